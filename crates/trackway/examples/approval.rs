@@ -28,7 +28,7 @@ struct Claim {
 struct Decision {
     /// Whether it is paid.
     approved: bool,
-    /// How much of it; all of it where absent.
+    /// How much of it; all of it if absent.
     amount: Option<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Workflow for Expense {
     type Output = Paid;
 
     async fn run(self: Arc<Self>, ctx: Ctx, claim: Claim) -> Result<Paid, Stop> {
-        // Before anything else: the run goes from submitted to rejected and is never seen working.
+        // Before anything else: the run goes from submitted to rejected and is never working.
         if claim.amount > 10_000 {
             reject("Expenses above 10000 need an order")?;
         }
@@ -65,14 +65,14 @@ impl Workflow for Expense {
         ])
         .await;
 
-        // The preview is published first, then the question that speaks of it.
+        // The preview is published first, then the question that refers to it.
         let preview = json!({ "approved": true, "amount": claim.amount });
         let question = ctx
             .ask::<Decision>(format!("Pay {} for {}?", claim.amount, claim.item))
             .artifact(Artifact::data("expense-form.json", preview)?.named("Expense form"));
         let decision = match ctx.select(question, ctx.sleep(PATIENCE)).await {
             Either::Left(decision) => decision,
-            // The question was dropped, and so it is withdrawn.
+            // The dropped question is withdrawn.
             Either::Right(()) => return Err(Stop::rejected("Nobody decided in time")),
         };
         if !decision.approved {
@@ -102,7 +102,7 @@ impl Workflow for Expense {
     }
 }
 
-/// Stands for a service elsewhere that knows a repeated request by its key.
+/// A stand-in for an external service that recognises a repeated request by its key.
 #[derive(Clone)]
 struct Bank;
 

@@ -1,5 +1,5 @@
-//! A parent that has several texts counted by children at the same time, and one child that it names
-//! by text.
+//! A parent that starts several children at the same time, and one child whose workflow it names at
+//! run time.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Workflow for CountAll {
     async fn run(self: Arc<Self>, ctx: Ctx, input: Texts) -> Result<usize, Stop> {
         let mut children = Vec::new();
         for text in input.texts {
-            // Returns as soon as the start is recorded; the children work side by side.
+            // Returns as soon as the start is recorded; the children work in parallel.
             children.push(ctx.child::<Count>(&Text { text }).await?);
         }
         let mut total = 0;
@@ -51,7 +51,7 @@ impl Workflow for CountAll {
             total += words?;
         }
 
-        // A workflow chosen at run time. `outcome` takes any end, `output` only a good one.
+        // A workflow chosen at run time. `outcome` accepts any end, `output` only a completed run.
         let input = json!({ "text": format!("{total} words") });
         let last: Child<usize> = ctx.child_named("count", input).await?;
         let outcome = last.outcome().await;

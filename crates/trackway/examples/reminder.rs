@@ -1,4 +1,5 @@
-//! Time and chance, recorded: a reminder that waits for days, and two versions of it side by side.
+//! Recorded time and randomness: a reminder that waits for days, and two versions of it in one
+//! server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +14,7 @@ struct Note {
     after_seconds: u64,
 }
 
-/// As it was first deployed. Kept until its last run has ended.
+/// The first deployed version. It is kept until its last run has ended.
 struct Reminder1;
 
 impl Workflow for Reminder1 {
@@ -29,8 +30,8 @@ impl Workflow for Reminder1 {
     }
 }
 
-/// Says first when it will tell the note, and waits a little longer than asked, so that many
-/// reminders do not come at once.
+/// Announces the time of the note, and waits a little longer than requested, so that many reminders
+/// do not come at once.
 struct Reminder2;
 
 impl Workflow for Reminder2 {

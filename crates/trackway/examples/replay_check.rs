@@ -1,5 +1,5 @@
-//! Checks that a program's workflows still fit the runs in a data folder, before it is deployed. Nothing
-//! is done and nothing is changed.
+//! Checks that a program's workflows still fit the runs in a data folder, before it is deployed. The
+//! check changes nothing.
 
 use std::{error::Error, sync::Arc};
 
@@ -26,7 +26,7 @@ impl Workflow for Tell {
     }
 }
 
-/// The workflows of this program, as its `main` serves them.
+/// The workflows of this program, as in its `main`.
 fn server() -> Server {
     Server::new().workflow(Tell).data("trackway-data/tell")
 }

@@ -1,5 +1,5 @@
-//! How a workflow is tested: an engine on a folder of its own, and no server. In a project this `main`
-//! is the body of a `#[tokio::test]`.
+//! How to test a workflow: an engine on its own folder, without a server. In a project this `main` is
+//! the body of a `#[tokio::test]`.
 
 use std::{error::Error, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! One of each: the small pieces that the authoring guide shows, in a program that compiles.
+//! One of each verb: the snippets of the authoring guide, in a program that compiles.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use trackway::{
     Artifact, Attempt, Ctx, Either, Part, Server, ServerError, StepFailed, Stop, Workflow, reject,
 };
 
-/// What can be said of an answer in its type.
+/// Rules that a type can state about an answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Form {
@@ -72,7 +72,7 @@ impl Workflow for Verbs {
             }
         };
 
-        // Both at once; the second question is put when the first is answered.
+        // Both at once; the second question is asked when the first is answered.
         let (form, again) = ctx
             .join(ctx.ask::<Form>("What shall I do?"), ctx.ask::<String>("And who are you?"))
             .await;

@@ -1,7 +1,8 @@
 //! Who may use a server: keys, tokens, and what each permits.
 //!
-//! [`Auth`] is what an operator says; [`gate::Gate`] is made of it when the server starts and is what
-//! the doors ask. A key is recognised by its SHA-256, so that nothing that is stored lets anybody in.
+//! [`Auth`] is the operator's configuration. The server builds a [`gate::Gate`] from it at its start,
+//! and the doors ask that gate. A key is recognised by its SHA-256, so a stolen key file does not
+//! give access.
 
 mod cache;
 mod claims;
@@ -21,7 +22,7 @@ pub use key::{ApiKey, BadKey, KeyHash, Secret};
 
 pub(crate) use gate::Gate;
 
-/// Who may use a server. Without anything said, everybody who reaches it, which is why such a server
+/// Who may use a server. Without any configuration, every caller that reaches it: such a server
 /// listens on loopback only.
 #[derive(Debug, Clone, Default)]
 pub struct Auth {
@@ -30,7 +31,7 @@ pub struct Auth {
     jwt: Option<Jwt>,
 }
 
-/// Why nobody could be recognised from the start.
+/// Why the server cannot set up its authentication.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     #[error("two keys have the id {id:?}")]
@@ -41,7 +42,7 @@ pub enum AuthError {
     Keys(#[from] KeyFileError),
     #[error("the key set {file} cannot be used: {reason}")]
     KeySet { file: String, reason: String },
-    #[error("no client can be made to fetch key sets with: {reason}")]
+    #[error("the HTTP client for key sets cannot be created: {reason}")]
     Client { reason: String },
 }
 
@@ -50,22 +51,22 @@ impl Auth {
         Self::default()
     }
 
-    /// Whoever brings no key or token is turned away. Without this such a caller is the local one,
-    /// who may do everything.
+    /// Refuses a caller without a key or token. Without this setting such a caller is the local
+    /// caller, which may do everything.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// A key besides those of the data folder.
+    /// Adds a key to those of the data folder.
     #[must_use]
     pub fn key(mut self, key: ApiKey) -> Self {
         self.keys.push(key);
         self
     }
 
-    /// Takes tokens of an identity provider.
+    /// Accepts tokens of an identity provider.
     #[must_use]
     pub fn jwt(mut self, jwt: Jwt) -> Self {
         self.jwt = Some(jwt);
@@ -76,7 +77,7 @@ impl Auth {
         self.required
     }
 
-    /// Nothing was said: no header is looked at.
+    /// Nothing is configured: the server reads no credentials from requests.
     pub(crate) const fn is_off(&self) -> bool {
         !self.required && self.keys.is_empty() && self.jwt.is_none()
     }

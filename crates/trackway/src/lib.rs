@@ -1,8 +1,8 @@
 //! Durable workflows for AI agents.
 //!
-//! A workflow is an `async fn` over a [`Ctx`]. Trackway records what it says, asks and does; after a
-//! crash or a restart it goes on where it was, and nothing that was recorded is done twice. Every
-//! workflow of a [`Server`] is at once an A2A agent with a task lifecycle.
+//! A workflow is an `async fn` over a [`Ctx`]. Trackway records its messages, questions and steps.
+//! After a crash or a restart the workflow continues where it was, and no recorded step is done twice.
+//! Every workflow of a [`Server`] is also an A2A agent with a task lifecycle.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -57,7 +57,7 @@ pub use server::{
     ReplayCheck, Server, ServerError,
 };
 pub use trackway_a2a::{BadSigningKey, Signer};
-/// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
+/// Runs in the shape of the REST API, for programs that call it or embed the engine.
 pub use trackway_api as api;
 pub use trackway_domain::{BadScope, Scopes};
 pub use trackway_http::Door;

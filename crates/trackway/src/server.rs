@@ -49,9 +49,9 @@ pub use replay::ReplayCheck;
 use retention::Retention;
 use written::Written;
 
-/// Where a server listens unless told otherwise.
+/// Default address of the listener.
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
-/// Where a server keeps everything unless told otherwise.
+/// Default data folder.
 const DATA_DEFAULT: &str = "trackway-data";
 
 /// The largest request body: room for a document of some megabytes in base64.
@@ -64,10 +64,10 @@ pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
     tools: Vec<Arc<dyn Tool>>,
     folders: Vec<PathBuf>,
-    /// Somebody named them, and would miss one that is not there.
+    /// The operator named the folders, so a missing one is reported.
     folders_named: bool,
     agents: Option<watch::Receiver<Agents>>,
-    /// What keeps the agents in step with their files.
+    /// Keeps the agents up to date with their files.
     kept: Option<Arc<dyn Any + Send + Sync>>,
     child_limits: ChildLimits,
     listen: String,
@@ -151,28 +151,28 @@ impl Server {
         self
     }
 
-    /// Where runs are kept. Without one, that is a database in the data folder.
+    /// The store of the runs. The default is a database in the data folder.
     #[must_use]
     pub fn store(mut self, store: impl OpenStore + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
     }
 
-    /// The folder that holds everything, except what is in another store.
+    /// The folder for all data that is not in another store.
     #[must_use]
     pub fn data(mut self, folder: impl AsRef<Path>) -> Self {
         self.data = folder.as_ref().to_owned();
         self
     }
 
-    /// Who may use it; everybody who reaches it unless given.
+    /// Who may use it. The default is every caller that reaches it.
     #[must_use]
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = auth;
         self
     }
 
-    /// Leaves runs that an earlier process did not finish where they are.
+    /// Does not continue the runs that an earlier process left unfinished.
     #[must_use]
     pub fn without_recovery(mut self) -> Self {
         self.recover = false;
@@ -186,41 +186,40 @@ impl Server {
         self
     }
 
-    /// The workflow that is also served at the addresses that name none: its card at the well-known
-    /// place of the whole server, its operations at `/a2a` and `/a2a/rest`. The first one added, unless
-    /// another is named.
+    /// The workflow that is also served at the addresses that name no workflow: its card at the server's
+    /// well-known address, its operations at `/a2a` and `/a2a/rest`. The default is the first one added.
     #[must_use]
     pub fn default_agent(mut self, name: impl Into<String>) -> Self {
         self.default_agent = Some(name.into());
         self
     }
 
-    /// Offers an extended card to callers who are known: it says which scopes a call needs.
+    /// Offers an extended card to authenticated callers: it says which scopes a call needs.
     #[must_use]
     pub fn extended_card(mut self, offer: bool) -> Self {
         self.extended_card = offer;
         self
     }
 
-    /// Writes cards as A2A's conformance suites need them, who do not say which version they mean: see
-    /// decision 9.
+    /// Writes cards in the form that A2A's conformance suites need, because those do not name the version
+    /// that they mean: see decision 9.
     #[must_use]
     pub fn conformance(mut self, on: bool) -> Self {
         self.conformance = on;
         self
     }
 
-    /// Takes every message as a new one, also one whose id was used before. A client that repeats a
-    /// message because it saw no answer then starts a second run: for test suites that reuse ids.
+    /// Treats every message as new, even if its id was used before. A client that repeats a message
+    /// because it got no answer then starts a second run. This is for test suites that reuse ids.
     #[must_use]
     pub fn repeat_messages(mut self, repeat: bool) -> Self {
         self.repeat_messages = repeat;
         self
     }
 
-    /// Lets push notifications go to loopback addresses, and the tool `http_fetch` read them. A stranger
-    /// who may set a target, or who writes what a model reads, could then reach services that only this
-    /// machine is meant to reach.
+    /// Allows loopback addresses for push notifications and for the tool `http_fetch`. A caller that sets
+    /// a push target, or an author of a text that a model reads, can then reach services that are meant
+    /// for this machine only.
     #[must_use]
     pub fn allow_loopback_targets(mut self, allow: bool) -> Self {
         self.allow_loopback_targets = allow;
@@ -234,98 +233,98 @@ impl Server {
         self
     }
 
-    /// The largest request body that is read, 10 MiB unless told otherwise.
+    /// The largest request body that is read; the default is 10 MiB.
     #[must_use]
     pub fn body_bytes_max(mut self, bytes: usize) -> Self {
         self.body_bytes_max = bytes;
         self
     }
 
-    /// How many connections there may be at once, and how long each thing may take on them.
+    /// How many connections may be open at once, and the time limits of each.
     #[must_use]
     pub fn connections(mut self, limits: ConnectionLimits) -> Self {
         self.connections = limits;
         self
     }
 
-    /// How long an A2A send that waits for its task waits at the most; it is answered with the task as it
-    /// is then.
+    /// How long a blocking A2A send waits for its task at most. It then answers with the current state of
+    /// the task.
     #[must_use]
     pub fn blocking_timeout(mut self, limit: Duration) -> Self {
         self.blocking_timeout = limit;
         self
     }
 
-    /// The address under which others reach it, for example `https://agents.example.com`. It begins every
-    /// address in cards; without one, the name under which a request came does.
+    /// The public address of this server, for example `https://agents.example.com`. Every address in a
+    /// card begins with it. The default is the host name of the request.
     #[must_use]
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.public_url = Some(url.into().trim_end_matches('/').to_owned());
         self
     }
 
-    /// Whether cards name the address of gRPC, as they do unless told otherwise. Some clients refuse a
-    /// card with an address of another origin than its own.
+    /// Whether cards contain the address of gRPC; the default is yes. Some clients refuse a card with an
+    /// address of another origin.
     #[must_use]
     pub fn grpc_in_card(mut self, show: bool) -> Self {
         self.grpc_in_card = show;
         self
     }
 
-    /// Signs agent cards. It needs a [`Self::public_url`]: nothing that a request says is signed.
+    /// Signs agent cards. It needs a [`Self::public_url`], because text from a request is never signed.
     #[must_use]
     pub fn sign_cards(mut self, signer: Signer) -> Self {
         self.signer = Some(Arc::new(signer));
         self
     }
 
-    /// The address that gRPC is served on; none unless given. Port 0 takes a free one.
+    /// The address of the gRPC listener; by default there is none. Port 0 takes a free one.
     #[must_use]
     pub fn grpc_listen(mut self, address: Option<String>) -> Self {
         self.grpc_listen = address;
         self
     }
 
-    /// Lets tools ask the gRPC listener which services and messages there are.
+    /// Enables gRPC reflection: tools can list the services and messages.
     #[must_use]
     pub fn grpc_reflection(mut self, reflect: bool) -> Self {
         self.grpc_reflection = reflect;
         self
     }
 
-    /// Serves the written workflows at `/mcp`, to agents that walk them with tokens.
+    /// Serves the workflow definitions at `/mcp`, to agents that walk them with tokens.
     #[must_use]
     pub fn mcp(mut self, mcp: Mcp) -> Self {
         self.mcp = Some(mcp);
         self
     }
 
-    /// Serves a door of the program's own beside those that are always there. It is opened when the engine
-    /// runs, and is behind the same listener, origin check and errors.
+    /// Adds a door of the embedding program to the built-in ones. It is opened when the engine runs, and
+    /// has the same listener, origin check and error answers.
     #[must_use]
     pub fn door(mut self, open: impl FnOnce(&DoorContext) -> Door + Send + Sync + 'static) -> Self {
         self.doors.push(OpenDoor::new(open));
         self
     }
 
-    /// How deep runs may start each other, and how many agents and dispatched workflows there may be below
-    /// one run.
+    /// How deep runs may be nested, and how many agents and dispatched workflows there may be below one
+    /// run.
     #[must_use]
     pub fn child_limits(mut self, limits: ChildLimits) -> Self {
         self.child_limits = limits;
         self
     }
 
-    /// Removes finished sessions in which nothing was recorded for that long, at the start and once a
-    /// day. Nothing is ever removed unless this is said.
+    /// Removes finished sessions that have had no new event for this time, at the start and once a day. By
+    /// default nothing is removed.
     #[must_use]
     pub fn retention(mut self, older_than: Option<Duration>) -> Self {
         self.retention = older_than;
         self
     }
 
-    /// The workflows alone, for checks that need no server: the programs, the agents, and the written
-    /// ones that the engine can drive.
+    /// Only the workflows, for checks that need no server: the programs, the agents, and the definitions
+    /// that the engine can drive.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let registry = self.programs()?;
         self.enlist(&registry);
@@ -341,8 +340,8 @@ impl Server {
         Ok(registry)
     }
 
-    /// Opens the store and starts the engine without any door, for programs that embed it. What it
-    /// needs is held for as long as the second value lives, which also ends it.
+    /// Opens the store and starts the engine without any door, for programs that embed it. The second
+    /// value holds the resources of the engine and also stops it.
     pub async fn engine(&self) -> Result<(Runtime, Held), ServerError> {
         let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()).await?;
         Ok((runtime.clone(), Held::new(runtime, folder, staff)))
@@ -351,7 +350,7 @@ impl Server {
     async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
         let registry = Arc::new(self.programs()?);
         let folder = DataFolder::hold(&self.data)?;
-        // Before the written workflows, so that no file takes the name of an agent.
+        // Before the workflow definitions, so that no file takes the name of an agent.
         let staff = self.staff(&registry).await?;
         let written = Arc::new(self.written(&registry)?);
         written.renew(&registry);
@@ -381,14 +380,14 @@ impl Server {
         self.store.clone().unwrap_or_else(|| Arc::new(SqliteStore::new(&self.data)))
     }
 
-    /// What calls to addresses that clients choose go through.
+    /// The HTTP client for calls to addresses that clients choose.
     fn outgoing(&self) -> Outgoing {
         let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
         let secret = self.push_secret.as_ref().map(|secret| secret.expose().as_bytes().to_vec());
         Outgoing::new(OutgoingOptions { addresses, secret })
     }
 
-    /// A name that nobody has would answer nothing at the addresses that most clients try first.
+    /// With an unknown name, the addresses that most clients try first would not answer.
     fn check_default_agent(&self) -> Result<(), ServerError> {
         let registry = self.registry()?;
         match self.default_agent.clone().or_else(|| self.first_agent()) {
@@ -400,7 +399,7 @@ impl Server {
         }
     }
 
-    /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
+    /// Binds the addresses and locks the folder. No request is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         self.check_default_agent()?;
         if self.signer.is_some() && self.public_url.is_none() {
@@ -426,7 +425,7 @@ impl Server {
         let a2a = trackway_a2a::Options {
             gatekeeper: gate.clone(),
             secured: required,
-            // With keys around, there is somebody to tell more.
+            // With keys configured, some callers are authenticated and can read the extended card.
             extended_card: a2a.extended_card || gate.is_some(),
             base_url: listener.url(),
             grpc_address: grpc.as_ref().map(|grpc| grpc.address().to_string()),
@@ -452,24 +451,24 @@ impl Server {
     }
 }
 
-/// A store, and the engine on it.
+/// A store and its engine.
 #[derive(Debug)]
 struct Opened {
     runtime: Runtime,
     folder: DataFolder,
     store: Store,
     written: Arc<Written>,
-    /// Its agents, where it has any.
+    /// Its agents, if it has any.
     staff: Option<Employed>,
     metrics: Arc<Metrics>,
 }
 
-/// How a server lets callers in.
+/// How a server authenticates callers.
 #[derive(Debug, Clone, Copy)]
 struct Entrance {
-    /// Nobody enters without being recognised.
+    /// Every caller must be authenticated.
     required: bool,
-    /// Nobody is asked for a key: everybody is the local caller.
+    /// No key is needed: every caller is the local caller.
     everybody_is_known: bool,
 }
 

@@ -1,9 +1,9 @@
 //! The workspace: the folder with `trackway.toml`, `agents/`, `workflows/` and `mcp.json`.
 //!
-//! Everything in it is read at once and all that is wrong is gathered, each thing with its place. `front`
-//! and `agents` read the agents, `models` finds the models, `mcp` the servers of tools, and `check` looks
-//! at what they say about each other. `stock` opens the models, and `follow` reads it all again when a file
-//! changes.
+//! The whole folder is read at once, and every problem is collected with its file and line. `front` and
+//! `agents` read the agents, `models` finds the models, `mcp` finds the MCP servers, and `check` compares
+//! their references to each other. `stock` opens the models, and `follow` reads everything again when a
+//! file changes.
 
 pub mod agents;
 pub mod check;
@@ -37,35 +37,35 @@ use mcp::McpFile;
 use models::{Models, Source};
 use reference::Variables;
 
-/// Where workflows are unless something else is said.
+/// Default folder of the workflows.
 pub const WORKFLOWS: &str = "workflows";
 
-/// The agent that is there where no file is.
+/// The agent of a workspace without agent files.
 const ASSISTANT: &str = "assistant";
 const ASSISTANT_DESCRIPTION: &str = "Talks, uses tools and runs the workflows of this server.";
-/// What every server has: see `trackway_agent::BuiltIn`.
+/// Tools that every server has: see `trackway_agent::BuiltIn`.
 const ASSISTANT_TOOLS: [&str; 5] =
     ["artifact_list", "artifact_read", "artifact_write", "http_fetch", "time_now"];
 const ASSISTANT_PROMPT: &str = "You are a helpful assistant. Use the tools and workflows that you \
 have where they help, say what came of them, and be brief.";
 
-/// Everything that a workspace says.
+/// The content of a workspace.
 #[derive(Debug)]
 pub struct Workspace {
-    /// Empty for the current one.
+    /// Empty for the current folder.
     pub folder: PathBuf,
     pub config: Config,
-    /// In the order of their files; the built-in one where there is none.
+    /// In the order of their files; the built-in agent if there are none.
     pub agents: Vec<Agent>,
     pub models: Models,
     pub mcp: McpFile,
-    /// The agent at the addresses that name none, and of `trackway chat`.
+    /// The agent at the addresses that name no agent, and of `trackway chat`.
     pub default_agent: String,
     pub default_agent_from: Source,
 }
 
 impl Workspace {
-    /// Reads the folder. With it comes all that is wrong or odd about it so far.
+    /// Reads the folder, and returns it with the findings so far.
     pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
         let file = folder.join(config::FILE);
         let (config, mut findings) = Config::read(folder, variables);
@@ -86,7 +86,8 @@ impl Workspace {
         (workspace, findings)
     }
 
-    /// Where written workflows are: what `trackway.toml` says, else the folder beside it.
+    /// The folders of the workflow definitions: those of `trackway.toml`, otherwise the default folder next
+    /// to it.
     pub fn workflow_folders(&self) -> Vec<PathBuf> {
         match &self.config.workflows.folders {
             Some(folders) => folders.clone(),
@@ -94,7 +95,7 @@ impl Workspace {
         }
     }
 
-    /// `[defaults] agent` names somebody who is not there.
+    /// Reports that `[defaults] agent` names an unknown agent.
     fn odd_default(&self) -> Option<Finding> {
         let named = self.config.defaults.agent.as_ref()?;
         let names = || self.agents.iter().map(|agent| agent.spec.name.as_str());
@@ -107,7 +108,7 @@ impl Workspace {
     }
 }
 
-/// With the name that was meant, else with those there are.
+/// Adds the name that was probably meant, otherwise the known names.
 fn meant(finding: Finding, name: &str, known: &[&str]) -> Finding {
     match trackway_definition::nearest(name, known.iter().copied()) {
         Some(meant) => finding.meant(Some(meant)),

@@ -1,7 +1,7 @@
-//! The provider's keys as they were when last asked for.
+//! A cache of the identity provider's public keys.
 //!
-//! Asking is lazy: a token brings it about, when its key is not known or the set has grown old. However
-//! many tokens with made-up keys arrive, the provider is asked once per interval.
+//! Keys are fetched lazily: when a token names an unknown key, or the set is old. The provider gets one
+//! request per interval, however many tokens with invented keys arrive.
 
 use std::{
     fs,
@@ -21,14 +21,15 @@ use super::{
     jwt::{JwksSource, Place, wrong},
 };
 
-/// Between two attempts to get the keys: soon enough for a key that the provider has just begun to
-/// use, seldom enough to be no burden to it.
+/// Pause between two attempts to fetch the keys. It is short enough to find a key that the provider has
+/// just begun to use, and long enough not to burden the provider.
 /// Limit (HTTP): pause between two requests for an issuer's keys.
 const ATTEMPT_INTERVAL: Duration = Duration::from_secs(30);
-/// A set is asked for again after this long, so that a key which the provider has withdrawn ends here.
+/// The set is fetched again after this time, so that a key that the provider has withdrawn stops working
+/// here.
 /// Limit (HTTP): age of an issuer's keys before they are requested again.
 const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
-/// A set is used for this long where the provider cannot be reached.
+/// The set is used for this long while the provider cannot be reached.
 /// Limit (HTTP): age of an issuer's keys that are used while the issuer cannot be reached.
 const USABLE_FOR: Duration = Duration::from_secs(60 * 60);
 
@@ -36,9 +37,9 @@ const USABLE_FOR: Duration = Duration::from_secs(60 * 60);
 pub(super) struct Cache {
     source: Source,
     clock: Arc<dyn Clock>,
-    /// A `std` lock: it is held to clone a pointer.
+    /// A `std` lock: it is held only to clone a pointer.
     loaded: RwLock<Option<Arc<Loaded>>>,
-    /// When the source was asked last. Held while it is, so that it is asked by one at a time.
+    /// Time of the last fetch. The lock is held during a fetch, so only one task fetches at a time.
     attempted: Mutex<Option<Timestamp>>,
 }
 
@@ -55,8 +56,8 @@ struct Loaded {
 }
 
 impl Cache {
-    /// A file is read at once, so that a mistake shows at the start; an address is asked when needed,
-    /// since a provider may start later than we do.
+    /// A file is read immediately, so that a mistake shows at the start. A URL is fetched when it is
+    /// needed, because the provider may start later than this server.
     pub(super) fn open(source: JwksSource, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
         let (source, loaded) = match source.0 {
             Place::File(path) => {
@@ -91,12 +92,13 @@ impl Cache {
         match self.younger(now.as_ref(), USABLE_FOR) {
             Some(loaded) => judge(loaded.set.find(kid, algorithm)),
             None => Err(Unrecognised::Unavailable {
-                reason: "the keys of the identity provider cannot be had at the moment".to_owned(),
+                reason: "the keys of the identity provider cannot be fetched now".to_owned(),
             }),
         }
     }
 
-    /// The set after asking for it again, unless somebody has done so since `before`, or it is too soon.
+    /// The set after another fetch. There is no fetch if another task has fetched since `before`, or if
+    /// it is too soon.
     async fn refreshed(&self, before: Option<&Arc<Loaded>>) -> Option<Arc<Loaded>> {
         let mut attempted = self.attempted.lock().await;
         let current = self.loaded();
@@ -117,7 +119,7 @@ impl Cache {
                 fresh
             }
             Err(reason) => {
-                tracing::warn!(reason, "the keys of the identity provider cannot be had");
+                tracing::warn!(reason, "the keys of the identity provider cannot be fetched");
                 current
             }
         }
@@ -125,7 +127,7 @@ impl Cache {
 
     async fn load(&self) -> Result<KeySet, String> {
         let text = match &self.source {
-            // Small, on this machine, and read once per interval at the most.
+            // A blocking read is fine: the file is small, local, and read at most once per interval.
             Source::File(path) => {
                 fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?
             }

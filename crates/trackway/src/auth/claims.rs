@@ -1,4 +1,4 @@
-//! What a token says, once its signature is known to be right.
+//! Checks the claims of a token whose signature is valid.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ use super::{
 /// Limit (HTTP): difference between two clocks that a token may show.
 const LEEWAY: Duration = Duration::from_secs(60);
 
-/// Whose token it is. It must be made by our issuer for us, be valid at this moment, and name a tenant
-/// and a user.
+/// The identity that the token proves. The token must come from our issuer, be meant for us, be valid
+/// now, and name a tenant and a user.
 pub(super) fn identity(
     claims: &Object,
     options: &Jwt,
     now: Timestamp,
 ) -> Result<Identity, Unrecognised> {
     if claims.get("iss").and_then(Value::as_str) != Some(&options.issuer) {
-        return Err(wrong("the token is of another issuer"));
+        return Err(wrong("the token comes from another issuer"));
     }
     if !texts(claims.get("aud")).any(|audience| audience == options.audience) {
         return Err(wrong("the token is meant for another audience"));
     }
-    // Without an end it would be valid for ever, also when it is lost.
+    // Without an expiry a lost token would be valid for ever.
     let expires = moment(claims, "exp")?.ok_or_else(|| wrong("the token never expires"))?;
     if expires + LEEWAY <= now {
         return Err(wrong("the token has expired"));
@@ -41,13 +41,13 @@ pub(super) fn identity(
     let scopes = texts(claims.get(&options.scope_claim)).flat_map(str::split_whitespace);
     let (scopes, bad) = Scopes::among(scopes);
     for error in bad {
-        // It permits nothing, which whoever issued it should know.
+        // The scope permits nothing; the issuer of the token should learn that.
         tracing::warn!(tenant, user, %error, "a scope of a token cannot be read");
     }
     Ok(Identity { caller: Caller::new(tenant, user), scopes })
 }
 
-/// A claim in seconds since 1970, perhaps with a fraction.
+/// A claim in seconds since 1970; it may have a fraction.
 fn moment(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unrecognised> {
     let Some(value) = claims.get(claim) else { return Ok(None) };
     let seconds = value.as_f64().filter(|seconds| seconds.is_finite());
@@ -60,12 +60,12 @@ fn moment(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unrecognise
 fn word<'a>(claims: &'a Object, claim: &str) -> Result<&'a str, Unrecognised> {
     let word = claims.get(claim).and_then(Value::as_str);
     let word =
-        word.ok_or_else(|| wrong(format!("the token has no text as its claim {claim:?}")))?;
+        word.ok_or_else(|| wrong(format!("the token has no string in its claim {claim:?}")))?;
     check_word(word).map_err(|why| wrong(format!("the token's claim {claim:?} {why}")))?;
     Ok(word)
 }
 
-/// One text, or an array of them.
+/// One string, or an array of strings.
 fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
     let all = match value {
         Some(Value::Array(all)) => all.as_slice(),

@@ -1,4 +1,5 @@
-//! Small documents from other machines, named by the operator: within a time and a size.
+//! Fetches small documents from addresses that the operator configures, with a limit of time and
+//! size.
 
 use std::time::Duration;
 
@@ -7,14 +8,14 @@ use trackway_outgoing::operator_client;
 
 use super::AuthError;
 
-/// Whoever waits for it holds a request open.
+/// A request stays open while it waits for this.
 /// Limit (HTTP): time to get an issuer's keys.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Largest set of keys: far more than a hundred of them need.
+/// Largest set of keys: far more than a hundred keys need.
 /// Limit (HTTP): set of an issuer's keys.
 pub(super) const KEY_SET_BYTES_MAX: usize = 512 * 1024;
 
-/// One address that is asked from time to time.
+/// One address that is fetched from time to time.
 #[derive(Debug)]
 pub(super) struct Fetch {
     url: Url,

@@ -1,4 +1,4 @@
-//! The gatekeeper of a server: asks the keys, then the tokens.
+//! The gatekeeper of a server: it tries the keys, then the tokens.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,7 +16,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Reads what can be read now, so that a mistake shows before anything is served.
+    /// Reads what can be read now, so that a mistake shows before the server answers requests.
     pub(crate) fn open(auth: Auth, data: &Path, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
         let Auth { required, keys, jwt } = auth;
         let keys = Ring::open(&keys, KeyFile::in_folder(data))?;
@@ -54,7 +54,7 @@ impl Gatekeeper for Gate {
                 None if self.required => return Err(Unrecognised::Missing),
                 None => Identity::local(),
             };
-            // Connections of callers who are known are kept before all others.
+            // Connections of known callers are the last to be closed when there are too many.
             mark_known();
             Ok(identity)
         })

@@ -24,14 +24,14 @@ struct PublicKey {
     key: DecodingKey,
 }
 
-/// What a set knows about the key that a token names.
+/// The result of a search for the key that a token names.
 #[derive(Debug)]
 pub(super) enum Found {
     Key(DecodingKey),
-    /// The key is there, for other algorithms.
+    /// The key exists, but for other algorithms.
     OtherAlgorithm,
     Unknown,
-    /// The token names none, and there are several that could be meant.
+    /// The token names no key, and several keys could be meant.
     Ambiguous,
 }
 
@@ -41,7 +41,7 @@ struct Document {
 }
 
 impl KeySet {
-    /// The keys that can check a signature. A set may hold others, which are no error.
+    /// The keys that can check a signature. Other keys in the set are not an error.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let document: Document = serde_json::from_slice(text)
             .map_err(|error| format!("it is not a set of keys: {error}"))?;
@@ -95,7 +95,7 @@ fn public_key(value: Value) -> Option<PublicKey> {
     Some(PublicKey { kid: common.key_id.clone(), algorithms, key })
 }
 
-/// What a key of this type may be used with: never with a shared secret.
+/// The algorithms that a key of this type may be used with: never one with a shared secret.
 fn algorithms(parameters: &AlgorithmParameters) -> Vec<Algorithm> {
     match parameters {
         AlgorithmParameters::RSA(key) if key.n.len() >= MODULUS_DIGITS_MIN => vec![

@@ -1,4 +1,4 @@
-//! Tokens of an identity provider: which are taken, and how one is checked.
+//! Tokens of an identity provider: which are accepted, and how a token is checked.
 
 use std::{net::IpAddr, path::PathBuf, sync::Arc};
 
@@ -9,11 +9,11 @@ use trackway_ports::{Clock, Identity, Unrecognised};
 
 use super::{AuthError, cache::Cache, claims};
 
-/// Longest token that is looked at. Those of large providers have some kilobytes.
+/// Longest token that is read. Tokens of large providers have some kilobytes.
 /// Limit (HTTP): bearer token.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
-/// Which tokens are taken, and what their claims mean.
+/// Which tokens are accepted, and what their claims mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Jwt {
     pub(super) keys: JwksSource,
@@ -34,7 +34,7 @@ pub(super) enum Place {
     Url(Url),
 }
 
-/// Settings by which no token could be trusted.
+/// Settings with which no token could be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadJwt {
     #[error("{url:?} is not an address: {reason}")]
@@ -50,8 +50,8 @@ impl JwksSource {
         Self(Place::File(path.into()))
     }
 
-    /// An address of keys. Whoever can change them on the way can be anybody, so it is https, but on
-    /// this machine.
+    /// The URL of the keys. It must be https, except on this machine: an attacker that changes the
+    /// keys on their way could act as any user.
     pub fn url(text: &str) -> Result<Self, BadJwt> {
         let url = Url::parse(text)
             .map_err(|error| BadJwt::Url { url: text.to_owned(), reason: error.to_string() })?;
@@ -68,8 +68,8 @@ impl JwksSource {
 }
 
 impl Jwt {
-    /// Tokens that this issuer made for this audience. Both are needed: a provider signs the tokens of
-    /// all its services with the same keys.
+    /// Tokens that this issuer made for this audience. Both are required, because a provider signs the
+    /// tokens of all its services with the same keys.
     pub fn new(keys: JwksSource, issuer: &str, audience: &str) -> Result<Self, BadJwt> {
         for (what, text) in [("issuer", issuer), ("audience", audience)] {
             if text.is_empty() {
@@ -86,21 +86,22 @@ impl Jwt {
         })
     }
 
-    /// The claim that names the tenant; `tenant` unless given.
+    /// The claim that names the tenant; the default is `tenant`.
     #[must_use]
     pub fn tenant_claim(mut self, claim: &str) -> Self {
         claim.clone_into(&mut self.tenant_claim);
         self
     }
 
-    /// The claim that names the user; `sub` unless given.
+    /// The claim that names the user; the default is `sub`.
     #[must_use]
     pub fn user_claim(mut self, claim: &str) -> Self {
         claim.clone_into(&mut self.user_claim);
         self
     }
 
-    /// The claim that holds the scopes, as an array or as one text with spaces; `scope` unless given.
+    /// The claim that holds the scopes, as an array or as one string with spaces; the default is
+    /// `scope`.
     #[must_use]
     pub fn scope_claim(mut self, claim: &str) -> Self {
         claim.clone_into(&mut self.scope_claim);
@@ -122,7 +123,7 @@ impl Tokens {
         Ok(Self { options, keys, clock })
     }
 
-    /// Whether this has the form of a token, so that it is not taken for an unknown key.
+    /// Whether this looks like a token and not like a key.
     pub(super) fn is_token(bearer: &str) -> bool {
         bearer.split('.').count() == 3
     }
@@ -132,23 +133,23 @@ impl Tokens {
             return Err(wrong("the token is too long"));
         }
         let header = decode_header(token).map_err(|_| wrong("the token cannot be read"))?;
-        // With a shared secret, whoever knows the public key could sign.
+        // With a shared secret, anyone who knows the public key could sign.
         if header.alg.family() == AlgorithmFamily::Hmac {
             return Err(wrong("the token is not signed with a private key"));
         }
-        // RFC 7515, 4.1.11: what is marked critical and not understood makes a token invalid.
+        // RFC 7515, 4.1.11: a critical header that is not understood makes a token invalid.
         if header.crit.is_some() {
-            return Err(wrong("the token asks for something that is not understood"));
+            return Err(wrong("the token has a critical header that is not supported"));
         }
         let key = self.keys.find(header.kid.as_deref(), header.alg).await?;
         let checked = decode::<Object>(token, &key, &signature_alone(header.alg));
-        let claims = checked.map_err(|_| wrong("the token's signature is not right"))?.claims;
+        let claims = checked.map_err(|_| wrong("the token's signature is not valid"))?.claims;
         claims::identity(&claims, &self.options, self.clock.now())
     }
 }
 
-/// Only the signature is checked by the library; it would read another clock than ours, and lets
-/// claims pass that it cannot read.
+/// The library checks only the signature. It would read another clock than ours, and it accepts claims
+/// that it cannot read.
 fn signature_alone(algorithm: Algorithm) -> Validation {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();

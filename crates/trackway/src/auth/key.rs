@@ -1,4 +1,4 @@
-//! Keys: how one is made, and by what it is recognised.
+//! API keys: how a key is created and recognised.
 
 use std::{fmt, hash, io, str::FromStr};
 
@@ -7,23 +7,24 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use trackway_domain::{Caller, Scopes};
 
-/// Begins every key that we make, so that one which leaked into a file or a log can be found.
+/// The prefix of every key that we create, so that a key that leaked into a file or a log can be
+/// found.
 const PREFIX: &str = "tw_";
-/// Random bytes of a key: as many as its hash has, which nobody can guess.
+/// Random bytes of a key: as many as its hash has, too many to guess.
 const KEY_BYTES: usize = 32;
-/// Longest id, tenant or user. They stand in rows and log lines.
+/// Longest id, tenant or user. They appear in rows and log lines.
 /// Limit (HTTP): id, tenant or user of an API key.
 const WORD_BYTES_MAX: usize = 256;
 
-/// Something that must not be shown: it has no `Display`, and its `Debug` says nothing.
+/// A value that must not be printed: it has no `Display`, and its `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// SHA-256 of a key. Comparing takes the same time wherever two differ.
+/// SHA-256 of a key. A comparison always takes the same time.
 #[derive(Clone, Copy, Eq)]
 pub struct KeyHash([u8; 32]);
 
-/// A key that is taken, known by its hash, and whose it is.
+/// A key that is accepted: its hash, and the identity of its owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiKey {
     pub(super) id: String,
@@ -32,7 +33,7 @@ pub struct ApiKey {
     pub(super) scopes: Scopes,
 }
 
-/// A key that cannot be configured like this.
+/// Why a key cannot be configured like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
     #[error("the SHA-256 of a key has 64 hex digits")]
@@ -46,12 +47,12 @@ impl Secret {
         Self(text.into())
     }
 
-    /// A key that nobody has seen, from the operating system's source of randomness.
+    /// A new key, from the operating system's source of randomness.
     pub fn fresh() -> io::Result<Self> {
         Ok(Self(format!("{PREFIX}{}", HEXLOWER.encode(&random::<KEY_BYTES>()?))))
     }
 
-    /// The secret itself, for whom it is meant.
+    /// The secret itself, for the code that needs it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -82,7 +83,7 @@ impl hash::Hash for KeyHash {
     }
 }
 
-/// A short key of a person's own choice could be guessed from its hash, so this is not shown either.
+/// A short key that a person chose could be guessed from its hash, so the hash is hidden too.
 impl fmt::Debug for KeyHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyHash(…)")
@@ -124,18 +125,18 @@ impl ApiKey {
         &self.scopes
     }
 
-    /// The hash as it is written down.
+    /// The hash as it is stored.
     pub(super) fn sha256(&self) -> String {
         HEXLOWER.encode(&self.hash.0)
     }
 }
 
-/// An id for a key that was given none: short, since people type it to revoke the key.
+/// An id for a key without one: short, because people type it to revoke the key.
 pub(super) fn fresh_id() -> io::Result<String> {
     Ok(format!("key_{}", HEXLOWER.encode(&random::<6>()?)))
 }
 
-/// What is wrong with a name that a row or a log line will hold.
+/// Checks a name that will be in a row or a log line; the error says what is wrong with it.
 pub(super) fn check_word(word: &str) -> Result<(), &'static str> {
     if word.is_empty() {
         Err("is empty")

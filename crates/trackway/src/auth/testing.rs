@@ -7,10 +7,10 @@ use super::jwt::{JwksSource, Jwt};
 
 pub(super) const ISSUER: &str = "https://issuer.example";
 pub(super) const AUDIENCE: &str = "trackway";
-/// When the clock of tests begins, in seconds.
+/// Start time of the test clock, in seconds.
 pub(super) const NOW: i64 = 1_700_000_000;
 
-/// What stands before the private number in a PKCS#8 document of each kind of key.
+/// The bytes before the private number in a PKCS#8 document, for each kind of key.
 const ED25519: &[u8] = &[
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
@@ -38,14 +38,14 @@ impl Pair {
         Self { kid: kid.to_owned(), algorithm: Algorithm::ES256, private }
     }
 
-    /// Its public half, as a set holds it.
+    /// Its public half, as an entry of a key set.
     pub(super) fn public(&self) -> Value {
         let mut jwk = Jwk::from_encoding_key(&self.private, self.algorithm).unwrap();
         jwk.common.key_id = Some(self.kid.clone());
         serde_json::to_value(jwk).unwrap()
     }
 
-    /// A token that says this.
+    /// A token with these claims.
     pub(super) fn token(&self, claims: &Value) -> String {
         self.token_with(|_| {}, claims)
     }
@@ -59,7 +59,7 @@ impl Pair {
     }
 }
 
-/// Claims that are taken.
+/// Claims that are accepted.
 pub(super) fn good() -> Value {
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "exp": NOW + 600, "nbf": NOW - 600,
@@ -67,7 +67,7 @@ pub(super) fn good() -> Value {
     })
 }
 
-/// These with some of them changed; `null` takes one out.
+/// The good claims with some changes; `null` removes a claim.
 pub(super) fn good_but(changes: &Value) -> Value {
     let mut claims = good();
     for (claim, value) in changes.as_object().unwrap() {
@@ -86,7 +86,7 @@ pub(super) fn options(keys: JwksSource) -> Jwt {
 fn document(prefix: &[u8]) -> Vec<u8> {
     let mut number = [0; 32];
     getrandom::fill(&mut number).unwrap();
-    // Below the order of the curve, whatever the rest is.
+    // Keeps the number below the order of the curve.
     number[0] &= 0x7f;
     [prefix, &number].concat()
 }

@@ -1,8 +1,8 @@
-//! Agents of a server: a program each, in step with whoever says which agents there are.
+//! Agents of a server: each is a program, and the set follows its configuration.
 //!
-//! What agents share is the workshop: a change of the workspace restocks it, and the next model call looks
-//! there. An agent that changed is another version of its program: new turns take it, those in flight go
-//! on with the one that they began with.
+//! Agents share their resources (models and tools). A change of the workspace replaces these, and the next
+//! model call uses the new ones. A changed agent is a new version of its program: new turns use it, and
+//! turns in flight continue with the version that they began with.
 
 #[cfg(test)]
 mod tests;
@@ -22,22 +22,22 @@ use trackway_runtime::{Registry, SystemClock, Tool};
 
 use super::{Server, ServerError, written::Written};
 
-/// How long a start waits for MCP servers. Turns that were under way go on at once, and those that use
-/// such tools need them; a server that takes longer is waited for by nobody.
+/// How long a start waits for MCP servers. Unfinished turns continue immediately and may need these tools.
+/// The start does not wait longer than this.
 /// Limit (Tools): time that a start waits for tool servers.
 const SERVERS_START_MAX: Duration = Duration::from_secs(10);
 
-/// Which agents there are, and what they share.
+/// The agents, and what they share.
 #[derive(Debug, Clone, Default)]
 pub struct Agents {
     pub specs: Vec<AgentSpec>,
-    /// Models, and tools beside those of the server.
+    /// Models, and tools in addition to those of the server.
     pub stock: Stock,
     /// Servers of further tools.
     pub mcp: McpConfig,
-    /// Where those servers run, unless they name a folder of their own.
+    /// The working folder of those servers, unless they name another one.
     pub folder: PathBuf,
-    /// The agent at the addresses that name none; the first one where none is named.
+    /// The agent at the addresses that name no agent; the default is the first one.
     pub default_agent: Option<String>,
 }
 
@@ -46,27 +46,28 @@ impl Server {
     /// spec allows.
     #[must_use]
     pub fn agents(self, agents: Agents) -> Self {
-        // Nobody will tell of another set.
+        // The sender is dropped: this set never changes.
         self.agents_from(watch::channel(agents).1)
     }
 
     /// The same, for agents that may change while the server runs: each value replaces the one before.
-    /// Turns in flight go on with the agent that they began with. Which agent is the default one is asked
-    /// once, at the start.
+    /// Turns in flight continue with the agent that they began with. The default agent is read once, at
+    /// the start.
     #[must_use]
     pub fn agents_from(mut self, changes: watch::Receiver<Agents>) -> Self {
         self.agents = Some(changes);
         self
     }
 
-    /// Holds this for as long as the server, or what it was made into, is there.
+    /// Keeps this value alive as long as the server, or the engine that was built from it.
     #[must_use]
     pub(crate) fn keeping(mut self, kept: Arc<dyn Any + Send + Sync>) -> Self {
         self.kept = Some(kept);
         self
     }
 
-    /// A server with the same workflows, tools and folders and nothing else: to see what agents could use.
+    /// A server with the same workflows, tools and folders and nothing else, to find out what agents could
+    /// use.
     pub(crate) fn outline(&self) -> Self {
         Self {
             workflows: self.workflows.clone(),
@@ -78,8 +79,8 @@ impl Server {
         }
     }
 
-    /// The tools that agents may be allowed, but for those of MCP servers: the server's own, and the
-    /// built-in ones whose names it has not taken.
+    /// The tools that agents may use, without those of MCP servers: the server's own tools, and the
+    /// built-in tools whose names it does not use.
     pub fn agent_tools(&self) -> Result<Vec<Arc<dyn Tool>>, ServerError> {
         let own = self.tools()?;
         let built_in = BuiltIn {
@@ -95,7 +96,7 @@ impl Server {
         agents.is_some_and(|agents| agents.specs.iter().any(|spec| spec.name == name))
     }
 
-    /// Lets a registry that is only looked at know the agents: nothing of theirs is started.
+    /// Registers the agents in a registry that is only inspected. It starts nothing.
     pub(super) fn enlist(&self, registry: &Registry) {
         let Some(agents) = self.agents.as_ref().map(|agents| agents.borrow().clone()) else {
             return;
@@ -105,20 +106,20 @@ impl Server {
         registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
         for spec in agents.specs {
             if registry.get(&spec.name).is_none() {
-                // One that cannot be offered is told of at the start.
+                // The start of the server reports an agent that cannot be offered.
                 let _ = registry.offer(Arc::new(AgentProgram::new(spec, workshop.clone())));
             }
         }
     }
 
-    /// The agent at the addresses that name none, where there are agents.
+    /// The agent at the addresses that name no agent, if there are agents.
     pub(super) fn first_agent(&self) -> Option<String> {
         let agents = self.agents.as_ref()?.borrow();
         let first = agents.specs.first().map(|spec| spec.name.clone());
         agents.default_agent.clone().or(first)
     }
 
-    /// Offers the agents, and goes on doing so when they change.
+    /// Registers the agents, and updates them when they change.
     pub(super) async fn staff(
         &self,
         registry: &Arc<Registry>,
@@ -126,7 +127,7 @@ impl Server {
         let Some(mut changes) = self.agents.clone() else { return Ok(None) };
         let agents = changes.borrow_and_update().clone();
         let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone());
-        // Those that are late are told of when they come.
+        // A late server is reported when it is ready.
         let _ = tokio::time::timeout(SERVERS_START_MAX, servers.settled()).await;
         let tools = self.agent_tools()?;
         let mut staff = Staff::new(registry.clone(), tools, servers.clone());
@@ -143,33 +144,33 @@ pub(super) struct Employed {
     following: JoinHandle<()>,
     servers: Arc<McpServers>,
     written: Arc<OnceLock<Arc<Written>>>,
-    /// What keeps them in step with their files.
+    /// Keeps them up to date with their files.
     _kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Employed {
-    /// Has the written workflows looked at again when agents change: their steps may name them.
+    /// Reads the workflow definitions again when agents change, because their steps may name agents.
     pub(super) fn work_on(&self, written: &Arc<Written>) {
-        // There is one set of them for as long as the agents are at work.
+        // It is set once: there is one set of definitions for the lifetime of the agents.
         let _ = self.written.set(written.clone());
     }
 
-    /// Their servers of tools, for whoever wants to look at them.
+    /// Their MCP servers, for metrics.
     pub(super) fn servers(&self) -> Weak<McpServers> {
         Arc::downgrade(&self.servers)
     }
 
-    /// Ends what runs for them, and waits until it has ended.
+    /// Stops their MCP servers and the update task, and waits until both have ended.
     pub(super) async fn dismiss(mut self) {
         self.following.abort();
-        // It was told to end, so that is all there is to hear.
+        // The task was stopped on purpose, so its result is not needed.
         let _ended = (&mut self.following).await;
         self.servers.shutdown().await;
     }
 }
 
-/// Where nobody has dismissed them, nobody follows them any more, and their servers end with the last
-/// who holds them.
+/// Without a call of `dismiss`, the update task is stopped, and the MCP servers end with their last
+/// reference.
 impl Drop for Employed {
     fn drop(&mut self) {
         self.following.abort();
@@ -181,17 +182,17 @@ impl Drop for Employed {
 struct Staff {
     registry: Arc<Registry>,
     workshop: Arc<Workshop>,
-    /// Those of the server itself.
+    /// The tools of the server itself.
     tools: Vec<Arc<dyn Tool>>,
     servers: Arc<McpServers>,
-    /// Tells that tools are others than those in the workshop. It listens from before they are first put
-    /// there: what changes while agents are offered is seen too.
+    /// Signals that the set of tools has changed. The subscription begins before the tools are first read,
+    /// so it also sees changes during registration.
     tools_changed: watch::Receiver<u64>,
-    /// What was said last.
+    /// The latest configuration.
     agents: Agents,
-    /// The agents that are offered, by name, as they were written.
+    /// The registered agents, by name, with their specs.
     offered: BTreeMap<String, AgentSpec>,
-    /// Workflows whose steps agents work on, once they are known.
+    /// Workflow definitions whose steps agents work on, once they are known.
     written: Arc<OnceLock<Arc<Written>>>,
 }
 
@@ -204,8 +205,8 @@ impl Staff {
         Self { registry, workshop, tools, servers, tools_changed, agents, offered, written }
     }
 
-    /// Offers these agents and no others. What cannot be offered is told and left out: the others are
-    /// needed all the same.
+    /// Offers exactly these agents. An agent that cannot be offered is logged and left out; the others
+    /// still work.
     fn renew(&mut self, agents: Agents) {
         self.agents = agents;
         self.restock();
@@ -223,11 +224,11 @@ impl Staff {
         self.offered = now;
     }
 
-    /// Looks at the written workflows again: their steps may name agents. Whole folders are read.
+    /// Reads the workflow definitions again, because their steps may name agents. It reads whole folders.
     async fn look_at_written(&self) {
         let Some(written) = self.written.get().cloned() else { return };
         let registry = self.registry.clone();
-        // It does not panic; where it did, what was offered before stays.
+        // It does not panic. If it did, the previous set would stay.
         let _looked = tokio::task::spawn_blocking(move || written.renew(&registry)).await;
     }
 
@@ -251,7 +252,7 @@ impl Staff {
         self.registry.offer(Arc::new(program)).map_err(|error| error.to_string())
     }
 
-    /// Follows what is said of agents, and what becomes of their servers.
+    /// Follows changes of the configuration and of the MCP servers.
     async fn follow(mut self, mut changes: watch::Receiver<Agents>) {
         let mut is_said = true;
         loop {
@@ -263,7 +264,7 @@ impl Staff {
                         self.renew(agents);
                         self.look_at_written().await;
                     }
-                    // Nobody can say anything any more; what was said last stays.
+                    // The sender is gone; the latest configuration stays.
                     Err(_) => is_said = false,
                 },
                 changed = self.tools_changed.changed() => match changed {

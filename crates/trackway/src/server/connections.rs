@@ -1,9 +1,9 @@
-//! The open connections of a server: how many there are, which of them are closed, and when.
+//! The open connections of a server: how many there may be, and which are closed when.
 //!
-//! A connection must send a whole request soon after it was opened, and again after each time it was
-//! quiet. One that does nothing is closed, and its place is free. Where every place is taken, a new
-//! connection takes the place of the oldest one that no known caller has used: so strangers cannot keep
-//! known callers out, however many connections they open.
+//! A connection must send a whole request soon after it was opened, and again after each idle time. An
+//! idle connection is closed, which frees its slot. If all slots are used, a new connection replaces the
+//! oldest one that no known caller has used. So unknown callers cannot lock known callers out, however
+//! many connections they open.
 
 mod io;
 mod listener;
@@ -17,24 +17,24 @@ pub(super) use table::{Connection, Connections};
 pub(crate) use track::mark_known;
 pub(super) use track::{Info, info, track};
 
-/// How long clients may take, and how many of them there may be at once.
+/// Time limits of clients, and how many connections there may be at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Open connections. No more than the limit of descriptors of the process permits, whatever is said.
+    /// Open connections. The descriptor limit of the process also bounds this.
     pub max: usize,
     /// From the first byte of a request, or the opening of the connection, to the end of its head.
     pub header_timeout: Duration,
     /// From the end of a request's head to the end of its body.
     pub body_timeout: Duration,
-    /// For which a connection may do nothing between two requests, or not read what it is sent. A stream
-    /// that is open, or a request that is not answered yet, is not idle.
+    /// How long a connection may be idle between two requests, or not read its answer. A connection with
+    /// an open stream or an unanswered request is not idle.
     pub idle_timeout: Duration,
 }
 
 /// Limit (HTTP): open connections; `[server] max_connections`.
 const CONNECTIONS_MAX_DEFAULT: usize = 4_096;
 
-/// A request head is a few hundred bytes: even a slow line has brought it by then.
+/// A request head is a few hundred bytes: even a slow line delivers it in this time.
 ///
 /// Limit (HTTP): time for the head of a request; `[server] header_timeout`.
 const HEADER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
@@ -44,7 +44,8 @@ const HEADER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 /// Limit (HTTP): time for the body of a request; `[server] body_timeout`.
 const BODY_TIMEOUT_DEFAULT: Duration = Duration::from_secs(90);
 
-/// Longer than load balancers keep a quiet connection by default, so that they close it and not we.
+/// Longer than load balancers keep a quiet connection by default, so that the balancer closes it and not
+/// this server.
 ///
 /// Limit (HTTP): time that a connection may be quiet; `[server] idle_timeout`.
 const IDLE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
@@ -80,13 +81,14 @@ impl ConnectionLimits {
     }
 }
 
-/// Connections that a process with so many descriptors can have. Where there are very few, a quarter.
+/// Connections that a process with so many descriptors can have. With very few descriptors, it is a
+/// quarter of them.
 fn most_for(descriptors: u64) -> usize {
     let most = descriptors.saturating_sub(DESCRIPTORS_RESERVED).max(descriptors / 4);
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Raises the limit of open files as far as this process may; the limit then.
+/// Raises the limit of open files as far as the process may, and returns the new limit.
 #[cfg(unix)]
 fn descriptors() -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

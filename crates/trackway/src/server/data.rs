@@ -1,4 +1,4 @@
-//! The data folder: held by one process at a time, and a note in it of who that is.
+//! The data folder: locked by one process at a time, with a note that says which.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -13,7 +13,7 @@ use trackway_sqlite::{make_private_folder, private_file};
 const LOCK_FILE: &str = "trackway.lock";
 const NOTE_FILE: &str = "server.json";
 
-/// A folder that this process holds. Given back when dropped, or by the system when the process ends.
+/// A folder that this process has locked. The lock ends on drop, or when the process ends.
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
@@ -36,7 +36,7 @@ pub enum DataFolderError {
 }
 
 impl DataFolder {
-    /// Makes the folder where it is missing, and holds it.
+    /// Creates the folder if it is missing, and locks it.
     pub fn hold(path: &Path) -> Result<Self, DataFolderError> {
         let folder = path.display().to_string();
         let unusable = |source| DataFolderError::Unusable { folder: folder.clone(), source };
@@ -54,15 +54,16 @@ impl DataFolder {
             }
             Err(TryLockError::Error(source)) => return Err(unusable(source)),
         }
-        // Whoever held it before is gone; so is its address.
+        // The previous process is gone, so its address is not valid any more.
         let _ = fs::remove_file(path.join(NOTE_FILE));
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    /// The address of the server that holds this folder, where one does.
+    /// The address of the server that has locked this folder, if there is one.
     pub fn served_at(path: &Path) -> Option<String> {
         let lock = File::options().write(true).open(path.join(LOCK_FILE)).ok()?;
-        // Shared, so that two commands that look at the same time do not take each other for a server.
+        // A shared lock, so that two commands that check at the same time do not take each other for a
+        // server.
         match lock.try_lock_shared() {
             Err(TryLockError::WouldBlock) => read_note(path),
             Ok(()) | Err(TryLockError::Error(_)) => None,
@@ -73,11 +74,11 @@ impl DataFolder {
         &self.path
     }
 
-    /// Writes down where this folder is served, for commands run beside the server.
+    /// Stores the address at which this folder is served, for commands on the same machine.
     pub(crate) fn note(&self, url: &str) -> Result<(), DataFolderError> {
         let note = Note { url: url.to_owned(), pid: std::process::id() };
         let written = serde_json::to_vec(&note).map_err(io::Error::from).and_then(|text| {
-            // Renamed into place, so that nobody reads half a note.
+            // The rename is atomic, so that no reader sees half a note.
             let fresh = self.path.join("server.json.new");
             let mut file = private_file().write(true).create(true).truncate(true).open(&fresh)?;
             io::Write::write_all(&mut file, &text)?;
@@ -96,8 +97,8 @@ impl Drop for DataFolder {
     }
 }
 
-/// A command that only looks whether the folder is served has the lock for a moment, which must not
-/// keep a server from starting; one that still has it after these tries holds it.
+/// A command that only checks whether the folder is served has the lock for a moment. That must not
+/// prevent the start of a server. A process that still has the lock after these tries owns the folder.
 fn try_hold(lock: &File) -> Result<(), TryLockError> {
     const TRIES: u32 = 10;
     const PAUSE: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! What a server serves. It knows its doors as a list of routes; this file alone knows which there are.
+//! The doors of a server. The server sees a list of routes; only this file knows which doors there are.
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ use trackway_runtime::Runtime;
 
 use super::{Server, http, metrics, metrics::Metrics};
 
-/// What a door is opened on.
+/// What a door needs to open.
 #[derive(Debug, Clone)]
 pub struct DoorContext {
     pub runtime: Runtime,
@@ -22,7 +22,7 @@ pub struct DoorContext {
     pub body_bytes_max: usize,
 }
 
-/// How a door that a program brings is opened, when there is an engine to open it on.
+/// Opens a door of the embedding program, once there is an engine.
 pub(super) struct OpenDoor(Box<dyn FnOnce(&DoorContext) -> Door + Send + Sync>);
 
 impl OpenDoor {
@@ -38,7 +38,7 @@ impl fmt::Debug for OpenDoor {
 }
 
 impl Server {
-    /// What the A2A door is told.
+    /// The options of the A2A door.
     pub(super) fn a2a_options(&self, outgoing: Outgoing) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
         trackway_a2a::Options {
@@ -57,7 +57,7 @@ impl Server {
     }
 }
 
-/// What every server serves, and what its settings and the program add.
+/// The built-in doors, and those that the settings and the embedding program add.
 #[derive(Debug)]
 pub(super) struct Doors {
     pub(super) metrics: Arc<Metrics>,

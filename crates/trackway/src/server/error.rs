@@ -1,4 +1,4 @@
-//! What keeps a server from starting, or ends it.
+//! Errors that prevent the start of a server or end it.
 
 use std::net::SocketAddr;
 

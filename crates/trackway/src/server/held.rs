@@ -1,4 +1,4 @@
-//! What an embedded engine holds while it runs, and how it ends.
+//! The resources of an embedded engine, and how they are released.
 
 #[cfg(test)]
 mod tests;
@@ -9,8 +9,8 @@ use trackway_runtime::Runtime;
 
 use super::{DataFolder, agents::Employed};
 
-/// An engine's folder, and what runs for its agents. Dropped, the folder is free and the agents' servers
-/// end, waited for by nobody.
+/// The folder of an engine, and the MCP servers of its agents. A drop unlocks the folder and stops the
+/// servers without waiting for them.
 #[derive(Debug)]
 pub struct Held {
     runtime: Runtime,
@@ -28,8 +28,8 @@ impl Held {
         self.folder.path()
     }
 
-    /// Stops the engine, and then ends what runs for its agents: a call that is under way would fail with
-    /// its server, and its run record that. When this is over, all of it has ended.
+    /// Stops the engine, and then the MCP servers of its agents. In the other order a running call would
+    /// fail with its server, and its run would record that failure. On return everything has ended.
     pub async fn close(self) {
         let Self { runtime, folder, staff } = self;
         runtime.stop().await;

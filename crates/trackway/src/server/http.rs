@@ -1,4 +1,4 @@
-//! The listeners and what they answer: the doors, health, and a JSON error for everything else.
+//! The listeners and their routes: the doors, health, and a JSON error for every other path.
 
 use std::{
     future::{Future, IntoFuture},
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::Auth;
 
-/// A server that has its address and its folder.
+/// A server that has bound its addresses and locked its folder.
 #[derive(Debug)]
 pub struct Bound {
     listener: Listener,
@@ -70,25 +70,25 @@ impl Bound {
         })
     }
 
-    /// What connections may take.
+    /// Sets the limits of connections.
     pub(super) fn limiting(mut self, limits: ConnectionLimits) -> Self {
         self.limits = limits.within_descriptors();
         self
     }
 
-    /// What it removes while it serves.
+    /// Sets what it removes while it serves.
     pub(super) fn keeping(mut self, retention: Option<Retention>) -> Self {
         self.retention = retention;
         self
     }
 
-    /// What tells it of changes in the workflow folders.
+    /// Sets the watch on the workflow folders.
     pub(super) fn watching(mut self, watching: Option<Watching>) -> Self {
         self.watching = watching;
         self
     }
 
-    /// Its agents.
+    /// Sets its agents.
     pub(super) fn employing(mut self, staff: Option<Employed>) -> Self {
         self.staff = staff;
         self
@@ -98,17 +98,17 @@ impl Bound {
         self.listener.address
     }
 
-    /// An address at which this machine reaches gRPC, if it is served.
+    /// The address of gRPC for clients on this machine, if it is served.
     pub fn grpc_address(&self) -> Option<SocketAddr> {
         self.grpc.as_ref().map(|(listener, _)| reachable(listener.address))
     }
 
-    /// An address at which this machine reaches it.
+    /// The address for clients on this machine.
     pub fn url(&self) -> String {
         self.listener.url()
     }
 
-    /// Whether nobody enters without a key or token.
+    /// Whether every caller needs a key or token.
     pub fn requires_auth(&self) -> bool {
         self.entrance.required
     }
@@ -207,7 +207,7 @@ impl Listener {
         self.address
     }
 
-    /// An address at which this machine reaches it.
+    /// The address for clients on this machine.
     pub(super) fn url(&self) -> String {
         format!("http://{}", reachable(self.address))
     }
@@ -227,7 +227,7 @@ pub(super) async fn listen(listen: &str, auth: &Auth) -> Result<Listener, Server
     Ok(Listener { socket, address })
 }
 
-/// A server that listens on every address is reached at loopback from its own machine.
+/// For a server that listens on every address, clients on the same machine use loopback.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -257,12 +257,12 @@ async fn interrupted() {
 fn router(doors: &[Door], required: bool) -> Router {
     let routes = doors.iter().map(Door::router).fold(Router::new(), Router::merge);
     let app = routes.fallback(not_found).method_not_allowed_fallback(wrong_method);
-    // Where a key is needed, a page that has none can do nothing.
+    // If a key is required, a foreign page without one can do nothing.
     let app = guarded(app, required).layer(middleware::map_response(say_when));
     catch_panics(app)
 }
 
-/// What supervisors ask: whether the process lives, and whether it can do its work.
+/// The health checks: whether the process is alive, and whether it is ready.
 pub(super) fn health(runtime: Runtime) -> Router {
     Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
@@ -276,7 +276,7 @@ fn guarded(app: Router, required: bool) -> Router {
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
     let mut failing = runtime.failing();
-    // Background work that has nothing to do does not notice that the store is away.
+    // Idle background work does not notice that the store is unreachable.
     if runtime.check_store().await.is_err() {
         failing.push("store");
     }
@@ -290,7 +290,7 @@ async fn ready(State(runtime): State<Runtime>) -> Response {
     }
 }
 
-/// Whoever is told to come back is told when.
+/// Adds `Retry-After` to an answer that asks the client to try again.
 async fn say_when(mut response: Response) -> Response {
     const SOON: HeaderValue = HeaderValue::from_static("1");
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
@@ -305,7 +305,7 @@ async fn not_found(uri: Uri) -> Response {
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> Response {
-    let detail = format!("{} does not take {method}", uri.path());
+    let detail = format!("{} does not accept {method}", uri.path());
     problem(StatusCode::METHOD_NOT_ALLOWED, Code::InvalidRequest, &detail)
 }
 

@@ -1,4 +1,4 @@
-//! The MCP door of a server: written workflows for outside agents, on the server's own store.
+//! The MCP door of a server: workflow definitions for outside agents, on the server's own store.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    /// The written workflows of the server.
+    /// The workflow definitions of the server.
     pub fn new() -> Self {
         Self::default()
     }
@@ -27,7 +27,7 @@ impl Mcp {
         self
     }
 
-    /// Lets checkpoints be on a whole session too.
+    /// Allows checkpoints on a whole session too.
     #[must_use]
     pub fn session_checkpoints(mut self, offer: bool) -> Self {
         self.switches.session_checkpoints = offer;

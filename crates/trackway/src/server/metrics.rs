@@ -1,8 +1,7 @@
-//! Numbers for Prometheus at `/metrics`: what this process has done since its start.
+//! Numbers for Prometheus at `/metrics`: counts of this process since its start.
 //!
-//! What is counted is counted from committed events, so that a number is never ahead of the log. Names
-//! follow OpenTelemetry's GenAI conventions where those have one, as Prometheus writes them. All of them
-//! are here:
+//! Only committed events are counted, so a number is never ahead of the log. Names follow
+//! OpenTelemetry's GenAI conventions if there is one, in the spelling of Prometheus. The full list:
 //!
 //! | name | what |
 //! | --- | --- |
@@ -49,7 +48,7 @@ const SERVER_UP: Family =
 const SERVER_STARTS: Family =
     Family::gauge("trackway_mcp_server_starts", "How often an MCP server was started.");
 
-/// Every number, in the order in which they are printed.
+/// Every metric, in the order of the output.
 const FAMILIES: [Family; 8] =
     [TOKENS, MODEL_CALLS, COST, TURNS, TOOL_CALLS, RUNS, SERVER_UP, SERVER_STARTS];
 
@@ -63,13 +62,14 @@ const OUTCOME: &str = "outcome";
 const WORKFLOW: &str = "workflow";
 const SERVER: &str = "server";
 
-/// Counts what is committed.
+/// Counts committed events.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
-    /// Asked when numbers are printed. Weak: they end with the server, not with who looks at them.
+    /// Read when the metrics are printed. Weak: the servers end with the `Server`, not with their
+    /// metrics.
     servers: Weak<McpServers>,
-    /// Held to add a number or to print them all.
+    /// Locked to add a number or to print all of them.
     table: Mutex<Table>,
 }
 
@@ -78,7 +78,7 @@ impl Metrics {
         Self { registry, servers, table: Mutex::default() }
     }
 
-    /// As Prometheus reads it.
+    /// The metrics in the text format of Prometheus.
     pub(super) fn text(&self) -> String {
         let servers = self.servers.upgrade().map(|servers| servers.status()).unwrap_or_default();
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +134,7 @@ pub(super) fn router(gate: Gate, metrics: Arc<Metrics>) -> Router {
     Router::new().route("/metrics", get(show)).layer(Extension(metrics)).with_state(gate)
 }
 
-/// The numbers are of all tenants.
+/// The numbers cover all tenants, so this needs a caller that may see all of them.
 async fn show(
     caller: Authenticated,
     Extension(metrics): Extension<Arc<Metrics>>,
@@ -157,7 +157,7 @@ impl Observer for Metrics {
     }
 }
 
-/// The tool of a call that was recorded, and whether it came to nothing.
+/// The tool of a recorded call, and whether the call failed.
 fn tool_call(event: &Event) -> Option<(&str, bool)> {
     let Event::StepDone { op, outcome } = event else { return None };
     Place::of_key(&op.key)?;

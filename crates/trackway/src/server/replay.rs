@@ -1,4 +1,4 @@
-//! Checking a server's workflows against the runs in its folder, before it is deployed.
+//! Checks the workflows of a server against the runs in its folder, before a deployment.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use super::{Server, ServerError};
 /// Rows and events read at once.
 const PAGE: usize = 500;
 
-/// One unfinished run, and whether the workflows at hand would go on with it.
+/// One unfinished run, and whether the current workflows could continue it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayCheck {
     pub run: RunId,
     pub workflow: WorkflowRef,
-    /// Why it would be parked; absent where it fits.
+    /// Why it would be parked; absent if the workflow fits.
     pub misfit: Option<Evidence>,
 }
 
 impl Server {
-    /// Replays every unfinished run of the data folder against the workflows of this server. Nothing is
-    /// recorded and no step is done; another server may go on using the folder meanwhile.
+    /// Replays every unfinished run of the data folder against the workflows of this server. It records
+    /// nothing and performs no step. Another server may use the folder at the same time.
     pub async fn replay_check(&self) -> Result<Vec<ReplayCheck>, ServerError> {
         let registry = self.registry()?;
         let tools = Arc::new(self.tools()?);
@@ -56,7 +56,7 @@ async fn check_all(
                     ReplayVerdict::Fits => None,
                     ReplayVerdict::Misfit(evidence) => Some(evidence),
                 },
-                // One log that cannot be read must not hide what is wrong with the others.
+                // One unreadable log must not hide problems of the others.
                 Err(error @ ReadError::Damaged { .. }) => {
                     Some(Evidence { message: error.to_string(), asked: None, recorded: None })
                 }

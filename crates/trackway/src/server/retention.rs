@@ -7,10 +7,10 @@ use trackway_runtime::{Supervisor, SystemClock};
 
 use trackway_sessions::{Prune, SessionsError};
 
-/// Ages are counted in days; looking more often would find nothing.
+/// Ages are counted in days; more frequent checks would find nothing.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A start with many runs has other things to do, and what is weeks old can wait this long.
+/// A start with many runs is busy, and sessions that are weeks old can wait.
 const FIRST_AFTER: Duration = Duration::from_secs(10 * 60);
 
 /// What a server removes.
@@ -21,7 +21,7 @@ pub(super) struct Retention {
 }
 
 impl Retention {
-    /// Goes on until it is dropped.
+    /// Runs until it is dropped.
     pub(super) async fn run(self, mut supervisor: Supervisor) {
         tokio::time::sleep(FIRST_AFTER).await;
         loop {

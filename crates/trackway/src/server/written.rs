@@ -1,5 +1,5 @@
-//! Written workflows of a server: the definitions in its folders that the engine can drive are agents
-//! like its programs, and follow their files while it serves.
+//! Workflow definitions of a server. A definition that the engine can drive is an agent like the programs
+//! are, and follows its file while the server runs.
 
 use std::{
     future::Future,
@@ -24,9 +24,9 @@ pub(super) struct Written {
 }
 
 impl Server {
-    /// Offers the written workflows in these folders and those below them. Where the engine can drive one
-    /// by itself it is an agent like every other; the others need [`Server::mcp`]. A folder that is not
-    /// there is listed as invalid until it is.
+    /// Offers the workflow definitions in these folders and their subfolders. A definition that the engine
+    /// can drive by itself is an agent like every other; the others need [`Server::mcp`]. A missing folder
+    /// is listed as invalid until it exists.
     #[must_use]
     pub fn workflows<P: AsRef<Path>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.folders = folders.into_iter().map(|folder| folder.as_ref().to_owned()).collect();
@@ -34,15 +34,15 @@ impl Server {
         self
     }
 
-    /// The same for folders that nobody named, such as a default: one that is not there is empty.
+    /// The same for folders that are a default: a missing one counts as empty.
     #[must_use]
     pub fn workflows_if_any<P: AsRef<Path>>(self, folders: impl IntoIterator<Item = P>) -> Self {
         Self { folders_named: false, ..self.workflows(folders) }
     }
 
-    /// Adds a tool for the steps of written workflows and for the agents whose spec names it: a function
-    /// from arguments, whose JSON Schema is derived, to a result. A call is a recorded step: it is repeated
-    /// only where the process died before its result was recorded, and then with the same
+    /// Adds a tool for the steps of workflow definitions and for the agents whose spec names it: a function
+    /// from arguments, whose JSON Schema is derived, to a result. A call is a recorded step. It is repeated
+    /// only if the process died before the result was recorded, and then with the same
     /// [`Attempt::idempotency_key`].
     ///
     /// ```no_run
@@ -71,8 +71,8 @@ impl Server {
         self
     }
 
-    /// The tools of steps alone, for checks that need no server: those that were added, and the built-in
-    /// one that tells the time, unless another has its name.
+    /// Only the tools of steps, for checks that need no server: the added tools, and the built-in one that
+    /// tells the time, unless another tool has its name.
     pub fn tools(&self) -> Result<Tools, RegistryError> {
         let mut tools = Tools::default();
         for tool in &self.tools {
@@ -108,7 +108,7 @@ impl Written {
         &self.tools
     }
 
-    /// Offers what is in the folders now.
+    /// Offers the current content of the folders.
     pub(super) fn renew(&self, registry: &Registry) {
         for declined in self.offers.renew(registry) {
             let (workflow, why) = (declined.workflow, declined.why);
@@ -121,14 +121,14 @@ impl Written {
     }
 }
 
-/// Follows the files until what is returned is dropped.
+/// Follows the files until the returned value is dropped.
 pub(super) fn watch(written: &Arc<Written>, runtime: &Runtime) -> Option<Watching> {
     let catalogue = written.catalogue().clone();
     let watching = catalogue.watch({
         let (written, runtime) = (written.clone(), runtime.clone());
         move || written.renew(runtime.registry())
     });
-    // What changed before the watch began was told to nobody.
+    // The watch did not see changes from before its start.
     written.renew(runtime.registry());
     match watching {
         Ok(watching) => Some(watching),

@@ -1,5 +1,4 @@
-//! `agents/*.md`: each file is an agent. Its head says what it is and what it may do, its body is the
-//! prompt.
+//! `agents/*.md`: each file is an agent. The front matter is its spec, and the body is its prompt.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +18,7 @@ use crate::workspace::{
 
 pub const FOLDER: &str = "agents";
 
-/// Keys of a head.
+/// Keys of the front matter.
 const KEYS: &[&str] = &[
     "name",
     "description",
@@ -34,22 +33,22 @@ const KEYS: &[&str] = &[
     "skills",
 ];
 
-/// Largest prompt, in bytes. It is sent with every call and kept in the store; a longer one is a document
-/// that was put into the wrong folder.
+/// Largest prompt, in bytes. It is sent with every call and kept in the store; a longer one is probably a
+/// document in the wrong folder.
 /// Limit (CLI): prompt of an agent.
 const PROMPT_BYTES_MAX: usize = 256 * 1024;
 
-/// An agent, and where it is written.
+/// An agent and its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
     pub spec: AgentSpec,
-    /// None for the one that is there where no file is.
+    /// None for the built-in agent.
     pub file: Option<PathBuf>,
     /// The lines of its keys, by dotted key.
     pub lines: BTreeMap<String, u32>,
 }
 
-/// The agents of a workspace in the order of their files, and what is wrong with these.
+/// The agents of a workspace in the order of their files, and the findings about the files.
 pub(super) fn read(workspace: &Path, variables: Variables<'_>) -> (Vec<Agent>, Vec<Finding>) {
     let (mut agents, mut findings): (Vec<Agent>, _) = (Vec::new(), Vec::new());
     let folder = workspace.join(FOLDER);
@@ -75,7 +74,7 @@ pub(super) fn read(workspace: &Path, variables: Variables<'_>) -> (Vec<Agent>, V
     (agents, findings)
 }
 
-/// The files, by name. What is no agent is noted.
+/// The files, by name. Other entries become findings.
 fn files(folder: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -89,7 +88,7 @@ fn files(folder: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in entries.flatten() {
         let path = entry.path();
-        // Editors and version control keep files of their own.
+        // Editors and version control create hidden files.
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
@@ -104,7 +103,7 @@ fn files(folder: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> {
     files
 }
 
-/// One file. Nothing comes of one that has no name or cannot be read at all.
+/// Reads one file. None if it has no name or cannot be read at all.
 fn parse(
     file: &Path,
     text: &str,
@@ -152,7 +151,7 @@ fn parse(
     name.map(|_| Agent { spec, file: Some(file.to_owned()), lines })
 }
 
-/// What the head says, else the file's own name.
+/// The name in the front matter, otherwise the name of the file.
 fn name(front: &mut Front<'_>, file: &Path) -> Option<String> {
     let named = match front.get("/name") {
         Some(_) => front.some("/name")?,
@@ -172,7 +171,7 @@ fn name(front: &mut Front<'_>, file: &Path) -> Option<String> {
 fn approvals(front: &mut Front<'_>) -> BTreeMap<String, Approval> {
     const CHOICES: [(&str, Approval); 3] =
         [("allow", Approval::Allow), ("ask", Approval::Ask), ("deny", Approval::Deny)];
-    // What they were called before.
+    // The earlier names of these values.
     const EARLIER: [(&str, &str); 2] = [("always", "allow"), ("never", "deny")];
     let mut approvals = BTreeMap::new();
     for tool in front.keys("/approvals", None) {
@@ -253,7 +252,7 @@ fn skills(front: &mut Front<'_>) -> Vec<Skill> {
     skills
 }
 
-/// Where the things are that are looked at again, with everything else that there is.
+/// The lines of the keys that `check` looks at later, when all names are known.
 fn lines(front: &Front<'_>, keys: &[String], spec: &AgentSpec) -> BTreeMap<String, u32> {
     let mut lines = BTreeMap::new();
     let mut put = |key: String, pointer: &str| {

@@ -1,5 +1,4 @@
-//! What the parts of a workspace say about each other: names that nobody has, and things that nobody
-//! uses.
+//! Checks the references between the parts of a workspace: unknown names, and unused things.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +18,14 @@ use crate::workspace::{
     finding::{Finding, Level},
 };
 
-/// What there is besides the workspace's own files.
+/// What exists in addition to the workspace's own files.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     /// Workflows that agents can dispatch.
     pub workflows: Vec<String>,
-    /// Workflows that there are and that cannot be had, and why.
+    /// Workflows that exist but cannot be dispatched, and why.
     pub aside: BTreeMap<String, String>,
-    /// Tools but those of MCP servers.
+    /// Tools, without those of MCP servers.
     pub tools: Vec<String>,
 }
 
@@ -41,7 +40,7 @@ pub fn check(workspace: &Workspace, there: &Surroundings) -> Vec<Finding> {
         waits(agent, there, &mut findings);
         findings.extend(priceless(agent, workspace));
         for (index, peer) in agent.spec.peers.iter().enumerate() {
-            let why = format!("no peer is known that {peer:?} could mean");
+            let why = format!("there is no peer {peer:?}");
             findings.push(agent.at(&format!("peers[{index}]"), Level::Warning, why));
         }
     }
@@ -85,8 +84,8 @@ fn tools(agent: &Agent, workspace: &Workspace, there: &Surroundings, findings: &
     }
 }
 
-/// Approvals of what the agent has not got: tools, and workflows by their own name or by that of the tool
-/// which dispatches them.
+/// Approvals of tools and workflows that the agent does not have. A workflow has its own name or that of
+/// the tool that dispatches it.
 fn approvals(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
     let spec = &agent.spec;
     let is_allowed = |name: &&String| spec.workflows.iter().any(|pattern| fits(pattern, name));
@@ -110,7 +109,7 @@ fn approvals(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A budget of money for a model that nobody knows the price of.
+/// A cost budget for a model without a price.
 fn priceless(agent: &Agent, workspace: &Workspace) -> Option<Finding> {
     agent.spec.budgets.cost?;
     let models = &workspace.models;
@@ -124,23 +123,23 @@ fn priceless(agent: &Agent, workspace: &Workspace) -> Option<Finding> {
     Some(finding.suggest("give it a price in a section [models.NAME] of trackway.toml"))
 }
 
-/// Whether it stands for more than one name.
+/// Whether it can match more than one name.
 fn is_open(pattern: &str) -> bool {
     pattern.contains('*')
 }
 
-/// Whether a pattern means something. What an MCP server offers is known when it runs.
+/// Whether a pattern can match a tool. The tools of an MCP server are known only when it runs.
 fn is_tool(pattern: &str, workspace: &Workspace, there: &Surroundings) -> bool {
     there.tools.iter().any(|tool| fits(pattern, tool))
         || workspace.mcp.servers.iter().any(|server| allows(pattern, server))
 }
 
-/// Whether a pattern could mean a tool of this server.
+/// Whether a pattern could match a tool of this server.
 fn allows(pattern: &str, server: &Named) -> bool {
     let prefix = server.prefix();
     match pattern.split_once(JOINT) {
         Some((before, _)) => fits(before, &prefix),
-        // `*` and `fi*` reach over the joint.
+        // `*` and `fi*` match across the separator.
         None => pattern.split_once('*').is_some_and(|(before, _)| {
             let whole = format!("{prefix}{JOINT}");
             whole.starts_with(before)
@@ -168,7 +167,7 @@ fn workflows(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Waits for workflows that the agent cannot dispatch.
+/// Timeouts for workflows that the agent cannot dispatch.
 fn waits(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
     let spec = &agent.spec;
     for pattern in spec.first_answer_timeouts.keys() {
@@ -221,7 +220,7 @@ fn unused(workspace: &Workspace) -> Vec<Finding> {
     models.chain(servers).collect()
 }
 
-/// Which model answers where none is named.
+/// The model of agents that name none.
 fn default_model(workspace: &Workspace) -> Finding {
     let models = &workspace.models;
     let from = &models.default_from;

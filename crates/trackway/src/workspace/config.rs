@@ -1,8 +1,8 @@
-//! `trackway.toml`: what an operator says once, instead of at every start.
+//! `trackway.toml`: the settings of an operator.
 //!
-//! `file` is the file as it is written, `tolerant` reads it as far as that goes, `reader` notes where in
-//! it something is wrong, and `sections` and `models` make the values that commands use. Whatever is not
-//! understood is an error: a setting that is silently ignored is worse than none.
+//! `file` is the format of the file, `tolerant` reads as much of it as possible, `reader` records where
+//! it is wrong, and `sections` and `models` build the values that commands use. An unknown setting is an
+//! error: a setting that is silently ignored is worse than none.
 
 mod file;
 mod models;
@@ -47,23 +47,23 @@ pub struct Config {
     pub workflows: Workflows,
     pub retention: Retention,
     pub defaults: Defaults,
-    /// By name; nothing where the section is wrong, so that its name is known all the same.
+    /// By name. None if the section is wrong: its name is still known.
     pub models: BTreeMap<String, Option<ModelSection>>,
     pub dispatch: Dispatch,
-    /// What stands in the file, without secrets, and the line of each.
+    /// The settings in the file, without secrets, and the line of each.
     pub written: Vec<(Written, u32)>,
 }
 
-/// `[defaults]`: what is taken where nothing else is said.
+/// `[defaults]`: the agent and the model that are used if none is named.
 #[derive(Debug, Default, PartialEq)]
 pub struct Defaults {
-    /// The agent at the addresses that name none, and of `trackway chat`.
+    /// The agent at the addresses that name no agent, and of `trackway chat`.
     pub agent: Option<Named>,
     /// The model of agents that name none.
     pub model: Option<Named>,
 }
 
-/// A name, and the line that it stands on.
+/// A name and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub name: String,
@@ -75,7 +75,7 @@ pub struct Named {
 pub struct Dispatch {
     /// How long an agent waits for a workflow's first answer.
     pub first_answer_timeout: Duration,
-    /// How far runs may grow below a root.
+    /// Limits of the runs below a root.
     pub limits: ChildLimits,
 }
 
@@ -89,7 +89,7 @@ impl Default for Dispatch {
 /// `[retention]`: how long sessions are kept.
 #[derive(Debug, PartialEq)]
 pub struct Retention {
-    /// None where they are kept for ever.
+    /// None if they are kept for ever.
     pub older_than: Option<Duration>,
 }
 
@@ -98,17 +98,17 @@ pub struct Retention {
 pub struct Mcp {
     /// Record notes without advancing.
     pub checkpoints: bool,
-    /// Also on a whole session.
+    /// Also record notes on a whole session.
     pub session_checkpoints: bool,
 }
 
-/// `[workflows]`: where the written workflows are.
+/// `[workflows]`: the folders of the workflow definitions.
 #[derive(Debug, Default, PartialEq)]
 pub struct Workflows {
     pub folders: Option<Vec<PathBuf>>,
 }
 
-/// `[outgoing]`: whom the server may call.
+/// `[outgoing]`: which addresses the server may call.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outgoing {
     /// Addresses of this machine are allowed.
@@ -118,45 +118,45 @@ pub struct Outgoing {
 /// `[push]`: notifications to clients.
 #[derive(Debug, Default, PartialEq)]
 pub struct Push {
-    /// With which bodies are signed.
+    /// The key that signs the bodies.
     pub secret: Option<Secret>,
 }
 
 /// `[server]`: how it is reached, and what a request may cost.
 #[derive(Debug, PartialEq)]
 pub struct Limits {
-    /// The address under which others reach it.
+    /// The public address of the server.
     pub public_url: Option<String>,
     pub body_max_bytes: usize,
     pub connections: ConnectionLimits,
-    /// How long a send waits for its task.
+    /// How long a blocking send waits for its task.
     pub blocking_timeout: Duration,
 }
 
 /// `[a2a]`: how the door presents itself.
 #[derive(Debug, Default, PartialEq)]
 pub struct A2a {
-    /// The agent or workflow at the addresses that name none, where it is not the default agent.
+    /// The agent or workflow at the addresses that name none, if it is not the default agent.
     pub default_agent: Option<Named>,
-    /// With which cards are signed.
+    /// The key that signs the cards.
     pub signing: Option<Signing>,
-    /// gRPC clients may ask which services there are.
+    /// gRPC clients may list the services.
     pub grpc_reflection: bool,
     /// Cards do not name the address of gRPC.
     pub grpc_hidden: bool,
 }
 
-/// A private key, and the name by which others find its public half.
+/// A private key, and the id of its public half.
 #[derive(Debug, PartialEq)]
 pub struct Signing {
-    /// PEM of the private key itself.
+    /// The private key as PEM.
     pub key_pem: Secret,
     pub key_id: String,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // Room for a document of some megabytes in base64; as on every door.
+        // Room for a document of some megabytes in base64.
         Self {
             public_url: None,
             body_max_bytes: 10 * 1024 * 1024,
@@ -166,7 +166,7 @@ impl Default for Limits {
     }
 }
 
-/// Days for which finished sessions are kept unless something else is said.
+/// Days for which finished sessions are kept by default.
 /// Limit (CLI): age of finished sessions that are kept; `[retention] days`.
 const RETENTION_DAYS: u64 = 60;
 
@@ -183,15 +183,15 @@ impl Default for Retention {
 }
 
 impl Config {
-    /// What the file in this folder says, or in the current one. Without a file everything is as it is
-    /// by default; a folder that was named must be there.
+    /// Reads the file in this folder, or in the current one. Without a file, all settings have their
+    /// defaults. A named folder must exist.
     pub fn load(workspace: Option<&Path>) -> Result<Self, WorkspaceError> {
         let folder = folder(workspace)?;
         let (config, findings) = Self::read(folder, &variable);
         finding::refusal(&findings).map_or(Ok(config), Err)
     }
 
-    /// The same, with everything that is wrong with it. What is wrong is as if nothing were said.
+    /// The same, with all findings. A wrong setting gets its default.
     pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
         let path = folder.join(FILE);
         match fs::read_to_string(&path) {
@@ -204,7 +204,7 @@ impl Config {
         }
     }
 
-    /// The file's text as values. `folder` is where relative paths begin.
+    /// Parses the text of the file. Relative paths begin at `folder`.
     fn parse(
         path: &Path,
         folder: &Path,
@@ -229,9 +229,9 @@ impl Config {
     }
 }
 
-/// The workspace: the folder that was named, which must be there, or the current one.
+/// The workspace: the named folder, which must exist, or the current one.
 pub fn folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
-    // A variable that is set to nothing is not set.
+    // An empty variable counts as not set.
     let named = named.filter(|folder| !folder.as_os_str().is_empty());
     match named {
         Some(folder) if !folder.is_dir() => Err(WorkspaceError::NoFolder(folder.to_owned())),

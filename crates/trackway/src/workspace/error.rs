@@ -10,7 +10,7 @@ use crate::{BadSigningKey, ServerError};
 pub enum WorkspaceError {
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
-    /// Everything that is wrong with it.
+    /// All errors among the findings.
     #[error("{}", listed(.0))]
     Findings(Vec<Finding>),
     #[error("cards cannot be signed with signing_key_file")]

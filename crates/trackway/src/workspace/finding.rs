@@ -1,5 +1,4 @@
-//! What somebody should know about a workspace: each thing with its file, line and key, and what to do
-//! about it.
+//! Findings about a workspace: each with its file, line and key, and what to do about it.
 
 use std::{fmt, path::Path};
 
@@ -7,11 +6,11 @@ use serde::Serialize;
 
 use super::WorkspaceError;
 
-/// One thing that is wrong, odd or unused.
+/// One thing that is wrong, suspicious or unused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub level: Level,
-    /// Where it stands; none for what is not in a file.
+    /// The file; none for a finding that is not about a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Counted from 1.
@@ -31,9 +30,9 @@ pub struct Finding {
 pub enum Level {
     /// The workspace cannot be used like this.
     Error,
-    /// It can be used, and is probably not what was meant.
+    /// It can be used, but is probably not what the author meant.
     Warning,
-    /// Nothing makes use of it.
+    /// Nothing uses it.
     Unused,
     /// Good to know.
     Note,
@@ -72,7 +71,7 @@ impl Finding {
         self
     }
 
-    /// With what may have been meant, where something is near.
+    /// Adds a suggestion, if a known name is similar.
     #[must_use]
     pub fn meant(self, nearest: Option<&str>) -> Self {
         match nearest {
@@ -114,7 +113,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// The errors among findings; nothing where there is none.
+/// The errors among the findings; none if there are none.
 pub fn refusal(findings: &[Finding]) -> Option<WorkspaceError> {
     let errors: Vec<Finding> =
         findings.iter().filter(|finding| finding.is_error()).cloned().collect();

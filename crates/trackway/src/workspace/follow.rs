@@ -20,16 +20,16 @@ use super::{
 };
 use crate::workspace::{WorkspaceError, config, finding};
 
-/// How long files are left alone after a change. Many programs empty a file before they write it: read in
-/// between, it would be a workspace without models, and no mistake.
+/// Pause between a change and the read. Many programs empty a file before they write it. A read in
+/// between would find a valid workspace without models.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// Reads a workspace, as often as it is asked to.
+/// Reads a workspace, repeatedly.
 pub struct Loader {
     folder: PathBuf,
-    /// Where the written workflows are.
+    /// The folders of the workflow definitions.
     workflows: Vec<PathBuf>,
-    /// A server with everything that agents may use.
+    /// Builds a server with everything that agents may use.
     server: Box<dyn Fn() -> Server + Send>,
     shelf: Shelf,
 }
@@ -50,7 +50,7 @@ impl Loader {
         Self { folder, workflows, server: Box::new(server), shelf: Shelf::default() }
     }
 
-    /// The agents of the workspace as it is now; refused where anything is wrong with it.
+    /// The agents of the current workspace, or an error if anything is wrong with it.
     pub fn load(&mut self) -> Result<Agents, WorkspaceError> {
         let (workspace, mut findings) = Workspace::read(&self.folder, &config::variable);
         let there = Surroundings::of((self.server)(), &workspace, &self.workflows)?;
@@ -70,12 +70,12 @@ impl Loader {
         })
     }
 
-    /// The agents now, and as they change for as long as what is returned lives.
+    /// The current agents, and their changes for as long as the returned value lives.
     pub fn follow(self) -> Result<Following, WorkspaceError> {
         let (tell, agents) = watch::channel(Agents::default());
         let paths = [config::FILE, agents::FOLDER, mcp::FILE].map(|name| self.folder.join(name));
-        // Held from the first look at the files until what they say is told: of two at once, the one that
-        // has seen more is to be the last.
+        // Locked from the read of the files until the result is sent: of two concurrent reads, the later
+        // one must also send last.
         let loader = Arc::new(Mutex::new((self, tell)));
         let later = loader.clone();
         let watching = watch_paths(&paths, move || {
@@ -85,7 +85,7 @@ impl Loader {
             match loader.load() {
                 Ok(agents) => {
                     tracing::info!("the workspace has changed and is in effect");
-                    // Nobody follows any more: the server is about to end.
+                    // There is no receiver any more: the server is about to end.
                     let _ = tell.send(agents);
                 }
                 Err(error) => {
@@ -93,7 +93,7 @@ impl Loader {
                         tracing::warn!("{why}");
                     }
                     tracing::warn!(
-                        "the workspace has changed and cannot be used; what was before stays"
+                        "the workspace has changed and cannot be used; the previous one stays in effect"
                     );
                 }
             }
@@ -101,7 +101,7 @@ impl Loader {
         let watching = watching
             .inspect_err(|error| tracing::warn!(%error, "changes of the workspace go unnoticed"))
             .ok();
-        // Only now: what changed before the watch began is told to nobody.
+        // Read only now: the watch does not report changes from before its start.
         let mut held = loader.lock().unwrap_or_else(PoisonError::into_inner);
         let first = held.0.load()?;
         held.1.send_replace(first);

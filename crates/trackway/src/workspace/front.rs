@@ -1,5 +1,5 @@
-//! The head of an agent's file: strict keys, each with its line. What is wrong is noted, and reading goes
-//! on.
+//! The front matter of an agent's file: strict keys, each with its line. Problems are recorded, and
+//! reading continues.
 
 use std::path::Path;
 
@@ -11,10 +11,11 @@ use crate::workspace::{
     reference::{self, Variables},
 };
 
-/// Begins and ends the head.
+/// Begins and ends the front matter.
 const FENCE: &str = "---";
 
-/// Head and body of a file. The head keeps its line numbers: the fence above it became an empty line.
+/// Front matter and body of a file. The front matter keeps its line numbers: the fence above it becomes
+/// an empty line.
 pub(super) fn split(text: &str) -> Option<(String, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (first, rest) = text.split_once('\n')?;
@@ -31,7 +32,7 @@ pub(super) fn split(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The head of one file, while it is read.
+/// The front matter of one file, while it is read.
 pub(super) struct Front<'a> {
     file: &'a Path,
     located: Located,
@@ -45,7 +46,7 @@ impl<'a> Front<'a> {
         head: &str,
         variables: Variables<'a>,
     ) -> Result<Self, Finding> {
-        // What says nothing is an object without keys.
+        // Empty front matter is an object without keys.
         let is_empty = head.lines().all(|line| {
             let line = line.trim();
             line.is_empty() || line.starts_with('#')
@@ -68,12 +69,12 @@ impl<'a> Front<'a> {
         self.located.line(pointer)
     }
 
-    /// What stands there; `null` is as good as nothing.
+    /// The value there; `null` counts as absent.
     pub(super) fn get(&self, pointer: &str) -> Option<&Value> {
         self.located.value.pointer(pointer).filter(|value| !value.is_null())
     }
 
-    /// The keys of the object that stands there. Those that are not known are noted.
+    /// The keys of the object there. Unknown keys are recorded as findings.
     pub(super) fn keys(&mut self, pointer: &str, known: Option<&[&str]>) -> Vec<String> {
         let keys: Vec<String> = match self.get(pointer) {
             None => return Vec::new(),
@@ -95,11 +96,11 @@ impl<'a> Front<'a> {
         keys
     }
 
-    /// A text, with its references replaced.
+    /// A string, with its references replaced.
     pub(super) fn text(&mut self, pointer: &str) -> Option<String> {
         let text = match self.get(pointer)? {
             Value::String(text) => text.clone(),
-            _ => return self.wrong(pointer, "it is not a text"),
+            _ => return self.wrong(pointer, "it is not a string"),
         };
         match reference::resolve(&text, self.variables) {
             Ok(text) => Some(text),
@@ -114,13 +115,13 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// A text that says something.
+    /// A string that must not be empty.
     pub(super) fn some(&mut self, pointer: &str) -> Option<String> {
         let text = self.text(pointer)?;
         if text.trim().is_empty() { self.wrong(pointer, "it is empty") } else { Some(text) }
     }
 
-    /// How many items the list there has.
+    /// The number of items of the list there.
     pub(super) fn items(&mut self, pointer: &str) -> usize {
         match self.get(pointer) {
             None => 0,
@@ -132,7 +133,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// A list of texts; nothing where there is none.
+    /// A list of strings; none if it is absent.
     pub(super) fn texts(&mut self, pointer: &str) -> Option<Vec<String>> {
         self.get(pointer)?;
         let items = 0..self.items(pointer);
@@ -143,7 +144,7 @@ impl<'a> Front<'a> {
     pub(super) fn count(&mut self, pointer: &str) -> Option<u64> {
         match self.get(pointer)?.as_u64() {
             Some(count) if count > 0 => Some(count),
-            _ => self.wrong(pointer, "it is not a whole number from 1 on"),
+            _ => self.wrong(pointer, "it is not a whole number, 1 or more"),
         }
     }
 

@@ -1,5 +1,5 @@
-//! What the doctor looks at beside the workspace's own files: workflows, and the data folder with its
-//! keys.
+//! What the doctor checks in addition to the workspace's own files: workflows, and the data folder
+//! with its keys.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ impl Surroundings {
         workspace: &Workspace,
         folders: &[PathBuf],
     ) -> Result<Self, WorkspaceError> {
-        // Workflows may have steps that agents work on.
+        // Steps of workflows may name agents, so the check needs their specs.
         let specs = workspace.agents.iter().map(|agent| agent.spec.clone()).collect();
         let server = server.agents(Agents { specs, ..Agents::default() });
         let registry = server.registry().map_err(ServerError::from)?;
@@ -56,7 +56,7 @@ impl Surroundings {
     }
 }
 
-/// Files that are no workflows, and workflows that only an outside agent can go through.
+/// Files that are not valid workflows, and workflows that only an outside agent can drive.
 pub fn workflows(folders: &[PathBuf], there: &Surroundings) -> Vec<Finding> {
     let mut findings = Vec::new();
     let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
@@ -79,18 +79,19 @@ pub fn workflows(folders: &[PathBuf], there: &Surroundings) -> Vec<Finding> {
     findings
 }
 
-/// How long the servers of `mcp.json` are waited for when somebody looks whether they start.
+/// How long the doctor waits for the servers of `mcp.json` to start.
 ///
 /// Limit (CLI): time in which the servers of `mcp.json` have to start while the doctor looks.
 const SERVERS_WAIT: Duration = Duration::from_secs(20);
 
-/// Starts the servers of `mcp.json`, says which do not run and what the others offer, and ends them.
+/// Starts the servers of `mcp.json`, reports which do not run and what the others offer, and stops
+/// them.
 pub async fn servers(workspace: &Workspace) -> Vec<Finding> {
     if workspace.mcp.config.servers.is_empty() {
         return Vec::new();
     }
     let servers = McpServers::start(workspace.mcp.config.clone(), workspace.folder.clone());
-    // Those that take longer are told of as they are then.
+    // A server that takes longer is reported with its state at that time.
     let _late = tokio::time::timeout(SERVERS_WAIT, servers.settled()).await;
     let line = |name: &str| {
         let named = workspace.mcp.servers.iter().find(|server| server.name == name);
@@ -140,7 +141,7 @@ pub fn data(folder: &Path) -> Vec<Finding> {
     let metadata = match fs::metadata(folder) {
         Ok(metadata) => metadata,
         Err(_) => {
-            let why = format!("the data folder {shown} is made when something is served or run");
+            let why = format!("the data folder {shown} is created when something is served or run");
             return vec![Finding::new(Level::Note, why)];
         }
     };
@@ -167,7 +168,7 @@ pub fn data(folder: &Path) -> Vec<Finding> {
 #[cfg(unix)]
 fn readable_by_others(file: &Path) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt as _;
-    /// Group and others.
+    /// Permission bits of the group and of others.
     const OTHERS: u32 = 0o077;
     let mode = fs::metadata(file).ok()?.permissions().mode();
     (mode & OTHERS != 0).then(|| {

@@ -19,13 +19,13 @@ pub const FILE: &str = "mcp.json";
 #[derive(Debug, Default)]
 pub struct McpFile {
     pub path: PathBuf,
-    /// The servers that are to run.
+    /// The servers to run.
     pub config: McpConfig,
-    /// Every server that it names.
+    /// Every server in the file.
     pub servers: Vec<Named>,
 }
 
-/// A server that the file names.
+/// A server in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub name: String,
@@ -64,7 +64,7 @@ impl McpFile {
 }
 
 fn finding(path: &Path, located: &Located, problem: &ConfigProblem) -> Finding {
-    // Names with a dot in them lead to the line of what is around them.
+    // For a name with a dot, this finds the line of the enclosing entry.
     let pointer: String =
         problem.key.split('.').map(|token| format!("/{}", escaped(token))).collect();
     let line = if problem.key.is_empty() { Some(1) } else { located.line(&pointer) };
@@ -85,7 +85,7 @@ fn servers(located: &Located) -> Vec<Named> {
 }
 
 impl Named {
-    /// What the names of its tools begin with: models take only some letters.
+    /// The prefix of its tool names, with only the characters that models accept.
     pub fn prefix(&self) -> String {
         in_plain_letters(&self.name)
     }

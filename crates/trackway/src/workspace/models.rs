@@ -1,6 +1,6 @@
-//! The models of a workspace: those of `[models]`, those that are named as `provider/model`, and what the
-//! environment adds. Which is the default: `TRACKWAY_MODEL`, else `[defaults] model`, else the offline
-//! rules.
+//! The models of a workspace: those of `[models]`, those that are named as `provider/model`, and the
+//! settings from the environment. The default model is `TRACKWAY_MODEL`, otherwise `[defaults] model`,
+//! otherwise the offline rules.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,11 @@ use crate::workspace::{
     reference::Variables,
 };
 
-/// Names the default model, before what the file says.
+/// Names the default model; it overrides the file.
 pub const MODEL_VARIABLE: &str = "TRACKWAY_MODEL";
-/// The model that is there without any.
+/// The model that needs no configuration.
 pub const OFFLINE: &str = "offline";
-/// Other ways to write the same: there is one set of rules.
+/// Other names of it: there is only one set of rules.
 const OFFLINE_NAMES: [&str; 5] =
     [OFFLINE, "offline/", "offline/1", "offline/rules", "offline-rules/1"];
 
@@ -34,15 +34,15 @@ pub struct Models {
     pub all: BTreeMap<String, ModelConfig>,
     pub default: String,
     pub default_from: Source,
-    /// Names of `[models]` that nobody uses.
+    /// Names of `[models]` that no agent uses.
     pub unused: Vec<String>,
 }
 
-/// All that it takes to ask a model.
+/// Everything that is needed to call a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
     pub service: Service,
-    /// The provider's own address where none is given.
+    /// None for the provider's own address.
     pub base_url: Option<(String, Source)>,
     pub api_key: Option<(Secret, Source)>,
     pub model: String,
@@ -128,7 +128,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// A variable that is set to nothing is not set.
+    /// An empty variable counts as not set.
     fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
@@ -153,7 +153,7 @@ impl Work<'_> {
         }
     }
 
-    /// Sees to it that there is a model of this name; `at` says where it is named.
+    /// Ensures that there is a model of this name; `at` makes a finding at the line that names it.
     fn refer(&mut self, name: &str, from: &Source, at: &dyn Fn(String) -> Finding) {
         if self.models.all.contains_key(name) || self.config.models.contains_key(name) {
             return;
@@ -217,8 +217,8 @@ impl Work<'_> {
         config
     }
 
-    /// Adds what the environment says. The key of the environment goes only where the environment, or the
-    /// provider itself, says: it is not sent to an address that a file names.
+    /// Adds the settings from the environment. The key of the environment is used only with the address
+    /// of the environment or of the provider itself. It is never sent to an address from a file.
     fn complete(&mut self, config: &mut ModelConfig) {
         let Some((address, key)) = variables_of(config.service) else { return };
         let is_own = config.base_url.is_none();
@@ -240,7 +240,7 @@ impl Work<'_> {
         }
     }
 
-    /// A provider at its own address wants a key.
+    /// A provider at its own address needs a key.
     fn check_key(&mut self, name: &str) {
         let Some(model) = self.models.all.get(name) else { return };
         let Some((_, key)) = variables_of(model.service) else { return };
@@ -280,7 +280,7 @@ impl ModelConfig {
         }
     }
 
-    /// What events and screens call it.
+    /// Its name in events and on screens.
     pub fn label(&self) -> String {
         match self.service {
             Service::Offline => "offline-rules/1".to_owned(),

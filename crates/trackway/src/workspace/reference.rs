@@ -1,12 +1,12 @@
-//! `${env:NAME}` in texts of the workspace.
+//! References `${env:NAME}` in strings of the workspace.
 
 /// Begins a reference to a variable of the environment.
 const OPEN: &str = "${env:";
 
-/// The variables that there are. A function, so that tests need no environment of their own.
+/// Looks up a variable. A function, so that tests do not change the environment.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// A reference that leads nowhere.
+/// A reference that cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BadReference {
     Unclosed,
@@ -31,7 +31,7 @@ impl BadReference {
     }
 }
 
-/// A text with every reference replaced.
+/// A string with every reference replaced.
 pub fn resolve(text: &str, variables: Variables<'_>) -> Result<String, BadReference> {
     let (mut rest, mut whole) = (text, String::new());
     while let Some((before, after)) = rest.split_once(OPEN) {
@@ -46,7 +46,7 @@ pub fn resolve(text: &str, variables: Variables<'_>) -> Result<String, BadRefere
     Ok(whole)
 }
 
-/// Whether a text is one reference and nothing else.
+/// Whether a string is exactly one reference.
 pub fn is_one(text: &str) -> bool {
     let name = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix('}'));
     name.is_some_and(|name| !name.contains('}'))

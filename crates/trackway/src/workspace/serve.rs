@@ -1,4 +1,4 @@
-//! A server with everything that a workspace says: its agents, tools, written workflows and settings.
+//! A server with the content of a workspace: its agents, tools, workflow definitions and settings.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,12 +10,12 @@ use super::{
 use crate::{Mcp, Server, Signer};
 
 impl Server {
-    /// Serves what a folder says, beside the workflows and tools that this server has by now: the agents of
-    /// `agents/*.md`, the tools of the servers in `mcp.json`, the workflows of `workflows/`, and the settings
-    /// of `trackway.toml`. An agent may dispatch the workflows that were added before. Agents follow their
-    /// files while the server runs.
+    /// Adds a folder to the workflows and tools that this server already has: the agents of `agents/*.md`,
+    /// the tools of the servers in `mcp.json`, the workflows of `workflows/`, and the settings of
+    /// `trackway.toml`. An agent may dispatch the workflows that were added before this call. Agents follow
+    /// their files while the server runs.
     ///
-    /// Call it last: what is said before, but for workflows and tools, gives way to `trackway.toml`.
+    /// Call it last: `trackway.toml` overrides earlier settings, except workflows and tools.
     ///
     /// ```no_run
     /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +25,7 @@ impl Server {
     /// ```
     pub fn workspace(self, folder: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
         let folder = config::folder(Some(folder.as_ref()))?;
-        // What is wrong with it is told by the loader.
+        // The loader reports the findings.
         let (workspace, _) = Workspace::read(folder, &config::variable);
         let folders = workspace.workflow_folders();
         let server = match workspace.config.workflows.folders {
@@ -41,14 +41,14 @@ impl Server {
         Ok(apply(workspace.config, server.mcp(mcp))?.following(following))
     }
 
-    /// Serves the agents of a workspace for as long as the server is there.
+    /// Serves the agents of a workspace for the lifetime of the server.
     fn following(self, following: Following) -> Self {
         let Following { agents, watching } = following;
         self.agents_from(agents).keeping(Arc::new(watching))
     }
 }
 
-/// What the configuration says about the server, each setting at its place.
+/// Applies the configuration to the server, setting by setting.
 pub fn apply(config: Config, mut server: Server) -> Result<Server, WorkspaceError> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
     server = server.connections(config.server.connections);

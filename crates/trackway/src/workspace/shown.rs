@@ -1,4 +1,4 @@
-//! A workspace as it is in effect, setting by setting, each with where it came from. Secrets are hidden.
+//! The settings of a workspace that are in effect, each with its source. Secrets are hidden.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,12 +24,12 @@ pub struct Setting {
     pub from: String,
 }
 
-/// Everything that is in effect: what the files say, what the environment says, and the defaults.
+/// Everything that is in effect: from the files, the environment, and the defaults.
 pub fn settings(workspace: &Workspace) -> Vec<Setting> {
     let file = workspace.folder.join(config::FILE);
     let mut settings: Vec<Setting> = Vec::new();
     for (written, line) in &workspace.config.written {
-        // Those two are shown below, as they are in effect.
+        // These two are added below, with their effective values.
         if !written.key.starts_with("models.") && written.key != "defaults.model" {
             let from = Source::File { file: file.clone(), line: Some(*line) };
             settings.push(setting(&written.key, written.value.clone(), &from));
@@ -50,7 +50,7 @@ pub fn settings(workspace: &Workspace) -> Vec<Setting> {
     for (name, model) in &models.all {
         let mut of_model = of_model(&format!("models.{name}"), model);
         for setting in &mut of_model {
-            // The line of the setting itself, where the file has it.
+            // The line of the setting itself, if it is in the file.
             let mut written = workspace.config.written.iter();
             if let Some((_, line)) = written.find(|(written, _)| written.key == setting.key) {
                 let from = Source::File { file: file.clone(), line: Some(*line) };
@@ -64,7 +64,7 @@ pub fn settings(workspace: &Workspace) -> Vec<Setting> {
     }
     for server in &workspace.mcp.servers {
         let from = Source::File { file: workspace.mcp.path.clone(), line: server.line };
-        // Arguments, variables and headers are left out: they are where secrets are.
+        // Arguments, variables and headers are left out, because they may contain secrets.
         let value = match workspace.mcp.config.servers.get(&server.name) {
             Some(config) => json!(config.reach.to_string()),
             None => json!("(disabled)"),
@@ -79,7 +79,7 @@ fn setting(key: &str, value: Value, from: &Source) -> Setting {
     Setting { key: key.to_owned(), value, from: from.to_string() }
 }
 
-/// What is so where nothing is said.
+/// The defaults of settings that the file does not have.
 fn defaults(workspace: &Workspace) -> Vec<(&'static str, Value)> {
     let defaults = config::Config::default();
     let folders: Vec<PathBuf> = workspace.workflow_folders();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Longest span that is taken: a hundred years, so that no sum can overflow.
+/// Longest accepted span: a hundred years, so that no sum can overflow.
 /// Limit (CLI): time span that can be written.
 const MILLIS_MAX: u64 = 100 * 366 * 24 * 60 * 60 * 1_000;
 

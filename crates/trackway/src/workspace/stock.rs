@@ -1,4 +1,4 @@
-//! Opens the models of a workspace: what agents share is made of them.
+//! Opens the models of a workspace, which its agents share.
 
 use std::{collections::BTreeMap, error::Error, path::Path, sync::Arc};
 
@@ -18,23 +18,23 @@ use super::{
 };
 use crate::workspace::{config::Service, finding::Finding};
 
-/// The models that are open. One that did not change stays open when the workspace is read again: a
-/// script goes on where it was, and connections are kept.
+/// The models that are open. An unchanged model stays open when the workspace is read again: a script
+/// continues where it was, and connections are kept.
 #[derive(Debug, Default)]
 pub struct Shelf {
     open: BTreeMap<String, Open>,
 }
 
-/// A model that is open, and what it was opened by.
+/// An open model, and the configuration that it was opened with.
 type Open = (ModelConfig, Arc<dyn Provider>);
 
 impl Shelf {
-    /// The shelf with the models of a workspace, and what is wrong with them. Nothing is closed by it:
-    /// where the workspace is refused, the shelf of before goes on.
+    /// The open models of a workspace, and the findings about them. This closes nothing: if the
+    /// workspace is refused, the previous models stay in use.
     pub fn renewed(&self, workspace: &Workspace) -> (Self, Vec<Finding>) {
         let (mut now, mut findings) = (Self::default(), Vec::new());
         for (name, config) in &workspace.models.all {
-            // Told of when it was looked for.
+            // This was reported when the file was looked up.
             if config.file.as_deref().is_some_and(|file| !file.is_file()) {
                 continue;
             }
@@ -50,7 +50,7 @@ impl Shelf {
         (now, findings)
     }
 
-    /// What the agents of a workspace share, but for the tools.
+    /// What the agents of a workspace share, except the tools.
     pub fn stock(&self, workspace: &Workspace) -> Stock {
         let model = |(name, (config, provider)): (&String, &Open)| {
             (name.clone(), Model { provider: provider.clone(), price: config.price })
@@ -73,7 +73,7 @@ fn finding(name: &str, config: &ModelConfig, why: &str) -> Finding {
     }
 }
 
-/// A provider that asks the model. Nothing is sent yet.
+/// A provider that calls the model. Nothing is sent yet.
 fn open(config: &ModelConfig) -> Result<Arc<dyn Provider>, String> {
     let provider: Arc<dyn Provider> = match (config.service, &config.file) {
         (Service::Offline, _) => Arc::new(Offline),
@@ -99,12 +99,12 @@ fn open(config: &ModelConfig) -> Result<Arc<dyn Provider>, String> {
     })
 }
 
-/// What is wrong with a model's own file.
+/// Formats an error about a model's own file.
 fn of<E: Error>(file: &Path) -> impl Fn(E) -> String {
     move |error| format!("{}: {}", file.display(), told(error))
 }
 
-/// An error and its causes in one line: some draw a picture below theirs.
+/// An error and its causes, each cut to one line: some errors add a multi-line excerpt.
 fn told(error: impl Error) -> String {
     let line = |error: &dyn Error| error.to_string().lines().next().unwrap_or_default().to_owned();
     let mut told = line(&error);

@@ -1,4 +1,4 @@
-//! Workspaces as they are read, and what is said about those that are not right.
+//! How workspaces are read, and the findings about wrong ones.
 
 mod limits;
 
@@ -37,7 +37,7 @@ fn read(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Workspace, Vec<F
             .collect(),
     };
     findings.extend(check::check(&workspace, &there));
-    // Without the folder, which is another one each time.
+    // Without the folder, which differs each time.
     let shown = folder.path().display().to_string();
     for finding in &mut findings {
         finding.file = finding.file.take().map(|file| file.replace(&format!("{shown}/"), ""));
@@ -46,7 +46,7 @@ fn read(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Workspace, Vec<F
     (workspace, findings)
 }
 
-/// What is said, a line each, with the hints below.
+/// The findings, one line each, with the hints below.
 fn told(files: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
     let (_, findings) = read(files, variables);
     let lines = findings.iter().filter(|finding| finding.level != Level::Note).map(|finding| {
@@ -170,7 +170,7 @@ peers: ["${env:NOBODY}"]
       hint: did you mean "description"?
     error: agents/a.md, line 2: name: "two words" cannot name an agent
       hint: use letters, digits, `-`, `_` and single dots inside, at most 64
-    error: agents/a.md, line 4: model: it is not a text
+    error: agents/a.md, line 4: model: it is not a string
     error: agents/a.md, line 5: tools: it is not a list
     error: agents/a.md, line 9: peers[0]: the environment has no variable "NOBODY"
       hint: set it, or write the value instead of ${env:NOBODY}
@@ -184,7 +184,7 @@ peers: ["${env:NOBODY}"]
       hint: did you mean "deny"?
     error: agents/a.md, line 7: budgets.token: there is no key "token"
       hint: did you mean "tokens"?
-    error: agents/a.md, line 7: budgets.calls: it is not a whole number from 1 on
+    error: agents/a.md, line 7: budgets.calls: it is not a whole number, 1 or more
     error: agents/a.md, line 7: budgets.cost: it is not a number above 0
     error: agents/a.md, line 8: skills[0].tag: there is no key "tag"
       hint: did you mean "tags"?
@@ -263,7 +263,7 @@ provider = "offline"
       hint: did you mean "invest"?
     error: agents/a.md, line 5: workflows[1]: the workflow "guided" cannot be dispatched: it has prompts
     unused: agents/a.md, line 5: workflows[2]: no workflow fits "nothing-*"
-    warning: agents/a.md, line 6: peers[0]: no peer is known that "billing" could mean
+    warning: agents/a.md, line 6: peers[0]: there is no peer "billing"
     error: trackway.toml, line 6: a2a.default_agent: there is no workflow "nobody-at-all" to be the default agent, and no such agent
       hint: there are: echo, invest, review
     unused: trackway.toml, line 11: models.slow: no agent uses this model
@@ -317,16 +317,16 @@ first_answer_timeout = "soon"
     error: trackway.toml, line 8: models.b: provider "openai" needs `model`
     error: trackway.toml, line 9: models.b.api_key: the environment has no variable "NOT_SET"
       hint: set it, or write the value instead of ${env:NOT_SET}
-    error: trackway.toml, line 10: models.b.base_url: it begins with http:// or https://
+    error: trackway.toml, line 10: models.b.base_url: it must begin with http:// or https://
     error: trackway.toml, line 14: models.c.base_url: it has a name or password: a key goes into api_key, other things into headers
-    error: trackway.toml, line 15: models.c.file: provider "anthropic" has no use for it
+    error: trackway.toml, line 15: models.c.file: provider "anthropic" does not use it
     error: trackway.toml, line 16: models.d/e: a name has no `/`: it would be taken for provider/model
-    error: trackway.toml, line 18: models.d/e.model: provider "offline" has no use for it
+    error: trackway.toml, line 18: models.d/e.model: provider "offline" does not use it
     error: trackway.toml, line 22: models.g: missing field `provider`
     error: trackway.toml, line 24: models.g.prvider: unknown field `prvider`, expected one of `provider`, `base_url`, `api_key`, `model`, `headers`, `price`, `images`, `record`, `file`
       hint: did you mean "provider"?
-    error: trackway.toml, line 28: models.h.price: a price is a number from 0 on
-    error: trackway.toml, line 29: models.h.headers.a b: no header has this name
+    error: trackway.toml, line 28: models.h.price: a price is a number, 0 or more
+    error: trackway.toml, line 29: models.h.headers.a b: no header can have this name
     error: trackway.toml, line 31: models.i.provider: invalid type: integer `7`, expected a string
     error: trackway.toml, line 33: dispatch.first_answer_timeout: it is not a length of time
       hint: write a number and ms, s, m, h, d or w, for example 90d
@@ -339,8 +339,7 @@ first_answer_timeout = "soon"
 
 type Variables<'a> = &'a [(&'a str, &'a str)];
 
-/// What the environment says about models: a table of variables, the default model, and where it is asked
-/// with which key.
+/// Models from the environment: a table of variables, the default model, its address and its key.
 #[test]
 fn models_come_from_the_environment() {
     let table: &[(Variables<'_>, &str, Option<&str>, Option<&str>)] = &[
@@ -420,7 +419,7 @@ fn mistakes_in_the_environment_are_told() {
     }
 }
 
-/// A budget of money counts nothing where the model has no price, also one that the environment names.
+/// A cost budget has no effect if the model has no price, also for a model from the environment.
 #[test]
 fn a_budget_without_a_price_is_told() {
     let agent = "---\nbudgets: { cost: 1 }\n---\n";

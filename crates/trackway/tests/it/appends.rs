@@ -1,4 +1,4 @@
-//! What is written together: a commit costs the same for one event as for ten.
+//! Which events share an append: a commit costs the same for one event as for ten.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,8 @@ use trackway_testkit::{Setup, Tap, World, at};
 
 use crate::kit::{Probe, answer, ended, settled, start, start_as, told};
 
-/// The names of the events of every append; those of a run that begins with it are behind a `>`.
+/// The names of the events of every append; the events of a run that begins in the same append follow a
+/// `>`.
 #[derive(Debug, Default)]
 struct Appends(Mutex<Vec<String>>);
 
@@ -61,7 +62,7 @@ fn a_run_without_effects_is_one_append() {
             let started = start_as(&process, "s", "speaks", Value::Null).await.unwrap();
             assert_eq!(started.view.state, StateName::Submitted, "as of the submission");
             let run = started.view.submission.run;
-            // It holds its run in memory.
+            // The handle keeps its run in memory.
             drop(started);
             assert_eq!(ended(&process, run).await.output, json!(2));
             assert_eq!(
@@ -185,7 +186,7 @@ fn a_child_without_effects_is_in_the_append_of_its_parent() {
             appends[0],
             "submitted started child-started > submitted started status status completed"
         );
-        // Where the program has left in the meantime, its row and its end are appends of their own.
+        // If the program was dropped in the meantime, its row and its end are separate appends.
         let rest: Vec<&str> = appends[1..].iter().flat_map(|names| names.split(' ')).collect();
         let rest: Vec<&str> = rest.into_iter().filter(|name| !name.is_empty()).collect();
         assert_eq!(rest, ["child-ended", "completed"], "{appends:?}");

@@ -1,4 +1,4 @@
-//! Cancelling: it reaches the running code, and everybody sees it once.
+//! Cancelling: it reaches the running code, and every watcher sees it once.
 
 use std::{
     future::poll_fn,
@@ -78,7 +78,7 @@ fn a_waiting_run_can_be_cancelled_and_then_takes_nothing_more() {
     }
 }
 
-/// A future that tells when it is polled, and waits inside the poll.
+/// A future that signals when it is polled, and blocks inside the poll.
 struct Blocks {
     polled: mpsc::Sender<()>,
     go_on: Mutex<mpsc::Receiver<()>>,
@@ -120,7 +120,7 @@ fn a_cancel_that_comes_in_the_middle_of_a_poll_reaches_the_program() {
         let run = start(&process, "blocks", Value::Null).await;
         crate::kit::until(&process, run, |event| event.name() == "status").await;
         probe.mark("block");
-        // A message that is none of its business makes its driver poll it, and nothing else does.
+        // Only an unrelated message makes the driver poll the program.
         answer(&process, run, "m", "hello").await.unwrap();
         was_polled.recv().unwrap();
         process.cancel(&at(run)).await.unwrap();

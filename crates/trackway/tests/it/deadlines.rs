@@ -1,4 +1,4 @@
-//! The deadline of a whole run, in each state that it can meet.
+//! The deadline of a whole run, in each state that the run can be in.
 
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ workflow!(Works, "works", |probe, ctx, _input: Value| -> () {
 
 /// Proves X2, X5.
 ///
-/// A step whose record cannot be written is not done over and over: the process waits for a restart.
+/// A step whose record cannot be written is not repeated: the process waits for a restart.
 #[test]
 fn when_the_store_cannot_write_no_side_effect_is_repeated() {
     // The submission, one for each of the first two steps, and the last step with the question.
@@ -47,7 +47,7 @@ fn when_the_store_cannot_write_no_side_effect_is_repeated() {
         let mut once = marks.clone();
         once.dedup();
         assert_eq!(marks, once, "after {appends} appends");
-        // After a restart it goes on; only the one step without a record is done again.
+        // After a restart it continues; only the step without a record is done again.
         world.run(registry![Works(probe.clone())], async |process| {
             let runs = process.runs(Default::default(), None, 2).await.unwrap();
             assert_eq!(runs.len(), 1);
@@ -58,7 +58,7 @@ fn when_the_store_cannot_write_no_side_effect_is_repeated() {
     }
 }
 
-/// Lets the time pass that background work pauses for, until `done` resolves.
+/// Advances the clock past the pauses of background work until `done` resolves.
 async fn passing<T>(process: &Process, done: impl Future<Output = T>) -> T {
     let time = async {
         loop {
@@ -116,7 +116,7 @@ fn push_goes_on_after_the_store_was_busy() {
         answer(&process, run, "a", Value::Null).await.unwrap();
         postbox.until_attempts(1).await;
         outage.begin();
-        // What the attempt came to cannot be written, or what is due cannot be read.
+        // The result of the attempt cannot be written, or the due deliveries cannot be read.
         passing(&process, process.until_failing("push", true)).await;
         outage.end();
         passing(&process, process.quiet()).await;
@@ -193,8 +193,8 @@ workflow!(WaitsForBoth, "waits-for-both", |probe, ctx, _input: Value| -> () {
 
 /// Proves X2.
 ///
-/// A program that is taken up just before the store is closed finds that it only waits, and writes
-/// that down. The store refuses at once; that must not hang the thread.
+/// A program that is loaded just before the store is closed finds that it only waits, and records
+/// that. The store refuses immediately; that must not block the thread.
 #[test]
 fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
     for world in [World::memory(), World::sqlite()] {
@@ -253,7 +253,8 @@ fn stopping_ends_every_watch_and_takes_nothing_more_and_the_next_process_goes_on
 /// Proves X2, X5.
 #[test]
 fn a_damaged_run_is_told_as_such_and_the_others_go_on() {
-    // The store's own tests damage its records; here the runtime meets what the port reports.
+    // The store's own tests damage its records; here the runtime gets the error that the port
+    // reports.
     let world = World::memory();
     let (run, other) = world.run(registry![Works(Probe::new())], async |process| {
         let run = start(&process, "works", Value::Null).await;

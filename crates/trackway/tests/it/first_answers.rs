@@ -1,4 +1,4 @@
-//! How long an agent waits for the first answer of what it dispatched, where the workflow itself says it.
+//! How long an agent waits for the first answer of a dispatched workflow that sets its own limit.
 
 use std::{sync::Arc, time::Duration};
 
@@ -51,7 +51,7 @@ answers:
   - text: It takes longer.
 "#;
 
-/// The agent's turn rests until exactly the limit has passed on the clock, and is told of a timeout then.
+/// The agent's turn waits until exactly the limit has passed on the clock, and then gets a timeout.
 fn ends_with_its_limit(server: &Server, limit: Duration) {
     let registry: Registry = with_agent(server.registry().unwrap(), SCRIPT);
     let setup = Setup::from(registry).tools(Arc::new(server.tools().unwrap()));

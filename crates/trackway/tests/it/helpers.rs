@@ -1,5 +1,5 @@
-//! What a workflow has others do for it: tools of the server, agents, and the first answer that it gives
-//! to whoever dispatched it.
+//! Work that a workflow delegates to tools and agents, and the first answer that it gives to the run
+//! that dispatched it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Hooks: whoever wants to be told of a run's updates is told of each, in order, whatever happens.
+//! Hooks: a receiver gets every update of a run, in order, whatever fails.
 
 mod failing;
 mod managing;
@@ -102,7 +102,7 @@ fn a_hook_of_a_later_message_is_told_from_there() {
         answer.hook = Some(hook("h"));
         process.deliver(answer.clone()).await.unwrap();
         ended(&process, run).await;
-        // A repeated message is answered as before and sets nothing.
+        // A repeated message gets the same answer and sets no hook.
         answer.hook = Some(hook("again"));
         assert!(process.deliver(answer).await.unwrap().repeated);
         process.quiet().await;

@@ -1,4 +1,4 @@
-//! The same message twice is one message, whenever the second comes.
+//! The same message sent twice counts once, whenever the second arrives.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn a_start_that_is_sent_many_times_at_once_starts_one_run() {
             let run = started[0].view.submission.run;
             assert!(started.iter().all(|one| one.view.submission.run == run));
             assert_eq!(started.iter().filter(|one| !one.repeated).count(), 1);
-            // Each answer holds its run in memory.
+            // Each answer keeps its run in memory.
             drop(started);
             ended(process, run).await;
             process.quiet().await;

@@ -49,7 +49,7 @@ macro_rules! workflow {
     };
 }
 
-/// Sees into workflows and holds them up. Outlasts processes; clones are the same.
+/// Observes workflows and pauses them. It outlives processes; clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Probe {
     marks: Arc<Marks>,
@@ -64,7 +64,7 @@ impl Probe {
         Self::default()
     }
 
-    /// One that enters side effects in this file, a line for each.
+    /// A probe that appends side effects to this file, one per line.
     pub(crate) fn writing(ledger: PathBuf) -> Self {
         Self { ledger: Some(ledger), ..Self::default() }
     }
@@ -165,7 +165,7 @@ pub(crate) async fn settled(process: &Process, run: RunId) -> RunView {
     process.settled(view).await.unwrap()
 }
 
-/// The first event that fits, waited for.
+/// Waits for the first event that fits.
 pub(crate) async fn until(process: &Process, run: RunId, fits: impl Fn(&Event) -> bool) -> Stored {
     let mut watch = process.watch(&at(run), 0).await.unwrap();
     loop {
@@ -177,7 +177,7 @@ pub(crate) async fn until(process: &Process, run: RunId, fits: impl Fn(&Event) -
     }
 }
 
-/// The run's end, waited for.
+/// Waits for the end of the run.
 pub(crate) async fn ended(process: &Process, run: RunId) -> RunView {
     let mut watch = process.watch(&at(run), 0).await.unwrap();
     while watch.next().await.unwrap().is_some() {}
@@ -189,7 +189,7 @@ pub(crate) async fn log(process: &Process, run: RunId) -> Vec<Stored> {
     whole_log(&*process.journal, run).await.unwrap()
 }
 
-/// What the run has shown so far.
+/// The visible updates of the run so far.
 pub(crate) async fn told(process: &Process, run: RunId) -> Vec<String> {
     story(&log(process, run).await)
 }

@@ -1,4 +1,4 @@
-//! Listings by the time of the status: a run stands where what it shows belongs.
+//! Listings by the time of the status: the position of a run matches the status that it shows.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The runs in the order of the listing. Each must stand there with what its view shows.
+/// The runs in the order of the listing. Each entry must match the run's view.
 async fn listed(process: &Process) -> Vec<RunId> {
     let query = RunQuery::new(Access::local(), 100);
     let page = process.runs_by_status(query).await.unwrap();
@@ -27,7 +27,7 @@ async fn listed(process: &Process) -> Vec<RunId> {
 }
 
 /// Proves L18: every status moves its run to the front, also where the state stays, and over restarts.
-/// Code that does not fit moves nothing while the run only waits.
+/// A program that does not fit does not move the run in the list while the run only waits.
 #[test]
 fn a_run_is_listed_at_the_time_of_the_status_it_shows() {
     for world in [World::memory(), World::sqlite()] {
@@ -40,7 +40,7 @@ fn a_run_is_listed_at_the_time_of_the_status_it_shows() {
             settled(&process, other).await;
             process.quiet().await;
             assert_eq!(listed(&process).await, [other, job]);
-            // Refused: the state stays, the question is put again.
+            // Refused: the state stays, and the question is asked again.
             process.clock.advance(SECOND);
             answer(&process, job, "wrong", "no number").await.unwrap();
             assert_eq!(listed(&process).await, [job, other]);

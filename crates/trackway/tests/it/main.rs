@@ -1,5 +1,5 @@
-//! The core, shown to hold by breaking things: what a workflow says and does through its `Ctx`, across
-//! restarts, crashes at every fault point, concurrent callers and programs that have changed.
+//! Tests the core by breaking things: workflows that use their `Ctx` across restarts, crashes at every
+//! fault point, concurrent callers and changed programs.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 #![expect(

@@ -20,7 +20,7 @@ workflow!(Waits, "waits", |probe, ctx, number: u32| -> u32 {
 #[test]
 fn heavy_a_thousand_waiting_runs_are_not_in_memory_and_each_can_be_answered_after_a_restart() {
     let (world, probe) = (World::sqlite(), Probe::new());
-    // Without recovery, which would take up runs that were just started for those of a dead process.
+    // Without recovery, which would mistake runs that have just started for those of a dead process.
     let setup = Setup { recover: false, ..registry![Waits(probe.clone())].into() };
     let runs = world.run(setup, async |process| {
         let runs: Vec<_> = stream::iter(0..RUNS)

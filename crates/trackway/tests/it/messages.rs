@@ -1,5 +1,5 @@
-//! Messages: what a workflow can read of those that began and answered its run, and the ones that need
-//! no run.
+//! Messages: what a workflow can read of the messages that started and answered its run, and messages
+//! that need no run.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Several nodes on one store: a run is driven by one of them, and by another when that one is lost.
+//! Several nodes on one store: one node drives a run, and another takes over when that node is lost.
 
 use std::{
     sync::{
@@ -54,8 +54,8 @@ impl Nodes {
     }
 }
 
-/// A tap behind which a node hears nothing from the store, as a process that is paused does; what it hands
-/// in still goes there.
+/// Cuts a node off from the answers of the store, like a paused process; its appends still reach the
+/// store.
 #[derive(Debug, Default)]
 struct Paused(AtomicBool);
 
@@ -69,7 +69,7 @@ impl Tap for Paused {
     }
 }
 
-/// Lets the time of a lease go by, in steps that leave the others time to renew theirs.
+/// Advances the clock past a lease, in steps that let the other nodes renew theirs.
 async fn outlast(world: &World, other: &Process) {
     for _ in 0..8 {
         let next = world.clock.now() + LEASE / 3;
@@ -219,7 +219,7 @@ fn a_cancel_at_another_node_stops_the_program() {
     }
 }
 
-/// Commits, or does not, and loses the answer, from this append on and for so many.
+/// Commits or does not commit, and loses the answer, for this many appends from this one on.
 #[derive(Debug)]
 struct LosesAnswers {
     commits: bool,
@@ -289,7 +289,7 @@ fn lose_answers(commits: bool, from: usize, count: usize) {
     });
 }
 
-/// Time goes on meanwhile: what failed is tried again after a pause.
+/// Advances the clock during the work, because failed work is retried after a pause.
 async fn passing<T>(world: &World, work: impl Future<Output = T>) -> T {
     let passes = async {
         loop {

@@ -111,7 +111,7 @@ pub(crate) fn original(probe: &Probe) -> Registry {
     registry![Original(probe.clone()), Other(probe.clone())]
 }
 
-/// Every way in which the program can have changed, with what the evidence must speak of.
+/// Every way in which the program can change, with what the evidence must mention.
 pub(crate) fn changes(probe: &Probe) -> Vec<(&'static str, Registry, &'static str, &'static str)> {
     let other = || Other(probe.clone());
     vec![
@@ -137,7 +137,7 @@ pub(crate) fn changes(probe: &Probe) -> Vec<(&'static str, Registry, &'static st
     ]
 }
 
-/// Two runs at their question; the answer to the first is recorded while nobody drives it.
+/// Two runs at their question; the answer to the first is recorded while no process drives it.
 fn begin(world: &World, probe: &Probe) -> (RunId, RunId) {
     world.run(original(probe), async |process| {
         let job = start(&process, "job", Value::Null).await;
@@ -233,7 +233,7 @@ fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
     let gate = Arc::new(Gate::new());
     let setup = Setup::from(registry![StepRemoved(probe.clone())]).tap(gate.clone());
     world.run(setup, async |process| {
-        // A message that the store refuses has the program taken up, though it only waits.
+        // A message that the store refuses makes the runtime load the program, though it only waits.
         let taken = start(&process, "job", Value::Null).await;
         settled(&process, taken).await;
         gate.hold(|append| append.claim.is_some());

@@ -170,8 +170,9 @@ fn an_answer_that_comes_before_the_timer_wins_and_the_timer_does_no_harm() {
 
 /// Proves L13, X2.
 ///
-/// Both the answer and the timer come before the program runs again; whichever comes first wins, at once
-/// and on every replay. An answer that comes second is told so: none is acknowledged and not used.
+/// Both the answer and the timer come before the program runs again. The first one wins, live and on
+/// every replay. The sender of an answer that comes second learns that: no answer is acknowledged and
+/// then not used.
 #[test]
 fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
     for answer_first in [true, false] {
@@ -190,7 +191,7 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
         world.run(setup, async |process| {
             let mut watch = process.watch(&trackway_testkit::at(run), 0).await.unwrap();
             while !matches!(watch_next(&mut watch).await, Event::Slept { .. }) {}
-            // So that the answer's type is known here, for which the log would have to be read.
+            // Makes the answer's type known here; otherwise the log would have to be read for it.
             let other = start(&process, "impatient", Value::Null).await;
             until(&process, other, |event| matches!(event, Event::Slept { .. })).await;
             gate.hold_reads(run);
@@ -203,7 +204,7 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
             }
             let quick = tokio::spawn({
                 let process = process.clone();
-                // It names its question: where it comes late, it is not for the next one.
+                // It names its question, so a late answer does not go to the next question.
                 let mut quick = trackway_testkit::answer_to(run, "quick", json!(1));
                 quick.question = Some(question);
                 async move { process.deliver(quick).await.unwrap() }
@@ -244,14 +245,14 @@ async fn watch_next(watch: &mut trackway_runtime::Watch) -> Event {
 }
 
 workflow!(Crowd, "crowd", |probe, ctx, count: u64| -> u64 {
-    // More than the number of futures that `join_all` polls without regard to who was woken.
+    // More futures than `join_all` polls without checking which of them was woken.
     let branches = (0..count).map(|number| {
         let ctx = &ctx;
         async move {
             let ask = ctx.ask::<u64>(format!("{number}?")).into_future();
             let elsewhere = async {
                 match number {
-                    // Not the context's, so that nothing in the log tells of it.
+                    // Not an await of the context, so the log does not contain it.
                     0 => probe.gate("elsewhere").await,
                     number => ctx.sleep(MINUTE * number as u32).await,
                 }

@@ -1,4 +1,4 @@
-//! Decisions that the store refuses after they were made: nobody is left hanging, and nothing is lost.
+//! Decisions that the store refuses after they were made: no caller hangs, and nothing is lost.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ workflow!(Listens, "listens", |_probe, ctx, _input: Value| -> u32 {
 /// Proves L8, L13, X5.
 ///
 /// The same message id sent to two runs at once: the second is refused by the store after it was
-/// decided. Whoever watches that run, and whoever sent something behind it, must not be left hanging.
+/// decided. Watchers of that run, and callers with later messages, must not hang.
 #[test]
 fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
     let world = World::memory();
@@ -116,8 +116,8 @@ workflow!(Hesitates, "hesitates", |probe, ctx, _input: Value| -> u32 {
 
 /// Proves L13, X2.
 ///
-/// A refused decision makes the runtime take up a program that only waits. A timer that fires while it
-/// is there must be found after a crash, although the stored row said that there is nothing to drive.
+/// A refused decision makes the runtime load a program that only waits. A timer that fires in the
+/// meantime must be found after a crash, although the stored row said that there is nothing to drive.
 #[test]
 fn a_timer_that_fires_for_a_program_that_was_taken_up_for_nothing_survives_a_crash() {
     let (world, probe) = (World::memory(), Probe::new());
@@ -148,7 +148,7 @@ fn a_timer_that_fires_for_a_program_that_was_taken_up_for_nothing_survives_a_cra
     });
 }
 
-/// Sends beside whatever else is going on.
+/// Sends concurrently with the rest of the test.
 pub(crate) fn send(
     process: &Process,
     run: RunId,

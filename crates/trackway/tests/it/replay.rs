@@ -1,4 +1,4 @@
-//! Checking a program against a log without doing anything.
+//! Checks a program against a log without side effects.
 
 use std::sync::Arc;
 

@@ -37,7 +37,7 @@ fn unpack(delivered: &Delivered) -> Told {
     Told { order: *order, concurrent: *concurrent, primary: *primary, problems, got }
 }
 
-/// Sends so many answers that all of them arrive before the first is durable.
+/// Sends this many answers, all of which arrive before the first is durable.
 async fn at_once(
     process: &Process,
     gate: &Gate,
@@ -78,7 +78,7 @@ fn of_64_answers_at_once_one_resumes_and_every_caller_is_told_its_place() {
             settled(&process, run).await;
             let told = at_once(&process, &gate, run, |number| json!(number)).await;
             assert!(told[0].primary && told[1..].iter().all(|one| !one.primary));
-            // A number is no word: nobody was judged by the next question.
+            // A number is not a word, so no answer was checked against the next question.
             assert!(told.iter().all(|one| one.problems == 0));
             let view = settled(&process, run).await;
             assert_eq!(view.state, StateName::InputRequired);
@@ -95,7 +95,8 @@ fn of_64_answers_at_once_one_resumes_and_every_caller_is_told_its_place() {
 
 /// Proves L13, L16.
 ///
-/// Without holding anything back: whoever comes late is bound to the question it found.
+/// Without holding back appends: a late answer belongs to the question that was open when it
+/// arrived.
 #[test]
 fn of_64_answers_that_name_their_question_one_resumes_whenever_they_come() {
     World::sqlite().run(registry![Asks(Probe::new())], async |process| {
@@ -143,7 +144,7 @@ fn among_wrong_and_right_answers_the_first_right_one_resumes() {
 
 /// Proves L16.
 ///
-/// It came while the first question was open, and was held up on its way until the second was.
+/// It was sent while the first question was open, and delayed until the second was open.
 #[test]
 fn an_answer_is_judged_by_the_question_that_it_found_open() {
     let gate = Arc::new(Gate::new());

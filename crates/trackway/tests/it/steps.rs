@@ -233,7 +233,7 @@ fn a_hundred_steps_side_by_side_are_each_done_once() {
 }
 
 workflow!(Wanders, "wanders", |probe, ctx, _input: Value| -> u32 {
-    // Awaits that are not the context's are no sign that the program rests.
+    // An await outside the context does not mean that the program is idle.
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! A server is given its store, and names none.
+//! A server gets its store from the program and knows no particular store.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::kit::Probe;
 
 workflow!(Echo, "echo", |_probe, _ctx, input: Value| -> Value { Ok(input) });
 
-/// A store of somebody else's making.
+/// A store from another author.
 #[derive(Debug, Clone, Default)]
 struct Given(MemoryJournal);
 

@@ -36,7 +36,8 @@ fn a_sleep_goes_on_while_no_process_runs() {
     assert_eq!(probe.count("gone"), 2, "it was dropped, and taken up again once");
 }
 
-/// Issue 11: who waits for a run waits no longer than the limit, and gets the run as it is then.
+/// Issue 11: a caller that waits for a run waits no longer than the limit, and then gets the
+/// current state of the run.
 #[test]
 fn waiting_for_a_run_ends_with_its_limit() {
     let world = World::memory();
@@ -45,7 +46,7 @@ fn waiting_for_a_run_ends_with_its_limit() {
         let view = process.view(&trackway_testkit::at(run)).await.unwrap();
         let limit = Duration::from_secs(60);
         let mut waiting = std::pin::pin!(process.settled_within(view, limit));
-        // It waits from its first look on.
+        // It waits from its first poll on.
         assert!(futures_util::poll!(&mut waiting).is_pending());
         until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
         process.clock.advance(limit - Duration::from_millis(1));

@@ -1,5 +1,5 @@
-//! What a workflow's types cannot hold is refused before anything is recorded, also where the schema
-//! allows it; and what was recorded all the same does not hold a run up for ever.
+//! A value that does not fit a workflow's types is refused before anything is recorded, even if the
+//! schema allows it. A value that was recorded anyway does not block a run for ever.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use trackway_testkit::{Process, World, at};
 
 use crate::kit::{Probe, answer, ended, log, names, settled, start, start_as};
 
-/// No format of JSON Schema says what an address of either kind is.
+/// JSON Schema has no format for an address of either kind.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Peer {
     address: IpAddr,
@@ -45,7 +45,7 @@ fn peer(address: &str, amount: impl Into<Value>) -> Value {
     json!({ "address": address, "amount": amount.into() })
 }
 
-/// What an answer came to: whether it resumed the run, and the places that are wrong.
+/// The result of an answer: whether it resumed the run, and the wrong paths.
 fn judged(answered: Result<Answered, Error>) -> (bool, Vec<String>) {
     let Delivered::Answer { primary, problems, .. } = answered.unwrap().delivered else { panic!() };
     (primary, places(problems))
@@ -173,7 +173,7 @@ fn a_run_that_is_parked_at_an_answer_takes_another_in_its_place() {
         let view = ended(&process, run).await;
         assert_eq!((view.state, view.output), (StateName::Completed, json!("::1")));
     });
-    // The log is read the same way by whoever replays it, also where the first answer could be read.
+    // Every replay reads the log in the same way, even if the first answer could be read.
     world.run(changed(), async |process| {
         let log: Vec<Event> =
             log(&process, run).await.into_iter().map(|stored| stored.event).collect();

@@ -55,7 +55,7 @@ fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
         trackway_testkit::Setup::from(registry![First(probe.clone()), Parent(probe.clone())])
             .faults(before.into());
     let crashed = world.process(setup, async |process| {
-        // It is recorded, and nobody hears of it.
+        // It is recorded, but the caller gets no answer.
         let _ = start_as(&process, "s", "parent", Value::Null).await;
         std::future::pending::<()>().await
     });

@@ -127,7 +127,7 @@ fn nothing_is_seen_or_answered_before_its_commit() {
         let last = |event: &Event| matches!(event, Event::Status { message, .. } if message.parts[0].as_text() == Some("2"));
         until(&process, run, last).await;
 
-        // Now its yields are withheld: they are said, but not seen.
+        // Now its yields are withheld: they are emitted, but not visible.
         let mut watch =
             process.watch(&at(run), process.view(&at(run)).await.unwrap().pos).await.unwrap();
         gate.hold(|_| true);

@@ -1,4 +1,4 @@
-//! A program that serves the agents of a folder beside its own workflows.
+//! A program that serves the agents of a folder in addition to its own workflows.
 
 use std::{fs, sync::Arc};
 
@@ -15,7 +15,7 @@ struct Order {
     item: String,
 }
 
-/// Says what was ordered.
+/// Returns the ordered item.
 struct Order1;
 
 impl Workflow for Order1 {
@@ -30,7 +30,7 @@ impl Workflow for Order1 {
     }
 }
 
-/// Has the agent of the folder work.
+/// Delegates to the agent of the folder.
 struct Delegates;
 
 impl Workflow for Delegates {
@@ -84,7 +84,7 @@ async fn an_agent_of_a_folder_dispatches_a_workflow_of_the_program() {
     held.close().await;
 }
 
-/// Issue 11, A7: what is wrong with the folder is told, each thing with its place.
+/// Issue 11, A7: each problem of the folder is reported with its line.
 #[tokio::test]
 async fn a_folder_with_a_mistake_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a workflow says, and in which order everybody hears it.
+//! The updates that a workflow emits, and the order in which all watchers get them.
 
 use serde_json::{Value, json};
 use trackway::{Artifact, Part, Stop, reject};

@@ -1,4 +1,4 @@
-//! When the provider is asked, over a real socket.
+//! When the provider's keys are fetched, over a real socket.
 
 use std::sync::{
     Mutex as StdMutex,
@@ -94,8 +94,7 @@ async fn a_withdrawn_key_ends() {
     assert_eq!(provider.asked(), 2);
 }
 
-/// A provider that is away for a while keeps nobody out whose key is known; one that is away for long
-/// does.
+/// A short outage of the provider does not lock out callers with a known key; a long outage does.
 #[tokio::test]
 async fn an_absent_provider_is_survived_for_a_while() {
     let (provider, clock, cache) = provider().await;
@@ -114,7 +113,7 @@ async fn an_absent_provider_is_survived_for_a_while() {
     assert_eq!(find(&cache, "k").await, Err("unavailable"));
 }
 
-/// Whoever comes while the provider is being asked waits for that answer.
+/// A caller that arrives during a fetch waits for its result.
 #[tokio::test]
 async fn many_at_once_ask_once() {
     let (provider, _clock, cache) = provider().await;

@@ -1,4 +1,4 @@
-//! Which claims are taken, and whom they name.
+//! Which claims are accepted, and which identity they give.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The file of keys: written whole, readable by its owner, and refused when it is not right.
+//! The key file: written as a whole, readable by its owner only, and refused when it is wrong.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn revoking_in_a_folder_that_is_not_there_makes_nothing() {
     assert!(!data.exists());
 }
 
-/// Writers wait for each other: none overwrites what another has just added.
+/// Writers wait for each other, so no writer overwrites a new key of another.
 #[test]
 fn keys_made_at_the_same_time_are_all_kept() {
     let folder = TempDir::new().unwrap();

@@ -24,7 +24,7 @@ fn a_key_is_used_with_the_algorithms_of_its_type() {
         assert!(matches!(set.find(Some(kid), algorithm), Found::OtherAlgorithm), "{kid}");
     }
     assert!(matches!(set.find(Some("x"), Algorithm::ES256), Found::Unknown));
-    // Without a name the only one that fits is meant.
+    // Without a name, the only key that fits is used.
     assert!(matches!(set.find(None, Algorithm::ES256), Found::Key(_)));
     assert!(matches!(set.find(None, Algorithm::RS256), Found::Unknown));
 }
@@ -56,7 +56,7 @@ fn keys_that_must_not_check_signatures_are_left_out() {
         with("alg", json!("none")),
     ] {
         assert!(set(std::slice::from_ref(&key)).is_err(), "{key}");
-        // Beside a good one it is only left out.
+        // Next to a good key it is only left out.
         let set = set(&[key.clone(), Pair::p256("good").public()]).unwrap();
         assert!(matches!(set.find(Some("k"), Algorithm::ES256), Found::Unknown), "{key}");
     }

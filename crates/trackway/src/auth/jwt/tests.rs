@@ -1,4 +1,4 @@
-//! Whole tokens against a file of keys.
+//! Checks whole tokens against a key file.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -10,7 +10,7 @@ use super::{
     *,
 };
 
-/// A modulus whose private key is gone, and what was signed with it before.
+/// A modulus whose private key was discarded, and a token that was signed with it.
 const RSA_MODULUS: &str = "tuevaAPrWn3taT9XFjFKmshlaJ6ECxrE7Ws4ADjcNK0TMGmDpb3Gv6nKYpB3d-s9cs90vvX1PLu-btyIL7YB9QM8aLq4gd5pan1abIXnP-TayTshY3fp-doUc7O1hpJGYKcb5qWpOSGA9QQ4E8SvwjYe3wycrVMqSezlSCmEhjKIngh-Vijx0DBatMQW3PqX1g74iZMIv0zLf57ZKeqI6lI9jBsxn92iqLF67DZT3iXzw3YxhcWAHrToPs_BEbcPDPku9KBpN2gLPIjREKby81jaVVMZGAfTwPTkpfwN-leprUTkDHCBT-vVvtSdiOxY7c55bTomwVnQ3dbENiI4Kw";
 const RSA_TOKENS: [&str; 2] = [
     "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6InIxIn0.eyJpc3MiOiJodHRwczovL2lzc3Vlci5leGFtcGxlIiwiYXVkIjoidHJhY2t3YXkiLCJzdWIiOiJyb3NhIiwidGVuYW50IjoiYWNtZSIsInNjb3BlIjoiKiIsImV4cCI6MTcwMDAwMzYwMH0.W5Onk_jSrTaLXLBzlNtVw_fE7Lk4hvwVBy7HDAz4LqvxC9RuDy6tcfE9-2CkUV3EF8eHxyKvTdRCTbvvXIIbcLMb_rbUZRMoqAQsFZ9aliedRClyn1cLoQRWTweycbJYGEnMQChP1LKZy572Db-ISsk3x24A9IayF_iwCLkV2Uvf3TvRhM1czWeE5P3e9BPlIfoV9-h2QXRonhCMxU3WbmF3HlOngX2fzo2yDwtqvta8EcnY9Qrro0cnqdkgYy-i8CL4rXttMYfN6GHMmdyO5RDZFFJ3Iogk24uVYMJDrV1mxxxaKnsCV8n6Gdse3vYCY2QgAW6e6IYH2Qpl0oSqmg",

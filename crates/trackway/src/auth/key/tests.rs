@@ -1,4 +1,4 @@
-//! Keys, their hashes, and what is never shown.
+//! Keys, their hashes, and what is never printed.
 
 use super::*;
 

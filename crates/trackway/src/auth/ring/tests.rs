@@ -1,4 +1,4 @@
-//! Which keys are taken while the file of keys changes.
+//! Which keys are accepted while the key file changes.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Agents that come, change and go while a registry is in use.
+//! Agents that are added, changed and removed while a registry is in use.
 
 use trackway_agent::Budgets;
 
@@ -26,7 +26,7 @@ fn agents(specs: &[(&str, &str)]) -> Agents {
     Agents { specs, ..Agents::default() }
 }
 
-/// What new turns take, as `name prompt`.
+/// The agents for new turns, as `name prompt`.
 fn offered(registry: &Registry) -> Vec<String> {
     let programs = registry.list();
     programs.iter().map(|it| format!("{} {}", it.info().name, it.info().description)).collect()
@@ -54,8 +54,8 @@ async fn agents_come_change_and_go() {
     assert_eq!(offered(&registry), ["ann 1", "echo a workflow"]);
 }
 
-/// A server of tools that becomes ready between the first look at its tools and the moment from which
-/// changes are followed.
+/// An MCP server that becomes ready between the first read of its tools and the start of the
+/// subscription to changes.
 #[tokio::test]
 async fn a_change_of_tools_before_they_are_followed_is_seen() {
     let registry = Arc::new(Registry::new());

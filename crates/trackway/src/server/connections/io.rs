@@ -1,4 +1,4 @@
-//! A connection's bytes, read and written under its limits of time.
+//! Reads and writes the bytes of a connection under its time limits.
 
 use std::{
     io::{self, IoSlice},
@@ -16,12 +16,12 @@ use tokio::{
 
 use super::Connection;
 
-/// A TCP connection that ends when it takes too long, or when its place is needed.
+/// A TCP connection that ends when it takes too long, or when its slot is needed.
 #[derive(Debug)]
 pub(in crate::server) struct GuardedStream {
     stream: TcpStream,
     connection: Arc<Connection>,
-    /// When to look at its limits next.
+    /// When to check the limits next.
     alarm: Pin<Box<Sleep>>,
 }
 
@@ -36,7 +36,7 @@ impl GuardedStream {
         &self.connection
     }
 
-    /// Ready when the connection is over its time, or its place is needed.
+    /// Ready when the connection is over its time limit, or its slot is needed.
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.connection.register(cx.waker());
         if self.connection.is_closing() {
@@ -49,7 +49,7 @@ impl GuardedStream {
             if deadline <= now {
                 return Poll::Ready(());
             }
-            // A later deadline is met when the alarm goes off, and costs nothing before.
+            // A later deadline is checked when the alarm goes off, and costs nothing before that.
             if self.alarm.is_elapsed()
                 || tokio::time::Instant::from(deadline) < self.alarm.deadline()
             {

@@ -1,4 +1,4 @@
-//! A listener that keeps to the limits of connections, and goes on when none can be accepted.
+//! A listener that enforces the connection limits, and continues after a failed accept.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{Connections, io::GuardedStream};
 
-/// Pause after a connection could not be accepted, unless one is closed before.
+/// Pause after a failed accept; it ends early when a connection is closed.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Accepts connections under the limits.
@@ -22,7 +22,7 @@ impl Guarded {
         Self { listener, connections }
     }
 
-    /// One that has a place.
+    /// The next connection that has a slot.
     pub(in crate::server) async fn next(&mut self) -> (GuardedStream, SocketAddr) {
         loop {
             let (stream, address) = match self.listener.accept().await {
@@ -32,7 +32,8 @@ impl Guarded {
                     continue;
                 }
             };
-            // Streamed events are small: without this each would wait for the one before to be acknowledged.
+            // Streamed events are small: without this option each would wait until the previous one is
+            // acknowledged.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "TCP_NODELAY could not be set");
             }
@@ -50,7 +51,7 @@ impl Guarded {
 
     async fn pause(&self, error: &io::Error) {
         use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-        // It was closed before it was accepted.
+        // The client closed it before it was accepted.
         if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
             return;
         }

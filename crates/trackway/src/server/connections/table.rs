@@ -18,9 +18,9 @@ use super::ConnectionLimits;
 #[derive(Debug)]
 pub(in crate::server) struct Connections {
     pub(super) limits: ConnectionLimits,
-    /// A std mutex: it is held to look something up.
+    /// A std mutex: it is held only for lookups.
     table: Mutex<Table>,
-    /// Rung when a connection has been closed.
+    /// Notified when a connection has been closed.
     pub(super) closed: Notify,
 }
 
@@ -28,7 +28,7 @@ pub(in crate::server) struct Connections {
 #[derive(Debug, Default)]
 struct Table {
     next: u64,
-    /// No caller that is known has used these.
+    /// Connections that no known caller has used.
     strangers: BTreeMap<u64, Weak<Connection>>,
     known: BTreeMap<u64, Weak<Connection>>,
 }
@@ -38,8 +38,8 @@ impl Table {
         self.strangers.len() + self.known.len()
     }
 
-    /// The connection that a new one takes the place of: the oldest of strangers, else the one that has
-    /// been quiet for longest. None where known callers are busy on all of them.
+    /// The connection that a new one replaces: the oldest of unknown callers, otherwise the one that has
+    /// been idle for longest. None if known callers are busy on all of them.
     fn victim(&self) -> Option<Arc<Connection>> {
         let mut strangers = self.strangers.values().filter_map(Weak::upgrade);
         if let Some(oldest) = strangers.find(|connection| !connection.is_closing()) {
@@ -57,8 +57,8 @@ impl Connections {
         Arc::new(Self { limits, table: Mutex::default(), closed: Notify::new() })
     }
 
-    /// A place for a new connection, taken from another one where all are taken. None where known callers
-    /// are busy on every one.
+    /// A slot for a new connection. If all are used, another connection is closed for it. None if known
+    /// callers are busy on every one.
     pub(super) async fn admit(self: &Arc<Self>) -> Option<Arc<Connection>> {
         loop {
             let closed = self.closed.notified();
@@ -75,7 +75,7 @@ impl Connections {
         }
     }
 
-    /// Closes a connection that nobody needs, to have its descriptor.
+    /// Closes a connection that is not needed, to free its descriptor.
     pub(super) fn make_room(&self) {
         let victim = self.table().victim();
         if let Some(victim) = victim {
@@ -102,34 +102,34 @@ impl Connections {
     }
 }
 
-/// One open connection. Its place is free when the last reference is gone.
+/// One open connection. Its slot is free when the last reference is gone.
 #[derive(Debug)]
 pub(in crate::server) struct Connection {
     number: u64,
     connections: Arc<Connections>,
     is_known: AtomicBool,
     is_closing: AtomicBool,
-    /// Who reads from it and writes to it.
+    /// Wakes the task that reads from it and writes to it.
     task: AtomicWaker,
-    /// A std mutex: sections are a few assignments.
+    /// A std mutex: it is held for a few assignments.
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     opened: Instant,
-    /// Requests that are not answered to their end.
+    /// Requests whose answers are not complete.
     requests: u32,
-    /// A whole request came.
+    /// At least one whole request has arrived.
     served: bool,
-    /// Frames other than requests keep an HTTP/2 connection no longer open.
+    /// HTTP/2: frames other than requests do not keep the connection open.
     multiplexed: bool,
     quiet_since: Instant,
-    /// When the first byte of the next request came.
+    /// When the first byte of the next request arrived.
     head_since: Option<Instant>,
-    /// Since when the other side takes nothing of what it is sent.
+    /// Since when the other side has not read what it was sent.
     blocked_since: Option<Instant>,
-    /// When its limits are looked at next, unless something comes before.
+    /// When the limits are checked next, unless an event comes earlier.
     alarm: Instant,
 }
 
@@ -147,8 +147,8 @@ impl State {
         }
     }
 
-    /// When to look at the connection again, unless something happens before: it is then over its time,
-    /// or was busy meanwhile.
+    /// When to check the connection again, unless an event comes earlier. By then it is over its time
+    /// limit, or it was busy in between.
     fn deadline(&self, limits: &ConnectionLimits, now: Instant) -> Instant {
         let ConnectionLimits { header_timeout, idle_timeout, .. } = *limits;
         let reading = match (self.requests, self.served, self.head_since) {
@@ -167,7 +167,7 @@ impl Connection {
         &self.connections.limits
     }
 
-    /// A known caller uses it.
+    /// Records that a known caller uses it.
     pub(super) fn mark_known(self: &Arc<Self>) {
         if self.is_known.swap(true, Ordering::Relaxed) {
             return;
@@ -178,7 +178,7 @@ impl Connection {
         }
     }
 
-    /// Closes it at the next look of the one who reads from it, which is at once.
+    /// Closes it: the task that reads from it is woken and ends it.
     pub(super) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
         self.task.wake();
@@ -192,8 +192,8 @@ impl Connection {
         self.task.register(task);
     }
 
-    /// When it is over its time, as it is now. Who asks looks again then, or when the alarm goes off that
-    /// is set already.
+    /// When it will be over its time limit, judged by its current state. The caller checks again then, or
+    /// when the alarm that is already set goes off.
     pub(super) fn deadline(&self, now: Instant, alarm: Option<Instant>) -> Instant {
         let mut state = self.state();
         let deadline = state.deadline(self.limits(), now);
@@ -217,7 +217,7 @@ impl Connection {
         }
     }
 
-    /// A request has come; it lasts until the guard is dropped.
+    /// Records a request, which lasts until the guard is dropped.
     pub(super) fn request(self: &Arc<Self>, multiplexed: bool) -> Request {
         let mut state = self.state();
         state.requests += 1;
@@ -227,7 +227,7 @@ impl Connection {
         Request(self.clone())
     }
 
-    /// None while a request is not answered to its end.
+    /// None while an answer is not complete.
     fn quiet_since(&self) -> Option<Instant> {
         let state = self.state();
         (state.requests == 0).then_some(state.quiet_since)
@@ -259,7 +259,7 @@ impl Drop for Request {
         if state.requests == 0 {
             let now = Instant::now();
             state.quiet_since = now;
-            // Who reads need not look again after a request, and would look too late.
+            // The reading task need not check again after a request, and would check too late.
             let is_late = state.deadline(self.0.limits(), now) < state.alarm;
             drop(state);
             if is_late {
@@ -315,7 +315,7 @@ mod tests {
         });
         let new = new.unwrap();
         new.mark_known();
-        // Where all are known, the quiet one has to go; a busy one never.
+        // If all callers are known, the idle connection is closed; a busy one never is.
         let (busy, also) = (known.request(false), new.request(false));
         assert!(connections.admit().await.is_none());
         drop(also);

@@ -1,5 +1,5 @@
-//! Requests, seen by the connection that they came on: while one is under way, the connection is not
-//! idle; and its body must come in time.
+//! Tracks the requests of each connection: during a request the connection is not idle, and the body must
+//! arrive in time.
 
 use std::{
     pin::Pin,
@@ -32,7 +32,7 @@ tokio::task_local! {
     static CONNECTION: Arc<Connection>;
 }
 
-/// What a request knows of its connection. Weak: a request can be kept for longer than its connection.
+/// The connection of a request. Weak, because a request can outlive its connection.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct Info(Weak<Connection>);
 
@@ -42,19 +42,19 @@ impl Connected<IncomingStream<'_, Guarded>> for Info {
     }
 }
 
-/// The same, where another server than axum's serves it.
+/// The same, for a connection that is not served by axum.
 pub(in crate::server) fn info(connection: &Arc<Connection>) -> Info {
     Info(Arc::downgrade(connection))
 }
 
-/// The caller of the request that this task answers is known.
+/// Records that the caller of the current request is known.
 pub(crate) fn mark_known() {
-    // Nothing is known of connections that are not ours, as in tests of one part.
+    // Outside a tracked connection, as in unit tests, there is nothing to record.
     let _ = CONNECTION.try_with(Connection::mark_known);
 }
 
-/// The router, its requests seen by their connections. Where everybody is known, whoever sent a whole
-/// request is.
+/// A router whose requests are tracked by their connections. If every caller counts as known, one whole
+/// request is enough to be known.
 pub(in crate::server) fn track(router: Router, everybody_is_known: bool) -> Router {
     router.layer(middleware::from_fn(move |request: Request, next: Next| async move {
         let extensions = request.extensions();
@@ -89,18 +89,19 @@ async fn answer(connection: Arc<Connection>, request: Request, next: Next) -> Re
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
-    // What is whole is only to be written, which has its own limit. A stream lasts for as long as it does.
+    // A complete body only has to be sent, which has its own limit. A stream keeps its request open until
+    // it ends.
     match response.body().size_hint().exact() {
         Some(_) => response,
         None => response.map(|body| Body::new(Lasting { body, _under_way: under_way })),
     }
 }
 
-/// A request body that fails when it does not come in time.
+/// A request body that fails when it does not arrive in time.
 struct InTime {
     body: Body,
     limit: Duration,
-    /// Set at the first wait.
+    /// Set when the body is first waited for.
     end: Option<Pin<Box<Sleep>>>,
     late: Arc<AtomicBool>,
 }
@@ -133,7 +134,7 @@ impl HttpBody for InTime {
     }
 }
 
-/// A response body during which its request is under way.
+/// A response body that keeps its request open until it ends.
 struct Lasting {
     body: Body,
     _under_way: table::Request,

@@ -1,4 +1,4 @@
-//! A door that a program brings is served like those that are always there.
+//! A door of the embedding program is served like the built-in doors.
 
 use std::{
     net::SocketAddr,
@@ -15,7 +15,7 @@ use tokio::{
 use super::*;
 use crate::Server;
 
-/// The head and the body of what is answered on a real socket.
+/// The head and the body of an answer on a real socket.
 async fn get_page(address: SocketAddr, path: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");

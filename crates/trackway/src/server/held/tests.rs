@@ -1,4 +1,4 @@
-//! Nothing that runs for agents outlives its engine.
+//! No background work of agents outlives its engine.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{Agents, DataFolder, Server, ServerError};
 
-/// A server with agents, and who hears when the last listener to changes of them is gone.
+/// A server with agents, and the sender that shows whether a receiver of changes is left.
 fn server(folder: &std::path::Path) -> (watch::Sender<Agents>, Server) {
     let (tell, changes) = watch::channel(Agents::default());
     (tell, Server::new().data(folder).agents_from(changes))
@@ -36,7 +36,7 @@ async fn an_engine_that_is_dropped_follows_nothing() {
 #[tokio::test]
 async fn an_engine_that_does_not_start_follows_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // A store cannot be where a folder is.
+    // The store cannot open, because a folder has its name.
     fs::create_dir(folder.path().join("trackway.db")).unwrap();
     let (tell, server) = server(folder.path());
     let refused = server.engine().await.unwrap_err();

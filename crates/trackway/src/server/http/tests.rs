@@ -1,4 +1,4 @@
-//! What supervisors are answered.
+//! The answers to health checks.
 
 use std::{sync::Arc, time::Duration};
 
@@ -43,7 +43,7 @@ async fn readiness(address: SocketAddr) -> (u16, String, Value) {
     (status, head.to_owned(), serde_json::from_str(body).unwrap())
 }
 
-/// Starts a run that sleeps, and returns when it does.
+/// Starts a run, and returns when it sleeps.
 async fn nap(process: &Process) {
     let submit = Submit {
         workflow: "naps".to_owned(),
@@ -62,7 +62,7 @@ async fn nap(process: &Process) {
     }
 }
 
-/// Lets the time pass that background work pauses for, until `done` resolves.
+/// Advances the clock past the pauses of background work until `done` resolves.
 async fn passing(process: &Process, done: impl Future<Output = ()>) {
     let time = async {
         loop {
@@ -77,8 +77,8 @@ async fn passing(process: &Process, done: impl Future<Output = ()>) {
     }
 }
 
-/// Issue 11, S-H2: a server whose store is away, or whose background work fails, says that it is not ready,
-/// and is ready again when they are back.
+/// Issue 11, S-H2: a server whose store is unreachable, or whose background work fails, is not ready. It is
+/// ready again when they recover.
 #[test]
 fn readiness_follows_the_store_and_the_background_work() {
     let outage = Arc::new(Outage::new());

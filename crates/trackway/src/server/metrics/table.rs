@@ -3,15 +3,15 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-/// Rows of one family. Names of tools come from models too, and those make them up: what comes after so
-/// many is counted under one name.
+/// Rows of one family. Some tool names come from models, which may invent them: further names share one
+/// row.
 /// Limit (HTTP): rows of one metric.
 const ROWS_MAX: usize = 1_000;
 
-/// The value of labels that are not counted by themselves any more.
+/// The label value of that shared row.
 const OTHER: &str = "other";
 
-/// Upper bounds of token counts, as the GenAI conventions have them.
+/// Upper bounds of token counts, from the GenAI conventions.
 const BOUNDS: [f64; 14] = [
     1.0,
     4.0,
@@ -40,7 +40,7 @@ pub(super) struct Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Counter,
-    /// What is so now, not what has been.
+    /// The current value, not a sum over time.
     Gauge,
     Histogram,
 }
@@ -65,7 +65,7 @@ pub(super) struct Table {
     families: BTreeMap<&'static str, BTreeMap<String, Row>>,
 }
 
-/// The sum of what was added, how often, and how much of it was within each bound.
+/// The sum of the values, their count, and the count within each bound.
 #[derive(Debug, Default)]
 struct Row {
     sum: f64,
@@ -89,7 +89,7 @@ impl Table {
         }
     }
 
-    /// Forgets the rows of a family, for one that says what is so now.
+    /// Removes the rows of a family, before a gauge is filled again.
     pub(super) fn clear(&mut self, family: &Family) {
         self.families.remove(family.name);
     }

@@ -1,5 +1,4 @@
-//! The file as it is written. Texts keep their place in it, so that what is wrong with one can be shown
-//! there.
+//! The format of the file. Strings keep their position, so that a finding can name the line.
 
 use std::collections::BTreeMap;
 

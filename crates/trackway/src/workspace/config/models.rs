@@ -1,4 +1,4 @@
-//! `[models.NAME]`: where a model is asked, and with what.
+//! `[models.NAME]`: the address and the options of a model.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -9,21 +9,21 @@ use trackway_definition::nearest;
 
 use super::{file, reader::Reader};
 
-/// A model as the file has it. What it does not say may come from the environment.
+/// A model as configured in the file. Missing values may come from the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSection {
     pub service: Service,
     pub base_url: Option<String>,
     pub api_key: Option<Secret>,
-    /// The provider's own name of it; empty where it has no choice.
+    /// The provider's own name of it; empty if the provider has only one.
     pub model: String,
     pub headers: Vec<(String, Secret)>,
     pub price: Option<Price>,
-    /// Whether it takes images.
+    /// Whether it accepts images.
     pub images: bool,
-    /// Where its answers are kept for a replay.
+    /// The file in which its answers are recorded for a replay.
     pub record: Option<PathBuf>,
-    /// What a scripted or replayed model says.
+    /// The answers of a scripted or replayed model.
     pub file: Option<PathBuf>,
     pub line: u32,
 }
@@ -31,14 +31,14 @@ pub struct ModelSection {
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
-    /// Chat completions: OpenAI's own format, and that of most servers for models of one's own.
+    /// Chat completions: OpenAI's own format, which most self-hosted model servers use too.
     OpenAi,
     OpenAiResponses,
     Anthropic,
     Gemini,
-    /// The rules that come with Trackway: no model at all.
+    /// The rules that come with Trackway; they are not a language model.
     Offline,
-    /// A file says what is answered.
+    /// The answers come from a file.
     Scripted,
     /// A recording of another model.
     Replay,
@@ -64,7 +64,7 @@ impl Service {
         all.find(|(_, service)| *service == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether it is somewhere else, with an address and a key.
+    /// Whether it is a remote service, with an address and a key.
     pub fn is_remote(self) -> bool {
         match self {
             Self::OpenAi | Self::OpenAiResponses | Self::Anthropic | Self::Gemini => true,
@@ -72,7 +72,7 @@ impl Service {
         }
     }
 
-    /// Whether a file says what it answers.
+    /// Whether its answers come from a file.
     fn is_from_file(self) -> bool {
         matches!(self, Self::Scripted | Self::Replay)
     }
@@ -120,7 +120,7 @@ fn model(reader: &Reader<'_>, key: &str, line: u32, section: &file::Model) -> Op
     })
 }
 
-/// Nothing given is fine; something wrong is not.
+/// A missing value is fine; a wrong value is not.
 fn turned<T>(read: Option<Option<T>>) -> Option<Option<T>> {
     match read {
         None => Some(None),
@@ -152,12 +152,12 @@ fn base_url(reader: &Reader<'_>, key: &str, text: &file::Text) -> Option<String>
     }
 }
 
-/// The address without what ends it, or what is wrong with it. The address itself is not repeated: it may
-/// hold a password.
+/// The address without its trailing slash, or what is wrong with it. The error does not repeat the
+/// address: it may contain a password.
 pub fn checked_url(text: &str) -> Result<String, &'static str> {
     let url = reqwest::Url::parse(text).map_err(|_| "it is not an address")?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err("it begins with http:// or https://");
+        return Err("it must begin with http:// or https://");
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(
@@ -184,7 +184,7 @@ fn headers(
             let is_value = reqwest::header::HeaderValue::from_str(&value).is_ok();
             if !is_name || !is_value {
                 let what = if is_name { "value" } else { "name" };
-                return reader.wrong(name.span(), &key, format!("no header has this {what}"));
+                return reader.wrong(name.span(), &key, format!("no header can have this {what}"));
             }
             Some((name.get_ref().clone(), Secret::new(value)))
         });
@@ -200,12 +200,12 @@ fn price(reader: &Reader<'_>, key: &str, section: &Spanned<file::Price>) -> Opti
     let file::Price { input, output } = *section.get_ref();
     let is_price = |amount: f64| amount.is_finite() && amount >= 0.0;
     if !is_price(input) || !is_price(output) {
-        return reader.wrong(section.span(), key, "a price is a number from 0 on");
+        return reader.wrong(section.span(), key, "a price is a number, 0 or more");
     }
     Some(Price { input, output })
 }
 
-/// Whether the section has what its provider needs, and nothing that it would not look at.
+/// Whether the section has what its provider needs, and nothing that the provider ignores.
 fn fits(reader: &Reader<'_>, key: &str, service: Service, section: &file::Model) -> bool {
     let name = service.name();
     let at = section.provider.span();
@@ -232,7 +232,7 @@ fn fits(reader: &Reader<'_>, key: &str, service: Service, section: &file::Model)
     for (setting, span, is_used) in given {
         if let Some(span) = span.filter(|_| !is_used) {
             fits = false;
-            let why = format!("provider {name:?} has no use for it");
+            let why = format!("provider {name:?} does not use it");
             reader.wrong::<()>(span, &format!("{key}.{setting}"), why);
         }
     }

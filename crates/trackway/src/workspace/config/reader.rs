@@ -1,4 +1,4 @@
-//! Reads texts of the file, with the variables that they refer to, and notes where one is wrong.
+//! Reads strings of the file, replaces references to variables, and records where one is wrong.
 
 use std::{
     cell::RefCell,
@@ -19,12 +19,13 @@ pub(super) struct Reader<'a> {
     pub(super) folder: &'a Path,
     pub(super) text: &'a str,
     pub(super) variables: Variables<'a>,
-    /// What was wrong so far.
+    /// The findings so far.
     pub(super) findings: RefCell<Vec<Finding>>,
 }
 
 impl Reader<'_> {
-    /// A text with every `${env:NAME}` replaced; nothing where that is not possible, which is noted.
+    /// A string with every `${env:NAME}` replaced. If that is not possible, it records a finding and
+    /// returns none.
     pub(super) fn text(&self, key: &str, text: &Text) -> Option<String> {
         let bad = match reference::resolve(text.get_ref(), self.variables) {
             Ok(text) => return Some(text),
@@ -37,18 +38,18 @@ impl Reader<'_> {
         })
     }
 
-    /// A text that must say something.
+    /// A string that must not be empty.
     pub(super) fn some(&self, key: &str, text: &Text) -> Option<String> {
         let value = self.text(key, text)?;
         if value.is_empty() { self.wrong(text.span(), key, "it is empty") } else { Some(value) }
     }
 
-    /// A path, from the file's folder on.
+    /// A path, relative to the folder of the file.
     pub(super) fn file(&self, key: &str, text: &Text) -> Option<PathBuf> {
         Some(self.folder.join(self.some(key, text)?))
     }
 
-    /// Notes that something at this place is not right. Nothing is returned, as its value.
+    /// Records that the value at this position is wrong. It returns none, for use as the value.
     pub(super) fn wrong<T>(&self, at: Range<usize>, key: &str, why: impl Display) -> Option<T> {
         self.note(self.at(at, key, why))
     }
@@ -64,7 +65,7 @@ impl Reader<'_> {
         self.note(self.at(at, key, why).suggest(suggestion))
     }
 
-    /// A part of the file that is not as any setting is.
+    /// Records a part of the file that is not a valid setting.
     pub(super) fn misread(&self, misread: Misread) {
         let Misread { at, key, message, meant } = misread;
         self.note::<()>(self.at(at, &key, message).meant(meant.as_deref()));

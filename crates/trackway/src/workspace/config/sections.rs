@@ -1,4 +1,4 @@
-//! Each section of the file as the values that it stands for.
+//! Builds the configuration values of each section of the file.
 
 use std::{fs, ops::RangeInclusive, time::Duration};
 
@@ -11,24 +11,26 @@ use super::{
 };
 use crate::workspace::span;
 
-/// Below this nothing could be said; above it one request could take all the memory.
+/// A smaller bound leaves no room for a request; with a larger one a single request could use all
+/// memory.
 /// Limit (CLI): range of the bound on request bodies; `[server] body_max_bytes`.
 const BODY_MAX_BYTES: RangeInclusive<u64> = 1_024..=1024 * 1024 * 1024;
-/// One at least, for whoever looks whether it is alive; beyond a million no machine goes.
+/// At least one, for health checks. No machine handles more than a million.
 const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
-/// Nobody sends a request in less; after a day nothing more will come.
+/// No client sends a request in less time; after a day nothing more will come.
 const TIMEOUT: RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_secs(24 * 60 * 60);
-/// A day at least: a session of today is still being looked at. A hundred years is for ever.
+/// At least a day, because a session of today is still in use. A hundred years is for ever.
 /// Limit (CLI): range of the age of finished sessions; `[retention] days`.
 const RETENTION_DAYS: RangeInclusive<u64> = 1..=36_500;
-/// The name of the key that signs cards, unless given.
+/// Default id of the key that signs cards.
 const SIGNING_KEY_ID: &str = "k1";
-/// Longest wait for a first answer: nobody sits in front of a silent agent for longer.
+/// Longest wait for a first answer: no user waits longer for a silent agent.
 /// Limit (CLI): longest wait for a first answer that can be set; `[dispatch] first_answer_timeout`.
 const FIRST_ANSWER_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// What can be read; the rest is noted in the reader, and as it is by default.
+/// The settings that can be read. The others have their defaults, and the reader records the
+/// findings.
 pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Config {
     let push = file.push.secret.and_then(|text| reader.some("push.secret", &text));
     Config {
@@ -71,7 +73,7 @@ fn dispatch(reader: &Reader<'_>, section: &file::Dispatch) -> Dispatch {
         match given {
             None => {}
             Some(given) if *given.get_ref() == 0 => {
-                reader.wrong::<()>(given.span(), key, "it is a whole number from 1 on");
+                reader.wrong::<()>(given.span(), key, "it must be a whole number, 1 or more");
             }
             Some(given) => *limit = *given.get_ref(),
         }
@@ -84,7 +86,7 @@ fn first_answer_timeout(reader: &Reader<'_>, section: &file::Dispatch) -> Option
     let text = section.first_answer_timeout.as_ref()?;
     match span::parse(&reader.some(KEY, text)?) {
         Ok(wait) if wait.is_zero() || wait > FIRST_ANSWER_TIMEOUT_MAX => {
-            reader.wrong(text.span(), KEY, "it is more than nothing and at most 1h")
+            reader.wrong(text.span(), KEY, "it must be more than 0 and at most 1h")
         }
         Ok(timeout) => Some(timeout),
         Err(why) => reader.wrong_so(text.span(), KEY, "it is not a length of time", &why),
@@ -97,7 +99,7 @@ fn retention(reader: &Reader<'_>, section: &file::Retention) -> Retention {
         Some(days) if RETENTION_DAYS.contains(days.get_ref()) => Retention::days(*days.get_ref()),
         Some(days) => {
             let (least, most) = (RETENTION_DAYS.start(), RETENTION_DAYS.end());
-            let why = format!("it is from {least} to {most}");
+            let why = format!("it must be from {least} to {most}");
             let hint = "enabled = false keeps everything for ever";
             reader.wrong_so::<()>(days.span(), "retention.days", why, hint);
             Retention::default()
@@ -198,7 +200,7 @@ fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
         match usize::try_from(*number.get_ref()).ok().filter(|_| fits) {
             Some(number) => Some(number),
             None => {
-                let why = format!("it is from {} to {}", range.start(), range.end());
+                let why = format!("it must be from {} to {}", range.start(), range.end());
                 reader.wrong(number.span(), key, why)
             }
         }
@@ -207,7 +209,7 @@ fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
         let text = text?;
         match span::parse(&reader.some(key, text)?) {
             Ok(span) if TIMEOUT.contains(&span) => Some(span),
-            Ok(_) => reader.wrong(text.span(), key, "it is from 10ms to 1d"),
+            Ok(_) => reader.wrong(text.span(), key, "it must be from 10ms to 1d"),
             Err(why) => reader.wrong_so(text.span(), key, "it is not a length of time", &why),
         }
     };
@@ -267,7 +269,7 @@ fn a2a(reader: &Reader<'_>, section: &file::A2a) -> A2a {
     }
 }
 
-/// The text of a PEM file. Whether the key in it can sign shows when it is used.
+/// The text of a PEM file. Whether the key can sign is checked when it is used.
 fn private_key(reader: &Reader<'_>, file: &file::Text) -> Option<Secret> {
     const KEY: &str = "a2a.signing_key_file";
     let path = reader.file(KEY, file)?;

@@ -1,4 +1,4 @@
-//! What the file may say, and what is said about one that is not right.
+//! What the file may contain, and the findings about a wrong file.
 
 use crate::KeyHash;
 use tempfile::TempDir;

@@ -1,5 +1,5 @@
-//! Reads a file although parts of it are wrong: what cannot be read is told and left out, so that
-//! somebody who mends a file hears of everything at once.
+//! Reads a file even if parts of it are wrong. Unreadable parts are reported and left out, so that
+//! a user who fixes a file sees all problems at once.
 
 use std::ops::Range;
 
@@ -15,14 +15,15 @@ use super::file::File;
 #[derive(Debug)]
 pub(super) struct Misread {
     pub(super) at: Range<usize>,
-    /// `auth.keys[0].scopes`; empty where it is not known.
+    /// `auth.keys[0].scopes`; empty if it is not known.
     pub(super) key: String,
     pub(super) message: String,
     /// The key that may have been meant.
     pub(super) meant: Option<String>,
 }
 
-/// What of the file can be read, and what cannot. Nothing is read of a text that is not TOML.
+/// The readable part of the file, and the unreadable parts. Nothing is read from a text that is not
+/// TOML.
 pub(super) fn read(text: &str) -> (File, Vec<Misread>) {
     let (mut table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -38,12 +39,12 @@ pub(super) fn read(text: &str) -> (File, Vec<Misread>) {
             Err(error) => error,
         };
         let at = error.span().unwrap_or(0..0);
-        // Every round leaves something out, so there is an end.
+        // Every round removes something, so the loop ends.
         let Some(way) = cut(table.get_mut(), &at) else {
             told.push(misread(&error, String::new()));
             return (File::default(), told);
         };
-        // A key that was left out is missing only because of that.
+        // Not a finding: the key is missing only because it was removed in an earlier round.
         let is_followed = missing(&error).is_some_and(|name| {
             let gone = join(&way, name);
             told.iter().any(|earlier| earlier.key == gone)
@@ -54,10 +55,10 @@ pub(super) fn read(text: &str) -> (File, Vec<Misread>) {
     }
 }
 
-/// The line itself is not shown: it may hold a secret.
+/// The line itself is not included: it may contain a secret.
 fn misread(error: &Error, key: String) -> Misread {
     let message = error.message();
-    // Which keys there are stands only in the message: "unknown field `a`, expected `b` or `c`".
+    // Only the message names the known keys: "unknown field `a`, expected `b` or `c`".
     let words: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let meant = match words.split_first() {
         Some((written, known)) if message.starts_with("unknown field") => {
@@ -68,12 +69,12 @@ fn misread(error: &Error, key: String) -> Misread {
     Misread { at: error.span().unwrap_or(0..0), key, message: message.to_owned(), meant }
 }
 
-/// The key that is missing, where that is what is wrong.
+/// The name of the missing key, if the error is about one.
 fn missing(error: &Error) -> Option<&str> {
     error.message().strip_prefix("missing field `")?.split('`').next()
 }
 
-/// Leaves out the innermost entry that stands at this place, and says which it was.
+/// Removes the innermost entry at this position, and returns its key.
 fn cut(table: &mut DeTable<'_>, at: &Range<usize>) -> Option<String> {
     let mut gone = None;
     for (key, value) in table.iter_mut() {

@@ -1,26 +1,25 @@
-//! The settings that stand in the file, each with its line, for whoever wants to see where a value came
-//! from. Secrets are not among them.
+//! The settings in the file, each with its line, to show where a value came from. Secrets are hidden.
 
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
 use crate::workspace::reference;
 
-/// Shown in the place of a secret.
+/// Replaces a secret.
 pub const HIDDEN: &str = "(hidden)";
 
-/// A setting as it is written. References to the environment are not replaced: what they stand for is
-/// often a secret.
+/// A setting as it is in the file. References to the environment are not replaced, because their values
+/// are often secrets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     /// `auth.keys[0].id`.
     pub key: String,
     pub value: Value,
-    /// Where in the text.
+    /// Position in the text.
     pub at: usize,
 }
 
-/// Everything in a text that is TOML; nothing in another.
+/// All settings of a TOML text; none if the text is not TOML.
 pub(super) fn written(text: &str) -> Vec<Written> {
     let mut all = Vec::new();
     if let Ok(table) = DeTable::parse(text) {
@@ -55,13 +54,13 @@ fn value_at(table: &DeTable<'_>, name: &str) -> usize {
     table.get(name).map_or(0, |value| value.span().start)
 }
 
-/// Whether what is said under this key lets somebody in, or signs in our name.
+/// Whether the value of this key grants access or is a signing key.
 fn is_secret(key: &str) -> bool {
     let last = key.rsplit('.').next().unwrap_or(key);
     matches!(last, "api_key" | "secret" | "sha256") || key.contains(".headers.")
 }
 
-/// A reference says nothing about what it stands for.
+/// A reference does not reveal its value.
 fn hidden(value: &DeValue<'_>) -> Value {
     match value.as_str() {
         Some(text) if reference::is_one(text) => text.into(),

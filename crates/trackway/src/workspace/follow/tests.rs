@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{super::tests::folder, *};
 
-/// A workspace that is refused closes nothing: a script goes on where it was.
+/// A refused workspace closes nothing: a script continues where it was.
 #[test]
 fn models_stay_open_over_a_mistake() {
     let config = "[defaults]\nmodel = \"stage\"\n\
@@ -21,12 +21,12 @@ fn models_stay_open_over_a_mistake() {
     assert!(Arc::ptr_eq(&before, &after));
 }
 
-/// What changes while a workspace is read for the first time is seen.
+/// A change during the first read of a workspace is noticed.
 #[tokio::test]
 async fn a_change_during_the_first_look_is_seen() {
     let folder = folder(&[("agents/a.md", "---\n---\n")]);
     let late = folder.path().join("agents/b.md");
-    // Asked for once the files have been read.
+    // Called after the files have been read.
     let server = move || {
         if !late.exists() {
             fs::write(&late, "---\n---\n").unwrap();

@@ -18,7 +18,7 @@ fn limits_of_an_agents_file_are_read() {
     insta::assert_snapshot!(told(&[("agents/a.md", agent)], &[]), @r#"unused: agents/a.md, line 6: first_answer_timeouts.gone: "a" dispatches no workflow that fits "gone""#);
     let wrong = "---\nname: a\nfirst_answer_timeouts: { invest: 3601 }\nmodel_timeout: 0\n---\nx\n";
     insta::assert_snapshot!(told(&[("agents/a.md", wrong)], &[]), @r"
-    error: agents/a.md, line 4: model_timeout: it is not a whole number from 1 on
+    error: agents/a.md, line 4: model_timeout: it is not a whole number, 1 or more
     error: agents/a.md, line 3: first_answer_timeouts.invest: it is at most 3600 seconds
     ");
 }

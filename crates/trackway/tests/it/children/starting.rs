@@ -1,5 +1,4 @@
-//! Children at the moment of their start: a cancel that comes then, a parent that fails then, and somebody
-//! who looks then.
+//! Children at the moment of their start: with a cancel, a failing parent, or a reader at that moment.
 
 use std::sync::Arc;
 
@@ -83,8 +82,8 @@ fn a_child_that_was_announced_exists_even_where_its_parent_ends_at_once() {
 
 /// Proves L8, L17, X5.
 ///
-/// Somebody who knows a child's id looks for it before the append that starts it is durable: it is
-/// there when that is, and its log and its view agree.
+/// A reader that knows a child's id looks for it before the append that starts it is durable. The child
+/// exists as soon as the append is durable, and its log and its view agree.
 #[test]
 fn a_child_can_be_looked_at_while_it_is_being_started() {
     let (world, probe) = (World::memory(), Probe::new());

@@ -14,7 +14,7 @@ fn down() -> Result<(), Undelivered> {
     Err(Undelivered::Again { reason: "connection refused".to_owned() })
 }
 
-/// The hook once so many attempts in a row have failed and that is stored.
+/// The hook, once this many failed attempts in a row are stored.
 async fn failed(process: &Process, run: RunId, id: &str, attempts: u32) -> Hook {
     loop {
         let hook = process.hook(&at(run), id).await.unwrap().unwrap();
@@ -26,7 +26,7 @@ async fn failed(process: &Process, run: RunId, id: &str, attempts: u32) -> Hook 
     }
 }
 
-/// The hook once nothing is to be delivered to it.
+/// The hook, once it has no pending delivery.
 async fn idle(process: &Process, run: RunId, id: &str) -> Hook {
     loop {
         let hook = process.hook(&at(run), id).await.unwrap().unwrap();

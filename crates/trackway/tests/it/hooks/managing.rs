@@ -35,7 +35,7 @@ fn a_hook_can_be_set_and_removed_at_any_time() {
         assert!(postbox.lines(run, "b").is_empty());
         assert_eq!(postbox.lines(run, "a"), AFTER);
         assert_eq!(postbox.lines(run, &made), AFTER);
-        // A run that has ended has nothing more to tell.
+        // An ended run has no more updates.
         process.set_hook(&at(run), hook("late")).await.unwrap();
         process.quiet().await;
         assert!(postbox.lines(run, "late").is_empty());
@@ -127,7 +127,7 @@ fn without_a_messenger_no_hook_can_be_set() {
 #[derive(Debug)]
 struct Gated {
     postbox: Postbox,
-    /// One permit for each that waits.
+    /// One permit for each waiting delivery.
     waiting: Semaphore,
     gate: Semaphore,
 }

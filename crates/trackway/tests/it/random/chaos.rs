@@ -1,4 +1,4 @@
-//! The one who sends the commands, kills the processes, and remembers what it was told.
+//! Sends the commands, kills the processes, and remembers the answers.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -34,7 +34,7 @@ struct Memory {
     runs: Vec<RunId>,
     /// Starts that were acknowledged, by message id.
     starts: HashMap<String, RunId>,
-    /// Messages that were, with what their sender was told.
+    /// Acknowledged messages, with the answer to their sender.
     told: HashMap<String, (RunId, Delivered)>,
     canceled: Vec<RunId>,
     failures: Vec<String>,
@@ -58,7 +58,7 @@ impl Chaos {
         Self { world, dice, probe: Probe::new(), memory: Arc::default(), recorded: Vec::new() }
     }
 
-    /// A process that is sent random commands until it dies, of a fault or because they are through.
+    /// Sends random commands to a process until a fault kills it or all commands are sent.
     pub(super) fn process(&mut self, registry: impl Fn(Probe) -> Registry) {
         let crash = self.dice.roll(3) * self.dice.roll(400);
         let faults = Arc::new(CrashAt::any(usize::try_from(crash).unwrap()));
@@ -68,7 +68,7 @@ impl Chaos {
         self.world.process(setup, async |process| {
             for _ in 0..COMMANDS {
                 let dice = Dice(scatter(dice.roll(u64::MAX)));
-                // Some are waited for, others go on beside the next.
+                // Some commands are awaited, others run concurrently with the next.
                 let sent = tokio::spawn(noting(process.clone(), memory.clone(), dice));
                 if !dice.0.is_multiple_of(3) {
                     let _ = sent.await;
@@ -79,7 +79,7 @@ impl Chaos {
         self.recorded.push((steps(&logs), self.probe.marks().len()));
     }
 
-    /// The last process brings everything to its end; then all of it is compared with what was told.
+    /// The last process completes every run; then the logs are compared with the answers.
     pub(super) fn end(&self, registry: impl Fn(Probe) -> Registry) {
         self.world.run(registry(self.probe.clone()), async |process| finish(&process).await);
         let logs = self.world.look(async |journal| logs(&*journal).await);
@@ -127,7 +127,7 @@ fn begun_by(log: &[Stored], id: &str) -> bool {
     submission.message.as_ref().is_some_and(|message| message.id.as_str() == id)
 }
 
-/// The caller's message that an event took in.
+/// The caller's message in an event.
 fn heard(event: &Event) -> Option<&Message> {
     match event {
         Event::Refused { resume, .. } | Event::Resumed { resume, .. } => Some(&resume.message),
@@ -137,7 +137,8 @@ fn heard(event: &Event) -> Option<&Message> {
     }
 }
 
-/// A command whose failure is told at the end; that it was killed with its process is none.
+/// Runs a command and reports its failure at the end. Being killed with its process is not a
+/// failure.
 async fn noting(process: Process, memory: Arc<Mutex<Memory>>, dice: Dice) {
     let sent = AssertUnwindSafe(command(process, memory.clone(), dice)).catch_unwind().await;
     if let Err(panic) = sent
@@ -214,7 +215,7 @@ async fn watch(process: &Process, memory: &Mutex<Memory>, run: RunId) {
     });
 }
 
-/// Errors that a caller may meet at a run that exists.
+/// Errors that a caller may get for an existing run.
 fn expected(error: &Error) {
     let fine = matches!(error, Error::Ended { .. } | Error::Stopping);
     assert!(fine, "{error}");
