@@ -1,4 +1,4 @@
-//! Who asks, learnt from the request before anything else is read of it.
+//! The caller of a request, authenticated before the body is read.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
 
 use crate::Refusal;
 
-/// Recognises callers; absent where everybody is the local caller. A door whose state has one
-/// ([`FromRef`]) can ask for [`Authenticated`].
+/// Authenticates callers; absent if every caller is the local caller. A door whose state provides
+/// it ([`FromRef`]) can extract [`Authenticated`].
 pub type Gate = Option<Arc<dyn Gatekeeper>>;
 
-/// Finds out whose credentials a request carries.
+/// Resolves the credentials of a request to an identity.
 pub async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Identity, Unrecognised> {
     let Some(gatekeeper) = gate else { return Ok(Identity::local()) };
     let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     gatekeeper.identify(bearer(carried)?).await
 }
 
-/// Somebody who was recognised. Whoever is not, is refused before the body is read.
+/// An authenticated caller. Any other caller is refused before the body is read.
 #[derive(Debug)]
 pub struct Authenticated(pub Identity);
 
@@ -42,7 +42,7 @@ where
 }
 
 impl Authenticated {
-    /// Whether runs of this workflow may be started, answered and cancelled.
+    /// Whether the caller may start, answer and cancel runs of this workflow.
     pub fn may_run(&self, workflow: &str) -> Result<(), Refusal> {
         if self.0.scopes.allow_run(workflow) {
             return Ok(());
@@ -52,12 +52,12 @@ impl Authenticated {
             .hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
     }
 
-    /// Whether everything may be done, so that looking at one workflow would change nothing.
+    /// Whether the caller may run every workflow, so that a check of one workflow is not needed.
     pub fn may_run_all(&self) -> bool {
         self.0.scopes.is_all()
     }
 
-    /// Whether what is no tenant's own may be seen.
+    /// Whether the caller may see data that belongs to no single tenant.
     pub fn may_see_all(&self) -> Result<(), Refusal> {
         if self.0.scopes.is_all() {
             return Ok(());

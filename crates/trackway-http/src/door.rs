@@ -1,11 +1,10 @@
-//! A door as a server takes it.
+//! A door: the unit that a server serves.
 
 use std::fmt;
 
 use axum::Router;
 
-/// Something that a server is given to serve: routes, and what has to happen when the server stops.
-/// Beyond that a server knows nothing of a door.
+/// Routes, and a hook for the stop of the server. A server knows nothing else about a door.
 pub struct Door {
     name: &'static str,
     router: Router,
@@ -18,8 +17,9 @@ impl Door {
         Self { name, router, stop: None }
     }
 
-    /// What ends streams that would otherwise keep the server from stopping. Called once, before the
-    /// engine stops; streams that follow a run end with the engine and need nothing.
+    /// Sets a hook that ends streams which would otherwise keep the server from stopping. It is
+    /// called once, before the engine stops. Streams that follow a run end with the engine and need
+    /// no hook.
     #[must_use]
     pub fn on_stop(mut self, stop: impl FnOnce() + Send + Sync + 'static) -> Self {
         self.stop = Some(Box::new(stop));
@@ -31,7 +31,7 @@ impl Door {
         self.router.clone()
     }
 
-    /// Does what has to happen when the server stops.
+    /// Runs the stop hook.
     pub fn stop(self) {
         tracing::debug!(door = self.name, "a door is closed");
         if let Some(stop) = self.stop {

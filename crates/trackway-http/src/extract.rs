@@ -1,4 +1,4 @@
-//! What a request brings, taken out of it so that every refusal is a problem with one of our codes.
+//! Extractors whose rejections are problems with one of our codes.
 
 use axum::{
     Json,

@@ -1,9 +1,8 @@
-//! What every door over HTTP shares, so that a new door is its routes and nothing else.
+//! What all HTTP doors share, so that a new door is only its routes.
 //!
-//! A handler takes [`Authenticated`], [`Body`] and [`Params`] from the request and gives back a
-//! [`Refusal`] where it does not do what was asked. [`sse`] streams events, [`origin`] keeps pages of
-//! other sites out, [`catch_panics`] turns a panic into an answer. A server takes the routes as a [`Door`].
-//! Nothing here knows a route.
+//! A handler takes [`Authenticated`], [`Body`] and [`Params`] from the request and returns a [`Refusal`] if
+//! it refuses. [`sse`] streams events, [`origin`] blocks pages of other sites, [`catch_panics`] turns a
+//! panic into an answer. A server takes the routes as a [`Door`]. This crate knows no route.
 
 mod authenticated;
 mod door;

@@ -1,4 +1,4 @@
-//! Pages of other sites, open in somebody's browser, must not act here.
+//! Blocks requests from pages of other sites that a user has open in a browser.
 
 use axum::{
     extract::Request,
@@ -14,23 +14,23 @@ use trackway_ports::{host_of, is_local_host};
 
 use crate::problem;
 
-/// Takes requests of this machine only. Where no key is asked for, the loopback address is all that
-/// protects a server, and a page of another site, open in a browser on this machine, must not act on it.
-/// Only browsers send `Origin`, and not always; but whoever makes a name of theirs point here sends that
-/// name as `Host`.
+/// Accepts only requests from this machine. Without keys, only the loopback address protects a server,
+/// and a page of another site in a local browser must not act on it. Only browsers send `Origin`, and
+/// not always. But if an attacker points a domain name at this machine, the request has that name as its
+/// `Host`.
 pub async fn local_only(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let foreign = |name, is_local: fn(&str) -> bool| {
         headers.get_all(name).iter().any(|value| !value.to_str().is_ok_and(is_local))
     };
-    // Over HTTP/2 the name stands in the address of the request.
+    // Over HTTP/2 the name is in the URI of the request.
     let authority = request.uri().authority();
     let unnamed = authority.is_none() && !headers.contains_key(header::HOST);
     let elsewhere = authority.is_some_and(|authority| !is_local_host(authority.as_str()));
     let detail = if foreign(header::ORIGIN, is_local_page) {
-        "requests from pages of other sites are not taken"
+        "requests from pages of other sites are not accepted"
     } else if unnamed || elsewhere || foreign(header::HOST, is_local_host) {
-        "without auth, requests are taken under this machine's own names only: localhost, 127.0.0.1"
+        "without auth, requests are accepted under this machine's own names only: localhost, 127.0.0.1"
     } else {
         return next.run(request).await;
     };
@@ -42,8 +42,8 @@ fn is_local_page(origin: &str) -> bool {
     host_of(origin).is_some_and(is_local_host)
 }
 
-/// Takes requests of pages of the very address that the request was sent to, and of this machine, where
-/// tools for developers serve their own; with a key or without.
+/// Accepts requests from pages of the server's own address, and from pages of this machine, where
+/// developer tools run. It applies with or without a key.
 pub async fn own_pages_only(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let foreign = headers.get(header::ORIGIN).is_some_and(|origin| {
@@ -52,7 +52,7 @@ pub async fn own_pages_only(request: Request, next: Next) -> Response {
         !page.zip(ours).is_some_and(|(page, ours)| is_near(&page, &ours))
     });
     if foreign {
-        let detail = "requests from pages of other sites are not taken";
+        let detail = "requests from pages of other sites are not accepted";
         return problem(StatusCode::FORBIDDEN, Code::Forbidden, detail);
     }
     next.run(request).await
@@ -62,15 +62,15 @@ fn authority(headers: &HeaderMap) -> Option<Authority> {
     headers.get(header::HOST)?.to_str().ok()?.parse().ok()
 }
 
-/// Whether a page is of this machine, or of the address that was asked.
+/// Whether a page is from this machine, or from the address of the request.
 fn is_near(page: &Uri, ours: &Authority) -> bool {
     let (Some(host), Some(usual)) = (page.host(), usual_port(page)) else { return false };
     if is_local_host(host) {
         return true;
     }
     let same_host = host.eq_ignore_ascii_case(ours.host());
-    // Who leaves the port out means the usual one of the page's own scheme: a proxy may have turned
-    // HTTPS into HTTP on the way here.
+    // A missing port means the default port of the page's scheme: a proxy may have turned HTTPS into
+    // HTTP.
     same_host && page.port_u16().unwrap_or(usual) == ours.port_u16().unwrap_or(usual)
 }
 

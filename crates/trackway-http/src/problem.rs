@@ -1,4 +1,4 @@
-//! A request that was not done, as a problem (RFC 9457) with a code of the catalogue.
+//! A refused request, as a problem (RFC 9457) with a code of the catalogue.
 
 use std::any::Any;
 
@@ -12,18 +12,18 @@ use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object, Problem};
 use trackway_ports::Unrecognised;
 
-/// Why a request was not done. Nothing was changed by it, unless the door that made it says otherwise.
+/// Why a request was refused. A refused request changes nothing, unless the door says otherwise.
 #[derive(Debug)]
 pub struct Refusal {
     status: StatusCode,
     code: Code,
     detail: String,
-    /// Members beside those of the standard.
+    /// Members in addition to those of the standard.
     more: Object,
 }
 
 impl Refusal {
-    /// With the status that the code has.
+    /// A refusal with the HTTP status of the code.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self { status: status(code), code, detail: detail.into(), more: Object::new() }
     }
@@ -34,7 +34,7 @@ impl Refusal {
         self
     }
 
-    /// What to do about it.
+    /// Adds a hint what to do about it.
     #[must_use]
     pub fn hint(self, hint: &str) -> Self {
         self.with("hint", json!(hint))
@@ -72,12 +72,12 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A problem with a status of its own and nothing beside the members of the standard.
+/// A problem with an explicit status and only the members of the standard.
 pub fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
     Refusal::new(code, detail).with_status(status).into_response()
 }
 
-/// Answers with a problem where a handler panics. What went wrong is for the operator.
+/// Answers with a problem if a handler panics. The cause is only for the operator.
 pub fn catch_panics(app: Router) -> Router {
     app.layer(CatchPanicLayer::custom(|_: Box<dyn Any + Send>| {
         Refusal::new(Code::Internal, "something went wrong inside").into_response()
@@ -96,7 +96,7 @@ impl From<Unrecognised> for Refusal {
     }
 }
 
-/// The status that a code has over HTTP.
+/// The HTTP status of a code.
 const fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidInput

@@ -18,47 +18,46 @@ use self::frames::Sending;
 pub use self::frames::{FrameKey, FrameScope, SharedFrames, WHOLE_BYTES_MAX};
 
 /// Events that are ready at once share one chunk up to this size: enough to make a long replay cheap. The
-/// connection keeps up to sixteen chunks for a reader that does not take them, and writes them at once for
-/// one that does.
+/// connection buffers up to sixteen chunks for a reader that does not read.
 /// Limit (HTTP): events that share one chunk of a stream.
 const CHUNK_BYTES: usize = 8 * 1024;
 
 /// A comment: clients skip it, proxies see traffic.
 const HEARTBEAT: &[u8] = b":\n\n";
 
-/// What a stream is made from, one event at a time.
+/// The source of a stream, one event at a time.
 pub trait Feed: Send + 'static {
     /// An event that is not encoded yet.
     type Item: Send + Sync;
     type Error: fmt::Debug + Send;
 
-    /// The next event; none at the end. Dropping the future loses nothing.
+    /// The next event, or none at the end. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
 
-    /// The event that came last, once more.
+    /// The last event again.
     fn again(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
 
     fn describe(&self, item: &Self::Item) -> Described;
 
-    /// What stands before and after what is encoded, and belongs to this reader alone.
+    /// Bytes before and after the encoded event, for this reader only.
     fn around(&self) -> (&[u8], &[u8]) {
         (b"", b"")
     }
 
-    /// Appends the data of an event, which is one line. It is the same for everybody with the same key.
+    /// Appends the data of an event, which is one line. It is the same for all readers with the same key.
     fn encode(&self, item: &Self::Item, out: &mut Vec<u8>);
 
-    /// What is said after the last event, whole and with its empty line. It has no id: whoever comes back
-    /// goes on after the last event that it saw.
+    /// The frame after the last event, complete with its empty line. It has no id: a reader that
+    /// reconnects continues after the last event that it received.
     fn close(&mut self, end: Result<(), Self::Error>) -> impl Future<Output = Vec<u8>> + Send;
 }
 
-/// What has to be known of an event before it is encoded.
+/// What is known about an event before it is encoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Described {
-    /// After which a reader that comes back goes on.
+    /// A reader that reconnects continues after this position.
     pub pos: Pos,
-    /// About how many bytes it is.
+    /// Its approximate size in bytes.
     pub bytes: usize,
     pub key: FrameKey,
 }
@@ -86,7 +85,7 @@ fn streamed(body: Body) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Tells nginx and its kind not to collect the stream before passing it on.
+    // Tells nginx and similar proxies not to buffer the stream.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
@@ -95,14 +94,14 @@ struct Events<F> {
     feed: F,
     frames: SharedFrames,
     heartbeat: Duration,
-    /// A large event, of which the reader has a part.
+    /// A large event that is partly sent.
     sending: Option<Sending>,
     ended: bool,
 }
 
 impl<F: Feed> Events<F> {
-    /// The next bytes to send; `None` at the end. An error cuts the stream off in the middle of an event,
-    /// which the reader does not count then.
+    /// The next bytes to send; `None` at the end. An error cuts the stream in the middle of an event, and
+    /// the reader then discards that event.
     async fn chunk(&mut self) -> Option<io::Result<Bytes>> {
         if let Some(sending) = self.sending.take() {
             return Some(self.piece(sending).await.map(Bytes::from));
@@ -135,7 +134,7 @@ impl<F: Feed> Events<F> {
         out.extend(self.feed.close(end).await);
     }
 
-    /// Appends an event; of a large one what stands before it, and the rest follows in pieces.
+    /// Appends an event. For a large event it appends only the beginning, and the rest follows in pieces.
     fn write_event(&mut self, out: &mut Vec<u8>, item: &F::Item) {
         let Described { pos, bytes, key } = self.feed.describe(item);
         let (before, after) = self.feed.around();

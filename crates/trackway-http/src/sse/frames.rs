@@ -1,9 +1,9 @@
 //! Encoded events that the readers of a server share.
 //!
-//! A large event is encoded once for all who read it in the same form, and kept here while any of them is
-//! sent it. Readers have none of it themselves: each is handed a small piece at a time. Where there are too
-//! many bytes, the frame that nobody has taken a piece of for the longest goes, and who still needs it
-//! encodes it again. So what slow readers cost does not grow with the size of what they read.
+//! A large event is encoded once for all readers of the same form, and kept here while it is sent to any of
+//! them. Each reader gets small pieces. If there are too many bytes, the least recently used frame is
+//! removed, and a reader that still needs it encodes it again. So the memory for a slow reader does not grow
+//! with the size of the event.
 
 use std::{
     collections::HashMap,
@@ -18,18 +18,18 @@ use trackway_domain::{Pos, RunId};
 
 /// Limit (HTTP): encoded bytes of large events that readers share.
 ///
-/// Several of the largest events. One that is larger by itself is kept alone.
+/// Room for several of the largest events. An event that is larger than this is kept alone.
 const FRAMES_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Limit (HTTP): size up to which an event is handed to a connection in one piece.
 pub const WHOLE_BYTES_MAX: usize = 64 * 1024;
 
-/// A connection takes up to sixteen pieces ahead of a reader who does not read: a quarter of a megabyte.
+/// A connection buffers up to sixteen pieces for a reader that does not read: a quarter of a megabyte.
 ///
 /// Limit (HTTP): piece of a larger event that is handed to a connection at a time.
 pub(super) const PIECE_BYTES_MAX: usize = 16 * 1024;
 
-/// What a frame is known by: whoever has the same is sent the same bytes.
+/// The key of a frame: readers with the same key get the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FrameKey {
     pub run: RunId,
@@ -39,29 +39,29 @@ pub struct FrameKey {
     pub scope: FrameScope,
 }
 
-/// What a frame shows as of its position.
+/// What a frame contains at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameScope {
     /// The event.
     Event,
     /// The run, with so many messages of its history.
     Run { history: usize },
-    /// The run as the answer to this one's message. Nobody else has it.
+    /// The run as the answer to one message. It is not shared.
     Reply { number: u64 },
 }
 
 impl FrameScope {
-    /// With a number that no other reply of this process has.
+    /// A reply with a number that is unique in this process.
     pub fn reply() -> Self {
         static REPLIES: AtomicU64 = AtomicU64::new(0);
         Self::Reply { number: REPLIES.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
-/// The frames of a server. Clones are the same.
+/// The frames of a server. Clones share the same table.
 #[derive(Debug, Clone, Default)]
 pub struct SharedFrames {
-    /// A std mutex: sections look something up.
+    /// A std mutex: it is held only for lookups.
     table: Arc<Mutex<Table>>,
 }
 
@@ -69,7 +69,7 @@ pub struct SharedFrames {
 struct Table {
     frames: HashMap<FrameKey, Frame>,
     bytes: usize,
-    /// Counts pieces and frames, to tell which frame was used last.
+    /// Counts uses, to find the least recently used frame.
     uses: u64,
 }
 
@@ -113,7 +113,7 @@ impl Table {
 }
 
 impl SharedFrames {
-    /// Begins to send a frame, which is encoded where nobody else is being sent it.
+    /// Begins to send a frame. It is encoded only if no other reader uses it.
     pub(super) fn send(&self, key: FrameKey, encode: impl FnOnce() -> Vec<u8>) -> Sending {
         let known = self.table().touch(&key).map(|frame| {
             frame.readers += 1;
@@ -139,13 +139,13 @@ impl SharedFrames {
     }
 }
 
-/// Without the room that encoding left.
+/// The bytes without unused capacity.
 fn shrunk(mut encoded: Vec<u8>) -> Bytes {
     encoded.shrink_to_fit();
     encoded.into()
 }
 
-/// How far one reader has come with a frame. It has no bytes of it.
+/// The progress of one reader in a frame. It holds no bytes of the frame.
 #[derive(Debug)]
 pub(super) struct Sending {
     frames: SharedFrames,
@@ -155,13 +155,13 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// The next piece; none where the frame had to go, and has to be [restored](Self::restore).
+    /// The next piece; none if the frame was removed and must be [restored](Self::restore).
     pub(super) fn piece(&mut self) -> Option<Vec<u8>> {
         let encoded = self.frames.table().touch(&self.key)?.encoded.clone();
         (encoded.len() == self.len).then(|| self.next_of(&encoded))
     }
 
-    /// Brings the frame back, encoded once more, and gives the next piece. None where it is not what it was.
+    /// Restores the frame from a new encoding and returns the next piece. None if the encoding has changed.
     pub(super) fn restore(&mut self, encoded: Vec<u8>) -> Option<Vec<u8>> {
         if encoded.len() != self.len {
             return None;
@@ -171,7 +171,7 @@ impl Sending {
         Some(piece)
     }
 
-    /// A copy: a slice would keep the whole frame for as long as its reader does not read.
+    /// A copy: a slice would keep the whole frame alive while its reader does not read.
     fn next_of(&mut self, encoded: &[u8]) -> Vec<u8> {
         let begin = self.sent;
         self.sent = self.len.min(begin + PIECE_BYTES_MAX);
@@ -187,7 +187,7 @@ impl Drop for Sending {
     fn drop(&mut self) {
         let mut table = self.frames.table();
         let Some(frame) = table.frames.get_mut(&self.key) else { return };
-        // A frame that was restored does not know of everybody; who is left restores it again.
+        // A restored frame does not count all of its readers; a reader that is left restores it again.
         frame.readers = frame.readers.saturating_sub(1);
         if frame.readers == 0 {
             table.remove(&self.key);

@@ -1,4 +1,4 @@
-//! What a stream hands to a connection, and how much of it at once.
+//! The chunks that a stream hands to a connection, and their sizes.
 
 use std::{collections::VecDeque, convert::Infallible};
 
@@ -14,7 +14,7 @@ const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 struct Sizes {
     sizes: VecDeque<usize>,
     next: Pos,
-    /// How often an event had to be made once more.
+    /// How often an event was fetched again.
     again: std::sync::Arc<std::sync::atomic::AtomicUsize>,
     last: usize,
     run: RunId,
@@ -74,7 +74,7 @@ fn body(feed: Sizes, frames: &SharedFrames) -> axum::body::BodyDataStream {
 
 const MIB: usize = 1024 * 1024;
 
-/// What every reader of these events gets.
+/// The bytes that every reader of these events gets.
 fn expected(sizes: &[usize]) -> String {
     let event = |(index, size): (usize, &usize)| {
         let letter = char::from(b'b' + u8::try_from(index).unwrap());
@@ -84,8 +84,8 @@ fn expected(sizes: &[usize]) -> String {
     events + "data: over\n\n"
 }
 
-/// Issue 11, S-L6: large events come in small pieces that are copies, so that what a connection holds for a
-/// reader does not depend on the size of an event; and the whole is what it would be in one piece.
+/// Issue 11, S-L6: large events come in small pieces that are copies, so the memory of a connection does not
+/// depend on the size of an event. The pieces together equal the whole event.
 #[tokio::test]
 async fn no_chunk_is_larger_than_a_piece() {
     let sizes = [10, 3 * MIB, 20, WHOLE_BYTES_MAX, WHOLE_BYTES_MAX + 1, 30];
@@ -103,8 +103,8 @@ async fn no_chunk_is_larger_than_a_piece() {
     assert_eq!(frames.bytes(), 0, "nothing is kept for a reader who has it");
 }
 
-/// Issue 11, S-L6: three hundred readers who stop in the middle of an event of 4 MB cost one copy of it, and
-/// each of them no more than the chunks that its connection has taken.
+/// Issue 11, S-L6: three hundred readers that stop in the middle of an event of 4 MB cost one copy of it,
+/// and each reader costs only the chunks that its connection has buffered.
 #[tokio::test]
 async fn readers_who_stop_cost_one_frame_together() {
     const TAKEN: usize = 16;
@@ -124,7 +124,7 @@ async fn readers_who_stop_cost_one_frame_together() {
     assert_eq!(frames.bytes(), 0);
 }
 
-/// Issue 11, S-L6: a reader whose event had to make room for others gets it whole all the same.
+/// Issue 11, S-L6: a reader whose frame was removed still gets the whole event.
 #[tokio::test]
 async fn a_reader_goes_on_where_its_event_had_to_make_room() {
     let frames = SharedFrames::default();

@@ -1,4 +1,4 @@
-//! What readers share, and how many bytes of it there are.
+//! Shared frames, and how many bytes they take.
 
 use super::*;
 
@@ -20,7 +20,8 @@ fn rest(sending: &mut Sending) -> usize {
     bytes
 }
 
-/// Issue 11, S-L6: a frame is encoded and kept once, however many readers are at it, and goes with the last.
+/// Issue 11, S-L6: a frame is encoded and kept once, however many readers use it, and is removed with the
+/// last reader.
 #[test]
 fn readers_share_a_frame() {
     let frames = SharedFrames::default();
@@ -43,8 +44,8 @@ fn readers_share_a_frame() {
     assert_eq!(frames.bytes(), 0);
 }
 
-/// Issue 11, S-L6: all frames together have a bound. The one that was not used for the longest goes, and its
-/// reader goes on where it was once the frame is there again.
+/// Issue 11, S-L6: all frames together have a bound. The least recently used frame is removed, and its
+/// reader continues where it was once the frame is restored.
 #[test]
 fn frames_have_a_bound_in_bytes() {
     let frames = SharedFrames::default();
@@ -66,7 +67,7 @@ fn frames_have_a_bound_in_bytes() {
     assert!(frames.bytes() <= FRAMES_BYTES_MAX);
 }
 
-/// One that is larger than all may be together is sent all the same.
+/// A frame that is larger than the bound is sent too.
 #[test]
 fn a_frame_beyond_the_bound_is_kept_alone() {
     let frames = SharedFrames::default();
@@ -76,7 +77,7 @@ fn a_frame_beyond_the_bound_is_kept_alone() {
     assert_eq!(rest(&mut huge), FRAMES_BYTES_MAX + 1);
 }
 
-/// The answer to one's own message is nobody else's.
+/// The answer to one message is not shared with other readers.
 #[test]
 fn replies_are_not_shared() {
     assert_ne!(FrameScope::reply(), FrameScope::reply());
