@@ -1,4 +1,4 @@
-//! Who asks, and what of the store and the engine is theirs.
+//! The caller of a request, and which runs and sessions belong to that caller.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use trackway_sessions::SessionsReader;
 
 use super::service::Runs;
 
-/// What the door is on: an engine, its store, and who lets callers in.
+/// What the door needs: an engine, its store, and a gatekeeper.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub runtime: Runtime,
     pub journal: Arc<dyn Journal>,
     pub gate: Gate,
-    /// Encoded updates that slow readers share. One for all doors of a server.
+    /// Encoded updates that slow readers share, one set for all doors of a server.
     pub frames: SharedFrames,
     /// The largest request body that is read.
     pub body_bytes_max: usize,
@@ -32,7 +32,7 @@ impl FromRef<Options> for Gate {
     }
 }
 
-/// The runs and sessions of whoever asks, and what they may do with them.
+/// The runs and sessions of the caller, and what the caller may do with them.
 #[derive(Debug)]
 pub(super) struct ApiCaller {
     pub(super) runs: Runs,
@@ -53,9 +53,9 @@ impl FromRequestParts<Options> for ApiCaller {
 }
 
 impl ApiCaller {
-    /// As [`Authenticated::may_run`], for the workflow of a run, where the run exists for them.
+    /// As [`Authenticated::may_run`], for the workflow of a run that the caller may see.
     pub(super) async fn may_act_on(&self, run: RunId) -> Result<(), Refusal> {
-        // Spares a look at the run where it would change nothing.
+        // Avoids a read of the run that would change nothing.
         if self.authenticated.may_run_all() {
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl ApiCaller {
     }
 }
 
-/// The run that the path names. Text that names no run is an unknown run.
+/// The run in the path. Text that is not a run id counts as an unknown run.
 #[derive(Debug)]
 pub(super) struct RunPath(pub(super) RunId);
 

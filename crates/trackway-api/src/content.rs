@@ -45,7 +45,7 @@ pub enum PartContent {
     File { file: File },
 }
 
-/// A file by its bytes in base64, or by where it can be had.
+/// A file: its bytes in base64, or its address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct File {

@@ -1,7 +1,7 @@
 //! The REST door: runs and sessions as JSON, for the command line, scripts and pages.
 //!
-//! Handlers are thin: they take a request apart, ask [`Runs`] and give back its answer. What is not
-//! done is answered with a problem (RFC 9457) that has a code of the catalogue.
+//! Handlers are thin: they parse a request, call [`Runs`] and return its answer. A refused request
+//! is answered with a problem (RFC 9457) that has a code of the catalogue.
 
 mod caller;
 mod content;
@@ -37,10 +37,10 @@ pub use shapes::{
     PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
     RunUpdate, StartRequest, What,
 };
-/// What runs have used, as a part of their shapes.
+/// The usage of runs, a part of their shapes.
 pub use trackway_agent::{Bill, Spent};
 
-/// Runs or sessions in a list, unless asked for more or fewer.
+/// Default number of runs or sessions in a list.
 /// Limit (HTTP): runs or sessions in a list where the client names no number.
 const LIST_DEFAULT: usize = 50;
 /// Limit (HTTP): runs or sessions in a list.
@@ -69,7 +69,7 @@ pub fn router(options: Options) -> Router {
 #[serde(deny_unknown_fields)]
 struct ListParams {
     workflow: Option<String>,
-    /// One state, or several with commas between them.
+    /// One state, or several separated by commas.
     state: Option<String>,
     session: Option<SessionId>,
     limit: Option<usize>,
@@ -87,11 +87,11 @@ async fn list(
     Ok(Json(runs.list(filter).await?).into_response())
 }
 
-/// How many are listed.
+/// The number of entries to list.
 fn bounded(limit: Option<usize>) -> Result<usize, Refusal> {
     let limit = limit.unwrap_or(LIST_DEFAULT);
     if limit == 0 || limit > LIST_MAX {
-        let detail = format!("limit is from 1 to {LIST_MAX}, not {limit}");
+        let detail = format!("limit must be from 1 to {LIST_MAX}, not {limit}");
         return Err(Refusal::new(Code::InvalidRequest, detail));
     }
     Ok(limit)
@@ -121,7 +121,7 @@ async fn show(
     Ok(Json(runs.detail(run).await?).into_response())
 }
 
-/// A place in a run's log.
+/// A position in a run's log.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct After {
@@ -140,7 +140,7 @@ async fn events(
     RunPath(run): RunPath,
     Params(params): Params<EventParams>,
 ) -> Result<Response, Refusal> {
-    // Beyond its bound a page is simply full.
+    // No upper check: a page has its own bound.
     let limit = params.limit.unwrap_or(usize::MAX).max(1);
     Ok(Json(runs.events(run, params.after.unwrap_or(0), limit).await?).into_response())
 }
@@ -159,7 +159,7 @@ async fn follow(
     Params(params): Params<After>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    // Who comes back after a lost connection sends the header beside the address it began with.
+    // A client that reconnects sends the header in addition to its first address.
     let after = stream::last_event_id(&headers).or(params.after).unwrap_or(0);
     stream::updates(&runs, &frames, run, after).await
 }

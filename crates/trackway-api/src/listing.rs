@@ -1,12 +1,12 @@
-//! A page of runs, from wherever their rows are read.
+//! A page of runs, from any source of rows.
 
 use trackway_domain::{Access, RunId};
 use trackway_ports::{RunFilter, RunRow};
 
 use super::shapes::{ListFilter, RunList, RunSummary};
 
-/// Runs that are covered and match. The run that keeps a session's own notes is no work of anybody
-/// and is left out, unless its workflow is asked for.
+/// Runs that the caller may see and that match. The run that stores a session's own notes is not
+/// work, so it is left out unless the filter names its workflow.
 pub(super) async fn list<E, F>(
     access: &Access,
     filter: ListFilter,

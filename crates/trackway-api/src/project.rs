@@ -1,4 +1,4 @@
-//! Runs, events and questions of the engine, turned into the shapes of the API.
+//! Converts runs, events and questions of the engine into the shapes of the API.
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ const DETAIL_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Limit (HTTP): bytes of one update in a stream over REST.
 ///
-/// As a run. The input of a run is no larger than the body of the request that brought it.
+/// The same as for a run. The input of a run is not larger than the body of its request.
 const UPDATE_BYTES_MAX: usize = DETAIL_BYTES_MAX;
 
-/// How much of a run is shown at once.
+/// How much of a run one answer contains.
 const WANTED: Wanted = Wanted { messages: usize::MAX, artifacts: true, bytes: DETAIL_BYTES_MAX };
 
 impl GuidedDetail {
-    /// Where an outside agent stands; none where none drives the run.
+    /// The position of an outside agent; none if no such agent drives the run.
     pub(super) fn of(track: &RunTrack) -> Option<Self> {
         let newest = track.nodes.last()?;
         let waits = |node: &TrackNode| {
@@ -72,7 +72,7 @@ impl From<&RunView> for RunDetail {
         let message = view.status_message();
         let errors = message.map(|message| repeated_errors(message)).unwrap_or_default();
         let mut children: Vec<String> = Vec::new();
-        // A message that says who waits may speak of a run further below.
+        // A message about a waiting run may refer to a run further below.
         let names = |said: &&Arc<domain::Message>| {
             said.role == domain::Role::Agent && !said.metadata.contains_key("waitingTask")
         };
@@ -137,7 +137,7 @@ impl Question {
         }
     }
 
-    /// The question that an event puts.
+    /// The question that an event asks.
     fn put_by(event: &Event) -> Option<Self> {
         match event {
             Event::Asked { question, .. } => Some(Self::new(question, Vec::new())),
@@ -150,8 +150,8 @@ impl Question {
 }
 
 impl RunUpdate {
-    /// What people see of an event, where they see anything, as far as it fits; and about how many bytes it
-    /// is.
+    /// The update for an event, if the event is visible, cut to the size limit; and its approximate size in
+    /// bytes.
     pub(super) fn sized(run: RunId, stored: &Stored) -> Option<(Self, usize)> {
         let BoundedUpdate { update, omitted, mut bytes } =
             update(&stored.event)?.bounded(UPDATE_BYTES_MAX);
@@ -219,7 +219,7 @@ impl From<Stored> for EventRecord {
     }
 }
 
-/// What a repeated question says was wrong with the answer before.
+/// The problems of the previous answer, from a repeated question.
 fn repeated_errors(message: &domain::Message) -> Vec<Problem> {
     let errors = message.metadata.get("validationErrors").cloned();
     errors.and_then(|errors| serde_json::from_value(errors).ok()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Runs read from a store without an engine: nothing is driven, held or written.
+//! Runs read from a store without an engine: it drives, locks and writes nothing.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{
 /// Events read from the store at once.
 const READ_EVENTS: usize = 256;
 
-/// The runs of a store that somebody else may be writing to.
+/// The runs of a store that another process may write to.
 #[derive(Debug, Clone)]
 pub struct RunsReader {
     journal: Arc<dyn Journal>,
@@ -23,7 +23,7 @@ pub struct RunsReader {
 }
 
 impl RunsReader {
-    /// For the caller on a machine without auth.
+    /// For the local caller, without auth.
     pub fn local(journal: Arc<dyn Journal>) -> Self {
         Self { journal, access: Access::local() }
     }
@@ -33,12 +33,12 @@ impl RunsReader {
         list(&self.access, filter, read).await
     }
 
-    /// `None` where there is no such run. A damaged one is shown up to the damage.
+    /// `None` if there is no such run. A damaged run is returned up to the damage.
     pub async fn detail(&self, run: RunId) -> Result<Option<RunDetail>, ReadError> {
         let mut log = log::read(&*self.journal, run).await?;
         let row = match self.journal.run(run).await {
             Ok(row) => row,
-            // Its first event tells the same.
+            // The first event has the same data.
             Err(damaged @ ReadError::Damaged { .. }) => {
                 log.damage.get_or_insert_with(|| damaged.to_string());
                 Some(log.row().ok_or(damaged)?)
@@ -56,7 +56,7 @@ impl RunsReader {
         self.journal.pinned(hash.to_owned()).await
     }
 
-    /// Recorded events after a position, at most a page of them; `None` where there is no such run.
+    /// Recorded events after a position, at most a page of them; `None` if there is no such run.
     pub async fn events(&self, run: RunId, after: Pos) -> Result<Option<EventPage>, ReadError> {
         if !self.knows(run).await? {
             return Ok(None);
@@ -64,7 +64,7 @@ impl RunsReader {
         let read = self.journal.events_after_pos(run, after, READ_EVENTS).await?;
         let last = read.last().map(|stored| stored.pos);
         let more = match last {
-            // What cannot be read is there too: the next page says so.
+            // The unreadable event exists too: the next page reports it.
             Some(last) => {
                 let rest = self.journal.events_after_pos(run, last, 1).await;
                 rest.map_or(true, |rest| !rest.is_empty())

@@ -1,5 +1,5 @@
-//! Why something asked about runs was not done, as a problem. Nothing was changed by it, but for an answer
-//! that does not fit, which is recorded.
+//! Refused requests about runs, as problems. A refused request changes nothing, except that an invalid
+//! answer is recorded.
 
 use axum::http::StatusCode;
 use serde_json::json;
@@ -37,7 +37,7 @@ impl From<RunsError> for Refusal {
                     Self::new(code, "the store is busy").hint("send the same request again")
                 }
                 Error::Store { reason } => {
-                    // What went wrong inside is for the operator.
+                    // The internal cause is only for the operator.
                     tracing::error!(reason, "the store has failed");
                     Self::new(code, "the store has failed")
                         .hint("see the server's log, and start it again")

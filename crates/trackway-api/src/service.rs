@@ -1,5 +1,5 @@
-//! What can be asked about runs, whoever asks: the REST handlers, and the command line where it has
-//! the engine in its own process.
+//! The operations on runs, for the REST handlers and for a command line with the engine in its own
+//! process.
 
 use serde_json::Value;
 use trackway_agent::Bill;
@@ -17,21 +17,21 @@ use super::shapes::{
     ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
 };
 
-/// Events in one page at the most.
+/// Most events on one page.
 /// Limit (HTTP): events on a page.
 const PAGE_EVENTS_MAX: usize = 500;
 
-/// A page ends when its events have this many bytes, so that a log of large artifacts is not in
-/// memory at once.
+/// A page ends when its events have this many bytes, so that a log of large artifacts is never in memory
+/// as a whole.
 /// Limit (HTTP): bytes of events on a page.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Why something asked about runs was not done.
+/// Why an operation on runs was refused or failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RunsError {
     #[error(transparent)]
     Runtime(#[from] trackway_runtime::Error),
-    #[error("{run} is {state} and asks nothing")]
+    #[error("{run} is {state} and has no open question")]
     NotWaiting { run: RunId, state: StateName },
     #[error("the input is nested deeper than {JSON_DEPTH_MAX} levels")]
     TooDeep,
@@ -55,12 +55,12 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// For the caller on a machine without auth.
+    /// For the local caller, without auth.
     pub fn local(runtime: Runtime) -> Self {
         Self::of(runtime, Access::local())
     }
 
-    /// Runs that the access does not cover do not exist.
+    /// Runs that the access does not cover do not exist for the caller.
     pub fn of(runtime: Runtime, access: Access) -> Self {
         Self { runtime, access }
     }
@@ -70,11 +70,11 @@ impl Runs {
         Ok(list(&self.access, filter, read).await?)
     }
 
-    /// Answered when the run is durable.
+    /// Returns when the run is durable.
     pub async fn start(&self, request: StartRequest) -> Result<RunDetail, RunsError> {
         let StartRequest { workflow, input, session_id } = request;
         let message = match &input {
-            // What is only text is said as text.
+            // A plain string becomes a text part.
             Value::String(text) => said(vec![Part::text(text)]),
             input => message(input)?,
         };
@@ -94,7 +94,7 @@ impl Runs {
     pub async fn detail(&self, run: RunId) -> Result<RunDetail, RunsError> {
         let view = self.runtime.view(&self.address(run)).await?;
         let detail = RunDetail::from(&view);
-        // Workflows ask no models: their logs need not be read.
+        // Workflows call no models, so their logs need not be read.
         let program = self.runtime.registry().get(&detail.summary.workflow);
         if program.is_some_and(|program| program.info().kind == Kind::Workflow) {
             return Ok(detail);
@@ -103,8 +103,8 @@ impl Runs {
         Ok(RunDetail { usage, guided, ..detail })
     }
 
-    /// What only the whole log tells, up to a position: what the run has used, and where an outside agent
-    /// stands.
+    /// What only the whole log contains, up to a position: the usage of the run, and the position of an
+    /// outside agent.
     async fn in_the_log(
         &self,
         run: RunId,
@@ -122,7 +122,7 @@ impl Runs {
                 bill.add(&one);
             }
             match (&mut track, &stored.event) {
-                // What does not fit is shown by what came before it.
+                // An event that does not fit is ignored: the state before it is returned.
                 (Some(track), event) => drop(track.apply(event, stored.at)),
                 (None, Event::Submitted(first)) if first.guided => {
                     track = Some(RunTrack::begin(first, stored.at));
@@ -139,11 +139,12 @@ impl Runs {
         Ok(self.runtime.view(&self.address(run)).await?.submission.workflow.name.clone())
     }
 
-    /// Answers the run's question. Errors in the answer are part of a good reply: the question is put
+    /// Answers the run's question. An invalid answer is not an error of this call: the question is asked
     /// again, and that is recorded.
     pub async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<Resumed, RunsError> {
         let view = self.runtime.view(&self.address(run)).await?;
-        // A message to a run that asks nothing would only join its history; whoever resumes wants more.
+        // A message to a run without a question would only join its history, which is not what a resume
+        // means.
         if !view.state.is_terminal() && view.question.is_none() && request.question_id.is_none() {
             return Err(RunsError::NotWaiting { run, state: view.state });
         }
@@ -174,7 +175,7 @@ impl Runs {
         Ok((&self.runtime.cancel(&self.address(run)).await?).into())
     }
 
-    /// Takes responsibility for an imported run, which goes on then.
+    /// Takes responsibility for an imported run, which then continues.
     pub async fn adopt(&self, run: RunId) -> Result<RunDetail, RunsError> {
         Ok((&self.runtime.adopt(&self.address(run)).await?).into())
     }
@@ -185,13 +186,13 @@ impl Runs {
         Ok((&self.runtime.fork(&self.address(run), at, session_id).await?).into())
     }
 
-    /// The definition that the run is pinned to, in its normal form; none where a program runs it.
+    /// The definition that the run is pinned to, in its normal form; none if a program runs it.
     pub async fn definition(&self, run: RunId) -> Result<PinnedDefinition, RunsError> {
         let definition = self.runtime.definition(&self.address(run)).await?;
         Ok(PinnedDefinition { definition })
     }
 
-    /// Recorded events after a position, at most a page of them. Waits for nothing.
+    /// Recorded events after a position, at most a page of them. It does not wait.
     pub async fn events(
         &self,
         run: RunId,
@@ -220,7 +221,7 @@ impl Runs {
         Ok(page)
     }
 
-    /// Everything that happens to the run after a position, as it happens.
+    /// All updates of the run after a position, as they happen.
     pub async fn updates(&self, run: RunId, after: Pos) -> Result<Updates, RunsError> {
         let watch = self.runtime.watch(&self.address(run), after).await?;
         Ok(Updates { run, watch })
@@ -231,7 +232,7 @@ impl Runs {
     }
 }
 
-/// A place in the story of a run.
+/// A subscription to the updates of a run.
 #[derive(Debug)]
 pub struct Updates {
     run: RunId,
@@ -239,13 +240,13 @@ pub struct Updates {
 }
 
 impl Updates {
-    /// The next update. `None` when the run has ended and everything was seen, or the engine stops.
-    /// Dropping the future loses nothing.
+    /// The next update. `None` when the run has ended and all updates were returned, or when the engine
+    /// stops. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Option<RunUpdate>, RunsError> {
         Ok(self.next_sized().await?.map(|(update, _)| update))
     }
 
-    /// The same, with about how many bytes it is.
+    /// The same, with its approximate size in bytes.
     pub(super) async fn next_sized(&mut self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
         while let Some(stored) = self.watch.next().await? {
             if let Some(sized) = RunUpdate::sized(self.run, &stored) {
@@ -255,14 +256,14 @@ impl Updates {
         Ok(None)
     }
 
-    /// The update that came last, once more.
+    /// The last update again.
     pub(super) async fn again(&self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
         let stored = self.watch.again().await?;
         Ok(stored.and_then(|stored| RunUpdate::sized(self.run, &stored)))
     }
 }
 
-/// The message that stands in the run's history for an input that came without one.
+/// The message for the run's history, for an input that came without one.
 fn message(input: &Value) -> Result<Message, RunsError> {
     if is_too_deep(input) {
         return Err(RunsError::TooDeep);

@@ -1,4 +1,4 @@
-//! Sessions over REST: what `trackway sessions list` and `show` say, of the caller's tenant.
+//! Sessions over REST: the data of `trackway sessions list` and `show`, for the caller's tenant.
 
 use axum::{
     Json,
@@ -44,7 +44,7 @@ fn refused(error: &SessionsError) -> Refusal {
             Refusal::new(code, "the store is busy").hint("send the same request again")
         }
         code => {
-            // What went wrong inside is for the operator.
+            // The internal cause is only for the operator.
             tracing::error!(%error, "a session could not be read");
             Refusal::new(code, "the session could not be read").hint("see the server's log")
         }

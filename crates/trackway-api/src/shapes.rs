@@ -1,8 +1,7 @@
-//! Runs as JSON: what the REST API sends and takes, and what the command line prints.
+//! Runs as JSON: what the REST API sends and accepts, and what the command line prints.
 //!
-//! Names are camelCase and moments are RFC 3339. Messages, parts and artifacts have the shape that
-//! A2A gives them, so that a reader of one knows the other. Requests refuse unknown keys; answers may
-//! grow keys, which readers skip.
+//! Names are camelCase and times are RFC 3339. Messages, parts and artifacts have their A2A shape.
+//! Requests refuse unknown keys. Answers may get new keys, which readers must skip.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +19,7 @@ use super::content::{Artifact, Message, Part};
 pub struct StartRequest {
     pub workflow: String,
     pub input: Value,
-    /// The session it joins; a new one where absent.
+    /// The session it joins; a new one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
@@ -30,30 +29,31 @@ pub struct StartRequest {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResumeRequest {
     pub input: Value,
-    /// The question it answers; the open one where absent.
+    /// The question it answers; the open one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_id: Option<QuestionId>,
 }
 
-/// `POST /api/runs/{id}/fork`: where to go on from.
+/// `POST /api/runs/{id}/fork`: where to continue from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ForkRequest {
-    /// Number of the last event that the fork shares; where the run could go on last where absent.
+    /// Number of the last event that the fork shares. If absent, the last point from which the run
+    /// could continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Seq>,
-    /// The session that the fork joins, that of the original where absent. In another session a run
-    /// that has ended may be forked at its end: a conversation that begins with this one needs it.
+    /// The session that the fork joins; that of the original if absent. In another session an ended
+    /// run may be forked at its end, so that a new conversation can begin with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
-/// `GET /api/runs/{id}/definition`: what a run goes by.
+/// `GET /api/runs/{id}/definition`: the definition of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PinnedDefinition {
-    /// The normal form of the written workflow that the run is pinned to, as the text that was hashed;
-    /// null where a program runs it.
+    /// The normal form of the workflow definition that the run is pinned to, as the text that was
+    /// hashed; null if a program runs it.
     pub definition: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct PinnedDefinition {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListFilter {
     pub workflow: Option<String>,
-    /// Any of these; every state where empty.
+    /// Any of these; every state if empty.
     pub states: Vec<StateName>,
     pub session: Option<SessionId>,
     /// Runs older than this one: the `next` of the page before.
@@ -87,7 +87,7 @@ pub struct RunSummary {
     pub workflow: String,
     pub version: String,
     pub state: StateName,
-    /// The program does not fit the log; the run waits for one that does.
+    /// The program does not fit the log; the run waits for a program that does.
     pub parked: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<RunId>,
@@ -95,7 +95,7 @@ pub struct RunSummary {
     pub updated_at: String,
 }
 
-/// One run, whole.
+/// One run with all its details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunDetail {
@@ -111,43 +111,44 @@ pub struct RunDetail {
     /// Every message but that one, oldest first.
     pub history: Vec<Message>,
     pub artifacts: Vec<Artifact>,
-    /// Runs that its messages refer to: the children it started.
+    /// Runs that its messages refer to: its children.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<String>,
-    /// What a completed run returned; absent where that is nothing.
+    /// The output of a completed run; absent if there is none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// Why it is parked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// The run that it goes on from, and the last event of that one which it shares.
+    /// The run that it was forked from, and the last event that they share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkPoint>,
-    /// What its model calls have used; shown where one run is asked for, absent where no model was.
+    /// The usage of its model calls. Only in the answer for a single run, and absent if it called no
+    /// model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Bill>,
-    /// The log came from elsewhere: nothing drives the run until somebody adopts it.
+    /// The log was imported: nothing drives the run until a user adopts it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
-    /// Why its log cannot be read to the end. What is shown ends before the damage, and the state is
+    /// Why its log cannot be read to the end. The data ends before the damage, and the state is
     /// `unknown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damaged: Option<String>,
-    /// Where an outside agent stands in it; shown where one run is asked for.
+    /// The position of an outside agent in it. Only in the answer for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guided: Option<GuidedDetail>,
-    /// What is left out, since the answer would be too large; its events have it, page by page.
+    /// What is left out because the answer would be too large. The pages of events contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<OmittedDetail>,
     /// Position of its newest event.
     pub pos: Pos,
 }
 
-/// Where an outside agent stands in a run.
+/// The position of an outside agent in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GuidedDetail {
-    /// Hash of the definition that the newest node is read by.
+    /// Hash of the definition of the newest node.
     pub workflow_hash: String,
     pub branches: usize,
     /// The steps that wait, one for each branch that is not complete.
@@ -167,7 +168,7 @@ pub struct PendingStep {
 pub struct OmittedDetail {
     pub messages: usize,
     pub artifacts: Vec<String>,
-    /// How many parts of the status message, or of the piece of an artifact.
+    /// How many parts of the status message, or of the artifact chunk, are left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub parts: usize,
     /// Whole fields, by their names.
@@ -184,21 +185,21 @@ fn is_zero(number: &usize) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resumed {
     pub run: RunDetail,
-    /// How it was judged; absent where nothing was asked any more.
+    /// The result of the check; absent if no question was open any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<ResumeMark>,
     /// What is wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Problem>,
-    /// Position before it was taken: a stream of what follows begins after it.
+    /// Position before the answer was recorded: a stream of its effects begins after it.
     pub after: Pos,
 }
 
-/// A request's place among those at its question.
+/// The rank of a request among the requests to the same question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResumeMark {
-    /// 1 for the first request at this question.
+    /// 1 for the first request to this question.
     pub request_order: u32,
     pub concurrent_request: bool,
     /// This is the one that resumed the run.
@@ -210,11 +211,11 @@ pub struct ResumeMark {
 pub struct Question {
     pub id: QuestionId,
     pub reason: Reason,
-    /// What is asked.
+    /// The text of the question.
     pub prompt: Vec<Part>,
     /// JSON Schema that an answer must satisfy.
     pub schema: Value,
-    /// What was wrong with the answer before, where the question is put again.
+    /// What was wrong with the previous answer, if the question is asked again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Problem>,
 }
@@ -233,13 +234,13 @@ pub struct RunUpdate {
     /// Nothing follows.
     #[serde(rename = "final")]
     pub last: bool,
-    /// What is left out, since the update would be too large; the run's events have it.
+    /// What is left out because the update would be too large. The run's events contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<OmittedDetail>,
 }
 
 impl RunUpdate {
-    /// The runs that it refers to: children that were started.
+    /// The runs that it refers to: started children.
     pub fn children(&self) -> impl Iterator<Item = RunId> {
         let message = match &self.what {
             What::Status { message, .. } => message.as_ref(),
@@ -252,7 +253,7 @@ impl RunUpdate {
     }
 }
 
-/// What happened, told apart by `type`.
+/// What happened, distinguished by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum What {
@@ -276,7 +277,7 @@ pub enum What {
         /// The request that resumed the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resume: Option<ResumeMark>,
-        /// What a completed run returned.
+        /// The output of a completed run.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         output: Value,
         /// Why the run is parked.

@@ -33,7 +33,7 @@ pub(super) async fn updates(
     Ok(sse::response(following, frames.clone(), HEARTBEAT))
 }
 
-/// The position that a client saw last, by which browsers come back after a lost connection.
+/// The last position that a client received; browsers send it when they reconnect.
 pub(super) fn last_event_id(headers: &HeaderMap) -> Option<Pos> {
     headers.get("last-event-id")?.to_str().ok()?.trim().parse().ok()
 }
@@ -45,7 +45,7 @@ struct Following {
 }
 
 impl Feed for Following {
-    /// With about how many bytes it is.
+    /// An update and its approximate size in bytes.
     type Item = (RunUpdate, usize);
     type Error = RunsError;
 

@@ -5,8 +5,8 @@ use trackway_testkit::{MemoryJournal, Trail, noted};
 
 use super::*;
 
-/// Issue 11, B-M6: wherever the damage is, what is left is shown and marked; where even the submission is
-/// lost, that is what the row of the run tells.
+/// Issue 11, B-M6: wherever the damage is, the readable part is returned and marked. If even the
+/// submission is lost, the row of the run is the source.
 #[tokio::test]
 async fn a_damaged_run_is_shown_as_far_as_it_can_be_read() {
     let trail =

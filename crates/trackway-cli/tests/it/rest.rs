@@ -148,7 +148,7 @@ async fn every_refusal_is_a_problem() {
             json!({ "input": 1 }),
             409,
             "invalid-request",
-            "asks nothing",
+            "has no open question",
         ),
         (format!("/api/runs/{ended}/cancel"), json!({}), 409, "run-ended", "completed"),
         (format!("/api/runs/{unknown}/cancel"), json!({}), 404, "unknown-run", unknown),
