@@ -1,4 +1,4 @@
-//! What can be typed. What happens then is in `commands`.
+//! The command-line arguments. `commands` has the behaviour.
 
 mod chat;
 mod keys;
@@ -43,35 +43,35 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve the bundled workflows and the written ones as A2A agents, and MCP at /mcp
+    /// Serve the bundled workflows and workflow files as A2A agents, and MCP at /mcp
     Serve(Serve),
-    /// Serve written workflows to the agent on stdin and stdout, over MCP
+    /// Serve workflow files to the agent on stdin and stdout, over MCP
     Mcp(Mcp),
     /// Talk to an agent, here or on a server
     Chat(Chat),
     /// Run one workflow to its end, here or on a server
     #[command(after_help = exit::HELP)]
     Run(Run),
-    /// Look at runs, answer them, cancel them, check them
+    /// List, show, answer, cancel and check runs
     #[command(subcommand)]
     Runs(Runs),
-    /// Look at sessions, carry them elsewhere, remove old ones
+    /// List, show, export and import sessions, and remove old ones
     #[command(subcommand)]
     Sessions(Sessions),
-    /// List, check and show written workflows
+    /// List, check and show workflow files
     #[command(subcommand)]
     Workflows(Workflows),
-    /// Make, list and revoke the keys that a server takes
+    /// Create, list and revoke the keys that a server accepts
     #[command(subcommand)]
     Keys(Keys),
-    /// Say everything that is wrong or unused in a workspace
+    /// Report everything that is wrong or unused in a workspace
     Doctor(Doctor),
-    /// Look at the configuration
+    /// Show the configuration
     #[command(subcommand)]
     Config(Config),
-    /// Begin a project with a workflow of your own
+    /// Create a project with a workflow of your own
     Init(Init),
-    /// Print the JSON Schema of written workflows, for editors
+    /// Print the JSON Schema of workflow files, for editors
     Schema,
     /// Print a completion script for a shell
     Completions(Completions),
@@ -87,17 +87,17 @@ pub(crate) struct Serve {
         value_name = "HOST:PORT"
     )]
     pub(crate) listen: String,
-    /// Address to serve gRPC on; off unless given, port 0 takes a free one
+    /// Address to serve gRPC on; off by default, port 0 takes a free one
     #[arg(long, env = "TRACKWAY_GRPC_LISTEN", value_name = "HOST:PORT")]
     pub(crate) grpc_listen: Option<String>,
     #[command(flatten)]
     pub(crate) data: Data,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Special purpose to serve for; none unless given
+    /// Special purpose of the server; none by default
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
-    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given
+    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// Print one line of JSON with the address, for programs
@@ -115,31 +115,31 @@ pub(crate) struct Mcp {
     pub(crate) data: Data,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Folder with `trackway.toml`; the current one unless given
+    /// Folder with `trackway.toml`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) testing: Testing,
 }
 
-/// Written workflows, and what agents may do with them.
+/// Workflow files, and what agents may do with them.
 #[derive(Debug, Args)]
 pub(crate) struct Written {
     #[command(flatten)]
     pub(crate) folders: Folders,
-    /// Whether agents may record notes without advancing [default: what trackway.toml says, else off]
+    /// Whether agents may record notes without advancing [default: the value in trackway.toml, else off]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) checkpoints: Option<Switch>,
-    /// Whether such notes may be on a whole session [default: what trackway.toml says, else off]
+    /// Whether such notes may be on a whole session [default: the value in trackway.toml, else off]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) session_checkpoints: Option<Switch>,
 }
 
-/// Where written workflows are.
+/// The folders of workflow files.
 #[derive(Debug, Args)]
 pub(crate) struct Folders {
-    /// Folder with workflow files, searched with all below it; may be given several times [default:
-    /// what trackway.toml says, else `workflows` in the workspace]
+    /// Folder with workflow files, including its subfolders; may be given several times [default: the
+    /// value in trackway.toml, else `workflows` in the workspace]
     #[arg(long, value_name = "DIR")]
     pub(crate) workflows: Vec<PathBuf>,
 }
@@ -154,17 +154,17 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// A server for a purpose of its own.
+/// A server for a special purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
     /// The subject of the A2A conformance suites: agent `tck`, at the addresses that name none
     Tck,
 }
 
-/// What a conformance suite tells its subject by the environment, not part of the interface.
+/// Settings that a conformance suite passes in the environment; not part of the interface.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Conformance {
-    /// Seconds that the suite gives a stream; a run that is to be resubscribed to lasts twice as long.
+    /// Seconds that the suite waits for a stream; a run for a resubscription test lasts twice as long.
     #[arg(
         long = "tck-streaming-timeout",
         env = "TCK_STREAMING_TIMEOUT",
@@ -176,7 +176,7 @@ pub(crate) struct Conformance {
     pub(crate) streaming_timeout: Duration,
 }
 
-/// Longest time that a suite may give a stream: a day, so that no span can overflow.
+/// Longest time that a suite may set: a day, so that no span can overflow.
 /// Limit (CLI): seconds that a suite may give a stream.
 const STREAMING_TIMEOUT_MAX: f64 = 86_400.0;
 
@@ -192,10 +192,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub(crate) struct Run {
     /// Name of the workflow
     pub(crate) name: String,
-    /// Its input as JSON; asked for at the terminal where it is missing and needed
+    /// Its input as JSON; if it is needed and missing, the terminal asks for it
     #[arg(long, value_name = "JSON")]
     pub(crate) input: Option<String>,
-    /// Session that the run joins; a new one unless given
+    /// Session that the run joins; by default a new one
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
     #[command(flatten)]
@@ -225,12 +225,12 @@ pub(crate) enum Runs {
     /// Go on from a point of a run as another run; the original is not touched
     #[command(after_help = exit::HELP)]
     Fork(Fork),
-    /// Have a run that an agent drives go on by its workflow as it is written now
+    /// Move a run that an agent drives to the current version of its workflow file
     Migrate(Migrate),
     /// Answer the question that a run waits for
     #[command(after_help = exit::HELP)]
     Resume(Resume),
-    /// Check that this binary's programs fit the logs of runs; nothing is changed
+    /// Check that this binary's programs fit the logs of runs; changes nothing
     ReplayCheck(ReplayCheck),
 }
 
@@ -248,7 +248,7 @@ pub(crate) struct List {
     /// Only runs older than this one
     #[arg(long, value_name = "RUN")]
     pub(crate) before: Option<RunId>,
-    /// How many
+    /// How many to list
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(crate) limit: u16,
     #[command(flatten)]
@@ -276,23 +276,24 @@ pub(crate) struct Fork {
     /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
-    /// Number of the last event that both have; before the answer to the last question unless given
+    /// Number of the last event that both share; by default the one before the answer to the last
+    /// question
     #[arg(long, value_name = "EVENT")]
     pub(crate) at: Option<Seq>,
-    /// Of a run that an agent drives: the node to go on from, by its number (`7` or `#7`) as `trackway
-    /// sessions graph` shows it or by its id; the newest unfinished one unless given
+    /// For a run that an agent drives: the node to continue from, by its number (`7` or `#7`, as in
+    /// `trackway sessions graph`) or its id; by default the newest unfinished one
     #[arg(long, value_name = "NODE", conflicts_with = "at")]
     pub(crate) node: Option<NodeName>,
     #[command(flatten)]
     pub(crate) within: Within,
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Print the new run, then one JSON object per update; of a run that an agent drives, its tokens
+    /// Print the new run, then one JSON object per update; for a run that an agent drives, its tokens
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) testing: Testing,
-    /// Of a run that an agent drives: folder with workflow files, to say whether its definition has
+    /// For a run that an agent drives: folder with workflow files, to check whether its definition has
     /// changed; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "at")]
     pub(crate) workflows: Vec<PathBuf>,
@@ -320,7 +321,7 @@ pub(crate) struct Resume {
     /// The answer as JSON
     #[arg(long, value_name = "JSON")]
     pub(crate) input: String,
-    /// The question that is answered; the open one unless given
+    /// The question to answer; by default the open one
     #[arg(long, value_name = "ID")]
     pub(crate) question: Option<QuestionId>,
     #[command(flatten)]
@@ -336,7 +337,7 @@ pub(crate) struct Resume {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayCheck {
-    /// Which runs; all unfinished ones unless given
+    /// Which runs; by default all unfinished ones
     #[arg(value_name = "RUN")]
     pub(crate) ids: Vec<RunId>,
     #[command(flatten)]
@@ -348,42 +349,42 @@ pub(crate) struct ReplayCheck {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Folder of the new project, made where there is none; no file that is written may be there
+    /// Folder of the new project, created if missing; existing files are never overwritten
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
-    /// Checkout of Trackway that the project depends on; the one this binary was built from unless given
+    /// Checkout of Trackway that the project depends on; by default the one this binary was built from
     #[arg(long, value_name = "PATH")]
     pub(crate) trackway: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// For which shell
+    /// Which shell
     pub(crate) shell: Shell,
 }
 
-/// Where the runs are: on a server, else on the server that holds the folder, else in the folder.
+/// Where the runs are: on the named server, else on the server of the data folder, else in the folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Place {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Server to talk to; the one that holds the data folder unless given
+    /// Server to use; by default the one that serves the data folder
     #[arg(long, env = "TRACKWAY_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// Key or token that the server asks for; others on this machine can see arguments, but not the
+    /// Key or token for the server; other users of this machine can see arguments, but not the
     /// environment
     #[arg(long, env = "TRACKWAY_KEY", hide_env_values = true, value_parser = secret, value_name = "KEY")]
     pub(crate) key: Option<Secret>,
 }
 
-/// Anything is taken here: a complaint would show it.
+/// Accepts any text: an error message would print the secret.
 fn secret(text: &str) -> Result<Secret, Infallible> {
     Ok(Secret::new(text))
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Data {
-    /// Folder that holds everything
+    /// Folder for all data
     #[arg(
         long = "data",
         env = "TRACKWAY_DATA",
@@ -412,7 +413,7 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Whoever asks for help is told of each argument what it is.
+    /// Every argument has a help text.
     #[test]
     fn every_argument_has_its_help() {
         fn check(command: &clap::Command) {

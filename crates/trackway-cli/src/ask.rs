@@ -20,7 +20,7 @@ pub(crate) enum Asker {
     Person(Lines),
     /// A program: one JSON value per line.
     Program(Lines),
-    /// Nobody: the run is left waiting.
+    /// No answers: the run stays waiting.
     Nobody,
 }
 
@@ -29,8 +29,8 @@ impl Asker {
         if json { Self::Program(Lines::default()) } else { Self::Person(Lines::default()) }
     }
 
-    /// An answer to the question; `None` when nobody answers any more.
-    /// `known` is offered for what it asks.
+    /// An answer to the question; `None` when there are no more answers. Values in `known` are
+    /// offered as defaults.
     pub(crate) async fn ask(
         &mut self,
         question: &Question,
@@ -43,7 +43,7 @@ impl Asker {
         }
     }
 
-    /// A value for a schema, from a person; `None` where there is nobody to ask.
+    /// A value for a schema, from a person; `None` if there is no person to ask.
     pub(crate) async fn fill(
         &mut self,
         schema: &Value,
@@ -99,12 +99,12 @@ async fn fill(
     }
 }
 
-/// What came of asking for a field.
+/// The result of asking for a field.
 enum Given {
     Value(Value),
     /// It is left out.
     Nothing,
-    /// Nobody answers any more.
+    /// There are no more answers.
     End,
 }
 
@@ -120,7 +120,7 @@ async fn one_field(lines: &mut Lines, field: &Field) -> Result<Given, Failure> {
     }
 }
 
-/// A prompt, wrapped and strong at a terminal.
+/// A prompt, wrapped and emphasised at a terminal.
 fn prompt(text: &str) -> String {
     let text = text::printable(text);
     let mode = OutputMode::new(false);
@@ -140,7 +140,7 @@ async fn one_json(lines: &mut Lines) -> Result<Option<Value>, Failure> {
         }
         match form::json(&line) {
             Ok(value) => return Ok(Some(value)),
-            Err(why) => output::note(&format!("error: an answer cannot be read: {why}")),
+            Err(why) => output::note(&format!("error: the answer cannot be read: {why}")),
         }
     }
 }

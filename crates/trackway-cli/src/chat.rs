@@ -1,9 +1,8 @@
-//! A conversation with an agent: each line is a turn, or answers a question of the turn or of what it
+//! A conversation with an agent: each line is a turn, or answers a question of the turn or of a run that it
 //! dispatched.
 //!
-//! Lines, updates and signals come in any order; one loop takes each as it comes. A line that cannot be
-//! used yet is kept until it can: a message until the turn before has ended, an answer until its question
-//! is there.
+//! Lines, updates and signals come in any order, and one loop handles each as it comes. A line that cannot
+//! be used yet is kept: a message until the previous turn has ended, an answer until its question is open.
 
 mod answering;
 mod canvas;
@@ -47,12 +46,13 @@ use crate::{
 /// Limit (CLI): runs that a conversation follows at once. On a server each is a connection.
 const FOLLOWED_MAX: usize = 64;
 
-/// How long a word of what was dispatched is waited for before the next line is taken from a pipe, or asked
-/// for at a terminal: most ask or end within milliseconds, and one that sleeps for a day is not waited for.
-/// Limit (CLI): wait of a chat for the first word of what was dispatched.
+/// How long a chat waits for the first update of a dispatched run before it reads the next line from a
+/// pipe, or prompts at a terminal. Most runs ask or end within milliseconds, and a run that sleeps for a
+/// day must not block the chat.
+/// Limit (CLI): wait of a chat for the first update of a dispatched run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A conversation under way.
+/// A running conversation.
 pub(crate) struct Chat<'a> {
     engine: &'a Engine,
     again: Again<'a>,
@@ -61,17 +61,17 @@ pub(crate) struct Chat<'a> {
     mode: OutputMode,
     view: View,
     updates: SelectAll<Updates>,
-    /// The turn that is under way.
+    /// The current turn.
     turn: Option<RunId>,
-    /// It was told to stop.
+    /// The user has asked the turn to stop.
     stopping: bool,
-    /// Runs that are followed beside the turn.
+    /// Runs that are followed in addition to the turn.
     known: HashSet<RunId>,
-    /// Those of them that neither ended nor ask.
+    /// Those that have not ended and have no open question.
     busy: HashSet<RunId>,
-    /// Those of the busy ones that have said nothing for so long that they are not waited for.
+    /// Busy runs that have sent no update for so long that the chat does not wait for them.
     quiet: HashSet<RunId>,
-    /// What the runs were given, offered where they ask for it again.
+    /// Values that the runs already got, offered as defaults if they ask again.
     known_values: KnownValues,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<Open>,
@@ -79,14 +79,14 @@ pub(crate) struct Chat<'a> {
     ended: bool,
 }
 
-/// A question, and its answer as far as it was given.
+/// A question, and its answer so far.
 struct Open {
     run: RunId,
     question: Question,
     answering: Answering,
 }
 
-/// Whether the conversation goes on.
+/// Whether the conversation continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     On,
@@ -115,16 +115,16 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Shows who is talked to.
+    /// Shows which agent answers.
     pub(crate) fn greet(&mut self, label: Option<&str>) -> Result<(), Failure> {
         self.view.begin(&self.agent, label)?;
         if self.mode.is_terminal() {
-            self.view.aside("/help says what can be typed; /quit ends.")?;
+            self.view.aside("/help lists the commands; /quit ends.")?;
         }
         Ok(())
     }
 
-    /// Until the lines end, or the user does.
+    /// Runs until the input ends or the user quits.
     pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut lines = Lines::default();
         let mut typed = Typed::default();
@@ -148,7 +148,7 @@ impl<'a> Chat<'a> {
             if self.ended && self.rests() {
                 let exit = self.leave(Exit::Done)?;
                 if typed.len() > 0 {
-                    output::note("Some lines do not answer the open question, and were not said.");
+                    output::note("Some lines do not answer the open question, and were not sent.");
                 }
                 return Ok(exit);
             }
@@ -179,7 +179,7 @@ impl<'a> Chat<'a> {
                     continue;
                 }
             }
-            // Something has happened: what goes on is waited for from now on.
+            // Something has happened, so the wait begins again.
             patience = Instant::now() + PATIENCE;
             if self.is_working() {
                 self.view.canvas.work();
@@ -199,22 +199,22 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Whether this line waits for none of those before it.
+    /// Whether this line need not wait for earlier lines.
     fn is_urgent(&self, line: &str) -> bool {
         Command::of(line).is_some_and(|command| command.is_urgent(self.mode.is_terminal()))
     }
 
-    /// Whether this line, which is no command, answers a question.
+    /// Whether this line, which is not a command, answers a question.
     fn answers(&self, line: &str) -> bool {
         !self.open.is_empty() && !command::is_for_agent(line)
     }
 
-    /// Whether something that was started is about to say more.
+    /// Whether a started run is expected to send an update soon.
     fn is_awaited(&self) -> bool {
         !self.busy.is_subset(&self.quiet)
     }
 
-    /// Whether something goes on that a person waits for.
+    /// Whether a run works that a person waits for.
     fn is_working(&self) -> bool {
         let asks = |turn| self.open.iter().any(|open| open.run == turn);
         self.turn.is_some_and(|turn| !asks(turn)) || (self.open.is_empty() && self.is_awaited())
@@ -285,7 +285,7 @@ impl<'a> Chat<'a> {
         }
         self.quiet.remove(&run);
         let What::Status { state, question, evidence, .. } = &update.what else { return Ok(()) };
-        // What is said beside an open question leaves it open.
+        // A message without a question leaves the open question open.
         if state.is_interrupted() && question.is_none() && evidence.is_none() {
             self.prompt();
             return Ok(());
@@ -325,33 +325,34 @@ impl<'a> Chat<'a> {
         };
         let (run, question) = (open.run, open.question.id);
         self.known_values.learn(run, &answer);
-        // Refused, it is put again by the update that says so.
+        // If the answer is refused, an update asks the question again.
         self.open.pop_front();
         if self.turn != Some(run) {
             self.busy.insert(run);
         }
         match self.engine.answer(run, Some(question), answer).await {
             Ok(Answer::Taken { .. } | Answer::Refused(_)) => {}
-            Ok(Answer::Late) => self.view.aside("Somebody else had answered already.")?,
-            // It was canceled meanwhile; its last update says so.
+            Ok(Answer::Late) => self.view.aside("Another client has already answered.")?,
+            // The run was canceled in the meantime; its last update reports that.
             Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
             Err(failure) => return Err(failure),
         }
         Ok(())
     }
 
-    /// Stops the turn; without one, what asks the oldest question, else everything that still goes on.
+    /// Stops the turn. Without a turn, it stops the run with the oldest question, else all runs that still
+    /// work.
     async fn stop(&mut self) -> Result<(), Failure> {
         let one = self.turn.or_else(|| self.open.front().map(|open| open.run));
         let runs = one.map_or_else(|| self.busy.iter().copied().collect(), |run| vec![run]);
         if runs.is_empty() {
-            return Ok(self.view.aside("Nothing is going on.")?);
+            return Ok(self.view.aside("Nothing is running.")?);
         }
         self.stopping = self.turn.is_some();
         for run in runs {
             match self.engine.cancel(run).await {
                 Ok(_) => {}
-                // It was faster; its last update is on the way.
+                // The run ended first; its last update will arrive.
                 Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
                 Err(failure) => return Err(failure),
             }
@@ -364,7 +365,7 @@ impl<'a> Chat<'a> {
             return Ok(self.view.aside("No question is open.")?);
         };
         self.hint_answer(&open);
-        // A turn may wait for its answer for ever; the conversation goes on beside it.
+        // A turn may wait for its answer for ever, so the conversation continues without it.
         if self.turn == Some(open.run) {
             self.view.name(open.run, &self.agent);
             (self.turn, self.stopping) = (None, false);
@@ -374,7 +375,7 @@ impl<'a> Chat<'a> {
 
     async fn fork(&mut self) -> Result<(), Failure> {
         let Some(session) = &self.session else {
-            return Ok(self.view.aside("Nothing has been said yet.")?);
+            return Ok(self.view.aside("There is no message yet.")?);
         };
         let forked = past::fork(self.engine, &self.agent, session).await?;
         self.view.aside(&format!("This is {forked} now; {session} stays as it is."))?;
@@ -382,7 +383,7 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
-    /// Ctrl-C stops the turn; where none goes on, or it was told before, it ends the conversation.
+    /// Ctrl-C stops the turn. Without a turn, or the second time, it ends the conversation.
     async fn interrupted(&mut self) -> Result<Flow, Failure> {
         if self.turn.is_none() || self.stopping {
             return Ok(Flow::Ends(Exit::Interrupted));
@@ -391,7 +392,7 @@ impl<'a> Chat<'a> {
         Ok(Flow::On)
     }
 
-    /// Goes on with a session: shows its last lines, and takes up what is unfinished in it.
+    /// Continues a session: shows its last lines, and follows its unfinished runs.
     pub(crate) async fn take_up(&mut self, session: SessionId) -> Result<(), Failure> {
         for line in past::last_lines(self.engine, &self.agent, &session).await? {
             self.view.aside(&line)?;
@@ -421,7 +422,7 @@ impl<'a> Chat<'a> {
         past::newest(self.engine, &self.agent).await
     }
 
-    /// Shows where to write, once nobody speaks.
+    /// Shows the prompt once nothing else writes.
     fn prompt(&mut self) {
         if self.ended {
             return;
@@ -434,9 +435,9 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// How to come back.
+    /// Prints how to come back.
     fn leave(&mut self, exit: Exit) -> Result<Exit, Failure> {
-        // A prompt may stand there, or half a sentence.
+        // The line may contain a prompt, or half a sentence.
         self.view.canvas.end_line()?;
         for open in &self.open {
             self.hint_answer(open);

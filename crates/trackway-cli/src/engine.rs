@@ -1,5 +1,4 @@
-//! An engine to drive runs with: one in this process, or one behind a server. Commands see no
-//! difference.
+//! An engine that drives runs: in this process, or behind a server. Commands see no difference.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -26,11 +25,11 @@ use crate::{
     remote::{Api, Stream},
 };
 
-/// Something that drives runs.
+/// An engine that drives runs.
 #[derive(Debug)]
 pub(crate) struct Engine {
     runs: Source,
-    /// What keeps an engine of our own going.
+    /// The resources of an engine in this process.
     here: Option<Here>,
 }
 
@@ -41,31 +40,30 @@ enum Source {
     Server(Api),
 }
 
-/// An engine of our own. The folder is held until it is dropped.
+/// An engine in this process. The folder is locked until this is dropped.
 #[derive(Debug)]
 struct Here {
     runtime: Runtime,
     held: Held,
 }
 
-/// What became of an answer.
+/// The result of an answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// The run goes on; what follows stands after this position.
+    /// The run continues; its next updates are after this position.
     Taken {
         after: Pos,
     },
-    /// Nobody waited for it any more.
+    /// The question was not open any more.
     Late,
     Refused(Vec<Problem>),
 }
 
-/// What happens to one run; ends with it.
+/// The updates of one run; the stream ends with the run.
 pub(crate) type Updates = BoxStream<'static, Result<RunUpdate, Failure>>;
 
 impl Engine {
-    /// An engine for runs that exist, and therefore for a folder that does, with all that this server of
-    /// the folder would have.
+    /// An engine for existing runs, and so for an existing folder, with the content of this server.
     pub(crate) async fn open_existing(
         place: Place,
         server: impl FnOnce(&Path) -> Result<Server, Failure>,
@@ -80,7 +78,7 @@ impl Engine {
         }
     }
 
-    /// An engine for a folder that may be new, with all that this server would have.
+    /// An engine for a folder that may be new, with the content of this server.
     pub(crate) async fn open_as(
         place: Place,
         server: Server,
@@ -106,7 +104,7 @@ impl Engine {
         }
         let (runtime, held) = match server.engine().await {
             Ok(engine) => engine,
-            // A server that was about to start when we looked for one.
+            // A server started after the first check.
             Err(ServerError::Data(DataFolderError::InUse { url: Some(url), .. })) => {
                 return Ok(Self::server(Api::new(&url, key)?));
             }
@@ -184,7 +182,7 @@ impl Engine {
         }
     }
 
-    /// Everything that happens to a run after a position.
+    /// All updates of a run after a position.
     pub(crate) async fn updates(&self, run: RunId, after: Pos) -> Result<Updates, Failure> {
         self.runs.updates(run, after).await
     }
@@ -205,8 +203,8 @@ impl Engine {
         stream::once(opening).flatten().boxed()
     }
 
-    /// Waits until these runs and their children have ended, for as long as that takes a moment: their
-    /// parent was canceled, and what that owes them is done in the background.
+    /// Waits a short time until these runs and their children have ended. Their parent was canceled, and
+    /// the cancels of its children run in the background.
     pub(crate) async fn let_end(&self, children: Vec<RunId>) {
         const PATIENCE: Duration = Duration::from_secs(1);
         let all = async {
@@ -218,11 +216,11 @@ impl Engine {
                 }
             }
         };
-        // What is not done by then is done at the next start.
+        // The rest is done at the next start.
         let _ = tokio::time::timeout(PATIENCE, all).await;
     }
 
-    /// Why a run's updates broke off before its end.
+    /// Why a run's updates ended before the run.
     pub(crate) fn broke_off(&self) -> Failure {
         let reason = self.here.as_ref().and_then(|here| here.runtime.broken());
         let failure = Failure::new("the engine stopped before the run's end");
@@ -232,7 +230,7 @@ impl Engine {
         }
     }
 
-    /// Closes the store: what was acknowledged is durable, the rest goes on at the next start.
+    /// Closes the store: acknowledged data is durable, and unfinished work continues at the next start.
     pub(crate) async fn close(self) {
         if let Some(here) = self.here {
             here.held.close().await;
@@ -263,7 +261,7 @@ impl Source {
     }
 }
 
-/// Who tells what happens to a run.
+/// The source of a run's updates.
 enum Teller {
     Here(trackway::api::Updates),
     Server(Box<Stream>),

@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Done,
     /// 1: it could not be done; the message says why.
     Error,
-    /// 2: what was asked for is not right: arguments, an unknown workflow or run, invalid input.
+    /// 2: the request is wrong: arguments, an unknown workflow or run, invalid input.
     Usage,
     /// 3: the run failed.
     Failed,
@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     Waiting,
     /// 7: a program does not fit a run's log; that run is parked, or would be.
     Misfit,
-    /// 130: interrupted by Ctrl-C, as shells have it.
+    /// 130: interrupted by Ctrl-C, the convention of shells.
     Interrupted,
 }
 
@@ -55,7 +55,7 @@ impl Exit {
         }
     }
 
-    /// For a run that rests in this state.
+    /// The exit code for a run in this state.
     pub(crate) const fn of(state: StateName) -> Self {
         match state {
             StateName::Completed => Self::Done,

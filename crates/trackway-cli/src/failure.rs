@@ -1,4 +1,4 @@
-//! Why a command did not do what it was asked, told so that a person can go on from there.
+//! Why a command failed, with hints that help the user to continue.
 
 use std::{error::Error, io};
 
@@ -14,18 +14,18 @@ use crate::{exit::Exit, finding::Finding, output, text};
 pub(crate) struct Failure {
     message: String,
     lines: Vec<(Line, String)>,
-    /// A code of the catalogue; as text, since a newer server may know more of them.
+    /// A code of the catalogue. A string, because a newer server may have more codes.
     pub(crate) code: Option<String>,
     pub(crate) exit: Exit,
     /// What is wrong with an input, and the schema that it must satisfy.
     pub(crate) invalid: Option<Box<Invalid>>,
-    /// Nobody reads any more: `trackway runs list | head`.
+    /// The reader has closed the pipe: `trackway runs list | head`.
     quiet: bool,
-    /// What went wrong beside it.
+    /// Further failures.
     also: Vec<Self>,
 }
 
-/// What a line below the message is, in the order in which they are printed.
+/// The kinds of lines below the message, in the order of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Line {
     Cause,
@@ -70,7 +70,7 @@ impl Failure {
         failure
     }
 
-    /// There is nothing of that name; what there is.
+    /// An unknown name, with the known names as hints.
     pub(crate) fn unknown_workflow(
         message: impl Into<String>,
         name: &str,
@@ -117,7 +117,7 @@ impl Failure {
         self
     }
 
-    /// Something else that went wrong, told behind it.
+    /// Adds a further failure, which is printed after it.
     #[must_use]
     pub(crate) fn also(mut self, other: Self) -> Self {
         self.also.push(other);
@@ -128,7 +128,7 @@ impl Failure {
         &self.message
     }
 
-    /// The whole of it, on stderr.
+    /// Prints all of it to stderr.
     pub(crate) fn print(&self) {
         if self.quiet {
             return;
@@ -211,15 +211,13 @@ impl From<ServerError> for Failure {
             ServerError::Data(DataFolderError::InUse { url, .. }) => {
                 let failure = failure.code(Code::DataInUse.as_str());
                 match url {
-                    Some(url) => {
-                        failure.hint(format!("use the server that is there: --server {url}"))
-                    }
+                    Some(url) => failure.hint(format!("use that server: --server {url}")),
                     None => failure.hint("wait for it to end, or use another folder with --data"),
                 }
             }
             ServerError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
                 failure.hint(
-                    "another program listens there; take a free port with --listen 127.0.0.1:0",
+                    "another program uses this address; take a free port with --listen 127.0.0.1:0",
                 )
             }
             ServerError::DefaultAgent { name, known } => {
@@ -277,7 +275,7 @@ impl From<KeyFileError> for Failure {
                 let failure = failure.exit(Exit::Usage);
                 match trackway_definition::nearest(id, known) {
                     Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
-                    None => failure.hint("`trackway keys list` shows which there are"),
+                    None => failure.hint("`trackway keys list` shows them"),
                 }
             }
             KeyFileError::Taken { .. } => failure

@@ -1,7 +1,7 @@
 //! A testing aid: ends the process at a named fault point, as a crash would.
 //!
 //! `TRACKWAY_FAULT=store:after-commit:3` aborts when that point is reached for the third time;
-//! `*:10` counts every point. Nothing is cleaned up: that is what the crash tests are about.
+//! `*:10` counts every point. Nothing is cleaned up, because the crash tests need that.
 
 use std::{
     str::FromStr,
@@ -10,7 +10,7 @@ use std::{
 
 use trackway_ports::Faults;
 
-/// Which point, and at which time of reaching it.
+/// A fault point, and how many times it is reached before the abort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FaultPoint {
     point: String,
@@ -21,7 +21,7 @@ impl FromStr for FaultPoint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // Names of points hold colons themselves; the count is behind the last one.
+        // Names of points contain colons; the count follows the last one.
         let parsed = text.rsplit_once(':').and_then(|(point, at)| {
             let at = at.parse().ok().filter(|at| *at > 0)?;
             (!point.is_empty()).then(|| Self { point: point.to_owned(), at })

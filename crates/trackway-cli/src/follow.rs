@@ -1,4 +1,4 @@
-//! Following a run: shows what happens, asks what is asked, until the run ends or has to wait.
+//! Follows a run: shows its updates and asks its questions, until the run ends or has to wait.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -20,12 +20,12 @@ use crate::{
     text,
 };
 
-/// Limit (CLI): runs that `run` follows at once: the one that was started, and children, whose questions nobody
-/// else may be there to answer. On a server each is a connection.
+/// Runs that `run` follows at once: the started run and its children. There may be no other client that
+/// answers the questions of the children. On a server each followed run is a connection.
 /// Limit (CLI): runs that a command follows at once.
 const FOLLOWED_MAX: usize = 64;
 
-/// A run on its way.
+/// A run that is followed.
 pub(crate) struct Follow<'a> {
     engine: &'a Engine,
     screen: Screen,
@@ -33,21 +33,21 @@ pub(crate) struct Follow<'a> {
     root: RunId,
     updates: SelectAll<Updates>,
     known: HashSet<RunId>,
-    /// What the runs were given, offered where they ask for it again.
+    /// Values that the runs already got, offered as defaults if they ask again.
     known_values: KnownValues,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<(RunId, Question)>,
 }
 
-/// What following came to so far.
+/// The result of one step.
 enum Step {
     On,
-    /// The run rests.
+    /// The run waits or has ended.
     Rests(Exit),
 }
 
 impl<'a> Follow<'a> {
-    /// From this position on.
+    /// Follows the run from this position on.
     pub(crate) async fn new(
         engine: &'a Engine,
         screen: Screen,
@@ -62,7 +62,7 @@ impl<'a> Follow<'a> {
         Ok(Self { engine, screen, again, root, updates, known, known_values, open })
     }
 
-    /// Until the run ends, is parked, or waits for an answer that nobody gives.
+    /// Follows until the run ends, is parked, or waits and there is no more input.
     pub(crate) async fn run(
         mut self,
         asker: &mut Asker,
@@ -92,7 +92,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Puts one question, while everything goes on: somebody else may answer it first.
+    /// Asks one question while updates continue: another client may answer it first.
     async fn put(
         &mut self,
         run: RunId,
@@ -117,12 +117,12 @@ impl<'a> Follow<'a> {
                 return Ok(Step::Rests(self.waits(run, question)));
             };
             self.known_values.learn(run, &answer);
-            // Refused, it is put again by the update that says so.
+            // If the answer is refused, an update asks the question again.
             self.open.retain(|(_, open)| open.id != question.id);
             match self.engine.answer(run, Some(question.id), answer).await {
                 Ok(Answer::Taken { .. } | Answer::Refused(_)) => {}
-                Ok(Answer::Late) => output::note("Somebody else had answered already."),
-                // It was canceled meanwhile; its last update says so.
+                Ok(Answer::Late) => output::note("Another client has already answered."),
+                // The run was canceled in the meantime; its last update reports that.
                 Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
                 Err(failure) => return Err(failure),
             }
@@ -154,7 +154,7 @@ impl<'a> Follow<'a> {
         if update.last {
             self.known_values.forget(update.run_id);
         }
-        // What is said beside an open question leaves it open.
+        // A message without a question leaves the open question open.
         if state.is_interrupted() && question.is_none() && evidence.is_none() {
             return Ok(Step::On);
         }
@@ -201,7 +201,7 @@ impl<'a> Follow<'a> {
 
     fn parked(&self) -> Exit {
         output::note(
-            "The program does not fit the run's log; the run goes on when one is there that does.",
+            "The program does not fit the run's log; the run continues when a matching program runs.",
         );
         output::note(&format!(
             "hint: trackway runs replay-check {} {}",
@@ -217,10 +217,12 @@ impl<'a> Follow<'a> {
         let root = self.root;
         if self.engine.is_here() {
             let again = self.again.driving();
-            output::note(&format!("\nInterrupted. {root} is kept, and goes on at the next start:"));
+            output::note(&format!(
+                "\nInterrupted. {root} is kept and continues at the next start:"
+            ));
             output::note(&format!("hint: trackway serve {again}"));
         } else {
-            output::note(&format!("\nNo longer watching. {root} goes on at the server."));
+            output::note(&format!("\nNo longer watching. {root} continues on the server."));
         }
         if let Some((run, question)) = self.open.front() {
             self.hint_resume(*run, question);

@@ -1,6 +1,6 @@
 //! A JSON Schema as a form: one line per field, read as the field's type.
 //!
-//! The form is a help, not a check: whether an answer satisfies the schema is judged where the run is.
+//! The form only helps to type. The engine checks whether an answer satisfies the schema.
 
 use serde_json::{Map, Value};
 use trackway_agent::form::{self, Shape, plain};
@@ -12,20 +12,20 @@ pub(crate) enum Form {
     Fields(Vec<Field>),
     /// One value.
     One(Field),
-    /// Something no form can be made of: the whole value as JSON.
+    /// A value without a form: the whole value is typed as JSON.
     Json,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Field {
-    /// Empty for a value that is no field of an object.
+    /// Empty for a value that is not a field of an object.
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
     pub(crate) description: Option<String>,
     /// Bounds and the like, in words.
     pub(crate) rules: Vec<String>,
-    /// What an empty line stands for.
+    /// The value of an empty line.
     pub(crate) default: Option<Value>,
 }
 
@@ -36,12 +36,12 @@ pub(crate) enum Kind {
     Integer,
     Boolean,
     Choice(Vec<Value>),
-    /// Lists, objects and whatever else has no line form.
+    /// Lists, objects and other values that need JSON.
     Json,
 }
 
 impl Form {
-    /// The form of a schema, with what is known already as defaults of the fields that must be there.
+    /// The form of a schema, with known values as defaults of the required fields.
     pub(crate) fn with_known(schema: &Value, known: &Map<String, Value>) -> Self {
         let mut form = Self::of(schema);
         if let Self::Fields(fields) = &mut form {
@@ -57,8 +57,8 @@ impl Form {
         let Some(object) = schema.as_object() else { return Self::Json };
         match object.get("properties").and_then(Value::as_object) {
             Some(_) if reaches_across(object) => Self::Json,
-            // What must be there is asked first, in the order in which the schema requires it: the order
-            // of its properties is lost when JSON is read.
+            // Required fields are asked first, in the order of `required`: the order of properties is lost
+            // when JSON is read.
             Some(_) => Self::Fields(form::fields(schema).iter().map(Field::of).collect()),
             None => {
                 let shape = Shape::of(schema, schema);
@@ -72,8 +72,8 @@ impl Form {
     }
 }
 
-/// Rules that reach across fields cannot be asked field by field. That something is wanted of whoever does
-/// not decline can.
+/// Rules across fields cannot be asked field by field. The exception is a field that is required unless
+/// the user declines.
 fn reaches_across(object: &Map<String, Value>) -> bool {
     let then = object.get("then").and_then(Value::as_object);
     let only_wants = then.is_some_and(|then| then.keys().eq(["required"]));
@@ -96,7 +96,7 @@ fn rules(schema: &Value, has_default: bool) -> Vec<String> {
         ("maxLength", "characters at most"),
         ("pattern", "like"),
     ];
-    // A default that an empty line stands for is shown where it is typed.
+    // The default for an empty line is shown in the prompt.
     let default = (!has_default).then_some(("default", "default"));
     let said = words.iter().chain(&default).filter_map(|(key, word)| {
         let value = schema.get(*key)?;
@@ -122,7 +122,7 @@ impl Field {
         }
     }
 
-    /// What stands before the place where the answer is typed.
+    /// The prompt for the answer.
     pub(crate) fn prompt(&self) -> String {
         let kind = match &self.kind {
             Kind::Text => "text".to_owned(),
@@ -149,7 +149,7 @@ impl Field {
         format!("  {name} ({}){description}{default}: ", words.join(", "))
     }
 
-    /// What a typed line stands for: `None` to leave the field out, or why it stands for nothing.
+    /// The value of a typed line: `None` leaves the field out; the error says why the line is not valid.
     pub(crate) fn read(&self, line: &str) -> Result<Option<Value>, String> {
         let typed = line.trim();
         if typed.is_empty() {
@@ -182,8 +182,8 @@ impl Field {
     }
 }
 
-/// What an answer looks like, with words where the values go: the shape of a command that is to be
-/// filled in. It is no JSON on purpose: nobody confirms anything by pasting it.
+/// The shape of an answer, with words in place of the values, for a command that the user completes. It is
+/// deliberately not JSON, so that pasting it confirms nothing.
 pub(crate) fn skeleton(schema: &Value) -> String {
     match Form::of(schema) {
         Form::Json => "JSON".to_owned(),
@@ -214,7 +214,7 @@ impl Kind {
         }
     }
 
-    /// Whether an empty line may stand for this value. Never for yes or no: agreement is typed.
+    /// Whether an empty line may mean this value. Never for yes or no: a person must type an agreement.
     fn can_default(&self, value: &Value) -> bool {
         match self {
             Self::Text => value.as_str().is_some_and(|text| !text.contains('\n')),

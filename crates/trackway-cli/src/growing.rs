@@ -1,22 +1,22 @@
-//! Artifacts that come in pieces, shown once they are whole.
+//! Artifacts that arrive in pieces, shown once they are complete.
 
 use std::collections::HashMap;
 
 use trackway::api::{Artifact, Part, PartContent};
 use trackway_domain::RunId;
 
-/// What is known of the artifacts of the runs that are followed.
+/// The artifacts of the followed runs.
 #[derive(Debug, Default)]
 pub(crate) struct Growing {
-    /// The one of each run that may go on.
+    /// The incomplete artifact of each run.
     open: HashMap<RunId, Artifact>,
-    /// What was shown, so that the same again is not.
+    /// The shown artifacts, so that the same content is not shown twice.
     shown: HashMap<RunId, HashMap<String, Vec<Part>>>,
 }
 
 impl Growing {
-    /// Takes a piece. Returns what is whole now: the artifact that another one follows, and this one where
-    /// the piece is its last.
+    /// Adds a piece. Returns the artifacts that are complete now: the previous one if another begins, and
+    /// this one if the piece is its last.
     pub(crate) fn take(
         &mut self,
         run: RunId,
@@ -33,7 +33,7 @@ impl Growing {
             _ => {
                 whole.extend(self.close(run));
                 let mut open = artifact.clone();
-                // Pieces of one that was shown already go on from there.
+                // Pieces of an artifact that was already shown extend it.
                 if let Some(before) = self.shown(run, &open.artifact_id).filter(|_| append) {
                     let mut parts = before.to_vec();
                     extend(&mut parts, &artifact.parts);
@@ -48,7 +48,7 @@ impl Growing {
         whole
     }
 
-    /// The artifact of that run that goes on no more, unless it was shown just so.
+    /// Completes the open artifact of a run. None if the same content was already shown.
     pub(crate) fn close(&mut self, run: RunId) -> Option<Artifact> {
         let artifact = self.open.remove(&run)?;
         if self.shown(run, &artifact.artifact_id) == Some(&artifact.parts) {
@@ -70,7 +70,7 @@ impl Growing {
     }
 }
 
-/// Text goes on where text stood; anything else follows.
+/// Text extends a last text part; any other part is appended.
 fn extend(parts: &mut Vec<Part>, more: &[Part]) {
     for part in more {
         match (parts.last_mut().map(|last| &mut last.content), &part.content) {
@@ -90,7 +90,7 @@ mod tests {
 
     const RUN: &str = "run_00000000000000000000000000000001";
 
-    /// Pieces `(artifact, text, append, last)`, and the texts that each of them makes whole.
+    /// Pieces `(artifact, text, append, last)`, and the texts that each piece completes.
     #[test]
     fn an_artifact_is_shown_once_it_is_whole_and_only_once() {
         for pieces in [

@@ -1,4 +1,4 @@
-//! What a run was given already, offered where it asks for the same again.
+//! Values that a run already got, offered as defaults if it asks for them again.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 use trackway::api::Question;
 use trackway_domain::{Reason, RunId};
 
-/// The named values of each run that is followed: of its input, and of the answers after it.
+/// The named values of each followed run, from its input and its answers.
 #[derive(Debug, Default)]
 pub(crate) struct KnownValues {
     runs: HashMap<RunId, Map<String, Value>>,
 }
 
 impl KnownValues {
-    /// The run was given this.
+    /// Records values that the run got.
     pub(crate) fn learn(&mut self, run: RunId, given: &Value) {
         if let Value::Object(given) = given {
             let known = self.runs.entry(run).or_default();
@@ -26,8 +26,8 @@ impl KnownValues {
         self.runs.remove(&run);
     }
 
-    /// What may be offered as its answer: nothing that was refused just now, and nothing at all where
-    /// somebody has to sign.
+    /// The defaults for a question: no value that was just refused, and no values at all for an
+    /// authorization.
     pub(crate) fn for_question(&self, run: RunId, question: &Question) -> Map<String, Value> {
         let known = self.runs.get(&run).filter(|_| question.reason == Reason::InputRequired);
         let mut known = known.cloned().unwrap_or_default();

@@ -35,7 +35,7 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
-    /// What fits on a screen beside other things.
+    /// A short form that leaves room for other output.
     pub(crate) const SHORT: Self = Self {
         text_max: TEXT_MAX,
         value_max: VALUE_MAX,
@@ -61,13 +61,13 @@ const ENTRIES_MAX: usize = 20;
 /// Limit (CLI): lines of one value at a terminal; `/show` has the rest.
 const LINES_MAX: usize = 40;
 
-/// Columns that a text takes.
+/// The width of a text in columns.
 pub(crate) fn width_of(text: &str) -> usize {
     text.width()
 }
 
 /// Breaks text between words, so that no line is wider than `width`. A word that is wider stays whole: it
-/// may be an address that somebody copies. Lines of the text stay lines, with their indentation.
+/// may be an address to copy. Line breaks and indentation are kept.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| wrap_line(line.trim_end(), width)).collect()
 }
@@ -104,7 +104,7 @@ fn clip(text: &str, characters: usize) -> (String, bool) {
     }
 }
 
-/// Text wrapped at words; data as a table or a tree, a little to the right where text stands above it.
+/// Text wrapped at words; data as a table or a tree, indented if text is above it.
 pub(crate) fn render_parts(parts: &[Part], width: usize, detail: Detail) -> Rendered {
     let mut whole = Rendered::default();
     for part in parts {

@@ -1,8 +1,8 @@
 //! The library side of the `trackway` binary: the bundled programs and the commands.
 //!
-//! `args` says what can be typed, `commands` what happens then. A command finds out where its runs are
-//! (`place`), talks to an engine in this process or behind a server (`engine`), shows what happens
-//! (`screen`) and asks what is asked (`form`). Data goes to stdout; the rest goes to stderr.
+//! `args` defines the arguments, `commands` has the behaviour. A command finds its runs (`place`), uses an
+//! engine in this process or behind a server (`engine`), shows updates (`screen`) and asks questions
+//! (`form`). Data goes to stdout; the rest goes to stderr.
 
 mod args;
 mod ask;
@@ -43,7 +43,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Reads the command line, does what it says and returns the exit code.
+/// Parses the command line, executes the command and returns the exit code.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -66,8 +66,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A door for one client has one thread: several would hand its calls to each other, and each handing over
-/// takes longer than what is done in between. What blocks is done on threads of its own in any case.
+/// A server for one client uses one thread: with several, each handover of a call between threads takes
+/// longer than the work itself. Blocking work has its own threads in any case.
 fn runtime(command: &Command) -> io::Result<Runtime> {
     match command {
         Command::Mcp(_) => Builder::new_current_thread().enable_all().build(),
@@ -75,7 +75,7 @@ fn runtime(command: &Command) -> io::Result<Runtime> {
     }
 }
 
-/// Logs go to stderr, without colour: they are as often in a file as on a screen.
+/// Logs go to stderr, without colour: they are often redirected to a file.
 fn log(filter: &str) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(filter).map_err(|error| {
         Failure::new(format!("{filter:?} is not a log filter"))

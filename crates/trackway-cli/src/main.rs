@@ -1,4 +1,4 @@
-//! The `trackway` binary: everything is in the library beside it.
+//! The `trackway` binary: the code is in the library of this crate.
 
 use std::process::ExitCode;
 

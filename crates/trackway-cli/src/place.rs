@@ -1,5 +1,5 @@
-//! Where the runs of a command are: on a server that is named, else on the server that holds the data
-//! folder, else in the folder itself.
+//! Where the runs of a command are: on the named server, else on the server of the data folder, else
+//! in the folder itself.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,7 +18,7 @@ use crate::{args, failure::Failure, remote::Api, text};
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     Server(Api),
-    /// A folder that nobody serves; the key is for whoever may begin to.
+    /// A folder without a server; the key is for a server that may start in the meantime.
     Folder {
         path: PathBuf,
         key: Option<Secret>,
@@ -27,7 +27,7 @@ pub(crate) enum Place {
 
 impl Place {
     pub(crate) fn find(args: &args::Place) -> Result<Self, Failure> {
-        // A variable that is set to nothing is not set.
+        // An empty variable counts as not set.
         let key = args.key.clone().filter(|key| !key.expose().is_empty());
         if let Some(url) = args.server.as_deref().filter(|url| !url.is_empty()) {
             return Ok(Self::Server(Api::new(url, key)?));
@@ -38,7 +38,7 @@ impl Place {
         }
     }
 
-    /// A way to read runs that changes nothing, also beside a process that holds the folder.
+    /// A reader of runs that changes nothing, also while another process has locked the folder.
     pub(crate) fn reader(self) -> Result<Reader, Failure> {
         match self {
             Self::Server(api) => Ok(Reader::Server(api)),
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-/// The store in this folder, which must be there: a mistyped folder is not made.
+/// The store in this folder, which must exist: a mistyped folder is not created.
 pub(crate) fn existing(folder: &Path) -> Result<SqliteJournal, Failure> {
     Ok(SqliteJournal::open_read_only(folder)?)
 }
@@ -110,7 +110,7 @@ fn unknown_run(run: RunId) -> Failure {
     Failure::new(format!("there is no run {run}")).code(Code::UnknownRun.as_str())
 }
 
-/// How another command gets to where this one is, for hints.
+/// The options with which another command finds the same runs, for hints.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Again<'a> {
     pub(crate) place: &'a args::Place,
@@ -118,12 +118,12 @@ pub(crate) struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// For commands that look at runs.
+    /// For commands that read runs.
     pub(crate) fn looking(self) -> String {
         repeated(self.place)
     }
 
-    /// For commands that drive them.
+    /// For commands that drive runs.
     pub(crate) fn driving(self) -> String {
         let place = repeated(self.place);
         match self.within.workspace.as_deref().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -135,8 +135,8 @@ impl Again<'_> {
     }
 }
 
-/// The options that lead another command to the same place, for hints. A key is not among them: hints
-/// end up in logs.
+/// The options with which another command finds the same runs, for hints. They do not contain the
+/// key, because hints end up in logs.
 pub(crate) fn repeated(args: &args::Place) -> String {
     match args.server.as_deref().filter(|url| !url.is_empty()) {
         Some(url) => format!("--server {}", text::quoted(url)),

@@ -1,4 +1,4 @@
-//! The programs that come with Trackway: examples to read, a demo to play with, subjects of the tests.
+//! The programs that come with Trackway: examples, a demo, and subjects of the tests.
 
 mod approve;
 mod echo;
@@ -37,8 +37,8 @@ pub fn bundled(data: &Path) -> Server {
         .tool("ledger_enter", tools::LEDGER_ENTER, tools::ledger_enter(data))
 }
 
-/// The bundled programs behind the scripted subject of the conformance suites, with the liberties that
-/// the suites need: their message ids repeat, and their webhooks are on this machine.
+/// The bundled programs and the scripted subject of the conformance suites, with the exceptions that
+/// the suites need: they reuse message ids, and their webhooks are on this machine.
 pub(crate) fn conformance(data: &Path, patience: Duration) -> Server {
     bundled(data)
         .workflow(Tck { patience })

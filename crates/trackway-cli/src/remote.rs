@@ -1,4 +1,4 @@
-//! The REST API of a server, from outside.
+//! A client of a server's REST API.
 
 use std::time::Duration;
 
@@ -21,20 +21,20 @@ use crate::{
     failure::{Failure, Invalid},
 };
 
-/// A server on this machine answers at once or is not there.
+/// A server on this machine answers immediately or does not run.
 /// Limit (CLI): time to connect to a server.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 /// A stream is never silent for longer than its heartbeat, which is 15 seconds.
 /// Limit (CLI): silence of a server's stream.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// Answers come with the commit, which is a matter of milliseconds.
+/// Answers come with the commit, which takes milliseconds.
 /// Limit (CLI): time of a server's answer.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest event that is read: the largest artifact a run takes, and room around it.
+/// Longest event that is read: the largest artifact of a run, and some room.
 /// Limit (CLI): one event of a server's stream.
 const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A server that is talked to. Cheap to clone.
+/// A connection to a server. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Api {
     base: Url,
@@ -51,23 +51,23 @@ impl Api {
         };
         let base = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
         if base.scheme() != "http" || base.cannot_be_a_base() {
-            return Err(bad("only http:// is spoken"));
+            return Err(bad("only http:// is supported"));
         }
         if key.as_ref().is_some_and(|key| !key.expose().bytes().all(|byte| byte.is_ascii_graphic()))
         {
-            return Err(Failure::new("the key holds characters that no key has")
+            return Err(Failure::new("the key contains characters that no key can have")
                 .hint("check --key and TRACKWAY_KEY: one line, without spaces")
                 .exit(Exit::Usage));
         }
         Ok(Self { base, client: client()?, key })
     }
 
-    /// The address, as it was given.
+    /// The address, as the user wrote it.
     pub(crate) fn url(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
 
-    /// The agent at the address that names none.
+    /// The agent at the address that names no agent.
     pub(crate) async fn default_agent(&self) -> Result<String, Failure> {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -160,7 +160,7 @@ impl Api {
         })
     }
 
-    /// The response, where it is a good one.
+    /// The response if it is a success; otherwise the failure.
     async fn accepted(&self, sent: reqwest::Result<Response>) -> Result<Response, Failure> {
         let response = sent.map_err(|error| {
             Failure::new(format!("the server at {} cannot be reached", self.url()))
@@ -180,19 +180,19 @@ impl Api {
     }
 }
 
-/// What is read of an agent's card.
+/// The fields that are read from an agent's card.
 #[derive(Debug, Deserialize)]
 struct Card {
     name: String,
 }
 
-/// What happens to a run, as the server tells it.
+/// The updates of a run, from the server.
 #[derive(Debug)]
 pub(crate) struct Stream {
     api: Api,
     response: Response,
     parser: Parser,
-    /// Received and not read yet.
+    /// Bytes that are received but not parsed yet.
     received: Bytes,
 }
 
@@ -219,7 +219,7 @@ impl Stream {
 
     fn gone(&self) -> Failure {
         Failure::new(format!("the server at {} went away before the run's end", self.api.url()))
-            .hint("the run goes on when the server is started again")
+            .hint("the run continues when the server is started again")
     }
 }
 
@@ -251,11 +251,11 @@ impl From<Refused> for Failure {
         let failure = match code.as_str() {
             "invalid-input" => Self::invalid(detail, Invalid { problems: errors, schema }),
             "unknown-workflow" => {
-                // The detail quotes the name that was asked for.
+                // The detail quotes the requested name.
                 let name = detail.split('"').nth(1).unwrap_or_default().to_owned();
                 Self::unknown_workflow(detail, &name, &known)
             }
-            // Its hint speaks of a header; at the terminal it is an option.
+            // The server's hint names a header; at the terminal it is an option.
             "unauthenticated" => {
                 return Self::new(detail).code(&code).hint(
                     "give a key with --key or TRACKWAY_KEY; `trackway keys create` makes one",
@@ -279,5 +279,5 @@ fn client() -> Result<Client, Failure> {
         // Most servers are on this machine, where no proxy can reach them.
         .no_proxy()
         .build()
-        .map_err(|error| Failure::new("no HTTP client can be made").cause(&error))
+        .map_err(|error| Failure::new("the HTTP client cannot be created").cause(&error))
 }

@@ -1,4 +1,4 @@
-//! What is shown of a run while it goes on: lines for a person, or JSON for a program.
+//! Shows the updates of a run: lines for a person, or JSON for a program.
 
 use std::io;
 
@@ -30,7 +30,7 @@ impl Screen {
         Self { mode, growing: Growing::default(), spinner: Spinner::new(mode), clipped: false }
     }
 
-    /// Shows one update of the run that is followed.
+    /// Shows one update of the followed run.
     pub(crate) fn update(&mut self, update: &RunUpdate) -> io::Result<()> {
         self.spinner.clear();
         match self.mode {
@@ -43,7 +43,7 @@ impl Screen {
         }
     }
 
-    /// Shows the question of another run, a child of the one that is followed.
+    /// Shows the question of a child of the followed run.
     pub(crate) fn child(&mut self, update: &RunUpdate) -> io::Result<()> {
         self.spinner.clear();
         if self.mode == OutputMode::Json {
@@ -53,22 +53,22 @@ impl Screen {
         self.update(update)
     }
 
-    /// Whether something was shown shorter than it is.
+    /// Whether something was shortened.
     pub(crate) const fn has_clipped(&self) -> bool {
         self.clipped
     }
 
-    /// The run works.
+    /// Starts the spinner: the run works.
     pub(crate) fn work(&mut self) {
         self.spinner.begin();
     }
 
-    /// The run rests.
+    /// Stops the spinner: the run waits or has ended.
     pub(crate) fn rest(&mut self) {
         self.spinner.end();
     }
 
-    /// Waits until the sign of work is due.
+    /// Waits until the spinner is due.
     pub(crate) async fn spinner_due(&self) {
         self.spinner.due().await;
     }
@@ -148,7 +148,7 @@ fn print(lines: &[String]) -> io::Result<()> {
     lines.iter().try_for_each(|line| output::line(line))
 }
 
-/// For a pipe: one line for each thing.
+/// For a pipe: one line for each item.
 fn plain(update: &RunUpdate) -> Vec<String> {
     match &update.what {
         What::Task { workflow, .. } => vec![format!("{} started: {workflow}", update.run_id)],
@@ -192,7 +192,7 @@ fn ended(state: StateName, message: Option<&Message>) -> Vec<String> {
     if said.is_empty() { vec![state.to_string()] } else { vec![format!("{state}: {said}")] }
 }
 
-/// How an artifact is named to a person.
+/// The title of an artifact, for people.
 pub(crate) fn title(artifact: &Artifact, append: bool) -> String {
     let mut title = artifact.artifact_id.clone();
     if let Some(name) = &artifact.name {

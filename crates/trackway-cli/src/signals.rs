@@ -1,11 +1,11 @@
-//! Being asked to stop: Ctrl-C, and the signal by which supervisors end a process.
+//! Stop signals: Ctrl-C, and the signal with which supervisors end a process.
 
 use std::io;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Both signals. They are ours from the moment this is made: none that comes later is lost.
+/// Both signals. From its creation on, no signal is lost.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]

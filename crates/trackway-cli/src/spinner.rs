@@ -1,4 +1,4 @@
-//! A sign that something is at work, with the time that it has taken. On stderr, at terminals only.
+//! A spinner with the elapsed time. It is on stderr, at terminals only.
 
 use std::{
     io::{self, IsTerminal},
@@ -12,21 +12,21 @@ use crate::{
     style::{OutputMode, Style, Tone},
 };
 
-/// How long a picture stays.
+/// How long a frame stays.
 const FRAME: Duration = Duration::from_millis(120);
-/// What is faster needs no sign.
+/// Faster work needs no spinner.
 const QUIET: Duration = Duration::from_millis(400);
 const PICTURES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/// Columns of the sign, so that each picture covers the one before.
+/// Width of the spinner, so that each frame covers the previous one.
 const COLUMNS: usize = 20;
 
 #[derive(Debug)]
 pub(crate) struct Spinner {
-    /// Absent where nothing is drawn.
+    /// Absent if nothing is drawn.
     style: Option<Style>,
     /// When the work began.
     since: Option<Instant>,
-    /// The sign stands on the line.
+    /// The spinner is on the line.
     is_drawn: bool,
     picture: usize,
 }
@@ -42,18 +42,18 @@ impl Spinner {
         Self { style, since: None, is_drawn: false, picture: 0 }
     }
 
-    /// Work begins, or goes on.
+    /// Work begins or continues.
     pub(crate) fn begin(&mut self) {
         self.since = self.since.or_else(|| Some(Instant::now()));
     }
 
-    /// Nothing works any more.
+    /// Work has ended.
     pub(crate) fn end(&mut self) {
         self.clear();
         self.since = None;
     }
 
-    /// Waits until the next picture is due; for ever where none is.
+    /// Waits until the next frame is due; for ever if there is none.
     pub(crate) async fn due(&self) {
         match self.since.filter(|_| self.style.is_some()) {
             Some(since) => {
@@ -64,7 +64,7 @@ impl Spinner {
         }
     }
 
-    /// Draws the next picture. What was typed behind the sign stays where it is.
+    /// Draws the next frame. Text that the user typed after the spinner stays.
     pub(crate) fn draw(&mut self) {
         let (Some(style), Some(since)) = (self.style, self.since) else { return };
         let picture = PICTURES[self.picture % PICTURES.len()];
@@ -79,14 +79,14 @@ impl Spinner {
         }
     }
 
-    /// Takes the sign away, so that something else can stand there.
+    /// Removes the spinner, to make room for other output.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
             output::prompt("\r\x1b[K");
         }
     }
 
-    /// A line was typed behind the sign: it stays where it is.
+    /// The user typed a line after the spinner: it stays there.
     pub(crate) fn leave(&mut self) {
         self.is_drawn = false;
     }

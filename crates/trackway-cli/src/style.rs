@@ -1,4 +1,4 @@
-//! For whom output is written, and how it is emphasised there.
+//! Where output goes, and how it is emphasised there.
 
 use std::io::{self, IsTerminal};
 
@@ -6,11 +6,11 @@ use rustix::termios::tcgetwinsize;
 
 use crate::config;
 
-/// Columns of a terminal that does not say how wide it is.
+/// Columns of a terminal of unknown width.
 const WIDTH_DEFAULT: usize = 80;
 /// Limit (CLI): columns that text fills; longer lines are hard to read.
 const WIDTH_MAX: usize = 100;
-/// Limit (CLI): columns below which nothing is laid out any narrower.
+/// Limit (CLI): smallest number of columns that text is laid out for.
 const WIDTH_MIN: usize = 20;
 
 /// Where the output of a command goes.
@@ -18,7 +18,7 @@ const WIDTH_MIN: usize = 20;
 pub(crate) enum OutputMode {
     /// A person at a terminal.
     Terminal(Style),
-    /// Lines that come from a pipe, or go into one.
+    /// Input or output is a pipe.
     Pipe,
     /// Updates as JSON.
     Json,
@@ -27,24 +27,24 @@ pub(crate) enum OutputMode {
 /// What a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// Colours and weight are known and wanted.
+    /// The terminal supports colours and bold, and the user wants them.
     pub(crate) colour: bool,
     /// The cursor can be moved.
     pub(crate) cursor: bool,
 }
 
-/// What a piece of text is, which decides how it looks.
+/// The role of a text, which decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Beside what is said.
+    /// A side note.
     Dim,
     /// Asks for something.
     Strong,
-    /// Names who speaks.
+    /// The name of a speaker.
     Name,
-    /// It went well.
+    /// A success.
     Good,
-    /// It did not.
+    /// A failure.
     Bad,
 }
 
@@ -62,7 +62,7 @@ impl OutputMode {
         matches!(self, Self::Terminal(_))
     }
 
-    /// The text with its emphasis, where there is any.
+    /// The text with its emphasis, if there is any.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         match self {
             Self::Terminal(style) => style.paint(tone, text),
@@ -73,7 +73,7 @@ impl OutputMode {
 
 impl Style {
     fn new(variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        // A terminal without a name is taken for one that knows nothing.
+        // A terminal without a name has no capabilities.
         let cursor = variable("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
         // https://no-color.org: any value that is not empty.
         let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -96,12 +96,12 @@ impl Style {
     }
 }
 
-/// Columns that text may fill at this terminal. Asked for each time: a window changes its size.
+/// Columns that text may fill at this terminal. Read each time, because a window can change its size.
 pub(crate) fn columns() -> usize {
     let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     let columns = if columns == 0 { WIDTH_DEFAULT } else { columns };
-    // The last column stays free: a cursor behind it stands on one line for some terminals, and on the
-    // next for others.
+    // The last column stays free: after it, some terminals keep the cursor on the line, and others
+    // move it to the next.
     columns.clamp(WIDTH_MIN, WIDTH_MAX) - 1
 }
 

@@ -1,4 +1,4 @@
-//! Lines from stdin, read when the first one is wanted.
+//! Lines from stdin; reading begins when the first line is needed.
 
 use std::{io, thread};
 
@@ -6,8 +6,8 @@ use tokio::sync::mpsc;
 
 use crate::{exit::Exit, failure::Failure};
 
-/// Reads on a thread of its own, which is left to itself at the end: a read cannot be taken back, and
-/// the process must not wait for a person to press enter.
+/// Reads on a separate thread, which is abandoned at the end: a read cannot be cancelled, and the
+/// process must not wait until a person presses enter.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     receiver: Option<mpsc::Receiver<io::Result<String>>>,
@@ -22,7 +22,7 @@ impl Lines {
 }
 
 fn read() -> mpsc::Receiver<io::Result<String>> {
-    // One line ahead at the most: the rest stays with whoever reads stdin after us.
+    // At most one line ahead: the rest stays for the next reader of stdin.
     let (sender, receiver) = mpsc::channel(1);
     thread::spawn(move || {
         for line in io::stdin().lines() {
@@ -35,7 +35,7 @@ fn read() -> mpsc::Receiver<io::Result<String>> {
     receiver
 }
 
-/// Taken for the end of the lines, it would look as if everything had been said.
+/// A read error must not look like the normal end of the input.
 fn unread(error: &io::Error) -> Failure {
     let failure = Failure::new("a line of the input cannot be read").cause(error);
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Text for people: harmless, short enough, in columns.
+//! Text for people: without control characters, shortened, in columns.
 
 use serde_json::Value;
 use trackway::api::{File, Part, PartContent};
@@ -8,7 +8,7 @@ use trackway_domain::Problem;
 /// Limit (CLI): characters of one part that are shown; the whole is in `--json`.
 const SHOWN_MAX: usize = 2_000;
 
-/// The same text without what a terminal would act on: it may come from anywhere.
+/// The text without control characters for the terminal, because it may come from any source.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(
@@ -23,7 +23,7 @@ pub(crate) fn printable(text: &str) -> String {
         .collect()
 }
 
-/// What is wrong with a value: one line for each problem, and one for its hint.
+/// The problems of a value: one line for each problem, and one for its hint.
 pub(crate) fn problems(problems: &[Problem]) -> Vec<String> {
     let mut lines = Vec::new();
     for problem in problems {
@@ -42,7 +42,7 @@ pub(crate) fn problems(problems: &[Problem]) -> Vec<String> {
     lines
 }
 
-/// A value in one line; a string that stands for itself goes without quotes.
+/// A value in one line; a plain string has no quotes.
 fn short(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -59,7 +59,7 @@ pub(crate) fn cut(text: &str, characters: usize) -> String {
     }
 }
 
-/// Parts as lines, each behind an indent.
+/// Parts as indented lines.
 pub(crate) fn parts(parts: &[Part], indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for part in parts {
@@ -86,7 +86,7 @@ pub(crate) fn file_label(file: &File) -> String {
     format!("[{name}, {kind}{uri}]")
 }
 
-/// Rows in columns as wide as their widest cell; the last column is as long as it is.
+/// Rows in columns as wide as their widest cell; the last column is not padded.
 pub(crate) fn table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -105,7 +105,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// A moment without its fraction, as a table has room for.
+/// A time without its fraction, for tables.
 pub(crate) fn moment(text: &str) -> String {
     match text.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
@@ -113,7 +113,7 @@ pub(crate) fn moment(text: &str) -> String {
     }
 }
 
-/// A command line that can be pasted into a shell.
+/// An argument, quoted for a shell.
 pub(crate) fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

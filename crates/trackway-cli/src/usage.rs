@@ -1,8 +1,8 @@
-//! What model calls have used, for people.
+//! The usage of model calls, for people.
 
 use trackway::api::Spent;
 
-/// In one line.
+/// The usage in one line.
 pub(crate) fn line(spent: &Spent) -> String {
     let Spent { calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost } = spent;
     let plural = if *calls == 1 { "" } else { "s" };
@@ -20,7 +20,7 @@ pub(crate) fn line(spent: &Spent) -> String {
     line
 }
 
-/// With whose it is.
+/// The usage with the name of its owner.
 pub(crate) fn named(name: &str, spent: &Spent) -> String {
     format!("{name}: {}", line(spent))
 }

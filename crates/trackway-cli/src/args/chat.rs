@@ -1,4 +1,4 @@
-//! What can be typed about a conversation.
+//! Arguments of `trackway chat`.
 
 use clap::Args;
 use trackway_domain::SessionId;
@@ -7,13 +7,13 @@ use super::{Folders, Place, Testing, Within};
 
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
-    /// Agent to talk to; the default one unless given
+    /// Agent to talk to; by default the default agent
     #[arg(value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Session to go on with; a new one unless given
+    /// Session to continue; by default a new one
     #[arg(long, value_name = "ID", conflicts_with = "resume")]
     pub(crate) session: Option<SessionId>,
-    /// Go on with the newest session of this agent
+    /// Continue the newest session of this agent
     #[arg(long)]
     pub(crate) resume: bool,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(crate) struct Chat {
     pub(crate) folders: Folders,
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Print one JSON object per update, of the turns and of what they dispatch
+    /// Print one JSON object per update, of the turns and of the runs that they dispatch
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

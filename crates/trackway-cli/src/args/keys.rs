@@ -1,4 +1,4 @@
-//! What can be typed after `trackway keys`.
+//! Arguments of `trackway keys`.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::{Data, span};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
-    /// Make a key and print it; it is not shown again
+    /// Create a key and print it; it is not shown again
     Create(CreateKey),
     /// List the keys of the data folder
     List(ListKeys),
     /// Revoke a key: it is refused from the next request on
     Revoke(RevokeKey),
-    /// Sign the tokens of agents with a new key; earlier tokens stay good
+    /// Sign the tokens of agents with a new key; earlier tokens stay valid
     Rotate(RotateKeys),
 }
 
@@ -27,11 +27,11 @@ pub(crate) struct CreateKey {
     /// User that its runs belong to
     #[arg(long, value_name = "NAME")]
     pub(crate) user: String,
-    /// What it may do: `*`, `workflow:<name>:run`, `agent:<name>:call`; `tenant` opens what other users of
-    /// the tenant own. May be given several times
+    /// What it may do: `*`, `workflow:<name>:run`, `agent:<name>:call`; `tenant` adds access to what other
+    /// users of the tenant own. May be given several times
     #[arg(long = "scope", required = true, num_args = 1.., value_name = "SCOPE")]
     pub(crate) scopes: Vec<Scope>,
-    /// Name by which it is revoked; one is made up unless given
+    /// Id for revoking it; by default a random one
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) struct RevokeKey {
 
 #[derive(Debug, Args)]
 pub(crate) struct RotateKeys {
-    /// End the tokens of keys that have signed nothing for this long, for example 90d
+    /// Invalidate the tokens of keys that have signed nothing for this long, for example 90d
     #[arg(long, value_name = "DURATION", value_parser = span::parse)]
     pub(crate) retire_older_than: Option<Duration>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What can be typed after `trackway sessions`.
+//! Arguments of `trackway sessions`.
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::span;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sessions {
-    /// List sessions, those with the newest records first
+    /// List sessions, the most recently active first
     List(ListSessions),
     /// Show one session: its runs and documents
     Show(OneSession),
@@ -23,13 +23,13 @@ pub(crate) enum Sessions {
     Notes(OneSession),
     /// Write a session to a file: a bundle to import elsewhere, or pages to read
     Export(Export),
-    /// Take in a bundle that was exported elsewhere
+    /// Import a bundle that was exported elsewhere
     Import(Import),
-    /// Remove finished sessions that nothing was recorded in for long
+    /// Remove finished sessions without new records for a long time
     Prune(Prune),
 }
 
-/// Whose sessions: those of the local caller unless said otherwise.
+/// The owner of the sessions: by default the local caller.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Whose {
     #[command(flatten)]
@@ -53,7 +53,7 @@ impl Whose {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListSessions {
-    /// How many
+    /// How many to list
     #[arg(long, default_value_t = 500, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: u32,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(crate) struct GraphSession {
 
 #[derive(Debug, Args)]
 pub(crate) struct FindToken {
-    /// The stateToken, as the agent has it
+    /// The agent's stateToken
     #[arg(value_name = "TOKEN")]
     pub(crate) token: String,
     #[command(flatten)]
@@ -124,7 +124,7 @@ pub(crate) struct Export {
     /// File to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
     /// What to write
@@ -136,7 +136,7 @@ pub(crate) struct Export {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// Everything, signed, to be imported elsewhere
+    /// Everything, signed, for an import elsewhere
     Bundle,
     /// A page to read: every run, every branch
     Markdown,
@@ -149,7 +149,7 @@ pub(crate) struct Import {
     /// A bundle that `trackway sessions export` wrote
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Take it only where this key signed it: the public key or the fingerprint that export printed
+    /// Import it only if this key signed it: the public key or the fingerprint that export printed
     #[arg(long, value_name = "KEY")]
     pub(crate) signed_by: Option<SignedBy>,
     #[command(flatten)]
@@ -158,7 +158,8 @@ pub(crate) struct Import {
 
 #[derive(Debug, Args)]
 pub(crate) struct Prune {
-    /// How old the newest record must be, for example 60d [default: what trackway.toml says, else 60d]
+    /// How old the newest record must be, for example 60d [default: the value in trackway.toml, else
+    /// 60d]
     #[arg(long, value_name = "DURATION", value_parser = span::parse)]
     pub(crate) older_than: Option<Duration>,
     /// Only print what would be removed
@@ -166,7 +167,7 @@ pub(crate) struct Prune {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Folder with `trackway.toml`; the current one unless given
+    /// Folder with `trackway.toml`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! What can be typed about written workflows.
+//! Arguments of `trackway workflows`.
 
 use std::path::PathBuf;
 
@@ -8,20 +8,20 @@ use super::Folders;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Workflows {
-    /// List the written workflows of a workspace, and the files that are none
+    /// List the workflow files of a workspace, and those that are not valid
     List(ListWorkflows),
-    /// Check workflow files; exits with 1 where one cannot be used
+    /// Check workflow files; exits with 1 if one cannot be used
     Check(CheckWorkflows),
-    /// Show one workflow: its steps, what it takes, what its steps give, and its hash
+    /// Show one workflow: its steps, its inputs, the outputs of its steps, and its hash
     Show(ShowWorkflow),
 }
 
-/// Where written workflows are looked for.
+/// Where to look for workflow files.
 #[derive(Debug, Args)]
 pub(crate) struct Library {
     #[command(flatten)]
     pub(crate) folders: Folders,
-    /// Folder with `trackway.toml` and `workflows`; the current one unless given
+    /// Folder with `trackway.toml` and `workflows`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// Print JSON
@@ -31,7 +31,7 @@ pub(crate) struct Library {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListWorkflows {
-    /// Words that all have to be in a workflow's id, name, description or tags
+    /// Words that must all occur in a workflow's id, name, description or tags
     pub(crate) query: Vec<String>,
     #[command(flatten)]
     pub(crate) library: Library,
@@ -39,7 +39,7 @@ pub(crate) struct ListWorkflows {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckWorkflows {
-    /// Files, or folders with all below them; all of the workspace's unless given
+    /// Files, or folders with their subfolders; by default all of the workspace
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]

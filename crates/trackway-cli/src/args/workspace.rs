@@ -1,4 +1,4 @@
-//! What can be typed about a workspace.
+//! Arguments about a workspace.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use super::{Data, Folders};
 /// The workspace of an engine in this process.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Within {
-    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given. A
-    /// server has its own
+    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; by default the current one. A
+    /// server uses its own
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given
+    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(crate) enum Config {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowConfig {
-    /// Folder with `trackway.toml`, `agents` and `mcp.json`; the current one unless given
+    /// Folder with `trackway.toml`, `agents` and `mcp.json`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// Print JSON

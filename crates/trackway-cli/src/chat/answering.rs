@@ -8,38 +8,40 @@ use trackway_agent::form::written_fields;
 
 use crate::form::{self, Field, Form};
 
-/// An answer that is being given.
+/// An answer in progress.
 #[derive(Debug)]
 pub(super) struct Answering {
     schema: Value,
     form: Form,
     ask: Ask,
-    /// Fields that are still asked for.
+    /// Fields that are still to be asked.
     left: VecDeque<Field>,
     given: Map<String, Value>,
 }
 
-/// Which fields are asked for.
+/// Which fields to ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// A person sees which one it is and can leave it out.
+    /// All of them: a person sees which field it is and can skip it.
     Every,
-    /// A pipe cannot: each line would be taken for a field that nobody had in mind.
+    /// Only required ones: the author of piped input does not see the fields, and a line could go to a
+    /// field that was not meant.
     Required,
 }
 
-/// What a line came to.
+/// The result of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Progress {
     /// Another line is needed.
     More,
     Whole(Value),
-    /// It stands for nothing, and why.
+    /// The line is not valid, and why.
     Again(String),
 }
 
 impl Answering {
-    /// `known` is offered to a person. A pipe answers blindly, and each of its lines is a value.
+    /// `known` is offered to a person only. A pipe does not see the offer, and each of its lines is a
+    /// value.
     pub(super) fn new(schema: &Value, ask: Ask, known: &Map<String, Value>) -> Self {
         let form = match ask {
             Ask::Every => Form::with_known(schema, known),
@@ -56,7 +58,7 @@ impl Answering {
         Self { schema: schema.clone(), form, ask, left, given: Map::new() }
     }
 
-    /// What stands before the place where the next line is typed.
+    /// The prompt for the next line.
     pub(super) fn prompt(&self) -> String {
         match self.left.front() {
             Some(field) => field.prompt(),
@@ -96,8 +98,8 @@ impl Answering {
         }
     }
 
-    /// A field that is asked for later, where the line fits that one: whoever wrote into a pipe had not
-    /// seen in which order they are asked for.
+    /// A later field that the line fits: the author of piped input does not know the order of the
+    /// fields.
     fn other(&self, line: &str) -> Option<(usize, Value)> {
         if self.ask == Ask::Every {
             return None;

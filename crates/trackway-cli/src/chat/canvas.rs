@@ -1,7 +1,7 @@
-//! Lines on the screen: whose turn it is to write on the last one.
+//! Lines on the screen: decides which output may write on the last one.
 //!
-//! Text of the model grows on a line; prompts and the sign of work stand on stderr. Whatever comes next
-//! finds its own line.
+//! Text of the model grows on a line; prompts and the spinner are on stderr. All other output begins a
+//! new line.
 
 use std::io;
 
@@ -16,11 +16,11 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Canvas {
     pub(super) mode: OutputMode,
-    /// Something stands on the line already.
+    /// The line already has text.
     within_line: bool,
-    /// A prompt stands on it.
+    /// The line has a prompt.
     prompted: bool,
-    /// Lines of others that came while the model was speaking, until its line ends.
+    /// Lines of other runs that arrived during the model's text; they wait until its line ends.
     waiting: Vec<String>,
     wrap: WordWrap,
     spinner: Spinner,
@@ -38,13 +38,13 @@ impl Canvas {
         }
     }
 
-    /// A line of the conversation's own.
+    /// A line of the conversation itself.
     pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
         self.end_line()?;
         output::line(text)
     }
 
-    /// A line of somebody else, who does not interrupt.
+    /// A line of another run, which does not interrupt the model's text.
     pub(super) fn line_beside(&mut self, text: &str) -> io::Result<()> {
         if self.within_line {
             self.waiting.push(text.to_owned());
@@ -53,7 +53,7 @@ impl Canvas {
         self.line(text)
     }
 
-    /// A line beside the conversation, wrapped and dimmed at a terminal.
+    /// A note about the conversation, wrapped and dimmed at a terminal.
     pub(super) fn aside(&mut self, text: &str) -> io::Result<()> {
         let text = text::printable(text);
         if !self.mode.is_terminal() {
@@ -66,9 +66,9 @@ impl Canvas {
         Ok(())
     }
 
-    /// The model's text goes on.
+    /// Appends to the model's text.
     pub(super) fn piece(&mut self, text: &str) -> io::Result<()> {
-        // A paragraph after other lines needs no empty ones before it.
+        // A paragraph after other lines needs no empty lines before it.
         let text = if self.within_line { text } else { text.trim_start_matches('\n') };
         if text.is_empty() {
             return Ok(());
@@ -82,7 +82,7 @@ impl Canvas {
         output::piece(&wrapped)
     }
 
-    /// Where a person writes.
+    /// Shows the prompt.
     pub(super) fn prompt(&mut self, text: &str) {
         self.spinner.end();
         if !self.mode.is_terminal() || self.prompted {
@@ -96,18 +96,18 @@ impl Canvas {
         self.prompted = true;
     }
 
-    /// The person has written: the line has ended, with a prompt on it or with what was being said.
+    /// The person has pressed enter, which ended the current line.
     pub(super) fn typed(&mut self) {
         self.prompted = false;
         self.spinner.leave();
-        // What comes from a pipe is not on the screen.
+        // Lines from a pipe are not on the screen.
         if self.mode.is_terminal() {
             self.within_line = false;
             self.wrap.reset();
         }
     }
 
-    /// What comes next stands at the beginning of a line.
+    /// Ensures that the next output begins a line.
     pub(super) fn end_line(&mut self) -> io::Result<()> {
         self.end_prompt();
         self.wrap.reset();
@@ -117,7 +117,7 @@ impl Canvas {
         std::mem::take(&mut self.waiting).iter().try_for_each(|line| output::line(line))
     }
 
-    /// What is shown stands below a prompt that nobody has written behind.
+    /// Moves below a prompt without typed text.
     fn end_prompt(&mut self) {
         self.spinner.clear();
         if std::mem::take(&mut self.prompted) {
@@ -125,12 +125,12 @@ impl Canvas {
         }
     }
 
-    /// Something is at work.
+    /// Starts the spinner.
     pub(super) fn work(&mut self) {
         self.spinner.begin();
     }
 
-    /// Waits until the sign of work is due; for ever where it has no room.
+    /// Waits until the spinner is due; for ever if it has no room.
     pub(super) async fn spinner_due(&self) {
         if self.within_line || self.prompted {
             return std::future::pending().await;

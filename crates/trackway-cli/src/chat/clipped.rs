@@ -1,4 +1,4 @@
-//! What was shortened on the screen, kept so that it can be shown whole.
+//! Keeps values that were shortened on the screen, so that they can be shown in full.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) struct Clipped {
 }
 
 impl Clipped {
-    /// Keeps it, and returns the number that it can be asked for by.
+    /// Keeps it, and returns its number for `/show`.
     pub(super) fn keep(&mut self, parts: &[Part]) -> usize {
         if self.kept.len() == KEPT_MAX {
             self.kept.pop_front();

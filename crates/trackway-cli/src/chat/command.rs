@@ -1,6 +1,6 @@
-//! Lines that are for the terminal, not for the agent.
+//! Commands for the chat itself, not for the agent.
 
-/// What a line asks the terminal to do.
+/// A command of the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
     Stop,
@@ -8,23 +8,23 @@ pub(super) enum Command {
     Fork,
     Help,
     Quit,
-    /// The whole of what was shortened under this number.
+    /// Show the shortened value with this number in full.
     Show(usize),
 }
 
 pub(super) const HELP: &[&str] = &[
-    "What you write is said to the agent. Where a question is open, it answers that.",
+    "What you write goes to the agent. If a question is open, it answers the question.",
     "  /stop   stop the turn, and what it started",
     "  /skip   leave the open question for later",
-    "  /fork   go on in a new session that begins with this conversation",
-    "  /show N show whole what was shortened as number N",
+    "  /fork   continue in a new session that begins with this conversation",
+    "  /show N show the shortened value number N in full",
     "  /help   this page",
     "  /quit   end; the session is kept (trackway chat --resume)",
     "Without a language model: /run NAME key=value … starts a workflow, help lists them.",
 ];
 
 impl Command {
-    /// The command that a line is; anything else is said to the agent.
+    /// Parses a line as a command; any other line goes to the agent.
     pub(super) fn of(line: &str) -> Option<Self> {
         let line = line.trim();
         if let Some(number) = line.strip_prefix("/show ") {
@@ -40,8 +40,8 @@ impl Command {
         }
     }
 
-    /// Whether it is obeyed at once, whatever is going on and whatever was written before it. A person
-    /// means what can be seen; of a pipe, only that something is to stop cannot wait.
+    /// Whether it is executed immediately, ahead of earlier lines. A person refers to the current
+    /// screen; from a pipe, only a stop is urgent.
     pub(super) const fn is_urgent(self, is_person: bool) -> bool {
         match self {
             Self::Stop => true,
@@ -51,7 +51,7 @@ impl Command {
     }
 }
 
-/// Whether a line is for the agent, also where a question is open: the offline rules obey it.
+/// Whether a line goes to the agent even if a question is open: it is a command of the offline rules.
 pub(super) fn is_for_agent(line: &str) -> bool {
     line.split_whitespace().next() == Some("/run")
 }

@@ -1,4 +1,4 @@
-//! What was before: earlier sessions of an agent, and what is left of them to do.
+//! Earlier sessions of an agent, and their unfinished runs.
 
 use trackway::api::{ForkRequest, ListFilter, RunDetail, RunSummary};
 use trackway_domain::{Role, SessionId, StateName};
@@ -8,10 +8,10 @@ use trackway_runtime::SystemIds;
 use super::view::{TEXT_RESPONSE, texts};
 use crate::{engine::Engine, failure::Failure, text};
 
-/// Turns that are shown of a conversation that is taken up: enough to know where one was.
+/// Turns that are shown when a conversation is continued: enough to remember its state.
 const TURNS_SHOWN: usize = 3;
 
-/// Turns that a fork begins with: as many as an agent looks back on.
+/// Turns that a fork begins with: as many as an agent reads.
 /// Limit (CLI): turns that a forked chat begins with.
 const TURNS_FORKED_MAX: usize = 200;
 
@@ -19,7 +19,7 @@ const TURNS_FORKED_MAX: usize = 200;
 /// Limit (CLI): unfinished runs of a session that a chat looks at.
 const UNFINISHED_MAX: usize = 50;
 
-/// Runs that are looked through for one that a person began: the others were started by workflows.
+/// Runs that are searched for one that a person started: workflows started the others.
 /// Limit (CLI): runs that a chat searches for an earlier conversation.
 const LOOKED_THROUGH: usize = 500;
 
@@ -55,7 +55,7 @@ async fn turns(
     Ok(runs)
 }
 
-/// What was said last.
+/// The last messages of a session.
 pub(super) async fn last_lines(
     engine: &Engine,
     agent: &str,
@@ -73,7 +73,7 @@ pub(super) async fn last_lines(
     Ok(lines)
 }
 
-/// The runs of a session that go on or wait, oldest first.
+/// The runs of a session that work or wait, oldest first.
 pub(super) async fn unfinished(
     engine: &Engine,
     session: &SessionId,
@@ -99,7 +99,7 @@ pub(super) async fn fork(
 ) -> Result<SessionId, Failure> {
     let forked = SessionId::made(SystemIds.uuid());
     let turns = turns(engine, agent, session, TURNS_FORKED_MAX).await?;
-    // Ids grow with time, so that the copies have the order of the originals.
+    // Ids grow with time, so the copies keep the order of the originals.
     for turn in turns.into_iter().rev() {
         let request = ForkRequest { at: None, session_id: Some(forked.clone()) };
         engine.fork(turn.id, request).await?;

@@ -1,12 +1,12 @@
-//! Lines that were read and could not be used yet.
+//! Lines that were read but cannot be used yet.
 
 use std::collections::VecDeque;
 
-/// Lines that are read ahead: more than anybody types while a turn goes on, and little of a long pipe.
+/// Lines that are read ahead: more than a person types during a turn, and a small part of a long pipe.
 /// Limit (CLI): lines that a chat reads ahead.
 const AHEAD_MAX: usize = 64;
 
-/// In the order in which they were written.
+/// In the order of the input.
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     lines: VecDeque<String>,
@@ -17,7 +17,7 @@ impl Typed {
         self.lines.push_back(line);
     }
 
-    /// Another line is left where it is for now.
+    /// No further line is read for now.
     pub(super) fn is_full(&self) -> bool {
         self.lines.len() >= AHEAD_MAX
     }
@@ -26,7 +26,7 @@ impl Typed {
         self.lines.len()
     }
 
-    /// The next line where it can be used, else the first that does not wait for those before it.
+    /// The next line if it can be used, else the first line that need not wait for earlier ones.
     pub(super) fn take(
         &mut self,
         is_usable: impl Fn(&str) -> bool,

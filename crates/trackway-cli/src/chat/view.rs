@@ -1,6 +1,6 @@
-//! What is shown of a conversation: the model's text as it comes, and what happens beside it. Each thing
-//! is shown once: what a workflow says is shown with the workflow that is followed, not where the turn
-//! repeats it.
+//! Shows a conversation: the model's text as it arrives, and updates of other runs. Each thing is shown
+//! once: a message of a followed workflow is shown for the workflow, and not again when the turn repeats
+//! it.
 
 use std::{collections::HashMap, io};
 
@@ -21,29 +21,29 @@ use crate::{
 /// Name of the artifact that is the model's text.
 pub(super) const TEXT_RESPONSE: &str = "text-response";
 
-/// Name of the artifact that is what the model thinks.
+/// Name of the artifact with the model's reasoning.
 const REASONING: &str = "reasoning";
 
-/// What the tool that starts a workflow begins with.
+/// Prefix of tools that start a workflow.
 const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 
 /// Limit (CLI): characters of a tool call or its result in a pipe; the log has the rest.
 const LINE_MAX: usize = 160;
 
-/// Where the updates of a conversation are shown.
+/// Shows the updates of a conversation.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) canvas: Canvas,
-    /// Who answers, as it was shown last.
+    /// The last shown name of the model.
     label: Option<String>,
     /// The model's text of this turn so far.
     said: String,
-    /// A workflow that this turn started is followed: it speaks for itself.
+    /// A workflow that this turn started is followed, so its own updates are shown.
     has_followed: bool,
-    /// What the model has thought in this turn, and the part of it that is not shown yet.
+    /// The model's reasoning in this turn, and the part of it that is not shown yet.
     thought: String,
     unshown_thought: String,
-    /// The workflows of the runs beside the turn.
+    /// The workflows of the other runs.
     names: HashMap<RunId, String>,
     growing: Growing,
     clipped: Clipped,
@@ -72,7 +72,7 @@ impl View {
         self.mode() == OutputMode::Json
     }
 
-    /// Who is talked to, where that is known before anything is said.
+    /// Shows which agent and model answer, if that is known at the start.
     pub(super) fn begin(&mut self, agent: &str, label: Option<&str>) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
@@ -87,19 +87,19 @@ impl View {
         }
     }
 
-    /// What the run of this id is called.
+    /// Sets the name of a run.
     pub(super) fn name(&mut self, run: RunId, workflow: &str) {
         self.names.insert(run, workflow.to_owned());
     }
 
-    /// The user has said something: a turn begins.
+    /// A turn begins.
     pub(super) fn turn(&mut self) {
         self.said.clear();
         self.has_followed = false;
         self.thought.clear();
     }
 
-    /// An update of the turn. `followed`: the workflows that it refers to are shown themselves.
+    /// Shows an update of the turn. `followed`: the workflows that it refers to show their own updates.
     pub(super) fn of_turn(&mut self, update: &RunUpdate, followed: bool) -> io::Result<()> {
         if self.is_json() {
             return output::json(update);
@@ -126,7 +126,7 @@ impl View {
         }
     }
 
-    /// An update of a run beside the turn.
+    /// Shows an update of another run.
     pub(super) fn of_other(&mut self, update: &RunUpdate) -> io::Result<()> {
         let (run, what) = (update.run_id, &update.what);
         if let What::Task { workflow, .. } = what {
@@ -162,7 +162,7 @@ impl View {
         }
     }
 
-    /// A workflow has made an artifact.
+    /// Shows an artifact of a workflow.
     fn made(&mut self, name: &str, artifact: &Artifact) -> io::Result<()> {
         let title = artifact.name.as_deref().unwrap_or(&artifact.artifact_id);
         let prefix = self.prefix(name);
@@ -170,7 +170,7 @@ impl View {
         self.parts_of(name, "  ", &artifact.parts)
     }
 
-    /// Parts of what a workflow says, behind its name.
+    /// Shows the parts of a workflow's message, after its name.
     fn parts_of(&mut self, name: &str, indent: &str, parts: &[Part]) -> io::Result<()> {
         let prefix = self.prefix(name);
         if !self.mode().is_terminal() {
@@ -190,7 +190,7 @@ impl View {
         Ok(())
     }
 
-    /// Keeps what was shortened, and says how it is shown.
+    /// Keeps a shortened value, and returns a hint how to show it.
     fn show_hint(&mut self, parts: &[Part]) -> String {
         let number = self.clipped.keep(parts);
         self.mode().paint(Tone::Dim, &format!("(shortened: /show {number})"))
@@ -229,7 +229,7 @@ impl View {
         Ok(())
     }
 
-    /// A line beside the conversation.
+    /// A note about the conversation.
     pub(super) fn aside(&mut self, text: &str) -> io::Result<()> {
         if self.is_json() {
             output::note(text);
@@ -238,19 +238,19 @@ impl View {
         self.canvas.aside(text)
     }
 
-    /// These runs have said nothing for a while; they are not waited for any longer.
+    /// Notes that the chat no longer waits for these silent runs.
     pub(super) fn stop_waiting<'a>(
         &mut self,
         runs: impl Iterator<Item = &'a RunId>,
     ) -> io::Result<()> {
         for run in runs {
             let name = self.names.get(run).cloned().unwrap_or_else(|| run.to_string());
-            self.aside(&format!("({name} goes on; what it says is shown here)"))?;
+            self.aside(&format!("({name} continues; its messages appear here)"))?;
         }
         Ok(())
     }
 
-    /// Shows whole what was shortened under this number.
+    /// Shows the shortened value with this number in full.
     pub(super) fn show(&mut self, number: usize) -> io::Result<()> {
         let Some(parts) = self.clipped.get(number) else {
             return self.aside(&format!("Nothing was shortened as number {number}."));
@@ -281,7 +281,7 @@ impl View {
         };
         let tool = tool.unwrap_or(name);
         if !self.mode().is_terminal() {
-            // Of a dispatch, the outcome says most; the workflow shows the rest.
+            // For a dispatch, the outcome is enough; the workflow shows the rest.
             let outcome = artifact.metadata.get("outcome").and_then(Value::as_str);
             let parts = || artifact.parts.iter().map(in_line).collect::<Vec<_>>().join(" ");
             let content = outcome.map_or_else(parts, str::to_owned);
@@ -290,7 +290,7 @@ impl View {
         }
         let is_dispatched = tool.starts_with(DISPATCH_PREFIX) && mark == "←";
         let is_started = artifact.metadata.contains_key("taskId");
-        // A workflow that was started speaks for itself, and the rules repeat what came of a call.
+        // A started workflow shows its own updates, and the offline rules repeat the result of a call.
         if is_dispatched && (is_started || self.is_offline()) {
             return Ok(());
         }
@@ -301,7 +301,7 @@ impl View {
         self.label.as_deref() == Some(offline::LABEL)
     }
 
-    /// The model thinks: kept until something else is shown, since it comes in pieces.
+    /// Collects the model's reasoning until other output follows, because it comes in pieces.
     fn think(&mut self, text: &str, append: bool) {
         if append {
             self.thought.push_str(text);
@@ -313,7 +313,7 @@ impl View {
         text.clone_into(&mut self.thought);
     }
 
-    /// Shows what the model has thought, at a terminal.
+    /// Shows the model's reasoning, at a terminal.
     fn show_thought(&mut self) -> io::Result<()> {
         let thought = std::mem::take(&mut self.unshown_thought);
         if thought.trim().is_empty() || !self.mode().is_terminal() {
@@ -333,7 +333,7 @@ impl View {
         Ok(())
     }
 
-    /// A tool call or its result in one line, with a way to see all of it.
+    /// A tool call or its result in one line, with a hint how to see all of it.
     fn call(&mut self, mark: &str, tool: &str, parts: &[Part]) -> io::Result<()> {
         self.show_thought()?;
         let brief = |part: &Part| match &part.content {
@@ -355,10 +355,10 @@ impl View {
         self.canvas.aside(&line)
     }
 
-    /// The model's text goes on, or begins again where an attempt broke off.
+    /// Appends the model's text, or begins it again after a failed attempt.
     fn text(&mut self, text: &str, append: bool) -> io::Result<()> {
         let text = text::printable(text);
-        // The rules have no words of their own: they repeat what the tool or the workflow has said.
+        // The offline rules only repeat the message of the tool or the workflow.
         if self.is_offline() && self.has_followed {
             self.said.push_str(&text);
             return Ok(());
@@ -371,7 +371,7 @@ impl View {
         let fresh = match text.strip_prefix(&self.said) {
             Some(fresh) => fresh.to_owned(),
             None => {
-                self.aside("(the answer begins anew)")?;
+                self.aside("(the answer starts again)")?;
                 text.clone()
             }
         };
@@ -384,7 +384,7 @@ impl View {
         let said = text::parts(message, "").join("\n");
         match state {
             StateName::Completed => {
-                // An answer of a given form was not shown while it came.
+                // A structured answer was not shown while it arrived.
                 if self.said.is_empty() && !output.is_null() {
                     let text = output.get("text").and_then(Value::as_str);
                     let text = text.map_or_else(|| output.to_string(), str::to_owned);
@@ -410,7 +410,7 @@ impl View {
     }
 }
 
-/// How a state looks.
+/// The tone of a state.
 pub(crate) const fn tone(state: StateName) -> Tone {
     match state {
         StateName::Completed => Tone::Good,
@@ -419,7 +419,7 @@ pub(crate) const fn tone(state: StateName) -> Tone {
     }
 }
 
-/// A model as it is shown, so that nobody takes rules for a mind.
+/// The displayed name of a model; it says when rules answer instead of a model.
 fn named(label: &str) -> String {
     if label == offline::LABEL {
         format!("{label}: rules, not a language model")
@@ -440,7 +440,7 @@ pub(super) fn texts(parts: &[Part]) -> String {
 fn in_line(part: &Part) -> String {
     match &part.content {
         PartContent::Text { text } => text.replace('\n', " "),
-        // Of a dispatch, the outcome says most.
+        // For a dispatch, the outcome is enough.
         PartContent::Data { data } => match data.get("outcome").and_then(Value::as_str) {
             Some(outcome) => match data.get("message").and_then(Value::as_str) {
                 Some(message) => format!("{outcome}: {message}"),

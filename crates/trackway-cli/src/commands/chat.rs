@@ -15,13 +15,13 @@ use crate::{
     workspace::follow::Following,
 };
 
-/// Somebody to talk to.
+/// The agent of a conversation.
 struct Partner {
     engine: Engine,
     agent: String,
-    /// The model, where it is known before anything is said.
+    /// The model, if it is known at the start.
     label: Option<String>,
-    /// Keeps an agent of this process in step with its file.
+    /// Keeps an agent of this process up to date with its file.
     _following: Option<Following>,
 }
 
@@ -61,7 +61,7 @@ async fn partner(args: &args::Chat) -> Result<Partner, Failure> {
         Place::Server(api) => {
             if !args.folders.workflows.is_empty() {
                 return Err(Failure::new("--workflows is for conversations in this process")
-                    .hint("a server runs this one: name its folders where it is started")
+                    .hint("a server runs this one: name its folders when you start it")
                     .exit(Exit::Usage));
             }
             if args.within.workspace.is_some() {

@@ -39,7 +39,7 @@ pub(super) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     Ok(if errors == 0 { Exit::Done } else { Exit::Usage })
 }
 
-/// What programs read.
+/// The output for programs.
 fn report(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_json::Value {
     let models = &workspace.models;
     let agents: Vec<&str> = workspace.agents.iter().map(|agent| agent.spec.name.as_str()).collect();
@@ -52,7 +52,7 @@ fn report(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_j
     })
 }
 
-/// What a person reads.
+/// The output for people.
 fn page(findings: &[Finding], errors: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in findings {

@@ -1,5 +1,5 @@
-//! A server in this process, with everything that its workspace has: what was begun with an agent goes on
-//! with it, whichever command drives it.
+//! A server in this process, with the whole workspace: a run that began with an agent continues with that
+//! agent, whichever command drives it.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::{
     workspace::follow::Loader,
 };
 
-/// The bundled programs and the written workflows, and who reads the agents that work beside them.
+/// A server with the bundled programs and the workflow files, and the loader of the workspace's agents.
 pub(super) fn workflows(
     workspace: Option<&Path>,
     folders: &Folders,
     data: &Path,
 ) -> Result<(Server, Loader), Failure> {
     let folder = config::folder(workspace)?;
-    // What is wrong with it is told by the loader.
+    // The loader reports the findings.
     let (config, _) = Config::read(folder, &config::variable);
     let folders = mcp::folders(folders, &config, workspace);
     let (data, allow_loopback) = (data.to_owned(), config.outgoing.allow_loopback);
@@ -32,7 +32,7 @@ pub(super) fn workflows(
     Ok((make(), Loader::new(folder, &folders, make)))
 }
 
-/// The same with the agents as they are now.
+/// The same with the current agents.
 pub(super) fn all(
     workspace: Option<&Path>,
     folders: &Folders,

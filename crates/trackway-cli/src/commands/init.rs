@@ -12,11 +12,11 @@ use crate::{args::Init, exit::Exit, failure::Failure, output, text};
 /// The checkout that this binary was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Which versions a project is built with.
+/// The file that pins the versions of dependencies.
 const LOCK: &str = "Cargo.lock";
 
-/// The files of a project and their templates: real files, so that they are read and edited as what
-/// they are.
+/// The files of a project and their templates: real files, so that editors and tools understand
+/// them.
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("init/template/Cargo.toml.template")),
     ("README.md", include_str!("init/template/README.md.template")),
@@ -28,7 +28,8 @@ const FILES: &[(&str, &str)] = &[
 
 pub(super) fn init(args: &Init) -> Result<Exit, Failure> {
     let trackway = checkout(args.trackway.as_deref())?;
-    // The same versions as the checkout's: they are known to build together, and are there already.
+    // The same versions as the checkout: they are known to build together, and are already
+    // downloaded.
     let lock = trackway.join(LOCK);
     let lock = lock.is_file().then_some(lock);
     let folder = free_folder(&args.dir, lock.is_some())?;
@@ -64,12 +65,12 @@ fn checkout(given: Option<&Path>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The folder, made where it is missing. Whatever else is in it stays as it is.
+/// The folder, created if it is missing. Other files in it do not change.
 fn free_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, Failure> {
     let written = FILES.iter().map(|(path, _)| *path).chain(with_lock.then_some(LOCK));
     if let Some(taken) = written.filter_map(|path| in_the_way(dir, Path::new(path))).next() {
         return Err(Failure::new(format!(
-            "{} is there already; nothing was written",
+            "{} already exists; nothing was written",
             taken.display()
         ))
         .hint("name another folder, or move it away")
@@ -80,10 +81,10 @@ fn free_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, Failure> {
     Ok(dir.canonicalize().with_context(read)?)
 }
 
-/// What keeps a file from being written: itself, or something where a folder has to be.
+/// The path that blocks a new file: the file itself, or a file in place of a parent folder.
 fn in_the_way(dir: &Path, path: &Path) -> Option<PathBuf> {
     let file = dir.join(path);
-    // A link into nothing is something too.
+    // A broken link also counts as a file.
     if file.symlink_metadata().is_ok() {
         return Some(file);
     }
@@ -91,14 +92,14 @@ fn in_the_way(dir: &Path, path: &Path) -> Option<PathBuf> {
     (parent.exists() && !parent.is_dir()).then_some(parent)
 }
 
-/// A name that Cargo takes, from the folder's.
+/// A package name that Cargo accepts, from the name of the folder.
 fn package_name(folder: &Path) -> String {
     let folder =
         folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let name: String = folder.chars().map(plain).collect();
     let name = name.trim_matches('-');
-    // Names of the language and of the crates beside it are taken.
+    // Names of the language and of the dependencies cannot be used.
     let taken = [
         "",
         "test",

@@ -1,4 +1,4 @@
-//! `trackway keys`: the keys of a data folder, with or without a server that holds it.
+//! `trackway keys`: the keys of a data folder, with or without a running server.
 
 use serde_json::{Value, json};
 use trackway::{Caller, KeyFile, NewKey, Scopes, StoredKey};
@@ -13,7 +13,7 @@ use crate::{
     output, text,
 };
 
-/// `trackway keys create`: makes a key and shows it once.
+/// `trackway keys create`: creates a key and prints it once.
 pub(super) fn create(args: CreateKey) -> Result<Exit, Failure> {
     let scopes = Scopes::new(args.scopes.iter().map(|scope| scope.as_str()))
         .map_err(|error| Failure::of(&error).exit(Exit::Usage))?;
@@ -25,7 +25,7 @@ pub(super) fn create(args: CreateKey) -> Result<Exit, Failure> {
         key["key"] = secret.expose().into();
         output::json(&key)?;
     } else {
-        // The key alone is data, so that a script can take it.
+        // Only the key goes to stdout, so that a script can read it.
         output::line(secret.expose())?;
         let id = stored.key.id();
         output::note(
@@ -36,7 +36,7 @@ pub(super) fn create(args: CreateKey) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// `trackway keys list`: which keys there are, and what each may do.
+/// `trackway keys list`: all keys and their scopes.
 pub(super) fn list(args: &ListKeys) -> Result<Exit, Failure> {
     let keys = KeyFile::in_folder(&args.data.folder).read()?;
     if args.json {
@@ -65,7 +65,7 @@ fn row(stored: &StoredKey) -> Vec<String> {
     ]
 }
 
-/// `trackway keys revoke`: a key that lets nobody in any more.
+/// `trackway keys revoke`: ends a key.
 pub(super) fn revoke(args: &RevokeKey) -> Result<Exit, Failure> {
     let revoked = KeyFile::in_folder(&args.data.folder).revoke(&args.id)?;
     if args.json {
@@ -104,7 +104,7 @@ pub(super) fn rotate(args: &RotateKeys) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A key as JSON. Its hash is nobody's business, though it lets nobody in.
+/// A key as JSON, without its hash.
 fn shown(stored: &StoredKey) -> Value {
     let (key, caller) = (&stored.key, stored.key.caller());
     json!({

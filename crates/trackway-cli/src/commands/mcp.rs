@@ -1,7 +1,7 @@
-//! `trackway mcp`: written workflows for the agent that started this process.
+//! `trackway mcp`: serves workflow files to the agent that started this process.
 //!
-//! The folder is not held: a server and any number of these may work on it at the same time. Nothing
-//! but the protocol is written to stdout, and the process ends when its stdin does.
+//! The folder is not locked: a server and any number of these processes may use it at the same time.
+//! Only the protocol goes to stdout, and the process ends when its stdin ends.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,7 +29,7 @@ pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
         None => Arc::new(NoFaults),
     };
     let data = &args.data.folder;
-    // The store first: it makes the folder where there is none.
+    // The store first: it creates the folder if it is missing.
     let store = trackway_sqlite::Options { faults: faults.clone(), ..Default::default() };
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(data, store)?);
     let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
@@ -52,7 +52,7 @@ fn catalogue(named: &Folders, config: &Config, workspace: Option<&Path>) -> Cata
     if are_named(named, config) { Catalogue::named(folders) } else { Catalogue::new(folders) }
 }
 
-/// The folders that are named, else those of the configuration, else the one beside it.
+/// The named folders, else those of the configuration, else the default folder next to it.
 pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>) -> Vec<PathBuf> {
     let folders = match &config.workflows.folders {
         _ if !named.workflows.is_empty() => &named.workflows,
@@ -65,7 +65,7 @@ pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>
     folders.clone()
 }
 
-/// Whether somebody said where the workflows are. Nobody misses a folder that nobody named.
+/// Whether the user named the folders. A missing default folder is not reported.
 pub(super) fn are_named(named: &Folders, config: &Config) -> bool {
     !named.workflows.is_empty() || config.workflows.folders.is_some()
 }

@@ -1,4 +1,4 @@
-//! `trackway run`: starts a workflow and stays with it.
+//! `trackway run`: starts a workflow and follows it.
 
 use serde_json::json;
 use trackway::{
@@ -34,11 +34,11 @@ pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
             known(&server, &args.name)?;
             Engine::open_as(place, server, &args.testing).await?
         }
-        // Its workflows are where it was told.
+        // The server has its own workflow folders.
         Place::Server(api) if args.folders.workflows.is_empty() => Engine::server(api),
         Place::Server(_) => {
             return Err(Failure::new("--workflows is for runs in this process")
-                .hint("a server runs this one: name its folders where it is started")
+                .hint("a server runs this one: name its folders when you start it")
                 .exit(Exit::Usage));
         }
     };
@@ -47,7 +47,7 @@ pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
     ended
 }
 
-/// Before anything is opened: a mistyped name makes no folder.
+/// Checked before anything is opened, so that a mistyped name creates no folder.
 fn known(server: &Server, name: &str) -> Result<(), Failure> {
     let registry = server.registry().map_err(|error| Failure::of(&error))?;
     if registry.get(name).is_some() {
@@ -75,7 +75,7 @@ async fn drive(
     follow.run(&mut asker, signals).await
 }
 
-/// Starts the run. Input that was not given, but is needed, is asked for. `None`: interrupted.
+/// Starts the run. Asks for required input that is missing. `None`: interrupted.
 async fn start(
     args: &Run,
     engine: &Engine,
@@ -92,7 +92,7 @@ async fn start(
         let Some(invalid) = failure.invalid.clone().filter(|_| args.input.is_none()) else {
             return Err(failure);
         };
-        // The first time nothing was given, so there is nothing to complain about.
+        // The first time there was no input, so there are no problems to show.
         let problems = if asked { invalid.problems.as_slice() } else { &[] };
         let filled = tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! `trackway runs …`: runs that exist.
+//! `trackway runs …`: commands on existing runs.
 
 pub(super) mod fork;
 mod guided;
@@ -45,7 +45,8 @@ pub(super) async fn cancel(args: OneRun) -> Result<Exit, Failure> {
     tell(&canceled?, args.json)
 }
 
-/// `trackway runs migrate`: a run that an agent drives goes on by its workflow as it is written now.
+/// `trackway runs migrate`: moves a run that an agent drives to the current version of its workflow
+/// file.
 pub(super) async fn migrate(args: Migrate) -> Result<Exit, Failure> {
     let desk = Desk::open(&args.data.folder, &args.folders, None)?;
     let migrated = desk.guide.migrate(&Access::local(), args.id).await;
@@ -59,7 +60,7 @@ pub(super) async fn migrate(args: Migrate) -> Result<Exit, Failure> {
             "nodes": migrated.nodes,
         }))?;
     } else if migrated.nodes.is_empty() {
-        output::line(&format!("{} goes by {} already", args.id, migrated.to))?;
+        output::line(&format!("{} already uses {}", args.id, migrated.to))?;
     } else {
         let (count, to) = (migrated.nodes.len(), migrated.to);
         let nodes = if count == 1 { "node" } else { "nodes" };
@@ -68,7 +69,7 @@ pub(super) async fn migrate(args: Migrate) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// An engine that leaves the other runs of the folder alone: they are none of the command's business.
+/// An engine that does not continue the other runs of the folder.
 async fn for_one_run(place: &args::Place) -> Result<Engine, Failure> {
     let server = |data: &Path| Ok(programs::bundled(data).without_recovery());
     Engine::open_existing(Place::find(place)?, server, &Testing { fault: None }).await

@@ -18,12 +18,12 @@ use crate::{
     workspace::{Workspace, apply, follow::Loader},
 };
 
-/// How long connections that are still open may keep a server from ending.
+/// How long open connections may delay the end of a server.
 /// Limit (CLI): time that open connections may delay the end of a server.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
-    // Before the address is told: whoever reads it may end us at once.
+    // Before the address is printed: a reader of it may send a signal immediately.
     let mut signals = Signals::install()?;
     let folder = config::folder(args.workspace.as_deref())?;
     let (workspace, _) = Workspace::read(folder, &config::variable);
@@ -58,25 +58,25 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     }
     let (end, ending) = tokio::sync::oneshot::channel();
     let mut serving = std::pin::pin!(bound.serve(async {
-        // Dropped or sent, it is over.
+        // A dropped sender also means the end.
         let _ = ending.await;
     }));
     tokio::select! {
-        // It ends by itself only when something failed.
+        // It ends without a signal only when something failed.
         served = &mut serving => return Ok(served.map(|()| Exit::Done)?),
         () = signals.next() => {}
     }
     let _ = end.send(());
     tokio::select! {
         served = &mut serving => served?,
-        // Everything that was acknowledged is durable: leaving early loses nothing.
+        // All acknowledged data is durable, so an early exit loses nothing.
         () = signals.next() => output::note("Not waiting for open connections."),
         () = tokio::time::sleep(FAREWELL_MAX) => output::note("Some connections stayed open; leaving them."),
     }
     Ok(Exit::Done)
 }
 
-/// What is served besides the workspace.
+/// What is served in addition to the workspace.
 fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server {
     match profile {
         None => programs::bundled(data),
@@ -84,7 +84,7 @@ fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server
     }
 }
 
-/// What programs read: one line, of which `url` is promised.
+/// The output for programs: one line; only `url` is a stable field.
 fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
     let url = bound.url();
     let agents: Vec<_> = names(bound)
@@ -98,7 +98,7 @@ fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
     told
 }
 
-/// What a person reads.
+/// The output for people.
 fn page(bound: &Bound, data: &Path) -> Vec<String> {
     let url = bound.url();
     let mut lines = vec![
@@ -133,7 +133,7 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     lines.extend([
         format!("MCP:   {url}/mcp (or start `trackway mcp` from your agent)"),
         format!("Data:  {}", data.display()),
-        "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),
+        "Stop:  Ctrl-C (unfinished runs continue at the next start)".to_owned(),
         "Try:".to_owned(),
         format!(
             "  curl -s {url}/a2a/agents/echo{key} -H 'content-type: application/json' -d '{call}'"

@@ -1,7 +1,7 @@
 //! `trackway sessions …`: workstreams of several runs.
 //!
-//! All of it works on the folder itself, also while a server or an agent's `trackway mcp` works on it:
-//! the store orders its writers, and the folder is not held.
+//! These commands use the folder directly, also while a server or an agent's `trackway mcp` uses it:
+//! the store orders its writers, and the folder is not locked.
 
 mod export;
 mod find;
@@ -38,7 +38,7 @@ pub(super) async fn sessions(command: Sessions) -> Result<Exit, Failure> {
     }
 }
 
-/// `trackway sessions list`: which sessions there are.
+/// `trackway sessions list`: lists sessions.
 async fn list(args: &ListSessions) -> Result<Exit, Failure> {
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let sessions = reader(&args.whose)?.list(limit).await?;
@@ -90,13 +90,13 @@ async fn notes(args: &OneSession) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The sessions in a folder that must be there.
+/// The sessions in a folder that must exist.
 fn reader(whose: &Whose) -> Result<SessionsReader, Failure> {
     let journal = Arc::new(place::existing(&whose.data.folder)?);
     Ok(SessionsReader::of(journal, whose.access()))
 }
 
-/// The folder's store as one of its writers. A folder that is not there is made.
+/// The folder's store, opened for writing. A missing folder is created.
 fn writer(folder: &Path) -> Result<Arc<dyn Journal>, Failure> {
     Ok(Arc::new(SqliteJournal::open(folder)?))
 }
@@ -107,7 +107,7 @@ impl From<SessionsError> for Failure {
         match error {
             SessionsError::Unknown { id, known } => match nearest(id.as_str(), &known) {
                 Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
-                None => failure.hint("`trackway sessions list` shows which there are"),
+                None => failure.hint("`trackway sessions list` shows them"),
             },
             SessionsError::Damaged { .. } => failure.hint(
                 "a bundle holds whole logs only; `--format markdown` or `--format pdf` writes what can be read",

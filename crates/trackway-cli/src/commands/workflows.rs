@@ -1,6 +1,7 @@
-//! `trackway workflows …`: the written workflows of a workspace, read as `trackway mcp` reads them.
+//! `trackway workflows …`: the workflow files of a workspace, read in the same way as by `trackway
+//! mcp`.
 //!
-//! Nothing is started and no data folder is opened.
+//! These commands start nothing and open no data folder.
 
 mod check;
 mod list;
@@ -28,7 +29,7 @@ pub(super) fn workflows(command: &Workflows) -> Result<Exit, Failure> {
     }
 }
 
-/// The folders of a workspace, and whether somebody named them.
+/// The workflow folders of a workspace, and whether the user named them.
 fn folders(library: &Library) -> Result<(Vec<PathBuf>, bool), Failure> {
     let config = Config::load(library.workspace.as_deref())?;
     let folders = mcp::folders(&library.folders, &config, library.workspace.as_deref());
@@ -40,7 +41,7 @@ fn catalogue(library: &Library) -> Result<Catalogue, Failure> {
     Ok(if named { Catalogue::named(folders) } else { Catalogue::new(folders) })
 }
 
-/// One thing that is wrong in a file.
+/// One problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
     file: String,
@@ -76,7 +77,7 @@ impl Finding {
     }
 }
 
-/// What keeps a file from being a workflow.
+/// Why a file is not a valid workflow.
 fn faults(invalid: &Invalid) -> impl Iterator<Item = Finding> + '_ {
     invalid.errors.iter().map(|fault: &Fault| Finding {
         file: invalid.file.display().to_string(),
@@ -87,7 +88,7 @@ fn faults(invalid: &Invalid) -> impl Iterator<Item = Finding> + '_ {
     })
 }
 
-/// What keeps a workflow from being started.
+/// Why a workflow cannot be started.
 fn unsupported(known: &Known) -> impl Iterator<Item = Finding> + '_ {
     let matter = known.definition.unheeded.iter().filter(|construct| construct.matters);
     matter.map(|construct| Finding {

@@ -38,7 +38,7 @@ fn an_object_becomes_fields_the_required_ones_first_in_their_order() {
     assert_eq!(fields[2].prompt(), "  note (text, empty to leave out): ");
 }
 
-/// An empty line stands for what is known; never for a yes.
+/// An empty line means the known value, but never a yes.
 #[test]
 fn known_values_and_defaults_are_offered() {
     let schema = json!({
@@ -121,7 +121,7 @@ fn what_has_no_form_is_asked_for_as_json() {
     }
 }
 
-/// What a server asks through MCP can be declined, and is a form all the same.
+/// A question from an MCP server can be declined, and is still a form.
 #[test]
 fn what_can_be_declined_is_asked_field_by_field() {
     let schema = json!({

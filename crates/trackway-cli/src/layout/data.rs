@@ -1,4 +1,4 @@
-//! Data for people: a table where a list has rows, else an indented tree.
+//! Data for people: a table if a list has rows, else an indented tree.
 
 use serde_json::{Map, Value};
 
@@ -13,10 +13,10 @@ const DEPTH_MAX: usize = 12;
 const COLUMNS_MAX: usize = 8;
 /// Limit (CLI): columns of a key, beyond which values do not line up with it.
 const KEY_MAX: usize = 24;
-/// What stands between columns.
+/// The space between columns.
 const GAP: &str = "  ";
 
-/// A value as lines that are at most `width` wide where its words allow it.
+/// A value as lines of at most `width` columns, unless a word is longer.
 pub(crate) fn render(value: &Value, width: usize, detail: Detail) -> Rendered {
     let mut tree = Tree { detail, clipped: false };
     let mut lines = tree.block(value, width, 0);
@@ -100,7 +100,7 @@ impl Tree {
         lines
     }
 
-    /// Objects of plain values are rows, where they fit side by side.
+    /// Objects of plain values become rows, if the columns fit.
     fn table(&mut self, items: &[Value], width: usize) -> Option<Vec<String>> {
         let rows: Vec<&Map<String, Value>> =
             items.iter().map(Value::as_object).collect::<Option<_>>()?;
@@ -178,7 +178,7 @@ impl Column {
     }
 }
 
-/// Whether a value stands beside its key.
+/// Whether a value is on the same line as its key.
 fn is_inline(value: &Value, width: usize) -> bool {
     match value {
         Value::Object(object) => object.is_empty(),
@@ -190,7 +190,7 @@ fn is_inline(value: &Value, width: usize) -> bool {
     }
 }
 
-/// A value as it is read: strings without quotes, flat lists with commas.
+/// A value for reading: strings without quotes, flat lists with commas.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => printable(text),
@@ -204,7 +204,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A key and its value, which stays right of it.
+/// A key and its value, with the wrapped lines of the value aligned.
 fn hanging(key: &str, column: usize, value: &str, width: usize) -> Vec<String> {
     let column = column.max(width_of(key)) + GAP.len();
     let wrapped = wrap(value, width.saturating_sub(column).max(width / 3));

@@ -1,20 +1,20 @@
-//! Text that comes in pieces, wrapped at words while it is written.
+//! Text that arrives in pieces, wrapped at words while it is printed.
 
 use super::width_of;
 
-/// Where the text stands, and the word that may go on with the next piece.
+/// The current column, and the last word, which the next piece may continue.
 #[derive(Debug, Default)]
 pub(crate) struct WordWrap {
     column: usize,
-    /// Spaces that are written once a word follows them on the same line.
+    /// Spaces that are printed once a word follows on the same line.
     spaces: usize,
     /// The word at the end of the line, as far as it is known.
     word: String,
 }
 
 impl WordWrap {
-    /// What to write for the next piece. A word that turns out too long for its line is taken to the next
-    /// one where the cursor can be moved.
+    /// What to write for the next piece. If the cursor can be moved, a word that becomes too long for its
+    /// line moves to the next one.
     pub(crate) fn push(&mut self, piece: &str, width: usize, can_move: bool) -> String {
         let mut out = String::new();
         for token in tokens(piece) {
@@ -30,7 +30,7 @@ impl WordWrap {
         out
     }
 
-    /// The line has ended by other means.
+    /// Other output has ended the line.
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }
@@ -48,7 +48,7 @@ impl WordWrap {
                 self.new_line(out);
             } else if can_move && taken + added <= width {
                 let word = std::mem::take(&mut self.word);
-                // Back to where the word begins, and the rest of the line away.
+                // Moves back to the beginning of the word and clears the rest of the line.
                 out.push_str(&format!("\x1b[{taken}D\x1b[K"));
                 self.new_line(out);
                 out.push_str(&word);

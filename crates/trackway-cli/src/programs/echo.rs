@@ -1,4 +1,4 @@
-//! `echo`: says back what it is told, as an artifact that may come in pieces.
+//! `echo`: returns its input as an artifact, optionally in pieces.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Workflow for Echo {
     }
 }
 
-/// The text in exactly `count` pieces, as even as they get; trailing ones may be empty.
+/// The text in exactly `count` pieces of about the same size; the last ones may be empty.
 fn pieces(text: &str, count: u32) -> Vec<String> {
     let count = count.max(1) as usize;
     let characters: Vec<char> = text.chars().collect();

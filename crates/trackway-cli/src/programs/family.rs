@@ -1,4 +1,4 @@
-//! `family`: starts children, waits for all of them, and reports what became of each.
+//! `family`: starts children, waits for all of them, and reports the result of each.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `tck`: the scripted subject of the A2A conformance suites. Each message says what is to be done with
-//! it; see `script`.
+//! `tck`: the scripted subject of the A2A conformance suites. Each message selects an action; see
+//! `script`.
 
 mod script;
 
@@ -12,10 +12,9 @@ use trackway::{
 
 use self::script::{Act, Product};
 
-/// How long a run works that is to be polled; what ACTS asks for.
+/// How long a run works that a test polls; required by ACTS.
 const WORK: Duration = Duration::from_secs(5);
-/// How long a run waits to be canceled. Suites cancel within seconds; a run that was forgotten still
-/// ends.
+/// How long a run waits to be canceled. Suites cancel within seconds, and a forgotten run still ends.
 const HOLD: Duration = Duration::from_secs(60 * 60);
 
 const FILE_NAME: &str = "output.txt";
@@ -26,7 +25,7 @@ const FILE_URL: &str = "https://example.com/output.txt";
 
 #[derive(Debug, Clone)]
 pub struct Tck {
-    /// The time that the suite gives a stream.
+    /// The time that the suite waits for a stream.
     pub patience: Duration,
 }
 
@@ -35,7 +34,7 @@ impl Workflow for Tck {
     const DESCRIPTION: &'static str = "Does what each message of a conformance suite asks for: the subject of A2A's TCK and ACTS.";
     const TAGS: &'static [&'static str] = &["conformance"];
     const EXAMPLES: &'static [&'static str] = &["tck-complete-task", "tck-artifact-text"];
-    /// The suites send types that nobody else has heard of.
+    /// The suites send media types that are not registered.
     const INPUT_MODES: &'static [&'static str] = &["*/*"];
     type Input = Value;
     type Output = ();
@@ -70,7 +69,7 @@ impl Workflow for Tck {
                     works_for(&ctx, self.patience / 2).await?;
                     act = Act::Converse;
                 }
-                // Long enough for a client that comes back after its stream timed out.
+                // Long enough for a client that reconnects after its stream timed out.
                 Act::Linger => return works_for(&ctx, self.patience * 2).await,
             }
         }

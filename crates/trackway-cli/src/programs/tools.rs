@@ -1,4 +1,4 @@
-//! A tool to try things with, beside those that every server has.
+//! A tool for experiments, in addition to those that every server has.
 
 use std::{future::Future, io, path::Path, pin::Pin, time::Duration};
 

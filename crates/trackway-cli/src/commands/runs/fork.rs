@@ -1,4 +1,4 @@
-//! `trackway runs fork`: another run that begins with a part of this one, and stays with it until it
+//! `trackway runs fork`: starts a run that shares the beginning of another one, and follows it until it
 //! waits or ends.
 
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::{
     signals::Signals,
 };
 
-/// The warning that no folder has the definition any more.
+/// Code of the warning that no folder has the definition any more.
 const DEFINITION_MISSING: &str = "definition-missing";
 
 pub(in crate::commands) async fn fork(args: Fork) -> Result<Exit, Failure> {
@@ -49,14 +49,14 @@ pub(in crate::commands) async fn fork(args: Fork) -> Result<Exit, Failure> {
     ended
 }
 
-/// A run that an agent drives has all its branches in one log: what is handed over are tokens for one of
-/// its nodes, with which an agent goes on from there.
+/// A run that an agent drives has all its branches in one log: this prints tokens for one of its nodes,
+/// and an agent continues from there with them.
 async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
     if args.at.is_some() {
         return Err(Failure::new(
             "an agent drives this run: it is forked at a node, not at an event",
         )
-        .hint("name the node with --node; `trackway sessions graph` shows which there are")
+        .hint("name the node with --node; `trackway sessions graph` shows the nodes")
         .exit(Exit::Usage));
     }
     let access = Access::local();
@@ -74,7 +74,7 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
         Ok((position, recap))
     };
     let told = looked.await.map(|(mut position, recap)| {
-        // Where nobody said where the definition is, that it was not found says nothing.
+        // Without named folders, a missing definition means nothing.
         if args.workflows.is_empty() {
             position.warnings.retain(|warning| warning.code != DEFINITION_MISSING);
         }
@@ -98,7 +98,7 @@ async fn drive(args: &Fork, engine: &Engine, signals: &mut Signals) -> Result<Ex
     } else {
         output::line(&format!("{} goes on as {id}", args.id))?;
     }
-    // What the fork shares with the original was seen before, but for the question that may be its last.
+    // The shared events are not shown again, except a question that may be the last of them.
     let after = forked.pos.saturating_sub(1);
     let again = Again { place: &args.place, within: &args.within };
     let follow = Follow::new(engine, Screen::new(args.json), again, id, after).await?;

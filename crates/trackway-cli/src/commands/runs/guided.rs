@@ -1,5 +1,5 @@
-//! Runs that an outside agent drives, from the command line. The folder is not held: agents and a server
-//! may work on it meanwhile.
+//! Commands on runs that an outside agent drives. The folder is not locked: agents and a server may use
+//! it at the same time.
 
 use std::{path::Path, sync::Arc};
 
@@ -11,7 +11,7 @@ use trackway_sqlite::SqliteJournal;
 
 use crate::{args::Folders, commands::mcp, config::Config, failure::Failure, place};
 
-/// A guide on a folder that must be there.
+/// A guide on a folder that must exist.
 pub(super) struct Desk {
     pub(super) guide: Guide,
     pub(super) ring: KeyRing,
@@ -24,7 +24,7 @@ impl Desk {
         folders: &Folders,
         workspace: Option<&Path>,
     ) -> Result<Self, Failure> {
-        // A mistyped folder is not made.
+        // A mistyped folder is not created.
         drop(place::existing(data)?);
         let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(data)?);
         let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
@@ -44,7 +44,7 @@ impl Desk {
     }
 }
 
-/// Whether an outside agent drives this run of a folder; false where there is no such run.
+/// Whether an outside agent drives this run of a folder; false if there is no such run.
 pub(super) async fn is_guided(data: &Path, run: RunId) -> Result<bool, Failure> {
     let journal = place::existing(data)?;
     let first = journal.events(run, 0, 1).await;
@@ -53,7 +53,7 @@ pub(super) async fn is_guided(data: &Path, run: RunId) -> Result<bool, Failure> 
     Ok(matches!(first, Some(Event::Submitted(submission)) if submission.guided))
 }
 
-/// What a guide refuses, for a person.
+/// Explains a refusal of the guide to a person.
 pub(super) fn refused(error: &GuideError) -> Failure {
     let failure = Failure::of(error).code(error.code().as_str());
     match error {

@@ -1,4 +1,4 @@
-//! `trackway runs list`: which runs there are.
+//! `trackway runs list`: lists runs.
 
 use trackway::api::{ListFilter, RunSummary};
 

@@ -1,7 +1,7 @@
-//! `trackway runs replay-check`: would this binary's programs go on with those runs?
+//! `trackway runs replay-check`: checks whether this binary's programs could continue the runs.
 //!
-//! Meant for before a deployment: the new binary reads the logs from the server that runs, replays
-//! each against its own program and does nothing else.
+//! Use it before a deployment: the new binary reads the logs from the running server, replays each
+//! against its own program and does nothing else.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ enum Verdict {
 }
 
 pub(in crate::commands) async fn replay_check(args: ReplayCheck) -> Result<Exit, Failure> {
-    // What an agent is stands in the store, with its turns.
+    // The store has the specs of agents, with their turns.
     let server = programs::bundled(&args.place.data.folder).agents(Agents::default());
     let registry = server.registry().map_err(|error| Failure::of(&error))?;
     let tools = Arc::new(server.tools().map_err(|error| Failure::of(&error))?);
@@ -63,7 +63,7 @@ pub(in crate::commands) async fn replay_check(args: ReplayCheck) -> Result<Exit,
                 learn(&registry, &tools, &reader, &log).await?;
                 check(&registry, id, log).await
             }
-            // One log that cannot be read must not hide what is wrong with the others.
+            // One unreadable log must not hide problems of the others.
             Err(failure) if failure.code.as_deref() == Some(Code::DamagedLog.as_str()) => {
                 damaged(id, &failure)
             }
@@ -99,7 +99,8 @@ async fn unfinished(reader: &Reader) -> Result<Vec<RunId>, Failure> {
     }
 }
 
-/// Registers the definition that a run is pinned to, where no program of this binary is meant.
+/// Registers the definition that a run is pinned to, if the run does not belong to a program of
+/// this binary.
 async fn learn(
     registry: &Registry,
     tools: &Arc<Tools>,

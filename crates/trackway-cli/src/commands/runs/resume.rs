@@ -1,4 +1,4 @@
-//! `trackway runs resume`: answers a run, and stays with it until it waits again or ends.
+//! `trackway runs resume`: answers a run, and follows it until it waits again or ends.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ async fn drive(
             Err(Failure::invalid("the answer does not satisfy the question's schema", invalid)
                 .hint(format!("the question stays open; see it with: {show}")))
         }
-        Answer::Late => Err(Failure::new("the question had been answered already")
+        Answer::Late => Err(Failure::new("the question has already been answered")
             .code(Code::InvalidRequest.as_str())),
     }
 }

@@ -1,4 +1,4 @@
-//! `trackway runs show`: one run, whole.
+//! `trackway runs show`: one run with all its details.
 
 use trackway::api::{Message, RunDetail};
 use trackway_domain::{Code, Role};
@@ -35,7 +35,7 @@ pub(super) fn page(run: &RunDetail) -> Vec<String> {
         ("Input", run.input.to_string()),
     ];
     if let Some(reason) = &run.damaged {
-        rows.push(("Damaged", format!("{reason}; what was recorded before it is shown")));
+        rows.push(("Damaged", format!("{reason}; the events before it are shown")));
     }
     if run.imported {
         rows.push(("Imported", format!("`trackway runs adopt {}` lets it go on here", summary.id)));

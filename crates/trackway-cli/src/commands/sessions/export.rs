@@ -36,15 +36,15 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
         output::line(&args.out.display().to_string())?;
         if let Some(signer) = told["signedBy"].as_str() {
             output::note(&format!(
-                "Signed by {signer}; `trackway sessions import FILE --signed-by {signer}` takes it from nobody else."
+                "Signed by {signer}; `trackway sessions import FILE --signed-by {signer}` accepts no other signer."
             ));
         }
     }
     Ok(Exit::Done)
 }
 
-/// Without `--force` nothing that is there is written over, and no link is followed. A session holds all
-/// that was said, so the file is its owner's alone.
+/// Without `--force` it overwrites no file and follows no link. A session contains all messages, so only
+/// the owner may read the file.
 fn write(args: &Export, content: &[u8]) -> Result<(), Failure> {
     let mut file = private_file();
     let file = match args.force {

@@ -18,7 +18,7 @@ pub(super) async fn graph(args: &GraphSession) -> Result<Exit, Failure> {
             true => KeyRing::existing(folder).map_err(|error| Failure::of(&error))?,
             false => None,
         };
-        // They are of the folder's keys, and not of the session: the same session has others elsewhere.
+        // Token hashes depend on the keys of the folder: the same session has other hashes elsewhere.
         let graph = match &ring {
             Some(ring) => with_token_hashes(graph, ring),
             None => graph,
@@ -32,7 +32,7 @@ pub(super) async fn graph(args: &GraphSession) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// With the hashes of the tokens, by which a token from a chat is recognised.
+/// Adds the hashes of the tokens, to recognise a token from a chat.
 fn with_token_hashes(mut graph: SessionGraph, ring: &KeyRing) -> SessionGraph {
     for node in &mut graph.nodes {
         let place = NodePlace { run: node.run_id, node: node.id };
@@ -48,7 +48,7 @@ fn with_token_hashes(mut graph: SessionGraph, ring: &KeyRing) -> SessionGraph {
 fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
     let mut children: HashMap<Option<NodeId>, Vec<&GraphNode>> = HashMap::new();
     for node in &graph.nodes {
-        // The first node of a run may name one of another run.
+        // The first node of a run may have a parent in another run.
         let parent = node.parent.filter(|_| graph.edges.iter().any(|edge| edge.to == node.id));
         children.entry(parent).or_default().push(node);
     }
@@ -65,7 +65,7 @@ fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
     lines
 }
 
-/// A line per node. Only a fork moves what follows it in, so that a long run stays a column.
+/// A line per node. Only a fork indents its branches, so a long run stays one column.
 fn tree(
     root: &GraphNode,
     children: &HashMap<Option<NodeId>, Vec<&GraphNode>>,
@@ -80,7 +80,7 @@ fn tree(
             _ => indent,
         };
         let next = children.get(&Some(node.id)).map_or(&[][..], Vec::as_slice);
-        // The last is pushed first: what is pushed last comes out first.
+        // Pushed in reverse order, because the stack returns the last one first.
         for (place, child) in next.iter().enumerate().rev() {
             let knot = match next.len() {
                 1 => "",
@@ -92,7 +92,7 @@ fn tree(
     }
 }
 
-/// What waits at the node, and the number that `trackway runs fork --node` takes.
+/// The step that waits at the node, and the number for `trackway runs fork --node`.
 fn label(node: &GraphNode) -> String {
     let number = node.number.map(|number| format!(" #{number}")).unwrap_or_default();
     match (&node.title, &node.step_id) {

@@ -7,7 +7,7 @@ use trackway_domain::Code;
 
 use crate::{args::Import, exit::Exit, failure::Failure, output, text};
 
-/// Largest bundle that is read: all of it is held in memory several times over while it is checked.
+/// Largest bundle that is read: the check needs several copies of it in memory.
 /// Limit (CLI): bundle that is imported.
 const BUNDLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ pub(super) async fn import(args: &Import) -> Result<Exit, Failure> {
     }
     output::line(&text::printable(done.session_id.as_str()))?;
     output::note(&format!(
-        "Took in {} runs, {} were here already. Signed by {}.",
+        "Imported {} runs; {} were already here. Signed by {}.",
         done.imported.len(),
         done.skipped.len(),
         done.signed_by

@@ -1,4 +1,4 @@
-//! `trackway sessions prune`: finished sessions of some age are removed.
+//! `trackway sessions prune`: removes old finished sessions.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) async fn prune(args: &Prune) -> Result<Exit, Failure> {
                 .exit(Exit::Usage)
         })?,
     };
-    // A mistyped folder is not made.
+    // A mistyped folder is not created.
     let existing = place::existing(&args.data.folder)?;
     let journal: Arc<dyn Journal> =
         if args.dry_run { Arc::new(existing) } else { super::writer(&args.data.folder)? };

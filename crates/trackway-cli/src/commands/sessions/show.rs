@@ -15,7 +15,7 @@ pub(super) async fn show(args: &OneSession) -> Result<Exit, Failure> {
     print(head, session.runs.iter().map(run))?;
     for (run, reason) in session.runs.iter().filter_map(|run| Some((run, run.damaged.as_ref()?))) {
         output::note(&text::printable(&format!(
-            "{} is damaged ({reason}); what can be read is shown",
+            "{} is damaged ({reason}); the readable part is shown",
             run.run_id
         )));
     }
@@ -36,7 +36,7 @@ pub(super) async fn show(args: &OneSession) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A table behind an empty line.
+/// A table after an empty line.
 fn print(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     output::line("")?;

@@ -45,8 +45,8 @@ pub(super) fn check(args: &CheckWorkflows) -> Result<Exit, Failure> {
     Ok(if findings.is_empty() { Exit::Done } else { Exit::Error })
 }
 
-/// The folders to read for these files: those of the workspace, and the ones around files that lie
-/// elsewhere, since a file may refer to those beside it.
+/// The folders to read for these files: those of the workspace, and the parent folders of other
+/// files, because a file may refer to its neighbours.
 fn around(paths: &[PathBuf], mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let is_under = |path: &Path, folder: &Path| {
         !plain(folder).as_os_str().is_empty() && plain(path).starts_with(plain(folder))
@@ -67,12 +67,12 @@ fn around(paths: &[PathBuf], mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     folders
 }
 
-/// The same path without `./` before it.
+/// The path without a leading `./`.
 fn plain(path: &Path) -> &Path {
     path.strip_prefix(".").unwrap_or(path)
 }
 
-/// What was named and cannot be a workflow file.
+/// A finding, if this path cannot be a workflow file.
 fn no_file(path: &Path) -> Option<Finding> {
     let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
     let message = if !path.exists() {

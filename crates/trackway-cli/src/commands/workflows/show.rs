@@ -25,7 +25,7 @@ fn refused(id: &str, why: NotKnown) -> Failure {
             let failure = Failure::new(format!("there is no workflow {id:?}")).exit(Exit::Usage);
             match near.first() {
                 Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
-                None => failure.hint("`trackway workflows list` shows which there are"),
+                None => failure.hint("`trackway workflows list` shows them"),
             }
         }
         NotKnown::Invalid(invalid) => {

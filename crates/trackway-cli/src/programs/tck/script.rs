@@ -1,16 +1,16 @@
-//! The script: which act a message asks for. The suites signal it in band, the older one and its 1.0
-//! successor by the beginning of the message's id, ACTS by the beginning of its first text.
+//! The script: which action a message selects. The older suite and its 1.0 successor use a prefix of
+//! the message's id, ACTS uses a prefix of its first text.
 
 use trackway::{Message, Part};
 
 /// What the subject does with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Completes at once, with a word.
+    /// Completes immediately, with a short text.
     Complete,
     /// Asks for input.
     Ask,
-    /// Asks until it is told `done`.
+    /// Asks until the answer is `done`.
     Converse,
     Reject,
     Fail,
@@ -18,13 +18,12 @@ pub(super) enum Act {
     Answer,
     /// Produces something and completes.
     Make(Product),
-    /// Stays active for as long as a client needs to lose its stream and take it up again; then
-    /// completes.
+    /// Stays active long enough for a client to lose its stream and resubscribe; then completes.
     Linger,
-    /// Works for a moment, then asks until it is told `done`: it can be added to and canceled for as
-    /// long as a client likes.
+    /// Works for a moment, then asks until the answer is `done`: a client can send messages and
+    /// cancel at any time.
     Stay,
-    /// Works for a while that a poller can see.
+    /// Works long enough for a poller to see it.
     Work,
     /// Works until it is canceled.
     Hold,
@@ -41,7 +40,7 @@ pub(super) enum Product {
     Chunks,
 }
 
-/// By the message's id. The longest beginning that fits wins.
+/// By the message's id. The longest matching prefix wins.
 const BY_ID: &[(&str, Act)] = &[
     ("tck-complete-task", Act::Complete),
     ("tck-input-required", Act::Ask),
@@ -61,7 +60,7 @@ const BY_ID: &[(&str, Act)] = &[
     ("test-resubscribe-message-id", Act::Linger),
 ];
 
-/// By the first text. The longest beginning that fits wins.
+/// By the first text. The longest matching prefix wins.
 const BY_TEXT: &[(&str, Act)] = &[
     ("tck-complete-task", Act::Complete),
     ("tck-input-required", Act::Ask),
@@ -79,24 +78,25 @@ const BY_TEXT: &[(&str, Act)] = &[
     ("tck-task-failure", Act::Fail),
 ];
 
-/// Ids of the 1.0 suite begin like this. One that names no act means the plainest of them.
+/// Prefix of ids of the 1.0 suite. An id that names no action means the simplest one.
 const SUITE_ID: &str = "tck-";
 
-/// What a message asks for that begins a run. The suite for 0.3 names hardly any act: it sends more
-/// messages to its tasks and cancels them, also after a send that waits, so they must not end; and it
-/// wants to see them work first.
+/// The action of a message that begins a run. The suite for 0.3 names almost no actions. It sends
+/// more messages to its tasks and cancels them, also after a blocking send, so the tasks must not
+/// end. It also expects to see them working first.
 pub(super) fn opening(message: &Message) -> Act {
     let otherwise =
         if message.id.as_str().starts_with(SUITE_ID) { Act::Complete } else { Act::Stay };
     named(message).unwrap_or(otherwise)
 }
 
-/// What a message asks for that answers a question: any act may follow, and a plain answer completes.
+/// The action of a message that answers a question: any action may follow, and a plain answer
+/// completes.
 pub(super) fn next(message: &Message) -> Act {
     named(message).unwrap_or(Act::Complete)
 }
 
-/// What a text asks for that came without a message.
+/// The action of a text that came without a message.
 pub(super) fn of_text(text: &str) -> Option<Act> {
     find(BY_TEXT, text)
 }

@@ -45,7 +45,7 @@ async fn settled(process: &Process, run: RunId) {
     process.settled(view).await.unwrap();
 }
 
-/// What the run has shown so far.
+/// The visible updates of the run so far.
 async fn told(process: &Process, run: RunId) -> Vec<String> {
     story(&whole_log(&*process.journal, run).await.unwrap())
 }
@@ -71,7 +71,7 @@ fn each_act_ends_as_the_suites_expect() {
     }
 }
 
-/// A message of one file, of a type nobody knows, is taken like any other.
+/// A message with one file of an unknown type is accepted like any other.
 #[test]
 fn any_part_is_taken() {
     World::memory().run(registry(), async |process| {
@@ -84,7 +84,7 @@ fn any_part_is_taken() {
     });
 }
 
-/// Each reply says by its own id what follows it.
+/// The id of each reply selects the next action.
 #[test]
 fn a_reply_that_asks_for_input_is_asked_again_and_any_other_completes() {
     World::memory().run(registry(), async |process| {
@@ -98,7 +98,7 @@ fn a_reply_that_asks_for_input_is_asked_again_and_any_other_completes() {
     });
 }
 
-/// A conversation goes on until it is told that it is done.
+/// A conversation continues until the message `done`.
 #[test]
 fn a_conversation_ends_with_done() {
     World::memory().run(registry(), async |process| {
@@ -112,7 +112,7 @@ fn a_conversation_ends_with_done() {
     });
 }
 
-/// A task of the suite for 0.3 is seen at work, and then takes messages for as long as there are any.
+/// A task of the suite for 0.3 is first working, and then accepts messages without end.
 #[test]
 fn a_message_that_names_no_act_works_for_a_moment_and_then_asks_on_and_on() {
     World::memory().run(registry(), async |process| {
@@ -156,7 +156,7 @@ fn lasting_acts_last_as_long_as_the_suites_need() {
     }
 }
 
-/// One act needs no run.
+/// One action needs no run.
 #[test]
 fn one_act_is_answered_without_a_run() {
     let tck = Tck { patience: PATIENCE };

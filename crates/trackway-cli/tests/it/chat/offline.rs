@@ -80,8 +80,8 @@ fn updates_can_be_read_by_a_program() {
 fn commands_are_for_the_terminal() {
     let folder = Folder::new();
     let done = said(&folder, &[], "/help\n/stop\n/skip\n\n/quit\n/run echo text=never\n").expect(0);
-    assert!(done.stdout.contains("/fork   go on in a new session"), "{done:?}");
-    assert!(done.stdout.contains("Nothing is going on."), "{done:?}");
+    assert!(done.stdout.contains("/fork   continue in a new session"), "{done:?}");
+    assert!(done.stdout.contains("Nothing is running."), "{done:?}");
     assert!(done.stdout.contains("No question is open."), "{done:?}");
     assert_eq!(runs(&folder).len(), 0);
 }

@@ -75,7 +75,7 @@ async fn an_open_question_is_answered_by_the_command_of_the_hint() {
     model.queue(ModelServer::openai().calls(&[ENTER]));
     model.queue(ModelServer::openai().says("It is written."));
     let left = with_model(&folder, &model, &[]).finish("write tea\n/run echo text=hi\n").expect(0);
-    assert!(left.stderr.contains("were not said"), "{left:?}");
+    assert!(left.stderr.contains("were not sent"), "{left:?}");
     let hint = left.stderr.lines().find(|line| line.starts_with("hint: trackway runs")).unwrap();
     assert!(hint.contains("--workspace"), "{hint}");
     let turn = hint.split(' ').nth(4).unwrap().to_owned();

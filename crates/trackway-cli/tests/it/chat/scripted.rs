@@ -95,7 +95,7 @@ async fn a_broken_attempt_is_told() {
     model.queue(ModelServer::openai().says("It is right."));
     let done = with_model(&folder, &model, &[]).finish("go\n").expect(0);
     assert!(
-        done.stdout.contains("The wrong\n(the answer begins anew)\nIt is right.\n"),
+        done.stdout.contains("The wrong\n(the answer starts again)\nIt is right.\n"),
         "{done:?}"
     );
 }

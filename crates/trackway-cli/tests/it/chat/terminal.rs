@@ -19,7 +19,7 @@ fn a_question_is_a_form_and_ctrl_d_ends() {
     let folder = Folder::new();
     let mut talk = at(chat(&folder, &[]));
     talk.until("assistant, offline-rules/1: rules, not a language model\r\n");
-    talk.until("/help says what can be typed; /quit ends.\r\n> ");
+    talk.until("/help lists the commands; /quit ends.\r\n> ");
     talk.types("/run invest walletAddress=0x1\n");
     talk.until("→ invest  walletAddress: 0x1\r\n");
     // The form comes once both have spoken: the turn, and the workflow that asks. What was given at the

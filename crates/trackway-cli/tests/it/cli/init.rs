@@ -54,13 +54,13 @@ fn what_is_there_is_left_alone() {
     let mine = folder.path().join("README.md");
     fs::write(&mine, "mine").unwrap();
     let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
-    assert!(refused.stderr.contains("README.md is there already"), "{refused:?}");
+    assert!(refused.stderr.contains("README.md already exists"), "{refused:?}");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
     fs::remove_file(&mine).unwrap();
     fs::write(folder.path().join("src"), "no folder").unwrap();
     let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
-    assert!(refused.stderr.contains("src is there already"), "{refused:?}");
+    assert!(refused.stderr.contains("src already exists"), "{refused:?}");
     let dir = folder.path().join("new");
     let args = ["init", &dir.to_string_lossy(), "--trackway", &folder.path().to_string_lossy()];
     let refused = trackway(&args).finish("").expect(2);

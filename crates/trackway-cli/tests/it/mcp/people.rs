@@ -103,7 +103,7 @@ fn a_damaged_run_is_shown_and_marked() {
     // What was recorded behind the damage is there.
     assert_eq!(run["guided"]["pending"][0]["step"], "third", "{run}");
     let page = shop.cli(&["runs", "show", start.run()]).expect(0).stdout;
-    assert!(page.contains("Damaged") && page.contains("what was recorded before it"), "{page}");
+    assert!(page.contains("Damaged") && page.contains("the events before it"), "{page}");
 
     // Over REST, too.
     let server = Served::start(&shop.data());

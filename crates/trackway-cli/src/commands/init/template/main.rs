@@ -1,4 +1,4 @@
-//! A workflow of your own, served beside the agents of this folder, which may dispatch it.
+//! A workflow of your own, served together with the agents of this folder, which may dispatch it.
 
 use std::{env, io, sync::Arc};
 
@@ -60,7 +60,7 @@ impl Workflow for Purchase {
         let quote = format!("{} × {}: {} coins", order.count, order.item, order.count * 3);
         ctx.artifact(Artifact::text("quote.txt", quote.clone())?.named("Quote")).await;
 
-        // Question: the run waits here, for days if need be, and costs nothing meanwhile.
+        // Question: the run waits here, for days if need be, and costs nothing while it waits.
         // The artifact that goes with a question is shown first.
         let approval: Approval =
             ctx.ask("Shall I buy it?").artifact(Artifact::text("order.txt", quote)?).await;

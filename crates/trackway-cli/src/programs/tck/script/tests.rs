@@ -1,4 +1,4 @@
-//! Which message asks for what.
+//! Which message selects which action.
 
 use trackway::{MessageId, Role};
 
@@ -8,7 +8,7 @@ fn message(id: &str, text: &str) -> Message {
     Message::new(MessageId::new(id).unwrap(), Role::User, vec![Part::text(text)])
 }
 
-/// Ids carry a suffix of the suite's session; one beginning may be the beginning of another.
+/// Ids carry a suffix of the suite's session; one prefix may be the prefix of another.
 #[test]
 fn the_longest_beginning_of_an_id_wins() {
     for (id, act) in [
