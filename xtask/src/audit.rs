@@ -15,7 +15,7 @@ const RULES: &str = "deny.toml";
 
 /// The licences, then everything else if cargo-deny is installed.
 pub(crate) fn run() -> Result<()> {
-    licences()?;
+    check_licences()?;
     if !succeeds(cargo().args(["deny", "--version"])) {
         eprintln!(
             "cargo-deny is not installed, so advisories and yanked versions were NOT checked.\n\
@@ -27,14 +27,14 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Every dependency on this platform has a licence that the rules allow. Needs no network.
-pub(crate) fn licences() -> Result<()> {
+pub(crate) fn check_licences() -> Result<()> {
     let rules =
         fs::read_to_string(repo::path(RULES)).with_context(|| format!("reading {RULES}"))?;
-    let allowed = licence::allowed(&rules);
-    let packages = packages()?;
+    let allowed = licence::allowed_licences(&rules);
+    let packages = list_packages()?;
     let mut refused = Vec::new();
     for (package, expression) in &packages {
-        if let Err(why) = licence::check(expression, &allowed) {
+        if let Err(why) = licence::check_expression(expression, &allowed) {
             refused.push(format!("{package}: `{expression}`: {why}"));
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn licences() -> Result<()> {
 }
 
 /// The packages of the tree with their licences.
-fn packages() -> Result<BTreeMap<String, String>> {
+fn list_packages() -> Result<BTreeMap<String, String>> {
     let arguments = ["tree", "--workspace", "--locked", "--prefix", "none", "--format", "{p}|{l}"];
     let mut command = cargo();
     command.args(arguments).stderr(std::process::Stdio::inherit());

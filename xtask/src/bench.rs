@@ -11,25 +11,25 @@ use crate::process::{cargo, run as run_command};
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.iter().position(|arg| arg == "--quick") {
         None => measure(args),
-        Some(at) => quick(&[&args[..at], &args[at + 1..]].concat()),
+        Some(at) => run_each_once(&[&args[..at], &args[at + 1..]].concat()),
     }
 }
 
 fn measure(rows: &[String]) -> Result<()> {
     let mut command = cargo();
     command.args(["bench", "--package", "trackway-cli", "--bench", "figures", "--"]).args(rows);
-    run_command(with_sdks(&mut command))
+    run_command(add_sdk_variables(&mut command))
 }
 
 /// Every row once, with the build of the tests: naming the whole workspace reuses what the tests have
 /// built.
-pub(crate) fn quick(rows: &[String]) -> Result<()> {
+pub(crate) fn run_each_once(rows: &[String]) -> Result<()> {
     let mut command = cargo();
     command.args(["test", "--workspace", "--bench", "figures", "--", "--quick"]).args(rows);
-    run_command(with_sdks(&mut command))
+    run_command(add_sdk_variables(&mut command))
 }
 
-fn with_sdks(command: &mut Command) -> &mut Command {
+fn add_sdk_variables(command: &mut Command) -> &mut Command {
     for sdk in [NEWEST_PYTHON, NEWEST_NODE] {
         match sdk.ensure() {
             Ok(path) => {

@@ -25,22 +25,26 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "clippy",
         repeat: "cargo clippy --workspace --all-targets -- -D warnings",
-        run: clippy,
+        run: run_clippy,
     },
     Stage { name: "test", repeat: "cargo xtask test", run: || test::run(&[]) },
     Stage {
         name: "bench, every row once",
         repeat: "cargo xtask bench --quick",
-        run: || bench::quick(&[]),
+        run: || bench::run_each_once(&[]),
     },
     Stage {
         name: "docs",
         repeat: "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps",
-        run: docs,
+        run: build_docs,
     },
-    Stage { name: "licences", repeat: "cargo xtask audit", run: audit::licences },
+    Stage { name: "licences", repeat: "cargo xtask audit", run: audit::check_licences },
     Stage { name: "tidy", repeat: "cargo xtask tidy", run: tidy::run },
-    Stage { name: "generated files", repeat: "cargo xtask generate --check", run: generate::check },
+    Stage {
+        name: "generated files",
+        repeat: "cargo xtask generate --check",
+        run: generate::check_pages,
+    },
 ];
 
 pub(crate) fn run() -> Result<()> {
@@ -49,31 +53,31 @@ pub(crate) fn run() -> Result<()> {
         eprintln!("\n== {}/{} {} ==", index + 1, STAGES.len(), stage.name);
         let stage_start = Instant::now();
         if let Err(error) = (stage.run)() {
-            let elapsed = shown(stage_start.elapsed());
+            let elapsed = format_elapsed(stage_start.elapsed());
             let (name, repeat) = (stage.name, stage.repeat);
             // The command to repeat comes last, where it is easy to see and to copy.
             bail!(
                 "{error:#}\n\nStage `{name}` failed after {elapsed}. Repeat it with:\n  {repeat}"
             );
         }
-        eprintln!("-- {}: ok in {}", stage.name, shown(stage_start.elapsed()));
+        eprintln!("-- {}: ok in {}", stage.name, format_elapsed(stage_start.elapsed()));
     }
-    eprintln!("\nAll {} stages passed in {}.", STAGES.len(), shown(start.elapsed()));
+    eprintln!("\nAll {} stages passed in {}.", STAGES.len(), format_elapsed(start.elapsed()));
     Ok(())
 }
 
-fn clippy() -> Result<()> {
+fn run_clippy() -> Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     run_command(cargo().args(arguments))
 }
 
-fn docs() -> Result<()> {
+fn build_docs() -> Result<()> {
     let mut command = cargo();
     command.args(["doc", "--workspace", "--no-deps"]);
     run_command(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-fn shown(elapsed: Duration) -> String {
+fn format_elapsed(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     if seconds < 60.0 {
         format!("{seconds:.1} s")

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::{program, run, succeeds, variable};
+use crate::process::{env_var, program, run, succeeds};
 use crate::repo;
 
 /// One environment.
@@ -136,7 +136,7 @@ impl Client {
     /// Returns the path that the tests start or load from: an interpreter, or a folder with `node_modules`.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
         let Self { variable: name, folder, packages: path, language, .. } = self;
-        if let Some(given) = variable(name) {
+        if let Some(given) = env_var(name) {
             eprintln!("{language:?}: using {name} from the environment.");
             return Ok(given.into());
         }

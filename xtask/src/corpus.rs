@@ -23,5 +23,5 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let chosen = "test(/corpus_files_/)";
     let mut command = cargo();
     command.args(["nextest", "run", "--workspace", "--lib", "--test", "it", "-E", chosen]);
-    run_command(command.envs(test::tools()?).env(FOLDER, folder))
+    run_command(command.envs(test::ensure_tools()?).env(FOLDER, folder))
 }

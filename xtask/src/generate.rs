@@ -16,21 +16,21 @@ struct Page {
 }
 
 const PAGES: &[Page] = &[
-    Page { path: "docs/states.md", generate: states::page },
-    Page { path: "docs/limits.md", generate: limits::page },
-    Page { path: requirements::PAGE, generate: requirements::fresh },
+    Page { path: "docs/states.md", generate: states::render_page },
+    Page { path: "docs/limits.md", generate: limits::render_page },
+    Page { path: requirements::PAGE, generate: requirements::render_page },
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
-        [] => write(),
-        [flag] if flag == "--check" => check(),
+        [] => write_pages(),
+        [flag] if flag == "--check" => check_pages(),
         _ => bail!("`generate` takes only --check, got: {}", args.join(" ")),
     }
 }
 
 /// Fails at the first page that differs from the code.
-pub(crate) fn check() -> Result<()> {
+pub(crate) fn check_pages() -> Result<()> {
     for page in PAGES {
         let path = page.path;
         let fresh = (page.generate)()?;
@@ -45,7 +45,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-fn write() -> Result<()> {
+fn write_pages() -> Result<()> {
     // A test of that package checks that it is up to date.
     process::run(process::cargo().args(["run", "--quiet", "--package", "xtask-grpc"]))?;
     for page in PAGES {

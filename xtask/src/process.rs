@@ -13,9 +13,9 @@ use crate::repo;
 /// `cargo run` sets variables about the `xtask` package. Build scripts would see them as a changed
 /// environment, and would rebuild alternately here and in the terminal.
 pub(crate) fn cargo() -> Command {
-    let mut command = Command::new(variable("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = Command::new(env_var("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repo::root());
-    for name in variable_names() {
+    for name in env_var_names() {
         let of_package = name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
         if of_package || name == "CARGO_BIN_NAME" || name == "CARGO_CRATE_NAME" {
             command.env_remove(name);
@@ -33,7 +33,7 @@ pub(crate) fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
 
 /// Prints the command, runs it, and fails if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let line = shown(command);
+    let line = format_command(command);
     eprintln!("$ {line}");
     let status = command.status().with_context(|| format!("starting `{line}`"))?;
     if !status.success() {
@@ -53,16 +53,16 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the door to the environment for this tool")]
-pub(crate) fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn env_var(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 #[expect(clippy::disallowed_methods, reason = "the door to the environment for this tool")]
-fn variable_names() -> Vec<String> {
+fn env_var_names() -> Vec<String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
 }
 
-fn shown(command: &Command) -> String {
+fn format_command(command: &Command) -> String {
     // The toolchain's full path to cargo does not help the reader.
     let program = Path::new(command.get_program());
     let name = match program.file_stem() {

@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<()> {
     // The server ends when its input is closed, for any reason.
     server.arg(SERVER).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = server.spawn().with_context(|| format!("starting {SERVER}"))?;
-    let tested = url(&mut server).and_then(|url| {
+    let tested = wait_for_url(&mut server).and_then(|url| {
         eprintln!("The model is served at {url}.");
         run_command(cargo().env(VARIABLE, url).args(TESTS).args(CHOSEN))
     });
@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// The base address, which the server prints when the model is loaded.
-fn url(server: &mut Child) -> Result<String> {
+fn wait_for_url(server: &mut Child) -> Result<String> {
     let stdout = server.stdout.take().context("the model's server has no output")?;
     for line in BufReader::new(stdout).lines() {
         let line = line.context("reading what the model's server says")?;

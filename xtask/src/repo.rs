@@ -46,7 +46,7 @@ pub(crate) fn files() -> Result<Vec<String>> {
 /// one of that name.
 pub(crate) fn machine_folders() -> Vec<String> {
     let named = ["HOME", "USERPROFILE", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME"];
-    let named = named.iter().filter_map(|name| process::variable(name)).map(PathBuf::from);
+    let named = named.iter().filter_map(|name| process::env_var(name)).map(PathBuf::from);
     named
         .chain([root().to_owned()])
         .filter(|path| path.is_absolute() && path.components().count() > 2)

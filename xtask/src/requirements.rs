@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::repo;
 
-pub(crate) use page::fresh;
+pub(crate) use page::render_page;
 
 /// The page that defines every requirement.
 pub(crate) const PAGE: &str = "docs/requirements.md";
@@ -21,10 +21,10 @@ pub(crate) const PAGE: &str = "docs/requirements.md";
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
     let page = read_page()?;
-    let requirements = requirements(&page);
+    let requirements = parse_requirements(&page);
     let wanted: Vec<&str> =
-        requirements.iter().map(|it| it.id).filter(|id| options.wants(id)).collect();
-    print!("{}", table(&wanted, &all_claims()?, options.missing_only));
+        requirements.iter().map(|it| it.id).filter(|id| options.matches(id)).collect();
+    print!("{}", render_table(&wanted, &collect_claims()?, options.missing_only));
     Ok(())
 }
 
@@ -32,7 +32,7 @@ fn read_page() -> Result<String> {
     fs::read_to_string(repo::path(PAGE)).with_context(|| format!("reading {PAGE}"))
 }
 
-fn all_claims() -> Result<Vec<Claim>> {
+fn collect_claims() -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for path in repo::files()?.iter().filter(|path| path.ends_with(".rs")) {
         let text =
@@ -66,7 +66,7 @@ impl Options {
         Ok(options)
     }
 
-    fn wants(&self, id: &str) -> bool {
+    fn matches(&self, id: &str) -> bool {
         let Some(part) = &self.part else { return true };
         if is_id(part) { id == part } else { id.starts_with(part.as_str()) }
     }
@@ -80,15 +80,17 @@ pub(crate) struct Requirement<'a> {
 }
 
 /// The requirements in the page's order.
-pub(crate) fn requirements(page: &str) -> Vec<Requirement<'_>> {
+pub(crate) fn parse_requirements(page: &str) -> Vec<Requirement<'_>> {
     page.lines()
         .enumerate()
-        .filter_map(|(index, line)| Some(Requirement { id: heading(line)?, line: index + 1 }))
+        .filter_map(|(index, line)| {
+            Some(Requirement { id: requirement_id(line)?, line: index + 1 })
+        })
         .collect()
 }
 
 /// The id in a heading `### L7 Title`.
-fn heading(line: &str) -> Option<&str> {
+fn requirement_id(line: &str) -> Option<&str> {
     line.strip_prefix("### ")?.split(' ').next().filter(|word| is_id(word))
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn claims_in(path: &str, text: &str) -> Vec<Claim> {
         if let Some(sentence) = line.strip_prefix("///") {
             doc.push_str(sentence);
         } else if let Some(name) = function_name(line) {
-            claims.extend(proved(&doc).into_iter().map(|id| Claim {
+            claims.extend(proved_ids(&doc).into_iter().map(|id| Claim {
                 id,
                 path: path.to_owned(),
                 line: index + 1,
@@ -132,7 +134,7 @@ pub(crate) fn claims_in(path: &str, text: &str) -> Vec<Claim> {
 
 /// The lists after each `Proves`: ids separated by commas and `and`. Any word in the position of an id is
 /// kept, so that a range or a typing error is reported and not lost.
-fn proved(doc: &str) -> Vec<String> {
+fn proved_ids(doc: &str) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for list in doc.split("Proves ").skip(1) {
         let mut is_due = true;
@@ -165,7 +167,7 @@ fn function_name(line: &str) -> Option<&str> {
     only_qualifiers.then(|| after.split(['(', '<']).next().unwrap_or(after))
 }
 
-fn table(ids: &[&str], claims: &[Claim], missing_only: bool) -> String {
+fn render_table(ids: &[&str], claims: &[Claim], missing_only: bool) -> String {
     let mut by_id: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in claims {
         by_id.entry(&claim.id).or_default().push(claim);

@@ -10,7 +10,7 @@ use crate::process::{cargo, run as run_command, succeeds};
 use crate::repo;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let tools = tools()?;
+    let tools = ensure_tools()?;
     let (runner, runner_has_doctests) = if ensure_nextest() {
         (&["nextest", "run"][..], false)
     } else {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 /// What the tests need, installed if it is missing, with the variables that the tests read.
-pub(crate) fn tools() -> Result<Vec<(&'static str, PathBuf)>> {
+pub(crate) fn ensure_tools() -> Result<Vec<(&'static str, PathBuf)>> {
     let mut tools = Vec::new();
     for client in &CLIENTS {
         tools.push((client.variable, client.ensure()?));

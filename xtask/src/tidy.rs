@@ -4,6 +4,7 @@
 //! text. This file reads the tree, runs every rule and prints the findings.
 
 mod crates;
+mod dependencies;
 mod edges;
 mod limits;
 mod links;
@@ -11,7 +12,6 @@ mod manifest;
 mod pages;
 mod paths;
 mod rust;
-mod supply;
 mod text;
 mod tree;
 
@@ -27,7 +27,7 @@ type Rule = fn(&Tree) -> Vec<Finding>;
 const RULES: &[Rule] = &[
     rust::opens_with_module_doc,
     rust::no_mod_rs,
-    rust::not_too_long,
+    rust::files_are_short,
     rust::no_ignored_tests,
     rust::no_unexplained_sleep,
     rust::one_file_appends,
@@ -36,12 +36,12 @@ const RULES: &[Rule] = &[
     text::no_marks,
     paths::no_machine_paths,
     paths::nothing_reads_outside,
-    edges::run_downward,
+    edges::edges_run_downward,
     edges::core_stays_light,
-    crates::have_readme,
-    crates::inherit_lints,
-    crates::have_no_features,
-    crates::inherit_versions,
+    crates::crates_have_readme,
+    crates::crates_inherit_lints,
+    crates::crates_have_no_features,
+    crates::crates_inherit_versions,
     crates::strict_files_repeat_the_root,
     limits::bounds_are_marked,
     links::named_paths_exist,
@@ -49,9 +49,9 @@ const RULES: &[Rule] = &[
     pages::decisions_are_numbered,
     pages::starts_in_two_commands,
     pages::tests_name_requirements,
-    supply::denied_stay_out,
-    supply::duplicates_have_a_reason,
-    supply::sources_are_crates_io,
+    dependencies::denied_stay_out,
+    dependencies::duplicates_have_a_reason,
+    dependencies::sources_are_crates_io,
 ];
 
 /// Something to fix, at a position that an editor can open.

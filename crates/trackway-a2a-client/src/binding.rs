@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{ClientError, Generation, jsonrpc, rest};
+use super::{ClientError, ProtocolVersion, http_json, jsonrpc};
 
 /// A binding of the protocol. The preferred one is the smaller value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,21 +17,25 @@ pub(super) const JSON_RPC: &str = "JSONRPC";
 const HTTP_JSON: &str = "HTTP+JSON";
 
 impl Binding {
-    pub(super) fn named(name: &str, generation: Generation) -> Option<Self> {
+    pub(super) fn parse_name(name: &str, generation: ProtocolVersion) -> Option<Self> {
         let known = [(JSON_RPC, Self::JsonRpc), (HTTP_JSON, Self::HttpJson)];
         let (_, binding) = known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-        binding.is_of(generation).then_some(binding)
+        binding.supports_version(generation).then_some(binding)
     }
 
-    pub(super) fn is_of(self, generation: Generation) -> bool {
-        self == Self::JsonRpc || generation == Generation::V1
+    pub(super) fn supports_version(self, generation: ProtocolVersion) -> bool {
+        self == Self::JsonRpc || generation == ProtocolVersion::V1
     }
 
     /// The result in a body or in an event, or the refusal.
-    pub(super) fn answer(self, text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+    pub(super) fn parse_response(
+        self,
+        text: &str,
+        status: u16,
+    ) -> Result<Box<RawValue>, ClientError> {
         match self {
-            Self::JsonRpc => jsonrpc::answer(text, status),
-            Self::HttpJson => rest::answer(text, status),
+            Self::JsonRpc => jsonrpc::parse_response(text, status),
+            Self::HttpJson => http_json::parse_response(text, status),
         }
     }
 }

@@ -6,21 +6,21 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Binding, ClientError, Generation, binding::JSON_RPC};
+use super::{Binding, ClientError, ProtocolVersion, binding::JSON_RPC};
 
 /// The description of an agent. Reads the cards of both generations, even if they are one document.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Card {
+pub struct AgentCard {
     pub name: String,
     pub description: String,
     pub version: String,
     pub streaming: bool,
     pub push_notifications: bool,
     pub extended_card: bool,
-    pub extensions: Vec<Extension>,
-    pub skills: Vec<Skill>,
+    pub extensions: Vec<AgentExtension>,
+    pub skills: Vec<AgentSkill>,
     /// Every address in the card, in its order of preference, those of 1.0 first.
-    pub interfaces: Vec<Interface>,
+    pub interfaces: Vec<AgentInterface>,
     /// The version of the document, for checking whether there is a newer one.
     pub etag: Option<String>,
     /// The whole document, with security schemes, signatures and everything else.
@@ -28,7 +28,7 @@ pub struct Card {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Extension {
+pub struct AgentExtension {
     #[serde(default)]
     pub uri: String,
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct Extension {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Skill {
+pub struct AgentSkill {
     pub id: String,
     #[serde(default)]
     pub name: String,
@@ -51,7 +51,7 @@ pub struct Skill {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interface {
+pub struct AgentInterface {
     pub url: String,
     /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or the agent's name for a custom binding.
     pub binding: String,
@@ -63,43 +63,43 @@ pub struct Interface {
 
 /// The interface that a client chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct ChosenInterface {
     pub(super) url: Url,
     pub(super) binding: Binding,
-    pub(super) generation: Generation,
+    pub(super) generation: ProtocolVersion,
     pub(super) tenant: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Read {
+struct ReceivedCard {
     name: String,
     #[serde(default)]
     description: String,
     #[serde(default)]
     version: String,
-    capabilities: Option<Capabilities>,
-    skills: Option<Vec<Skill>>,
-    supported_interfaces: Option<Vec<Supported>>,
+    capabilities: Option<ReceivedCapabilities>,
+    skills: Option<Vec<AgentSkill>>,
+    supported_interfaces: Option<Vec<ReceivedInterfaceV1>>,
     protocol_version: Option<String>,
     url: Option<String>,
     preferred_transport: Option<String>,
-    additional_interfaces: Option<Vec<Additional>>,
+    additional_interfaces: Option<Vec<ReceivedInterfaceV03>>,
     supports_authenticated_extended_card: Option<bool>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Capabilities {
+struct ReceivedCapabilities {
     streaming: Option<bool>,
     push_notifications: Option<bool>,
     extended_agent_card: Option<bool>,
-    extensions: Option<Vec<Extension>>,
+    extensions: Option<Vec<AgentExtension>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Supported {
+struct ReceivedInterfaceV1 {
     url: String,
     protocol_binding: String,
     #[serde(default)]
@@ -108,16 +108,17 @@ struct Supported {
 }
 
 #[derive(Deserialize)]
-struct Additional {
+struct ReceivedInterfaceV03 {
     url: String,
     transport: String,
 }
 
-impl Card {
-    pub(super) fn read(json: &str, etag: Option<String>) -> Result<Self, ClientError> {
-        let document: Value = serde_json::from_str(json).map_err(ClientError::malformed)?;
-        let read = Read::deserialize(&document).map_err(ClientError::malformed)?;
-        let interfaces = read.interfaces();
+impl AgentCard {
+    pub(super) fn parse_card(json: &str, etag: Option<String>) -> Result<Self, ClientError> {
+        let document: Value =
+            serde_json::from_str(json).map_err(ClientError::malformed_response)?;
+        let read = ReceivedCard::deserialize(&document).map_err(ClientError::malformed_response)?;
+        let interfaces = read.list_interfaces();
         let capabilities = read.capabilities.unwrap_or_default();
         let extended = capabilities.extended_agent_card.unwrap_or_default();
         Ok(Self {
@@ -141,20 +142,24 @@ impl Card {
     /// card that was read over an encrypted connection does not lead to an unencrypted address. With
     /// `secrets` to send, no card leads to another machine than its own: otherwise an author of cards
     /// could collect them.
-    pub(super) fn choose(&self, from: &Url, secrets: bool) -> Result<Choice, ClientError> {
-        let usable = |interface: &Interface| {
+    pub(super) fn choose_interface(
+        &self,
+        from: &Url,
+        secrets: bool,
+    ) -> Result<ChosenInterface, ClientError> {
+        let usable = |interface: &AgentInterface| {
             let version = interface.version.trim();
             // Some cards omit the minor number.
-            let whole = || Generation::parse(&format!("{version}.0"));
-            let generation = Generation::parse(version).or_else(whole)?;
-            let binding = Binding::named(&interface.binding, generation)?;
+            let whole = || ProtocolVersion::parse(&format!("{version}.0"));
+            let generation = ProtocolVersion::parse(version).or_else(whole)?;
+            let binding = Binding::parse_name(&interface.binding, generation)?;
             let url = from.join(&interface.url).ok()?;
             let safe = url.scheme() == "https" || (url.scheme(), from.scheme()) == ("http", "http");
             let safe = safe && (!secrets || url.host() == from.host());
             let tenant = interface.tenant.clone();
-            safe.then_some(Choice { url, binding, generation, tenant })
+            safe.then_some(ChosenInterface { url, binding, generation, tenant })
         };
-        let mut choices: Vec<Choice> = self.interfaces.iter().filter_map(usable).collect();
+        let mut choices: Vec<ChosenInterface> = self.interfaces.iter().filter_map(usable).collect();
         // Stable: the card's own order stays among equals.
         choices.sort_by_key(|choice| (Reverse(choice.generation), choice.binding));
         choices.into_iter().next().ok_or_else(|| ClientError::NoInterface {
@@ -163,18 +168,19 @@ impl Card {
     }
 }
 
-impl Read {
-    fn interfaces(&self) -> Vec<Interface> {
-        let supported = self.supported_interfaces.iter().flatten().map(|supported| Interface {
-            url: supported.url.clone(),
-            binding: supported.protocol_binding.clone(),
-            version: supported.protocol_version.clone(),
-            tenant: supported.tenant.clone().filter(|tenant| !tenant.is_empty()),
-        });
-        let mut interfaces: Vec<Interface> = supported.collect();
+impl ReceivedCard {
+    fn list_interfaces(&self) -> Vec<AgentInterface> {
+        let supported =
+            self.supported_interfaces.iter().flatten().map(|supported| AgentInterface {
+                url: supported.url.clone(),
+                binding: supported.protocol_binding.clone(),
+                version: supported.protocol_version.clone(),
+                tenant: supported.tenant.clone().filter(|tenant| !tenant.is_empty()),
+            });
+        let mut interfaces: Vec<AgentInterface> = supported.collect();
         // The fields of 0.3. This client does not support generations before 0.3.
         let version = self.protocol_version.clone().unwrap_or_else(|| "0.3".to_owned());
-        let old = |url: &str, transport: &str| Interface {
+        let old = |url: &str, transport: &str| AgentInterface {
             url: url.to_owned(),
             binding: transport.to_owned(),
             version: version.clone(),
@@ -192,7 +198,7 @@ impl Read {
     }
 }
 
-impl std::fmt::Display for Interface {
+impl std::fmt::Display for AgentInterface {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} at {}", self.binding, self.version, self.url)
     }

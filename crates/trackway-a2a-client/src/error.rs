@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde_json::Value;
 
-use super::Generation;
+use super::ProtocolVersion;
 
 /// Why an operation has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +12,7 @@ use super::Generation;
 pub enum ClientError {
     /// The address is invalid for this client.
     #[error("{url:?} is not the address of an agent: {why}")]
-    Address { url: String, why: String },
+    InvalidAddress { url: String, why: String },
     /// No connection, or a connection that broke before the answer was complete.
     #[error("the connection to the agent failed while {doing}")]
     Transport {
@@ -22,7 +22,7 @@ pub enum ClientError {
     },
     /// The agent closed a stream although its task continues, each time that the stream was reopened.
     #[error("the agent closed the stream before the task came to rest")]
-    Closed,
+    StreamClosed,
     #[error("the agent did not answer within {} seconds", after.as_secs_f32())]
     Timeout { after: Duration },
     /// An HTTP answer without a message of the protocol.
@@ -39,9 +39,9 @@ pub enum ClientError {
     Refused(Box<Refusal>),
     /// An answer that does not follow the protocol, or is larger than the limit.
     #[error("the agent's answer cannot be read: {why}")]
-    Malformed { why: String },
+    MalformedResponse { why: String },
     #[error("protocol {generation} has no operation to {operation}")]
-    Unsupported { operation: &'static str, generation: Generation },
+    Unsupported { operation: &'static str, generation: ProtocolVersion },
     /// The card names no interface of a generation and binding that this client supports.
     #[error("the card offers no interface that this client speaks, only {offered:?}")]
     NoInterface { offered: Vec<String> },
@@ -128,14 +128,14 @@ impl fmt::Display for Refusal {
 
 impl ClientError {
     /// The kind of refusal, if the agent refused.
-    pub fn refusal(&self) -> Option<RefusalKind> {
+    pub fn refusal_kind(&self) -> Option<RefusalKind> {
         match self {
             Self::Refused(refusal) => Some(refusal.kind),
             _ => None,
         }
     }
 
-    pub(super) fn malformed(why: impl fmt::Display) -> Self {
-        Self::Malformed { why: why.to_string() }
+    pub(super) fn malformed_response(why: impl fmt::Display) -> Self {
+        Self::MalformedResponse { why: why.to_string() }
     }
 }

@@ -7,7 +7,7 @@ use reqwest::{
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
-use super::{Binding, ClientError, Generation, Options, link::EVENT_BYTES_MAX};
+use super::{Binding, ClientError, Options, ProtocolVersion, event_connection::EVENT_BYTES_MAX};
 
 /// Largest answer that is read. It equals the limit of one stream event, because both contain a Task.
 /// Limit (A2A): answer that our client reads.
@@ -22,15 +22,15 @@ const FAILURE_BYTES_MAX: usize = 256 * 1024;
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// The headers that name the protocol version, the caller and the extensions.
-pub(super) fn introduced(
+pub(super) fn with_protocol_headers(
     request: RequestBuilder,
-    generation: Generation,
+    generation: ProtocolVersion,
     options: &Options,
 ) -> RequestBuilder {
     let mut request = request;
-    if generation == Generation::V1 {
+    if generation == ProtocolVersion::V1 {
         // Agents treat a request without it as one of 0.3.
-        request = request.header("a2a-version", generation.version());
+        request = request.header("a2a-version", generation.as_str());
     }
     if !options.extensions.is_empty() {
         request = request.header(generation.extensions_header(), options.extensions.join(", "));
@@ -42,7 +42,7 @@ pub(super) fn introduced(
 }
 
 /// The response to a request, if it is a success. A failure is parsed in the form of the binding.
-pub(super) async fn sent(
+pub(super) async fn send_request(
     request: RequestBuilder,
     binding: Option<Binding>,
 ) -> Result<Response, ClientError> {
@@ -52,19 +52,19 @@ pub(super) async fn sent(
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
         return Ok(response);
     }
-    Err(failure(response, binding).await)
+    Err(response_error(response, binding).await)
 }
 
 /// The error in a failed response: a refusal of the protocol, or only its status.
-async fn failure(response: Response, binding: Option<Binding>) -> ClientError {
+async fn response_error(response: Response, binding: Option<Binding>) -> ClientError {
     let status = response.status().as_u16();
     let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
     // Dates are ignored: they are useless if the clocks differ.
     let seconds = seconds.and_then(|text| text.trim().parse().ok());
     let retry_after: Option<Duration> = seconds.map(Duration::from_secs);
-    let body = read(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
+    let body = read_limited(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
     let body = String::from_utf8_lossy(&body);
-    match binding.map(|binding| binding.answer(&body, status)) {
+    match binding.map(|binding| binding.parse_response(&body, status)) {
         // The requested wait is more important than the text.
         Some(Err(refused @ ClientError::Refused(_))) if retry_after.is_none() => refused,
         _ => {
@@ -74,12 +74,12 @@ async fn failure(response: Response, binding: Option<Binding>) -> ClientError {
     }
 }
 
-pub(super) async fn text(response: Response) -> Result<String, ClientError> {
-    let body = read(response, ANSWER_BYTES_MAX).await?;
-    String::from_utf8(body).map_err(ClientError::malformed)
+pub(super) async fn read_text(response: Response) -> Result<String, ClientError> {
+    let body = read_limited(response, ANSWER_BYTES_MAX).await?;
+    String::from_utf8(body).map_err(ClientError::malformed_response)
 }
 
-async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
+async fn read_limited(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await.map_err(|source| {
@@ -90,7 +90,7 @@ async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Clien
             return Ok(body);
         };
         if body.len() + chunk.len() > bytes_max {
-            return Err(ClientError::malformed(format_args!(
+            return Err(ClientError::malformed_response(format_args!(
                 "it is larger than {bytes_max} bytes"
             )));
         }
@@ -98,13 +98,13 @@ async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Clien
     }
 }
 
-pub(super) fn is_events(response: &Response) -> bool {
+pub(super) fn is_event_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
     kind.trim().eq_ignore_ascii_case("text/event-stream")
 }
 
-pub(super) async fn within<T>(
+pub(super) async fn with_timeout<T>(
     patience: Duration,
     work: impl Future<Output = Result<T, ClientError>>,
 ) -> Result<T, ClientError> {

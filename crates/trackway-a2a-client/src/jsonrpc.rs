@@ -7,7 +7,7 @@ use serde_json::{Map, Value, value::RawValue};
 use super::{ClientError, Refusal, RefusalKind};
 
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct RpcRequest<'a> {
     jsonrpc: &'static str,
     id: u64,
     method: &'a str,
@@ -16,13 +16,13 @@ struct Envelope<'a> {
 
 /// The id of the response is ignored: each response has its own connection or exchange.
 #[derive(Deserialize)]
-struct Answer {
+struct RpcResponse {
     result: Option<Box<RawValue>>,
-    error: Option<Failed>,
+    error: Option<RpcError>,
 }
 
 #[derive(Deserialize)]
-struct Failed {
+struct RpcError {
     code: i64,
     #[serde(default)]
     message: String,
@@ -30,14 +30,15 @@ struct Failed {
     data: Value,
 }
 
-pub(super) fn request(id: u64, method: &str, params: &Map<String, Value>) -> Bytes {
-    let envelope = Envelope { jsonrpc: "2.0", id, method, params };
+pub(super) fn encode_request(id: u64, method: &str, params: &Map<String, Value>) -> Bytes {
+    let envelope = RpcRequest { jsonrpc: "2.0", id, method, params };
     serde_json::to_vec(&envelope).expect("maps of JSON can be written").into()
 }
 
 /// The result in a response, or the refusal.
-pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
-    let answer: Answer = serde_json::from_str(text).map_err(ClientError::malformed)?;
+pub(super) fn parse_response(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+    let answer: RpcResponse =
+        serde_json::from_str(text).map_err(ClientError::malformed_response)?;
     match answer.error {
         Some(error) => Err(ClientError::Refused(Box::new(Refusal {
             kind: RefusalKind::from_code(error.code),

@@ -9,20 +9,20 @@
 //! The answers come from arbitrary agents. Unusual forms are accepted if their meaning is clear.
 
 mod binding;
-mod calls;
 mod card;
 mod error;
+mod event_connection;
 mod http;
+mod http_json;
 mod jsonrpc;
-mod link;
 mod operation;
+mod operations;
 mod options;
-mod peer;
-mod rest;
+mod remote_agent;
 mod retry;
-mod seen;
+mod task_progress;
+mod task_update_stream;
 mod types;
-mod updates;
 mod wire;
 
 use std::sync::Arc;
@@ -33,24 +33,24 @@ use reqwest::{
 };
 
 use self::{
-    card::Choice,
-    peer::Peer,
-    retry::{Effect, retrying},
+    card::ChosenInterface,
+    remote_agent::RemoteAgent,
+    retry::{RepeatEffect, retry_with_backoff},
 };
 
-pub use trackway_a2a_wire::Generation;
+pub use trackway_a2a_wire::ProtocolVersion;
 
 pub use self::{
     binding::Binding,
-    card::{Card, Extension, Interface, Skill},
+    card::{AgentCard, AgentExtension, AgentInterface, AgentSkill},
     error::{ClientError, Refusal, RefusalKind},
-    options::{Backoff, Options, Resend},
+    options::{Backoff, Options, ResendPolicy},
+    task_update_stream::TaskUpdateStream,
     types::{
-        Artifact, ArtifactId, ArtifactUpdate, Content, Envelope, File, FileSource, ListQuery,
-        Message, MessageId, Page, Part, PushAuthentication, PushConfig, Reply, Role, SendOptions,
-        StatusUpdate, Task, TaskState, TaskStatus, Update, Wait,
+        AddressedMessage, Artifact, ArtifactId, ArtifactUpdate, Content, File, FileSource, Message,
+        MessageId, Part, PushAuthentication, PushConfig, Role, SendOptions, SendReply, SendWait,
+        StatusUpdate, Task, TaskPage, TaskQuery, TaskState, TaskStatus, Update,
     },
-    updates::Updates,
 };
 
 /// The path of a card, below the address of its agent.
@@ -59,15 +59,15 @@ const CARD_PATH: &str = ".well-known/agent-card.json";
 /// One agent, for one caller. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client {
-    peer: Arc<Peer>,
-    found: Option<Arc<Found>>,
+    peer: Arc<RemoteAgent>,
+    discovered: Option<Arc<DiscoveredCard>>,
 }
 
 /// The card that a client was created from, and its address.
 #[derive(Debug)]
-struct Found {
+struct DiscoveredCard {
     url: Url,
-    card: Card,
+    card: AgentCard,
 }
 
 impl Client {
@@ -76,51 +76,57 @@ impl Client {
     pub async fn discover(url: &str, options: Options) -> Result<Self, ClientError> {
         let url = card_url(url)?;
         let card = fetch_card(&url, &options, None).await?;
-        let card = card.ok_or_else(|| ClientError::malformed("the answer contains no card"))?;
-        Self::of_card(url, card, options)
+        let card =
+            card.ok_or_else(|| ClientError::malformed_response("the answer contains no card"))?;
+        Self::from_card(url, card, options)
     }
 
     /// A client of an agent that uses a generation over JSON-RPC at a known address.
-    pub fn at(url: &str, generation: Generation, options: Options) -> Result<Self, ClientError> {
-        Self::over(Binding::JsonRpc, url, generation, options)
+    pub fn for_json_rpc(
+        url: &str,
+        generation: ProtocolVersion,
+        options: Options,
+    ) -> Result<Self, ClientError> {
+        Self::for_binding(Binding::JsonRpc, url, generation, options)
     }
 
     /// A client of an agent with a known binding. HTTP+JSON is supported only in 1.0.
-    pub fn over(
+    pub fn for_binding(
         binding: Binding,
         url: &str,
-        generation: Generation,
+        generation: ProtocolVersion,
         options: Options,
     ) -> Result<Self, ClientError> {
-        if !binding.is_of(generation) {
+        if !binding.supports_version(generation) {
             return Err(ClientError::Unsupported { operation: "speak HTTP+JSON", generation });
         }
-        let choice = Choice { url: parsed(url)?, binding, generation, tenant: None };
-        Ok(Self { peer: Arc::new(Peer::new(choice, options)), found: None })
+        let choice =
+            ChosenInterface { url: parse_http_url(url)?, binding, generation, tenant: None };
+        Ok(Self { peer: Arc::new(RemoteAgent::new(choice, options)), discovered: None })
     }
 
     /// The agent as its card describes it now; `None` if the card has not changed, or there is none.
-    pub async fn refreshed(&self) -> Result<Option<Self>, ClientError> {
-        let Some(found) = &self.found else {
+    pub async fn rediscover(&self) -> Result<Option<Self>, ClientError> {
+        let Some(found) = &self.discovered else {
             return Ok(None);
         };
         let options = &self.peer.options;
         let newer = fetch_card(&found.url, options, found.card.etag.as_deref()).await?;
-        newer.map(|card| Self::of_card(found.url.clone(), card, options.clone())).transpose()
+        newer.map(|card| Self::from_card(found.url.clone(), card, options.clone())).transpose()
     }
 
-    fn of_card(url: Url, card: Card, options: Options) -> Result<Self, ClientError> {
-        let choice = card.choose(&url, options.token.is_some())?;
-        let found = Some(Arc::new(Found { url, card }));
-        Ok(Self { peer: Arc::new(Peer::new(choice, options)), found })
+    fn from_card(url: Url, card: AgentCard, options: Options) -> Result<Self, ClientError> {
+        let choice = card.choose_interface(&url, options.token.is_some())?;
+        let found = Some(Arc::new(DiscoveredCard { url, card }));
+        Ok(Self { peer: Arc::new(RemoteAgent::new(choice, options)), discovered: found })
     }
 
     /// The card, if the client was created from one.
-    pub fn card(&self) -> Option<&Card> {
-        self.found.as_ref().map(|found| &found.card)
+    pub fn card(&self) -> Option<&AgentCard> {
+        self.discovered.as_ref().map(|found| &found.card)
     }
 
-    pub fn generation(&self) -> Generation {
+    pub fn protocol_version(&self) -> ProtocolVersion {
         self.peer.generation
     }
 
@@ -135,7 +141,7 @@ impl Client {
 }
 
 /// Nothing follows this state. An unknown state of another agent may be any state, so it is not final.
-fn is_over(state: TaskState) -> bool {
+fn is_final_state(state: TaskState) -> bool {
     state.is_terminal() && state != TaskState::Unknown
 }
 
@@ -144,29 +150,29 @@ async fn fetch_card(
     url: &Url,
     options: &Options,
     etag: Option<&str>,
-) -> Result<Option<Card>, ClientError> {
-    retrying(options, Effect::None, || {
-        http::within(options.timeout, async {
+) -> Result<Option<AgentCard>, ClientError> {
+    retry_with_backoff(options, RepeatEffect::Harmless, || {
+        http::with_timeout(options.timeout, async {
             // The newest generation: an agent with a card for each generation then returns that one.
             let get = options.http.request(Method::GET, url.clone());
-            let mut get = http::introduced(get, Generation::V1, options);
+            let mut get = http::with_protocol_headers(get, ProtocolVersion::V1, options);
             if let Some(etag) = etag {
                 get = get.header(IF_NONE_MATCH, etag);
             }
-            let response = http::sent(get, None).await?;
+            let response = http::send_request(get, None).await?;
             if response.status() == StatusCode::NOT_MODIFIED {
                 return Ok(None);
             }
             let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
             let etag = etag.map(ToOwned::to_owned);
-            Card::read(&http::text(response).await?, etag).map(Some)
+            AgentCard::parse_card(&http::read_text(response).await?, etag).map(Some)
         })
     })
     .await
 }
 
 fn card_url(url: &str) -> Result<Url, ClientError> {
-    let mut parsed = parsed(url)?;
+    let mut parsed = parse_http_url(url)?;
     if !parsed.path().ends_with(".json") {
         let path = format!("{}/{CARD_PATH}", parsed.path().trim_end_matches('/'));
         parsed.set_path(&path);
@@ -174,8 +180,8 @@ fn card_url(url: &str) -> Result<Url, ClientError> {
     Ok(parsed)
 }
 
-fn parsed(url: &str) -> Result<Url, ClientError> {
-    let bad = |why: &str| ClientError::Address { url: url.to_owned(), why: why.to_owned() };
+fn parse_http_url(url: &str) -> Result<Url, ClientError> {
+    let bad = |why: &str| ClientError::InvalidAddress { url: url.to_owned(), why: why.to_owned() };
     let parsed = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
     match parsed.scheme() {
         "http" | "https" => Ok(parsed),

@@ -1,9 +1,9 @@
 //! The operations, and their names on JSON-RPC in each generation.
 
-use trackway_a2a_wire::Generation;
+use trackway_a2a_wire::ProtocolVersion;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(super) enum AgentOperation {
     Send,
     Stream,
     Get,
@@ -17,8 +17,8 @@ pub(super) enum Operation {
     ExtendedCard,
 }
 
-impl Operation {
-    pub(super) const fn method(self, generation: Generation) -> &'static str {
+impl AgentOperation {
+    pub(super) const fn rpc_method_name(self, generation: ProtocolVersion) -> &'static str {
         let (old, new) = match self {
             Self::Send => ("message/send", "SendMessage"),
             Self::Stream => ("message/stream", "SendStreamingMessage"),
@@ -40,8 +40,8 @@ impl Operation {
             Self::ExtendedCard => ("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"),
         };
         match generation {
-            Generation::V03 => old,
-            Generation::V1 => new,
+            ProtocolVersion::V03 => old,
+            ProtocolVersion::V1 => new,
         }
     }
 }

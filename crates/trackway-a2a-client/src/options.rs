@@ -16,19 +16,19 @@ pub struct Options {
     /// Longest wait for an answer, and for the start of a stream.
     pub timeout: Duration,
     /// Longest wait for the answer to a blocking send.
-    pub rest_timeout: Duration,
+    pub idle_timeout: Duration,
     /// Longest silence on a stream. After it the connection counts as dead and the stream is resumed.
     /// Agents send a comment about every 15 seconds.
-    pub silence: Duration,
+    pub silence_timeout: Duration,
     /// How often a request is retried after its first failure.
     pub retries: u32,
     /// How often in a row a broken stream is reopened without a new event.
     pub reconnects: u32,
     /// A connection that delivered anything and lasted this long does not count: proxies cut silent
     /// connections, and a task may be silent for hours.
-    pub steady: Duration,
+    pub steady_after: Duration,
     pub backoff: Backoff,
-    pub resend: Resend,
+    pub resend: ResendPolicy,
 }
 
 /// The wait between attempts: doubled each time, minus up to half of it at random, so that many clients
@@ -41,13 +41,13 @@ pub struct Backoff {
 
 /// When a message may be sent again, under the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Resend {
+pub enum ResendPolicy {
     /// If no connection was established, or the answer was 429, 502, 503 or 504.
     #[default]
-    Refused,
+    WhenRefused,
     /// Also if the connection broke before the answer. The agent may already have processed the
     /// message, so this is for agents that drop repetitions by message id, as Trackway does.
-    Lost,
+    WhenLost,
 }
 
 impl Options {
@@ -58,17 +58,17 @@ impl Options {
             token: None,
             extensions: Vec::new(),
             timeout: Duration::from_secs(30),
-            rest_timeout: Duration::from_secs(600),
-            silence: Duration::from_secs(90),
+            idle_timeout: Duration::from_secs(600),
+            silence_timeout: Duration::from_secs(90),
             retries: 5,
             // With the waits below this outlasts a restart of the agent by about a minute.
             reconnects: 12,
-            steady: Duration::from_secs(20),
+            steady_after: Duration::from_secs(20),
             backoff: Backoff {
                 first: Duration::from_millis(200),
                 longest: Duration::from_secs(10),
             },
-            resend: Resend::default(),
+            resend: ResendPolicy::default(),
         }
     }
 }
@@ -80,11 +80,11 @@ impl fmt::Debug for Options {
             .field("token", &self.token.as_ref().map(|_| "…"))
             .field("extensions", &self.extensions)
             .field("timeout", &self.timeout)
-            .field("rest_timeout", &self.rest_timeout)
-            .field("silence", &self.silence)
+            .field("rest_timeout", &self.idle_timeout)
+            .field("silence", &self.silence_timeout)
             .field("retries", &self.retries)
             .field("reconnects", &self.reconnects)
-            .field("steady", &self.steady)
+            .field("steady", &self.steady_after)
             .field("backoff", &self.backoff)
             .field("resend", &self.resend)
             .finish_non_exhaustive()

@@ -33,7 +33,7 @@ pub struct TaskStatus {
 
 /// A message and the conversation that it belongs to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Envelope {
+pub struct AddressedMessage {
     pub message: Message,
     pub task: Option<String>,
     pub context: Option<String>,
@@ -41,10 +41,10 @@ pub struct Envelope {
 
 /// The result of a send.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
+pub enum SendReply {
     Task(Task),
     /// The agent answered without a task.
-    Message(Envelope),
+    Message(AddressedMessage),
 }
 
 /// One item of a stream.
@@ -52,7 +52,7 @@ pub enum Reply {
 pub enum Update {
     /// The current task; it replaces everything that was known of it before.
     Task(Task),
-    Message(Envelope),
+    Message(AddressedMessage),
     Status(StatusUpdate),
     Artifact(ArtifactUpdate),
 }
@@ -80,7 +80,7 @@ pub struct ArtifactUpdate {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SendOptions {
     /// Streams ignore it.
-    pub wait: Wait,
+    pub wait: SendWait,
     /// Most messages of the history in the answer; the agent's default if absent.
     pub history: Option<u32>,
     /// Media types that the caller accepts; any if empty.
@@ -92,12 +92,12 @@ pub struct SendOptions {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wait {
+pub enum SendWait {
     /// Until the task has ended or waits for an action.
     #[default]
-    Rest,
+    UntilIdle,
     /// Not at all: the answer is the task at its start.
-    No,
+    ReturnImmediately,
 }
 
 /// Where and how an agent sends notifications about a task.
@@ -120,7 +120,7 @@ pub struct PushAuthentication {
 
 /// Which tasks to list. The default is the first page of all that the caller may see.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ListQuery {
+pub struct TaskQuery {
     pub context: Option<String>,
     pub state: Option<TaskState>,
     /// Tasks whose status is from this time or later.
@@ -133,7 +133,7 @@ pub struct ListQuery {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct TaskPage {
     pub tasks: Vec<Task>,
     /// The token of the next page; absent on the last page.
     pub next: Option<String>,
@@ -141,14 +141,14 @@ pub struct Page {
     pub total: u64,
 }
 
-impl Envelope {
+impl AddressedMessage {
     /// A message that starts a conversation.
     pub fn new(message: Message) -> Self {
         Self { message, task: None, context: None }
     }
 
     /// A message of the user. The id must be new for each message, and the same for its repetitions.
-    pub fn user(id: MessageId, parts: Vec<Part>) -> Self {
+    pub fn from_user(id: MessageId, parts: Vec<Part>) -> Self {
         Self::new(Message::new(id, Role::User, parts))
     }
 
@@ -169,8 +169,8 @@ impl Envelope {
 
 impl SendOptions {
     /// The agent answers as soon as it has accepted the message.
-    pub fn at_once() -> Self {
-        Self { wait: Wait::No, ..Self::default() }
+    pub fn return_immediately() -> Self {
+        Self { wait: SendWait::ReturnImmediately, ..Self::default() }
     }
 }
 
@@ -180,8 +180,8 @@ impl PushConfig {
     }
 }
 
-impl Reply {
-    pub fn task(&self) -> Option<&Task> {
+impl SendReply {
+    pub fn as_task(&self) -> Option<&Task> {
         match self {
             Self::Task(task) => Some(task),
             Self::Message(_) => None,

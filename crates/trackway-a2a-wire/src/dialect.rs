@@ -7,12 +7,12 @@ use trackway_domain::{Role, StateName};
 /// A generation of the protocol. The wire format does not distinguish patch versions. The newer
 /// generation is the greater value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Generation {
+pub enum ProtocolVersion {
     V03,
     V1,
 }
 
-impl Generation {
+impl ProtocolVersion {
     /// The newest first.
     pub const ALL: [Self; 2] = [Self::V1, Self::V03];
 
@@ -35,7 +35,7 @@ impl Generation {
     }
 
     /// Major and minor, as in cards, headers and stored configurations.
-    pub const fn version(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::V03 => "0.3",
             Self::V1 => "1.0",
@@ -43,52 +43,52 @@ impl Generation {
     }
 }
 
-impl fmt::Display for Generation {
+impl fmt::Display for ProtocolVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.version())
+        f.pad(self.as_str())
     }
 }
 
 /// The supported forms of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum JsonDialect {
     /// Protocol 0.3 on JSON-RPC: tasks, messages, updates and parts name their kind in a field.
     V03,
     /// Protocol 0.3 on HTTP+JSON: the JSON form of its protobuf messages. Its readers are strict, so
     /// only fields of those messages are allowed.
-    V03Proto,
+    V03Protobuf,
     /// Protocol 1.0 on both: the JSON form of its protobuf messages.
     V1,
 }
 
-impl Dialect {
-    pub const fn generation(self) -> Generation {
+impl JsonDialect {
+    pub const fn protocol_version(self) -> ProtocolVersion {
         match self {
-            Self::V03 | Self::V03Proto => Generation::V03,
-            Self::V1 => Generation::V1,
+            Self::V03 | Self::V03Protobuf => ProtocolVersion::V03,
+            Self::V1 => ProtocolVersion::V1,
         }
     }
 
     /// Whether a value names its kind; otherwise the member that wraps it does.
-    pub const fn is_tagged(self) -> bool {
+    pub const fn has_kind_field(self) -> bool {
         matches!(self, Self::V03)
     }
 
-    pub const fn role(self, role: Role) -> &'static str {
+    pub const fn role_name(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::V03, Role::User) => "user",
             (Self::V03, Role::Agent) => "agent",
-            (Self::V03Proto | Self::V1, Role::User) => "ROLE_USER",
-            (Self::V03Proto | Self::V1, Role::Agent) => "ROLE_AGENT",
+            (Self::V03Protobuf | Self::V1, Role::User) => "ROLE_USER",
+            (Self::V03Protobuf | Self::V1, Role::Agent) => "ROLE_AGENT",
         }
     }
 
-    pub fn role_named(self, name: &str) -> Option<Role> {
-        [Role::User, Role::Agent].into_iter().find(|role| self.role(*role) == name)
+    pub fn parse_role(self, name: &str) -> Option<Role> {
+        [Role::User, Role::Agent].into_iter().find(|role| self.role_name(*role) == name)
     }
 
     /// A task of 1.0 is never `unknown`; protobuf calls this state unspecified.
-    pub const fn state(self, state: StateName) -> &'static str {
+    pub const fn state_name(self, state: StateName) -> &'static str {
         let (tagged, proto) = match state {
             StateName::Submitted => ("submitted", "TASK_STATE_SUBMITTED"),
             StateName::Working => ("working", "TASK_STATE_WORKING"),
@@ -97,15 +97,17 @@ impl Dialect {
             StateName::Completed => ("completed", "TASK_STATE_COMPLETED"),
             StateName::Failed => ("failed", "TASK_STATE_FAILED"),
             // With two l, only in this dialect.
-            StateName::Canceled if matches!(self, Self::V03Proto) => ("", "TASK_STATE_CANCELLED"),
+            StateName::Canceled if matches!(self, Self::V03Protobuf) => {
+                ("", "TASK_STATE_CANCELLED")
+            }
             StateName::Canceled => ("canceled", "TASK_STATE_CANCELED"),
             StateName::Rejected => ("rejected", "TASK_STATE_REJECTED"),
             StateName::Unknown => ("unknown", "TASK_STATE_UNSPECIFIED"),
         };
-        if self.is_tagged() { tagged } else { proto }
+        if self.has_kind_field() { tagged } else { proto }
     }
 
-    pub fn state_named(self, name: &str) -> Option<StateName> {
-        StateName::ALL.into_iter().find(|state| self.state(*state) == name)
+    pub fn parse_state(self, name: &str) -> Option<StateName> {
+        StateName::ALL.into_iter().find(|state| self.state_name(*state) == name)
     }
 }

@@ -8,10 +8,12 @@ mod dialect;
 mod message;
 mod part;
 mod push;
-mod read;
+mod received_part;
 
-pub use dialect::{Dialect, Generation};
-pub use message::{Artifact, Message};
-pub use part::{DATA_PART_COMPAT, beside, take_references, unwrapped, with_references};
-pub use push::PushConfig;
-pub use read::{NotOneContent, PartV1};
+pub use dialect::{JsonDialect, ProtocolVersion};
+pub use message::{WireArtifact, WireMessage};
+pub use part::{
+    DATA_PART_COMPAT, metadata_with_references, name_and_media_type, take_references, unwrap_data,
+};
+pub use push::WirePushConfig;
+pub use received_part::{PartContentError, ReceivedPartV1};

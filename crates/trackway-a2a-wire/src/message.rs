@@ -3,22 +3,22 @@
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use trackway_domain as domain;
 
-use crate::{Dialect, part::Part, with_references};
+use crate::{JsonDialect, metadata_with_references, part::WirePart};
 
 /// A message, its task and its context. `T` is the type of its task id.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a, T = &'a str> {
+pub struct WireMessage<'a, T = &'a str> {
     pub message: &'a domain::Message,
     pub context: Option<&'a str>,
     pub task: Option<T>,
-    pub dialect: Dialect,
+    pub dialect: JsonDialect,
 }
 
-impl<T: Serialize> Serialize for Message<'_, T> {
+impl<T: Serialize> Serialize for WireMessage<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { message, dialect, .. } = *self;
         let mut fields = serializer.serialize_map(None)?;
-        if dialect.is_tagged() {
+        if dialect.has_kind_field() {
             fields.serialize_entry("kind", "message")?;
         }
         fields.serialize_entry("messageId", message.id.as_str())?;
@@ -28,11 +28,11 @@ impl<T: Serialize> Serialize for Message<'_, T> {
         if let Some(task) = &self.task {
             fields.serialize_entry("taskId", task)?;
         }
-        fields.serialize_entry("role", dialect.role(message.role))?;
-        let parts = Parts { parts: &message.parts, dialect };
-        if dialect == Dialect::V03Proto {
+        fields.serialize_entry("role", dialect.role_name(message.role))?;
+        let parts = WireParts { parts: &message.parts, dialect };
+        if dialect == JsonDialect::V03Protobuf {
             fields.serialize_entry("content", &parts)?;
-            let metadata = with_references(message);
+            let metadata = metadata_with_references(message);
             if !metadata.is_empty() {
                 fields.serialize_entry("metadata", &*metadata)?;
             }
@@ -53,12 +53,12 @@ impl<T: Serialize> Serialize for Message<'_, T> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Artifact<'a> {
+pub struct WireArtifact<'a> {
     pub artifact: &'a domain::Artifact,
-    pub dialect: Dialect,
+    pub dialect: JsonDialect,
 }
 
-impl Serialize for Artifact<'_> {
+impl Serialize for WireArtifact<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { artifact, dialect } = *self;
         let mut fields = serializer.serialize_map(None)?;
@@ -69,7 +69,7 @@ impl Serialize for Artifact<'_> {
         if let Some(description) = &artifact.description {
             fields.serialize_entry("description", description)?;
         }
-        fields.serialize_entry("parts", &Parts { parts: &artifact.parts, dialect })?;
+        fields.serialize_entry("parts", &WireParts { parts: &artifact.parts, dialect })?;
         if !artifact.metadata.is_empty() {
             fields.serialize_entry("metadata", &artifact.metadata)?;
         }
@@ -77,14 +77,14 @@ impl Serialize for Artifact<'_> {
     }
 }
 
-struct Parts<'a> {
+struct WireParts<'a> {
     parts: &'a [domain::Part],
-    dialect: Dialect,
+    dialect: JsonDialect,
 }
 
-impl Serialize for Parts<'_> {
+impl Serialize for WireParts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let dialect = self.dialect;
-        serializer.collect_seq(self.parts.iter().map(|part| Part { part, dialect }))
+        serializer.collect_seq(self.parts.iter().map(|part| WirePart { part, dialect }))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 use trackway_domain::{self as domain, Content, File, FileSource, Message, Object};
 
-use crate::Dialect;
+use crate::JsonDialect;
 
 /// Marks a data part whose value is not an object and is therefore wrapped: data of 0.3 is an object.
 /// The official SDKs use the same mark, so a value comes back unchanged.
@@ -18,32 +18,37 @@ pub(crate) const FILENAME: &str = "filename";
 
 const REFERENCES: &str = "referenceTaskIds";
 
-pub(crate) struct Part<'a> {
+pub(crate) struct WirePart<'a> {
     pub(crate) part: &'a domain::Part,
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: JsonDialect,
 }
 
-impl Serialize for Part<'_> {
+impl Serialize for WirePart<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = serializer.serialize_map(None)?;
         match self.dialect {
-            Dialect::V1 => v1(self.part, fields),
-            Dialect::V03 | Dialect::V03Proto => v03(self.part, self.dialect, fields),
+            JsonDialect::V1 => serialize_part_v1(self.part, fields),
+            JsonDialect::V03 | JsonDialect::V03Protobuf => {
+                serialize_part_v03(self.part, self.dialect, fields)
+            }
         }
     }
 }
 
 /// The name of the member identifies the content.
-fn v1<M: SerializeMap>(part: &domain::Part, mut fields: M) -> Result<M::Ok, M::Error> {
+fn serialize_part_v1<M: SerializeMap>(
+    part: &domain::Part,
+    mut fields: M,
+) -> Result<M::Ok, M::Error> {
     let metadata = &part.metadata;
     let (filename, media_type) = match &part.content {
         Content::Text(text) => {
             fields.serialize_entry("text", text)?;
-            beside(metadata)
+            name_and_media_type(metadata)
         }
         Content::Data(data) => {
             fields.serialize_entry("data", data)?;
-            beside(metadata)
+            name_and_media_type(metadata)
         }
         Content::File(file) => {
             match &file.source {
@@ -66,15 +71,15 @@ fn v1<M: SerializeMap>(part: &domain::Part, mut fields: M) -> Result<M::Ok, M::E
 }
 
 /// Name and type of a text or data part, which the domain keeps in the metadata.
-pub fn beside(metadata: &Object) -> (Option<&str>, Option<&str>) {
+pub fn name_and_media_type(metadata: &Object) -> (Option<&str>, Option<&str>) {
     let text = |name: &str| metadata.get(name).and_then(Value::as_str);
     (text(FILENAME), text(MIME_TYPE))
 }
 
 /// On JSON-RPC the kind identifies the content; the protobuf form has the same members and no kind.
-fn v03<M: SerializeMap>(
+fn serialize_part_v03<M: SerializeMap>(
     part: &domain::Part,
-    dialect: Dialect,
+    dialect: JsonDialect,
     mut fields: M,
 ) -> Result<M::Ok, M::Error> {
     let kind = match &part.content {
@@ -82,7 +87,7 @@ fn v03<M: SerializeMap>(
         Content::Data(_) => "data",
         Content::File(_) => "file",
     };
-    if dialect.is_tagged() {
+    if dialect.has_kind_field() {
         fields.serialize_entry("kind", kind)?;
     }
     let mut wrapped = false;
@@ -90,12 +95,12 @@ fn v03<M: SerializeMap>(
         Content::Text(text) => fields.serialize_entry(kind, text)?,
         Content::Data(data) => {
             wrapped = !data.is_object();
-            fields.serialize_entry(kind, &Data { data, wrapped, dialect })?;
+            fields.serialize_entry(kind, &WireData { data, wrapped, dialect })?;
         }
-        Content::File(file) => fields.serialize_entry(kind, &FileOf { file, dialect })?,
+        Content::File(file) => fields.serialize_entry(kind, &WireFile { file, dialect })?,
     }
     if wrapped {
-        fields.serialize_entry("metadata", &Marked(&part.metadata))?;
+        fields.serialize_entry("metadata", &WrappedDataMetadata(&part.metadata))?;
     } else if !part.metadata.is_empty() {
         fields.serialize_entry("metadata", &part.metadata)?;
     }
@@ -103,23 +108,24 @@ fn v03<M: SerializeMap>(
 }
 
 /// Data inside its wrappers: a protobuf message, and an object if the value is not one.
-struct Data<'a> {
+struct WireData<'a> {
     data: &'a Value,
     wrapped: bool,
-    dialect: Dialect,
+    dialect: JsonDialect,
 }
 
-impl Serialize for Data<'_> {
+impl Serialize for WireData<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { data, wrapped, dialect } = *self;
-        let around = match (dialect.is_tagged(), wrapped) {
+        let around = match (dialect.has_kind_field(), wrapped) {
             (true, false) => return data.serialize(serializer),
             (true, true) => "value",
             (false, _) => "data",
         };
         let mut fields = serializer.serialize_map(Some(1))?;
         if around == "data" {
-            fields.serialize_entry(around, &Data { data, wrapped, dialect: Dialect::V03 })?;
+            fields
+                .serialize_entry(around, &WireData { data, wrapped, dialect: JsonDialect::V03 })?;
         } else {
             fields.serialize_entry(around, data)?;
         }
@@ -127,9 +133,9 @@ impl Serialize for Data<'_> {
     }
 }
 
-struct Marked<'a>(&'a Object);
+struct WrappedDataMetadata<'a>(&'a Object);
 
-impl Serialize for Marked<'_> {
+impl Serialize for WrappedDataMetadata<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entries = serializer.serialize_map(Some(self.0.len() + 1))?;
         for (key, value) in self.0.iter().filter(|(key, _)| *key != DATA_PART_COMPAT) {
@@ -140,14 +146,14 @@ impl Serialize for Marked<'_> {
     }
 }
 
-struct FileOf<'a> {
+struct WireFile<'a> {
     file: &'a File,
-    dialect: Dialect,
+    dialect: JsonDialect,
 }
 
-impl Serialize for FileOf<'_> {
+impl Serialize for WireFile<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (name, content) = match (&self.file.source, self.dialect.is_tagged()) {
+        let (name, content) = match (&self.file.source, self.dialect.has_kind_field()) {
             (FileSource::Base64(bytes), true) => ("bytes", bytes),
             (FileSource::Base64(bytes), false) => ("fileWithBytes", bytes),
             (FileSource::Uri(uri), true) => ("uri", uri),
@@ -166,7 +172,7 @@ impl Serialize for FileOf<'_> {
 }
 
 /// A value before it was wrapped.
-pub fn unwrapped(data: Value, metadata: &mut Object) -> Value {
+pub fn unwrap_data(data: Value, metadata: &mut Object) -> Value {
     let marked = metadata.get(DATA_PART_COMPAT).is_some_and(|mark| mark == true);
     match data {
         Value::Object(mut fields) if marked && fields.contains_key("value") => {
@@ -181,7 +187,7 @@ pub fn unwrapped(data: Value, metadata: &mut Object) -> Value {
 ///
 /// JSON-RPC of 0.3 has a field for them. The protobuf messages of 0.3, which its gRPC and HTTP+JSON
 /// use, have none: there they are in the metadata, under the same name.
-pub fn with_references(message: &Message) -> Cow<'_, Object> {
+pub fn metadata_with_references(message: &Message) -> Cow<'_, Object> {
     if message.references.is_empty() {
         return Cow::Borrowed(&message.metadata);
     }

@@ -2,9 +2,9 @@
 //! generation and binding writes its own form.
 
 use serde_json::{Value, json};
-use trackway_runtime::{Kind, ProgramInfo};
+use trackway_runtime::{ProgramInfo, ProgramKind};
 
-use crate::version::Generation;
+use crate::protocol_version::ProtocolVersion;
 
 /// Marks an agent as a workflow, for meshes that offer workflows as typed tools.
 const AGENT_TYPE_EXTENSION: &str = "https://solace.com/a2a/extensions/agent-type";
@@ -16,30 +16,31 @@ const DEFAULT_TAG: &str = "workflow";
 const AGENT_TAG: &str = "agent";
 
 /// Name of the only security scheme: a key or a JWT in the `Authorization` header.
-pub(crate) const SCHEME: &str = "bearer";
-pub(crate) const SCHEME_DESCRIPTION: &str = "An API key of this server, or a JWT that it trusts.";
+pub(crate) const BEARER_SCHEME: &str = "bearer";
+pub(crate) const BEARER_SCHEME_DESCRIPTION: &str =
+    "An API key of this server, or a JWT that it trusts.";
 
 #[derive(Debug, Clone)]
-pub(crate) struct Card<'a> {
-    pub(crate) info: &'a ProgramInfo,
+pub(crate) struct AgentCard<'a> {
+    pub(crate) program_info: &'a ProgramInfo,
     /// The preferred one first.
-    pub(crate) interfaces: Vec<Interface>,
-    pub(crate) push: bool,
+    pub(crate) interfaces: Vec<AgentInterface>,
+    pub(crate) has_push_notifications: bool,
     /// Whether there is an extended card.
-    pub(crate) extended: bool,
+    pub(crate) has_extended_card: bool,
     /// Whether a caller must authenticate.
-    pub(crate) secured: bool,
+    pub(crate) requires_key: bool,
     /// The scopes that a call needs; only the extended card contains them.
     pub(crate) scopes: Vec<String>,
-    pub(crate) extensions: Vec<Declared<'a>>,
+    pub(crate) extensions: Vec<DeclaredExtension<'a>>,
 }
 
 /// One address that serves one generation over one binding.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Interface {
+pub(crate) struct AgentInterface {
     pub(crate) url: String,
     pub(crate) binding: Binding,
-    pub(crate) generation: Generation,
+    pub(crate) generation: ProtocolVersion,
     pub(crate) tenant: Option<String>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) enum Binding {
 
 /// An extension as the card declares it.
 #[derive(Debug, Clone)]
-pub(crate) struct Declared<'a> {
+pub(crate) struct DeclaredExtension<'a> {
     pub(crate) uri: &'a str,
     pub(crate) description: &'a str,
     pub(crate) required: bool,
@@ -69,36 +70,36 @@ impl Binding {
     }
 }
 
-impl<'a> Card<'a> {
+impl<'a> AgentCard<'a> {
     /// The card of a workflow that answers at these addresses.
-    pub(crate) fn new(info: &'a ProgramInfo, interfaces: Vec<Interface>) -> Self {
+    pub(crate) fn new(info: &'a ProgramInfo, interfaces: Vec<AgentInterface>) -> Self {
         Self {
-            info,
+            program_info: info,
             interfaces,
-            push: false,
-            extended: false,
-            secured: false,
+            has_push_notifications: false,
+            has_extended_card: false,
+            requires_key: false,
             scopes: Vec::new(),
-            extensions: extensions(info),
+            extensions: declared_extensions(info),
         }
     }
 
     /// Its skills. A workflow without skills is itself the only skill.
-    pub(crate) fn skills(&self) -> Vec<Skill<'a>> {
-        let info = self.info;
+    pub(crate) fn skills(&self) -> Vec<AgentSkill<'a>> {
+        let info = self.program_info;
         if info.skills.is_empty() {
             let (description, examples) = (&info.description, &info.examples);
-            return vec![Skill {
+            return vec![AgentSkill {
                 id: &info.name,
                 description,
-                tags: tags(info, &info.tags),
+                tags: skill_tags(info, &info.tags),
                 examples,
             }];
         }
-        let one = |skill: &'a trackway_runtime::Skill| Skill {
+        let one = |skill: &'a trackway_runtime::ProgramSkill| AgentSkill {
             id: &skill.name,
             description: &skill.description,
-            tags: tags(info, &skill.tags),
+            tags: skill_tags(info, &skill.tags),
             examples: &skill.examples,
         };
         info.skills.iter().map(one).collect()
@@ -107,7 +108,7 @@ impl<'a> Card<'a> {
 
 /// One thing that an agent can do.
 #[derive(Debug, Clone)]
-pub(crate) struct Skill<'a> {
+pub(crate) struct AgentSkill<'a> {
     /// Also used as its name.
     pub(crate) id: &'a str,
     pub(crate) description: &'a str,
@@ -115,9 +116,9 @@ pub(crate) struct Skill<'a> {
     pub(crate) examples: &'a [String],
 }
 
-impl Skill<'_> {
+impl AgentSkill<'_> {
     /// As JSON, which is the same in both generations.
-    pub(crate) fn written(&self, info: &ProgramInfo) -> Value {
+    pub(crate) fn render_json(&self, info: &ProgramInfo) -> Value {
         let mut skill = json!({
             "id": self.id,
             "name": self.id,
@@ -133,43 +134,43 @@ impl Skill<'_> {
     }
 }
 
-fn tags<'a>(info: &ProgramInfo, own: &'a [String]) -> Vec<&'a str> {
+fn skill_tags<'a>(info: &ProgramInfo, own: &'a [String]) -> Vec<&'a str> {
     match (own, info.kind) {
-        ([], Kind::Workflow) => vec![DEFAULT_TAG],
-        ([], Kind::Agent) => vec![AGENT_TAG],
+        ([], ProgramKind::Workflow) => vec![DEFAULT_TAG],
+        ([], ProgramKind::Agent) => vec![AGENT_TAG],
         (own, _) => own.iter().map(String::as_str).collect(),
     }
 }
 
 /// The extensions of every workflow or agent, then its own.
-pub(crate) fn extensions(info: &ProgramInfo) -> Vec<Declared<'_>> {
+pub(crate) fn declared_extensions(info: &ProgramInfo) -> Vec<DeclaredExtension<'_>> {
     let mut schemas = json!({ "input_schema": info.input_schema });
     if !info.output_schema.is_null() {
         schemas["output_schema"] = info.output_schema.clone();
     }
     let kind = match info.kind {
-        Kind::Workflow => "workflow",
-        Kind::Agent => "agent",
+        ProgramKind::Workflow => "workflow",
+        ProgramKind::Agent => "agent",
     };
-    let agent_type = Declared {
+    let agent_type = DeclaredExtension {
         uri: AGENT_TYPE_EXTENSION,
         description: "What kind of agent this is.",
         required: false,
         params: json!({ "type": kind }),
     };
-    let schemas = Declared {
+    let schemas = DeclaredExtension {
         uri: SCHEMAS_EXTENSION,
         description: "JSON Schemas of the first message's data part and of the output.",
         required: false,
         params: schemas,
     };
-    let own = info.extensions.iter().map(|own| Declared {
+    let own = info.extensions.iter().map(|own| DeclaredExtension {
         uri: &own.uri,
         description: &own.description,
         required: own.required,
         params: Value::Null,
     });
     // An agent accepts any message, so it has no input schema.
-    let schemas = (info.kind == Kind::Workflow).then_some(schemas);
+    let schemas = (info.kind == ProgramKind::Workflow).then_some(schemas);
     [agent_type].into_iter().chain(schemas).chain(own).collect()
 }

@@ -10,14 +10,14 @@ use axum::{
     response::Response,
 };
 use serde::Serialize;
-use trackway_runtime::{Kind, Program, ProgramInfo};
+use trackway_runtime::{Program, ProgramInfo, ProgramKind};
 
 use crate::{
     Options,
-    door::{Address, Door},
-    fault::Fault,
+    error::A2aError,
     http,
-    version::{self, Generation},
+    protocol_version::{self, ProtocolVersion},
+    server::{A2aServer, AgentAddress},
 };
 
 /// How long a client may cache a card. Cards change when the server is deployed again. A minute is
@@ -26,13 +26,13 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=60"
 
 /// `/a2a/agents`.
 #[derive(Debug, Serialize)]
-pub(crate) struct Agents<'a> {
-    agents: Vec<Entry<'a>>,
+pub(crate) struct AgentList<'a> {
+    agents: Vec<AgentListEntry<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct AgentListEntry<'a> {
     name: &'a str,
     kind: &'static str,
     description: &'a str,
@@ -40,15 +40,15 @@ struct Entry<'a> {
     card_url: String,
 }
 
-impl<'a> Agents<'a> {
+impl<'a> AgentList<'a> {
     pub(crate) fn new(programs: &'a [Arc<dyn Program>], base_url: &str) -> Self {
         let entry = |info: &'a ProgramInfo| {
-            let url = url(base_url, &info.name);
-            Entry {
+            let url = agent_url(base_url, &info.name);
+            AgentListEntry {
                 name: &info.name,
                 kind: match info.kind {
-                    Kind::Workflow => "workflow",
-                    Kind::Agent => "agent",
+                    ProgramKind::Workflow => "workflow",
+                    ProgramKind::Agent => "agent",
                 },
                 description: &info.description,
                 card_url: format!("{url}/.well-known/agent-card.json"),
@@ -60,31 +60,36 @@ impl<'a> Agents<'a> {
 }
 
 /// The card of an agent, with cache headers.
-pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Uri) -> Response {
-    let program = match door.addressed(address, None) {
+pub(crate) fn card_response(
+    door: &A2aServer,
+    address: &AgentAddress,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Response {
+    let program = match door.find_program(address, None) {
         Ok(program) => program,
-        Err(fault) => return http::refusal(StatusCode::NOT_FOUND, &fault),
+        Err(fault) => return http::error_response(StatusCode::NOT_FOUND, &fault),
     };
-    let card = door.card(&*program, address, headers);
-    let card = match Form::of(headers, uri, &door.options) {
-        Ok(Form::One(generation)) => door.written(&card, generation),
-        Ok(Form::Union) => door.written_for_all(&card),
-        Err(fault) => return http::refusal(fault.kind.http(), &fault),
+    let card = door.build_card(&*program, address, headers);
+    let card = match CardForm::requested_form(headers, uri, &door.options) {
+        Ok(CardForm::SingleVersion(generation)) => door.render_card(&card, generation),
+        Ok(CardForm::BothVersions) => door.render_union_card(&card),
+        Err(fault) => return http::error_response(fault.kind.http_status(), &fault),
     };
     let body = card.to_string().into_bytes();
-    let tag = tag(&body);
-    let known = headers.get_all(header::IF_NONE_MATCH).iter().any(|sent| matches(sent, &tag));
+    let tag = etag(&body);
+    let known = headers.get_all(header::IF_NONE_MATCH).iter().any(|sent| matches_etag(sent, &tag));
     let mut response = if known {
         let mut unchanged = Response::default();
         *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
         unchanged
     } else {
-        http::json(StatusCode::OK, body)
+        http::json_response(StatusCode::OK, body)
     };
     let written = response.headers_mut();
     written.insert(header::CACHE_CONTROL, CACHE_CONTROL);
-    written.insert(header::VARY, vary(&door.options));
-    let values = [(header::ETAG, tag), (header::LAST_MODIFIED, door.opened_at.http_date())];
+    written.insert(header::VARY, vary_header(&door.options));
+    let values = [(header::ETAG, tag), (header::LAST_MODIFIED, door.opened_at.to_http_date())];
     for (name, value) in values {
         written.extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
     }
@@ -93,7 +98,7 @@ pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Ur
 
 /// The inputs of a card: the requested form, and the address under which the client reached the server.
 /// The addresses in the card start with that address.
-fn vary(options: &Options) -> HeaderValue {
+fn vary_header(options: &Options) -> HeaderValue {
     HeaderValue::from_static(match options.conformance {
         false => "A2A-Version, Host, X-Forwarded-Proto",
         true => "A2A-Version, Host, X-Forwarded-Proto, User-Agent",
@@ -101,36 +106,38 @@ fn vary(options: &Options) -> HeaderValue {
 }
 
 /// The requested form of a card.
-enum Form {
-    One(Generation),
+enum CardForm {
+    SingleVersion(ProtocolVersion),
     /// For clients that do not name a version.
-    Union,
+    BothVersions,
 }
 
-impl Form {
-    fn of(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<Self, Fault> {
-        Ok(match version::asked(headers, uri)? {
-            Some(generation) => Self::One(generation),
-            None if options.is_strict_reader(headers) => Self::One(Generation::V1),
-            None => Self::Union,
+impl CardForm {
+    fn requested_form(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<Self, A2aError> {
+        Ok(match protocol_version::requested_version(headers, uri)? {
+            Some(generation) => Self::SingleVersion(generation),
+            None if options.is_conformance_client(headers) => {
+                Self::SingleVersion(ProtocolVersion::V1)
+            }
+            None => Self::BothVersions,
         })
     }
 }
 
 /// The same card always has the same tag, because signatures are deterministic.
-fn tag(body: &[u8]) -> String {
+fn etag(body: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
     format!("\"{:016x}\"", hasher.finish())
 }
 
-fn matches(sent: &HeaderValue, tag: &str) -> bool {
+fn matches_etag(sent: &HeaderValue, tag: &str) -> bool {
     let list = sent.to_str().unwrap_or_default();
     list.split(',')
         .any(|one| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag)
 }
 
 /// The address of an agent. Names of workflows need no escaping: the registry rejects others.
-fn url(base_url: &str, name: &str) -> String {
+fn agent_url(base_url: &str, name: &str) -> String {
     format!("{base_url}/a2a/agents/{name}")
 }

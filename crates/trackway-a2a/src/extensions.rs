@@ -7,22 +7,22 @@ use trackway_runtime::ProgramInfo;
 
 use crate::{
     card,
-    fault::{Fault, Kind},
-    version::Generation,
+    error::{A2aError, ErrorKind},
+    protocol_version::ProtocolVersion,
 };
 
 /// Extensions that are active for one request.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Activated(Vec<String>);
+pub(crate) struct ActivatedExtensions(Vec<String>);
 
-impl Activated {
-    pub(crate) fn new(headers: &HeaderMap, info: &ProgramInfo) -> Result<Self, Fault> {
-        let asked = asked(headers);
+impl ActivatedExtensions {
+    pub(crate) fn new(headers: &HeaderMap, info: &ProgramInfo) -> Result<Self, A2aError> {
+        let asked = requested_extensions(headers);
         let mut activated = Vec::new();
         // The two of every workflow are never required, so a request without extensions is finished
         // here.
         if !asked.is_empty() {
-            let known = card::extensions(info);
+            let known = card::declared_extensions(info);
             let uris = known.iter().map(|known| known.uri).filter(|uri| asked.contains(uri));
             activated.extend(uris.map(str::to_owned));
         }
@@ -30,8 +30,8 @@ impl Activated {
             info.extensions.iter().find(|own| own.required && !asked.contains(&&*own.uri));
         match missing {
             None => Ok(Self(activated)),
-            Some(missing) => Err(Fault::new(
-                Kind::ExtensionSupportRequired,
+            Some(missing) => Err(A2aError::new(
+                ErrorKind::ExtensionSupportRequired,
                 Code::InvalidRequest,
                 format!("this agent requires the extension {}", missing.uri),
                 format!("send the header A2A-Extensions: {}", missing.uri),
@@ -40,7 +40,7 @@ impl Activated {
     }
 
     /// Tells the client which extensions are active.
-    pub(crate) fn tell(&self, generation: Generation, headers: &mut HeaderMap) {
+    pub(crate) fn write_header(&self, generation: ProtocolVersion, headers: &mut HeaderMap) {
         if self.0.is_empty() {
             return;
         }
@@ -50,8 +50,8 @@ impl Activated {
     }
 }
 
-fn asked(headers: &HeaderMap) -> Vec<&str> {
-    Generation::ALL
+fn requested_extensions(headers: &HeaderMap) -> Vec<&str> {
+    ProtocolVersion::ALL
         .iter()
         .flat_map(|generation| headers.get_all(generation.extensions_header()))
         .filter_map(|value| value.to_str().ok())

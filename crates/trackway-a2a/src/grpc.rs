@@ -3,17 +3,17 @@
 //! Messages come from our own `.proto` files, compiled to Rust by `cargo xtask generate`. A request
 //! becomes a [`Call`](crate::ops::Call), as in every other binding.
 
-mod incoming;
+mod call;
+mod connection;
+mod encoding_macros;
+mod in_flight;
 mod pb;
-mod perform;
-mod refusal;
-mod room;
+mod protobuf_value;
 mod service;
-mod shared;
 mod status;
+mod transport_error;
 mod v03;
 mod v1;
-mod value;
 
 use std::{convert::Infallible, future::Future, io, sync::Arc};
 
@@ -27,9 +27,9 @@ use tonic::{service::Routes, transport};
 use tower::util::MapResponseLayer;
 use trackway_runtime::Runtime;
 
-use self::incoming::Incoming;
-pub(crate) use self::room::Room;
-use crate::{Options, door::Door};
+use self::connection::GrpcConnection;
+pub(crate) use self::in_flight::InFlightLimit;
+use crate::{Options, server::A2aServer};
 
 /// Concurrent requests and streams on one connection. Clients use one connection for everything.
 /// Further requests wait for the client's own earlier ones.
@@ -37,24 +37,24 @@ use crate::{Options, door::Door};
 const STREAMS_MAX: u32 = 2_000;
 
 /// Serves every registered workflow over gRPC: by tenant in 1.0, the default agent in 0.3.
-pub fn grpc(runtime: Runtime, options: Options) -> Grpc {
-    Grpc { door: Door::new(runtime, options) }
+pub fn grpc(runtime: Runtime, options: Options) -> GrpcServer {
+    GrpcServer { door: A2aServer::new(runtime, options) }
 }
 
 /// The gRPC services, ready to be served.
 #[derive(Debug)]
-pub struct Grpc {
-    door: Arc<Door>,
+pub struct GrpcServer {
+    door: Arc<A2aServer>,
 }
 
-impl Grpc {
+impl GrpcServer {
     /// Serves until `end` resolves and the streams that are open then have ended.
     pub async fn serve(
         self,
         listener: TcpListener,
         end: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let connections = connections(listener).map(|stream| (stream, ()));
+        let connections = accept_connections(listener).map(|stream| (stream, ()));
         self.serve_connections(connections, |router| router, end).await
     }
 
@@ -76,9 +76,12 @@ impl Grpc {
             // Pings keep a silent stream alive; they are not messages.
             .http2_keepalive_interval(Some(options.heartbeat))
             .max_concurrent_streams(STREAMS_MAX)
-            .layer(MapResponseLayer::new(move |response| refusal::ours(response, body_bytes_max)));
+            .layer(MapResponseLayer::new(move |response| {
+                transport_error::replace_transport_error(response, body_bytes_max)
+            }));
         let routes = Routes::from(wrap(self.router()));
-        let connections = connections.map(|(io, info)| Ok::<_, Infallible>(Incoming { io, info }));
+        let connections =
+            connections.map(|(io, info)| Ok::<_, Infallible>(GrpcConnection { io, info }));
         server
             .serve_with_incoming_shutdown(routes.prepare(), connections, end)
             .await
@@ -88,17 +91,17 @@ impl Grpc {
     fn router(&self) -> Router {
         let mut routes = Routes::default();
         if self.door.options.grpc_reflection {
-            routes = reflect(routes);
+            routes = add_reflection(routes);
         }
         routes
             .into_axum_router()
-            .merge(v1::service(self.door.clone()))
-            .merge(v03::service(self.door.clone()))
+            .merge(v1::v1_service(self.door.clone()))
+            .merge(v03::v03_service(self.door.clone()))
     }
 }
 
 /// Lets tools list the services and messages, with the old and the new reflection protocol.
-fn reflect(routes: Routes) -> Routes {
+fn add_reflection(routes: Routes) -> Routes {
     let builder = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(pb::DESCRIPTORS)
@@ -110,7 +113,7 @@ fn reflect(routes: Routes) -> Routes {
 }
 
 /// Accepted connections. The listener itself waits after a failure to accept.
-fn connections(listener: TcpListener) -> impl Stream<Item = TcpStream> {
+fn accept_connections(listener: TcpListener) -> impl Stream<Item = TcpStream> {
     stream::unfold(listener, |mut listener| async {
         let (connection, _) = Listener::accept(&mut listener).await;
         // Streamed events are small. Without this each event would wait until the previous one is

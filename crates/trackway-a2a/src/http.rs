@@ -14,7 +14,7 @@ use trackway_domain::Code;
 
 use crate::{
     Options,
-    fault::{Fault, Kind},
+    error::{A2aError, ErrorKind},
 };
 
 /// How much of a body above the limit is read and dropped before the refusal is sent, as a multiple of
@@ -23,7 +23,7 @@ use crate::{
 const DRAIN_FACTOR: usize = 8;
 
 /// A response of JSON bytes.
-pub(crate) fn json(status: StatusCode, body: Vec<u8>) -> Response {
+pub(crate) fn json_response(status: StatusCode, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
@@ -32,38 +32,38 @@ pub(crate) fn json(status: StatusCode, body: Vec<u8>) -> Response {
 }
 
 /// A response of JSON.
-pub(crate) fn json_of<T: Serialize>(status: StatusCode, value: &T) -> Response {
+pub(crate) fn serialize_response<T: Serialize>(status: StatusCode, value: &T) -> Response {
     let body = serde_json::to_vec(value);
-    json(status, body.expect("our types hold no map with keys other than strings"))
+    json_response(status, body.expect("our types hold no map with keys other than strings"))
 }
 
 /// Appends a value as JSON.
-pub(crate) fn write<T: Serialize>(out: &mut Vec<u8>, value: &T) {
+pub(crate) fn write_json<T: Serialize>(out: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(out, value)
         .expect("memory can be written, and our types hold no map with keys other than strings");
 }
 
 /// A refusal outside any binding: an unknown address or method.
-pub(crate) fn refusal(status: StatusCode, fault: &Fault) -> Response {
+pub(crate) fn error_response(status: StatusCode, fault: &A2aError) -> Response {
     #[derive(Serialize)]
-    struct Refusal<'a> {
-        error: Error<'a>,
+    struct ErrorBody<'a> {
+        error: ErrorBodyContent<'a>,
     }
 
     #[derive(Serialize)]
-    struct Error<'a> {
+    struct ErrorBodyContent<'a> {
         message: &'a str,
         #[serde(flatten)]
-        detail: &'a crate::fault::Detail,
+        detail: &'a crate::error::ErrorDetail,
     }
 
-    let error = Error { message: &fault.message, detail: &fault.detail };
-    json_of(status, &Refusal { error })
+    let error = ErrorBodyContent { message: &fault.message, detail: &fault.detail };
+    serialize_response(status, &ErrorBody { error })
 }
 
 /// Whether the body has the JSON content type. A browser sends this type to another site only after a
 /// preflight request, so this check also prevents foreign pages from starting runs on this machine.
-pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn has_json_content_type(headers: &HeaderMap) -> bool {
     let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = sent.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
     ["application/json", "application/a2a+json"]
@@ -71,9 +71,9 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .any(|ours| essence.eq_ignore_ascii_case(ours))
 }
 
-pub(crate) fn not_json() -> Fault {
-    Fault::new(
-        Kind::ContentTypeNotSupported,
+pub(crate) fn not_json_error() -> A2aError {
+    A2aError::new(
+        ErrorKind::ContentTypeNotSupported,
         Code::InvalidRequest,
         "the body must be of type application/json",
         "send the header Content-Type: application/json",
@@ -81,19 +81,23 @@ pub(crate) fn not_json() -> Fault {
 }
 
 /// The whole body, or the refusal.
-pub(crate) async fn body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, Fault> {
+pub(crate) async fn read_body(
+    headers: &HeaderMap,
+    body: Body,
+    max: usize,
+) -> Result<Bytes, A2aError> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
     if length > max && headers.contains_key(header::EXPECT) {
         // The client waits for an interim response before it sends the body.
-        return Err(too_large(max));
+        return Err(body_too_large_error(max));
     }
     let mut chunks = body.into_data_stream();
     let mut first = Bytes::new();
     let mut joined: Vec<u8> = Vec::new();
     let mut total = 0_usize;
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| broken_off())?;
+        let chunk = chunk.map_err(|_| incomplete_body_error())?;
         total = total.saturating_add(chunk.len());
         if total > max {
             joined = Vec::new();
@@ -113,26 +117,31 @@ pub(crate) async fn body(headers: &HeaderMap, body: Body, max: usize) -> Result<
         }
     }
     if total > max {
-        return Err(too_large(max));
+        return Err(body_too_large_error(max));
     }
     Ok(if joined.is_empty() { first } else { joined.into() })
 }
 
-pub(crate) fn too_large(max: usize) -> Fault {
-    Fault::new(
-        Kind::TooLarge,
+pub(crate) fn body_too_large_error(max: usize) -> A2aError {
+    A2aError::new(
+        ErrorKind::TooLarge,
         Code::TooLarge,
         format!("the body is larger than {max} bytes"),
         "send less at once; give large files by their uri",
     )
 }
 
-fn broken_off() -> Fault {
-    Fault::new(Kind::Parse, Code::InvalidRequest, "the body broke off", "send the request again")
+fn incomplete_body_error() -> A2aError {
+    A2aError::new(
+        ErrorKind::Parse,
+        Code::InvalidRequest,
+        "the body broke off",
+        "send the request again",
+    )
 }
 
 /// The prefix of our addresses: the configured one, or else the one that the client used.
-pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
+pub(crate) fn request_base_url(headers: &HeaderMap, options: &Options) -> String {
     if let Some(url) = &options.public_url {
         return url.clone();
     }
@@ -154,7 +163,7 @@ pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
 
 /// Another of our addresses (`host:port`) for a client that reached us at `base_url`. An address that
 /// means every interface of the machine is replaced with the client's name for the machine.
-pub(crate) fn reachable(address: &str, base_url: &str) -> String {
+pub(crate) fn reachable_address(address: &str, base_url: &str) -> String {
     let port = match address.parse::<SocketAddr>() {
         Ok(socket) if socket.ip().is_unspecified() => socket.port(),
         _ => return address.to_owned(),

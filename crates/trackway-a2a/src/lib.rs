@@ -5,32 +5,32 @@
 //! that know neither execute it, and the answer is rendered from the run's view. Protocols 1.0 and 0.3
 //! are served at the same time.
 
-mod asked;
+mod authentication;
 mod card;
+mod card_signature;
 mod discovery;
-mod door;
+mod error;
+mod event_feed;
 mod extensions;
-mod fault;
-mod feed;
 mod grpc;
 mod http;
-mod identity;
+mod http_json;
 mod jsonrpc;
-mod media;
-mod notify;
-mod ops;
+mod media_type;
+mod operations;
 mod options;
-mod push;
-mod rest;
+mod protocol_version;
+mod push_delivery;
+mod push_notifier;
+mod request_options;
 mod router;
-mod sign;
-mod union;
-mod version;
+mod server;
+mod union_card;
 mod wire;
 
-pub use grpc::{Grpc, grpc};
-pub use notify::Notifier;
+pub use card_signature::{CardSigner, SigningKeyError};
+pub use grpc::{GrpcServer, grpc};
 pub use options::{BLOCKING_TIMEOUT_DEFAULT, Options};
-pub use push::{AddressPolicy, Outgoing, OutgoingOptions};
+pub use push_delivery::{AddressPolicy, PushSender, PushSenderOptions};
+pub use push_notifier::PushNotifier;
 pub use router::router;
-pub use sign::{BadSigningKey, Signer};

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
 use trackway_http::sse::SharedFrames;
-use trackway_ports::Gatekeeper;
+use trackway_ports::Authenticator;
 
-use crate::{Outgoing, Signer};
+use crate::{CardSigner, PushSender};
 
 /// Longer than most tasks take, and than most clients and proxies wait. Without it a send to a task
 /// that never rests would keep its connection forever.
@@ -32,7 +32,7 @@ pub struct Options {
     /// The caller if there is no authentication.
     pub default_caller: Caller,
     /// Authenticates callers. Without it every caller is `default_caller`.
-    pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    pub gatekeeper: Option<Arc<dyn Authenticator>>,
     /// Whether the gatekeeper rejects anonymous callers, so that cards require a key.
     pub secured: bool,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
@@ -45,7 +45,7 @@ pub struct Options {
     pub extended_card: bool,
     /// The client for push notifications; without it there are none. The runtime's messenger is a
     /// [`Notifier`](crate::Notifier) over the same client.
-    pub outgoing: Option<Outgoing>,
+    pub outgoing: Option<PushSender>,
     /// The address of gRPC, as `host:port`, for the cards. An address that means every interface of the
     /// machine (`0.0.0.0`) is replaced with the host under which the reader reached the server.
     pub grpc_address: Option<String>,
@@ -55,7 +55,7 @@ pub struct Options {
     /// origin.
     pub grpc_in_card: bool,
     /// Signs cards, if `public_url` defines our addresses.
-    pub signer: Option<Arc<Signer>>,
+    pub signer: Option<Arc<CardSigner>>,
     /// The prefix of the addresses in cards and lists, for every request. Without a trailing slash.
     pub public_url: Option<String>,
     /// The prefix of the addresses in cards and lists if the request does not contain the name under
@@ -93,11 +93,11 @@ const STRICT_READER: &str = "python-httpx";
 impl Options {
     /// Signs cards. Without a configured address the host header of a request would determine the
     /// addresses in a card, and we must not sign addresses that a caller chose.
-    pub(crate) fn signer(&self) -> Option<&Signer> {
+    pub(crate) fn card_signer(&self) -> Option<&CardSigner> {
         self.public_url.as_ref().and(self.signer.as_deref())
     }
 
-    pub(crate) fn is_strict_reader(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_conformance_client(&self, headers: &HeaderMap) -> bool {
         let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
         self.conformance && agent.is_some_and(|agent| agent.starts_with(STRICT_READER))
     }

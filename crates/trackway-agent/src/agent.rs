@@ -5,25 +5,27 @@
 //! its log and makes the same decisions. Everything that it needs again (which earlier turns it read,
 //! which tool a name meant) is recorded with the step that first needed it.
 
-mod begin;
-mod call;
+mod answer_stream;
+mod call_route;
 mod dispatch;
-mod drive;
-mod model;
-mod reply;
-mod route;
-mod speaker;
-mod tasks;
+mod dispatched_tasks;
+mod model_step;
+mod question_reply;
+mod tool_calls;
+mod turn_driver;
+mod turn_start;
 
 use std::{fmt, sync::Arc};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use trackway_domain::WorkflowRef;
-use trackway_ports::Pinned;
-use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Revive, SchemaBook, Stage};
+use trackway_ports::PinnedDefinition;
+use trackway_runtime::{
+    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramLoader, SchemaCache, Stage,
+};
 
-use crate::{AgentSpec, Workshop};
+use crate::{AgentResources, AgentSpec};
 
 /// Media types that an agent accepts. Every part reaches its model, either unchanged or as a line that
 /// describes it.
@@ -38,19 +40,19 @@ pub struct AgentProgram {
     info: ProgramInfo,
     /// The body that the store keeps for turns that began with this agent.
     body: String,
-    workshop: Arc<Workshop>,
-    schemas: Arc<SchemaBook>,
+    resources: Arc<AgentResources>,
+    schemas: Arc<SchemaCache>,
 }
 
 impl AgentProgram {
     /// Creates the agent with the services that it shares with other agents. Its version is derived
     /// from its definition.
-    pub fn new(spec: AgentSpec, workshop: Arc<Workshop>) -> Self {
+    pub fn new(spec: AgentSpec, workshop: Arc<AgentResources>) -> Self {
         let body = json!({ BODY_KEY: spec }).to_string();
         let digest = Sha256::digest(body.as_bytes());
         let version = format!("sha256-{}", data_encoding::HEXLOWER.encode(&digest));
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let skills = spec.skills.iter().map(|skill| trackway_runtime::Skill {
+        let skills = spec.skills.iter().map(|skill| trackway_runtime::ProgramSkill {
             name: skill.name.clone(),
             description: skill.description.clone(),
             tags: skill.tags.clone(),
@@ -58,7 +60,7 @@ impl AgentProgram {
         });
         let info = ProgramInfo {
             name: spec.name.clone(),
-            kind: Kind::Agent,
+            kind: ProgramKind::Agent,
             version,
             description: spec.description.clone(),
             tags: Vec::new(),
@@ -71,7 +73,7 @@ impl AgentProgram {
             extensions: Vec::new(),
             deadline: None,
         };
-        Self { spec: Arc::new(spec), info, body, workshop, schemas: Arc::default() }
+        Self { spec: Arc::new(spec), info, body, resources: workshop, schemas: Arc::default() }
     }
 }
 
@@ -90,29 +92,29 @@ impl Program for AgentProgram {
     }
 
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
-        let driver = drive::Driver {
+        let driver = turn_driver::TurnDriver {
             stage,
             spec: self.spec.clone(),
-            workshop: self.workshop.clone(),
+            resources: self.resources.clone(),
             schemas: self.schemas.clone(),
-            asked: Default::default(),
+            open_question_ids: Default::default(),
             has_dispatched: false,
-            ended: Vec::new(),
+            ended_tasks: Vec::new(),
         };
-        Box::pin(driver.run(input))
+        Box::pin(driver.run_turn(input))
     }
 
-    fn pin(&self) -> Option<Pinned> {
-        Some(Pinned { hash: self.info.version.clone(), body: self.body.clone() })
+    fn pinned_source(&self) -> Option<PinnedDefinition> {
+        Some(PinnedDefinition { hash: self.info.version.clone(), body: self.body.clone() })
     }
 }
 
 /// Rebuilds agents from pinned bodies, for turns that began with an earlier definition.
 #[derive(Debug)]
-pub struct Agents(pub Arc<Workshop>);
+pub struct AgentLoader(pub Arc<AgentResources>);
 
-impl Revive for Agents {
-    fn revive(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>> {
+impl ProgramLoader for AgentLoader {
+    fn load_program(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>> {
         let body: Value = serde_json::from_str(body).ok()?;
         let spec: AgentSpec = serde_json::from_value(body.get(BODY_KEY)?.clone()).ok()?;
         let mut agent = AgentProgram::new(spec, self.0.clone());

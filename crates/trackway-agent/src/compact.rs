@@ -6,9 +6,9 @@
 //! the oldest entries are dropped with a note ([`Plan::dropped`]). The result is recorded as the step
 //! `compact` and given to the turn.
 
-mod render;
+mod conversation_text;
 
-use crate::{Entry, Piece, Request, record::Compacted};
+use crate::{ContentPiece, ConversationEntry, ModelRequest, turn_record::CompactedHistory};
 
 /// Context window that a model is expected to have, in tokens. Most hosted models have this or more.
 /// Limit (Agents): context window that a model is expected to have.
@@ -48,25 +48,27 @@ tools have given; which tasks were started, with their ids, and where they stand
 Leave out politeness and everything that is settled and has no effect any more. Write plain text.";
 
 /// Tokens of a text, estimated.
-pub fn estimate_text(text: &str) -> u64 {
+pub fn estimate_text_tokens(text: &str) -> u64 {
     (text.len() as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
 /// Tokens of a conversation, estimated.
-pub fn estimate(entries: &[Entry]) -> u64 {
-    entries.iter().map(estimate_entry).sum()
+pub fn estimate_tokens(entries: &[ConversationEntry]) -> u64 {
+    entries.iter().map(estimate_entry_tokens).sum()
 }
 
-fn estimate_entry(entry: &Entry) -> u64 {
-    let piece = |piece: &Piece| piece.as_text().map_or(IMAGE_TOKENS, estimate_text);
+fn estimate_entry_tokens(entry: &ConversationEntry) -> u64 {
+    let piece = |piece: &ContentPiece| piece.as_text().map_or(IMAGE_TOKENS, estimate_text_tokens);
     let inside: u64 = match entry {
-        Entry::User { pieces } | Entry::Result { pieces, .. } => pieces.iter().map(piece).sum(),
-        Entry::Model { text, calls } => {
-            let call = |call: &crate::Call| {
-                let arguments = estimate_text(&call.arguments.to_text());
-                estimate_text(&call.tool) + arguments + ENTRY_TOKENS
+        ConversationEntry::User { pieces } | ConversationEntry::Result { pieces, .. } => {
+            pieces.iter().map(piece).sum()
+        }
+        ConversationEntry::Model { text, calls } => {
+            let call = |call: &crate::ToolUse| {
+                let arguments = estimate_text_tokens(&call.arguments.to_text());
+                estimate_text_tokens(&call.tool) + arguments + ENTRY_TOKENS
             };
-            estimate_text(text) + calls.iter().map(call).sum::<u64>()
+            estimate_text_tokens(text) + calls.iter().map(call).sum::<u64>()
         }
     };
     inside + ENTRY_TOKENS
@@ -74,44 +76,50 @@ fn estimate_entry(entry: &Entry) -> u64 {
 
 /// How to shorten a conversation that is too long.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
+pub struct CompactionPlan {
     /// The entries that the summary replaces, oldest first.
-    pub gone: Vec<Entry>,
+    pub removed: Vec<ConversationEntry>,
     /// The entries that are kept word for word.
-    pub kept: Vec<Entry>,
+    pub kept: Vec<ConversationEntry>,
 }
 
-impl Plan {
+impl CompactionPlan {
     /// The request for the summary.
-    pub fn request(&self) -> Request {
-        Request {
+    pub fn summary_request(&self) -> ModelRequest {
+        ModelRequest {
             system: SUMMARY_PROMPT.to_owned(),
-            entries: vec![Entry::user(render::conversation(&self.gone))],
+            entries: vec![ConversationEntry::user_text(conversation_text::render_conversation(
+                &self.removed,
+            ))],
             max_tokens: Some(SUMMARY_TOKENS_MAX),
-            ..Request::default()
+            ..ModelRequest::default()
         }
     }
 
     /// The compaction with the model's summary. An empty summary is treated like a model that cannot
     /// summarise.
-    pub fn with_summary(self, summary: &str) -> Compacted {
+    pub fn into_compacted(self, summary: &str) -> CompactedHistory {
         let summary = summary.trim();
         if summary.is_empty() {
-            return self.dropped();
+            return self.into_compacted_without_summary();
         }
         let summary = format!(
             "(The conversation before this point was summed up to save room:)\n{summary}\n(End of the summary.)"
         );
-        Compacted { summary, kept: self.kept, ..Compacted::default() }
+        CompactedHistory { summary, kept: self.kept, ..CompactedHistory::default() }
     }
 
     /// The compaction without a summary.
-    pub fn dropped(self) -> Compacted {
-        let count = self.gone.iter().filter(|entry| !matches!(entry, Entry::Result { .. })).count();
+    pub fn into_compacted_without_summary(self) -> CompactedHistory {
+        let count = self
+            .removed
+            .iter()
+            .filter(|entry| !matches!(entry, ConversationEntry::Result { .. }))
+            .count();
         let summary = format!(
             "(The oldest {count} messages of this conversation are left out here: it had become too long.)"
         );
-        Compacted { summary, kept: self.kept, ..Compacted::default() }
+        CompactedHistory { summary, kept: self.kept, ..CompactedHistory::default() }
     }
 }
 
@@ -120,46 +128,55 @@ impl Plan {
 /// The last turns that fit into a quarter of the limit are kept, at least the message that is being
 /// answered. If this one turn is too long, its message and its last calls are kept. A call is never
 /// separated from its result.
-pub fn plan(entries: &[Entry], tokens_max: u64) -> Option<Plan> {
-    if estimate(entries) <= tokens_max {
+pub fn plan_compaction(entries: &[ConversationEntry], tokens_max: u64) -> Option<CompactionPlan> {
+    if estimate_tokens(entries) <= tokens_max {
         return None;
     }
     let room = tokens_max * KEPT_PERCENT / 100;
-    let asked = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?;
+    let asked =
+        entries.iter().rposition(|entry| matches!(entry, ConversationEntry::User { .. }))?;
     // Possible starts of the kept part, the longest part that fits first.
-    let fits = |from: &usize| estimate(&entries[*from..]) <= room;
-    let whole_turns = (0..=asked).filter(|at| matches!(entries[*at], Entry::User { .. }));
+    let fits = |from: &usize| estimate_tokens(&entries[*from..]) <= room;
+    let whole_turns =
+        (0..=asked).filter(|at| matches!(entries[*at], ConversationEntry::User { .. }));
     if let Some(from) = whole_turns.into_iter().find(fits) {
-        return split(entries, &[], from, tokens_max);
+        return split_history(entries, &[], from, tokens_max);
     }
     let message = &entries[asked..=asked];
-    let left = room.saturating_sub(estimate(message));
-    let mut in_turn =
-        (asked + 1..entries.len()).filter(|at| matches!(entries[*at], Entry::Model { .. }));
+    let left = room.saturating_sub(estimate_tokens(message));
+    let mut in_turn = (asked + 1..entries.len())
+        .filter(|at| matches!(entries[*at], ConversationEntry::Model { .. }));
     let from = in_turn
         .clone()
-        .find(|from| estimate(&entries[*from..]) <= left)
+        .find(|from| estimate_tokens(&entries[*from..]) <= left)
         // Still too long: the model continues from the last answer and its results.
         .or_else(|| in_turn.next_back());
     match from {
-        Some(from) if from > asked + 1 => split(entries, message, from, tokens_max),
-        _ => split(entries, &[], asked, tokens_max),
+        Some(from) if from > asked + 1 => split_history(entries, message, from, tokens_max),
+        _ => split_history(entries, &[], asked, tokens_max),
     }
 }
 
 /// None if nothing is gained: the removed part is not longer than its replacement, or is only an
 /// earlier summary. The next model call would find the same conversation again.
-fn split(entries: &[Entry], before: &[Entry], from: usize, tokens_max: u64) -> Option<Plan> {
+fn split_history(
+    entries: &[ConversationEntry],
+    before: &[ConversationEntry],
+    from: usize,
+    tokens_max: u64,
+) -> Option<CompactionPlan> {
     let gone = entries[..from].to_vec();
     let kept = [before, &entries[from..]].concat();
-    let gain = estimate(&gone).saturating_sub(estimate(before));
+    let gain = estimate_tokens(&gone).saturating_sub(estimate_tokens(before));
     let worth = gone.len() > 1 && gain > u64::from(SUMMARY_TOKENS_MAX).min(tokens_max / 10);
-    worth.then_some(Plan { gone, kept })
+    worth.then_some(CompactionPlan { removed: gone, kept })
 }
 
 /// The conversation after a compaction.
-pub fn applied(compacted: &Compacted) -> Vec<Entry> {
-    std::iter::once(Entry::user(&compacted.summary)).chain(compacted.kept.iter().cloned()).collect()
+pub fn compacted_entries(compacted: &CompactedHistory) -> Vec<ConversationEntry> {
+    std::iter::once(ConversationEntry::user_text(&compacted.summary))
+        .chain(compacted.kept.iter().cloned())
+        .collect()
 }
 
 #[cfg(test)]

@@ -10,17 +10,17 @@ use serde_json::Value;
 
 /// One call of a model: everything that it receives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Request {
+pub struct ModelRequest {
     /// The agent's prompt.
     pub system: String,
     /// Questions that wait for the user's answer. Others wrote them, so they are data, separate from
     /// the prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub open: Vec<OpenNote>,
+    pub open: Vec<OpenQuestionNote>,
     /// Tasks of the conversation that ended since the previous turn. Data as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<EndedTask>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConversationEntry>,
     /// In a stable order, so that providers can cache the part before the conversation.
     /// Shared, since schemas are long and the same in every call.
     pub tools: Vec<Arc<ToolSpec>>,
@@ -32,12 +32,12 @@ pub struct Request {
     pub max_tokens: Option<u32>,
 }
 
-impl Request {
+impl ModelRequest {
     /// The user's newest message, each piece on its own lines.
-    pub fn newest_user_text(&self) -> Option<String> {
+    pub fn latest_user_text(&self) -> Option<String> {
         self.entries.iter().rev().find_map(|entry| match entry {
-            Entry::User { pieces } => Some(Piece::join_texts(pieces, "\n")),
-            Entry::Model { .. } | Entry::Result { .. } => None,
+            ConversationEntry::User { pieces } => Some(ContentPiece::join_texts(pieces, "\n")),
+            ConversationEntry::Model { .. } | ConversationEntry::Result { .. } => None,
         })
     }
 }
@@ -45,7 +45,7 @@ impl Request {
 /// A question of a task that waits for the user's answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OpenNote {
+pub struct OpenQuestionNote {
     pub task_id: String,
     pub workflow: String,
     /// The question.
@@ -73,21 +73,21 @@ pub struct EndedTask {
 /// One entry of a conversation, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Entry {
+pub enum ConversationEntry {
     User {
-        pieces: Vec<Piece>,
+        pieces: Vec<ContentPiece>,
     },
     Model {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        calls: Vec<Call>,
+        calls: Vec<ToolUse>,
     },
     /// The result of a call. Every call of the previous entry has exactly one.
     Result {
         call: String,
         tool: String,
-        pieces: Vec<Piece>,
+        pieces: Vec<ContentPiece>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
@@ -96,7 +96,7 @@ pub enum Entry {
 /// A piece of content that a model accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Piece {
+pub enum ContentPiece {
     Text(String),
     /// Bytes in base64. Only for providers that accept images.
     Image {
@@ -105,13 +105,13 @@ pub enum Piece {
     },
 }
 
-impl Entry {
-    pub fn user(text: impl Into<String>) -> Self {
-        Self::User { pieces: vec![Piece::Text(text.into())] }
+impl ConversationEntry {
+    pub fn user_text(text: impl Into<String>) -> Self {
+        Self::User { pieces: vec![ContentPiece::Text(text.into())] }
     }
 }
 
-impl Piece {
+impl ContentPiece {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -140,11 +140,11 @@ pub struct ToolSpec {
 
 /// A tool call that a model made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Call {
+pub struct ToolUse {
     /// The model's id, or a generated one if the model gave none; unique within the answer.
     pub id: String,
     pub tool: String,
-    pub arguments: Arguments,
+    pub arguments: ToolArguments,
     /// Opaque data that the provider expects back with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub echo: Option<Value>,
@@ -153,7 +153,7 @@ pub struct Call {
 /// The arguments of a call, parsed once when the answer is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Arguments {
+pub enum ToolArguments {
     Json(Value),
     /// Not JSON. The model receives an error; nothing is called.
     Broken {
@@ -162,14 +162,14 @@ pub enum Arguments {
     },
 }
 
-impl Call {
+impl ToolUse {
     pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: Value) -> Self {
-        let arguments = Arguments::Json(arguments);
+        let arguments = ToolArguments::Json(arguments);
         Self { id: id.into(), tool: tool.into(), arguments, echo: None }
     }
 }
 
-impl Arguments {
+impl ToolArguments {
     /// The arguments as a value. Arguments that are not JSON are a text.
     pub fn to_value(&self) -> Value {
         match self {
@@ -189,16 +189,16 @@ impl Arguments {
 
 /// A complete answer of a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ModelAnswer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
-    pub finish: Finish,
+    pub calls: Vec<ToolUse>,
+    pub finish: FinishReason,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     /// The model that answered, as the provider names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -207,7 +207,7 @@ pub struct Answer {
 /// Why a model stopped. Calls are run whatever the reason is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Finish {
+pub enum FinishReason {
     #[default]
     Stop,
     Calls,
@@ -219,7 +219,7 @@ pub enum Finish {
 
 /// Tokens that a call has used, as the provider counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
     /// The part of the input that the provider had cached.

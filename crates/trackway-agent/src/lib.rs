@@ -9,44 +9,55 @@
 //! [`transcript()`] reads a log back as a conversation, and [`compact`] shortens a long one.
 
 mod agent;
-pub mod approval;
+mod agent_resources;
+mod agent_spec;
+pub mod approval_question;
+mod built_in_tools;
 pub mod compact;
+pub mod content_pieces;
 pub mod conversation;
-pub mod form;
 mod mcp;
-mod name;
-pub mod pieces;
 pub mod provider;
-pub mod record;
 #[cfg(test)]
 mod samples;
-mod spec;
-mod tools;
+pub mod schema_form;
+mod tool_naming;
 mod toolset;
 mod transcript;
 mod turn;
-mod usage;
-mod workshop;
+pub mod turn_record;
+mod usage_report;
 
-pub use agent::{AgentProgram, Agents};
+pub use agent::{AgentLoader, AgentProgram};
+pub use agent_resources::{
+    AgentResources, ConfiguredModel, FIRST_ANSWER_TIMEOUT_DEFAULT, Snapshot, TokenPrice,
+    UnknownModelError,
+};
+pub use agent_spec::{
+    AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets,
+};
+pub use built_in_tools::BuiltInTools;
 pub use conversation::{
-    Answer, Arguments, Call, EndedTask, Entry, Finish, OpenNote, Piece, Request, ToolSpec, Usage,
+    ContentPiece, ConversationEntry, EndedTask, FinishReason, ModelAnswer, ModelRequest,
+    OpenQuestionNote, TokenUsage, ToolArguments, ToolSpec, ToolUse,
 };
 pub use mcp::{
-    ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
+    McpConfig, McpConfigFinding, McpServerConfig, McpServerStatus, McpServers, MissingEnvVar,
+    ServerPhase, ServerTransport,
 };
-pub use name::{SERVER_MARK, in_plain_letters};
 pub use provider::{
-    BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
+    AnswerBuilder, Delta, DeltaStream, EndpointError, HttpProvider, ModelEndpoint, ModelError,
+    ModelProvider,
 };
-pub use record::{CallRecord, Compacted, Place, Recorded};
-pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill, TOOL_CALLS_DEFAULT};
-pub use tools::BuiltIn;
+pub use tool_naming::{SERVER_SEPARATOR, sanitize_tool_name};
 pub use toolset::{
-    DISPATCH_PREFIX, Offered, REPLY_TOOL, STATUS_TOOL, Target, Toolset, UnknownTool,
+    DISPATCH_PREFIX, OfferedTool, REPLY_TOOL, STATUS_TOOL, ToolTarget, Toolset, UnknownToolError,
 };
-pub(crate) use transcript::is_compacted;
-pub use transcript::transcript;
-pub use turn::{Done, Ending, Limit, Next, Offer, Turn, TurnError, Used, Waiting};
-pub use usage::{Bill, Spent, model_call};
-pub use workshop::{FIRST_ANSWER_TIMEOUT_DEFAULT, Model, NoModel, Price, Stock, Workshop};
+pub use transcript::append_turn_from_log;
+pub(crate) use transcript::has_compaction;
+pub use turn::{
+    AgentTurn, NextAction, PendingCall, RequestOptions, TurnEnding, TurnError, TurnLimit,
+    TurnOutcome, TurnUsage,
+};
+pub use turn_record::{CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord};
+pub use usage_report::{UsageReport, UsageTotals, model_usage_of_event};

@@ -5,20 +5,22 @@
 //! server: a `process` or an HTTP session (`web`), where `client` answers the server's requests. `tool`
 //! is one tool and its calls, `result` converts their results, and `fault` describes errors.
 
-mod client;
-mod config;
-mod connection;
-mod fault;
-mod lines;
-mod name;
-mod process;
-mod question;
-mod result;
-mod server;
-mod servers;
-mod tool;
-mod web;
+mod client_handler;
+mod elicitation;
+mod error_text;
+mod http_client;
+mod mcp_config;
+mod mcp_connection;
+mod mcp_server;
+mod mcp_servers;
+mod remote_tool;
+mod remote_tool_name;
+mod server_process;
+mod stdio_filter;
+mod tool_result;
 
-pub use config::{ConfigProblem, McpConfig, Missing, Reach, ServerConfig};
-pub use server::Phase;
-pub use servers::{McpServers, ServerStatus};
+pub use mcp_config::{
+    McpConfig, McpConfigFinding, McpServerConfig, MissingEnvVar, ServerTransport,
+};
+pub use mcp_server::ServerPhase;
+pub use mcp_servers::{McpServerStatus, McpServers};

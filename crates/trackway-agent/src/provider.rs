@@ -1,51 +1,51 @@
 //! Providers: access to models.
 
+mod answer_builder;
 mod anthropic;
-mod calls;
+mod call_assembler;
 #[cfg(test)]
 mod examples;
-mod format;
-mod gather;
+mod format_helpers;
 mod gemini;
-mod http;
+mod http_provider;
+mod model_backoff;
 pub mod offline;
-mod open;
 mod openai;
 mod prompt;
-pub mod record;
+mod provider_format;
+mod provider_kinds;
+pub mod recording;
 mod responses;
-mod retry;
 pub mod scripted;
-mod spoken;
-mod wire;
+mod simulated_stream;
 
 use std::{fmt, time::Duration};
 
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::retry::Backoff;
+pub(crate) use self::model_backoff::ModelBackoff;
 pub use self::{
-    gather::Gather,
-    http::{BadEndpoint, Endpoint, HttpProvider},
-    open::{kinds, open},
+    answer_builder::AnswerBuilder,
+    http_provider::{EndpointError, HttpProvider, ModelEndpoint},
+    provider_kinds::{open_provider, provider_kind_names},
 };
-use crate::conversation::{Finish, Request, Usage};
+use crate::conversation::{FinishReason, ModelRequest, TokenUsage};
 
 /// A model that can be called.
-pub trait Provider: Send + Sync + fmt::Debug {
+pub trait ModelProvider: Send + Sync + fmt::Debug {
     /// The label in events and user interfaces: `openai/gpt-5`, `offline-rules/1`.
     fn label(&self) -> &str;
 
     /// Whether entries may have images.
-    fn takes_images(&self) -> bool;
+    fn accepts_images(&self) -> bool;
 
     /// Calls the model once. Dropping the stream drops the connection. An error is the last item. A
     /// stream never ends without [`Delta::Done`]: it ends in [`ModelError::Truncated`] instead.
-    fn ask(&self, request: &Request) -> Deltas;
+    fn stream_answer(&self, request: &ModelRequest) -> DeltaStream;
 }
 
-pub type Deltas = BoxStream<'static, Result<Delta, ModelError>>;
+pub type DeltaStream = BoxStream<'static, Result<Delta, ModelError>>;
 
 /// A piece of an answer, as it arrives. Recordings consist of these, so their form is stable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,8 +75,8 @@ pub enum Delta {
         value: serde_json::Value,
     },
     /// The model has stopped. Usage may still follow.
-    End(Finish),
-    Usage(Usage),
+    End(FinishReason),
+    Usage(TokenUsage),
     /// Nothing follows.
     Done,
 }

@@ -5,8 +5,8 @@
 //! changed before a model call. Its order is stable, so that providers can cache the part before the
 //! conversation.
 
-mod kept;
-mod name;
+mod assigned_names;
+mod toolset_cache;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use trackway_domain::matches_pattern;
 use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
 
-use crate::{AgentSpec, Approval, ToolSpec};
+use crate::{AgentSpec, Permission, ToolSpec};
 
-pub(crate) use kept::KeptToolsets;
-pub use name::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
+pub use assigned_names::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
+pub(crate) use toolset_cache::ToolsetCache;
 
 /// Longest description that a model receives; some servers reject longer ones.
 /// Limit (Agents): description of a tool that a model is given.
@@ -34,29 +34,29 @@ const WRAP: &str = "input";
 #[derive(Debug, Clone, Default)]
 pub struct Toolset {
     /// By name.
-    tools: Vec<Offered>,
+    tools: Vec<OfferedTool>,
 }
 
 /// A tool as the model knows it, and its target.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offered {
+pub struct OfferedTool {
     pub spec: Arc<ToolSpec>,
-    pub target: Target,
-    pub approval: Approval,
+    pub target: ToolTarget,
+    pub approval: Permission,
     /// The input is the property `input` of the arguments.
     wrapped: bool,
 }
 
 /// The target of a name, by its own name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
+pub enum ToolTarget {
     Workflow(String),
     Tool(String),
 }
 
 /// A call of an unknown tool. It prints as the message for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownTool {
+pub struct UnknownToolError {
     pub called: String,
     pub meant: Option<String>,
     pub known: Vec<String>,
@@ -74,47 +74,52 @@ impl Toolset {
         };
         let workflows = workflows.into_iter().filter(|info| info.name != spec.name);
         let workflows = workflows.filter(|info| allowed(&spec.workflows, &info.name));
-        let mut wanted: Vec<Wanted<'_>> = workflows.map(Wanted::workflow).collect();
+        let mut wanted: Vec<ToolCandidate<'_>> =
+            workflows.map(ToolCandidate::from_workflow).collect();
         let tools = tools.into_iter().filter(|info| allowed(&spec.tools, &info.name));
-        wanted.extend(tools.map(Wanted::tool));
+        wanted.extend(tools.map(ToolCandidate::from_tool));
         // The result does not depend on the order of the inputs.
         wanted.sort_by(|a, b| a.target.cmp(&b.target));
         wanted.dedup_by(|later, first| later.target == first.target);
 
-        let names =
-            name::assigned(&wanted.iter().map(|wanted| wanted.name.clone()).collect::<Vec<_>>());
-        let mut tools: Vec<Offered> = wanted
+        let names = assigned_names::assign_tool_names(
+            &wanted.iter().map(|wanted| wanted.name.clone()).collect::<Vec<_>>(),
+        );
+        let mut tools: Vec<OfferedTool> = wanted
             .into_iter()
             .zip(names)
-            .map(|(wanted, name)| wanted.offered(name, &spec.approvals))
+            .map(|(wanted, name)| wanted.into_offered(name, &spec.approvals))
             .collect();
         tools.sort_by(|a, b| a.spec.name.cmp(&b.spec.name));
         Self { tools }
     }
 
     /// The tools for the model: all except those that may never be called.
-    pub fn specs(&self) -> Vec<Arc<ToolSpec>> {
-        let shown = self.tools.iter().filter(|offered| offered.approval != Approval::Deny);
+    pub fn tool_specs(&self) -> Vec<Arc<ToolSpec>> {
+        let shown = self.tools.iter().filter(|offered| offered.approval != Permission::Deny);
         shown.map(|offered| offered.spec.clone()).collect()
     }
 
     /// The target of a name that the model called. The approval decides whether the call continues.
-    pub fn find(&self, called: &str) -> Result<&Offered, UnknownTool> {
+    pub fn find_tool(&self, called: &str) -> Result<&OfferedTool, UnknownToolError> {
         let found = self.tools.iter().find(|offered| offered.spec.name == called);
         found.ok_or_else(|| {
-            let known: Vec<String> = self.specs().iter().map(|spec| spec.name.clone()).collect();
+            let known: Vec<String> =
+                self.tool_specs().iter().map(|spec| spec.name.clone()).collect();
             // Models omit a prefix more often than they misspell a name.
-            let bare = known.iter().find(|name| name::bare(name) == name::bare(called));
+            let bare = known.iter().find(|name| {
+                assigned_names::strip_name_prefix(name) == assigned_names::strip_name_prefix(called)
+            });
             let meant = bare.map(String::as_str);
             let meant = meant.or_else(|| nearest(called, known.iter().map(String::as_str)));
-            UnknownTool { called: called.to_owned(), meant: meant.map(str::to_owned), known }
+            UnknownToolError { called: called.to_owned(), meant: meant.map(str::to_owned), known }
         })
     }
 }
 
-impl Offered {
+impl OfferedTool {
     /// The input of the workflow or tool for these arguments.
-    pub fn input(&self, arguments: Value) -> Value {
+    pub fn input_from_arguments(&self, arguments: Value) -> Value {
         match arguments {
             Value::Object(mut object) if self.wrapped => object.remove(WRAP).unwrap_or(Value::Null),
             arguments => arguments,
@@ -122,7 +127,7 @@ impl Offered {
     }
 }
 
-impl fmt::Display for UnknownTool {
+impl fmt::Display for UnknownToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "There is no tool {:?}.", self.called)?;
         match &self.meant {
@@ -138,41 +143,41 @@ impl fmt::Display for UnknownTool {
     }
 }
 
-impl std::error::Error for UnknownTool {}
+impl std::error::Error for UnknownToolError {}
 
 /// A candidate for the set, before it has its name.
-struct Wanted<'a> {
+struct ToolCandidate<'a> {
     /// The preferred name, before invalid characters are replaced.
     name: String,
-    target: Target,
+    target: ToolTarget,
     description: &'a str,
     schema: &'a Value,
 }
 
-impl<'a> Wanted<'a> {
-    fn workflow(info: &'a ProgramInfo) -> Self {
+impl<'a> ToolCandidate<'a> {
+    fn from_workflow(info: &'a ProgramInfo) -> Self {
         Self {
             name: format!("{DISPATCH_PREFIX}{}", info.name),
-            target: Target::Workflow(info.name.clone()),
+            target: ToolTarget::Workflow(info.name.clone()),
             description: &info.description,
             schema: &info.input_schema,
         }
     }
 
-    fn tool(info: &'a ToolInfo) -> Self {
+    fn from_tool(info: &'a ToolInfo) -> Self {
         Self {
             name: info.name.clone(),
-            target: Target::Tool(info.name.clone()),
+            target: ToolTarget::Tool(info.name.clone()),
             description: &info.description,
             schema: &info.input_schema,
         }
     }
 
-    fn offered(self, name: String, approvals: &BTreeMap<String, Approval>) -> Offered {
+    fn into_offered(self, name: String, approvals: &BTreeMap<String, Permission>) -> OfferedTool {
         let own = match &self.target {
-            Target::Workflow(name) | Target::Tool(name) => name,
+            ToolTarget::Workflow(name) | ToolTarget::Tool(name) => name,
         };
-        let approval = approval(approvals, [own, &name]);
+        let approval = permission_for(approvals, [own, &name]);
         let description = match self.description.trim() {
             "" => format!("Runs {own}."),
             text if text.chars().count() > DESCRIPTION_CHARS_MAX => {
@@ -181,30 +186,33 @@ impl<'a> Wanted<'a> {
             }
             text => text.to_owned(),
         };
-        let (schema, wrapped) = schema_for_model(self.schema);
+        let (schema, wrapped) = object_schema_for_model(self.schema);
         let spec = Arc::new(ToolSpec { name, description, schema });
-        Offered { spec, target: self.target, approval, wrapped }
+        OfferedTool { spec, target: self.target, approval, wrapped }
     }
 }
 
 /// The approval of the longest pattern that matches one of the names; among equally long patterns the
 /// strictest. Without a matching pattern no approval is needed.
-pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
-    let strictness = |approval: Approval| match approval {
-        Approval::Allow => 0,
-        Approval::Ask => 1,
-        Approval::Deny => 2,
+pub(crate) fn permission_for(
+    approvals: &BTreeMap<String, Permission>,
+    names: [&str; 2],
+) -> Permission {
+    let strictness = |approval: Permission| match approval {
+        Permission::Allow => 0,
+        Permission::Ask => 1,
+        Permission::Deny => 2,
     };
     approvals
         .iter()
         .filter(|(pattern, _)| names.iter().any(|name| matches_pattern(pattern, name)))
         .max_by_key(|(pattern, approval)| (pattern.len(), strictness(**approval)))
-        .map_or(Approval::Allow, |(_, approval)| *approval)
+        .map_or(Permission::Allow, |(_, approval)| *approval)
 }
 
 /// The schema of the arguments, which are always an object with the root type that servers expect, and
 /// whether the input is only its property [`WRAP`].
-fn schema_for_model(schema: &Value) -> (Value, bool) {
+fn object_schema_for_model(schema: &Value) -> (Value, bool) {
     let Value::Object(given) = schema else {
         // `true` accepts everything, including an object; any other non-object is not a schema.
         return (json!({ "type": "object" }), false);

@@ -10,33 +10,44 @@ use serde_json::Value;
 use trackway_domain::{Event, OpKind, Role, Seq, StepOutcome};
 
 use crate::{
-    Entry, compact, pieces,
-    record::{self, COMPACT_KEY, CallRecord, Compacted, MODEL_KEY, Place, Recorded},
-    turn,
+    ConversationEntry, compact, content_pieces, turn,
+    turn_record::{
+        self, COMPACT_KEY, CallPosition, CompactedHistory, MODEL_KEY, RecordedModelCall,
+        ToolCallRecord,
+    },
 };
 
 /// The conversation with one more turn: `earlier`, then the entries of this turn's log up to `upto`
 /// (the first event has number 1). A compaction in the log replaces everything before it.
-pub fn transcript(earlier: Vec<Entry>, log: &[Event], upto: Seq) -> Vec<Entry> {
+pub fn append_turn_from_log(
+    earlier: Vec<ConversationEntry>,
+    log: &[Event],
+    upto: Seq,
+) -> Vec<ConversationEntry> {
     let upto = usize::try_from(upto).unwrap_or(usize::MAX).min(log.len());
     let log = &log[..upto];
-    let results = results(log);
-    let end = End::of(log);
-    let mut said = Said { entries: earlier, answered: false, results, missing: end.missing() };
+    let results = results_by_position(log);
+    let end = TurnEnd::from_log(log);
+    let mut said = TranscriptBuilder {
+        entries: earlier,
+        answered: false,
+        results,
+        missing: end.missing_result_text(),
+    };
     for event in log {
-        said.event(event);
+        said.apply_event(event);
     }
-    said.close(&end);
+    said.close_turn(&end);
     said.entries
 }
 
 /// Whether this log has a compaction, so that turns before it need not be read.
-pub(crate) fn is_compacted(log: &[Event]) -> bool {
-    log.iter().any(|event| compaction(event).is_some())
+pub(crate) fn has_compaction(log: &[Event]) -> bool {
+    log.iter().any(|event| parse_compaction(event).is_some())
 }
 
 /// How the turn ended.
-enum End<'a> {
+enum TurnEnd<'a> {
     Open,
     Completed(&'a Value),
     Failed(&'a str),
@@ -44,8 +55,8 @@ enum End<'a> {
     Rejected(&'a str),
 }
 
-impl<'a> End<'a> {
-    fn of(log: &'a [Event]) -> Self {
+impl<'a> TurnEnd<'a> {
+    fn from_log(log: &'a [Event]) -> Self {
         let end = log.iter().rev().find_map(|event| match event {
             Event::Completed { output, .. } => Some(Self::Completed(output)),
             Event::Failed { failure, .. } => Some(Self::Failed(&failure.message)),
@@ -57,7 +68,7 @@ impl<'a> End<'a> {
     }
 
     /// The result of a call that has none.
-    fn missing(&self) -> &'static str {
+    fn missing_result_text(&self) -> &'static str {
         match self {
             Self::Open => "(no result yet)",
             Self::Completed(_) | Self::Failed(_) | Self::Rejected(_) => {
@@ -68,7 +79,7 @@ impl<'a> End<'a> {
     }
 
     /// The model's last entry, if it has none of its own.
-    fn word(&self) -> String {
+    fn closing_text(&self) -> String {
         match self {
             Self::Open => "(This turn has not ended yet.)".to_owned(),
             Self::Completed(output) => {
@@ -84,92 +95,97 @@ impl<'a> End<'a> {
 }
 
 /// The results of calls, by the position of the call.
-fn results(log: &[Event]) -> BTreeMap<Place, CallRecord> {
+fn results_by_position(log: &[Event]) -> BTreeMap<CallPosition, ToolCallRecord> {
     let one = |event: &Event| match event {
         Event::StepDone { op, outcome } if op.kind == OpKind::Step => {
-            Some((Place::of_key(&op.key)?, CallRecord::from_outcome(outcome)))
+            Some((CallPosition::from_step_key(&op.key)?, ToolCallRecord::from_outcome(outcome)))
         }
         _ => None,
     };
     log.iter().filter_map(one).collect()
 }
 
-fn compaction(event: &Event) -> Option<Compacted> {
+fn parse_compaction(event: &Event) -> Option<CompactedHistory> {
     let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
     let is_one = op.kind == OpKind::Step && *op.key == *COMPACT_KEY;
-    is_one.then(|| Compacted::from_value(value).ok())?
+    is_one.then(|| CompactedHistory::from_value(value).ok())?
 }
 
 /// The conversation while it is built.
-struct Said {
-    entries: Vec<Entry>,
+struct TranscriptBuilder {
+    entries: Vec<ConversationEntry>,
     /// The last answer of this turn, if it made no calls, is the model's last entry.
     answered: bool,
-    results: BTreeMap<Place, CallRecord>,
+    results: BTreeMap<CallPosition, ToolCallRecord>,
     missing: &'static str,
 }
 
-impl Said {
-    fn event(&mut self, event: &Event) {
+impl TranscriptBuilder {
+    fn apply_event(&mut self, event: &Event) {
         match event {
             Event::Submitted(submission) => {
                 let message = submission.message.as_ref();
-                let pieces = pieces::user_pieces(message, &submission.input);
-                self.entries.push(Entry::User { pieces });
+                let pieces = content_pieces::pieces_from_user_input(message, &submission.input);
+                self.entries.push(ConversationEntry::User { pieces });
             }
             // A message to a turn that had not asked. The model did not receive it then and receives it
             // now.
             Event::Noted { message } if message.role == Role::User => {
-                self.entries.push(Entry::User { pieces: pieces::pieces(&message.parts) });
+                self.entries.push(ConversationEntry::User {
+                    pieces: content_pieces::pieces_from_parts(&message.parts),
+                });
             }
             Event::StepDone { op, outcome: StepOutcome::Ok(value) }
                 if op.kind == OpKind::Step && *op.key == *MODEL_KEY =>
             {
-                if let Ok(recorded) = Recorded::from_value(value) {
-                    self.answer(op.occurrence, &recorded);
+                if let Ok(recorded) = RecordedModelCall::from_value(value) {
+                    self.push_answer(op.occurrence, &recorded);
                 }
             }
             event => {
-                if let Some(compacted) = compaction(event) {
-                    self.entries = compact::applied(&compacted);
+                if let Some(compacted) = parse_compaction(event) {
+                    self.entries = compact::compacted_entries(&compacted);
                 }
             }
         }
     }
 
-    fn answer(&mut self, model_call: u32, recorded: &Recorded) {
-        let calls = record::calls_of(&recorded.answer);
+    fn push_answer(&mut self, model_call: u32, recorded: &RecordedModelCall) {
+        let calls = turn_record::calls_with_unique_ids(&recorded.answer);
         let text = recorded.answer.text.clone();
         if text.is_empty() && calls.is_empty() {
             return;
         }
         // Two answers in a row: the first was sent back for a repair and is not part of the
         // conversation.
-        if let Some(Entry::Model { calls, .. }) = self.entries.last()
+        if let Some(ConversationEntry::Model { calls, .. }) = self.entries.last()
             && calls.is_empty()
             && self.answered
         {
             self.entries.pop();
         }
         self.answered = calls.is_empty();
-        self.entries.push(Entry::Model { text, calls: calls.clone() });
+        self.entries.push(ConversationEntry::Model { text, calls: calls.clone() });
         for (index, call) in calls.into_iter().enumerate() {
-            let known = self.results.remove(&Place { model_call, index });
-            let known = known.or_else(|| record::broken_arguments(&call)).or_else(|| {
-                (index >= record::ANSWER_CALLS_MAX)
-                    .then(|| record::left_out(record::ANSWER_CALLS_MAX))
-            });
-            let record = known.unwrap_or_else(|| CallRecord::failed(self.missing));
+            let known = self.results.remove(&CallPosition { model_call, index });
+            let known =
+                known.or_else(|| turn_record::broken_arguments_record(&call)).or_else(|| {
+                    (index >= turn_record::ANSWER_CALLS_MAX)
+                        .then(|| turn_record::left_out_record(turn_record::ANSWER_CALLS_MAX))
+                });
+            let record = known.unwrap_or_else(|| ToolCallRecord::failed_with_reason(self.missing));
             self.entries.push(turn::result_entry(call, record));
         }
     }
 
     /// Ends with an entry of the model.
-    fn close(&mut self, end: &End<'_>) {
-        if self.answered || matches!(self.entries.last(), Some(Entry::Model { .. }) | None) {
+    fn close_turn(&mut self, end: &TurnEnd<'_>) {
+        if self.answered
+            || matches!(self.entries.last(), Some(ConversationEntry::Model { .. }) | None)
+        {
             return;
         }
-        self.entries.push(Entry::Model { text: end.word(), calls: Vec::new() });
+        self.entries.push(ConversationEntry::Model { text: end.closing_text(), calls: Vec::new() });
     }
 }
 

@@ -17,41 +17,45 @@
 //! The turn tracks calls only from the answer that made them until their results arrive (D6). Results
 //! are matched by call id and are in the order of the calls (D7).
 
-mod limit;
-mod repair;
-mod request;
-mod waiting;
+mod output_repair;
+mod pending_calls;
+mod turn_request;
+mod turn_usage;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use trackway_domain::{Problem, Timestamp};
+use trackway_domain::{Timestamp, ValidationError};
 
 use crate::{
-    AgentSpec, Answer, Budgets, DISPATCH_PREFIX, Entry, Finish, Piece, Usage, compact,
-    record::{self, ANSWER_CALLS_MAX, CallRecord, Compacted, Place, Recorded, Wait},
+    AgentSpec, ContentPiece, ConversationEntry, DISPATCH_PREFIX, FinishReason, ModelAnswer,
+    TokenUsage, TurnBudgets, compact,
+    turn_record::{
+        self, ANSWER_CALLS_MAX, CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord,
+        UserWait,
+    },
 };
 
-pub use limit::{Limit, Used};
-pub use request::Offer;
-pub use waiting::Waiting;
+pub use pending_calls::PendingCall;
+pub use turn_request::RequestOptions;
+pub use turn_usage::{TurnLimit, TurnUsage};
 
-use repair::REPAIRS_MAX;
-use waiting::Calls;
-pub(crate) use waiting::entry as result_entry;
+use output_repair::REPAIRS_MAX;
+use pending_calls::PendingCalls;
+pub(crate) use pending_calls::to_result_entry as result_entry;
 
 /// One turn of an agent: from a user's message to the end of the answer.
 #[derive(Debug, Clone)]
-pub struct Turn {
+pub struct AgentTurn {
     prompt: String,
-    budgets: Budgets,
+    budgets: TurnBudgets,
     /// The conversation so far: earlier turns, then this one.
-    entries: Vec<Entry>,
-    state: State,
+    entries: Vec<ConversationEntry>,
+    state: TurnState,
     /// The schema of the answer, if it must be more than text.
     output: Option<Value>,
     repairs: u32,
-    used: Used,
+    used: TurnUsage,
     /// Text of this turn's answers, oldest first.
     said: Vec<String>,
     /// The model's reasoning before its answers, if it provides it.
@@ -62,46 +66,46 @@ pub struct Turn {
 
 /// Each state holds only its own data.
 #[derive(Debug, Clone)]
-enum State {
+enum TurnState {
     /// Entered at the start, after the last result, or for a repair; left by an answer.
     Ready,
     /// Entered by an answer with calls; left by the last of their results.
-    Calling(Calls),
+    Calling(PendingCalls),
     /// Entered by a final answer that is JSON; left by a judgement.
     Judging(Value),
-    Over(Next),
+    Over(NextAction),
 }
 
 /// The next action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum NextAction {
     /// Call the model.
     Ask,
     /// These calls wait for their results, in the order in which the model made them. This includes
     /// calls whose arguments are not JSON; their result is [`record::broken_arguments`].
-    Call(Vec<Waiting>),
+    Call(Vec<PendingCall>),
     /// Check this value against the required schema.
     Judge(Value),
-    Done(Done),
+    Done(TurnOutcome),
     /// A budget is used up. The limit prints as a sentence for the user.
-    Limit(Limit),
+    Limit(TurnLimit),
     /// The model did not produce the required output.
     Failed(String),
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub struct TurnOutcome {
     /// The model's last text.
     pub text: String,
     /// The value that satisfies the schema, if one is required.
     pub output: Option<Value>,
-    pub ending: Ending,
+    pub ending: TurnEnding,
 }
 
 /// Why a turn ended. All but the first have a sentence for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum TurnEnding {
     /// The model finished its answer.
     Said,
     /// The answer was cut off at the maximum length.
@@ -112,9 +116,9 @@ pub enum Ending {
     Silent,
 }
 
-impl Ending {
+impl TurnEnding {
     /// A sentence for the user, in addition to the text.
-    pub fn sentence(self) -> Option<&'static str> {
+    pub fn user_sentence(self) -> Option<&'static str> {
         match self {
             Self::Said => None,
             Self::Length => {
@@ -137,25 +141,25 @@ pub enum TurnError {
     NothingToJudge,
 }
 
-impl Turn {
+impl AgentTurn {
     /// Starts a turn. `history` is the result of [`crate::transcript()`] for earlier turns; `began` is
     /// the recorded time from which its seconds count.
-    pub fn begin(
+    pub fn begin_turn(
         spec: &AgentSpec,
-        history: Vec<Entry>,
-        user: Vec<Piece>,
+        history: Vec<ConversationEntry>,
+        user: Vec<ContentPiece>,
         began: Timestamp,
     ) -> Self {
         let mut entries = history;
-        entries.push(Entry::User { pieces: user });
+        entries.push(ConversationEntry::User { pieces: user });
         Self {
             prompt: spec.prompt.clone(),
             budgets: spec.budgets.clone(),
             entries,
-            state: State::Ready,
+            state: TurnState::Ready,
             output: None,
             repairs: 0,
-            used: Used::from(began),
+            used: TurnUsage::starting_at(began),
             said: Vec::new(),
             reasoned: Vec::new(),
             uses: BTreeMap::new(),
@@ -164,30 +168,32 @@ impl Turn {
 
     /// Requires the final answer to be JSON of this schema.
     #[must_use]
-    pub fn expecting(mut self, schema: Value) -> Self {
+    pub fn with_output_schema(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
     }
 
     /// The next action. It stays the same until the turn receives an input.
-    pub fn next(&self) -> Next {
+    pub fn next_action(&self) -> NextAction {
         match &self.state {
             // Budgets are checked only here, before a model call: pending calls are still made, and
             // existing text is still published.
-            State::Ready => self.used.limit(&self.budgets).map_or(Next::Ask, Next::Limit),
-            State::Calling(calls) => Next::Call(calls.waiting()),
-            State::Judging(value) => Next::Judge(value.clone()),
-            State::Over(end) => end.clone(),
+            TurnState::Ready => {
+                self.used.reached_limit(&self.budgets).map_or(NextAction::Ask, NextAction::Limit)
+            }
+            TurnState::Calling(calls) => NextAction::Call(calls.open_calls()),
+            TurnState::Judging(value) => NextAction::Judge(value.clone()),
+            TurnState::Over(end) => end.clone(),
         }
     }
 
     /// The current conversation.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn conversation_entries(&self) -> &[ConversationEntry] {
         &self.entries
     }
 
     /// Texts of this turn's answers so far, oldest first; answers without text have none.
-    pub fn said(&self) -> &[String] {
+    pub fn answer_texts(&self) -> &[String] {
         &self.said
     }
 
@@ -197,51 +203,51 @@ impl Turn {
     }
 
     /// The model's reasoning in this turn so far, if it provides it, oldest first.
-    pub fn reasoned(&self) -> &[String] {
+    pub fn reasoning_texts(&self) -> &[String] {
         &self.reasoned
     }
 
-    pub fn used(&self) -> &Used {
+    pub fn usage(&self) -> &TurnUsage {
         &self.used
     }
 
     /// A rule requires this call. It is applied as if the model had made it, without a model call.
-    pub fn given(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
-        if !matches!(self.state, State::Ready) {
+    pub fn apply_rule_answer(&mut self, recorded: &RecordedModelCall) -> Result<(), TurnError> {
+        if !matches!(self.state, TurnState::Ready) {
             return Err(TurnError::NotAsked);
         }
-        let place = Place { model_call: self.used.calls, index: 0 };
-        self.used.give(recorded);
-        self.take(&recorded.answer, place, usize::MAX);
+        let place = CallPosition { model_call: self.used.calls, index: 0 };
+        self.used.count_rule_answer(recorded);
+        self.apply_answer(&recorded.answer, place, usize::MAX);
         Ok(())
     }
 
     /// Applies the model's answer.
-    pub fn heard(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
-        if !matches!(self.state, State::Ready) {
+    pub fn apply_model_answer(&mut self, recorded: &RecordedModelCall) -> Result<(), TurnError> {
+        if !matches!(self.state, TurnState::Ready) {
             return Err(TurnError::NotAsked);
         }
         let answer = &recorded.answer;
-        let place = Place { model_call: self.used.calls, index: 0 };
+        let place = CallPosition { model_call: self.used.calls, index: 0 };
         // If a server does not count tokens, they are estimated. Otherwise a token budget would never
         // be reached.
         let entries = &self.entries;
-        self.used.add(recorded, || Usage {
-            input_tokens: compact::estimate(entries),
-            output_tokens: compact::estimate_text(&answer.text),
-            ..Usage::default()
+        self.used.count_model_answer(recorded, || TokenUsage {
+            input_tokens: compact::estimate_tokens(entries),
+            output_tokens: compact::estimate_text_tokens(&answer.text),
+            ..TokenUsage::default()
         });
         let left = self.budgets.tool_calls.saturating_sub(self.used.tool_calls);
         let room = ANSWER_CALLS_MAX.min(usize::try_from(left).unwrap_or(usize::MAX));
         let made = u32::try_from(answer.calls.len().min(room)).unwrap_or(u32::MAX);
         self.used.tool_calls = self.used.tool_calls.saturating_add(made);
-        self.take(answer, place, room);
+        self.apply_answer(answer, place, room);
         Ok(())
     }
 
     /// `room` is the number of its calls that are made; the model receives an error for the others.
-    fn take(&mut self, answer: &Answer, place: Place, room: usize) {
-        let calls = record::calls_of(answer);
+    fn apply_answer(&mut self, answer: &ModelAnswer, place: CallPosition, room: usize) {
+        let calls = turn_record::calls_with_unique_ids(answer);
         if !answer.text.is_empty() {
             self.said.push(answer.text.clone());
         }
@@ -250,119 +256,133 @@ impl Turn {
         }
         // Providers reject an empty entry.
         if !(answer.text.is_empty() && calls.is_empty()) {
-            self.entries.push(Entry::Model { text: answer.text.clone(), calls: calls.clone() });
+            self.entries
+                .push(ConversationEntry::Model { text: answer.text.clone(), calls: calls.clone() });
         }
         if calls.is_empty() {
-            self.finish(answer);
+            self.finish_turn(answer);
         } else {
-            self.state = State::Calling(Calls::new(place, calls, room, &mut self.uses));
-            self.settle();
+            self.state = TurnState::Calling(PendingCalls::new(place, calls, room, &mut self.uses));
+            self.collect_results();
         }
     }
 
     /// Applies the result of a call. Results may arrive in any order.
-    pub fn returned(&mut self, call: &str, result: CallRecord) -> Result<(), TurnError> {
-        let State::Calling(calls) = &mut self.state else {
+    pub fn apply_call_result(
+        &mut self,
+        call: &str,
+        result: ToolCallRecord,
+    ) -> Result<(), TurnError> {
+        let TurnState::Calling(calls) = &mut self.state else {
             return Err(TurnError::NotWaiting { call: call.to_owned(), waiting: Vec::new() });
         };
         let (ended_at, waits) = (result.ended_at, result.waits.clone());
-        calls.returned(call, result)?;
+        calls.set_result(call, result)?;
         if let Some(moment) = ended_at {
-            self.used.at(moment);
+            self.used.advance_to(moment);
         }
-        self.used.wait(waits);
-        self.settle();
+        self.used.add_waits(waits);
+        self.collect_results();
         Ok(())
     }
 
     /// The turn waited for people, but not in a call. This does not count as the turn's time.
-    pub fn waited(&mut self, waits: impl IntoIterator<Item = Wait>) {
-        self.used.wait(waits);
+    pub fn add_user_waits(&mut self, waits: impl IntoIterator<Item = UserWait>) {
+        self.used.add_waits(waits);
     }
 
     /// Applies a compaction. Only before a request, never between calls and their results.
-    pub fn compact(&mut self, compacted: &Compacted) -> Result<(), TurnError> {
-        if !matches!(self.state, State::Ready) {
+    pub fn apply_compaction(&mut self, compacted: &CompactedHistory) -> Result<(), TurnError> {
+        if !matches!(self.state, TurnState::Ready) {
             return Err(TurnError::NotAsked);
         }
-        self.entries = compact::applied(compacted);
+        self.entries = compact::compacted_entries(compacted);
         if let Some(asked) = &compacted.asked {
-            self.used.summed(asked);
+            self.used.count_summary(asked);
         }
         if let Some(moment) = compacted.ended_at {
-            self.used.at(moment);
+            self.used.advance_to(moment);
         }
         Ok(())
     }
 
     /// Applies the problems of the value of [`Next::Judge`]; without problems the turn is done.
-    pub fn judge(&mut self, problems: &[Problem]) -> Result<(), TurnError> {
-        let State::Judging(value) = &self.state else {
+    pub fn judge_output(&mut self, problems: &[ValidationError]) -> Result<(), TurnError> {
+        let TurnState::Judging(value) = &self.state else {
             return Err(TurnError::NothingToJudge);
         };
         if problems.is_empty() {
             let text = self.said.last().cloned().unwrap_or_default();
             let output = Some(value.clone());
-            self.state = State::Over(Next::Done(Done { text, output, ending: Ending::Said }));
+            self.state = TurnState::Over(NextAction::Done(TurnOutcome {
+                text,
+                output,
+                ending: TurnEnding::Said,
+            }));
         } else {
-            self.repair(&repair::listed(problems));
+            self.request_repair(&output_repair::render_problems(problems));
         }
         Ok(())
     }
 
     /// When all results have arrived, they become entries in the order of the calls, and the calls are
     /// no longer tracked.
-    fn settle(&mut self) {
-        if let State::Calling(calls) = &mut self.state
-            && let Some(results) = calls.settled()
+    fn collect_results(&mut self) {
+        if let TurnState::Calling(calls) = &mut self.state
+            && let Some(results) = calls.take_results()
         {
             self.entries.extend(results);
-            self.state = State::Ready;
+            self.state = TurnState::Ready;
         }
     }
 
     /// An answer without calls ends the turn, unless it must be repaired.
-    fn finish(&mut self, answer: &Answer) {
+    fn finish_turn(&mut self, answer: &ModelAnswer) {
         let ending = match answer.finish {
-            Finish::Length => Ending::Length,
-            Finish::Filtered => Ending::Filtered,
-            Finish::Stop | Finish::Calls if self.said.is_empty() => Ending::Silent,
-            Finish::Stop | Finish::Calls => Ending::Said,
+            FinishReason::Length => TurnEnding::Length,
+            FinishReason::Filtered => TurnEnding::Filtered,
+            FinishReason::Stop | FinishReason::Calls if self.said.is_empty() => TurnEnding::Silent,
+            FinishReason::Stop | FinishReason::Calls => TurnEnding::Said,
         };
         if self.output.is_some() {
-            return self.finish_output(answer, ending);
+            return self.finish_with_output(answer, ending);
         }
         let text = self.said.last().cloned().unwrap_or_default();
-        self.state = State::Over(Next::Done(Done { text, output: None, ending }));
+        self.state = TurnState::Over(NextAction::Done(TurnOutcome { text, output: None, ending }));
     }
 
-    fn finish_output(&mut self, answer: &Answer, ending: Ending) {
+    fn finish_with_output(&mut self, answer: &ModelAnswer, ending: TurnEnding) {
         match ending {
             // A retry would end the same way.
-            Ending::Length | Ending::Filtered => {
-                let why = ending.sentence().unwrap_or_default();
-                self.state = State::Over(Next::Failed(format!("There is no output. {why}")));
+            TurnEnding::Length | TurnEnding::Filtered => {
+                let why = ending.user_sentence().unwrap_or_default();
+                self.state =
+                    TurnState::Over(NextAction::Failed(format!("There is no output. {why}")));
             }
-            Ending::Said | Ending::Silent => match repair::read(&answer.text) {
-                Ok(value) => self.state = State::Judging(value),
-                Err(why) => self.repair(&why),
-            },
+            TurnEnding::Said | TurnEnding::Silent => {
+                match output_repair::parse_output(&answer.text) {
+                    Ok(value) => self.state = TurnState::Judging(value),
+                    Err(why) => self.request_repair(&why),
+                }
+            }
         }
     }
 
     /// Sends the problems of its answer to the model for another attempt, a limited number of times.
-    fn repair(&mut self, wrong: &str) {
+    fn request_repair(&mut self, wrong: &str) {
         if self.repairs == REPAIRS_MAX {
             let tries = REPAIRS_MAX + 1;
             let why = format!(
                 "The model's answer was not of the required form in {tries} tries: {wrong}"
             );
-            self.state = State::Over(Next::Failed(why));
+            self.state = TurnState::Over(NextAction::Failed(why));
             return;
         }
         self.repairs += 1;
-        self.entries.push(Entry::User { pieces: vec![Piece::Text(repair::plea(wrong))] });
-        self.state = State::Ready;
+        self.entries.push(ConversationEntry::User {
+            pieces: vec![ContentPiece::Text(output_repair::repair_prompt(wrong))],
+        });
+        self.state = TurnState::Ready;
     }
 }
 

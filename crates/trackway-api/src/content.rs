@@ -64,7 +64,7 @@ impl From<&domain::Message> for Message {
         Self {
             message_id: message.id.to_string(),
             role: message.role,
-            parts: parts(&message.parts),
+            parts: parts_to_wire(&message.parts),
             metadata: message.metadata.clone(),
             reference_task_ids: message.references.clone(),
         }
@@ -77,7 +77,7 @@ impl From<&domain::Artifact> for Artifact {
             artifact_id: artifact.id.to_string(),
             name: artifact.name.clone(),
             description: artifact.description.clone(),
-            parts: parts(&artifact.parts),
+            parts: parts_to_wire(&artifact.parts),
             metadata: artifact.metadata.clone(),
         }
     }
@@ -104,6 +104,6 @@ impl From<&domain::File> for File {
     }
 }
 
-pub(super) fn parts(parts: &[domain::Part]) -> Vec<Part> {
+pub(super) fn parts_to_wire(parts: &[domain::Part]) -> Vec<Part> {
     parts.iter().map(Part::from).collect()
 }

@@ -3,16 +3,16 @@
 //! Handlers are thin: they parse a request, call [`Runs`] and return its answer. A refused request
 //! is answered with a problem (RFC 9457) that has a code of the catalogue.
 
-mod caller;
+mod api_caller;
 mod content;
+mod from_engine;
+mod http_error;
 mod listing;
-mod project;
 mod reader;
-mod refusal;
 mod service;
 mod sessions;
-mod shapes;
-mod stream;
+mod update_stream;
+mod wire_types;
 
 use axum::{
     Json, Router,
@@ -23,22 +23,22 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
-use trackway_http::{Body, Params, Refusal};
+use trackway_domain::{Code, Position, RunId, SessionId, StateName};
+use trackway_http::{HttpError, JsonBody, QueryParams};
 
-use caller::{ApiCaller, RunPath};
+use api_caller::{ApiCaller, RunIdPath};
 
-pub use caller::Options;
+pub use api_caller::ApiOptions;
 pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
-pub use service::{Runs, RunsError, Updates};
-pub use shapes::{
-    EventPage, EventRecord, ForkRequest, GuidedDetail, ListFilter, OmittedDetail, PendingStep,
-    PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
-    RunUpdate, StartRequest, What,
-};
+pub use service::{RunUpdates, RunsError, RunsService};
 /// The usage of runs, a part of their shapes.
-pub use trackway_agent::{Bill, Spent};
+pub use trackway_agent::{UsageReport, UsageTotals};
+pub use wire_types::{
+    EventPage, EventRecord, ForkRequest, GuidedDetail, OmittedDetail, PendingStepView,
+    PinnedDefinition, QuestionView, ResumeRank, ResumeRequest, ResumeResponse, RunDetail, RunList,
+    RunListFilter, RunSummary, RunUpdate, RunUpdateKind, StartRequest,
+};
 
 /// Default number of runs or sessions in a list.
 /// Limit (HTTP): runs or sessions in a list where the client names no number.
@@ -47,20 +47,20 @@ const LIST_DEFAULT: usize = 50;
 const LIST_MAX: usize = 500;
 
 /// The routes of the door.
-pub fn router(options: Options) -> Router {
+pub fn router(options: ApiOptions) -> Router {
     let body_bytes_max = options.body_bytes_max;
     Router::new()
-        .route("/api/runs", get(list).post(start))
-        .route("/api/runs/{id}", get(show))
-        .route("/api/runs/{id}/events", get(events))
-        .route("/api/runs/{id}/definition", get(definition))
-        .route("/api/runs/{id}/stream", get(follow))
-        .route("/api/runs/{id}/cancel", post(cancel))
-        .route("/api/runs/{id}/adopt", post(adopt))
-        .route("/api/runs/{id}/fork", post(fork))
-        .route("/api/runs/{id}/resume", post(resume))
-        .route("/api/sessions", get(sessions::list))
-        .route("/api/sessions/{id}", get(sessions::show))
+        .route("/api/runs", get(list_runs).post(start_run))
+        .route("/api/runs/{id}", get(get_run))
+        .route("/api/runs/{id}/events", get(list_events))
+        .route("/api/runs/{id}/definition", get(get_definition))
+        .route("/api/runs/{id}/stream", get(stream_updates))
+        .route("/api/runs/{id}/cancel", post(cancel_run))
+        .route("/api/runs/{id}/adopt", post(adopt_run))
+        .route("/api/runs/{id}/fork", post(fork_run))
+        .route("/api/runs/{id}/resume", post(resume_run))
+        .route("/api/sessions", get(sessions::list_sessions))
+        .route("/api/sessions/{id}", get(sessions::get_session))
         .layer(DefaultBodyLimit::max(body_bytes_max))
         .with_state(options)
 }
@@ -76,120 +76,123 @@ struct ListParams {
     before: Option<RunId>,
 }
 
-async fn list(
+async fn list_runs(
     ApiCaller { runs, .. }: ApiCaller,
-    Params(params): Params<ListParams>,
-) -> Result<Response, Refusal> {
-    let states = params.state.as_deref().map(states).transpose()?.unwrap_or_default();
-    let limit = bounded(params.limit)?;
+    QueryParams(params): QueryParams<ListParams>,
+) -> Result<Response, HttpError> {
+    let states = params.state.as_deref().map(parse_states).transpose()?.unwrap_or_default();
+    let limit = check_limit(params.limit)?;
     let ListParams { workflow, session, before, .. } = params;
-    let filter = ListFilter { workflow, states, session, before, limit };
+    let filter = RunListFilter { workflow, states, session, before, limit };
     Ok(Json(runs.list(filter).await?).into_response())
 }
 
 /// The number of entries to list.
-fn bounded(limit: Option<usize>) -> Result<usize, Refusal> {
+fn check_limit(limit: Option<usize>) -> Result<usize, HttpError> {
     let limit = limit.unwrap_or(LIST_DEFAULT);
     if limit == 0 || limit > LIST_MAX {
         let detail = format!("limit must be from 1 to {LIST_MAX}, not {limit}");
-        return Err(Refusal::new(Code::InvalidRequest, detail));
+        return Err(HttpError::new(Code::InvalidRequest, detail));
     }
     Ok(limit)
 }
 
-fn states(text: &str) -> Result<Vec<StateName>, Refusal> {
+fn parse_states(text: &str) -> Result<Vec<StateName>, HttpError> {
     let parse = |name: &str| {
         name.trim().parse().map_err(|why: String| {
             let known = StateName::ALL.map(StateName::as_str);
-            Refusal::new(Code::InvalidRequest, why).with("known", json!(known))
+            HttpError::new(Code::InvalidRequest, why).with_member("known", json!(known))
         })
     };
     text.split(',').map(parse).collect()
 }
 
-async fn start(caller: ApiCaller, Body(request): Body<StartRequest>) -> Result<Response, Refusal> {
-    caller.authenticated.may_run(&request.workflow)?;
+async fn start_run(
+    caller: ApiCaller,
+    JsonBody(request): JsonBody<StartRequest>,
+) -> Result<Response, HttpError> {
+    caller.authenticated.check_can_run(&request.workflow)?;
     let run = caller.runs.start(request).await?;
     let location = [(header::LOCATION, format!("/api/runs/{}", run.summary.id))];
     Ok((StatusCode::CREATED, location, Json(run)).into_response())
 }
 
-async fn show(
+async fn get_run(
     ApiCaller { runs, .. }: ApiCaller,
-    RunPath(run): RunPath,
-) -> Result<Response, Refusal> {
+    RunIdPath(run): RunIdPath,
+) -> Result<Response, HttpError> {
     Ok(Json(runs.detail(run).await?).into_response())
 }
 
 /// A position in a run's log.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct After {
-    after: Option<Pos>,
+struct AfterParams {
+    after: Option<Position>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EventParams {
-    after: Option<Pos>,
+    after: Option<Position>,
     limit: Option<usize>,
 }
 
-async fn events(
+async fn list_events(
     ApiCaller { runs, .. }: ApiCaller,
-    RunPath(run): RunPath,
-    Params(params): Params<EventParams>,
-) -> Result<Response, Refusal> {
+    RunIdPath(run): RunIdPath,
+    QueryParams(params): QueryParams<EventParams>,
+) -> Result<Response, HttpError> {
     // No upper check: a page has its own bound.
     let limit = params.limit.unwrap_or(usize::MAX).max(1);
     Ok(Json(runs.events(run, params.after.unwrap_or(0), limit).await?).into_response())
 }
 
-async fn definition(
+async fn get_definition(
     ApiCaller { runs, .. }: ApiCaller,
-    RunPath(run): RunPath,
-) -> Result<Response, Refusal> {
+    RunIdPath(run): RunIdPath,
+) -> Result<Response, HttpError> {
     Ok(Json(runs.definition(run).await?).into_response())
 }
 
-async fn follow(
-    State(Options { frames, .. }): State<Options>,
+async fn stream_updates(
+    State(ApiOptions { frames, .. }): State<ApiOptions>,
     ApiCaller { runs, .. }: ApiCaller,
-    RunPath(run): RunPath,
-    Params(params): Params<After>,
+    RunIdPath(run): RunIdPath,
+    QueryParams(params): QueryParams<AfterParams>,
     headers: HeaderMap,
-) -> Result<Response, Refusal> {
+) -> Result<Response, HttpError> {
     // A client that reconnects sends the header in addition to its first address.
-    let after = stream::last_event_id(&headers).or(params.after).unwrap_or(0);
-    stream::updates(&runs, &frames, run, after).await
+    let after = update_stream::last_event_id(&headers).or(params.after).unwrap_or(0);
+    update_stream::updates_response(&runs, &frames, run, after).await
 }
 
-async fn cancel(caller: ApiCaller, RunPath(run): RunPath) -> Result<Response, Refusal> {
-    caller.may_act_on(run).await?;
+async fn cancel_run(caller: ApiCaller, RunIdPath(run): RunIdPath) -> Result<Response, HttpError> {
+    caller.check_can_act_on(run).await?;
     Ok(Json(caller.runs.cancel(run).await?).into_response())
 }
 
-async fn adopt(caller: ApiCaller, RunPath(run): RunPath) -> Result<Response, Refusal> {
-    caller.may_act_on(run).await?;
+async fn adopt_run(caller: ApiCaller, RunIdPath(run): RunIdPath) -> Result<Response, HttpError> {
+    caller.check_can_act_on(run).await?;
     Ok(Json(caller.runs.adopt(run).await?).into_response())
 }
 
-async fn fork(
+async fn fork_run(
     caller: ApiCaller,
-    RunPath(run): RunPath,
-    Body(request): Body<ForkRequest>,
-) -> Result<Response, Refusal> {
-    caller.may_act_on(run).await?;
+    RunIdPath(run): RunIdPath,
+    JsonBody(request): JsonBody<ForkRequest>,
+) -> Result<Response, HttpError> {
+    caller.check_can_act_on(run).await?;
     let forked = caller.runs.fork(run, request).await?;
     Ok((StatusCode::CREATED, Json(forked)).into_response())
 }
 
-async fn resume(
+async fn resume_run(
     caller: ApiCaller,
-    RunPath(run): RunPath,
-    Body(request): Body<ResumeRequest>,
-) -> Result<Response, Refusal> {
-    caller.may_act_on(run).await?;
+    RunIdPath(run): RunIdPath,
+    JsonBody(request): JsonBody<ResumeRequest>,
+) -> Result<Response, HttpError> {
+    caller.check_can_act_on(run).await?;
     let resumed = caller.runs.resume(run, request).await?;
     if resumed.errors.is_empty() {
         return Ok(Json(resumed).into_response());
@@ -197,5 +200,6 @@ async fn resume(
     let schema =
         resumed.run.question.as_ref().map(|question| question.schema.clone()).unwrap_or_default();
     let detail = "the answer does not satisfy the question's schema";
-    Err(Refusal::invalid(detail, &resumed.errors, &schema).with("answer", json!(resumed.answer)))
+    Err(HttpError::invalid_input(detail, &resumed.errors, &schema)
+        .with_member("answer", json!(resumed.answer)))
 }

@@ -2,19 +2,21 @@
 //! process.
 
 use serde_json::Value;
-use trackway_agent::Bill;
+use trackway_agent::UsageReport;
 use trackway_domain::{
-    Access, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId,
-    StateName, is_too_deep,
+    Access, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Position, Role, RunId,
+    SessionId, StateName, is_too_deep,
 };
-use trackway_engine::{Delivered, RunTrack};
-use trackway_ports::{FORMAT_NEWEST, Ids, encode};
-use trackway_runtime::{Deliver, Kind, RunAddress, Runtime, Submit, SystemIds, Watch};
+use trackway_engine::{DeliveryOutcome, RunTree};
+use trackway_ports::{FORMAT_LATEST, IdSource, encode_event};
+use trackway_runtime::{
+    DeliverRequest, ProgramKind, RunAddress, RunWatch, Runtime, SubmitRequest, SystemIds,
+};
 
-use super::listing::list;
-use super::shapes::{
-    EventPage, EventRecord, ForkRequest, GuidedDetail, ListFilter, PinnedDefinition, ResumeMark,
-    ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
+use super::listing::list_runs_with;
+use super::wire_types::{
+    EventPage, EventRecord, ForkRequest, GuidedDetail, PinnedDefinition, ResumeRank, ResumeRequest,
+    ResumeResponse, RunDetail, RunList, RunListFilter, RunUpdate, StartRequest,
 };
 
 /// Most events on one page.
@@ -49,25 +51,25 @@ impl RunsError {
 
 /// The runs of one engine, for one caller.
 #[derive(Debug, Clone)]
-pub struct Runs {
+pub struct RunsService {
     runtime: Runtime,
     access: Access,
 }
 
-impl Runs {
+impl RunsService {
     /// For the local caller, without auth.
     pub fn local(runtime: Runtime) -> Self {
-        Self::of(runtime, Access::local())
+        Self::with_access(runtime, Access::local())
     }
 
     /// Runs that the access does not cover do not exist for the caller.
-    pub fn of(runtime: Runtime, access: Access) -> Self {
+    pub fn with_access(runtime: Runtime, access: Access) -> Self {
         Self { runtime, access }
     }
 
-    pub async fn list(&self, filter: ListFilter) -> Result<RunList, RunsError> {
-        let read = |wanted, before, limit| self.runtime.runs(wanted, before, limit);
-        Ok(list(&self.access, filter, read).await?)
+    pub async fn list(&self, filter: RunListFilter) -> Result<RunList, RunsError> {
+        let read = |wanted, before, limit| self.runtime.list_runs(wanted, before, limit);
+        Ok(list_runs_with(&self.access, filter, read).await?)
     }
 
     /// Returns when the run is durable.
@@ -75,11 +77,11 @@ impl Runs {
         let StartRequest { workflow, input, session_id } = request;
         let message = match &input {
             // A plain string becomes a text part.
-            Value::String(text) => said(vec![Part::text(text)]),
-            input => message(input)?,
+            Value::String(text) => user_message(vec![Part::text(text)]),
+            input => data_message(input)?,
         };
         let caller = self.access.caller.clone();
-        let submit = Submit {
+        let submit = SubmitRequest {
             workflow,
             input,
             caller,
@@ -92,74 +94,78 @@ impl Runs {
     }
 
     pub async fn detail(&self, run: RunId) -> Result<RunDetail, RunsError> {
-        let view = self.runtime.view(&self.address(run)).await?;
+        let view = self.runtime.view(&self.run_address(run)).await?;
         let detail = RunDetail::from(&view);
         // Workflows call no models, so their logs need not be read.
         let program = self.runtime.registry().get(&detail.summary.workflow);
-        if program.is_some_and(|program| program.info().kind == Kind::Workflow) {
+        if program.is_some_and(|program| program.info().kind == ProgramKind::Workflow) {
             return Ok(detail);
         }
-        let (usage, guided) = self.in_the_log(run, view.pos).await?;
+        let (usage, guided) = self.usage_and_guided_detail(run, view.pos).await?;
         Ok(RunDetail { usage, guided, ..detail })
     }
 
     /// What only the whole log contains, up to a position: the usage of the run, and the position of an
     /// outside agent.
-    async fn in_the_log(
+    async fn usage_and_guided_detail(
         &self,
         run: RunId,
-        newest: Pos,
-    ) -> Result<(Option<Bill>, Option<GuidedDetail>), RunsError> {
-        let mut watch = self.runtime.watch(&self.address(run), 0).await?;
-        let mut bill = Bill::default();
-        let mut track: Option<RunTrack> = None;
+        newest: Position,
+    ) -> Result<(Option<UsageReport>, Option<GuidedDetail>), RunsError> {
+        let mut watch = self.runtime.watch(&self.run_address(run), 0).await?;
+        let mut bill = UsageReport::default();
+        let mut track: Option<RunTree> = None;
         // Without the comparison the watch would wait for what has not happened yet.
         let mut seen = 0;
         while seen < newest {
             let Some(stored) = watch.next().await? else { break };
             seen = stored.pos;
-            if let Some(one) = Bill::of([&stored.event]) {
-                bill.add(&one);
+            if let Some(one) = UsageReport::from_events([&stored.event]) {
+                bill.merge_report(&one);
             }
             match (&mut track, &stored.event) {
                 // An event that does not fit is ignored: the state before it is returned.
                 (Some(track), event) => drop(track.apply(event, stored.at)),
                 (None, Event::Submitted(first)) if first.guided => {
-                    track = Some(RunTrack::begin(first, stored.at));
+                    track = Some(RunTree::from_submission(first, stored.at));
                 }
                 (None, _) => {}
             }
         }
-        let guided = track.as_ref().and_then(GuidedDetail::of);
+        let guided = track.as_ref().and_then(GuidedDetail::from_tree);
         Ok(((bill.total.calls > 0).then_some(bill), guided))
     }
 
     /// The name of the run's workflow.
-    pub(super) async fn workflow(&self, run: RunId) -> Result<String, RunsError> {
-        Ok(self.runtime.view(&self.address(run)).await?.submission.workflow.name.clone())
+    pub(super) async fn workflow_name(&self, run: RunId) -> Result<String, RunsError> {
+        Ok(self.runtime.view(&self.run_address(run)).await?.submission.workflow.name.clone())
     }
 
     /// Answers the run's question. An invalid answer is not an error of this call: the question is asked
     /// again, and that is recorded.
-    pub async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<Resumed, RunsError> {
-        let view = self.runtime.view(&self.address(run)).await?;
+    pub async fn resume(
+        &self,
+        run: RunId,
+        request: ResumeRequest,
+    ) -> Result<ResumeResponse, RunsError> {
+        let view = self.runtime.view(&self.run_address(run)).await?;
         // A message to a run without a question would only join its history, which is not what a resume
         // means.
         if !view.state.is_terminal() && view.question.is_none() && request.question_id.is_none() {
             return Err(RunsError::NotWaiting { run, state: view.state });
         }
-        let deliver = Deliver {
-            to: self.address(run),
+        let deliver = DeliverRequest {
+            to: self.run_address(run),
             session: None::<SessionId>,
-            message: message(&request.input)?,
+            message: data_message(&request.input)?,
             question: request.question_id,
             hook: None,
         };
         let answered = self.runtime.deliver(deliver).await?;
         let (answer, errors) = match answered.delivered {
-            Delivered::Noted => (None, Vec::new()),
-            Delivered::Answer { order, concurrent, primary, problems, question: _ } => {
-                let mark = ResumeMark {
+            DeliveryOutcome::Noted => (None, Vec::new()),
+            DeliveryOutcome::Answer { order, concurrent, primary, problems, question: _ } => {
+                let mark = ResumeRank {
                     request_order: order,
                     concurrent_request: concurrent,
                     primary_resume: primary,
@@ -167,28 +173,33 @@ impl Runs {
                 (Some(mark), problems)
             }
         };
-        Ok(Resumed { run: (&answered.view).into(), answer, errors, after: answered.before })
+        Ok(ResumeResponse {
+            run: (&answered.view).into(),
+            answer,
+            errors,
+            after: answered.last_position,
+        })
     }
 
     /// The run, already canceled.
     pub async fn cancel(&self, run: RunId) -> Result<RunDetail, RunsError> {
-        Ok((&self.runtime.cancel(&self.address(run)).await?).into())
+        Ok((&self.runtime.cancel(&self.run_address(run)).await?).into())
     }
 
     /// Takes responsibility for an imported run, which then continues.
     pub async fn adopt(&self, run: RunId) -> Result<RunDetail, RunsError> {
-        Ok((&self.runtime.adopt(&self.address(run)).await?).into())
+        Ok((&self.runtime.adopt(&self.run_address(run)).await?).into())
     }
 
     /// The new run, which shares the log of this one up to a point.
     pub async fn fork(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, RunsError> {
         let ForkRequest { at, session_id } = request;
-        Ok((&self.runtime.fork(&self.address(run), at, session_id).await?).into())
+        Ok((&self.runtime.fork(&self.run_address(run), at, session_id).await?).into())
     }
 
     /// The definition that the run is pinned to, in its normal form; none if a program runs it.
     pub async fn definition(&self, run: RunId) -> Result<PinnedDefinition, RunsError> {
-        let definition = self.runtime.definition(&self.address(run)).await?;
+        let definition = self.runtime.load_definition(&self.run_address(run)).await?;
         Ok(PinnedDefinition { definition })
     }
 
@@ -196,13 +207,13 @@ impl Runs {
     pub async fn events(
         &self,
         run: RunId,
-        after: Pos,
+        after: Position,
         limit: usize,
     ) -> Result<EventPage, RunsError> {
-        let address = self.address(run);
+        let address = self.run_address(run);
         let newest = self.runtime.view(&address).await?.pos;
         let mut watch = self.runtime.watch(&address, after).await?;
-        let mut page = EventPage { format: FORMAT_NEWEST, events: Vec::new(), next: None };
+        let mut page = EventPage { format: FORMAT_LATEST, events: Vec::new(), next: None };
         let (limit, mut bytes) = (limit.min(PAGE_EVENTS_MAX), 0);
         let mut seen = after;
         // Without the comparison the watch would wait for what has not happened yet.
@@ -215,31 +226,31 @@ impl Runs {
                 break;
             };
             seen = stored.pos;
-            bytes += encode(&stored.event).len();
+            bytes += encode_event(&stored.event).len();
             page.events.push(EventRecord::from(stored));
         }
         Ok(page)
     }
 
     /// All updates of the run after a position, as they happen.
-    pub async fn updates(&self, run: RunId, after: Pos) -> Result<Updates, RunsError> {
-        let watch = self.runtime.watch(&self.address(run), after).await?;
-        Ok(Updates { run, watch })
+    pub async fn updates(&self, run: RunId, after: Position) -> Result<RunUpdates, RunsError> {
+        let watch = self.runtime.watch(&self.run_address(run), after).await?;
+        Ok(RunUpdates { run, watch })
     }
 
-    fn address(&self, run: RunId) -> RunAddress {
+    fn run_address(&self, run: RunId) -> RunAddress {
         RunAddress { run, access: self.access.clone(), workflow: None }
     }
 }
 
 /// A subscription to the updates of a run.
 #[derive(Debug)]
-pub struct Updates {
+pub struct RunUpdates {
     run: RunId,
-    watch: Watch,
+    watch: RunWatch,
 }
 
-impl Updates {
+impl RunUpdates {
     /// The next update. `None` when the run has ended and all updates were returned, or when the engine
     /// stops. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Option<RunUpdate>, RunsError> {
@@ -249,7 +260,7 @@ impl Updates {
     /// The same, with its approximate size in bytes.
     pub(super) async fn next_sized(&mut self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
         while let Some(stored) = self.watch.next().await? {
-            if let Some(sized) = RunUpdate::sized(self.run, &stored) {
+            if let Some(sized) = RunUpdate::from_stored_with_size(self.run, &stored) {
                 return Ok(Some(sized));
             }
         }
@@ -257,20 +268,20 @@ impl Updates {
     }
 
     /// The last update again.
-    pub(super) async fn again(&self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
-        let stored = self.watch.again().await?;
-        Ok(stored.and_then(|stored| RunUpdate::sized(self.run, &stored)))
+    pub(super) async fn repeat_last(&self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
+        let stored = self.watch.reload_last().await?;
+        Ok(stored.and_then(|stored| RunUpdate::from_stored_with_size(self.run, &stored)))
     }
 }
 
 /// The message for the run's history, for an input that came without one.
-fn message(input: &Value) -> Result<Message, RunsError> {
+fn data_message(input: &Value) -> Result<Message, RunsError> {
     if is_too_deep(input) {
         return Err(RunsError::TooDeep);
     }
-    Ok(said(vec![Part::data(input.clone())]))
+    Ok(user_message(vec![Part::data(input.clone())]))
 }
 
-fn said(parts: Vec<Part>) -> Message {
-    Message::new(MessageId::made(SystemIds.uuid()), Role::User, parts)
+fn user_message(parts: Vec<Part>) -> Message {
+    Message::new(MessageId::from_uuid(SystemIds.new_uuid()), Role::User, parts)
 }

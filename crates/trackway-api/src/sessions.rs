@@ -8,45 +8,54 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use trackway_domain::{Code, SessionId};
-use trackway_http::{Params, Refusal};
+use trackway_http::{HttpError, QueryParams};
 use trackway_sessions::SessionsError;
 
-use super::{bounded, caller::ApiCaller};
+use super::{api_caller::ApiCaller, check_limit};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListParams {
+pub(super) struct SessionListParams {
     limit: Option<usize>,
 }
 
-pub(super) async fn list(
+pub(super) async fn list_sessions(
     ApiCaller { sessions, .. }: ApiCaller,
-    Params(params): Params<ListParams>,
-) -> Result<Response, Refusal> {
-    let sessions = sessions.list(bounded(params.limit)?).await.map_err(|error| refused(&error))?;
+    QueryParams(params): QueryParams<SessionListParams>,
+) -> Result<Response, HttpError> {
+    let sessions = sessions
+        .list_sessions(check_limit(params.limit)?)
+        .await
+        .map_err(|error| sessions_http_error(&error))?;
     Ok(Json(json!({ "sessions": sessions })).into_response())
 }
 
-pub(super) async fn show(
+pub(super) async fn get_session(
     ApiCaller { sessions, .. }: ApiCaller,
     Path(id): Path<String>,
-) -> Result<Response, Refusal> {
-    let unknown = || Refusal::new(Code::UnknownSession, format!("there is no session {id:?}"));
+) -> Result<Response, HttpError> {
+    let unknown = || HttpError::new(Code::UnknownSession, format!("there is no session {id:?}"));
     let session = SessionId::new(&id).map_err(|_| unknown())?;
-    Ok(Json(sessions.show(&session).await.map_err(|error| refused(&error))?).into_response())
+    Ok(Json(
+        sessions
+            .load_session_detail(&session)
+            .await
+            .map_err(|error| sessions_http_error(&error))?,
+    )
+    .into_response())
 }
 
-fn refused(error: &SessionsError) -> Refusal {
+fn sessions_http_error(error: &SessionsError) -> HttpError {
     match error.code() {
-        code @ (Code::UnknownSession | Code::BadBundle) => Refusal::new(code, error.to_string()),
+        code @ (Code::UnknownSession | Code::BadBundle) => HttpError::new(code, error.to_string()),
         code @ Code::StoreBusy => {
             tracing::warn!(%error, "the store is busy");
-            Refusal::new(code, "the store is busy").hint("send the same request again")
+            HttpError::new(code, "the store is busy").with_hint("send the same request again")
         }
         code => {
             // The internal cause is only for the operator.
             tracing::error!(%error, "a session could not be read");
-            Refusal::new(code, "the session could not be read").hint("see the server's log")
+            HttpError::new(code, "the session could not be read").with_hint("see the server's log")
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The command-line arguments. `commands` has the behaviour.
 
-mod chat;
-mod keys;
-mod sessions;
-mod workflows;
-mod workspace;
+mod chat_args;
+mod keys_args;
+mod sessions_args;
+mod workflows_args;
+mod workspace_args;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
@@ -13,16 +13,21 @@ use clap_complete::Shell;
 use trackway::Secret;
 use trackway_domain::{QuestionId, RunId, Seq, SessionId, StateName};
 
-use crate::{exit, fault::FaultPoint, span};
+use crate::{duration, exit_status, fault_injection::FaultPoint};
 
-pub(crate) use chat::Chat;
-pub(crate) use keys::{CreateKey, Keys, ListKeys, RevokeKey, RotateKeys};
-pub(crate) use sessions::{
-    Export, ExportFormat, FindToken, GraphSession, Import, ListSessions, NodeName, OneSession,
-    Prune, Sessions, Whose,
+pub(crate) use chat_args::ChatArgs;
+pub(crate) use keys_args::{
+    CreateKeyArgs, KeysCommand, ListKeysArgs, RevokeKeyArgs, RotateKeysArgs,
 };
-pub(crate) use workflows::{CheckWorkflows, Library, ListWorkflows, ShowWorkflow, Workflows};
-pub(crate) use workspace::{Config, Doctor, ShowConfig, Within};
+pub(crate) use sessions_args::{
+    ExportFormat, ExportSessionArgs, FindTokenArgs, ImportSessionArgs, ListSessionsArgs,
+    NodeSelector, PruneSessionsArgs, SessionGraphArgs, SessionOwnerArgs, SessionRefArgs,
+    SessionsCommand,
+};
+pub(crate) use workflows_args::{
+    CheckWorkflowsArgs, ListWorkflowsArgs, ShowWorkflowArgs, WorkflowLibraryArgs, WorkflowsCommand,
+};
+pub(crate) use workspace_args::{ConfigCommand, DoctorArgs, ShowConfigArgs, WorkspaceArgs};
 
 /// Durable workflows for AI agents.
 #[derive(Debug, Parser)]
@@ -44,41 +49,41 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve the bundled workflows and workflow files as A2A agents, and MCP at /mcp
-    Serve(Serve),
+    Serve(ServeArgs),
     /// Serve workflow files to the agent on stdin and stdout, over MCP
-    Mcp(Mcp),
+    Mcp(McpArgs),
     /// Talk to an agent, here or on a server
-    Chat(Chat),
+    Chat(ChatArgs),
     /// Run one workflow to its end, here or on a server
-    #[command(after_help = exit::HELP)]
-    Run(Run),
+    #[command(after_help = exit_status::HELP)]
+    Run(RunArgs),
     /// List, show, answer, cancel and check runs
     #[command(subcommand)]
-    Runs(Runs),
+    Runs(RunsCommand),
     /// List, show, export and import sessions, and remove old ones
     #[command(subcommand)]
-    Sessions(Sessions),
+    Sessions(SessionsCommand),
     /// List, check and show workflow files
     #[command(subcommand)]
-    Workflows(Workflows),
+    Workflows(WorkflowsCommand),
     /// Create, list and revoke the keys that a server accepts
     #[command(subcommand)]
-    Keys(Keys),
+    Keys(KeysCommand),
     /// Report everything that is wrong or unused in a workspace
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
     /// Show the configuration
     #[command(subcommand)]
-    Config(Config),
+    Config(ConfigCommand),
     /// Create a project with a workflow of your own
-    Init(Init),
+    Init(InitProjectArgs),
     /// Print the JSON Schema of workflow files, for editors
     Schema,
     /// Print a completion script for a shell
-    Completions(Completions),
+    Completions(ShellCompletionArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Address to listen on; port 0 takes a free one
     #[arg(
         long,
@@ -91,12 +96,12 @@ pub(crate) struct Serve {
     #[arg(long, env = "TRACKWAY_GRPC_LISTEN", value_name = "HOST:PORT")]
     pub(crate) grpc_listen: Option<String>,
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: DataFolderArgs,
     #[command(flatten)]
-    pub(crate) written: Written,
+    pub(crate) guided: GuidedWorkflowArgs,
     /// Special purpose of the server; none by default
     #[arg(long, value_name = "PROFILE")]
-    pub(crate) profile: Option<Profile>,
+    pub(crate) profile: Option<ServerProfile>,
     /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
@@ -104,73 +109,73 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) conformance: Conformance,
+    pub(crate) conformance: ConformanceArgs,
     #[command(flatten)]
-    pub(crate) testing: Testing,
+    pub(crate) testing: FaultInjectionArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Mcp {
+pub(crate) struct McpArgs {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: DataFolderArgs,
     #[command(flatten)]
-    pub(crate) written: Written,
+    pub(crate) guided: GuidedWorkflowArgs,
     /// Folder with `trackway.toml`; by default the current one
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) testing: Testing,
+    pub(crate) testing: FaultInjectionArgs,
 }
 
 /// Workflow files, and what agents may do with them.
 #[derive(Debug, Args)]
-pub(crate) struct Written {
+pub(crate) struct GuidedWorkflowArgs {
     #[command(flatten)]
-    pub(crate) folders: Folders,
+    pub(crate) folders: WorkflowFolderArgs,
     /// Whether agents may record notes without advancing [default: the value in trackway.toml, else off]
     #[arg(long, value_name = "ON|OFF")]
-    pub(crate) checkpoints: Option<Switch>,
+    pub(crate) checkpoints: Option<OnOff>,
     /// Whether such notes may be on a whole session [default: the value in trackway.toml, else off]
     #[arg(long, value_name = "ON|OFF")]
-    pub(crate) session_checkpoints: Option<Switch>,
+    pub(crate) session_checkpoints: Option<OnOff>,
 }
 
 /// The folders of workflow files.
 #[derive(Debug, Args)]
-pub(crate) struct Folders {
+pub(crate) struct WorkflowFolderArgs {
     /// Folder with workflow files, including its subfolders; may be given several times [default: the
     /// value in trackway.toml, else `workflows` in the workspace]
     #[arg(long, value_name = "DIR")]
     pub(crate) workflows: Vec<PathBuf>,
 }
 
-impl Folders {
+impl WorkflowFolderArgs {
     pub(crate) const NONE: Self = Self { workflows: Vec::new() };
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
+pub(crate) enum OnOff {
     On,
     Off,
 }
 
 /// A server for a special purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Profile {
+pub(crate) enum ServerProfile {
     /// The subject of the A2A conformance suites: agent `tck`, at the addresses that name none
     Tck,
 }
 
 /// Settings that a conformance suite passes in the environment; not part of the interface.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Conformance {
+pub(crate) struct ConformanceArgs {
     /// Seconds that the suite waits for a stream; a run for a resubscription test lasts twice as long.
     #[arg(
         long = "tck-streaming-timeout",
         env = "TCK_STREAMING_TIMEOUT",
         default_value = "2",
         value_name = "SECONDS",
-        value_parser = seconds,
+        value_parser = parse_seconds,
         hide = true
     )]
     pub(crate) streaming_timeout: Duration,
@@ -180,7 +185,7 @@ pub(crate) struct Conformance {
 /// Limit (CLI): seconds that a suite may give a stream.
 const STREAMING_TIMEOUT_MAX: f64 = 86_400.0;
 
-fn seconds(text: &str) -> Result<Duration, String> {
+fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     if !(0.0..=STREAMING_TIMEOUT_MAX).contains(&seconds) {
         return Err(format!("write seconds between 0 and {STREAMING_TIMEOUT_MAX}"));
@@ -189,7 +194,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// Name of the workflow
     pub(crate) name: String,
     /// Its input as JSON; if it is needed and missing, the terminal asks for it
@@ -199,43 +204,43 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
     #[command(flatten)]
-    pub(crate) folders: Folders,
+    pub(crate) folders: WorkflowFolderArgs,
     #[command(flatten)]
-    pub(crate) within: Within,
+    pub(crate) workspace_args: WorkspaceArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) target: RunTargetArgs,
     /// Print one JSON object per update; answers to questions are read from stdin, one JSON value per
     /// line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) testing: Testing,
+    pub(crate) testing: FaultInjectionArgs,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Runs {
+pub(crate) enum RunsCommand {
     /// List runs, newest first
-    List(List),
+    List(ListRunsArgs),
     /// Show one run: its state, question, messages and artifacts
-    Show(OneRun),
+    Show(RunRefArgs),
     /// Let a run that was imported go on here
-    Adopt(OneRun),
+    Adopt(RunRefArgs),
     /// Cancel a run and its children
-    Cancel(OneRun),
+    Cancel(RunRefArgs),
     /// Go on from a point of a run as another run; the original is not touched
-    #[command(after_help = exit::HELP)]
-    Fork(Fork),
+    #[command(after_help = exit_status::HELP)]
+    Fork(ForkRunArgs),
     /// Move a run that an agent drives to the current version of its workflow file
-    Migrate(Migrate),
+    Migrate(MigrateRunArgs),
     /// Answer the question that a run waits for
-    #[command(after_help = exit::HELP)]
-    Resume(Resume),
+    #[command(after_help = exit_status::HELP)]
+    Resume(ResumeRunArgs),
     /// Check that this binary's programs fit the logs of runs; changes nothing
-    ReplayCheck(ReplayCheck),
+    ReplayCheck(ReplayCheckArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
+pub(crate) struct ListRunsArgs {
     /// Only runs of this workflow
     #[arg(long, value_name = "NAME")]
     pub(crate) workflow: Option<String>,
@@ -252,7 +257,7 @@ pub(crate) struct List {
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(crate) limit: u16,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) target: RunTargetArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -260,19 +265,19 @@ pub(crate) struct List {
 
 /// One run, and where it is.
 #[derive(Debug, Args)]
-pub(crate) struct OneRun {
+pub(crate) struct RunRefArgs {
     /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) target: RunTargetArgs,
     /// Print the run as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Fork {
+pub(crate) struct ForkRunArgs {
     /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
@@ -283,16 +288,16 @@ pub(crate) struct Fork {
     /// For a run that an agent drives: the node to continue from, by its number (`7` or `#7`, as in
     /// `trackway sessions graph`) or its id; by default the newest unfinished one
     #[arg(long, value_name = "NODE", conflicts_with = "at")]
-    pub(crate) node: Option<NodeName>,
+    pub(crate) node: Option<NodeSelector>,
     #[command(flatten)]
-    pub(crate) within: Within,
+    pub(crate) workspace_args: WorkspaceArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) target: RunTargetArgs,
     /// Print the new run, then one JSON object per update; for a run that an agent drives, its tokens
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) testing: Testing,
+    pub(crate) testing: FaultInjectionArgs,
     /// For a run that an agent drives: folder with workflow files, to check whether its definition has
     /// changed; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "at")]
@@ -300,21 +305,21 @@ pub(crate) struct Fork {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Migrate {
+pub(crate) struct MigrateRunArgs {
     /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
-    pub(crate) folders: Folders,
+    pub(crate) folders: WorkflowFolderArgs,
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: DataFolderArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Resume {
+pub(crate) struct ResumeRunArgs {
     /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
@@ -325,30 +330,30 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "ID")]
     pub(crate) question: Option<QuestionId>,
     #[command(flatten)]
-    pub(crate) within: Within,
+    pub(crate) workspace_args: WorkspaceArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) target: RunTargetArgs,
     /// Print one JSON object per update
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) testing: Testing,
+    pub(crate) testing: FaultInjectionArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReplayCheck {
+pub(crate) struct ReplayCheckArgs {
     /// Which runs; by default all unfinished ones
     #[arg(value_name = "RUN")]
     pub(crate) ids: Vec<RunId>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) target: RunTargetArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Init {
+pub(crate) struct InitProjectArgs {
     /// Folder of the new project, created if missing; existing files are never overwritten
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
@@ -358,32 +363,32 @@ pub(crate) struct Init {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Completions {
+pub(crate) struct ShellCompletionArgs {
     /// Which shell
     pub(crate) shell: Shell,
 }
 
 /// Where the runs are: on the named server, else on the server of the data folder, else in the folder.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Place {
+pub(crate) struct RunTargetArgs {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: DataFolderArgs,
     /// Server to use; by default the one that serves the data folder
     #[arg(long, env = "TRACKWAY_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Key or token for the server; other users of this machine can see arguments, but not the
     /// environment
-    #[arg(long, env = "TRACKWAY_KEY", hide_env_values = true, value_parser = secret, value_name = "KEY")]
+    #[arg(long, env = "TRACKWAY_KEY", hide_env_values = true, value_parser = parse_secret, value_name = "KEY")]
     pub(crate) key: Option<Secret>,
 }
 
 /// Accepts any text: an error message would print the secret.
-fn secret(text: &str) -> Result<Secret, Infallible> {
+fn parse_secret(text: &str) -> Result<Secret, Infallible> {
     Ok(Secret::new(text))
 }
 
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Data {
+pub(crate) struct DataFolderArgs {
     /// Folder for all data
     #[arg(
         long = "data",
@@ -396,7 +401,7 @@ pub(crate) struct Data {
 
 /// Testing aids, not part of the interface.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Testing {
+pub(crate) struct FaultInjectionArgs {
     /// Abort at a fault point; see `fault`.
     #[arg(long, env = "TRACKWAY_FAULT", value_name = "POINT:N", hide = true)]
     pub(crate) fault: Option<FaultPoint>,

@@ -4,13 +4,13 @@
 //! Lines, updates and signals come in any order, and one loop handles each as it comes. A line that cannot
 //! be used yet is kept: a message until the previous turn has ended, an answer until its question is open.
 
-mod answering;
-mod canvas;
-mod clipped;
-mod command;
-mod past;
-mod typed;
-pub(crate) mod view;
+mod answer_form;
+pub(crate) mod chat_view;
+mod clipped_parts;
+mod line_queue;
+mod session_history;
+mod slash_command;
+mod terminal_canvas;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -20,27 +20,27 @@ use std::{
 use futures_util::{StreamExt, stream::SelectAll};
 use serde_json::Value;
 use tokio::time::Instant;
-use trackway::api::{Question, RunUpdate, StartRequest, What};
+use trackway::api::{QuestionView, RunUpdate, RunUpdateKind, StartRequest};
 use trackway_domain::{Code, RunId, SessionId};
 
 use self::{
-    answering::{Answering, Ask, Progress},
-    command::Command,
-    typed::Typed,
-    view::View,
+    answer_form::{AnswerForm, AnswerProgress, FieldSelection},
+    chat_view::ChatView,
+    line_queue::LineQueue,
+    slash_command::SlashCommand,
 };
 use crate::{
-    engine::{Answer, Engine, Updates},
-    exit::Exit,
-    failure::Failure,
-    form,
-    known::KnownValues,
+    cli_error::CliError,
+    exit_status::ExitStatus,
     output,
-    place::Again,
-    signals::Signals,
+    previous_inputs::PreviousInputs,
+    run_client::{AnswerOutcome, RunClient, RunUpdates},
+    run_target::HintOptions,
+    schema_form,
+    stdin_lines::StdinLines,
+    stop_signals::StopSignals,
     style::OutputMode,
-    terminal::Lines,
-    text,
+    text_format,
 };
 
 /// Limit (CLI): runs that a conversation follows at once. On a server each is a connection.
@@ -50,201 +50,216 @@ const FOLLOWED_MAX: usize = 64;
 /// pipe, or prompts at a terminal. Most runs ask or end within milliseconds, and a run that sleeps for a
 /// day must not block the chat.
 /// Limit (CLI): wait of a chat for the first update of a dispatched run.
-const PATIENCE: Duration = Duration::from_secs(10);
+const FIRST_UPDATE_WAIT: Duration = Duration::from_secs(10);
 
 /// A running conversation.
-pub(crate) struct Chat<'a> {
-    engine: &'a Engine,
-    again: Again<'a>,
+pub(crate) struct ChatSession<'a> {
+    engine: &'a RunClient,
+    hint_options: HintOptions<'a>,
     agent: String,
     session: Option<SessionId>,
     mode: OutputMode,
-    view: View,
-    updates: SelectAll<Updates>,
+    view: ChatView,
+    updates: SelectAll<RunUpdates>,
     /// The current turn.
     turn: Option<RunId>,
     /// The user has asked the turn to stop.
-    stopping: bool,
+    is_stopping: bool,
     /// Runs that are followed in addition to the turn.
-    known: HashSet<RunId>,
+    followed: HashSet<RunId>,
     /// Those that have not ended and have no open question.
-    busy: HashSet<RunId>,
+    busy_children: HashSet<RunId>,
     /// Busy runs that have sent no update for so long that the chat does not wait for them.
-    quiet: HashSet<RunId>,
+    silent_children: HashSet<RunId>,
     /// Values that the runs already got, offered as defaults if they ask again.
-    known_values: KnownValues,
+    previous_inputs: PreviousInputs,
     /// Questions that wait for an answer, the oldest first.
-    open: VecDeque<Open>,
+    questions: VecDeque<PendingQuestion>,
     /// There are no more lines.
-    ended: bool,
+    is_input_ended: bool,
 }
 
 /// A question, and its answer so far.
-struct Open {
+struct PendingQuestion {
     run: RunId,
-    question: Question,
-    answering: Answering,
+    question: QuestionView,
+    answer_form: AnswerForm,
 }
 
 /// Whether the conversation continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    On,
-    Ends(Exit),
+enum ChatFlow {
+    Continue,
+    Exit(ExitStatus),
 }
 
-impl<'a> Chat<'a> {
-    pub(crate) fn new(engine: &'a Engine, again: Again<'a>, agent: String, json: bool) -> Self {
+impl<'a> ChatSession<'a> {
+    pub(crate) fn new(
+        engine: &'a RunClient,
+        again: HintOptions<'a>,
+        agent: String,
+        json: bool,
+    ) -> Self {
         let mode = OutputMode::new(json);
         Self {
             engine,
-            again,
+            hint_options: again,
             agent,
             session: None,
             mode,
-            view: View::new(mode),
+            view: ChatView::new(mode),
             updates: SelectAll::new(),
             turn: None,
-            stopping: false,
-            known: HashSet::new(),
-            busy: HashSet::new(),
-            quiet: HashSet::new(),
-            known_values: KnownValues::default(),
-            open: VecDeque::new(),
-            ended: false,
+            is_stopping: false,
+            followed: HashSet::new(),
+            busy_children: HashSet::new(),
+            silent_children: HashSet::new(),
+            previous_inputs: PreviousInputs::default(),
+            questions: VecDeque::new(),
+            is_input_ended: false,
         }
     }
 
     /// Shows which agent answers.
-    pub(crate) fn greet(&mut self, label: Option<&str>) -> Result<(), Failure> {
-        self.view.begin(&self.agent, label)?;
+    pub(crate) fn print_greeting(&mut self, label: Option<&str>) -> Result<(), CliError> {
+        self.view.render_greeting(&self.agent, label)?;
         if self.mode.is_terminal() {
-            self.view.aside("/help lists the commands; /quit ends.")?;
+            self.view.render_note("/help lists the commands; /quit ends.")?;
         }
         Ok(())
     }
 
     /// Runs until the input ends or the user quits.
-    pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
-        let mut lines = Lines::default();
-        let mut typed = Typed::default();
-        let mut patience = Instant::now() + PATIENCE;
-        self.prompt();
+    pub(crate) async fn run_until_exit(
+        mut self,
+        signals: &mut StopSignals,
+    ) -> Result<ExitStatus, CliError> {
+        let mut lines = StdinLines::default();
+        let mut typed = LineQueue::default();
+        let mut patience = Instant::now() + FIRST_UPDATE_WAIT;
+        self.render_prompt();
         loop {
-            if let Some(line) = typed.take(|line| self.takes(line), |line| self.is_urgent(line)) {
-                if let Flow::Ends(exit) = self.line(&line).await? {
-                    return self.leave(exit);
+            if let Some(line) = typed
+                .take_usable_line(|line| self.can_use_line(line), |line| self.is_urgent_line(line))
+            {
+                if let ChatFlow::Exit(exit) = self.handle_line(&line).await? {
+                    return self.print_farewell(exit);
                 }
-                self.prompt();
-                patience = Instant::now() + PATIENCE;
-                if self.is_working() {
-                    self.view.canvas.work();
+                self.render_prompt();
+                patience = Instant::now() + FIRST_UPDATE_WAIT;
+                if self.is_work_visible() {
+                    self.view.canvas.start_spinner();
                 }
                 continue;
             }
             if self.turn.is_some() && self.updates.is_empty() {
-                return Err(self.engine.broke_off());
+                return Err(self.engine.updates_broke_off_error());
             }
-            if self.ended && self.rests() {
-                let exit = self.leave(Exit::Done)?;
+            if self.is_input_ended && self.is_idle() {
+                let exit = self.print_farewell(ExitStatus::Done)?;
                 if typed.len() > 0 {
-                    output::note("Some lines do not answer the open question, and were not sent.");
+                    output::print_note(
+                        "Some lines do not answer the open question, and were not sent.",
+                    );
                 }
                 return Ok(exit);
             }
             tokio::select! {
                 biased;
-                () = signals.next() => {
-                    if let Flow::Ends(exit) = self.interrupted().await? {
-                        return self.leave(exit);
+                () = signals.wait_for_signal() => {
+                    if let ChatFlow::Exit(exit) = self.handle_interrupt().await? {
+                        return self.print_farewell(exit);
                     }
                 }
                 Some(heard) = self.updates.next(), if !self.updates.is_empty() => {
-                    self.hear(&heard?)?;
+                    self.handle_update(&heard?)?;
                 }
-                line = lines.next(), if !typed.is_full() && !self.ended => match line? {
+                line = lines.next_line(), if !typed.is_full() && !self.is_input_ended => match line? {
                     Some(line) => {
-                        self.view.canvas.typed();
+                        self.view.canvas.on_line_typed();
                         typed.push(line);
                     }
-                    None => self.ended = true,
+                    None => self.is_input_ended = true,
                 },
-                () = tokio::time::sleep_until(patience), if self.turn.is_none() && self.is_awaited() => {
-                    self.view.stop_waiting(self.busy.difference(&self.quiet))?;
-                    self.quiet.clone_from(&self.busy);
-                    self.prompt();
+                () = tokio::time::sleep_until(patience), if self.turn.is_none() && self.has_awaited_children() => {
+                    self.view.note_silent_runs(self.busy_children.difference(&self.silent_children))?;
+                    self.silent_children.clone_from(&self.busy_children);
+                    self.render_prompt();
                 }
-                () = self.view.canvas.spinner_due(), if self.is_working() => {
+                () = self.view.canvas.wait_for_spinner_frame(), if self.is_work_visible() => {
                     self.view.canvas.draw_spinner();
                     continue;
                 }
             }
             // Something has happened, so the wait begins again.
-            patience = Instant::now() + PATIENCE;
-            if self.is_working() {
-                self.view.canvas.work();
+            patience = Instant::now() + FIRST_UPDATE_WAIT;
+            if self.is_work_visible() {
+                self.view.canvas.start_spinner();
             }
         }
     }
 
     /// Whether this line can be used now.
-    fn takes(&self, line: &str) -> bool {
-        let is_free = self.mode.is_terminal() || !self.is_awaited();
-        match Command::of(line) {
-            Some(Command::Stop | Command::Help | Command::Show(_)) => true,
-            Some(Command::Skip) => self.mode.is_terminal() || !self.open.is_empty() || self.rests(),
-            Some(Command::Quit) => self.mode.is_terminal() || self.rests(),
-            None if self.answers(line) => true,
-            Some(Command::Fork) | None => self.turn.is_none() && is_free,
+    fn can_use_line(&self, line: &str) -> bool {
+        let is_free = self.mode.is_terminal() || !self.has_awaited_children();
+        match SlashCommand::parse(line) {
+            Some(SlashCommand::Stop | SlashCommand::Help | SlashCommand::Show(_)) => true,
+            Some(SlashCommand::Skip) => {
+                self.mode.is_terminal() || !self.questions.is_empty() || self.is_idle()
+            }
+            Some(SlashCommand::Quit) => self.mode.is_terminal() || self.is_idle(),
+            None if self.is_answer_line(line) => true,
+            Some(SlashCommand::Fork) | None => self.turn.is_none() && is_free,
         }
     }
 
     /// Whether this line need not wait for earlier lines.
-    fn is_urgent(&self, line: &str) -> bool {
-        Command::of(line).is_some_and(|command| command.is_urgent(self.mode.is_terminal()))
+    fn is_urgent_line(&self, line: &str) -> bool {
+        SlashCommand::parse(line).is_some_and(|command| command.is_urgent(self.mode.is_terminal()))
     }
 
     /// Whether this line, which is not a command, answers a question.
-    fn answers(&self, line: &str) -> bool {
-        !self.open.is_empty() && !command::is_for_agent(line)
+    fn is_answer_line(&self, line: &str) -> bool {
+        !self.questions.is_empty() && !slash_command::is_agent_command(line)
     }
 
     /// Whether a started run is expected to send an update soon.
-    fn is_awaited(&self) -> bool {
-        !self.busy.is_subset(&self.quiet)
+    fn has_awaited_children(&self) -> bool {
+        !self.busy_children.is_subset(&self.silent_children)
     }
 
     /// Whether a run works that a person waits for.
-    fn is_working(&self) -> bool {
-        let asks = |turn| self.open.iter().any(|open| open.run == turn);
-        self.turn.is_some_and(|turn| !asks(turn)) || (self.open.is_empty() && self.is_awaited())
+    fn is_work_visible(&self) -> bool {
+        let asks = |turn| self.questions.iter().any(|open| open.run == turn);
+        self.turn.is_some_and(|turn| !asks(turn))
+            || (self.questions.is_empty() && self.has_awaited_children())
     }
 
     /// Whether nothing more happens without another line.
-    fn rests(&self) -> bool {
-        let asks = |turn| self.open.iter().any(|open| open.run == turn);
-        self.turn.is_none_or(asks) && (self.mode.is_terminal() || !self.is_awaited())
+    fn is_idle(&self) -> bool {
+        let asks = |turn| self.questions.iter().any(|open| open.run == turn);
+        self.turn.is_none_or(asks) && (self.mode.is_terminal() || !self.has_awaited_children())
     }
 
-    async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
-        match Command::of(line) {
-            Some(Command::Quit) => return Ok(Flow::Ends(Exit::Done)),
-            Some(Command::Stop) => self.stop().await?,
-            Some(Command::Skip) => self.skip()?,
-            Some(Command::Fork) => self.fork().await?,
-            Some(Command::Show(number)) => self.view.show(number)?,
-            Some(Command::Help) => {
-                command::HELP.iter().try_for_each(|line| self.view.aside(line))?
+    async fn handle_line(&mut self, line: &str) -> Result<ChatFlow, CliError> {
+        match SlashCommand::parse(line) {
+            Some(SlashCommand::Quit) => return Ok(ChatFlow::Exit(ExitStatus::Done)),
+            Some(SlashCommand::Stop) => self.cancel_current_work().await?,
+            Some(SlashCommand::Skip) => self.skip_question()?,
+            Some(SlashCommand::Fork) => self.fork_session().await?,
+            Some(SlashCommand::Show(number)) => self.view.render_clipped_parts(number)?,
+            Some(SlashCommand::Help) => {
+                slash_command::HELP.iter().try_for_each(|line| self.view.render_note(line))?
             }
-            None if self.answers(line) => self.answer(line).await?,
+            None if self.is_answer_line(line) => self.answer_oldest_question(line).await?,
             None if line.trim().is_empty() => {}
-            None => self.say(line).await?,
+            None => self.start_turn(line).await?,
         }
-        Ok(Flow::On)
+        Ok(ChatFlow::Continue)
     }
 
     /// Begins a turn.
-    async fn say(&mut self, line: &str) -> Result<(), Failure> {
+    async fn start_turn(&mut self, line: &str) -> Result<(), CliError> {
         let request = StartRequest {
             workflow: self.agent.clone(),
             input: Value::from(line),
@@ -252,87 +267,94 @@ impl<'a> Chat<'a> {
         };
         let run = self.engine.start(request).await?;
         self.session = Some(run.summary.session_id);
-        self.view.turn();
-        self.follow_turn(run.summary.id).await
+        self.view.begin_turn();
+        self.watch_turn(run.summary.id).await
     }
 
-    async fn follow_turn(&mut self, run: RunId) -> Result<(), Failure> {
-        self.updates.push(self.engine.updates(run, 0).await?);
+    async fn watch_turn(&mut self, run: RunId) -> Result<(), CliError> {
+        self.updates.push(self.engine.watch_run(run, 0).await?);
         self.turn = Some(run);
         Ok(())
     }
 
-    fn hear(&mut self, update: &RunUpdate) -> Result<(), Failure> {
+    fn handle_update(&mut self, update: &RunUpdate) -> Result<(), CliError> {
         let run = update.run_id;
         let is_turn = self.turn == Some(run);
         for child in update.children() {
-            if self.updates.len() < FOLLOWED_MAX && self.known.insert(child) {
-                self.busy.insert(child);
-                self.updates.push(self.engine.updates_of_child(child));
+            if self.updates.len() < FOLLOWED_MAX && self.followed.insert(child) {
+                self.busy_children.insert(child);
+                self.updates.push(self.engine.watch_child(child));
             }
         }
         if is_turn {
-            let followed = update.children().all(|child| self.known.contains(&child));
-            self.view.of_turn(update, followed)?;
+            let followed = update.children().all(|child| self.followed.contains(&child));
+            self.view.render_turn_update(update, followed)?;
         } else {
-            self.view.of_other(update)?;
+            self.view.render_child_update(update)?;
         }
-        if let What::Task { input, .. } = &update.what {
-            self.known_values.learn(run, input);
+        if let RunUpdateKind::Task { input, .. } = &update.what {
+            self.previous_inputs.record_input(run, input);
         }
         if update.last {
-            self.known_values.forget(run);
+            self.previous_inputs.forget_run(run);
         }
-        self.quiet.remove(&run);
-        let What::Status { state, question, evidence, .. } = &update.what else { return Ok(()) };
+        self.silent_children.remove(&run);
+        let RunUpdateKind::Status { state, question, evidence, .. } = &update.what else {
+            return Ok(());
+        };
         // A message without a question leaves the open question open.
         if state.is_interrupted() && question.is_none() && evidence.is_none() {
-            self.prompt();
+            self.render_prompt();
             return Ok(());
         }
-        self.open.retain(|open| open.run != run);
-        self.busy.remove(&run);
+        self.questions.retain(|open| open.run != run);
+        self.busy_children.remove(&run);
         if let Some(question) = question {
-            self.put(run, question.clone());
+            self.queue_question(run, question.clone());
         } else if is_turn && (update.last || evidence.is_some()) {
             if let Some(evidence) = evidence {
-                self.view.aside(&format!("{run} is parked: {}", evidence.message))?;
+                self.view.render_note(&format!("{run} is parked: {}", evidence.message))?;
             }
-            (self.turn, self.stopping) = (None, false);
+            (self.turn, self.is_stopping) = (None, false);
         } else if !is_turn && !update.last && evidence.is_none() {
-            self.busy.insert(run);
+            self.busy_children.insert(run);
         }
-        self.prompt();
+        self.render_prompt();
         Ok(())
     }
 
-    fn put(&mut self, run: RunId, question: Question) {
-        let ask = if self.mode.is_terminal() { Ask::Every } else { Ask::Required };
-        let known = self.known_values.for_question(run, &question);
-        let answering = Answering::new(&question.schema, ask, &known);
-        self.open.push_back(Open { run, question, answering });
+    fn queue_question(&mut self, run: RunId, question: QuestionView) {
+        let ask =
+            if self.mode.is_terminal() { FieldSelection::All } else { FieldSelection::Required };
+        let known = self.previous_inputs.defaults_for_question(run, &question);
+        let answering = AnswerForm::new(&question.schema, ask, &known);
+        self.questions.push_back(PendingQuestion { run, question, answer_form: answering });
     }
 
     /// A line for the oldest question.
-    async fn answer(&mut self, line: &str) -> Result<(), Failure> {
-        let Some(open) = self.open.front_mut() else { return Ok(()) };
-        let answer = match open.answering.take(line) {
-            Progress::More => return Ok(()),
-            Progress::Again(why) => {
-                return Ok(self.view.aside(&format!("  {}", text::printable(&why)))?);
+    async fn answer_oldest_question(&mut self, line: &str) -> Result<(), CliError> {
+        let Some(open) = self.questions.front_mut() else { return Ok(()) };
+        let answer = match open.answer_form.accept_line(line) {
+            AnswerProgress::NeedsLine => return Ok(()),
+            AnswerProgress::Invalid(why) => {
+                return Ok(self
+                    .view
+                    .render_note(&format!("  {}", text_format::replace_control_chars(&why)))?);
             }
-            Progress::Whole(answer) => answer,
+            AnswerProgress::Complete(answer) => answer,
         };
         let (run, question) = (open.run, open.question.id);
-        self.known_values.learn(run, &answer);
+        self.previous_inputs.record_input(run, &answer);
         // If the answer is refused, an update asks the question again.
-        self.open.pop_front();
+        self.questions.pop_front();
         if self.turn != Some(run) {
-            self.busy.insert(run);
+            self.busy_children.insert(run);
         }
-        match self.engine.answer(run, Some(question), answer).await {
-            Ok(Answer::Taken { .. } | Answer::Refused(_)) => {}
-            Ok(Answer::Late) => self.view.aside("Another client has already answered.")?,
+        match self.engine.answer_question(run, Some(question), answer).await {
+            Ok(AnswerOutcome::Accepted { .. } | AnswerOutcome::Refused(_)) => {}
+            Ok(AnswerOutcome::Late) => {
+                self.view.render_note("Another client has already answered.")?
+            }
             // The run was canceled in the meantime; its last update reports that.
             Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
             Err(failure) => return Err(failure),
@@ -342,13 +364,14 @@ impl<'a> Chat<'a> {
 
     /// Stops the turn. Without a turn, it stops the run with the oldest question, else all runs that still
     /// work.
-    async fn stop(&mut self) -> Result<(), Failure> {
-        let one = self.turn.or_else(|| self.open.front().map(|open| open.run));
-        let runs = one.map_or_else(|| self.busy.iter().copied().collect(), |run| vec![run]);
+    async fn cancel_current_work(&mut self) -> Result<(), CliError> {
+        let one = self.turn.or_else(|| self.questions.front().map(|open| open.run));
+        let runs =
+            one.map_or_else(|| self.busy_children.iter().copied().collect(), |run| vec![run]);
         if runs.is_empty() {
-            return Ok(self.view.aside("Nothing is running.")?);
+            return Ok(self.view.render_note("Nothing is running.")?);
         }
-        self.stopping = self.turn.is_some();
+        self.is_stopping = self.turn.is_some();
         for run in runs {
             match self.engine.cancel(run).await {
                 Ok(_) => {}
@@ -360,57 +383,57 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
-    fn skip(&mut self) -> Result<(), Failure> {
-        let Some(open) = self.open.pop_front() else {
-            return Ok(self.view.aside("No question is open.")?);
+    fn skip_question(&mut self) -> Result<(), CliError> {
+        let Some(open) = self.questions.pop_front() else {
+            return Ok(self.view.render_note("No question is open.")?);
         };
-        self.hint_answer(&open);
+        self.print_answer_hint(&open);
         // A turn may wait for its answer for ever, so the conversation continues without it.
         if self.turn == Some(open.run) {
-            self.view.name(open.run, &self.agent);
-            (self.turn, self.stopping) = (None, false);
+            self.view.set_run_name(open.run, &self.agent);
+            (self.turn, self.is_stopping) = (None, false);
         }
         Ok(())
     }
 
-    async fn fork(&mut self) -> Result<(), Failure> {
+    async fn fork_session(&mut self) -> Result<(), CliError> {
         let Some(session) = &self.session else {
-            return Ok(self.view.aside("There is no message yet.")?);
+            return Ok(self.view.render_note("There is no message yet.")?);
         };
-        let forked = past::fork(self.engine, &self.agent, session).await?;
-        self.view.aside(&format!("This is {forked} now; {session} stays as it is."))?;
+        let forked = session_history::fork_session(self.engine, &self.agent, session).await?;
+        self.view.render_note(&format!("This is {forked} now; {session} stays as it is."))?;
         self.session = Some(forked);
         Ok(())
     }
 
     /// Ctrl-C stops the turn. Without a turn, or the second time, it ends the conversation.
-    async fn interrupted(&mut self) -> Result<Flow, Failure> {
-        if self.turn.is_none() || self.stopping {
-            return Ok(Flow::Ends(Exit::Interrupted));
+    async fn handle_interrupt(&mut self) -> Result<ChatFlow, CliError> {
+        if self.turn.is_none() || self.is_stopping {
+            return Ok(ChatFlow::Exit(ExitStatus::Interrupted));
         }
-        self.stop().await?;
-        Ok(Flow::On)
+        self.cancel_current_work().await?;
+        Ok(ChatFlow::Continue)
     }
 
     /// Continues a session: shows its last lines, and follows its unfinished runs.
-    pub(crate) async fn take_up(&mut self, session: SessionId) -> Result<(), Failure> {
-        for line in past::last_lines(self.engine, &self.agent, &session).await? {
-            self.view.aside(&line)?;
+    pub(crate) async fn resume_session(&mut self, session: SessionId) -> Result<(), CliError> {
+        for line in session_history::render_last_turns(self.engine, &self.agent, &session).await? {
+            self.view.render_note(&line)?;
         }
-        for run in past::unfinished(self.engine, &session).await? {
+        for run in session_history::load_unfinished_runs(self.engine, &session).await? {
             let id = run.summary.id;
             if run.summary.workflow == self.agent && run.summary.parent_id.is_none() {
-                self.view.turn();
-                self.follow_turn(id).await?;
+                self.view.begin_turn();
+                self.watch_turn(id).await?;
                 continue;
             }
-            self.view.name(id, &run.summary.workflow);
-            self.known.insert(id);
-            self.known_values.learn(id, &run.input);
-            self.updates.push(self.engine.updates(id, run.pos).await?);
+            self.view.set_run_name(id, &run.summary.workflow);
+            self.followed.insert(id);
+            self.previous_inputs.record_input(id, &run.input);
+            self.updates.push(self.engine.watch_run(id, run.pos).await?);
             if let Some(question) = run.question {
-                self.view.question(Some(&run.summary.workflow), &question)?;
-                self.put(id, question);
+                self.view.render_question(Some(&run.summary.workflow), &question)?;
+                self.queue_question(id, question);
             }
         }
         self.session = Some(session);
@@ -418,45 +441,50 @@ impl<'a> Chat<'a> {
     }
 
     /// The newest session of this agent.
-    pub(crate) async fn newest(&self) -> Result<Option<SessionId>, Failure> {
-        past::newest(self.engine, &self.agent).await
+    pub(crate) async fn newest_session(&self) -> Result<Option<SessionId>, CliError> {
+        session_history::newest_session(self.engine, &self.agent).await
     }
 
     /// Shows the prompt once nothing else writes.
-    fn prompt(&mut self) {
-        if self.ended {
+    fn render_prompt(&mut self) {
+        if self.is_input_ended {
             return;
         }
         let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
-        match self.open.front() {
-            Some(open) if is_quiet(open.run) => self.view.canvas.prompt(&open.answering.prompt()),
-            None if self.turn.is_none() && !self.is_awaited() => self.view.canvas.prompt("> "),
+        match self.questions.front() {
+            Some(open) if is_quiet(open.run) => {
+                self.view.canvas.render_prompt(&open.answer_form.render_prompt())
+            }
+            None if self.turn.is_none() && !self.has_awaited_children() => {
+                self.view.canvas.render_prompt("> ")
+            }
             Some(_) | None => {}
         }
     }
 
     /// Prints how to come back.
-    fn leave(&mut self, exit: Exit) -> Result<Exit, Failure> {
+    fn print_farewell(&mut self, exit: ExitStatus) -> Result<ExitStatus, CliError> {
         // The line may contain a prompt, or half a sentence.
         self.view.canvas.end_line()?;
-        for open in &self.open {
-            self.hint_answer(open);
+        for open in &self.questions {
+            self.print_answer_hint(open);
         }
         if let (Some(session), true) = (&self.session, self.mode.is_terminal()) {
-            let again = self.again.driving();
-            output::note(&format!(
+            let again = self.hint_options.drive_options();
+            output::print_note(&format!(
                 "hint: trackway chat {} --session {session} {again}",
-                text::quoted(&self.agent)
+                text_format::quote_for_shell(&self.agent)
             ));
         }
         Ok(exit)
     }
 
-    fn hint_answer(&self, open: &Open) {
-        let Open { run, question, .. } = open;
-        let answer = text::quoted(&form::skeleton(&question.schema));
-        let again = self.again.driving();
-        output::note(&text::printable(&format!(
+    fn print_answer_hint(&self, open: &PendingQuestion) {
+        let PendingQuestion { run, question, .. } = open;
+        let answer =
+            text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
+        let again = self.hint_options.drive_options();
+        output::print_note(&text_format::replace_control_chars(&format!(
             "{run} waits for an answer.\nhint: trackway runs resume {run} --input {answer} {again}"
         )));
     }

@@ -4,34 +4,34 @@
 //! engine in this process or behind a server (`engine`), shows updates (`screen`) and asks questions
 //! (`form`). Data goes to stdout; the rest goes to stderr.
 
+mod answer_source;
 mod args;
-mod ask;
+mod artifact_assembler;
 mod chat;
+mod cli_error;
 mod commands;
-mod engine;
-mod exit;
-mod failure;
-mod fault;
-mod follow;
-mod form;
-mod growing;
-mod known;
-mod layout;
+mod exit_status;
+mod fault_injection;
 mod output;
-mod place;
+mod previous_inputs;
 pub mod programs;
-mod remote;
-mod screen;
-mod signals;
+mod rest_client;
+mod run_client;
+mod run_follower;
+mod run_screen;
+mod run_target;
+mod schema_form;
 mod spinner;
+mod stdin_lines;
+mod stop_signals;
 mod style;
-mod terminal;
-mod text;
-mod usage;
+mod terminal_layout;
+mod text_format;
+mod usage_text;
 
 use std::{io, process::ExitCode};
 
-pub(crate) use trackway::workspace::{self, config, finding, span};
+pub(crate) use trackway::workspace::{self, config, duration, finding};
 
 use clap::Parser;
 use tokio::runtime::{Builder, Runtime};
@@ -39,8 +39,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     args::{Cli, Command},
-    exit::Exit,
-    failure::Failure,
+    cli_error::CliError,
+    exit_status::ExitStatus,
 };
 
 /// Parses the command line, executes the command and returns the exit code.
@@ -50,17 +50,17 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and versions come as errors too; they go to stdout with code 0.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+            return if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }.into();
         }
     };
-    let done = log(&cli.log).and_then(|()| {
-        let runtime = runtime(&cli.command)?;
-        runtime.block_on(commands::execute(cli.command))
+    let done = init_logging(&cli.log).and_then(|()| {
+        let runtime = build_tokio_runtime(&cli.command)?;
+        runtime.block_on(commands::execute_command(cli.command))
     });
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            failure.print();
+            failure.print_to_stderr();
             failure.exit.into()
         }
     }
@@ -68,7 +68,7 @@ pub fn main() -> ExitCode {
 
 /// A server for one client uses one thread: with several, each handover of a call between threads takes
 /// longer than the work itself. Blocking work has its own threads in any case.
-fn runtime(command: &Command) -> io::Result<Runtime> {
+fn build_tokio_runtime(command: &Command) -> io::Result<Runtime> {
     match command {
         Command::Mcp(_) => Builder::new_current_thread().enable_all().build(),
         _ => Runtime::new(),
@@ -76,12 +76,12 @@ fn runtime(command: &Command) -> io::Result<Runtime> {
 }
 
 /// Logs go to stderr, without colour: they are often redirected to a file.
-fn log(filter: &str) -> Result<(), Failure> {
+fn init_logging(filter: &str) -> Result<(), CliError> {
     let filter = EnvFilter::try_new(filter).map_err(|error| {
-        Failure::new(format!("{filter:?} is not a log filter"))
-            .cause(&error)
-            .hint("write for example `info` or `trackway_runtime=debug,warn`")
-            .exit(Exit::Usage)
+        CliError::new(format!("{filter:?} is not a log filter"))
+            .with_cause(&error)
+            .with_hint("write for example `info` or `trackway_runtime=debug,warn`")
+            .with_exit(ExitStatus::Usage)
     })?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 /// Writes a line of data. It is flushed, because a reader may wait for it.
-pub(crate) fn line(text: &str) -> io::Result<()> {
+pub(crate) fn write_line(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
@@ -13,25 +13,25 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
 
 /// Writes a piece of a line. It is flushed, so that a person can read it before the next piece
 /// arrives.
-pub(crate) fn piece(text: &str) -> io::Result<()> {
+pub(crate) fn write_text(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     write!(out, "{text}")?;
     out.flush()
 }
 
 /// Writes a value as one line of JSON.
-pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
-    line(&serde_json::to_string(value)?)
+pub(crate) fn write_json_line(value: &impl Serialize) -> io::Result<()> {
+    write_line(&serde_json::to_string(value)?)
 }
 
 /// Prints a note that is not data to stderr.
-pub(crate) fn note(text: &str) {
+pub(crate) fn print_note(text: &str) {
     // If stderr fails, the error cannot be reported.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// As [`note`], without a line break: the user types the answer after it.
-pub(crate) fn prompt(text: &str) {
+pub(crate) fn write_prompt(text: &str) {
     let mut err = io::stderr().lock();
     let _ = write!(err, "{text}");
     let _ = err.flush();

@@ -1,50 +1,54 @@
 //! The programs that come with Trackway: examples, a demo, and subjects of the tests.
 
-mod approve;
-mod echo;
-mod fails;
-mod family;
-mod invest;
-mod ledger;
-mod review;
-mod tck;
-mod tools;
+mod approve_workflow;
+mod bundled_tools;
+mod echo_workflow;
+mod failing_workflow;
+mod family_workflow;
+mod invest_workflow;
+mod ledger_workflow;
+mod review_workflow;
+mod tck_workflow;
 
 use std::{path::Path, time::Duration};
 
 use trackway::{Server, Workflow};
 
-pub use approve::Approve;
-pub use echo::Echo;
-pub use fails::Fails;
-pub use family::Family;
-pub use invest::Invest;
-pub use ledger::Ledger;
-pub use review::Review;
-pub use tck::Tck;
+pub use approve_workflow::ApproveWorkflow;
+pub use echo_workflow::EchoWorkflow;
+pub use failing_workflow::FailingWorkflow;
+pub use family_workflow::FamilyWorkflow;
+pub use invest_workflow::InvestWorkflow;
+pub use ledger_workflow::LedgerWorkflow;
+pub use review_workflow::ReviewWorkflow;
+pub use tck_workflow::TckWorkflow;
 
 /// A server with every bundled program and tool, on this data folder.
-pub fn bundled(data: &Path) -> Server {
+pub fn bundled_server(data: &Path) -> Server {
     Server::new()
         .data(data)
-        .workflow(Echo)
-        .workflow(Approve)
-        .workflow(Fails)
-        .workflow(Family)
-        .workflow(Invest)
-        .workflow(Ledger::in_folder(data))
-        .workflow(Review)
-        .tool("ledger_enter", tools::LEDGER_ENTER, tools::ledger_enter(data))
+        .workflow(EchoWorkflow)
+        .workflow(ApproveWorkflow)
+        .workflow(FailingWorkflow)
+        .workflow(FamilyWorkflow)
+        .workflow(InvestWorkflow)
+        .workflow(LedgerWorkflow::in_folder(data))
+        .workflow(ReviewWorkflow)
+        .tool(
+            "ledger_enter",
+            bundled_tools::LEDGER_ENTER_DESCRIPTION,
+            bundled_tools::ledger_enter_tool(data),
+        )
 }
 
 /// The bundled programs and the scripted subject of the conformance suites, with the exceptions that
 /// the suites need: they reuse message ids, and their webhooks are on this machine.
-pub(crate) fn conformance(data: &Path, patience: Duration) -> Server {
-    bundled(data)
-        .workflow(Tck { patience })
-        .default_agent(<Tck as Workflow>::NAME)
+pub(crate) fn conformance_server(data: &Path, patience: Duration) -> Server {
+    bundled_server(data)
+        .workflow(TckWorkflow { stream_timeout: patience })
+        .default_agent(<TckWorkflow as Workflow>::NAME)
         .extended_card(true)
-        .conformance(true)
-        .repeat_messages(true)
+        .conformance_cards(true)
+        .accept_repeated_messages(true)
         .allow_loopback_targets(true)
 }

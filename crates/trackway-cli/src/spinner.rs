@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::{
     output,
-    style::{OutputMode, Style, Tone},
+    style::{OutputMode, TerminalStyle, TextTone},
 };
 
 /// How long a frame stays.
@@ -23,39 +23,39 @@ const COLUMNS: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Spinner {
     /// Absent if nothing is drawn.
-    style: Option<Style>,
+    style: Option<TerminalStyle>,
     /// When the work began.
-    since: Option<Instant>,
+    started_at: Option<Instant>,
     /// The spinner is on the line.
     is_drawn: bool,
-    picture: usize,
+    frame: usize,
 }
 
 impl Spinner {
     pub(crate) fn new(mode: OutputMode) -> Self {
         let style = match mode {
-            OutputMode::Terminal(style) if style.cursor && io::stderr().is_terminal() => {
+            OutputMode::Terminal(style) if style.can_move_cursor && io::stderr().is_terminal() => {
                 Some(style)
             }
             OutputMode::Terminal(_) | OutputMode::Pipe | OutputMode::Json => None,
         };
-        Self { style, since: None, is_drawn: false, picture: 0 }
+        Self { style, started_at: None, is_drawn: false, frame: 0 }
     }
 
     /// Work begins or continues.
-    pub(crate) fn begin(&mut self) {
-        self.since = self.since.or_else(|| Some(Instant::now()));
+    pub(crate) fn start(&mut self) {
+        self.started_at = self.started_at.or_else(|| Some(Instant::now()));
     }
 
     /// Work has ended.
-    pub(crate) fn end(&mut self) {
-        self.clear();
-        self.since = None;
+    pub(crate) fn stop(&mut self) {
+        self.erase();
+        self.started_at = None;
     }
 
     /// Waits until the next frame is due; for ever if there is none.
-    pub(crate) async fn due(&self) {
-        match self.since.filter(|_| self.style.is_some()) {
+    pub(crate) async fn wait_for_next_frame(&self) {
+        match self.started_at.filter(|_| self.style.is_some()) {
             Some(since) => {
                 let next = (since + QUIET).max(Instant::now() + FRAME);
                 tokio::time::sleep_until(next).await;
@@ -65,34 +65,34 @@ impl Spinner {
     }
 
     /// Draws the next frame. Text that the user typed after the spinner stays.
-    pub(crate) fn draw(&mut self) {
-        let (Some(style), Some(since)) = (self.style, self.since) else { return };
-        let picture = PICTURES[self.picture % PICTURES.len()];
-        self.picture += 1;
-        let sign = format!("{picture} working {}", elapsed(since.elapsed()));
-        let sign = style.paint(Tone::Dim, &format!("{sign:<COLUMNS$}"));
+    pub(crate) fn draw_frame(&mut self) {
+        let (Some(style), Some(since)) = (self.style, self.started_at) else { return };
+        let picture = PICTURES[self.frame % PICTURES.len()];
+        self.frame += 1;
+        let sign = format!("{picture} working {}", format_elapsed(since.elapsed()));
+        let sign = style.paint(TextTone::Dim, &format!("{sign:<COLUMNS$}"));
         if self.is_drawn {
-            output::prompt(&format!("\x1b7\r{sign}\x1b8"));
+            output::write_prompt(&format!("\x1b7\r{sign}\x1b8"));
         } else {
-            output::prompt(&sign);
+            output::write_prompt(&sign);
             self.is_drawn = true;
         }
     }
 
     /// Removes the spinner, to make room for other output.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn erase(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            output::prompt("\r\x1b[K");
+            output::write_prompt("\r\x1b[K");
         }
     }
 
     /// The user typed a line after the spinner: it stays there.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn leave_on_screen(&mut self) {
         self.is_drawn = false;
     }
 }
 
-fn elapsed(time: Duration) -> String {
+fn format_elapsed(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn time_is_shown_in_seconds_and_minutes() {
         for (seconds, expected) in [(0, "0 s"), (59, "59 s"), (63, "1 min 03 s")] {
-            assert_eq!(elapsed(Duration::from_secs(seconds)), expected);
+            assert_eq!(format_elapsed(Duration::from_secs(seconds)), expected);
             assert!(format!("⠋ working {expected}").chars().count() <= COLUMNS);
         }
     }

@@ -17,7 +17,7 @@ const WIDTH_MIN: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputMode {
     /// A person at a terminal.
-    Terminal(Style),
+    Terminal(TerminalStyle),
     /// Input or output is a pipe.
     Pipe,
     /// Updates as JSON.
@@ -26,16 +26,16 @@ pub(crate) enum OutputMode {
 
 /// What a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Style {
+pub(crate) struct TerminalStyle {
     /// The terminal supports colours and bold, and the user wants them.
-    pub(crate) colour: bool,
+    pub(crate) has_colour: bool,
     /// The cursor can be moved.
-    pub(crate) cursor: bool,
+    pub(crate) can_move_cursor: bool,
 }
 
 /// The role of a text, which decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum TextTone {
     /// A side note.
     Dim,
     /// Asks for something.
@@ -54,7 +54,7 @@ impl OutputMode {
         match (json, is_person) {
             (true, _) => Self::Json,
             (false, false) => Self::Pipe,
-            (false, true) => Self::Terminal(Style::new(&config::variable)),
+            (false, true) => Self::Terminal(TerminalStyle::new(&config::read_env_var)),
         }
     }
 
@@ -63,7 +63,7 @@ impl OutputMode {
     }
 
     /// The text with its emphasis, if there is any.
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn paint(self, tone: TextTone, text: &str) -> String {
         match self {
             Self::Terminal(style) => style.paint(tone, text),
             Self::Pipe | Self::Json => text.to_owned(),
@@ -71,24 +71,24 @@ impl OutputMode {
     }
 }
 
-impl Style {
+impl TerminalStyle {
     fn new(variable: &dyn Fn(&str) -> Option<String>) -> Self {
         // A terminal without a name has no capabilities.
         let cursor = variable("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
         // https://no-color.org: any value that is not empty.
         let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { colour: cursor && wanted, cursor }
+        Self { has_colour: cursor && wanted, can_move_cursor: cursor }
     }
 
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn paint(self, tone: TextTone, text: &str) -> String {
         let code = match tone {
-            Tone::Dim => "2",
-            Tone::Strong => "1",
-            Tone::Name => "36",
-            Tone::Good => "32",
-            Tone::Bad => "31",
+            TextTone::Dim => "2",
+            TextTone::Strong => "1",
+            TextTone::Name => "36",
+            TextTone::Good => "32",
+            TextTone::Bad => "31",
         };
-        if self.colour && !text.is_empty() {
+        if self.has_colour && !text.is_empty() {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
             text.to_owned()
@@ -97,7 +97,7 @@ impl Style {
 }
 
 /// Columns that text may fill at this terminal. Read each time, because a window can change its size.
-pub(crate) fn columns() -> usize {
+pub(crate) fn text_columns() -> usize {
     let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     let columns = if columns == 0 { WIDTH_DEFAULT } else { columns };
     // The last column stays free: after it, some terminals keep the cursor on the line, and others
@@ -118,19 +118,23 @@ mod tests {
             (Some("dumb"), None, (false, false)),
             (None, None, (false, false)),
         ] {
-            let style = Style::new(&|name| {
+            let style = TerminalStyle::new(&|name| {
                 let value = if name == "TERM" { term } else { no_color };
                 value.map(str::to_owned)
             });
-            assert_eq!((style.colour, style.cursor), expected, "{term:?} {no_color:?}");
+            assert_eq!(
+                (style.has_colour, style.can_move_cursor),
+                expected,
+                "{term:?} {no_color:?}"
+            );
         }
     }
 
     #[test]
     fn emphasis_ends_with_its_text() {
-        let style = Style { colour: true, cursor: true };
-        assert_eq!(style.paint(Tone::Bad, "failed"), "\x1b[31mfailed\x1b[0m");
-        assert_eq!(style.paint(Tone::Bad, ""), "");
-        assert_eq!(OutputMode::Pipe.paint(Tone::Bad, "failed"), "failed");
+        let style = TerminalStyle { has_colour: true, can_move_cursor: true };
+        assert_eq!(style.paint(TextTone::Bad, "failed"), "\x1b[31mfailed\x1b[0m");
+        assert_eq!(style.paint(TextTone::Bad, ""), "");
+        assert_eq!(OutputMode::Pipe.paint(TextTone::Bad, "failed"), "failed");
     }
 }

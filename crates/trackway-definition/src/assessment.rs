@@ -4,17 +4,17 @@
 //! or an object with `level` and `rationale`. Case and blanks do not matter in a level.
 
 use serde_json::{Value, json};
-use trackway_domain::{Block, Need, Object};
+use trackway_domain::{BlockReason, InputRequirement, Object};
 
-use crate::choice::choice;
-use crate::lack::step;
-use crate::model::{Assessment, Consequence, Dimension, Prompt};
-use crate::schema::{cut, put};
+use crate::context_error::child_pointer;
+use crate::model::{Assessment, AssessmentConsequence, AssessmentDimension, PromptStep};
+use crate::open_choice::choice_placeholder;
+use crate::schema::{put_at_pointer, truncate_value};
 
 pub(crate) const KIND: &str = "wr.assessment";
 
 /// The form of the artifact. Where it is the only one that a step asks for, it may do without its id.
-pub(crate) fn schema(assessment: &Assessment, only: bool) -> Value {
+pub(crate) fn assessment_schema(assessment: &Assessment, only: bool) -> Value {
     let dimensions: Object = assessment
         .dimensions
         .iter()
@@ -46,7 +46,7 @@ pub(crate) fn schema(assessment: &Assessment, only: bool) -> Value {
 }
 
 /// The form of a judgement, with every level left open.
-pub(crate) fn example(assessment: &Assessment) -> Value {
+pub(crate) fn assessment_example(assessment: &Assessment) -> Value {
     json!({
         "kind": KIND,
         "assessmentId": assessment.id,
@@ -55,34 +55,38 @@ pub(crate) fn example(assessment: &Assessment) -> Value {
 }
 
 /// What is wrong with a judgement at a place of the call's arguments.
-pub(crate) fn needs(assessment: &Assessment, artifact: &Value, at: &str) -> Vec<Need> {
+pub(crate) fn assessment_needs(
+    assessment: &Assessment,
+    artifact: &Value,
+    at: &str,
+) -> Vec<InputRequirement> {
     let mut needs = Vec::new();
     if let Some(id) = artifact.get("assessmentId").filter(|id| **id != *assessment.id) {
-        needs.push(Need {
-            pointer: step(at, "assessmentId"),
+        needs.push(InputRequirement {
+            pointer: child_pointer(at, "assessmentId"),
             message: format!("The step asks for the assessment `{}`", assessment.id),
             schema: Some(json!({ "const": assessment.id })),
             example: Some(json!(assessment.id)),
-            got: Some(cut(id)),
+            got: Some(truncate_value(id)),
         });
     }
-    let at = step(at, "dimensions");
+    let at = child_pointer(at, "dimensions");
     let Some(dimensions) = artifact.get("dimensions").and_then(Value::as_object) else {
-        needs.push(Need {
+        needs.push(InputRequirement {
             pointer: at,
             message: format!("`dimensions` of the assessment `{}` is missing", assessment.id),
-            schema: schema(assessment, true).pointer("/properties/dimensions").cloned(),
+            schema: assessment_schema(assessment, true).pointer("/properties/dimensions").cloned(),
             example: Some(dimensions_example(assessment)),
-            got: artifact.get("dimensions").map(cut),
+            got: artifact.get("dimensions").map(truncate_value),
         });
         return needs;
     };
-    let each: Vec<Need> = assessment
+    let each: Vec<InputRequirement> = assessment
         .dimensions
         .iter()
         .filter_map(|dimension| dimension_need(dimension, dimensions, &at))
         .collect();
-    match unknown(assessment, dimensions, &at, &each) {
+    match unknown_dimension_need(assessment, dimensions, &at, &each) {
         Some(whole) => needs.push(whole),
         None => needs.extend(each),
     }
@@ -91,7 +95,12 @@ pub(crate) fn needs(assessment: &Assessment, artifact: &Value, at: &str) -> Vec<
 
 /// The need for all dimensions at once, where there are some that are not known: nothing that is put in
 /// their place would do.
-fn unknown(assessment: &Assessment, given: &Object, at: &str, each: &[Need]) -> Option<Need> {
+fn unknown_dimension_need(
+    assessment: &Assessment,
+    given: &Object,
+    at: &str,
+    each: &[InputRequirement],
+) -> Option<InputRequirement> {
     let is_known = |name: &str| assessment.dimensions.iter().any(|dimension| dimension.id == name);
     let known: Vec<String> = assessment.dimensions.iter().map(|d| format!("`{}`", d.id)).collect();
     let too_many: Vec<String> =
@@ -109,28 +118,33 @@ fn unknown(assessment: &Assessment, given: &Object, at: &str, each: &[Need]) -> 
     );
     for need in each {
         let dimension = need.pointer.strip_prefix(at).and_then(|place| {
-            let of = |dimension: &&Dimension| place.starts_with(&step("", &dimension.id));
+            let of = |dimension: &&AssessmentDimension| {
+                place.starts_with(&child_pointer("", &dimension.id))
+            };
             Some((place, assessment.dimensions.iter().find(of)?))
         });
         if let Some((place, dimension)) = dimension {
-            put(&mut whole, place, choice(&dimension.levels));
+            put_at_pointer(&mut whole, place, choice_placeholder(&dimension.levels));
         }
         message.push_str("; ");
         message.push_str(&need.message);
     }
-    Some(Need {
+    Some(InputRequirement {
         pointer: at.to_owned(),
         message,
-        schema: schema(assessment, true).pointer("/properties/dimensions").cloned(),
+        schema: assessment_schema(assessment, true).pointer("/properties/dimensions").cloned(),
         example: Some(whole),
-        got: Some(cut(&Value::Object(given.clone()))),
+        got: Some(truncate_value(&Value::Object(given.clone()))),
     })
 }
 
 /// Whether a judgement holds the step.
-pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result<(), Block> {
+pub(crate) fn check_consequences(
+    prompt: &PromptStep,
+    artifacts: &[Value],
+) -> Result<(), BlockReason> {
     let only = prompt.assessments.len() == 1;
-    let mut needs: Vec<Need> = Vec::new();
+    let mut needs: Vec<InputRequirement> = Vec::new();
     for (place, artifact) in artifacts.iter().enumerate() {
         if artifact.get("kind").is_none_or(|kind| kind != KIND) {
             continue;
@@ -144,17 +158,18 @@ pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result
             else {
                 continue;
             };
-            let level = said(value).and_then(|level| known(dimension, level));
-            let held = level.and_then(|level| holding(level, &assessment.id, &prompt.consequences));
+            let level = level_text(value).and_then(|level| match_level(dimension, level));
+            let held = level
+                .and_then(|level| find_consequence(level, &assessment.id, &prompt.consequences));
             // No other level is shown: what is asked for is the work, and a new judgement after it.
-            needs.extend(held.map(|consequence| Need {
-                pointer: place_of(
+            needs.extend(held.map(|consequence| InputRequirement {
+                pointer: level_pointer(
                     value,
                     &format!("/output/artifacts/{place}/dimensions"),
                     dimension,
                 ),
                 message: consequence.guidance.clone(),
-                ..Need::default()
+                ..InputRequirement::default()
             }));
         }
     }
@@ -164,17 +179,21 @@ pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result
     let mut guidance: Vec<&str> = needs.iter().map(|need| need.message.as_str()).collect();
     guidance.dedup();
     let message = guidance.join("\n");
-    Err(Block { code: "followup-required".to_owned(), message, needs })
+    Err(BlockReason { code: "followup-required".to_owned(), message, needs })
 }
 
 /// What is wrong with one dimension. The schema names the levels; which of them it is, only the agent can
 /// judge, so that there is no example.
-fn dimension_need(dimension: &Dimension, given: &Object, at: &str) -> Option<Need> {
+fn dimension_need(
+    dimension: &AssessmentDimension,
+    given: &Object,
+    at: &str,
+) -> Option<InputRequirement> {
     let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
     let levels = levels.join(", ");
     let Some(value) = given.get(&dimension.id) else {
-        return dimension.required.then(|| Need {
-            pointer: step(at, &dimension.id),
+        return dimension.required.then(|| InputRequirement {
+            pointer: child_pointer(at, &dimension.id),
             message: format!(
                 "The dimension `{}` is missing; its levels are {levels}",
                 dimension.id
@@ -184,12 +203,12 @@ fn dimension_need(dimension: &Dimension, given: &Object, at: &str) -> Option<Nee
             got: None,
         });
     };
-    if said(value).and_then(|level| known(dimension, level)).is_some() {
+    if level_text(value).and_then(|level| match_level(dimension, level)).is_some() {
         return None;
     }
     let at_level = value.get("level").is_some();
-    Some(Need {
-        pointer: place_of(value, at, dimension),
+    Some(InputRequirement {
+        pointer: level_pointer(value, at, dimension),
         message: format!("The levels of `{}` are {levels}", dimension.id),
         schema: Some(if at_level {
             json!({ "enum": dimension.levels })
@@ -197,11 +216,11 @@ fn dimension_need(dimension: &Dimension, given: &Object, at: &str) -> Option<Nee
             level_schema(dimension)
         }),
         example: None,
-        got: Some(cut(value.get("level").unwrap_or(value))),
+        got: Some(truncate_value(value.get("level").unwrap_or(value))),
     })
 }
 
-fn level_schema(dimension: &Dimension) -> Value {
+fn level_schema(dimension: &AssessmentDimension) -> Value {
     let levels = json!({ "enum": dimension.levels });
     json!({
         "description": dimension.purpose,
@@ -220,22 +239,22 @@ fn dimensions_example(assessment: &Assessment) -> Value {
     let levels = assessment
         .dimensions
         .iter()
-        .map(|dimension| (dimension.id.clone(), choice(&dimension.levels)));
+        .map(|dimension| (dimension.id.clone(), choice_placeholder(&dimension.levels)));
     Value::Object(levels.collect())
 }
 
 /// The level that was given, in either form.
-fn said(value: &Value) -> Option<&str> {
+fn level_text(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("level")?.as_str())
 }
 
-fn place_of(value: &Value, at: &str, dimension: &Dimension) -> String {
-    let place = step(at, &dimension.id);
-    if value.get("level").is_some() { step(&place, "level") } else { place }
+fn level_pointer(value: &Value, at: &str, dimension: &AssessmentDimension) -> String {
+    let place = child_pointer(at, &dimension.id);
+    if value.get("level").is_some() { child_pointer(&place, "level") } else { place }
 }
 
 /// The level as the dimension writes it.
-fn known<'a>(dimension: &'a Dimension, level: &str) -> Option<&'a str> {
+fn match_level<'a>(dimension: &'a AssessmentDimension, level: &str) -> Option<&'a str> {
     let level = level.trim();
     let exact = dimension.levels.iter().find(|known| *known == level);
     let near =
@@ -243,11 +262,11 @@ fn known<'a>(dimension: &'a Dimension, level: &str) -> Option<&'a str> {
     exact.or_else(near).map(String::as_str)
 }
 
-fn holding<'a>(
+fn find_consequence<'a>(
     level: &str,
     assessment: &str,
-    consequences: &'a [Consequence],
-) -> Option<&'a Consequence> {
+    consequences: &'a [AssessmentConsequence],
+) -> Option<&'a AssessmentConsequence> {
     consequences.iter().find(|consequence| {
         consequence.level == level
             && consequence.assessment.as_deref().is_none_or(|only| only == assessment)

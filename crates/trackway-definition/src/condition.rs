@@ -1,28 +1,31 @@
 //! Whether a condition holds for a context.
 
-mod coerce;
+mod lenient_values;
 
 use serde_json::Value;
 use trackway_domain::Object;
 
+use crate::context_error::{ContextError, ExpectedType, find_value};
 use crate::expression;
-use crate::lack::{Lack, Like, find};
-use crate::model::{Condition, Rule, Test};
-use crate::pattern::{Case, Pattern};
-use coerce::{compare, equal, is_truthy, text};
+use crate::model::{Comparison, Condition, ConditionRule};
+use crate::pattern::{CaseSensitivity, Pattern};
+use lenient_values::{coerce_to_text, compare_numbers, is_loosely_equal, is_truthy};
 
 /// Whether a condition holds. A CEL expression lacks the names that it reads and that are not set; a
 /// rule lacks nothing, since for a rule a name that is not set is just a value like null.
-pub(crate) fn holds(condition: &Condition, context: &Object) -> Result<bool, Lack> {
+pub(crate) fn condition_holds(
+    condition: &Condition,
+    context: &Object,
+) -> Result<bool, ContextError> {
     match condition {
         Condition::Always => Ok(true),
         Condition::Cel(source) => {
-            match expression::evaluate_for(source, context, &Value::is_boolean)? {
+            match expression::evaluate_expecting(source, context, &Value::is_boolean)? {
                 Value::Bool(holds) => Ok(holds),
-                other => Err(not_a_truth(source, &other, context)),
+                other => Err(not_boolean_error(source, &other, context)),
             }
         }
-        Condition::Rule(rule) => follows(rule, context),
+        Condition::Rule(rule) => rule_holds(rule, context),
     }
 }
 
@@ -32,7 +35,7 @@ pub(crate) fn holds(condition: &Condition, context: &Object) -> Result<bool, Lac
 pub(crate) fn unset_names(condition: &Condition, context: &Object) -> Vec<String> {
     let mut names = Vec::new();
     if let Condition::Rule(rule) = condition {
-        decided(rule, context, &mut names);
+        decide_rule(rule, context, &mut names);
     }
     names.dedup();
     names
@@ -40,21 +43,23 @@ pub(crate) fn unset_names(condition: &Condition, context: &Object) -> Vec<String
 
 /// Whether a rule holds as far as the names that are set decide it; none where they do not. Then the
 /// names that it waits for are added.
-fn decided(rule: &Rule, context: &Object, names: &mut Vec<String>) -> Option<bool> {
+fn decide_rule(rule: &ConditionRule, context: &Object, names: &mut Vec<String>) -> Option<bool> {
     let before = names.len();
     let outcome = match rule {
-        Rule::Test { name, test, .. } if *test != Test::Exists && find(context, name).is_none() => {
+        ConditionRule::Test { name, test, .. }
+            if *test != Comparison::Exists && find_value(context, name).is_none() =>
+        {
             names.push(name.clone());
             None
         }
-        Rule::Truthy { name } if find(context, name).is_none() => {
+        ConditionRule::Truthy { name } if find_value(context, name).is_none() => {
             names.push(name.clone());
             None
         }
-        Rule::Test { .. } | Rule::Truthy { .. } => follows(rule, context).ok(),
-        Rule::And(rules) => all(rules, false, context, names),
-        Rule::Or(rules) => all(rules, true, context, names),
-        Rule::Not(rule) => decided(rule, context, names).map(|holds| !holds),
+        ConditionRule::Test { .. } | ConditionRule::Truthy { .. } => rule_holds(rule, context).ok(),
+        ConditionRule::And(rules) => decide_rules(rules, false, context, names),
+        ConditionRule::Or(rules) => decide_rules(rules, true, context, names),
+        ConditionRule::Not(rule) => decide_rule(rule, context, names).map(|holds| !holds),
     };
     if outcome.is_some() {
         names.truncate(before);
@@ -63,8 +68,14 @@ fn decided(rule: &Rule, context: &Object, names: &mut Vec<String>) -> Option<boo
 }
 
 /// Several rules, of which one with the outcome `decisive` decides for all.
-fn all(rules: &[Rule], decisive: bool, context: &Object, names: &mut Vec<String>) -> Option<bool> {
-    let each: Vec<Option<bool>> = rules.iter().map(|rule| decided(rule, context, names)).collect();
+fn decide_rules(
+    rules: &[ConditionRule],
+    decisive: bool,
+    context: &Object,
+    names: &mut Vec<String>,
+) -> Option<bool> {
+    let each: Vec<Option<bool>> =
+        rules.iter().map(|rule| decide_rule(rule, context, names)).collect();
     if each.contains(&Some(decisive)) {
         return Some(decisive);
     }
@@ -72,79 +83,90 @@ fn all(rules: &[Rule], decisive: bool, context: &Object, names: &mut Vec<String>
 }
 
 /// Why a pattern of a rule cannot be used, for whoever reads a definition.
-pub(crate) fn pattern_fault(pattern: &str) -> Option<String> {
-    Pattern::new(pattern, Case::Ignored).err()
+pub(crate) fn pattern_error(pattern: &str) -> Option<String> {
+    Pattern::new(pattern, CaseSensitivity::Insensitive).err()
 }
 
 /// A condition such as `ready` is true or false only where the value is.
-fn not_a_truth(source: &str, value: &Value, context: &Object) -> Lack {
-    let kind = kind(value);
+fn not_boolean_error(source: &str, value: &Value, context: &Object) -> ContextError {
+    let kind = describe_kind(value);
     let reason = format!("The condition `{source}` gives {kind}; it has to give true or false.");
-    match expression::plain_name(source) {
-        Some(name) => Lack::misfit(name, value, Like::Truth, reason),
-        None => expression::unfit(source, context, reason, &Value::is_boolean),
+    match expression::name_path_of(source) {
+        Some(name) => ContextError::invalid_value(name, value, ExpectedType::Boolean, reason),
+        None => expression::unusable_value_error(source, context, reason, &Value::is_boolean),
     }
 }
 
-fn follows(rule: &Rule, context: &Object) -> Result<bool, Lack> {
+fn rule_holds(rule: &ConditionRule, context: &Object) -> Result<bool, ContextError> {
     match rule {
-        Rule::Test { name, test, value } => passes(find(context, name), *test, value),
-        Rule::Truthy { name } => Ok(find(context, name).is_some_and(is_truthy)),
-        Rule::And(rules) => {
+        ConditionRule::Test { name, test, value } => {
+            comparison_holds(find_value(context, name), *test, value)
+        }
+        ConditionRule::Truthy { name } => Ok(find_value(context, name).is_some_and(is_truthy)),
+        ConditionRule::And(rules) => {
             for rule in rules {
-                if !follows(rule, context)? {
+                if !rule_holds(rule, context)? {
                     return Ok(false);
                 }
             }
             Ok(true)
         }
-        Rule::Or(rules) => {
+        ConditionRule::Or(rules) => {
             for rule in rules {
-                if follows(rule, context)? {
+                if rule_holds(rule, context)? {
                     return Ok(true);
                 }
             }
             Ok(false)
         }
-        Rule::Not(rule) => Ok(!follows(rule, context)?),
+        ConditionRule::Not(rule) => Ok(!rule_holds(rule, context)?),
     }
 }
 
-fn passes(found: Option<&Value>, test: Test, wanted: &Value) -> Result<bool, Lack> {
+fn comparison_holds(
+    found: Option<&Value>,
+    test: Comparison,
+    wanted: &Value,
+) -> Result<bool, ContextError> {
     let value = found.unwrap_or(&Value::Null);
     Ok(match test {
-        Test::Equals => equal(value, wanted),
-        Test::NotEquals => !equal(value, wanted),
-        Test::Greater => compare(value, wanted).is_some_and(|order| order.is_gt()),
-        Test::GreaterOrEqual => compare(value, wanted).is_some_and(|order| order.is_ge()),
-        Test::Less => compare(value, wanted).is_some_and(|order| order.is_lt()),
-        Test::LessOrEqual => compare(value, wanted).is_some_and(|order| order.is_le()),
-        Test::Contains => {
-            let has_item =
-                value.as_array().is_some_and(|items| items.iter().any(|item| equal(item, wanted)));
-            has_item || lower(value).contains(&lower(wanted))
+        Comparison::Equals => is_loosely_equal(value, wanted),
+        Comparison::NotEquals => !is_loosely_equal(value, wanted),
+        Comparison::Greater => compare_numbers(value, wanted).is_some_and(|order| order.is_gt()),
+        Comparison::GreaterOrEqual => {
+            compare_numbers(value, wanted).is_some_and(|order| order.is_ge())
         }
-        Test::StartsWith => lower(value).starts_with(&lower(wanted)),
-        Test::EndsWith => lower(value).ends_with(&lower(wanted)),
-        Test::Matches => Pattern::new(&text(wanted), Case::Ignored)
-            .map_err(Lack::wrong)?
-            .is_match(text(value).trim()),
-        Test::In => {
-            wanted.as_array().is_some_and(|items| items.iter().any(|item| equal(value, item)))
+        Comparison::Less => compare_numbers(value, wanted).is_some_and(|order| order.is_lt()),
+        Comparison::LessOrEqual => {
+            compare_numbers(value, wanted).is_some_and(|order| order.is_le())
         }
-        Test::Exists => {
+        Comparison::Contains => {
+            let has_item = value
+                .as_array()
+                .is_some_and(|items| items.iter().any(|item| is_loosely_equal(item, wanted)));
+            has_item || normalize_text(value).contains(&normalize_text(wanted))
+        }
+        Comparison::StartsWith => normalize_text(value).starts_with(&normalize_text(wanted)),
+        Comparison::EndsWith => normalize_text(value).ends_with(&normalize_text(wanted)),
+        Comparison::Matches => Pattern::new(&coerce_to_text(wanted), CaseSensitivity::Insensitive)
+            .map_err(ContextError::invalid)?
+            .is_match(coerce_to_text(value).trim()),
+        Comparison::In => wanted
+            .as_array()
+            .is_some_and(|items| items.iter().any(|item| is_loosely_equal(value, item))),
+        Comparison::Exists => {
             found.is_some_and(|value| !value.is_null()) == (*wanted != Value::Bool(false))
         }
     })
 }
 
 /// Texts are compared without regard to case and to blanks around them.
-fn lower(value: &Value) -> String {
-    text(value).trim().to_lowercase()
+fn normalize_text(value: &Value) -> String {
+    coerce_to_text(value).trim().to_lowercase()
 }
 
 /// The kind of a value in plain words.
-pub(crate) fn kind(value: &Value) -> &'static str {
+pub(crate) fn describe_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",

@@ -1,23 +1,28 @@
 //! What an answer adds to the documents of its session.
 
 use serde_json::Value;
-use trackway_domain::{DocumentChange, DocumentKind, Inputs};
+use trackway_domain::{AttemptInputs, DocumentChange, DocumentKind};
 
-use crate::contract::given;
-use crate::model::{DocumentRule, Form, Prompt};
+use crate::model::{DocumentRule, OutputForm, PromptStep};
+use crate::output_check::output_artifacts;
 
 /// The changes, in order: what the contract names, its artifacts, and the notes.
-pub(crate) fn changes(prompt: &Prompt, step: &str, inputs: &Inputs) -> Vec<DocumentChange> {
+pub(crate) fn document_changes(
+    prompt: &PromptStep,
+    step: &str,
+    inputs: &AttemptInputs,
+) -> Vec<DocumentChange> {
     let mut changes = Vec::new();
     if let (Some(contract), Some(output)) = (&prompt.output, &inputs.output) {
         for rule in &contract.documents {
             if let Some(value) = output.pointer(&rule.from) {
-                changes.extend(by_rule(rule, value));
+                changes.extend(changes_from_rule(rule, value));
             }
         }
     }
     let mut kinds: Vec<&str> = Vec::new();
-    if let Some(Form::Artifact { kind, .. }) = prompt.output.as_ref().map(|contract| &contract.form)
+    if let Some(OutputForm::Artifact { kind, .. }) =
+        prompt.output.as_ref().map(|contract| &contract.form)
     {
         kinds.push(kind);
     }
@@ -25,19 +30,19 @@ pub(crate) fn changes(prompt: &Prompt, step: &str, inputs: &Inputs) -> Vec<Docum
         kinds.push(crate::assessment::KIND);
     }
     kinds.dedup();
-    let asked = given(inputs).iter().filter_map(|artifact| {
+    let asked = output_artifacts(inputs).iter().filter_map(|artifact| {
         let kind = artifact.get("kind")?.as_str()?;
-        kinds.contains(&kind).then(|| change(kind, DocumentKind::Log, artifact))
+        kinds.contains(&kind).then(|| build_change(kind, DocumentKind::Log, artifact))
     });
     changes.extend(asked);
     if let Some(notes) = &inputs.notes {
-        changes.push(change(step, DocumentKind::Notes, &Value::from(notes.as_str())));
+        changes.push(build_change(step, DocumentKind::Notes, &Value::from(notes.as_str())));
     }
     changes
 }
 
 /// A list goes into a log or a table item by item.
-fn by_rule(rule: &DocumentRule, value: &Value) -> Vec<DocumentChange> {
+fn changes_from_rule(rule: &DocumentRule, value: &Value) -> Vec<DocumentChange> {
     let change = |value: &Value| DocumentChange {
         name: rule.name.clone(),
         kind: rule.kind,
@@ -52,7 +57,7 @@ fn by_rule(rule: &DocumentRule, value: &Value) -> Vec<DocumentChange> {
     }
 }
 
-fn change(name: &str, kind: DocumentKind, value: &Value) -> DocumentChange {
+fn build_change(name: &str, kind: DocumentKind, value: &Value) -> DocumentChange {
     DocumentChange { name: name.to_owned(), kind, key: None, value: value.clone() }
 }
 

@@ -19,25 +19,30 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use trackway_domain::{Block, DocumentChange, Expected, Inputs, Object, Warning};
+use trackway_domain::{
+    AttemptInputs, BlockReason, DocumentChange, ExpectedOutput, Object, Warning,
+};
 
 use crate::{
-    asked, contract, documents,
-    guide::{check_input, prompt_text},
-    model::{Definition, Emit, EmitContent, OnFailure, Say, Step, StepKind},
-    template::render,
-    walk::{Mode, Root, Walk, Walker, lost, owner, way},
+    documents,
+    guided::{check_input, prompt_text},
+    model::{Announcement, Definition, EmitArtifact, EmitContent, OnFailure, Step, StepKind},
+    output_check, step_prompt,
+    template::render_template,
+    walk::{
+        WalkMode, WalkPosition, WalkRoot, Walker, lost_position_block, owner_step, root_for_item,
+    },
 };
 
 /// Where a walk stands. It is read together with the definition that it was made with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
-    walk: Walk,
+pub struct WalkState {
+    walk: WalkPosition,
     context: Object,
 }
 
-impl Place {
+impl WalkState {
     /// The context of the step at hand.
     pub fn context(&self) -> &Object {
         &self.context
@@ -46,19 +51,19 @@ impl Place {
 
 /// Where a walk has come to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Move {
+pub struct WalkProgress {
     /// Kept by the driver and given back with the result.
-    pub place: Place,
-    pub turn: Turn,
+    pub state: WalkState,
+    pub next: NextStep,
     /// What the answer adds to the session's documents.
     pub documents: Vec<DocumentChange>,
     pub warnings: Vec<Warning>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Turn {
+pub enum NextStep {
     /// The step's action is to be done, and its result to be answered.
-    Act { step: String, title: String, action: Action },
+    Act { step: String, title: String, action: StepAction },
     /// The end. The output of a run, and of its exit handlers, is the context; that of a map's item is
     /// what the map says.
     Done { output: Value },
@@ -66,12 +71,12 @@ pub enum Turn {
 
 /// What the engine has to do. The answer's `output` is the result.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum StepAction {
     /// An agent works on it; none is named where the definition leaves that to the engine.
     Prompt {
         agent: Option<String>,
         text: String,
-        expected: Option<Expected>,
+        expected: Option<ExpectedOutput>,
     },
     /// A person answers with something that fits the schema.
     Ask {
@@ -80,7 +85,7 @@ pub enum Action {
         /// The answer authorizes something.
         authorize: bool,
         /// Shown with it: a name and its content.
-        artifact: Option<(String, Emission)>,
+        artifact: Option<(String, EmittedContent)>,
     },
     /// Those who watch are told how far it has come.
     Status {
@@ -97,7 +102,7 @@ pub enum Action {
     /// The result is the content, whatever the answer says.
     Emit {
         artifact: String,
-        content: Emission,
+        content: EmittedContent,
     },
     /// Each item is a walk of its own; see [`item`] and [`collect`].
     Map {
@@ -108,101 +113,110 @@ pub enum Action {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Emission {
+pub enum EmittedContent {
     Text(String),
     Data(Value),
 }
 
 /// Why a walk cannot go on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stuck {
+pub struct BlockedWalk {
     /// The step that lacks something: the one that was answered, or one that comes after it.
     pub step: Option<String>,
-    pub block: Block,
+    pub block: BlockReason,
 }
 
-impl From<Block> for Stuck {
-    fn from(block: Block) -> Self {
+impl From<BlockReason> for BlockedWalk {
+    fn from(block: BlockReason) -> Self {
         Self { step: None, block }
     }
 }
 
 /// The first step of a run.
-pub fn begin(definition: &Definition, context: &Object) -> Result<Move, Stuck> {
+pub fn begin_run(definition: &Definition, context: &Object) -> Result<WalkProgress, BlockedWalk> {
     check_input(definition, context)?;
-    let walker = Walker::begin(definition, Mode::Engine, Root::default(), context.clone())?;
-    go(definition, walker, Vec::new())
+    let walker = Walker::begin(definition, WalkMode::Engine, WalkRoot::default(), context.clone())?;
+    walk_to_next(definition, walker, Vec::new())
 }
 
 /// The first exit handler. `context` is what the run had come to, with what the handlers are to know of
 /// its end.
-pub fn exit(definition: &Definition, context: &Object) -> Result<Move, Stuck> {
-    let root = Root { exit: true, hops: Vec::new() };
-    let walker = Walker::begin(definition, Mode::Engine, root, context.clone())?;
-    go(definition, walker, Vec::new())
+pub fn begin_exit(definition: &Definition, context: &Object) -> Result<WalkProgress, BlockedWalk> {
+    let root = WalkRoot { exit: true, hops: Vec::new() };
+    let walker = Walker::begin(definition, WalkMode::Engine, root, context.clone())?;
+    walk_to_next(definition, walker, Vec::new())
 }
 
 /// The first step for an item of the map at which `place` stands. Its context is the map's with the
 /// names of the item; nothing of it goes back but its output.
-pub fn item(
+pub fn begin_item(
     definition: &Definition,
-    place: &Place,
+    place: &WalkState,
     index: usize,
     value: &Value,
-) -> Result<Move, Stuck> {
-    let walker = resume(definition, place)?;
-    let Some(Step { kind: StepKind::Map(map), .. }) = walker.here() else {
-        return Err(Stuck::from(lost("the place is not at a map")));
+) -> Result<WalkProgress, BlockedWalk> {
+    let walker = resume_walker(definition, place)?;
+    let Some(Step { kind: StepKind::Map(map), .. }) = walker.current_step() else {
+        return Err(BlockedWalk::from(lost_position_block("the place is not at a map")));
     };
     let mut context = place.context.clone();
     context.insert(map.item.clone(), value.clone());
     if let Some(name) = &map.index {
         context.insert(name.clone(), Value::from(index));
     }
-    let walker = Walker::begin(definition, Mode::Engine, way(walker.walk()), context)?;
-    go(definition, walker, Vec::new())
+    let walker =
+        Walker::begin(definition, WalkMode::Engine, root_for_item(walker.position()), context)?;
+    walk_to_next(definition, walker, Vec::new())
 }
 
 /// The step after a result. `inputs.output` is the result; a prompt's notes and the facts that an agent
 /// came by are taken as they are from an outside agent.
-pub fn answer(definition: &Definition, place: &Place, inputs: &Inputs) -> Result<Move, Stuck> {
-    let mut walker = resume(definition, place)?;
-    let step = walker.here().ok_or_else(|| lost("the walk has ended"))?;
-    settle(&mut walker, step, inputs)
-        .map_err(|block| Stuck { step: Some(step.id.clone()), block })
-        .and_then(|documents| go(definition, walker, documents))
+pub fn answer_step(
+    definition: &Definition,
+    place: &WalkState,
+    inputs: &AttemptInputs,
+) -> Result<WalkProgress, BlockedWalk> {
+    let mut walker = resume_walker(definition, place)?;
+    let step = walker.current_step().ok_or_else(|| lost_position_block("the walk has ended"))?;
+    apply_answer(&mut walker, step, inputs)
+        .map_err(|block| BlockedWalk { step: Some(step.id.clone()), block })
+        .and_then(|documents| walk_to_next(definition, walker, documents))
 }
 
 /// Takes an answer to a step, and goes past it. The documents that it makes come back.
-fn settle<'d>(
+fn apply_answer<'d>(
     walker: &mut Walker<'d>,
     step: &'d Step,
-    inputs: &Inputs,
-) -> Result<Vec<DocumentChange>, Block> {
-    walker.learn(&inputs.context);
+    inputs: &AttemptInputs,
+) -> Result<Vec<DocumentChange>, BlockReason> {
+    walker.merge_facts(&inputs.context);
     let mut result = inputs.output.clone().unwrap_or_default();
     let mut documents = Vec::new();
     match &step.kind {
         StepKind::Prompt(_) | StepKind::Ask(_) => {
-            if let Some(prompt) = asked::prompt(step) {
-                contract::check(&prompt, inputs, walker.context())?;
-                documents = documents::changes(&prompt, &step.id, inputs);
+            if let Some(prompt) = step_prompt::prompt_of_step(step) {
+                output_check::check_answer(&prompt, inputs, walker.context())?;
+                documents = documents::document_changes(&prompt, &step.id, inputs);
             }
         }
-        StepKind::Emit(emit) => result = walker.emitted_of(emit)?.1,
+        StepKind::Emit(emit) => result = walker.render_emit(emit)?.1,
         StepKind::Map(_) if !result.is_array() => {
-            return Err(lost("the result of a map is the list of its items' results"));
+            return Err(lost_position_block(
+                "the result of a map is the list of its items' results",
+            ));
         }
         _ => {}
     }
-    walker.heed(&result);
-    walker.finish(step, result).map_err(|block| asked::blame(step, block))?;
+    walker.apply_decisions(&result);
+    walker
+        .finish_step(step, result)
+        .map_err(|block| step_prompt::point_block_at_output(step, block))?;
     Ok(documents)
 }
 
 /// What the items of a map came to, in the order of its list, as the map's result. An item that failed
 /// is its reason; under [`OnFailure::Fail`] the first of them is the map's own.
-pub fn collect(
+pub fn collect_item_results(
     on_failure: OnFailure,
     items: impl IntoIterator<Item = Result<Value, String>>,
 ) -> Result<Value, String> {
@@ -218,85 +232,94 @@ pub fn collect(
     Ok(Value::Array(results))
 }
 
-fn resume<'d>(definition: &'d Definition, place: &Place) -> Result<Walker<'d>, Block> {
-    Walker::resume(definition, Mode::Engine, place.walk.clone(), place.context.clone())
+fn resume_walker<'d>(
+    definition: &'d Definition,
+    place: &WalkState,
+) -> Result<Walker<'d>, BlockReason> {
+    Walker::resume(definition, WalkMode::Engine, place.walk.clone(), place.context.clone())
 }
 
-fn go(
+fn walk_to_next(
     definition: &Definition,
     mut walker: Walker<'_>,
     documents: Vec<DocumentChange>,
-) -> Result<Move, Stuck> {
-    let turn = turn(definition, &mut walker)
-        .map_err(|block| Stuck { step: walker.here().map(|step| step.id.clone()), block })?;
-    let stopped = walker.stop();
-    let place = Place { walk: stopped.walk, context: stopped.context };
-    Ok(Move { place, turn, documents, warnings: stopped.warnings })
+) -> Result<WalkProgress, BlockedWalk> {
+    let turn = next_step(definition, &mut walker).map_err(|block| BlockedWalk {
+        step: walker.current_step().map(|step| step.id.clone()),
+        block,
+    })?;
+    let stopped = walker.into_stopped();
+    let place = WalkState { walk: stopped.position, context: stopped.context };
+    Ok(WalkProgress { state: place, next: turn, documents, warnings: stopped.warnings })
 }
 
-fn turn(definition: &Definition, walker: &mut Walker<'_>) -> Result<Turn, Block> {
-    Ok(match walker.go()? {
-        Some(step) => Turn::Act {
+fn next_step(definition: &Definition, walker: &mut Walker<'_>) -> Result<NextStep, BlockReason> {
+    Ok(match walker.walk_to_next_step()? {
+        Some(step) => NextStep::Act {
             step: step.id.clone(),
-            title: walker.look(|names| render(&step.title, names))?,
-            action: action(walker, step)?,
+            title: walker.read_context(|names| render_template(&step.title, names))?,
+            action: build_action(walker, step)?,
         },
-        None => Turn::Done { output: output(definition, walker)? },
+        None => NextStep::Done { output: walk_output(definition, walker)? },
     })
 }
 
-fn action(walker: &mut Walker<'_>, step: &Step) -> Result<Action, Block> {
+fn build_action(walker: &mut Walker<'_>, step: &Step) -> Result<StepAction, BlockReason> {
     match &step.kind {
-        StepKind::Prompt(prompt) => Ok(Action::Prompt {
+        StepKind::Prompt(prompt) => Ok(StepAction::Prompt {
             agent: prompt.agent.clone(),
             text: prompt_text(walker, prompt)?,
-            expected: contract::expected(prompt),
+            expected: output_check::expected_output(prompt),
         }),
-        StepKind::Ask(ask) => Ok(Action::Ask {
-            message: walker.look(|names| render(&ask.message, names))?,
+        StepKind::Ask(ask) => Ok(StepAction::Ask {
+            message: walker.read_context(|names| render_template(&ask.message, names))?,
             schema: ask.schema.clone(),
             authorize: ask.authorize,
             artifact: match &ask.artifact {
-                Some(artifact) => Some(content(walker, artifact)?),
+                Some(artifact) => Some(emitted_content(walker, artifact)?),
                 None => None,
             },
         }),
-        StepKind::Say(Say::Status(text)) => {
-            Ok(Action::Status { text: walker.look(|names| render(text, names))? })
-        }
-        StepKind::Say(Say::Reject(text)) => {
-            Ok(Action::Reject { reason: walker.look(|names| render(text, names))? })
-        }
-        StepKind::Tool(tool) => {
-            Ok(Action::Tool { name: tool.name.clone(), args: walker.values(&tool.args)? })
-        }
+        StepKind::Announce(Announcement::Status(text)) => Ok(StepAction::Status {
+            text: walker.read_context(|names| render_template(text, names))?,
+        }),
+        StepKind::Announce(Announcement::Reject(text)) => Ok(StepAction::Reject {
+            reason: walker.read_context(|names| render_template(text, names))?,
+        }),
+        StepKind::Tool(tool) => Ok(StepAction::Tool {
+            name: tool.name.clone(),
+            args: walker.resolve_values(&tool.args)?,
+        }),
         StepKind::Emit(emit) => {
-            let (artifact, content) = content(walker, emit)?;
-            Ok(Action::Emit { artifact, content })
+            let (artifact, content) = emitted_content(walker, emit)?;
+            Ok(StepAction::Emit { artifact, content })
         }
-        StepKind::Map(map) => Ok(Action::Map {
-            items: walker.items(step, map)?,
+        StepKind::Map(map) => Ok(StepAction::Map {
+            items: walker.map_items(step, map)?,
             limit: map.limit,
             on_failure: map.on_failure,
         }),
         StepKind::Nested(_) | StepKind::Switch(_) | StepKind::Loop(_) | StepKind::Group(_) => {
-            Err(lost("the place is not at a step"))
+            Err(lost_position_block("the place is not at a step"))
         }
     }
 }
 
-fn content(walker: &mut Walker<'_>, emit: &Emit) -> Result<(String, Emission), Block> {
-    let (artifact, value) = walker.emitted_of(emit)?;
+fn emitted_content(
+    walker: &mut Walker<'_>,
+    emit: &EmitArtifact,
+) -> Result<(String, EmittedContent), BlockReason> {
+    let (artifact, value) = walker.render_emit(emit)?;
     let content = match (&emit.content, value) {
-        (EmitContent::Text(_), Value::String(text)) => Emission::Text(text),
-        (_, value) => Emission::Data(value),
+        (EmitContent::Text(_), Value::String(text)) => EmittedContent::Text(text),
+        (_, value) => EmittedContent::Data(value),
     };
     Ok((artifact, content))
 }
 
 /// What a walk that has ended came to.
-fn output(definition: &Definition, walker: &mut Walker<'_>) -> Result<Value, Block> {
-    let owner = owner(definition, &walker.walk().root).map(|step| &step.kind);
+fn walk_output(definition: &Definition, walker: &mut Walker<'_>) -> Result<Value, BlockReason> {
+    let owner = owner_step(definition, &walker.position().root).map(|step| &step.kind);
     match owner {
         Some(StepKind::Map(map)) => walker.item_result(map),
         _ => Ok(Value::Object(walker.context().clone())),

@@ -4,12 +4,12 @@
 //! Every name of the context is a variable, and `context` is the whole of it, so that
 //! `has(context.name)` asks for a name that may not be set.
 
-mod bound;
-mod convert;
-mod explain;
-mod functions;
-mod ordered;
-mod reading;
+mod cel_conversion;
+mod cost_estimate;
+mod explain_failure;
+mod function_check;
+mod key_order;
+mod variable_reads;
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,9 +18,9 @@ use cel::{Context, Env, ExecutionError, IdedExpr, ParseErrors};
 use serde_json::Value;
 use trackway_domain::Object;
 
-use crate::flaw::Flaw;
-use crate::lack::Lack;
-use crate::reads::Reads;
+use crate::compile_error::CompileError;
+use crate::context_error::ContextError;
+use crate::context_reads::ContextReads;
 
 /// A condition or a mapping, not a program.
 /// Limit (Definitions): text of one expression.
@@ -31,71 +31,87 @@ const SOURCE_BYTES_MAX: usize = 4 * 1024;
 const NESTING_MAX: u16 = 24;
 
 /// The variable that is the whole context.
-const WHOLE: &str = "context";
+const CONTEXT_NAME: &str = "context";
 
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
 /// What a value has to be like for the purpose that it is worked out for.
-pub(crate) type Fits<'f> = &'f dyn Fn(&Value) -> bool;
+pub(crate) type ValueCheck<'f> = &'f dyn Fn(&Value) -> bool;
 
 /// The value of an expression.
-pub(crate) fn evaluate(source: &str, context: &Object) -> Result<Value, Lack> {
-    evaluate_for(source, context, &|_| true)
+pub(crate) fn evaluate(source: &str, context: &Object) -> Result<Value, ContextError> {
+    evaluate_expecting(source, context, &|_| true)
 }
 
 /// The value of an expression, whatever it is. What is asked for where there is none leads to one that
 /// fits, as far as that can be found: otherwise the next thing to be asked for might undo it.
-pub(crate) fn evaluate_for(source: &str, context: &Object, fits: Fits<'_>) -> Result<Value, Lack> {
-    let expression = ready(source).map_err(Lack::wrong)?;
-    bound::check(&expression, context).map_err(Lack::wrong)?;
-    let value = resolve(&expression, context)
-        .map_err(|error| explain::lack(&error, source, &expression, context, fits))?;
-    convert::json(&value).map_err(|reason| Lack::wrong(format!("`{source}` gives {reason}.")))
+pub(crate) fn evaluate_expecting(
+    source: &str,
+    context: &Object,
+    fits: ValueCheck<'_>,
+) -> Result<Value, ContextError> {
+    let expression = compile_with_key_order(source).map_err(ContextError::invalid)?;
+    cost_estimate::check_cost(&expression, context).map_err(ContextError::invalid)?;
+    let value = evaluate_compiled(&expression, context).map_err(|error| {
+        explain_failure::error_from_execution(&error, source, &expression, context, fits)
+    })?;
+    cel_conversion::cel_to_json(&value)
+        .map_err(|reason| ContextError::invalid(format!("`{source}` gives {reason}.")))
 }
 
 /// The lack behind a value of an expression that does not fit, for the reason that is given.
-pub(crate) fn unfit(source: &str, context: &Object, reason: String, fits: Fits<'_>) -> Lack {
-    match ready(source) {
-        Ok(expression) => explain::unfit(&reason, source, &expression, context, fits),
-        Err(_) => Lack::wrong(reason),
+pub(crate) fn unusable_value_error(
+    source: &str,
+    context: &Object,
+    reason: String,
+    fits: ValueCheck<'_>,
+) -> ContextError {
+    match compile_with_key_order(source) {
+        Ok(expression) => {
+            explain_failure::error_from_value(&reason, source, &expression, context, fits)
+        }
+        Err(_) => ContextError::invalid(reason),
     }
 }
 
-fn ready(source: &str) -> Result<IdedExpr, String> {
+fn compile_with_key_order(source: &str) -> Result<IdedExpr, String> {
     let mut expression = compile(source)?;
-    ordered::keys(&mut expression);
+    key_order::insert_key_sorting(&mut expression);
     Ok(expression)
 }
 
-fn resolve(expression: &IdedExpr, context: &Object) -> Result<cel::Value, ExecutionError> {
+fn evaluate_compiled(
+    expression: &IdedExpr,
+    context: &Object,
+) -> Result<cel::Value, ExecutionError> {
     let mut variables = Context::with_env(ENVIRONMENT.clone());
-    ordered::declare(&mut variables);
+    key_order::declare_sort_function(&mut variables);
     for name in expression.references().variables() {
-        if name == WHOLE {
-            variables.add_variable_from_value(WHOLE, convert::object(context));
+        if name == CONTEXT_NAME {
+            variables.add_variable_from_value(CONTEXT_NAME, cel_conversion::object_to_cel(context));
         } else if let Some(value) = context.get(name) {
-            variables.add_variable_from_value(name, convert::value(value));
+            variables.add_variable_from_value(name, cel_conversion::json_to_cel(value));
         }
     }
     cel::Value::resolve(expression, &variables)
 }
 
 /// Why a text is no expression that ever has a value, for whoever reads a definition.
-pub(crate) fn expression_fault(source: &str) -> Option<Flaw> {
+pub(crate) fn expression_error(source: &str) -> Option<CompileError> {
     match compile(source) {
-        Ok(expression) => functions::unknown(&expression),
-        Err(reason) => Some(Flaw::from(reason)),
+        Ok(expression) => function_check::find_unknown_function(&expression),
+        Err(reason) => Some(CompileError::from(reason)),
     }
 }
 
 /// The name, where an expression is nothing but a name or a path of names.
-pub(crate) fn plain_name(source: &str) -> Option<String> {
-    reading::path(&compile(source).ok()?)
+pub(crate) fn name_path_of(source: &str) -> Option<String> {
+    variable_reads::as_name_path(&compile(source).ok()?)
 }
 
 /// What an expression reads; nothing where it is none.
-pub(crate) fn reads(source: &str) -> Reads {
-    compile(source).map(|expression| reading::reads(&expression)).unwrap_or_default()
+pub(crate) fn expression_reads(source: &str) -> ContextReads {
+    compile(source).map(|expression| variable_reads::collect_reads(&expression)).unwrap_or_default()
 }
 
 fn compile(source: &str) -> Result<IdedExpr, String> {
@@ -106,16 +122,16 @@ fn compile(source: &str) -> Result<IdedExpr, String> {
         .max_recursion_depth(NESTING_MAX)
         .error_recovery_limit(0)
         .error_reporting_limit(1);
-    let expression = parser
-        .parse(source)
-        .map_err(|errors| format!("`{source}` is no CEL expression: {}", said(&errors)))?;
-    bound::check_depth(&expression)?;
+    let expression = parser.parse(source).map_err(|errors| {
+        format!("`{source}` is no CEL expression: {}", format_parse_errors(&errors))
+    })?;
+    cost_estimate::check_depth(&expression)?;
     Ok(expression)
 }
 
 /// What is wrong with an expression, and where. The parser's remark that it gave up after the first fault
 /// has no place; the fault has one.
-fn said(errors: &ParseErrors) -> String {
+fn format_parse_errors(errors: &ParseErrors) -> String {
     let placed = errors.errors.iter().find(|error| error.pos.0 > 0);
     let Some(error) = placed.or(errors.errors.first()) else { return "it is not whole".to_owned() };
     let message = error.msg.trim_start_matches("Syntax error: ");

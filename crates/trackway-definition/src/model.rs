@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::DocumentKind;
 
-use crate::expression::plain_name;
+use crate::expression::name_path_of;
 
 /// A workflow that was written down.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,25 +35,24 @@ pub struct Definition {
     pub guidance: Vec<String>,
     /// Documents that the rules refer to. They are looked for where the rules are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<Reference>,
+    pub references: Vec<DocumentReference>,
     pub steps: Vec<Step>,
     /// Run once when the run ends, however it ends; the engine awaits them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_exit: Vec<Step>,
     /// What the file says and nothing acts on, so that nobody has to guess.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unheeded: Vec<Unheeded>,
+    pub unsupported: Vec<Unsupported>,
 }
 
 impl Definition {
     pub const FORMAT: u32 = 1;
 
     /// All rules: the guidance, and the references with a mark at those that are not found.
-    pub fn rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let references = self
-            .references
-            .iter()
-            .map(|reference| reference.rule(!reference.packaged && is_found(&reference.source)));
+    pub fn render_rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let references = self.references.iter().map(|reference| {
+            reference.render_rule(!reference.packaged && is_found(&reference.source))
+        });
         self.guidance.iter().cloned().chain(references).collect()
     }
 }
@@ -61,7 +60,7 @@ impl Definition {
 /// A document beside a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reference {
+pub struct DocumentReference {
     pub title: String,
     /// A path, or an address.
     pub source: String,
@@ -73,8 +72,8 @@ pub struct Reference {
     pub packaged: bool,
 }
 
-impl Reference {
-    fn rule(&self, is_found: bool) -> String {
+impl DocumentReference {
+    fn render_rule(&self, is_found: bool) -> String {
         let Self { title, source, purpose, .. } = self;
         if !is_found {
             return format!(
@@ -90,7 +89,7 @@ impl Reference {
 /// A construct of the file that is not acted on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Unheeded {
+pub struct Unsupported {
     /// JSON pointer into the file.
     pub path: String,
     pub message: String,
@@ -122,20 +121,20 @@ pub struct Step {
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
     /// Work for whoever drives the run: the outside agent, or an agent of the engine.
-    Prompt(Box<Prompt>),
+    Prompt(Box<PromptStep>),
     /// A question to a person.
-    Ask(Ask),
+    Ask(AskStep),
     /// A tool of the engine, or of the outside agent where that one drives.
-    Tool(Tool),
+    Tool(ToolStep),
     /// An artifact.
-    Emit(Emit),
+    Emit(EmitArtifact),
     /// Something said to those who watch the run.
-    Say(Say),
+    Announce(Announcement),
     /// Another workflow, whose steps run inside this one with a context of their own.
-    Nested(Nested),
-    Switch(Switch),
-    Loop(Loop),
-    Map(Map),
+    Nested(NestedWorkflow),
+    Switch(SwitchStep),
+    Loop(LoopStep),
+    Map(MapStep),
     /// Steps in a row. Their `when` is the group's; otherwise a group changes nothing.
     Group(Vec<Step>),
 }
@@ -149,7 +148,7 @@ impl StepKind {
             Self::Loop(repeated) => vec![&repeated.steps],
             Self::Map(map) => vec![&map.steps],
             Self::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
-            Self::Prompt(_) | Self::Ask(_) | Self::Tool(_) | Self::Emit(_) | Self::Say(_) => {
+            Self::Prompt(_) | Self::Ask(_) | Self::Tool(_) | Self::Emit(_) | Self::Announce(_) => {
                 Vec::new()
             }
         }
@@ -158,32 +157,32 @@ impl StepKind {
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Prompt {
+pub struct PromptStep {
     /// Template.
     pub text: String,
     /// Added to the text, in order, where their conditions hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fragments: Vec<Fragment>,
+    pub fragments: Vec<PromptFragment>,
     /// Which agent of the engine works on it, where the engine drives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<Condition>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Contract>,
+    pub output: Option<OutputContract>,
     /// What the notes have to be like.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub criteria: Option<Criteria>,
+    pub criteria: Option<NotesCriteria>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assessments: Vec<Assessment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub consequences: Vec<Consequence>,
+    pub consequences: Vec<AssessmentConsequence>,
 }
 
 /// Text that belongs to a prompt under a condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fragment {
+pub struct PromptFragment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
     /// Template.
@@ -198,31 +197,31 @@ pub enum Condition {
     /// A CEL expression over the names of the context.
     Cel(String),
     /// A rule as data, as WorkRail writes it.
-    Rule(Rule),
+    Rule(ConditionRule),
 }
 
 /// A rule as data. A name that is not set equals nothing and is less and greater than nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum ConditionRule {
     /// The value at a path of names joined by dots compares as said.
     Test {
         name: String,
-        test: Test,
+        test: Comparison,
         value: Value,
     },
     /// It is set, and neither false, zero, empty nor null.
     Truthy {
         name: String,
     },
-    And(Vec<Rule>),
-    Or(Vec<Rule>),
-    Not(Box<Rule>),
+    And(Vec<ConditionRule>),
+    Or(Vec<ConditionRule>),
+    Not(Box<ConditionRule>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Test {
+pub enum Comparison {
     Equals,
     NotEquals,
     Greater,
@@ -241,8 +240,8 @@ pub enum Test {
 /// What a step's output has to be, and the documents that it goes into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Contract {
-    pub form: Form,
+pub struct OutputContract {
+    pub form: OutputForm,
     pub required: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documents: Vec<DocumentRule>,
@@ -250,9 +249,9 @@ pub struct Contract {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum OutputForm {
     /// The whole output fits a schema.
-    Whole { schema: Value, example: Value },
+    WholeOutput { schema: Value, example: Value },
     /// `output.artifacts` has one of this kind, which fits the schema.
     Artifact { kind: String, schema: Value, example: Value },
 }
@@ -273,10 +272,10 @@ pub struct DocumentRule {
 /// What a text has to be like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Criteria {
-    All(Vec<Criteria>),
-    Any(Vec<Criteria>),
-    Not(Box<Criteria>),
+pub enum NotesCriteria {
+    All(Vec<NotesCriteria>),
+    Any(Vec<NotesCriteria>),
+    Not(Box<NotesCriteria>),
     Rule { when: Option<Condition>, test: TextTest, message: String },
 }
 
@@ -300,12 +299,12 @@ pub enum TextTest {
 pub struct Assessment {
     pub id: String,
     pub purpose: String,
-    pub dimensions: Vec<Dimension>,
+    pub dimensions: Vec<AssessmentDimension>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Dimension {
+pub struct AssessmentDimension {
     pub id: String,
     pub purpose: String,
     pub levels: Vec<String>,
@@ -315,7 +314,7 @@ pub struct Dimension {
 /// A judgement that holds the step: it stays until no dimension has this level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Consequence {
+pub struct AssessmentConsequence {
     pub level: String,
     /// Only for this assessment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -325,7 +324,7 @@ pub struct Consequence {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ask {
+pub struct AskStep {
     /// Template.
     pub message: String,
     /// JSON Schema of the answer.
@@ -335,13 +334,13 @@ pub struct Ask {
     pub authorize: bool,
     /// Shown with the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub artifact: Option<Emit>,
+    pub artifact: Option<EmitArtifact>,
 }
 
 /// What is said to those who watch a run. Both are templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Say {
+pub enum Announcement {
     /// How far it has come.
     Status(String),
     /// Why the workflow declines; nothing after it runs.
@@ -350,7 +349,7 @@ pub enum Say {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tool {
+pub struct ToolStep {
     pub name: String,
     /// Values as they stand; a text that begins with `=` is a CEL expression, `==` writes a plain `=`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -360,7 +359,7 @@ pub struct Tool {
 /// An artifact with text (a template) or data (a CEL expression).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Emit {
+pub struct EmitArtifact {
     /// Template of the artifact's name.
     pub artifact: String,
     pub content: EmitContent,
@@ -375,7 +374,7 @@ pub enum EmitContent {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Nested {
+pub struct NestedWorkflow {
     pub workflow: String,
     /// The inner context: names and values, as a tool's arguments. Without any, the outer context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -392,21 +391,21 @@ pub struct Nested {
 /// The first case whose condition holds runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Switch {
-    pub cases: Vec<Case>,
+pub struct SwitchStep {
+    pub cases: Vec<SwitchCase>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub struct SwitchCase {
     pub when: Condition,
     pub steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Loop {
-    pub over: LoopOver,
+pub struct LoopStep {
+    pub over: LoopKind,
     /// At most this many rounds. A loop that gets there ends with a warning.
     pub max: u32,
     /// Name of the round's number in the context, from 0.
@@ -417,7 +416,7 @@ pub struct Loop {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LoopOver {
+pub enum LoopKind {
     While(Condition),
     Until(Condition),
     /// Until an artifact `wr.loop_control` of one of its steps says `stop`. Entered before a first one.
@@ -426,10 +425,10 @@ pub enum LoopOver {
         id: Option<String>,
     },
     /// A number, or what gives one.
-    Count(Amount),
+    Count(RoundCount),
     /// The items of a list.
     Each {
-        list: Source,
+        list: ValueExpression,
         item: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<String>,
@@ -438,26 +437,26 @@ pub enum LoopOver {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Amount {
+pub enum RoundCount {
     Number(u32),
-    From(Source),
+    From(ValueExpression),
 }
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum ValueExpression {
     /// A path of names in the context, joined by dots.
     Name(String),
     Cel(String),
 }
 
-impl Source {
+impl ValueExpression {
     /// The path of names that the value comes from, where it is no more than that.
     pub(crate) fn path(&self) -> Option<String> {
         match self {
             Self::Name(path) => Some(path.clone()),
-            Self::Cel(source) => plain_name(source),
+            Self::Cel(source) => name_path_of(source),
         }
     }
 }
@@ -466,8 +465,8 @@ impl Source {
 /// agent does. The result is the list of the items' results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Map {
-    pub list: Source,
+pub struct MapStep {
+    pub list: ValueExpression,
     pub item: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,

@@ -18,27 +18,27 @@ const SAMPLE_BYTES_MAX: usize = 4 * 1024;
 #[derive(Debug)]
 pub(crate) enum Pattern {
     /// It is matched in linear time.
-    Plain(regex::Regex),
+    Linear(regex::Regex),
     /// It looks around, as in JavaScript: `(?!…)`. What takes too long does not match.
-    Looking(Box<fancy_regex::Regex>),
+    Backtracking(Box<fancy_regex::Regex>),
 }
 
 /// Whether capitals matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Case {
-    Matters,
-    Ignored,
+pub(crate) enum CaseSensitivity {
+    Sensitive,
+    Insensitive,
 }
 
 impl Pattern {
-    pub(crate) fn new(pattern: &str, case: Case) -> Result<Self, String> {
-        let any_case = case == Case::Ignored;
+    pub(crate) fn new(pattern: &str, case: CaseSensitivity) -> Result<Self, String> {
+        let any_case = case == CaseSensitivity::Insensitive;
         let plain = regex::RegexBuilder::new(pattern)
             .case_insensitive(any_case)
             .size_limit(PATTERN_BYTES_MAX)
             .build();
         let error = match plain {
-            Ok(plain) => return Ok(Self::Plain(plain)),
+            Ok(plain) => return Ok(Self::Linear(plain)),
             Err(error) => error,
         };
         let looking = fancy_regex::RegexBuilder::new(pattern)
@@ -47,48 +47,48 @@ impl Pattern {
             .delegate_size_limit(PATTERN_BYTES_MAX)
             .build();
         match (&error, looking) {
-            (regex::Error::Syntax(_), Ok(looking)) => Ok(Self::Looking(Box::new(looking))),
+            (regex::Error::Syntax(_), Ok(looking)) => Ok(Self::Backtracking(Box::new(looking))),
             _ => Err(format!("The pattern `{pattern}` cannot be used: {error}")),
         }
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
         match self {
-            Self::Plain(pattern) => pattern.is_match(text),
-            Self::Looking(pattern) => pattern.is_match(text).unwrap_or(false),
+            Self::Linear(pattern) => pattern.is_match(text),
+            Self::Backtracking(pattern) => pattern.is_match(text).unwrap_or(false),
         }
     }
 }
 
 /// A short text that a pattern is likely to match; none where it looks around or is too long.
-pub(crate) fn sample(pattern: &str) -> Option<String> {
+pub(crate) fn sample_match(pattern: &str) -> Option<String> {
     let mut text = String::new();
-    write(&regex_syntax::parse(pattern).ok()?, &mut text)?;
+    write_sample(&regex_syntax::parse(pattern).ok()?, &mut text)?;
     Some(text)
 }
 
-fn write(hir: &Hir, text: &mut String) -> Option<()> {
+fn write_sample(hir: &Hir, text: &mut String) -> Option<()> {
     if text.len() > SAMPLE_BYTES_MAX {
         return None;
     }
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.push_str(std::str::from_utf8(&literal.0).ok()?),
-        HirKind::Class(class) => text.push(letter(class)?),
+        HirKind::Class(class) => text.push(sample_char(class)?),
         HirKind::Repetition(repetition) => {
             for _ in 0..repetition.min {
-                write(&repetition.sub, text)?;
+                write_sample(&repetition.sub, text)?;
             }
         }
-        HirKind::Capture(capture) => write(&capture.sub, text)?,
-        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write(part, text))?,
-        HirKind::Alternation(choices) => write(choices.first()?, text)?,
+        HirKind::Capture(capture) => write_sample(&capture.sub, text)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write_sample(part, text))?,
+        HirKind::Alternation(choices) => write_sample(choices.first()?, text)?,
     }
     Some(())
 }
 
 /// One of a class, rather one that can be read.
-fn letter(class: &Class) -> Option<char> {
+fn sample_char(class: &Class) -> Option<char> {
     let Class::Unicode(class) = class else { return None };
     let holds =
         |wanted: &char| class.iter().any(|range| (range.start()..=range.end()).contains(wanted));

@@ -3,72 +3,73 @@
 //! Reading and linking go the same way through the file. Reading alone leaves out what other files hold,
 //! so that each file's own faults are known without them.
 
-mod arguments;
-mod assess;
-mod blocks;
-mod call;
-mod check;
+mod assessments;
 mod condition;
-mod contract;
-mod criteria;
-mod cursor;
-mod file;
-mod functions;
-mod kinds;
+mod delegations;
+mod file_reader;
+mod file_value;
+mod finding_sink;
 mod loops;
-mod parallel;
-mod phrases;
-mod prompt;
-mod sink;
-mod step;
-mod template;
+mod native_steps;
+mod notes_criteria;
+mod output_contract;
+mod prompt_blocks;
+mod prompt_functions;
+mod prompt_steps;
+mod routine_arguments;
+mod step_header;
+mod template_text;
 #[cfg(test)]
 pub(crate) mod tests;
-mod top;
+mod value_checks;
+mod workflow;
+mod workflow_calls;
+mod workrail_texts;
 
 use serde_json::Value;
 use trackway_domain::is_too_deep;
 
-use self::file::Linking;
-use self::sink::Sink;
-use crate::text::{Located, locate};
-use crate::{Definition, Fault};
+use self::file_reader::LinkState;
+use self::finding_sink::FindingSink;
+use crate::located_text::{LocatedValue, parse_located};
+use crate::{Definition, Finding};
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum FileFormat {
     Json,
     Yaml,
 }
 
 /// One file, read by itself. What it refers to is not in it yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
+pub struct DefinitionDraft {
     pub id: String,
-    located: Located,
-    strict: bool,
+    located: LocatedValue,
+    is_strict: bool,
     references: Vec<String>,
 }
 
 /// Why a file is no definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct ReadDefinitionError {
     /// The id, where the file says one.
     pub id: Option<String>,
-    pub faults: Vec<Fault>,
+    pub findings: Vec<Finding>,
 }
 
 /// Reads a file by itself.
 ///
 /// A YAML file, and a JSON file that says `"trackway": 1`, is strict: every key has to be known. Another
 /// JSON file may hold more than is acted on, which the definition then lists.
-pub fn read(text: &str, format: Format) -> Result<Draft, Unreadable> {
-    let located =
-        locate(text, format).map_err(|fault| Unreadable { id: None, faults: vec![fault] })?;
-    let strict = format == Format::Yaml || located.value.get("trackway").is_some();
-    let mut draft = Draft { id: String::new(), located, strict, references: Vec::new() };
-    let linking = Linking::new(None);
-    match draft.definition(&linking) {
+pub fn parse_draft(text: &str, format: FileFormat) -> Result<DefinitionDraft, ReadDefinitionError> {
+    let located = parse_located(text, format)
+        .map_err(|fault| ReadDefinitionError { id: None, findings: vec![fault] })?;
+    let strict = format == FileFormat::Yaml || located.value.get("trackway").is_some();
+    let mut draft =
+        DefinitionDraft { id: String::new(), located, is_strict: strict, references: Vec::new() };
+    let linking = LinkState::new(None);
+    match draft.build_definition(&linking) {
         Ok(definition) => {
             let references = linking.references.into_inner().into_iter().collect();
             draft.id = definition.id;
@@ -76,41 +77,41 @@ pub fn read(text: &str, format: Format) -> Result<Draft, Unreadable> {
             Ok(draft)
         }
         Err(faults) => {
-            let id = draft.value().get("id").and_then(Value::as_str).map(str::to_owned);
-            Err(Unreadable { id, faults })
+            let id = draft.root_value().get("id").and_then(Value::as_str).map(str::to_owned);
+            Err(ReadDefinitionError { id, findings: faults })
         }
     }
 }
 
-impl Draft {
+impl DefinitionDraft {
     /// Ids of the workflows that it refers to.
-    pub fn references(&self) -> Vec<&str> {
+    pub fn referenced_workflows(&self) -> Vec<&str> {
         self.references.iter().map(String::as_str).collect()
     }
 
     /// The definition in its normal form, with everything it refers to inside.
     pub fn link<'a>(
         &'a self,
-        library: &dyn Fn(&str) -> Option<&'a Draft>,
-    ) -> Result<Definition, Vec<Fault>> {
-        self.definition(&Linking::new(Some(&|id: &str| library(id))))
+        library: &dyn Fn(&str) -> Option<&'a DefinitionDraft>,
+    ) -> Result<Definition, Vec<Finding>> {
+        self.build_definition(&LinkState::new(Some(&|id: &str| library(id))))
     }
 
-    fn value(&self) -> &Value {
+    fn root_value(&self) -> &Value {
         &self.located.value
     }
 
-    fn strict(&self) -> bool {
-        self.strict
+    fn is_strict(&self) -> bool {
+        self.is_strict
     }
 
-    fn definition(&self, linking: &Linking<'_>) -> Result<Definition, Vec<Fault>> {
-        let sink = Sink::new(self.strict);
-        let top = top::read(self.value(), &sink, linking, None);
+    fn build_definition(&self, linking: &LinkState<'_>) -> Result<Definition, Vec<Finding>> {
+        let sink = FindingSink::new(self.is_strict);
+        let top = workflow::parse_workflow(self.root_value(), &sink, linking, None);
         let (mut faults, unheeded) = sink.into_parts();
         if !faults.is_empty() {
             for fault in &mut faults {
-                fault.line = self.located.line(&fault.path);
+                fault.line = self.located.line_of(&fault.path);
             }
             return Err(faults);
         }
@@ -129,12 +130,14 @@ impl Draft {
             steps: top.steps,
             first_answer_timeout: top.first_answer_timeout,
             on_exit: top.on_exit,
-            unheeded,
+            unsupported: unheeded,
         };
         // What is pinned has to be read back, and readers of JSON go down the stack with every level.
         match serde_json::to_value(&definition) {
             Ok(value) if !is_too_deep(&value) => Ok(definition),
-            _ => Err(vec![Fault::new("", "the workflow is nested too deep with everything in it")]),
+            _ => {
+                Err(vec![Finding::new("", "the workflow is nested too deep with everything in it")])
+            }
         }
     }
 }

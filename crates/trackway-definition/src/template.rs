@@ -5,9 +5,9 @@
 //! an upgrade of the library and cannot grow a value without bound.
 
 mod filters;
-mod names;
-mod reading;
-mod tags;
+mod name_check;
+mod tag_check;
+mod variable_reads;
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -18,9 +18,9 @@ use minijinja::{Environment, ErrorKind, Template, UndefinedBehavior, Value as Sh
 use serde_json::Value;
 use trackway_domain::Object;
 
-use crate::flaw::Flaw;
-use crate::lack::Lack;
-use crate::reads::{Failure, Reads};
+use crate::compile_error::CompileError;
+use crate::context_error::ContextError;
+use crate::context_reads::{ContextReads, EvaluationError};
 
 /// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
 /// Limit (Definitions): rendered prompt.
@@ -44,69 +44,69 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     // Only with it does an error know the name that is not set.
     environment.set_debug(true);
     environment.set_fuel(Some(FUEL));
-    environment.set_syntax(syntax());
+    environment.set_syntax(syntax_config());
     environment.set_recursion_limit(RECURSION_MAX);
     environment.set_formatter(|out, state, value| match value.kind() {
         ValueKind::String | ValueKind::Undefined => minijinja::escape_formatter(out, state, value),
-        _ => Ok(out.write_str(&filters::json(value)?)?),
+        _ => Ok(out.write_str(&filters::to_json(value)?)?),
     });
-    filters::add(&mut environment);
+    filters::add_to_environment(&mut environment);
     environment
 });
 
-fn syntax() -> SyntaxConfig {
+fn syntax_config() -> SyntaxConfig {
     // The default delimiters always build.
     SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
 }
 
 /// The text with the values of the context in it.
-pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
-    if is_plain(source) {
+pub(crate) fn render_template(source: &str, context: &Object) -> Result<String, ContextError> {
+    if has_no_tags(source) {
         return Ok(source.to_owned());
     }
-    let template = compile(source).map_err(Lack::wrong)?;
+    let template = compile(source).map_err(ContextError::invalid)?;
     // Only what the template reads: a context can be much larger than that.
     let names = template.undeclared_variables(false);
     let read = names.iter().filter_map(|name| context.get_key_value(name));
-    match fill(&template, read) {
+    match render_bytes(&template, read) {
         Ok(bytes) => String::from_utf8(bytes)
-            .map_err(|_| Lack::wrong("The template made something that is no text.")),
-        Err(error) => Err(lack(&error, &template, context)),
+            .map_err(|_| ContextError::invalid("The template made something that is no text.")),
+        Err(error) => Err(context_error(&error, &template, context)),
     }
 }
 
-fn fill<'v>(
+fn render_bytes<'v>(
     template: &Template<'_, '_>,
     values: impl IntoIterator<Item = (&'v String, &'v Value)>,
 ) -> Result<Vec<u8>, minijinja::Error> {
     let values = values.into_iter().map(|(name, value)| (name.as_str(), Shown::from(Serde(value))));
-    let mut text = Bounded(Vec::new());
+    let mut text = BoundedWriter(Vec::new());
     template.render_captured_to(Shown::from_pairs(values), &mut text)?;
     Ok(text.0)
 }
 
 /// Why a text is no template that can ever be filled in, for whoever reads a definition.
-pub(crate) fn template_fault(source: &str) -> Option<Flaw> {
-    if is_plain(source) {
+pub(crate) fn template_error(source: &str) -> Option<CompileError> {
+    if has_no_tags(source) {
         return None;
     }
     match compile(source) {
-        Ok(_) => names::unknown(source),
-        Err(reason) => Some(Flaw::from(reason)),
+        Ok(_) => name_check::find_unknown_name(source),
+        Err(reason) => Some(CompileError::from(reason)),
     }
 }
 
 /// What a template reads; nothing where it is none.
-pub(crate) fn reads(source: &str) -> Reads {
-    if is_plain(source) || source.len() > SOURCE_BYTES_MAX {
-        return Reads::default();
+pub(crate) fn template_reads(source: &str) -> ContextReads {
+    if has_no_tags(source) || source.len() > SOURCE_BYTES_MAX {
+        return ContextReads::default();
     }
-    reading::reads(source)
+    variable_reads::collect_reads(source)
 }
 
 /// The names that a template takes from outside.
 #[cfg(test)]
-pub(crate) fn undeclared(source: &str) -> Vec<String> {
+pub(crate) fn undeclared_names(source: &str) -> Vec<String> {
     let template = compile(source).ok();
     template
         .map(|found| found.undeclared_variables(false).into_iter().collect())
@@ -114,7 +114,7 @@ pub(crate) fn undeclared(source: &str) -> Vec<String> {
 }
 
 /// Most titles have nothing to fill in.
-fn is_plain(source: &str) -> bool {
+fn has_no_tags(source: &str) -> bool {
     source.len() <= RENDERED_BYTES_MAX && !source.contains(['{', '}'])
 }
 
@@ -122,45 +122,51 @@ fn compile(source: &str) -> Result<Template<'_, '_>, String> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(format!("A template has at most {SOURCE_BYTES_MAX} bytes."));
     }
-    tags::check(source)?;
+    tag_check::check_tags(source)?;
     let environment: &Environment<'_> = &ENVIRONMENT;
-    environment.template_from_str(source).map_err(|error| said(&error))
+    environment.template_from_str(source).map_err(|error| format_template_error(&error))
 }
 
-fn lack(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> Lack {
-    let failure = failure(error);
+fn context_error(
+    error: &minijinja::Error,
+    template: &Template<'_, '_>,
+    context: &Object,
+) -> ContextError {
+    let failure = evaluation_error(error);
     if matches!(error.kind(), ErrorKind::OutOfFuel | ErrorKind::WriteFailure) {
-        return Lack::wrong(failure.reason);
+        return ContextError::invalid(failure.reason);
     }
-    let reads = reading::reads(template.source());
-    let shown = reads.of(context);
-    let tried = |trial: &Object| match fill(template, trial) {
+    let reads = variable_reads::collect_reads(template.source());
+    let shown = reads.select_from(context);
+    let tried = |trial: &Object| match render_bytes(template, trial) {
         Ok(_) => Ok(()),
-        Err(error) => Err(self::failure(&error)),
+        Err(error) => Err(self::evaluation_error(&error)),
     };
-    reads.lack(&failure, &shown, &tried).unwrap_or_else(|| Lack::wrong(failure.reason))
+    reads
+        .find_context_error(&failure, &shown, &tried)
+        .unwrap_or_else(|| ContextError::invalid(failure.reason))
 }
 
-fn failure(error: &minijinja::Error) -> Failure {
+fn evaluation_error(error: &minijinja::Error) -> EvaluationError {
     let reason = match error.kind() {
         ErrorKind::OutOfFuel => "The template takes too long to fill in.".to_owned(),
         ErrorKind::WriteFailure => {
             format!("The filled-in text is longer than {RENDERED_BYTES_MAX} bytes.")
         }
-        _ => said(error),
+        _ => format_template_error(error),
     };
-    Failure { reason, unset: error.detail().and_then(unset) }
+    EvaluationError { reason, unset: error.detail().and_then(undefined_path) }
 }
 
 /// The path that an error says is undefined.
-fn unset(detail: &str) -> Option<String> {
+fn undefined_path(detail: &str) -> Option<String> {
     let before = &detail[..detail.find("` is undefined")?];
     let expression = before.rfind('`').map(|start| &before[start + 1..])?;
     Some(expression.replace('[', ".").replace([']', '\'', '"'], ""))
 }
 
 /// An error in one sentence, with its line.
-fn said(error: &minijinja::Error) -> String {
+fn format_template_error(error: &minijinja::Error) -> String {
     let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     match error.line() {
         Some(line) => format!("The template cannot be filled in: {what} (line {line})."),
@@ -169,9 +175,9 @@ fn said(error: &minijinja::Error) -> String {
 }
 
 /// Refuses to grow beyond the bound.
-struct Bounded(Vec<u8>);
+struct BoundedWriter(Vec<u8>);
 
-impl Write for Bounded {
+impl Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > RENDERED_BYTES_MAX {
             return Err(io::Error::other("too long"));

@@ -8,16 +8,16 @@
 //! The walk is the same for both drivers. It goes on by itself until something outside has to happen or
 //! until the end; [`Mode`] says which steps are outside. [`Walker`] is a walk under way.
 
-mod bounds;
-mod decision;
-mod enter;
-mod held;
-mod inner;
-mod items;
-mod names;
-mod place;
-mod source;
-mod undecided;
+mod item_needs;
+mod loop_decisions;
+mod loop_variables;
+mod nested_context;
+mod size_limits;
+mod step_entry;
+mod step_lookup;
+mod undecided_steps;
+mod value_resolution;
+mod walk_blocks;
 mod walker;
 
 use std::collections::BTreeMap;
@@ -27,38 +27,38 @@ use serde_json::Value;
 use trackway_domain::Object;
 
 pub(crate) use self::{
-    held::lost,
-    names::own_names,
-    place::{owner, way},
+    loop_variables::loop_names,
+    step_lookup::{owner_step, root_for_item},
+    walk_blocks::lost_position_block,
     walker::Walker,
 };
 
 /// A place in a definition. A stored format: it lies in every node of a guided run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Walk {
-    #[serde(default, skip_serializing_if = "Root::is_default")]
-    pub(crate) root: Root,
+pub(crate) struct WalkPosition {
+    #[serde(default, skip_serializing_if = "WalkRoot::is_default")]
+    pub(crate) root: WalkRoot,
     /// From the outermost list to the one with the step at hand. Empty when the walk is complete.
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) frames: Vec<WalkFrame>,
     /// Decisions sent before the loops that they are for; by the loop's id, empty for whichever is next.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) ahead: BTreeMap<String, Decision>,
+    pub(crate) early_decisions: BTreeMap<String, LoopDecision>,
 }
 
 /// The list of steps that a walk is a walk of.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Root {
+pub(crate) struct WalkRoot {
     /// The definition's exit handlers instead of its steps.
     #[serde(default)]
     pub(crate) exit: bool,
     /// The way from there to a map whose item this is.
     #[serde(default)]
-    pub(crate) hops: Vec<Hop>,
+    pub(crate) hops: Vec<PathHop>,
 }
 
-impl Root {
+impl WalkRoot {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -67,8 +67,8 @@ impl Root {
 /// Into the step at a position, and into one of its cases where it is a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Hop {
-    pub(crate) at: usize,
+pub(crate) struct PathHop {
+    pub(crate) step_index: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) case: Option<usize>,
 }
@@ -76,16 +76,16 @@ pub(crate) struct Hop {
 /// One list of steps that the walk is inside of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Frame {
+pub(crate) struct WalkFrame {
     /// Position of the step at hand.
-    pub(crate) at: usize,
-    pub(crate) inside: Inside,
+    pub(crate) step_index: usize,
+    pub(crate) kind: FrameKind,
 }
 
 /// What a list of steps belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Inside {
+pub(crate) enum FrameKind {
     Root,
     Group,
     /// The case with this number.
@@ -95,14 +95,14 @@ pub(crate) enum Inside {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outer: Option<Object>,
     },
-    Loop(Rounds),
-    Map(Items),
+    Loop(LoopState),
+    Map(MapState),
 }
 
 /// Where a loop stands.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rounds {
+pub(crate) struct LoopState {
     /// From 0.
     pub(crate) round: u32,
     /// The list as it was when the loop was entered.
@@ -113,7 +113,7 @@ pub(crate) struct Rounds {
     pub(crate) count: Option<u64>,
     /// The last decision of this round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) decision: Option<Decision>,
+    pub(crate) decision: Option<LoopDecision>,
     /// What the context held under the loop's own names; put back when the loop is left.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub(crate) shadowed: Object,
@@ -122,7 +122,7 @@ pub(crate) struct Rounds {
 /// Where a map stands that goes through its items one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Items {
+pub(crate) struct MapState {
     pub(crate) list: Vec<Value>,
     /// Results of the items before the one at hand.
     pub(crate) results: Vec<Value>,
@@ -133,14 +133,14 @@ pub(crate) struct Items {
 /// What an artifact `wr.loop_control` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Decision {
+pub(crate) enum LoopDecision {
     Continue,
     Stop,
 }
 
 /// Who drives, and so which steps are outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum WalkMode {
     /// An outside agent, who is asked for prompts, questions and tools. Emitted artifacts become
     /// documents on the way, and a map is gone through one item after the other.
     Caller,

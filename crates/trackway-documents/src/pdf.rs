@@ -7,10 +7,10 @@
 
 mod block;
 mod draw;
+mod fonts;
 mod layout;
-mod letters;
 
-use letters::Letters;
+use fonts::FontSet;
 
 /// Why no PDF could be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,10 +26,10 @@ impl PdfError {
 }
 
 /// The document: the same bytes for the same text. Viewers show the title as the name of the file.
-pub fn from_markdown(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
-    let letters = Letters::load()?;
-    let lines = layout::lines(&letters, &block::blocks(markdown));
-    draw::document(&letters, title, &lines)
+pub fn render_markdown(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
+    let letters = FontSet::load()?;
+    let lines = layout::layout_blocks(&letters, &block::parse_blocks(markdown));
+    draw::render_pdf(&letters, title, &lines)
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use crate::{Caller, Scopes};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Access {
     pub caller: Caller,
-    reach: Reach,
+    coverage: Coverage,
 }
 
 /// The owners whose data a caller may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Reach {
+enum Coverage {
     Own,
     Tenant,
 }
@@ -20,39 +20,39 @@ enum Reach {
 impl Access {
     /// The access that these scopes grant to the caller.
     pub fn new(caller: Caller, scopes: &Scopes) -> Self {
-        if scopes.open_tenant() { Self::tenant(caller) } else { Self::own(caller) }
+        if scopes.allows_tenant() { Self::tenant_wide(caller) } else { Self::own_only(caller) }
     }
 
     /// Access to the caller's own data only.
-    pub const fn own(caller: Caller) -> Self {
-        Self { caller, reach: Reach::Own }
+    pub const fn own_only(caller: Caller) -> Self {
+        Self { caller, coverage: Coverage::Own }
     }
 
     /// Access to the data of all users in the caller's tenant.
-    pub const fn tenant(caller: Caller) -> Self {
-        Self { caller, reach: Reach::Tenant }
+    pub const fn tenant_wide(caller: Caller) -> Self {
+        Self { caller, coverage: Coverage::Tenant }
     }
 
     /// The caller on a machine without auth.
     pub fn local() -> Self {
-        Self::own(Caller::local())
+        Self::own_only(Caller::local())
     }
 
     /// Whether the caller may see and change data of this owner: a session, or a run with its log,
     /// documents, files and push configurations. For the caller, anything else does not exist.
     pub fn covers(&self, owner: &Caller) -> bool {
         owner.tenant == self.caller.tenant
-            && match self.reach {
-                Reach::Own => owner.user == self.caller.user,
-                Reach::Tenant => true,
+            && match self.coverage {
+                Coverage::Own => owner.user == self.caller.user,
+                Coverage::Tenant => true,
             }
     }
 
     /// The one user whose data is covered; `None` if the whole tenant is covered.
-    pub fn user(&self) -> Option<&str> {
-        match self.reach {
-            Reach::Own => Some(&self.caller.user),
-            Reach::Tenant => None,
+    pub fn only_user(&self) -> Option<&str> {
+        match self.coverage {
+            Coverage::Own => Some(&self.caller.user),
+            Coverage::Tenant => None,
         }
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     /// Proves X6: data of another tenant does not exist for the caller. Inside a tenant, data belongs to
     /// its user unless a scope says `tenant`.
     #[test]
-    fn things_are_their_owners_unless_a_scope_opens_the_tenant() {
+    fn access_covers_own_things_unless_a_scope_opens_the_tenant() {
         let access = |user: &str, scopes: &[&str]| {
             Access::new(Caller::new("acme", user), &Scopes::new(scopes).unwrap())
         };
@@ -76,7 +76,7 @@ mod tests {
             (access("ann", &["tenant"]), [true, true, false]),
             (access("eve", &["*", "tenant"]), [true, true, false]),
             (access("eve", &["agent:tenant:call"]), [false, false, false]),
-            (Access::own(Caller::new("acme", "bob")), [false, true, false]),
+            (Access::own_only(Caller::new("acme", "bob")), [false, true, false]),
         ];
         let owners = [("acme", "ann"), ("acme", "bob"), ("umbrella", "ann")];
         for (access, expected) in table {

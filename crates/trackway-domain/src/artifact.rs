@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactId, BadId, Object, Part};
+use crate::{ArtifactId, Object, ParseIdError, Part};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
@@ -37,12 +37,12 @@ impl Artifact {
     }
 
     /// An artifact of one text.
-    pub fn text(id: &str, text: impl Into<String>) -> Result<Self, BadId> {
+    pub fn text(id: &str, text: impl Into<String>) -> Result<Self, ParseIdError> {
         Ok(Self::new(ArtifactId::new(id)?, vec![Part::text(text)]))
     }
 
     /// An artifact of one JSON value.
-    pub fn data(id: &str, value: impl Into<serde_json::Value>) -> Result<Self, BadId> {
+    pub fn data(id: &str, value: impl Into<serde_json::Value>) -> Result<Self, ParseIdError> {
         Ok(Self::new(ArtifactId::new(id)?, vec![Part::data(value)]))
     }
 

@@ -8,9 +8,9 @@ use crate::{AckId, DocumentChange, Node, NodeId, Object};
 /// What a guided run records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Guided {
+pub enum GuidedEvent {
     /// The first node.
-    Opened { node: Node, answer: Answer, documents: Vec<DocumentChange> },
+    Opened { node: Node, answer: AttemptReply, documents: Vec<DocumentChange> },
     /// One answer to a node. A repeated answer finds this record and adds no other.
     Attempted(Attempt),
     /// Notes on a node, or on the session if no node is named. The run does not advance.
@@ -27,16 +27,16 @@ pub struct Attempt {
     /// Digest of `inputs` as canonical JSON. Together with node and ack it identifies a repeated
     /// answer.
     pub digest: String,
-    pub inputs: Inputs,
+    pub inputs: AttemptInputs,
     pub outcome: AttemptOutcome,
-    pub answer: Answer,
+    pub answer: AttemptReply,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documents: Vec<DocumentChange>,
 }
 
 /// The data that an agent sends with an answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Inputs {
+pub struct AttemptInputs {
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub context: Object,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,21 +55,21 @@ pub enum AttemptOutcome {
     /// The run advanced to this node.
     Advanced(Node),
     /// The run did not advance, for this reason.
-    Blocked(Block),
+    Blocked(BlockReason),
 }
 
 /// Why an answer does not advance a run, and what would advance it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Block {
+pub struct BlockReason {
     /// A stable name of the reason, such as `output-invalid`.
     pub code: String,
     pub message: String,
-    pub needs: Vec<Need>,
+    pub needs: Vec<InputRequirement>,
 }
 
 /// One thing that is missing or wrong, and what to send instead.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Need {
+pub struct InputRequirement {
     /// JSON pointer into the call's arguments: `/output/review/title`, `/context/items`.
     pub pointer: String,
     pub message: String,
@@ -83,19 +83,19 @@ pub struct Need {
 
 /// The reply that the caller got in addition to the node. A repeated answer gets the same reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct AttemptReply {
     /// The ack that the reply offered for the pending step; `None` if no step is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack: Option<AckId>,
-    pub branch: Branch,
+    pub branch: BranchPosition,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    pub seal: Seal,
+    pub seal: RenderStamp,
 }
 
 /// The position of an answered node among the branches of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Branch {
+pub struct BranchPosition {
     /// The parent already had an answer.
     pub forked: bool,
     /// 0 for the first branch.
@@ -104,7 +104,7 @@ pub struct Branch {
     pub siblings: u32,
 }
 
-impl Branch {
+impl BranchPosition {
     /// The first answer to a node, and the start of a run.
     pub const FIRST: Self = Self { forked: false, index: 0, siblings: 1 };
 }
@@ -132,7 +132,7 @@ impl Warning {
 
 /// What a door needs to render the same reply again, byte for byte. Only the door reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Seal {
+pub struct RenderStamp {
     /// Name of the key that signed the tokens of the reply.
     pub key: String,
     /// Version of the text of the reply.

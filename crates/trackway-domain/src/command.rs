@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, GuidedCommand, Message, MessageId, Op,
-    Problem, QuestionId, Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WaitingRun,
-    WorkflowRef, Yield,
+    Caller, ChildOutcome, Failure, FirstAnswer, GuidedCommand, Message, MessageId, Op, QuestionId,
+    ReplayMismatch, RunId, Seq, SessionId, StepOutcome, StepRetry, TimerKey, Timestamp,
+    ValidationError, WaitingRun, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -24,9 +24,9 @@ pub enum Command {
         outcome: StepOutcome,
     },
     /// One attempt of the program's step failed. The step will be tried again.
-    RetryStep(Retry),
+    RetryStep(StepRetry),
     /// The program used a value that replays must repeat.
-    Draw {
+    RecordValue {
         op: Op,
         value: Value,
     },
@@ -41,30 +41,30 @@ pub enum Command {
         child: Box<NewChild>,
     },
     /// The program stopped waiting for the answer to this question.
-    Withdraw {
+    WithdrawQuestion {
         op: Op,
     },
     /// The program returned.
     End(Result<Value, Failure>),
     /// A caller's message: an answer, or a message for the history.
-    Deliver(Box<Delivery>),
+    Deliver(Box<MessageDelivery>),
     Cancel,
     /// A timer is due.
-    Fire(Timer),
+    FireTimer(TimerKey),
     /// A child ended.
-    EndChild {
+    ReceiveChildOutcome {
         child: RunId,
         outcome: ChildOutcome,
     },
     /// A run that this run waits for has given its first answer.
-    TakeAnswer {
+    ReceiveFirstAnswer {
         from: RunId,
         /// The message that it answers. It identifies a repeated delivery.
         reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
     /// A run below this one waits for a person, or no longer waits.
-    TakeWaiting {
+    UpdateWaitingRun {
         run: RunId,
         number: Seq,
         waits: Option<WaitingRun>,
@@ -72,7 +72,7 @@ pub enum Command {
     /// A caller adopts an imported run.
     Adopt,
     /// The program does not fit the log.
-    Park(Evidence),
+    Park(ReplayMismatch),
     /// The program fits the log again.
     Unpark,
     /// What an outside agent does with a run that it drives.
@@ -159,27 +159,27 @@ pub struct ForkPoint {
 
 /// A caller's message to an existing run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Delivery {
+pub struct MessageDelivery {
     pub message: Message,
     /// The question that it answers: the one that the sender names, or else the one that was open when
     /// it arrived.
     pub question: Option<QuestionId>,
     /// Other messages to the same question are being processed at the same time.
-    pub others: bool,
+    pub has_concurrent: bool,
     /// The run that sends the message and waits for the next answer.
     pub awaited_by: Option<RunId>,
     /// The answer, parsed before the decision because parsing takes long.
-    pub reading: Option<Box<Reading>>,
+    pub parsed_answer: Option<Box<ParsedAnswer>>,
     /// The program has processed the whole log and waits. Until then, it may still take another path
     /// that needs no answer.
-    pub settled: bool,
+    pub is_program_idle: bool,
 }
 
 /// An answer to a question, parsed and checked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct ParsedAnswer {
     pub question: QuestionId,
     pub input: Value,
     /// What is wrong with the answer; empty if it is valid.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ValidationError>,
 }

@@ -25,13 +25,13 @@ pub enum Errand {
         workflow: WorkflowRef,
         input: Value,
     },
-    TellParent {
+    NotifyParent {
         parent: RunId,
         child: RunId,
         outcome: ChildOutcome,
     },
     /// Notify a parent that a run below it waits for a person, or no longer waits.
-    TellWaiting {
+    NotifyWaiting {
         to: RunId,
         run: RunId,
         /// Number of the event that reports it, in the log of the sender. An older report is ignored.
@@ -39,7 +39,7 @@ pub enum Errand {
         waits: Option<WaitingRun>,
     },
     /// Deliver the first answer of one run to a run that waits for it.
-    TellAnswer {
+    DeliverFirstAnswer {
         to: RunId,
         from: RunId,
         /// The message that it answers; `None` if it is the first answer after a child's start.

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ArtifactChunk, ChildOutcome, Evidence, Failure, FirstAnswer, Guided, Message, MessageId, Op,
-    Part, Problem, Question, QuestionId, RunId, Seq, StateName, StepOutcome, Submission, Timestamp,
-    WaitingRun,
+    ArtifactChunk, ChildOutcome, Failure, FirstAnswer, GuidedEvent, Message, MessageId, Op, Part,
+    Question, QuestionId, ReplayMismatch, RunId, Seq, StateName, StepOutcome, Submission,
+    Timestamp, ValidationError, WaitingRun,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.
@@ -36,14 +36,14 @@ pub enum Event {
     },
     /// An answer that does not satisfy the question's schema. The question is asked again.
     Refused {
-        resume: Resume,
-        problems: Vec<Problem>,
+        resume: AnswerRequest,
+        problems: Vec<ValidationError>,
         question: Question,
         message_id: MessageId,
     },
     /// A valid answer. The run continues with `input`.
     Resumed {
-        resume: Resume,
+        resume: AnswerRequest,
         input: Value,
         /// The run that sent the answer and waits for the next answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub enum Event {
         replaces: bool,
     },
     /// An answer to a question that already had an answer.
-    Late(Late),
+    Late(LateAnswer),
     /// A message that does not answer a question.
     Noted {
         message: Message,
@@ -68,7 +68,7 @@ pub enum Event {
         outcome: StepOutcome,
     },
     /// One attempt of a step failed. The next attempt has a due time.
-    StepFailed(Retry),
+    StepFailed(StepRetry),
     /// A value that must be the same on every replay: a timestamp or a random number.
     Drawn {
         op: Op,
@@ -133,7 +133,7 @@ pub enum Event {
     },
     /// The program cannot be replayed. The state stays; the run waits for code that fits its log.
     Parked {
-        evidence: Evidence,
+        evidence: ReplayMismatch,
         state: StateName,
         message_id: MessageId,
     },
@@ -144,7 +144,7 @@ pub enum Event {
     /// A caller adopted the imported run; it continues.
     Adopted,
     /// Something in a run that an outside agent drives.
-    Guided(Box<Guided>),
+    Guided(Box<GuidedEvent>),
     Completed {
         output: Value,
         /// Set if the output is a text and the run has no artifact. The text is then the message of the end.
@@ -183,14 +183,14 @@ impl WorkflowRef {
     }
 
     /// Whether runs of this workflow hold the notes of a session itself.
-    pub fn holds_session_notes(&self) -> bool {
+    pub fn is_session_notes(&self) -> bool {
         self.name == Self::SESSION_NOTES && self.version == Self::SESSION_NOTES_VERSION
     }
 }
 
 /// One request to answer a question, and its order among the requests to that question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Resume {
+pub struct AnswerRequest {
     pub question: QuestionId,
     pub message: Message,
     /// 1 for the first request to this question.
@@ -201,16 +201,16 @@ pub struct Resume {
 
 /// A request that came after its question was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Late {
-    pub resume: Resume,
+pub struct LateAnswer {
+    pub resume: AnswerRequest,
     /// What is wrong with it; empty if it would have been valid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ValidationError>,
 }
 
 /// A failed attempt of a step that will be tried again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Retry {
+pub struct StepRetry {
     pub op: Op,
     /// 1 for the first attempt.
     pub attempt: u32,
@@ -250,10 +250,10 @@ impl Event {
             Self::Imported => "imported",
             Self::Adopted => "adopted",
             Self::Guided(guided) => match **guided {
-                Guided::Opened { .. } => "opened",
-                Guided::Attempted(_) => "attempted",
-                Guided::Checkpointed(_) => "checkpointed",
-                Guided::Repinned { .. } => "repinned",
+                GuidedEvent::Opened { .. } => "opened",
+                GuidedEvent::Attempted(_) => "attempted",
+                GuidedEvent::Checkpointed(_) => "checkpointed",
+                GuidedEvent::Repinned { .. } => "repinned",
             },
             Self::Completed { .. } => "completed",
             Self::Failed { .. } => "failed",

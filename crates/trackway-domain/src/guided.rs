@@ -1,13 +1,14 @@
 //! Commands of guided runs, which an outside agent drives from node to node.
 
 use crate::{
-    AckId, Block, Branch, Inputs, Node, NodeId, Object, Seal, Seq, StepState, Submission, Warning,
+    AckId, AttemptInputs, BlockReason, BranchPosition, Node, NodeId, Object, RenderStamp, Seq,
+    StepState, Submission, Warning,
 };
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum GuidedCommand {
     /// Creates the run at its first step.
-    Open { submission: Box<Submission>, step: Box<StepState>, seal: Seal },
+    Open { submission: Box<Submission>, step: Box<StepState>, seal: RenderStamp },
     /// Creates the run that keeps a session's own notes, with the first of them.
     OpenNotes { submission: Box<Submission>, notes: String },
     /// The agent answers a node.
@@ -25,10 +26,10 @@ pub struct NodeAnswer {
     pub ack: AckId,
     /// Digest of the inputs, which identifies a repeated answer.
     pub digest: String,
-    pub inputs: Inputs,
+    pub inputs: AttemptInputs,
     pub consent: Consent,
-    pub seal: Seal,
-    pub result: Result<StepState, Block>,
+    pub seal: RenderStamp,
+    pub result: Result<StepState, BlockReason>,
     /// A warning about the definition of the node.
     pub warning: Option<Warning>,
 }
@@ -46,7 +47,7 @@ pub struct AnsweredNode {
     /// How many answers to it were blocked.
     pub blocked: u32,
     /// Its branch position when it was made.
-    pub branch: Branch,
+    pub branch: BranchPosition,
 }
 
 /// How the engine gets a person's agreement if a step needs it.
@@ -55,6 +56,6 @@ pub enum Consent {
     /// The answer itself is the agreement: the agent has instructions to ask.
     Implied,
     /// The door can ask, and has not yet.
-    ToBeAsked,
-    Given(bool),
+    NotAskedYet,
+    Answered(bool),
 }

@@ -18,14 +18,14 @@ const CHOSEN_ID_BYTES_MAX: usize = 256;
 /// A text that does not have the form of its id type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a valid {kind}: {why}")]
-pub struct BadId {
+pub struct ParseIdError {
     pub kind: &'static str,
     pub text: String,
     pub why: &'static str,
 }
 
 /// Ids that only Trackway makes: a time-ordered UUID behind a prefix.
-macro_rules! made_id {
+macro_rules! generated_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $kind:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,10 +54,10 @@ macro_rules! made_id {
         }
 
         impl FromStr for $name {
-            type Err = BadId;
+            type Err = ParseIdError;
 
-            fn from_str(text: &str) -> Result<Self, BadId> {
-                let bad = |why| BadId { kind: $kind, text: text.chars().take(64).collect(), why };
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
+                let bad = |why| ParseIdError { kind: $kind, text: text.chars().take(64).collect(), why };
                 let hex = text
                     .strip_prefix($prefix)
                     .ok_or_else(|| bad(concat!("it does not start with ", $prefix)))?;
@@ -86,7 +86,7 @@ macro_rules! made_id {
 }
 
 /// Ids that a client may choose: any printable text within a bound.
-macro_rules! chosen_id {
+macro_rules! client_chosen_id {
     ($(#[$doc:meta])* $name:ident, $kind:literal) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -94,15 +94,15 @@ macro_rules! chosen_id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            pub fn new(text: &str) -> Result<Self, BadId> {
-                let bad = |why| BadId { kind: $kind, text: text.chars().take(64).collect(), why };
+            pub fn new(text: &str) -> Result<Self, ParseIdError> {
+                let bad = |why| ParseIdError { kind: $kind, text: text.chars().take(64).collect(), why };
                 if text.is_empty() {
                     return Err(bad("it is empty"));
                 }
                 if text.len() > CHOSEN_ID_BYTES_MAX {
                     return Err(bad("it is longer than 256 bytes"));
                 }
-                if text.chars().any(|c| c.is_control() || turns_text(c)) {
+                if text.chars().any(|c| c.is_control() || is_bidi_control(c)) {
                     return Err(bad("it contains control characters"));
                 }
                 Ok(Self(text.into()))
@@ -126,17 +126,17 @@ macro_rules! chosen_id {
         }
 
         impl FromStr for $name {
-            type Err = BadId;
+            type Err = ParseIdError;
 
-            fn from_str(text: &str) -> Result<Self, BadId> {
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
                 Self::new(text)
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = BadId;
+            type Error = ParseIdError;
 
-            fn try_from(text: String) -> Result<Self, BadId> {
+            fn try_from(text: String) -> Result<Self, ParseIdError> {
                 Self::new(&text)
             }
         }
@@ -151,50 +151,50 @@ macro_rules! chosen_id {
 
 /// Characters that reverse the text around them, so that a screen shows another name than the real
 /// one.
-const fn turns_text(c: char) -> bool {
+const fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-made_id!(
+generated_id!(
     /// One run: one execution of one workflow. It is the task id on the A2A door.
     RunId, "run_", "run id"
 );
-made_id!(
+generated_id!(
     /// One question that a run has asked.
     QuestionId, "qst_", "question id"
 );
-made_id!(
+generated_id!(
     /// One node: a point of a guided run from which it can continue.
     NodeId, "nod_", "node id"
 );
-made_id!(
+generated_id!(
     /// Identifies one answer to a node.
     AckId, "ack_", "ack id"
 );
-chosen_id!(
+client_chosen_id!(
     /// One session: a workstream of several runs. Clients may choose its id.
     SessionId, "session id"
 );
-chosen_id!(
+client_chosen_id!(
     /// One message. Callers choose the ids of theirs, so that a repeated send is recognised. Ours are
     /// UUIDv7.
     MessageId, "message id"
 );
-chosen_id!(
+client_chosen_id!(
     /// One artifact of a run, often a file-like name such as `receipt.json`.
     ArtifactId, "artifact id"
 );
 
 impl SessionId {
     /// The id of a session that the caller did not name.
-    pub fn made(uuid: Uuid) -> Self {
+    pub fn from_uuid(uuid: Uuid) -> Self {
         Self(format!("ses_{}", uuid.simple()).into())
     }
 }
 
 impl MessageId {
     /// The id of a message that we make: a plain UUID, because other programs parse it as one.
-    pub fn made(uuid: Uuid) -> Self {
+    pub fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid.to_string().into())
     }
 }

@@ -27,7 +27,7 @@ pub struct Node {
     pub kept: BTreeMap<String, Seq>,
     /// The next step; `None` if the workflow is complete here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingStep>,
 }
 
 /// The state of a guided run after a start or an answer, as its interpreter reports it.
@@ -38,7 +38,7 @@ pub struct StepState {
     /// The context of the current step. Inside a nested workflow, it is the context of the nested one.
     pub context: Object,
     /// `None` if the workflow is complete.
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingStep>,
     /// What this adds to the session's documents.
     pub documents: Vec<DocumentChange>,
     pub warnings: Vec<Warning>,
@@ -46,7 +46,7 @@ pub struct StepState {
 
 /// The step that a node waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pending {
+pub struct PendingStep {
     /// The step's id in the definition.
     pub step: String,
     pub title: String,
@@ -55,15 +55,15 @@ pub struct Pending {
     pub confirm: bool,
     /// What the answer's `output` must be, if the step defines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Expected>,
+    pub output: Option<ExpectedOutput>,
     /// Facts that later conditions use and that are not set yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub facts: Vec<WantedFact>,
+    pub facts: Vec<MissingFact>,
 }
 
 /// A name in the context that later conditions use and that is not set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WantedFact {
+pub struct MissingFact {
     /// A path of names joined by dots.
     pub name: String,
     /// Values that the conditions compare it with.
@@ -75,7 +75,7 @@ pub struct WantedFact {
 
 /// The form of an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Expected {
+pub struct ExpectedOutput {
     pub schema: Value,
     pub example: Value,
     pub required: bool,

@@ -63,7 +63,7 @@ pub struct Op {
 /// Text that is not the name of an op.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} does not name an op (kind:key#occurrence)")]
-pub struct BadOp(String);
+pub struct ParseOpError(String);
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,23 +72,23 @@ impl fmt::Display for Op {
 }
 
 impl FromStr for Op {
-    type Err = BadOp;
+    type Err = ParseOpError;
 
-    fn from_str(text: &str) -> Result<Self, BadOp> {
+    fn from_str(text: &str) -> Result<Self, ParseOpError> {
         let parse = || {
             let (kind, rest) = text.split_once(':')?;
             let (key, occurrence) = rest.rsplit_once('#')?;
             let kind = OpKind::ALL.into_iter().find(|k| k.name() == kind)?;
             Some(Self { kind, key: key.into(), occurrence: occurrence.parse().ok()? })
         };
-        parse().ok_or_else(|| BadOp(text.to_owned()))
+        parse().ok_or_else(|| ParseOpError(text.to_owned()))
     }
 }
 
 impl TryFrom<String> for Op {
-    type Error = BadOp;
+    type Error = ParseOpError;
 
-    fn try_from(text: String) -> Result<Self, BadOp> {
+    fn try_from(text: String) -> Result<Self, ParseOpError> {
         text.parse()
     }
 }
@@ -101,14 +101,14 @@ impl From<Op> for String {
 
 /// What a durable timer is for. One run has at most one timer of each name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
+pub enum TimerKey {
     /// A sleep, or the pause before a step's next attempt.
     Op(Op),
     /// The moment at which the whole run fails.
     Deadline,
 }
 
-impl fmt::Display for Timer {
+impl fmt::Display for TimerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Op(op) => op.fmt(f),
@@ -117,10 +117,10 @@ impl fmt::Display for Timer {
     }
 }
 
-impl FromStr for Timer {
-    type Err = BadOp;
+impl FromStr for TimerKey {
+    type Err = ParseOpError;
 
-    fn from_str(text: &str) -> Result<Self, BadOp> {
+    fn from_str(text: &str) -> Result<Self, ParseOpError> {
         if text == "deadline" { Ok(Self::Deadline) } else { text.parse().map(Self::Op) }
     }
 }

@@ -41,7 +41,7 @@ pub struct ChildOutcome {
 /// not change it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FirstAnswer {
-    pub kind: AnswerKind,
+    pub kind: FirstAnswerKind,
     /// The content; an empty answer is an answer too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -56,7 +56,7 @@ pub struct FirstAnswer {
 /// The kind of a first answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AnswerKind {
+pub enum FirstAnswerKind {
     Answered,
     Rejected,
     InputRequired,
@@ -65,12 +65,12 @@ pub enum AnswerKind {
 }
 
 impl FirstAnswer {
-    pub fn said(parts: Vec<Part>) -> Self {
-        Self { kind: AnswerKind::Answered, parts, schema: None, reason: None }
+    pub fn from_parts(parts: Vec<Part>) -> Self {
+        Self { kind: FirstAnswerKind::Answered, parts, schema: None, reason: None }
     }
 
     /// An answer without content, for this reason.
-    pub fn without(kind: AnswerKind, reason: impl Into<String>) -> Self {
+    pub fn from_failure(kind: FirstAnswerKind, reason: impl Into<String>) -> Self {
         Self { kind, parts: Vec::new(), schema: None, reason: Some(reason.into()) }
     }
 }
@@ -88,7 +88,7 @@ pub struct WaitingRun {
 /// Why a run could not be replayed: the operation that the code requested, and what the log has
 /// instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ReplayMismatch {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,

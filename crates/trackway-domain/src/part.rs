@@ -48,7 +48,7 @@ impl Part {
     /// A JSON value, marked as `application/json`.
     pub fn data(value: impl Into<Value>) -> Self {
         Self { content: Content::Data(value.into()), metadata: Object::new() }
-            .with("mimeType", "application/json")
+            .with_metadata("mimeType", "application/json")
     }
 
     pub fn file(file: File) -> Self {
@@ -57,7 +57,7 @@ impl Part {
 
     /// The same part with one more metadata entry.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub fn with_metadata(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.to_owned(), value.into());
         self
     }
@@ -106,35 +106,35 @@ pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
 
 /// Content of a message: text, or parts that are kept unchanged.
 pub trait IntoParts {
-    fn into_content(self) -> Vec<Part>;
+    fn into_message_parts(self) -> Vec<Part>;
 }
 
 impl IntoParts for &str {
-    fn into_content(self) -> Vec<Part> {
+    fn into_message_parts(self) -> Vec<Part> {
         vec![Part::text(self)]
     }
 }
 
 impl IntoParts for String {
-    fn into_content(self) -> Vec<Part> {
+    fn into_message_parts(self) -> Vec<Part> {
         vec![Part::text(self)]
     }
 }
 
 impl IntoParts for Part {
-    fn into_content(self) -> Vec<Part> {
+    fn into_message_parts(self) -> Vec<Part> {
         vec![self]
     }
 }
 
 impl IntoParts for Vec<Part> {
-    fn into_content(self) -> Vec<Part> {
+    fn into_message_parts(self) -> Vec<Part> {
         self
     }
 }
 
 impl<const N: usize> IntoParts for [Part; N] {
-    fn into_content(self) -> Vec<Part> {
+    fn into_message_parts(self) -> Vec<Part> {
         self.into()
     }
 }
@@ -155,9 +155,10 @@ mod tests {
     /// Proves L2.
     #[test]
     fn text_becomes_one_text_part_and_parts_stay_as_given() {
-        assert_eq!("hi".into_content(), vec![Part::text("hi")]);
-        let parts = vec![Part::text("a").with("k", 1), Part::data(serde_json::json!({"b": 2}))];
-        assert_eq!(parts.clone().into_content(), parts);
+        assert_eq!("hi".into_message_parts(), vec![Part::text("hi")]);
+        let parts =
+            vec![Part::text("a").with_metadata("k", 1), Part::data(serde_json::json!({"b": 2}))];
+        assert_eq!(parts.clone().into_message_parts(), parts);
         assert_eq!(parts[1].metadata["mimeType"], "application/json");
     }
 }

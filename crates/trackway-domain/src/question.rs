@@ -8,7 +8,7 @@ use crate::{Part, QuestionId};
 /// Why a run is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum InterruptReason {
     InputRequired,
     AuthRequired,
 }
@@ -17,7 +17,7 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     pub id: QuestionId,
-    pub reason: Reason,
+    pub reason: InterruptReason,
     /// The prompt, in the workflow's own parts. The schema is added when the question is rendered.
     pub prompt: Vec<Part>,
     /// JSON Schema that an answer must satisfy.

@@ -31,7 +31,7 @@ pub struct Scope(Arc<str>);
 #[error(
     "{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`)"
 )]
-pub struct BadScope {
+pub struct ParseScopeError {
     pub text: String,
     pub why: &'static str,
 }
@@ -48,10 +48,10 @@ impl Scope {
 }
 
 impl FromStr for Scope {
-    type Err = BadScope;
+    type Err = ParseScopeError;
 
-    fn from_str(text: &str) -> Result<Self, BadScope> {
-        let bad = |why| BadScope { text: text.chars().take(64).collect(), why };
+    fn from_str(text: &str) -> Result<Self, ParseScopeError> {
+        let bad = |why| ParseScopeError { text: text.chars().take(64).collect(), why };
         if text.len() > SCOPE_BYTES_MAX {
             return Err(bad("it is longer than 128 bytes"));
         }
@@ -77,9 +77,9 @@ impl FromStr for Scope {
 }
 
 impl TryFrom<String> for Scope {
-    type Error = BadScope;
+    type Error = ParseScopeError;
 
-    fn try_from(text: String) -> Result<Self, BadScope> {
+    fn try_from(text: String) -> Result<Self, ParseScopeError> {
         text.parse()
     }
 }
@@ -98,24 +98,26 @@ impl fmt::Display for Scope {
 
 impl Scopes {
     /// Scopes from our own configuration: a malformed one is an error.
-    pub fn new<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Result<Self, BadScope> {
+    pub fn new<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Result<Self, ParseScopeError> {
         let scopes: Vec<Scope> =
             texts.into_iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
         if scopes.len() > SCOPES_MAX {
             let text = scopes[SCOPES_MAX].to_string();
-            return Err(BadScope { text, why: "there are more than 256 of them" });
+            return Err(ParseScopeError { text, why: "there are more than 256 of them" });
         }
         Ok(Self(scopes))
     }
 
     /// The Trackway scopes in a list from another issuer, and what is wrong with those that look like ours.
     /// Tokens also carry scopes of other services (`openid`, `profile`), which permit nothing here.
-    pub fn among<'a>(texts: impl IntoIterator<Item = &'a str>) -> (Self, Vec<BadScope>) {
+    pub fn parse_lenient<'a>(
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> (Self, Vec<ParseScopeError>) {
         let (mut scopes, mut bad) = (Vec::new(), Vec::new());
         for text in texts {
             match text.parse::<Scope>() {
                 Ok(scope) if scopes.len() < SCOPES_MAX => scopes.push(scope),
-                Err(error) if looks_like_ours(text) && bad.len() < SCOPES_MAX => bad.push(error),
+                Err(error) if has_scope_kind(text) && bad.len() < SCOPES_MAX => bad.push(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -141,7 +143,7 @@ impl Scopes {
 
     /// Whether the data of other users of the same tenant is covered too. `*` alone does not cover it: `*`
     /// is about what a caller may run, and each caller owns only its own runs.
-    pub fn open_tenant(&self) -> bool {
+    pub fn allows_tenant(&self) -> bool {
         self.0.iter().any(|scope| &*scope.0 == TENANT)
     }
 
@@ -152,12 +154,12 @@ impl Scopes {
 
     /// Whether the caller may start, answer and cancel runs of this workflow: as a workflow, or as the
     /// agent that the A2A door publishes for it.
-    pub fn allow_run(&self, name: &str) -> bool {
+    pub fn allows_run(&self, name: &str) -> bool {
         FORMS.iter().any(|(kind, verb)| self.allows(&format!("{kind}:{name}:{verb}")))
     }
 }
 
-fn looks_like_ours(text: &str) -> bool {
+fn has_scope_kind(text: &str) -> bool {
     let kind = text.split_once(':').map(|(kind, _)| kind);
     FORMS.iter().any(|(known, _)| kind == Some(known))
 }

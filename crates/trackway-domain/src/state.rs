@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Failure, Question, Reason};
+use crate::{Failure, InterruptReason, Question};
 
 /// The state of a run, with exactly the data of that state. Each variant's doc names the events that
 /// enter it and those that leave it; `engine::transition` is the only function that moves between them.
@@ -76,10 +76,10 @@ impl State {
         }
     }
 
-    pub fn interrupted(question: Question) -> Self {
+    pub fn from_question(question: Question) -> Self {
         match question.reason {
-            Reason::InputRequired => Self::InputRequired(Box::new(question)),
-            Reason::AuthRequired => Self::AuthRequired(Box::new(question)),
+            InterruptReason::InputRequired => Self::InputRequired(Box::new(question)),
+            InterruptReason::AuthRequired => Self::AuthRequired(Box::new(question)),
         }
     }
 }

@@ -21,7 +21,7 @@ impl Timestamp {
     }
 
     /// The duration from `earlier` to this moment; zero if `earlier` is later.
-    pub fn since(self, earlier: Self) -> Duration {
+    pub fn duration_since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 }
@@ -36,7 +36,7 @@ impl Add<Duration> for Timestamp {
 
 impl Timestamp {
     /// The date format of HTTP, with a resolution of one second.
-    pub fn http_date(self) -> String {
+    pub fn to_http_date(self) -> String {
         use jiff::fmt::rfc2822::DateTimePrinter;
         let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
         // Fails only for years before 0, which a clock does not report.
@@ -73,7 +73,7 @@ mod tests {
     fn prints_as_rfc_3339_with_milliseconds() {
         assert_eq!(Timestamp(0).to_string(), "1970-01-01T00:00:00.000Z");
         assert_eq!(Timestamp(1_700_000_000_120).to_string(), "2023-11-14T22:13:20.120Z");
-        assert_eq!(Timestamp(1_700_000_000_120).http_date(), "Tue, 14 Nov 2023 22:13:20 GMT");
+        assert_eq!(Timestamp(1_700_000_000_120).to_http_date(), "Tue, 14 Nov 2023 22:13:20 GMT");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Artifact, ArtifactChunk, Object, Part, Reason, RunId};
+use crate::{Artifact, ArtifactChunk, InterruptReason, Object, Part, RunId};
 
 /// What a workflow yields. It cannot set a state or publish an event, and errors are returned, not
 /// yielded.
@@ -21,7 +21,7 @@ pub enum Yield {
     Artifact(ArtifactChunk),
     /// A question. The artifact, if there is one, comes first.
     Interrupted {
-        reason: Reason,
+        reason: InterruptReason,
         prompt: Vec<Part>,
         schema: Value,
         artifact: Option<Artifact>,

@@ -2,14 +2,14 @@
 
 #![expect(clippy::print_stdout, reason = "the page is this program's output")]
 
-use trackway_engine::TABLE;
+use trackway_engine::TRANSITIONS;
 
 fn main() {
     println!("# The states of a run\n");
     println!("Generated from the transition table by `cargo xtask generate`; do not edit.\n");
     println!("```mermaid\nstateDiagram-v2");
     println!("    [*] --> submitted");
-    for (from, next) in TABLE {
+    for (from, next) in TRANSITIONS {
         for to in next {
             println!("    {} --> {}", id(from.as_str()), id(to.as_str()));
         }
@@ -19,7 +19,7 @@ fn main() {
     }
     println!("```\n");
     println!("| from | to |\n| --- | --- |");
-    for (from, next) in TABLE {
+    for (from, next) in TRANSITIONS {
         let next: Vec<_> = next.iter().map(|to| format!("`{to}`")).collect();
         let next = if next.is_empty() { "–".to_owned() } else { next.join(", ") };
         println!("| `{from}` | {next} |");

@@ -1,8 +1,8 @@
 //! The result of a decision: effects on the world, and the reply to the sender of the command.
 
 use trackway_domain::{
-    Answer, Attempt, Errand, Event, Node, Pending, Problem, QuestionId, RunId, Submission, Timer,
-    Timestamp,
+    Attempt, AttemptReply, Errand, Event, Node, PendingStep, QuestionId, RunId, Submission,
+    TimerKey, Timestamp, ValidationError,
 };
 
 /// The result of [`crate::decide`]. Effects are carried out after the events are durable, never before.
@@ -10,7 +10,7 @@ use trackway_domain::{
 pub struct Decision {
     pub events: Vec<Event>,
     pub effects: Vec<Effect>,
-    pub reply: Reply,
+    pub reply: CommandReply,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,23 +19,23 @@ pub enum Effect {
     Drive,
     /// The program must stop.
     Stop,
-    SetTimer(Timer, Timestamp),
-    ClearTimer(Timer),
+    SetTimer(TimerKey, Timestamp),
+    ClearTimer(TimerKey),
     ClearTimers,
     /// Another run starts, in the same transaction as the events.
-    Start(Box<Submission>),
+    StartChild(Box<Submission>),
     /// The run owes an errand to another run.
-    Owe(Errand),
+    AddErrand(Errand),
 }
 
 /// The reply to the sender of a command, in addition to the run itself.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Reply {
+pub enum CommandReply {
     #[default]
     Done,
     Asked(QuestionId),
     ChildStarted(RunId),
-    Delivered(Delivered),
+    Delivered(DeliveryOutcome),
     Guided(Box<GuidedReply>),
 }
 
@@ -44,17 +44,17 @@ pub enum Reply {
 pub enum GuidedReply {
     Opened {
         node: Node,
-        answer: Answer,
+        answer: AttemptReply,
     },
     Attempted(Attempt),
     /// The answer would advance a step that needs a person's agreement, and the door can ask for it.
     /// Nothing is recorded.
-    ConsentNeeded(Pending),
+    ConsentNeeded(PendingStep),
 }
 
 /// The outcome of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Delivered {
+pub enum DeliveryOutcome {
     /// It joined the history; no question was open.
     Noted,
     /// It was checked as an answer.
@@ -66,6 +66,6 @@ pub enum Delivered {
         concurrent: bool,
         /// This is the request that resumed the run.
         primary: bool,
-        problems: Vec<Problem>,
+        problems: Vec<ValidationError>,
     },
 }

@@ -12,13 +12,13 @@ use std::{cell::Cell, sync::Arc};
 use trackway_domain::{Command, Event, QuestionId, RunId, StateName, Timestamp};
 use uuid::Uuid;
 
-use crate::{Decision, Env, Refusal, Run, RunView, decide};
+use crate::{Decision, DecisionEnv, Refusal, Run, RunView, decide};
 
-pub(crate) use schemas::FewSchemas;
+pub(crate) use schemas::FakeSchemaChecker;
 
 /// One run with its whole history.
 #[derive(Default)]
-pub(crate) struct Story {
+pub(crate) struct ScriptedRun {
     pub(crate) run: Option<Run>,
     pub(crate) view: Option<RunView>,
     /// Every event with the moment at which it was recorded.
@@ -29,12 +29,12 @@ pub(crate) struct Story {
     commands: i64,
 }
 
-impl Story {
+impl ScriptedRun {
     /// The run after these commands, separated by `;` (see [`words`]). Each must be accepted.
-    pub(crate) fn of(commands: &str) -> Self {
+    pub(crate) fn after_commands(commands: &str) -> Self {
         let mut story = Self::default();
         for words in commands.split(';').map(str::trim) {
-            if let Err(refusal) = story.tell(words) {
+            if let Err(refusal) = story.try_command(words) {
                 panic!("`{words}` of `{commands}` was not accepted: {refusal}");
             }
         }
@@ -42,39 +42,39 @@ impl Story {
     }
 
     /// One more command, as text.
-    pub(crate) fn tell(&mut self, words: &str) -> Result<Decision, Refusal> {
-        let command = words::command(self, words);
-        self.take(command)
+    pub(crate) fn try_command(&mut self, words: &str) -> Result<Decision, Refusal> {
+        let command = words::parse_command(self, words);
+        self.apply_command(command)
     }
 
     /// Decides a command and folds its events, one by one.
-    pub(crate) fn take(&mut self, command: Command) -> Result<Decision, Refusal> {
+    pub(crate) fn apply_command(&mut self, command: Command) -> Result<Decision, Refusal> {
         self.commands += 1;
         let now = Timestamp::from_millis(self.commands * 1_000);
         let ids = || {
             self.ids.set(self.ids.get() + 1);
             Uuid::from_u128(self.ids.get())
         };
-        let env = Env { now, ids: &ids, schemas: &FewSchemas };
+        let env = DecisionEnv { now, ids: &ids, schemas: &FakeSchemaChecker };
         let decision = decide(self.run.as_ref(), command, env)?;
         for event in &decision.events {
-            self.fold(event, now);
+            self.fold_event(event, now);
         }
         Ok(decision)
     }
 
     /// The whole result of a command in one line.
-    pub(crate) fn line(&mut self, words: &str) -> String {
-        match self.tell(words) {
-            Ok(decision) => self.named(render::decision(&decision)),
-            Err(refusal) => self.named(format!("X {refusal}")),
+    pub(crate) fn command_summary(&mut self, words: &str) -> String {
+        match self.try_command(words) {
+            Ok(decision) => self.with_short_ids(render::render_decision(&decision)),
+            Err(refusal) => self.with_short_ids(format!("X {refusal}")),
         }
     }
 
     /// The log so far, one event per line.
-    pub(crate) fn lines(&self) -> String {
-        let lines: Vec<_> = self.events().map(render::event).collect();
-        self.named(lines.join("\n"))
+    pub(crate) fn render_log(&self) -> String {
+        let lines: Vec<_> = self.events().map(render::render_event).collect();
+        self.with_short_ids(lines.join("\n"))
     }
 
     pub(crate) fn events(&self) -> impl DoubleEndedIterator<Item = &Event> {
@@ -109,11 +109,11 @@ impl Story {
             .collect()
     }
 
-    fn fold(&mut self, event: &Event, now: Timestamp) {
+    fn fold_event(&mut self, event: &Event, now: Timestamp) {
         let pos = self.log.len() as u64 + 1;
         self.log.push((event.clone(), now));
         let from = self.run.as_ref().map(|run| run.state.name());
-        fold(&mut self.run, &mut self.view, event, now, pos);
+        fold_into_projections(&mut self.run, &mut self.view, event, now, pos);
         let to = self.state();
         if let Some(from) = from.filter(|from| *from != to) {
             self.moves.push((from, to));
@@ -121,7 +121,7 @@ impl Story {
     }
 
     /// Replaces known ids by their short names.
-    pub(crate) fn named(&self, mut text: String) -> String {
+    pub(crate) fn with_short_ids(&self, mut text: String) -> String {
         for (index, id) in self.questions().iter().enumerate() {
             text = text.replace(&id.to_string(), &format!("q{}", index + 1));
         }
@@ -133,7 +133,7 @@ impl Story {
 }
 
 /// Folds one event into both projections, as a store's reader does.
-pub(crate) fn fold(
+pub(crate) fn fold_into_projections(
     run: &mut Option<Run>,
     view: &mut Option<RunView>,
     event: &Event,
@@ -142,8 +142,8 @@ pub(crate) fn fold(
 ) {
     match (event, run.as_mut(), view.as_mut()) {
         (Event::Submitted(submission), None, None) => {
-            *run = Some(Run::begin(submission.clone(), at));
-            *view = Some(RunView::begin(Arc::new((**submission).clone()), at, pos));
+            *run = Some(Run::from_submission(submission.clone(), at));
+            *view = Some(RunView::from_submission(Arc::new((**submission).clone()), at, pos));
         }
         (event, Some(run), Some(view)) => {
             run.apply(event).expect("decided events are legal");

@@ -7,7 +7,7 @@ use crate::{IllegalTransition, Run};
 
 /// Why a run cannot be forked at a point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CannotFork {
+pub enum ForkRefusal {
     #[error("it is guided: an agent forks it by answering an older state token")]
     Guided,
     #[error("it has no event {at}; its last is {last}")]
@@ -24,7 +24,7 @@ pub enum CannotFork {
 
 /// The request to fork a run.
 #[derive(Debug, Clone)]
-pub struct Fork {
+pub struct ForkOptions {
     /// The id of the new run.
     pub id: RunId,
     /// The last event that both runs have. By default, the last point from which the run could
@@ -37,7 +37,7 @@ pub struct Fork {
 
 /// A new run and its log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Forked {
+pub struct ForkedRun {
     pub run: Run,
     pub events: Vec<Event>,
     /// How many of the events are the original's.
@@ -45,16 +45,16 @@ pub struct Forked {
 }
 
 /// Forks the run of this log.
-pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
-    let at = point(log, &fork)?;
+pub fn fork_run(log: &[&Event], fork: ForkOptions) -> Result<ForkedRun, ForkRefusal> {
+    let at = fork_point(log, &fork)?;
     let prefix = &log[..usize::try_from(at).unwrap_or(usize::MAX).min(log.len())];
     let Some((Event::Submitted(original), rest)) = prefix.split_first() else {
-        return Err(CannotFork::NotSubmitted);
+        return Err(ForkRefusal::NotSubmitted);
     };
     if original.guided {
-        return Err(CannotFork::Guided);
+        return Err(ForkRefusal::Guided);
     }
-    let Fork { id, session, now, at: _ } = fork;
+    let ForkOptions { id, session, now, at: _ } = fork;
     let submission = Submission {
         run: id,
         // The fork has no parent, and does not inherit the deadline of the original.
@@ -64,7 +64,7 @@ pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
         session: session.unwrap_or_else(|| original.session.clone()),
         ..(**original).clone()
     };
-    let mut run = Run::begin(Box::new(submission.clone()), now);
+    let mut run = Run::from_submission(Box::new(submission.clone()), now);
     let mut events = vec![Event::Submitted(Box::new(submission))];
     for event in rest {
         run.apply(event)?;
@@ -72,7 +72,7 @@ pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
     }
     let has_ended = run.state.name().is_terminal();
     if let Some(child) = run.children.first().filter(|_| !has_ended) {
-        return Err(CannotFork::OpenChild { child: child.run });
+        return Err(ForkRefusal::OpenChild { child: child.run });
     }
     let copied = events.len();
     // A caller that forks an imported run has reviewed it.
@@ -80,26 +80,26 @@ pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
         run.apply(&Event::Adopted)?;
         events.push(Event::Adopted);
     }
-    Ok(Forked { run, events, copied })
+    Ok(ForkedRun { run, events, copied })
 }
 
 /// The event after which the new run is independent.
-fn point(log: &[&Event], fork: &Fork) -> Result<Seq, CannotFork> {
+fn fork_point(log: &[&Event], fork: &ForkOptions) -> Result<Seq, ForkRefusal> {
     let end = log.len() as Seq;
-    let last = if fork.session.is_some() { end } else { last_point(log) };
+    let last = if fork.session.is_some() { end } else { last_event_before_end(log) };
     let asked = log.iter().rposition(|event| matches!(event, Event::Asked { .. }));
     let at = fork.at.unwrap_or(match asked {
         Some(index) if fork.session.is_none() => index as Seq + 1,
         Some(_) | None => last,
     });
     if at == 0 || at > end {
-        return Err(CannotFork::NoEvent { at, last: end });
+        return Err(ForkRefusal::NoEvent { at, last: end });
     }
-    if at > last { Err(CannotFork::Ended { at, last }) } else { Ok(at) }
+    if at > last { Err(ForkRefusal::Ended { at, last }) } else { Ok(at) }
 }
 
 /// The last event after which the run had not ended.
-fn last_point(log: &[&Event]) -> Seq {
+fn last_event_before_end(log: &[&Event]) -> Seq {
     let ends = |event: &&Event| {
         matches!(
             event,

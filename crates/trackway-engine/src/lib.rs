@@ -6,16 +6,16 @@
 //! [`transition`] is the only way from one state to another, live and on replay. Nothing here is async,
 //! reads a clock or makes an id by itself.
 
-mod answer;
-mod bounded;
+mod agent_messages;
+mod bounded_view;
 mod decide;
+mod decision_env;
 mod effect;
-mod env;
+mod first_answer;
 #[cfg(test)]
 mod fixture;
 mod fork;
 mod input;
-mod prompt;
 mod refusal;
 mod run;
 mod session;
@@ -24,19 +24,19 @@ mod transition;
 mod update;
 mod view;
 
-pub use bounded::{Bounded, BoundedUpdate, Omitted, Wanted, value_bytes};
-pub use decide::{decide, guided_run_accepts, import};
-pub use effect::{Decision, Delivered, Effect, GuidedReply, Reply};
-pub use env::{Env, Schemas};
-pub use fork::{CannotFork, Fork, Forked, fork};
-pub use input::{input_from_parts, read_answer, required_names, yes_or_no};
+pub use bounded_view::{BoundedUpdate, BoundedView, OmittedContent, ViewLimits, value_bytes};
+pub use decide::{decide, event_for_import, guided_run_accepts};
+pub use decision_env::{DecisionEnv, SchemaChecker};
+pub use effect::{CommandReply, Decision, DeliveryOutcome, Effect, GuidedReply};
+pub use fork::{ForkOptions, ForkRefusal, ForkedRun, fork_run};
+pub use input::{input_from_parts, parse_answer, parse_yes_or_no, required_properties};
 pub use refusal::{IllegalTransition, Refusal};
-pub use run::{Asked, Awaited, Heard, OpenChild, Run};
+pub use run::{FirstAnswerWaiter, OpenChild, QuestionRecord, ReceivedAnswer, Run};
 pub use session::{
-    Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
+    Document, GuidedRunStatus, RunTree, RunTreeError, SessionNote, SessionView, TreeEdge, TreeNode,
     reduce_documents,
 };
 pub use status_time::StatusTime;
-pub use transition::{TABLE, transition};
-pub use update::{ResumeMark, StatusUpdate, Update, shows, update};
+pub use transition::{TRANSITIONS, transition};
+pub use update::{ResumeRank, StatusUpdate, Update, is_visible, visible_update};
 pub use view::RunView;

@@ -1,6 +1,6 @@
 //! Why a command changes nothing.
 
-use trackway_domain::{Block, QuestionId, StateName};
+use trackway_domain::{BlockReason, QuestionId, StateName};
 
 /// A command that the run does not accept in its current state. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum Refusal {
     #[error("this run never asked question {0}")]
     UnknownQuestion(QuestionId),
     #[error("the program has not processed the whole log yet")]
-    NotSettled,
+    ProgramNotIdle,
     #[error("the run was imported and is not adopted yet")]
     NotAdopted,
     #[error("the run does not exist yet")]
@@ -19,7 +19,7 @@ pub enum Refusal {
     AlreadySubmitted,
     /// No more invalid answers are recorded for this node; valid ones still are.
     #[error("too many answers to this step did not fit: {}", .0.message)]
-    TooManyAttempts(Box<Block>),
+    TooManyAttempts(Box<BlockReason>),
     #[error(transparent)]
     Illegal(#[from] IllegalTransition),
 }

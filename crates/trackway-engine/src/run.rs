@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trackway_domain::{
-    Event, Evidence, Failure, MessageId, Question, QuestionId, RunId, Seq, State, StateName,
-    Submission, Timer, Timestamp,
+    Event, Failure, MessageId, Question, QuestionId, ReplayMismatch, RunId, Seq, State, StateName,
+    Submission, TimerKey, Timestamp,
 };
 
-use crate::{IllegalTransition, answer::answers, transition};
+use crate::{IllegalTransition, first_answer::counts_as_first_answer, transition};
 
 /// The decision state of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,17 +18,17 @@ pub struct Run {
     pub seq: Seq,
     pub state: State,
     /// Every question of this run, with its requests.
-    pub questions: BTreeMap<QuestionId, Asked>,
+    pub questions: BTreeMap<QuestionId, QuestionRecord>,
     /// The question that was asked last, open or not.
     pub last_question: Option<QuestionId>,
-    pub timers: BTreeMap<Timer, Timestamp>,
+    pub timers: BTreeMap<TimerKey, Timestamp>,
     /// Children that have not ended.
     pub children: Vec<OpenChild>,
     /// The run that waits for the next answer of this run.
-    pub awaited: Option<Awaited>,
+    pub first_answer_waiter: Option<FirstAnswerWaiter>,
     /// The first answers that this run received.
-    pub heard: BTreeSet<Heard>,
-    pub parked: Option<Evidence>,
+    pub received_answers: BTreeSet<ReceivedAnswer>,
+    pub parked: Option<ReplayMismatch>,
     /// What is known about runs below this one that wait for a person: the number of the latest
     /// notification, and whether the run waits.
     pub waiting: BTreeMap<RunId, (Seq, bool)>,
@@ -48,7 +48,7 @@ pub struct OpenChild {
 
 /// A run that waits for another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Awaited {
+pub struct FirstAnswerWaiter {
     pub by: RunId,
     /// The message that it sent; `None` if it started the other run.
     pub reply_to: Option<MessageId>,
@@ -56,14 +56,14 @@ pub struct Awaited {
 
 /// An answer that this run received: its sender, and the message that it answers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Heard {
+pub struct ReceivedAnswer {
     pub from: RunId,
     pub reply_to: Option<MessageId>,
 }
 
 /// A question and the requests to it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QuestionRecord {
     pub question: Question,
     pub requests: u32,
     /// A request resumed the run. A withdrawn question has no answer.
@@ -73,8 +73,8 @@ pub struct Asked {
 }
 
 impl Run {
-    pub fn begin(submission: Box<Submission>, at: Timestamp) -> Self {
-        let timers = submission.deadline.map(|due| (Timer::Deadline, due)).into_iter().collect();
+    pub fn from_submission(submission: Box<Submission>, at: Timestamp) -> Self {
+        let timers = submission.deadline.map(|due| (TimerKey::Deadline, due)).into_iter().collect();
         let by = submission.parent.filter(|_| submission.awaited);
         Self {
             submission,
@@ -85,8 +85,8 @@ impl Run {
             last_question: None,
             timers,
             children: Vec::new(),
-            awaited: by.map(|by| Awaited { by, reply_to: None }),
-            heard: BTreeSet::new(),
+            first_answer_waiter: by.map(|by| FirstAnswerWaiter { by, reply_to: None }),
+            received_answers: BTreeSet::new(),
             parked: None,
             waiting: BTreeMap::new(),
             has_artifacts: false,
@@ -96,7 +96,7 @@ impl Run {
 
     /// A guided run from the row of the store's index. Its decisions need nothing else, so an answer
     /// costs the same in a log of ten events and in one of ten thousand.
-    pub fn indexed(
+    pub fn from_index(
         submission: Box<Submission>,
         created_at: Timestamp,
         state: StateName,
@@ -115,7 +115,7 @@ impl Run {
                 State::Unknown
             }
         };
-        Self { state, seq, imported, ..Self::begin(submission, created_at) }
+        Self { state, seq, imported, ..Self::from_submission(submission, created_at) }
     }
 
     pub fn id(&self) -> RunId {
@@ -128,12 +128,12 @@ impl Run {
             self.state = next;
         }
         self.seq += 1;
-        if answers(event) {
-            self.awaited = None;
+        if counts_as_first_answer(event) {
+            self.first_answer_waiter = None;
         }
         match event {
             Event::Asked { op, question, .. } => {
-                let asked = Asked {
+                let asked = QuestionRecord {
                     question: question.clone(),
                     requests: 0,
                     answered: false,
@@ -142,28 +142,30 @@ impl Run {
                 self.questions.insert(question.id, asked);
                 self.last_question = Some(question.id);
             }
-            Event::Refused { resume, .. } => self.count(resume.question, resume.order),
-            Event::Late(late) => self.count(late.resume.question, late.resume.order),
+            Event::Refused { resume, .. } => self.set_request_count(resume.question, resume.order),
+            Event::Late(late) => self.set_request_count(late.resume.question, late.resume.order),
             Event::Resumed { resume, awaited_by, .. } => {
                 if let Some(by) = *awaited_by {
-                    self.awaited = Some(Awaited { by, reply_to: Some(resume.message.id.clone()) });
+                    self.first_answer_waiter =
+                        Some(FirstAnswerWaiter { by, reply_to: Some(resume.message.id.clone()) });
                 }
-                self.count(resume.question, resume.order);
+                self.set_request_count(resume.question, resume.order);
                 if let Some(asked) = self.questions.get_mut(&resume.question) {
                     asked.answered = true;
                 }
             }
             Event::Slept { op, due } => {
-                self.timers.insert(Timer::Op(op.clone()), *due);
+                self.timers.insert(TimerKey::Op(op.clone()), *due);
             }
             Event::StepFailed(retry) => {
-                self.timers.insert(Timer::Op(retry.op.clone()), retry.due);
+                self.timers.insert(TimerKey::Op(retry.op.clone()), retry.due);
             }
             Event::Woke { op } => {
-                self.timers.remove(&Timer::Op(op.clone()));
+                self.timers.remove(&TimerKey::Op(op.clone()));
             }
             Event::RunAnswered { run, reply_to, .. } => {
-                self.heard.insert(Heard { from: *run, reply_to: reply_to.clone() });
+                self.received_answers
+                    .insert(ReceivedAnswer { from: *run, reply_to: reply_to.clone() });
             }
             Event::ChildStarted { child, awaited, .. } => {
                 self.children.push(OpenChild { run: *child, dispatched: *awaited });
@@ -203,7 +205,7 @@ impl Run {
         Ok(())
     }
 
-    fn count(&mut self, question: QuestionId, order: u32) {
+    fn set_request_count(&mut self, question: QuestionId, order: u32) {
         if let Some(asked) = self.questions.get_mut(&question) {
             asked.requests = order;
         }

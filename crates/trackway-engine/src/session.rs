@@ -5,69 +5,69 @@
 
 mod document;
 mod notes;
-mod track;
+mod run_tree;
 
 use trackway_domain::{SessionId, Timestamp};
 
-pub use document::{Document, reduce as reduce_documents};
+pub use document::{Document, reduce_documents};
 pub use notes::SessionNote;
-pub use track::{Misfit, RunStatus, RunTrack, TrackEdge, TrackNode};
+pub use run_tree::{GuidedRunStatus, RunTree, RunTreeError, TreeEdge, TreeNode};
 
 /// Everything that is known about a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionView {
     pub id: SessionId,
     /// Oldest first.
-    pub runs: Vec<RunTrack>,
+    pub runs: Vec<RunTree>,
     /// The runs that hold the session's own notes.
-    keepers: Vec<RunTrack>,
+    note_runs: Vec<RunTree>,
 }
 
 impl SessionView {
-    pub fn new(id: SessionId, mut tracks: Vec<RunTrack>) -> Self {
+    pub fn new(id: SessionId, mut tracks: Vec<RunTree>) -> Self {
         // Ids grow with time, so the order is the same in every store.
         tracks.sort_by_key(|track| (track.created_at, track.id()));
         let (keepers, runs) =
-            tracks.into_iter().partition(|track| track.submission.workflow.holds_session_notes());
-        Self { id, runs, keepers }
+            tracks.into_iter().partition(|track| track.submission.workflow.is_session_notes());
+        Self { id, runs, note_runs: keepers }
     }
 
     /// One node per snapshot, run by run, in the order in which each run made them.
-    pub fn nodes(&self) -> impl Iterator<Item = (&RunTrack, &TrackNode)> {
+    pub fn nodes(&self) -> impl Iterator<Item = (&RunTree, &TreeNode)> {
         self.runs.iter().flat_map(|run| run.nodes.iter().map(move |node| (run, node)))
     }
 
     /// One edge per answer that advanced a run.
-    pub fn edges(&self) -> impl Iterator<Item = (&RunTrack, &TrackEdge)> {
+    pub fn edges(&self) -> impl Iterator<Item = (&RunTree, &TreeEdge)> {
         self.runs.iter().flat_map(|run| run.edges.iter().map(move |edge| (run, edge)))
     }
 
     /// The documents of every run, followed by the session's own notes.
     pub fn documents(&self) -> Vec<Document> {
-        self.runs.iter().chain(&self.keepers).flat_map(RunTrack::documents).collect()
+        self.runs.iter().chain(&self.note_runs).flat_map(RunTree::documents).collect()
     }
 
     /// The notes on the session itself, oldest first.
     pub fn notes(&self) -> Vec<SessionNote<'_>> {
-        let mut notes: Vec<_> = self.keepers.iter().flat_map(notes::of_session).collect();
+        let mut notes: Vec<_> = self.note_runs.iter().flat_map(notes::session_notes).collect();
         notes.sort_by_key(|note| note.at);
         notes
     }
 
     /// No branch of any run has work left, and every log could be read to its end. Only such a session may
     /// be removed. A run that was started before `abandoned_before` and never answered counts as finished.
-    pub fn may_be_removed(&self, abandoned_before: Timestamp) -> bool {
-        self.runs.iter().chain(&self.keepers).all(|run| {
+    pub fn can_be_removed(&self, abandoned_before: Timestamp) -> bool {
+        self.runs.iter().chain(&self.note_runs).all(|run| {
             run.damaged.is_none()
-                && (run.submission.workflow.holds_session_notes()
+                && (run.submission.workflow.is_session_notes()
                     || run.is_finished()
                     || (run.is_unanswered() && run.updated_at <= abandoned_before))
         })
     }
 
     /// The reason for each run whose log cannot be read to its end.
-    pub fn damages(&self) -> impl Iterator<Item = (&RunTrack, &str)> {
-        let runs = self.runs.iter().chain(&self.keepers);
+    pub fn damaged_runs(&self) -> impl Iterator<Item = (&RunTree, &str)> {
+        let runs = self.runs.iter().chain(&self.note_runs);
         runs.filter_map(|run| run.damaged.as_deref().map(|reason| (run, reason)))
     }
 }

@@ -13,7 +13,7 @@ pub struct StatusTime {
 
 impl StatusTime {
     /// For a run that was submitted at that moment.
-    pub const fn begin(at: Timestamp) -> Self {
+    pub const fn from_submission_time(at: Timestamp) -> Self {
         Self { at, covered: None }
     }
 
@@ -46,7 +46,7 @@ impl StatusTime {
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled
-            | Event::Rejected { .. } => *self = Self::begin(at),
+            | Event::Rejected { .. } => *self = Self::from_submission_time(at),
             Event::Submitted(_)
             | Event::Artifact { .. }
             | Event::Late(_)

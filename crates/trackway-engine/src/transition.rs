@@ -9,7 +9,7 @@ use StateName::{
 };
 
 /// From each state, the states that may follow. Final states have none; nothing enters `Unknown`.
-pub const TABLE: [(StateName, &[StateName]); 9] = [
+pub const TRANSITIONS: [(StateName, &[StateName]); 9] = [
     (Submitted, &[Working, Failed, Canceled, Rejected]),
     (Working, &[InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected]),
     (InputRequired, &[Working, Canceled, Rejected]),
@@ -31,13 +31,17 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Submitted(_) => return Err(illegal(Submitted)),
         Event::Started if from == Submitted => State::Working,
         Event::Started => return Err(illegal(Working)),
-        Event::Asked { question, .. } => State::interrupted(question.clone()),
-        Event::Resumed { resume, .. } if answers(state, resume.question) => State::Working,
-        Event::Withdrawn { question } if answers(state, *question) => State::Working,
+        Event::Asked { question, .. } => State::from_question(question.clone()),
+        Event::Resumed { resume, .. } if answers_open_question(state, resume.question) => {
+            State::Working
+        }
+        Event::Withdrawn { question } if answers_open_question(state, *question) => State::Working,
         // The previous answer could not be read, so the program could not continue with it.
         Event::Resumed { replaces: true, .. } if from == Working => return Ok(None),
         Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
-        Event::Refused { resume, .. } if answers(state, resume.question) => return Ok(None),
+        Event::Refused { resume, .. } if answers_open_question(state, resume.question) => {
+            return Ok(None);
+        }
         Event::Refused { .. } => return Err(illegal(from)),
         Event::Completed { output, .. } => State::Completed { output: output.clone() },
         Event::Failed { failure, .. } => State::Failed { failure: failure.clone() },
@@ -98,15 +102,15 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Guided(_) => return Err(illegal(from)),
     };
     let to = next.name();
-    if may_follow(from, to) { Ok(Some(next)) } else { Err(illegal(to)) }
+    if can_follow(from, to) { Ok(Some(next)) } else { Err(illegal(to)) }
 }
 
-fn answers(state: &State, question: trackway_domain::QuestionId) -> bool {
+fn answers_open_question(state: &State, question: trackway_domain::QuestionId) -> bool {
     state.question().is_some_and(|open| open.id == question)
 }
 
-fn may_follow(from: StateName, to: StateName) -> bool {
-    TABLE.iter().any(|(state, next)| *state == from && next.contains(&to))
+fn can_follow(from: StateName, to: StateName) -> bool {
+    TRANSITIONS.iter().any(|(state, next)| *state == from && next.contains(&to))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! they cannot disagree.
 
 use serde_json::Value;
-use trackway_domain::{ArtifactChunk, Event, Evidence, Message, Resume, StateName};
+use trackway_domain::{AnswerRequest, ArtifactChunk, Event, Message, ReplayMismatch, StateName};
 
-use crate::prompt;
+use crate::agent_messages;
 
 /// The visible side of an event.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,73 +24,80 @@ pub struct StatusUpdate {
     /// The run waits for an answer from here on.
     pub interrupts: bool,
     /// For the `working` of a resume: which request it was.
-    pub resume: Option<ResumeMark>,
+    pub resume: Option<ResumeRank>,
     /// For `completed`: the workflow's output, or null.
     pub output: Value,
     /// Why the run is parked.
-    pub parked: Option<Evidence>,
+    pub parked: Option<ReplayMismatch>,
 }
 
 impl StatusUpdate {
     /// Whether the update is published while a question is open and is not that question. The question
     /// then stays the status of the run.
-    pub fn is_beside_a_question(&self) -> bool {
+    pub fn keeps_question_open(&self) -> bool {
         self.state.is_interrupted() && !self.interrupts
     }
 }
 
 /// The order of a request among the requests to its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ResumeMark {
+pub struct ResumeRank {
     pub order: u32,
     pub concurrent: bool,
     pub primary: bool,
 }
 
 /// The update for an event, if the event is visible.
-pub fn update(event: &Event) -> Option<Update> {
+pub fn visible_update(event: &Event) -> Option<Update> {
     let status = match event {
         Event::Submitted(_) => return Some(Update::Submitted),
         Event::Artifact { chunk, .. } => return Some(Update::Artifact(chunk.clone())),
-        Event::Started | Event::Withdrawn { .. } => status(StateName::Working, None),
+        Event::Started | Event::Withdrawn { .. } => status_update(StateName::Working, None),
         // The event changes no state and has no content: a second bare `working` would be a repetition.
         Event::Status { message, .. } if message.parts.is_empty() => return None,
         Event::Status { state, message, .. }
         | Event::ChildStarted { state, message: Some(message), .. } => {
-            status(*state, Some(message.clone()))
+            status_update(*state, Some(message.clone()))
         }
         Event::Asked { question, message_id, .. } => {
-            let message = prompt::question(message_id, question, &[]);
-            interrupts(status(reason(question), Some(message)))
+            let message = agent_messages::question_message(message_id, question, &[]);
+            mark_interrupting(status_update(interrupted_state(question), Some(message)))
         }
         Event::Refused { question, problems, message_id, .. } => {
-            let message = prompt::question(message_id, question, problems);
-            interrupts(status(reason(question), Some(message)))
+            let message = agent_messages::question_message(message_id, question, problems);
+            mark_interrupting(status_update(interrupted_state(question), Some(message)))
         }
         Event::Resumed { resume, .. } => {
-            let mark = Some(ResumeMark::primary(resume));
-            StatusUpdate { resume: mark, ..status(StateName::Working, None) }
+            let mark = Some(ResumeRank::primary_from_request(resume));
+            StatusUpdate { resume: mark, ..status_update(StateName::Working, None) }
         }
         Event::Parked { evidence, state, message_id } => {
-            let message =
-                prompt::text(message_id, &format!("The run is parked: {}", evidence.message));
-            StatusUpdate { parked: Some(evidence.clone()), ..status(*state, Some(message)) }
+            let message = agent_messages::text_message(
+                message_id,
+                &format!("The run is parked: {}", evidence.message),
+            );
+            StatusUpdate { parked: Some(evidence.clone()), ..status_update(*state, Some(message)) }
         }
         Event::Completed { output, message_id } => {
             let text = message_id.as_ref().zip(output.as_str());
-            let message = text.map(|(id, text)| prompt::text(id, text));
-            StatusUpdate { output: output.clone(), ..last(status(StateName::Completed, message)) }
+            let message = text.map(|(id, text)| agent_messages::text_message(id, text));
+            StatusUpdate {
+                output: output.clone(),
+                ..mark_last(status_update(StateName::Completed, message))
+            }
         }
         Event::ChildWaits { waits, state, message_id, .. } => {
-            status(*state, Some(prompt::waiting(message_id, waits)))
+            status_update(*state, Some(agent_messages::waiting_run_message(message_id, waits)))
         }
-        Event::Failed { failure, message_id } => {
-            last(status(StateName::Failed, Some(prompt::text(message_id, &failure.message))))
-        }
-        Event::Rejected { reason, message_id } => {
-            last(status(StateName::Rejected, Some(prompt::text(message_id, reason))))
-        }
-        Event::Canceled => last(status(StateName::Canceled, None)),
+        Event::Failed { failure, message_id } => mark_last(status_update(
+            StateName::Failed,
+            Some(agent_messages::text_message(message_id, &failure.message)),
+        )),
+        Event::Rejected { reason, message_id } => mark_last(status_update(
+            StateName::Rejected,
+            Some(agent_messages::text_message(message_id, reason)),
+        )),
+        Event::Canceled => mark_last(status_update(StateName::Canceled, None)),
         Event::Late(_)
         | Event::Noted { .. }
         | Event::StepDone { .. }
@@ -112,7 +119,7 @@ pub fn update(event: &Event) -> Option<Update> {
 }
 
 /// Whether an event has an update, without building it.
-pub const fn shows(event: &Event) -> bool {
+pub const fn is_visible(event: &Event) -> bool {
     if let Event::Status { message, .. } = event {
         return !message.parts.is_empty();
     }
@@ -137,13 +144,13 @@ pub const fn shows(event: &Event) -> bool {
     )
 }
 
-impl ResumeMark {
-    fn primary(resume: &Resume) -> Self {
+impl ResumeRank {
+    fn primary_from_request(resume: &AnswerRequest) -> Self {
         Self { order: resume.order, concurrent: resume.concurrent, primary: true }
     }
 }
 
-fn status(state: StateName, message: Option<Message>) -> StatusUpdate {
+fn status_update(state: StateName, message: Option<Message>) -> StatusUpdate {
     StatusUpdate {
         state,
         message,
@@ -155,18 +162,18 @@ fn status(state: StateName, message: Option<Message>) -> StatusUpdate {
     }
 }
 
-fn last(status: StatusUpdate) -> StatusUpdate {
+fn mark_last(status: StatusUpdate) -> StatusUpdate {
     StatusUpdate { last: true, ..status }
 }
 
-fn interrupts(status: StatusUpdate) -> StatusUpdate {
+fn mark_interrupting(status: StatusUpdate) -> StatusUpdate {
     StatusUpdate { interrupts: true, ..status }
 }
 
-fn reason(question: &trackway_domain::Question) -> StateName {
+fn interrupted_state(question: &trackway_domain::Question) -> StateName {
     match question.reason {
-        trackway_domain::Reason::InputRequired => StateName::InputRequired,
-        trackway_domain::Reason::AuthRequired => StateName::AuthRequired,
+        trackway_domain::InterruptReason::InputRequired => StateName::InputRequired,
+        trackway_domain::InterruptReason::AuthRequired => StateName::AuthRequired,
     }
 }
 

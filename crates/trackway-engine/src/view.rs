@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{
-    Artifact, ArtifactChunk, Content, Event, Evidence, Message, Part, Pos, Question, RunId, Seq,
-    StateName, Submission, Timestamp,
+    Artifact, ArtifactChunk, Content, Event, Message, Part, Position, Question, ReplayMismatch,
+    RunId, Seq, StateName, Submission, Timestamp,
 };
 
-use crate::{ResumeMark, StatusTime, StatusUpdate, Update, update};
+use crate::{ResumeRank, StatusTime, StatusUpdate, Update, visible_update};
 
 /// The snapshot that a door renders. Cheap to clone: messages and artifacts are shared.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,10 +28,10 @@ pub struct RunView {
     /// The open question.
     pub question: Option<Arc<Question>>,
     /// The request that resumed the run last.
-    pub resume: Option<ResumeMark>,
+    pub resume: Option<ResumeRank>,
     /// The workflow's output after it completed, or null.
     pub output: Value,
-    pub parked: Option<Evidence>,
+    pub parked: Option<ReplayMismatch>,
     /// Runs below this one that wait for a person, each with the message that reports it.
     waiting: Vec<(RunId, usize)>,
     /// The log was imported, and the run is not adopted yet.
@@ -42,12 +42,12 @@ pub struct RunView {
     pub generation: u64,
     /// Number and position of the newest event in the view.
     pub seq: Seq,
-    pub pos: Pos,
+    pub pos: Position,
 }
 
 impl RunView {
     /// The view of a run that was just submitted.
-    pub fn begin(submission: Arc<Submission>, at: Timestamp, pos: Pos) -> Self {
+    pub fn from_submission(submission: Arc<Submission>, at: Timestamp, pos: Position) -> Self {
         let messages = submission.message.clone().map(Arc::new).into_iter().collect();
         Self {
             submission,
@@ -73,10 +73,12 @@ impl RunView {
 
     /// The view of a log: each event with its time and its position. `None` if the log does not start
     /// with a submission.
-    pub fn of_log<'a>(log: impl IntoIterator<Item = (&'a Event, Timestamp, Pos)>) -> Option<Self> {
+    pub fn from_log<'a>(
+        log: impl IntoIterator<Item = (&'a Event, Timestamp, Position)>,
+    ) -> Option<Self> {
         let mut log = log.into_iter();
         let (Event::Submitted(submission), at, pos) = log.next()? else { return None };
-        let mut view = Self::begin(Arc::new((**submission).clone()), at, pos);
+        let mut view = Self::from_submission(Arc::new((**submission).clone()), at, pos);
         for (event, at, pos) in log {
             view.apply(event, at, pos);
         }
@@ -84,27 +86,27 @@ impl RunView {
     }
 
     /// Folds the next event, recorded at `at` and stored at `pos`.
-    pub fn apply(&mut self, event: &Event, at: Timestamp, pos: Pos) {
+    pub fn apply(&mut self, event: &Event, at: Timestamp, pos: Position) {
         self.seq += 1;
         self.pos = pos;
-        self.hear(event);
-        match update(event) {
+        self.push_caller_message(event);
+        match visible_update(event) {
             None | Some(Update::Submitted) => {}
             Some(Update::Artifact(chunk)) => {
                 self.generation += 1;
-                self.keep(chunk);
+                self.apply_artifact_chunk(chunk);
             }
-            Some(Update::Status(status)) => self.show(status, at),
+            Some(Update::Status(status)) => self.apply_status(status, at),
         }
         match event {
             Event::Asked { question, .. } => self.question = Some(Arc::new(question.clone())),
-            Event::Unparked => self.uncover(),
+            Event::Unparked => self.restore_covered_status(),
             Event::ChildWaits { waits, .. } => {
                 self.waiting.retain(|(run, _)| *run != waits.run);
                 self.waiting.push((waits.run, self.messages.len() - 1));
             }
             Event::ChildGoesOn { run, .. } | Event::ChildEnded { child: run, .. } => {
-                self.goes_on(*run);
+                self.remove_waiting_run(*run);
             }
             Event::Guided(_) => self.status_at = at,
             Event::Imported => self.imported = true,
@@ -117,14 +119,14 @@ impl RunView {
     }
 
     /// Runs below this one that wait for a person.
-    pub fn waiting(&self) -> impl Iterator<Item = RunId> {
+    pub fn waiting_runs(&self) -> impl Iterator<Item = RunId> {
         let waiting = if self.state.is_terminal() { &[][..] } else { &self.waiting };
         waiting.iter().map(|(run, _)| *run)
     }
 
     /// A run below this one no longer waits. If it was the visible status, another waiting run replaces
     /// it.
-    fn goes_on(&mut self, run: RunId) {
+    fn remove_waiting_run(&mut self, run: RunId) {
         let Some(place) = self.waiting.iter().position(|(waits, _)| *waits == run) else { return };
         let (_, message) = self.waiting.remove(place);
         if self.status_message == Some(message) {
@@ -133,7 +135,7 @@ impl RunView {
     }
 
     /// The log cannot be read any further, so the state of the run is unknown.
-    pub fn damage(&mut self, reason: String) {
+    pub fn mark_damaged(&mut self, reason: String) {
         self.state = StateName::Unknown;
         self.question = None;
         self.damaged = Some(reason);
@@ -164,7 +166,7 @@ impl RunView {
     }
 
     /// Keeps only these messages as the history. The status keeps its own.
-    pub(crate) fn keep_messages(&mut self, mut history: Vec<Arc<Message>>) {
+    pub(crate) fn replace_history(&mut self, mut history: Vec<Arc<Message>>) {
         let status = self.status_message().cloned();
         self.waiting.clear();
         self.covered = None;
@@ -176,7 +178,7 @@ impl RunView {
     }
 
     /// Adds the caller's messages to the history in the order in which they were accepted.
-    fn hear(&mut self, event: &Event) {
+    fn push_caller_message(&mut self, event: &Event) {
         let message = match event {
             Event::Refused { resume, .. } | Event::Resumed { resume, .. } => &resume.message,
             Event::Late(late) if !self.state.is_terminal() => &late.resume.message,
@@ -186,8 +188,8 @@ impl RunView {
         self.messages.push(Arc::new(message.clone()));
     }
 
-    fn show(&mut self, status: StatusUpdate, at: Timestamp) {
-        if status.is_beside_a_question() {
+    fn apply_status(&mut self, status: StatusUpdate, at: Timestamp) {
+        if status.keeps_question_open() {
             // The question stays the status: clients find its schema there.
             self.messages.extend(status.message.map(Arc::new));
             self.parked = status.parked.or_else(|| self.parked.take());
@@ -218,7 +220,7 @@ impl RunView {
     }
 
     /// Restores the status from before the run was parked.
-    fn uncover(&mut self) {
+    fn restore_covered_status(&mut self) {
         self.parked = None;
         if let Some((message, at)) = self.covered.take() {
             self.status_message = message;
@@ -226,14 +228,14 @@ impl RunView {
         }
     }
 
-    fn keep(&mut self, chunk: ArtifactChunk) {
+    fn apply_artifact_chunk(&mut self, chunk: ArtifactChunk) {
         let known = self.artifacts.iter_mut().find(|known| known.id == chunk.artifact.id);
         match known {
             Some(known) if chunk.append => {
                 let grown = Arc::make_mut(known);
                 let mut parts = chunk.artifact.parts;
                 if chunk.joined {
-                    join(&mut grown.parts, &mut parts);
+                    join_text_parts(&mut grown.parts, &mut parts);
                 }
                 grown.parts.extend(parts);
                 grown.metadata.extend(chunk.artifact.metadata);
@@ -245,7 +247,7 @@ impl RunView {
 }
 
 /// Appends the first of the new parts to the last existing one, if both are plain text.
-fn join(known: &mut [Part], new: &mut Vec<Part>) {
+fn join_text_parts(known: &mut [Part], new: &mut Vec<Part>) {
     let plain = |part: &Part| part.metadata.is_empty() && part.as_text().is_some();
     let (Some(last), Some(first)) = (known.last_mut(), new.first()) else { return };
     if plain(last)

@@ -7,19 +7,22 @@ use axum::{
     http::{HeaderMap, HeaderValue, header, request::Parts},
 };
 use trackway_domain::Code;
-use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
+use trackway_ports::{Authenticator, Identity, Unauthenticated, parse_bearer_token};
 
-use crate::Refusal;
+use crate::HttpError;
 
 /// Authenticates callers; absent if every caller is the local caller. A door whose state provides
 /// it ([`FromRef`]) can extract [`Authenticated`].
-pub type Gate = Option<Arc<dyn Gatekeeper>>;
+pub type OptionalAuthenticator = Option<Arc<dyn Authenticator>>;
 
 /// Resolves the credentials of a request to an identity.
-pub async fn identify(gate: &Gate, headers: &HeaderMap) -> Result<Identity, Unrecognised> {
-    let Some(gatekeeper) = gate else { return Ok(Identity::local()) };
+pub async fn authenticate(
+    gate: &OptionalAuthenticator,
+    headers: &HeaderMap,
+) -> Result<Identity, Unauthenticated> {
+    let Some(gatekeeper) = gate else { return Ok(Identity::local_user()) };
     let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    gatekeeper.identify(bearer(carried)?).await
+    gatekeeper.authenticate(parse_bearer_token(carried)?).await
 }
 
 /// An authenticated caller. Any other caller is refused before the body is read.
@@ -28,41 +31,42 @@ pub struct Authenticated(pub Identity);
 
 impl<S: Send + Sync> FromRequestParts<S> for Authenticated
 where
-    Gate: FromRef<S>,
+    OptionalAuthenticator: FromRef<S>,
 {
-    type Rejection = Refusal;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let identity = identify(&Gate::from_ref(state), &parts.headers).await;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
+        let identity = authenticate(&OptionalAuthenticator::from_ref(state), &parts.headers).await;
         identity.map(Self).map_err(|error| {
             tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
-            Refusal::from(error)
+            HttpError::from(error)
         })
     }
 }
 
 impl Authenticated {
     /// Whether the caller may start, answer and cancel runs of this workflow.
-    pub fn may_run(&self, workflow: &str) -> Result<(), Refusal> {
-        if self.0.scopes.allow_run(workflow) {
+    pub fn check_can_run(&self, workflow: &str) -> Result<(), HttpError> {
+        if self.0.scopes.allows_run(workflow) {
             return Ok(());
         }
         let detail = format!("this key may not run {workflow:?}");
-        Err(Refusal::new(Code::Forbidden, detail)
-            .hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
+        Err(HttpError::new(Code::Forbidden, detail).with_hint(&format!(
+            "it needs the scope workflow:{workflow}:run or agent:{workflow}:call"
+        )))
     }
 
     /// Whether the caller may run every workflow, so that a check of one workflow is not needed.
-    pub fn may_run_all(&self) -> bool {
+    pub fn can_run_all(&self) -> bool {
         self.0.scopes.is_all()
     }
 
     /// Whether the caller may see data that belongs to no single tenant.
-    pub fn may_see_all(&self) -> Result<(), Refusal> {
+    pub fn check_can_see_all(&self) -> Result<(), HttpError> {
         if self.0.scopes.is_all() {
             return Ok(());
         }
-        Err(Refusal::new(Code::Forbidden, "this key may not see what others do")
-            .hint("it needs the scope *"))
+        Err(HttpError::new(Code::Forbidden, "this key may not see what others do")
+            .with_hint("it needs the scope *"))
     }
 }

@@ -11,7 +11,7 @@ pub mod origin;
 mod problem;
 pub mod sse;
 
-pub use authenticated::{Authenticated, Gate, identify};
+pub use authenticated::{Authenticated, OptionalAuthenticator, authenticate};
 pub use door::Door;
-pub use extract::{Body, Params};
-pub use problem::{Refusal, catch_panics, problem};
+pub use extract::{JsonBody, QueryParams};
+pub use problem::{HttpError, catch_panics, problem_response};

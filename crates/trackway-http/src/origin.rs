@@ -10,9 +10,9 @@ use axum::{
     response::Response,
 };
 use trackway_domain::Code;
-use trackway_ports::{host_of, is_local_host};
+use trackway_ports::{host_of_origin, is_local_host};
 
-use crate::problem;
+use crate::problem_response;
 
 /// Accepts only requests from this machine. Without keys, only the loopback address protects a server,
 /// and a page of another site in a local browser must not act on it. Only browsers send `Origin`, and
@@ -27,44 +27,44 @@ pub async fn local_only(request: Request, next: Next) -> Response {
     let authority = request.uri().authority();
     let unnamed = authority.is_none() && !headers.contains_key(header::HOST);
     let elsewhere = authority.is_some_and(|authority| !is_local_host(authority.as_str()));
-    let detail = if foreign(header::ORIGIN, is_local_page) {
+    let detail = if foreign(header::ORIGIN, is_local_origin) {
         "requests from pages of other sites are not accepted"
     } else if unnamed || elsewhere || foreign(header::HOST, is_local_host) {
         "without auth, requests are accepted under this machine's own names only: localhost, 127.0.0.1"
     } else {
         return next.run(request).await;
     };
-    problem(StatusCode::FORBIDDEN, Code::InvalidRequest, detail)
+    problem_response(StatusCode::FORBIDDEN, Code::InvalidRequest, detail)
 }
 
 /// Whether an `Origin` names this machine.
-fn is_local_page(origin: &str) -> bool {
-    host_of(origin).is_some_and(is_local_host)
+fn is_local_origin(origin: &str) -> bool {
+    host_of_origin(origin).is_some_and(is_local_host)
 }
 
 /// Accepts requests from pages of the server's own address, and from pages of this machine, where
 /// developer tools run. It applies with or without a key.
-pub async fn own_pages_only(request: Request, next: Next) -> Response {
+pub async fn same_origin_only(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let foreign = headers.get(header::ORIGIN).is_some_and(|origin| {
         let page = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());
-        let ours = authority(headers).or_else(|| request.uri().authority().cloned());
-        !page.zip(ours).is_some_and(|(page, ours)| is_near(&page, &ours))
+        let ours = host_authority(headers).or_else(|| request.uri().authority().cloned());
+        !page.zip(ours).is_some_and(|(page, ours)| is_same_or_local_origin(&page, &ours))
     });
     if foreign {
         let detail = "requests from pages of other sites are not accepted";
-        return problem(StatusCode::FORBIDDEN, Code::Forbidden, detail);
+        return problem_response(StatusCode::FORBIDDEN, Code::Forbidden, detail);
     }
     next.run(request).await
 }
 
-fn authority(headers: &HeaderMap) -> Option<Authority> {
+fn host_authority(headers: &HeaderMap) -> Option<Authority> {
     headers.get(header::HOST)?.to_str().ok()?.parse().ok()
 }
 
 /// Whether a page is from this machine, or from the address of the request.
-fn is_near(page: &Uri, ours: &Authority) -> bool {
-    let (Some(host), Some(usual)) = (page.host(), usual_port(page)) else { return false };
+fn is_same_or_local_origin(page: &Uri, ours: &Authority) -> bool {
+    let (Some(host), Some(usual)) = (page.host(), default_port(page)) else { return false };
     if is_local_host(host) {
         return true;
     }
@@ -74,7 +74,7 @@ fn is_near(page: &Uri, ours: &Authority) -> bool {
     same_host && page.port_u16().unwrap_or(usual) == ours.port_u16().unwrap_or(usual)
 }
 
-fn usual_port(page: &Uri) -> Option<u16> {
+fn default_port(page: &Uri) -> Option<u16> {
     match page.scheme()? {
         scheme if *scheme == Scheme::HTTP => Some(80),
         scheme if *scheme == Scheme::HTTPS => Some(443),
@@ -88,7 +88,7 @@ mod tests {
 
     /// Proves X6: a page is of this machine, or host and port are those that were asked.
     #[test]
-    fn a_page_is_of_this_machine_or_of_what_was_asked() {
+    fn origin_must_be_local_or_the_requested_host() {
         for (page, asked, near) in [
             ("http://127.0.0.1:7420", "127.0.0.1:7420", true),
             ("http://localhost:7420", "127.0.0.1:7420", true),
@@ -107,7 +107,7 @@ mod tests {
             ("null", "localhost:7420", false),
         ] {
             let (page, asked) = (page.parse().unwrap(), asked.parse().unwrap());
-            assert_eq!(is_near(&page, &asked), near, "{page} at {asked}");
+            assert_eq!(is_same_or_local_origin(&page, &asked), near, "{page} at {asked}");
         }
     }
 
@@ -117,7 +117,7 @@ mod tests {
         for origin in
             ["http://localhost:7420", "http://127.0.0.1", "https://[::1]:9", "http://127.9.9.9:1"]
         {
-            assert!(is_local_page(origin), "{origin}");
+            assert!(is_local_origin(origin), "{origin}");
         }
         for origin in [
             "null",
@@ -129,7 +129,7 @@ mod tests {
             "http://localhost:1@evil.example",
             "ftp://localhost",
         ] {
-            assert!(!is_local_page(origin), "{origin}");
+            assert!(!is_local_origin(origin), "{origin}");
         }
     }
 

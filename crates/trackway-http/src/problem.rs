@@ -9,12 +9,12 @@ use axum::{
 };
 use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
-use trackway_domain::{Code, Object, Problem};
-use trackway_ports::Unrecognised;
+use trackway_domain::{Code, Object, ValidationError};
+use trackway_ports::Unauthenticated;
 
 /// Why a request was refused. A refused request changes nothing, unless the door says otherwise.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct HttpError {
     status: StatusCode,
     code: Code,
     detail: String,
@@ -22,10 +22,10 @@ pub struct Refusal {
     more: Object,
 }
 
-impl Refusal {
+impl HttpError {
     /// A refusal with the HTTP status of the code.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { status: status(code), code, detail: detail.into(), more: Object::new() }
+        Self { status: status_of_code(code), code, detail: detail.into(), more: Object::new() }
     }
 
     #[must_use]
@@ -36,25 +36,29 @@ impl Refusal {
 
     /// Adds a hint what to do about it.
     #[must_use]
-    pub fn hint(self, hint: &str) -> Self {
-        self.with("hint", json!(hint))
+    pub fn with_hint(self, hint: &str) -> Self {
+        self.with_member("hint", json!(hint))
     }
 
     #[must_use]
-    pub fn with(mut self, member: &str, value: Value) -> Self {
+    pub fn with_member(mut self, member: &str, value: Value) -> Self {
         self.more.insert(member.to_owned(), value);
         self
     }
 
     /// A value that does not satisfy its schema.
-    pub fn invalid(detail: impl Into<String>, errors: &[Problem], schema: &Value) -> Self {
+    pub fn invalid_input(
+        detail: impl Into<String>,
+        errors: &[ValidationError],
+        schema: &Value,
+    ) -> Self {
         Self::new(Code::InvalidInput, detail)
-            .with("errors", json!(errors))
-            .with("schema", schema.clone())
+            .with_member("errors", json!(errors))
+            .with_member("schema", schema.clone())
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let Self { status, code, detail, more: mut body } = self;
         body.insert("type".into(), format!("docs/errors/{code}.md").into());
@@ -73,31 +77,31 @@ impl IntoResponse for Refusal {
 }
 
 /// A problem with an explicit status and only the members of the standard.
-pub fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
-    Refusal::new(code, detail).with_status(status).into_response()
+pub fn problem_response(status: StatusCode, code: Code, detail: &str) -> Response {
+    HttpError::new(code, detail).with_status(status).into_response()
 }
 
 /// Answers with a problem if a handler panics. The cause is only for the operator.
 pub fn catch_panics(app: Router) -> Router {
     app.layer(CatchPanicLayer::custom(|_: Box<dyn Any + Send>| {
-        Refusal::new(Code::Internal, "something went wrong inside").into_response()
+        HttpError::new(Code::Internal, "something went wrong inside").into_response()
     }))
 }
 
-impl From<Unrecognised> for Refusal {
-    fn from(error: Unrecognised) -> Self {
+impl From<Unauthenticated> for HttpError {
+    fn from(error: Unauthenticated) -> Self {
         let refusal = Self::new(error.code(), error.to_string());
         match error {
-            Unrecognised::Missing | Unrecognised::Wrong { .. } => {
-                refusal.hint("send the header `Authorization: Bearer KEY`")
+            Unauthenticated::Missing | Unauthenticated::Wrong { .. } => {
+                refusal.with_hint("send the header `Authorization: Bearer KEY`")
             }
-            Unrecognised::Unavailable { .. } => refusal.hint("try again in a minute"),
+            Unauthenticated::Unavailable { .. } => refusal.with_hint("try again in a minute"),
         }
     }
 }
 
 /// The HTTP status of a code.
-const fn status(code: Code) -> StatusCode {
+const fn status_of_code(code: Code) -> StatusCode {
     match code {
         Code::InvalidInput
         | Code::InvalidWorkflow

@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_definition::nearest;
-use trackway_domain::{Need, Object, normalize_integers};
+use trackway_domain::{InputRequirement, Object, normalize_integers};
 
-use crate::{refusal::Refusal, text};
+use crate::{refusal::ToolRefusal, text};
 
 /// One parameter of a tool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     #[serde(rename = "type")]
-    pub(crate) kind: Kind,
+    pub(crate) kind: ParameterType,
     #[serde(default)]
     pub(crate) required: bool,
     pub(crate) description: String,
@@ -22,12 +22,12 @@ pub(crate) struct Parameter {
 /// The JSON type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum ParameterType {
     String,
     Object,
 }
 
-impl Kind {
+impl ParameterType {
     const fn as_str(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    fn fits(self, value: &Value) -> bool {
+    fn matches(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),
             Self::Object => value.is_object(),
@@ -48,8 +48,8 @@ impl Parameter {
         json!({ "type": self.kind, "description": self.description })
     }
 
-    fn need(&self, message: String, got: Option<Value>) -> Need {
-        Need {
+    fn need_with_example(&self, message: String, got: Option<Value>) -> InputRequirement {
+        InputRequirement {
             pointer: format!("/{}", self.name),
             message,
             schema: Some(self.schema()),
@@ -64,23 +64,23 @@ impl Parameter {
 pub(crate) struct Arguments(Object);
 
 impl Arguments {
-    pub(crate) fn check(
+    pub(crate) fn parse(
         tool: &str,
         parameters: &[Parameter],
         raw: Option<Value>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ToolRefusal> {
         let mut given = match raw {
             None | Some(Value::Null) => Object::new(),
             Some(Value::Object(given)) => given,
             Some(other) => {
-                let need = Need {
+                let need = InputRequirement {
                     pointer: String::new(),
                     message: "the arguments must be one JSON object".to_owned(),
                     schema: Some(json!({ "type": "object" })),
-                    example: Some(example(parameters)),
-                    got: Some(shortened(other)),
+                    example: Some(example_arguments(parameters)),
+                    got: Some(truncate_echo(other)),
                 };
-                return Err(Refusal::arguments(tool, vec![need]));
+                return Err(ToolRefusal::invalid_arguments(tool, vec![need]));
             }
         };
         given.retain(|_, value| !value.is_null());
@@ -88,29 +88,35 @@ impl Arguments {
         let mut needs = Vec::new();
         for (name, value) in &given {
             match parameters.iter().find(|parameter| parameter.name == *name) {
-                None => needs.push(unknown(parameters, name, value)),
-                Some(parameter) if !parameter.kind.fits(value) => {
-                    needs.push(wrong_type(parameter, value));
+                None => needs.push(unknown_parameter_need(parameters, name, value)),
+                Some(parameter) if !parameter.kind.matches(value) => {
+                    needs.push(wrong_type_need(parameter, value));
                 }
                 Some(_) => {}
             }
         }
         for parameter in parameters.iter().filter(|parameter| parameter.required) {
             if !given.contains_key(&parameter.name) {
-                needs.push(parameter.need(format!("{} is missing", parameter.name), None));
+                needs.push(
+                    parameter.need_with_example(format!("{} is missing", parameter.name), None),
+                );
             }
         }
-        if needs.is_empty() { Ok(Self(given)) } else { Err(Refusal::arguments(tool, needs)) }
+        if needs.is_empty() {
+            Ok(Self(given))
+        } else {
+            Err(ToolRefusal::invalid_arguments(tool, needs))
+        }
     }
 
-    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+    pub(crate) fn take_string(&mut self, name: &str) -> Option<String> {
         match self.0.remove(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,
         }
     }
 
-    pub(crate) fn object(&mut self, name: &str) -> Option<Object> {
+    pub(crate) fn take_object(&mut self, name: &str) -> Option<Object> {
         match self.0.remove(name) {
             Some(Value::Object(object)) => Some(object),
             _ => None,
@@ -120,25 +126,25 @@ impl Arguments {
 
 /// Characters of what was sent that are shown again: enough to recognise it.
 /// Limit (MCP): wrong argument that a refusal repeats.
-const SHOWN_CHARS_MAX: usize = 200;
+const ECHOED_CHARS_MAX: usize = 200;
 
 /// What was sent, for showing it again. It may be large.
-pub(crate) fn shortened(value: Value) -> Value {
+pub(crate) fn truncate_echo(value: Value) -> Value {
     let shown = value.to_string();
-    if shown.len() <= SHOWN_CHARS_MAX {
+    if shown.len() <= ECHOED_CHARS_MAX {
         return value;
     }
-    text::cut(&shown, SHOWN_CHARS_MAX).into()
+    text::truncate_chars(&shown, ECHOED_CHARS_MAX).into()
 }
 
-fn example(parameters: &[Parameter]) -> Value {
+fn example_arguments(parameters: &[Parameter]) -> Value {
     let required = parameters.iter().filter(|parameter| parameter.required);
     required.map(|parameter| (parameter.name.clone(), parameter.example.clone())).collect()
 }
 
-fn unknown(parameters: &[Parameter], name: &str, value: &Value) -> Need {
+fn unknown_parameter_need(parameters: &[Parameter], name: &str, value: &Value) -> InputRequirement {
     let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-    let message = match meant(name, names.iter().copied()) {
+    let message = match suggest_name(name, names.iter().copied()) {
         Some(meant) => format!("there is no parameter {name:?}; did you mean {meant:?}?"),
         None => {
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -146,12 +152,17 @@ fn unknown(parameters: &[Parameter], name: &str, value: &Value) -> Need {
         }
     };
     let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-    Need { pointer, message, got: Some(shortened(value.clone())), ..Need::default() }
+    InputRequirement {
+        pointer,
+        message,
+        got: Some(truncate_echo(value.clone())),
+        ..InputRequirement::default()
+    }
 }
 
-fn wrong_type(parameter: &Parameter, value: &Value) -> Need {
+fn wrong_type_need(parameter: &Parameter, value: &Value) -> InputRequirement {
     let (name, wanted) = (&parameter.name, parameter.kind.as_str());
-    let is_text_of_object = parameter.kind == Kind::Object
+    let is_text_of_object = parameter.kind == ParameterType::Object
         && value.as_str().is_some_and(|text| {
             serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object())
         });
@@ -160,15 +171,15 @@ fn wrong_type(parameter: &Parameter, value: &Value) -> Need {
     } else {
         format!("{name} must be of type {wanted}")
     };
-    parameter.need(message, Some(shortened(value.clone())))
+    parameter.need_with_example(message, Some(truncate_echo(value.clone())))
 }
 
 /// Letters that a part of a name needs to say which name is meant.
-const PART_CHARS_MIN: usize = 2;
+const NAME_PART_CHARS_MIN: usize = 2;
 
 /// The known name that was probably meant: the same letters in another style, a slip away, or a part of
 /// one name alone.
-pub(crate) fn meant<'a>(
+pub(crate) fn suggest_name<'a>(
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -181,7 +192,7 @@ pub(crate) fn meant<'a>(
         return Some(name);
     }
     let written = plain(written);
-    let is_part = |part: &str, of: &str| part.len() >= PART_CHARS_MIN && of.contains(part);
+    let is_part = |part: &str, of: &str| part.len() >= NAME_PART_CHARS_MIN && of.contains(part);
     let mut alike = known.into_iter().filter(|name| {
         let letters = plain(name);
         is_part(&written, &letters) || is_part(&letters, &written)

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// The one revision that has batches.
-pub(crate) const REVISION: &str = "2025-03-26";
+pub(crate) const BATCH_REVISION: &str = "2025-03-26";
 
 /// They are answered together, and the first answer waits for the last.
 ///
@@ -17,10 +17,10 @@ const MESSAGES_MAX: usize = 64;
 pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// What is said to a batch that is larger than that.
-pub(crate) const TOO_LARGE: &str = "the batch is larger than 4 MiB, or broke off";
+pub(crate) const BATCH_TOO_LARGE: &str = "the batch is larger than 4 MiB, or broke off";
 
 /// Why nothing of a batch is taken.
-pub(crate) fn refusal(messages: &[Value]) -> Option<&'static str> {
+pub(crate) fn batch_refusal(messages: &[Value]) -> Option<&'static str> {
     if messages.is_empty() {
         return Some("the batch is empty");
     }

@@ -16,68 +16,73 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trackway_domain::{Code, Seal};
+use trackway_domain::{Code, RenderStamp};
 use trackway_ports::Identity;
-use trackway_runtime::{Guide, GuideError, NotKnown};
+use trackway_runtime::{GuidedRunError, GuidedRuns, WorkflowLookupError};
 
 use crate::{
-    answer,
     arguments::{self, Arguments},
-    confirm::Retry,
-    http::SessionCalls,
-    refusal::Refusal,
-    token::{KeyRing, Place},
-    tools::{self, Name, Switches, advance, checkpoint, inspect, list, resume, start},
-    unread::CALL,
+    confirmation::RetriedCall,
+    http::SessionCallLimit,
+    position_answer,
+    refusal::ToolRefusal,
+    token::{KeyRing, NodeRef},
+    tools::{
+        self, CheckpointSwitches, ToolName, advance, checkpoint, inspect, list, resume, start,
+    },
+    unparsed::CALL_METHOD,
 };
 
 /// What a client is told about the whole.
-const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work. Without any token, call workflow_resume to find the run again; workflow_advance with a stateToken alone shows the step with a recap of the notes so far.";
+const SERVER_INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work. Without any token, call workflow_resume to find the run again; workflow_advance with a stateToken alone shows the step with a recap of the notes so far.";
 
 /// The MCP door. Cheap to clone; every connection has one.
 #[derive(Debug, Clone)]
-pub struct Door {
-    inner: Arc<Inner>,
+pub struct McpDoor {
+    inner: Arc<DoorState>,
     /// Says that the one client of this connection is gone; never, where a connection is not a client.
-    gone: watch::Receiver<bool>,
+    disconnected: watch::Receiver<bool>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    guide: Guide,
+struct DoorState {
+    guide: GuidedRuns,
     ring: Arc<KeyRing>,
-    switches: Switches,
+    switches: CheckpointSwitches,
     /// Held so that `gone` stays open where nobody else says when a client is gone.
     _present: watch::Sender<bool>,
 }
 
-impl Door {
-    pub fn new(guide: Guide, ring: Arc<KeyRing>, switches: Switches) -> Self {
+impl McpDoor {
+    pub fn new(guide: GuidedRuns, ring: Arc<KeyRing>, switches: CheckpointSwitches) -> Self {
         let (present, gone) = watch::channel(false);
-        Self { inner: Arc::new(Inner { guide, ring, switches, _present: present }), gone }
+        Self {
+            inner: Arc::new(DoorState { guide, ring, switches, _present: present }),
+            disconnected: gone,
+        }
     }
 
     /// The same door for one client whose going away is told.
-    pub(crate) fn for_client(&self, gone: watch::Receiver<bool>) -> Self {
-        Self { inner: self.inner.clone(), gone }
+    pub(crate) fn with_disconnect_signal(&self, gone: watch::Receiver<bool>) -> Self {
+        Self { inner: self.inner.clone(), disconnected: gone }
     }
 
-    pub(crate) fn guide(&self) -> &Guide {
+    pub(crate) fn guide(&self) -> &GuidedRuns {
         &self.inner.guide
     }
 
-    pub(crate) fn ring(&self) -> &KeyRing {
+    pub(crate) fn key_ring(&self) -> &KeyRing {
         &self.inner.ring
     }
 
     /// What answers are written with from now on.
-    pub(crate) fn seal(&self) -> Seal {
-        answer::seal(self.ring())
+    pub(crate) fn current_seal(&self) -> RenderStamp {
+        position_answer::current_seal(self.key_ring())
     }
 
     /// Returns when the client of this connection is gone.
-    pub(crate) async fn client_gone(&self) {
-        let mut gone = self.gone.clone();
+    pub(crate) async fn wait_for_disconnect(&self) {
+        let mut gone = self.disconnected.clone();
         if gone.wait_for(|gone| *gone).await.is_err() {
             std::future::pending().await
         }
@@ -85,118 +90,134 @@ impl Door {
 
     /// Whether the run of a token may be worked on with these scopes. Only somebody with less than all
     /// of them has to be looked up.
-    pub(crate) async fn permit(&self, identity: &Identity, place: Place) -> Result<(), Refusal> {
+    pub(crate) async fn authorize_run(
+        &self,
+        identity: &Identity,
+        place: NodeRef,
+    ) -> Result<(), ToolRefusal> {
         if identity.scopes.is_all() {
             return Ok(());
         }
-        let position =
-            self.guide().look(&identity.access(), place.run, place.node, self.seal()).await?;
-        if identity.scopes.allow_run(&position.workflow) {
+        let position = self
+            .guide()
+            .inspect_node(&identity.access(), place.run, place.node, self.current_seal())
+            .await?;
+        if identity.scopes.allows_run(&position.workflow) {
             Ok(())
         } else {
-            Err(Refusal::forbidden(&position.workflow))
+            Err(ToolRefusal::forbidden_workflow(&position.workflow))
         }
     }
 
     /// Carries out a call, whatever it is. What is wrong with it is an answer too.
-    async fn call(
+    async fn call_or_refuse(
         &self,
         name: &str,
         raw: Option<Value>,
         context: &RequestContext<RoleServer>,
-        retry: Retry,
+        retry: RetriedCall,
     ) -> CallToolResponse {
-        match self.try_call(name, raw, context, retry).await {
+        match self.dispatch_call(name, raw, context, retry).await {
             Ok(response) => response,
-            Err(refusal) => refusal.into_result().into(),
+            Err(refusal) => refusal.into_tool_result().into(),
         }
     }
 
-    async fn try_call(
+    async fn dispatch_call(
         &self,
         name: &str,
         raw: Option<Value>,
         context: &RequestContext<RoleServer>,
-        retry: Retry,
-    ) -> Result<CallToolResponse, Refusal> {
-        let session = extension::<SessionCalls>(context);
-        let _room = session.map(|calls| calls.begin(size(context, raw.as_ref()))).transpose()?;
+        retry: RetriedCall,
+    ) -> Result<CallToolResponse, ToolRefusal> {
+        let session = http_extension::<SessionCallLimit>(context);
+        let _room = session
+            .map(|calls| calls.acquire(call_size_bytes(context, raw.as_ref())))
+            .transpose()?;
         let switches = self.inner.switches;
-        let tool = Name::find(name).ok_or_else(|| unknown_tool(name, switches))?;
-        if tool == Name::Checkpoint && !switches.checkpoints {
-            return Err(checkpoint::switched_off());
+        let tool = ToolName::find(name).ok_or_else(|| unknown_tool_refusal(name, switches))?;
+        if tool == ToolName::Checkpoint && !switches.checkpoints {
+            return Err(checkpoint::checkpoints_disabled());
         }
         let names_session = raw.as_ref().is_some_and(|raw| !raw["sessionId"].is_null());
-        if tool == Name::Checkpoint && !switches.session_checkpoints && names_session {
-            return Err(checkpoint::sessions_switched_off());
+        if tool == ToolName::Checkpoint && !switches.session_checkpoints && names_session {
+            return Err(checkpoint::session_checkpoints_disabled());
         }
-        let arguments = tool.arguments(switches, raw)?;
-        self.ring().renew();
-        let identity = identity(context);
+        let arguments = tool.parse_arguments(switches, raw)?;
+        self.key_ring().reload_if_changed();
+        let identity = caller_identity(context);
         match tool {
-            Name::List => self.list(&identity, arguments).await.map(Into::into),
-            Name::Inspect => self.inspect(&identity, arguments).await.map(Into::into),
-            Name::Start => start::start(self, &identity, arguments).await.map(Into::into),
-            Name::Advance => advance::advance(self, &identity, arguments, context, retry).await,
-            Name::Resume => resume::resume(self, &identity, arguments).await.map(Into::into),
-            Name::Checkpoint => {
-                checkpoint::checkpoint(self, &identity, arguments).await.map(Into::into)
+            ToolName::List => self.call_list(&identity, arguments).await.map(Into::into),
+            ToolName::Inspect => self.call_inspect(&identity, arguments).await.map(Into::into),
+            ToolName::Start => start::call_start(self, &identity, arguments).await.map(Into::into),
+            ToolName::Advance => {
+                advance::call_advance(self, &identity, arguments, context, retry).await
+            }
+            ToolName::Resume => {
+                resume::call_resume(self, &identity, arguments).await.map(Into::into)
+            }
+            ToolName::Checkpoint => {
+                checkpoint::call_checkpoint(self, &identity, arguments).await.map(Into::into)
             }
         }
     }
 
-    async fn list(
+    async fn call_list(
         &self,
         identity: &Identity,
         mut arguments: Arguments,
-    ) -> Result<rmcp::model::CallToolResult, Refusal> {
-        let wanted =
-            list::Wanted { query: arguments.text("query"), cursor: arguments.text("cursor") };
+    ) -> Result<rmcp::model::CallToolResult, ToolRefusal> {
+        let wanted = list::ListQuery {
+            query: arguments.take_string("query"),
+            cursor: arguments.take_string("cursor"),
+        };
         let (guide, scopes) = (self.guide().clone(), identity.scopes.clone());
-        let found = off_the_loop(move || {
+        let found = run_blocking(move || {
             let catalogue = guide.catalogue();
-            list::list(catalogue.list(), catalogue.folders(), &scopes, &wanted)
+            list::list_workflows(catalogue.list(), catalogue.folders(), &scopes, &wanted)
         });
         found.await?
     }
 
-    async fn inspect(
+    async fn call_inspect(
         &self,
         identity: &Identity,
         mut arguments: Arguments,
-    ) -> Result<rmcp::model::CallToolResult, Refusal> {
-        let workflow = arguments.text("workflowId").unwrap_or_default();
-        if !identity.scopes.allow_run(&workflow) {
-            return Err(Refusal::forbidden(&workflow));
+    ) -> Result<rmcp::model::CallToolResult, ToolRefusal> {
+        let workflow = arguments.take_string("workflowId").unwrap_or_default();
+        if !identity.scopes.allows_run(&workflow) {
+            return Err(ToolRefusal::forbidden_workflow(&workflow));
         }
         let guide = self.guide().clone();
         let wanted = workflow.clone();
-        let found = off_the_loop(move || {
+        let found = run_blocking(move || {
             guide.catalogue().get(&wanted).map(|known| {
-                let rules = guide.catalogue().rules(&known.definition);
+                let rules = guide.catalogue().render_rules(&known.definition);
                 (known, rules)
             })
         });
         let (known, rules) = found.await?.map_err(|why| match why {
-            NotKnown::Unknown { near } => GuideError::UnknownWorkflow { workflow, near },
-            NotKnown::Invalid(invalid) => GuideError::InvalidWorkflow {
+            WorkflowLookupError::UnknownId { similar: near } => {
+                GuidedRunError::UnknownWorkflow { workflow, similar: near }
+            }
+            WorkflowLookupError::Invalid(invalid) => GuidedRunError::InvalidWorkflow {
                 workflow,
                 file: invalid.file.display().to_string(),
-                faults: invalid.errors,
+                findings: invalid.errors,
             },
         })?;
-        Ok(inspect::inspect(&known, &rules))
+        Ok(inspect::inspect_result(&known, &rules))
     }
 }
 
-impl ServerHandler for Door {
+impl ServerHandler for McpDoor {
     fn get_info(&self) -> ServerConfig {
         let mut us = Implementation::new("trackway", env!("CARGO_PKG_VERSION"));
         us.title = Some("Trackway".to_owned());
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(us)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(SERVER_INSTRUCTIONS)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -208,7 +229,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::offered(self.inner.switches)))
+        Ok(ListToolsResult::with_all_items(tools::list_enabled_tools(self.inner.switches)))
     }
 
     async fn call_tool(
@@ -216,9 +237,10 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let retry = Retry { responses: request.input_responses, state: request.request_state };
+        let retry =
+            RetriedCall { responses: request.input_responses, state: request.request_state };
         let raw = request.arguments.map(Value::Object);
-        Ok(self.call(&request.name, raw, &context, retry).await)
+        Ok(self.call_or_refuse(&request.name, raw, &context, retry).await)
     }
 
     // Whatever is not declared is not there: an empty list would look like an offer.
@@ -228,7 +250,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(unknown_method(ListPromptsRequestMethod::VALUE))
+        Err(method_not_served_error(ListPromptsRequestMethod::VALUE))
     }
 
     async fn list_resources(
@@ -236,7 +258,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(unknown_method(ListResourcesRequestMethod::VALUE))
+        Err(method_not_served_error(ListResourcesRequestMethod::VALUE))
     }
 
     async fn list_resource_templates(
@@ -244,7 +266,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(unknown_method(ListResourceTemplatesRequestMethod::VALUE))
+        Err(method_not_served_error(ListResourceTemplatesRequestMethod::VALUE))
     }
 
     async fn complete(
@@ -252,7 +274,7 @@ impl ServerHandler for Door {
         _request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(unknown_method(CompleteRequestMethod::VALUE))
+        Err(method_not_served_error(CompleteRequestMethod::VALUE))
     }
 
     /// A call that does not fit the protocol's own types comes here, for example with arguments that are
@@ -262,15 +284,15 @@ impl ServerHandler for Door {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method != CALL {
-            return Err(unknown_method(&request.method));
+        if request.method != CALL_METHOD {
+            return Err(method_not_served_error(&request.method));
         }
         let name = request.params.as_ref().and_then(|params| params["name"].as_str());
         let Some(name) = name else {
             return Err(ErrorData::invalid_params("the call names no tool", None));
         };
         let raw = request.params.as_ref().and_then(|params| params.get("arguments")).cloned();
-        let response = self.call(name, raw, &context, Retry::default()).await;
+        let response = self.call_or_refuse(name, raw, &context, RetriedCall::default()).await;
         let CallToolResponse::Complete(mut result) = response else {
             return Err(ErrorData::invalid_params("the call is not of its form", None));
         };
@@ -284,17 +306,17 @@ impl ServerHandler for Door {
 }
 
 /// Who asks: whoever the HTTP door recognised, and on stdio the local user.
-fn identity(context: &RequestContext<RoleServer>) -> Identity {
-    extension::<Identity>(context).cloned().unwrap_or_else(Identity::local)
+fn caller_identity(context: &RequestContext<RoleServer>) -> Identity {
+    http_extension::<Identity>(context).cloned().unwrap_or_else(Identity::local_user)
 }
 
 /// What the HTTP door has found out about a request; nothing on stdio.
-fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
+fn http_extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
     context.extensions.get::<http::request::Parts>()?.extensions.get()
 }
 
 /// Bytes of a call over HTTP. In a batch it does not come with them.
-fn size(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
+fn call_size_bytes(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
     let parts = context.extensions.get::<http::request::Parts>();
     let length = parts.and_then(|parts| parts.headers.get(http::header::CONTENT_LENGTH));
     let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -302,7 +324,7 @@ fn size(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
 }
 
 /// A method that is not served, and what is.
-fn unknown_method(method: &str) -> ErrorData {
+fn method_not_served_error(method: &str) -> ErrorData {
     let method: String = method.chars().take(64).collect();
     let message = format!(
         "{method} is not served: this server has tools, which tools/list shows and tools/call calls"
@@ -310,22 +332,23 @@ fn unknown_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
-fn unknown_tool(name: &str, switches: Switches) -> Refusal {
-    let offered: Vec<_> = tools::offered(switches).into_iter().map(|tool| tool.name).collect();
-    let next = match arguments::meant(name, offered.iter().map(AsRef::as_ref)) {
+fn unknown_tool_refusal(name: &str, switches: CheckpointSwitches) -> ToolRefusal {
+    let offered: Vec<_> =
+        tools::list_enabled_tools(switches).into_iter().map(|tool| tool.name).collect();
+    let next = match arguments::suggest_name(name, offered.iter().map(AsRef::as_ref)) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => format!("There are: {}.", offered.join(", ")),
     };
     let name: String = name.chars().take(64).collect();
-    Refusal::new(Code::InvalidRequest, format!("there is no tool {name:?}"), next)
+    ToolRefusal::new(Code::InvalidRequest, format!("there is no tool {name:?}"), next)
 }
 
 /// Files are read away from the threads that serve everybody else.
-async fn off_the_loop<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Refusal> {
+) -> Result<T, ToolRefusal> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Refusal::new(Code::Internal, error.to_string(), "Send the same call once more.")
+        ToolRefusal::new(Code::Internal, error.to_string(), "Send the same call once more.")
     })
 }
 

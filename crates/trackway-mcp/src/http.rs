@@ -22,32 +22,32 @@ use rmcp::{
     },
 };
 use trackway_domain::{Caller, Code};
-use trackway_http::{Gate, Refusal, identify, origin, problem};
-use trackway_ports::{Identity, Unrecognised};
+use trackway_http::{HttpError, OptionalAuthenticator, authenticate, origin, problem_response};
+use trackway_ports::{Identity, Unauthenticated};
 
-pub(crate) use self::sessions::SessionCalls;
-use self::sessions::Sessions;
-use crate::Door;
+use self::sessions::ProtocolSessions;
+pub(crate) use self::sessions::SessionCallLimit;
+use crate::McpDoor;
 
 /// How long a protocol session of the older revisions may be silent. An agent may work on one step for
 /// hours; the run itself is durable and needs no session.
 /// Limit (MCP): silence of a protocol session before it ends.
-const SESSION_SILENCE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
+const SESSION_IDLE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
 /// Largest error text that is turned into JSON.
 /// Limit (MCP): error text that is turned into JSON.
-const ERROR_BYTES_MAX: usize = 64 * 1024;
+const ERROR_TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// A handler behind HTTP: the door, and in the tests of the transport whatever they put there.
 #[derive(Debug, Clone)]
-pub struct HttpDoor<H = Door> {
+pub struct HttpDoor<H = McpDoor> {
     door: H,
     /// Absent where everybody is the local caller.
-    gatekeeper: Gate,
+    gatekeeper: OptionalAuthenticator,
     config: StreamableHttpServerConfig,
 }
 
 impl<H: ServerHandler + Clone> HttpDoor<H> {
-    pub fn new(door: H, gatekeeper: Gate, body_bytes_max: usize) -> Self {
+    pub fn new(door: H, gatekeeper: OptionalAuthenticator, body_bytes_max: usize) -> Self {
         // Which hosts are ours is the server's business; it asks before anything comes here.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -60,13 +60,13 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
     pub fn router(&self) -> Router {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = SessionConfig::default();
-        sessions.session_config.keep_alive = Some(SESSION_SILENCE_MAX);
+        sessions.session_config.keep_alive = Some(SESSION_IDLE_MAX);
         // Nothing of a call that was answered stays with its session, where it would be in memory until the
         // session says something again. An agent whose answer was lost sends the same call once more and
         // gets the same answer.
         sessions.session_config.completed_cache_ttl = Duration::ZERO;
         let manager = Arc::new(sessions);
-        let sessions = Arc::new(Sessions::new(manager.clone()));
+        let sessions = Arc::new(ProtocolSessions::new(manager.clone()));
         let door = self.door.clone();
         let service =
             StreamableHttpService::new(move || Ok(door.clone()), manager, self.config.clone());
@@ -75,49 +75,53 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
             .route("/mcp/", any_service(service))
             .layer(middleware::from_fn_with_state(
                 self.config.max_request_body_bytes,
-                body::answer_unreadable,
+                body::refuse_unparsable_bodies,
             ))
-            .layer(middleware::from_fn(batch::answer_each))
-            .layer(middleware::from_fn_with_state(sessions, keep_sessions))
-            .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
-            .layer(middleware::from_fn(origin::own_pages_only))
-            .layer(middleware::from_fn(errors_as_json))
+            .layer(middleware::from_fn(batch::split_batch))
+            .layer(middleware::from_fn_with_state(sessions, check_session_owner))
+            .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), authenticate_request))
+            .layer(middleware::from_fn(origin::same_origin_only))
+            .layer(middleware::from_fn(convert_errors_to_json))
     }
 
     /// Ends open streams, so that a server can stop.
-    pub fn stop(&self) {
+    pub fn shutdown(&self) {
         self.config.cancellation_token.cancel();
     }
 }
 
 /// Finds out who asks, before the body is read.
-async fn recognise(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let identity = match identify(&gate, request.headers()).await {
+async fn authenticate_request(
+    State(gate): State<OptionalAuthenticator>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let identity = match authenticate(&gate, request.headers()).await {
         Ok(identity) => identity,
-        Err(why) => return unrecognised(&why).into_response(),
+        Err(why) => return unauthenticated_refusal(&why).into_response(),
     };
     request.extensions_mut().insert(identity);
     next.run(request).await
 }
 
 /// A session is found by who opened it, and by nobody else.
-async fn keep_sessions(
-    State(sessions): State<Arc<Sessions>>,
+async fn check_session_owner(
+    State(sessions): State<Arc<ProtocolSessions>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let identity = request.extensions().get::<Identity>();
     let caller = identity.map_or_else(Caller::local, |identity| identity.caller.clone());
-    if let Some(sent) = request.headers().get(sessions::HEADER) {
-        let opened = sent.to_str().ok().and_then(|sent| sessions.opened(sent, &caller));
+    if let Some(sent) = request.headers().get(sessions::SESSION_ID_HEADER) {
+        let opened = sent.to_str().ok().and_then(|sent| sessions.verify_session_id(sent, &caller));
         let Some(Ok(id)) = opened.map(header::HeaderValue::from_str) else {
             let detail = "there is no such session; begin a new one with initialize";
-            return problem(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
+            return problem_response(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
         };
-        if let Some(calls) = sessions.touch(&id, request.method() == Method::DELETE) {
+        if let Some(calls) = sessions.mark_session_used(&id, request.method() == Method::DELETE) {
             request.extensions_mut().insert(calls);
         }
-        request.headers_mut().insert(sessions::HEADER, id);
+        request.headers_mut().insert(sessions::SESSION_ID_HEADER, id);
     }
     let is_end = request.method() == Method::DELETE;
     let mut response = next.run(request).await;
@@ -125,36 +129,36 @@ async fn keep_sessions(
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    if let Some(id) = response.headers_mut().remove(sessions::HEADER) {
+    if let Some(id) = response.headers_mut().remove(sessions::SESSION_ID_HEADER) {
         if let Ok(id) = id.to_str() {
-            sessions.add(id, &caller).await;
+            sessions.register_session(id, &caller).await;
         }
-        let shown = id.to_str().ok().and_then(|id| sessions.shown(id, &caller));
+        let shown = id.to_str().ok().and_then(|id| sessions.sign_session_id(id, &caller));
         if let Some(Ok(shown)) = shown.map(header::HeaderValue::try_from) {
-            response.headers_mut().insert(sessions::HEADER, shown);
+            response.headers_mut().insert(sessions::SESSION_ID_HEADER, shown);
         }
     }
     response
 }
 
-fn unrecognised(why: &Unrecognised) -> Refusal {
+fn unauthenticated_refusal(why: &Unauthenticated) -> HttpError {
     match why {
-        Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+        Unauthenticated::Missing | Unauthenticated::Wrong { .. } => {
             let detail = format!(
                 "{why}; send the header Authorization: Bearer KEY (keys are made with `trackway keys create`)"
             );
-            Refusal::new(why.code(), detail)
+            HttpError::new(why.code(), detail)
         }
-        Unrecognised::Unavailable { reason } => {
+        Unauthenticated::Unavailable { reason } => {
             tracing::error!(reason, "callers cannot be recognised");
             let detail = "the server cannot check keys at the moment; try again in a moment";
-            Refusal::new(why.code(), detail)
+            HttpError::new(why.code(), detail)
         }
     }
 }
 
 /// Errors of the transport come as plain text; programs read JSON.
-async fn errors_as_json(request: Request, next: Next) -> Response {
+async fn convert_errors_to_json(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let status = response.status();
     let is_json = response
@@ -166,7 +170,7 @@ async fn errors_as_json(request: Request, next: Next) -> Response {
         return response;
     }
     let (parts, body) = response.into_parts();
-    let text = axum::body::to_bytes(body, ERROR_BYTES_MAX).await.unwrap_or_default();
+    let text = axum::body::to_bytes(body, ERROR_TEXT_BYTES_MAX).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let detail =
         if text.is_empty() { status.canonical_reason().unwrap_or_default() } else { &text };
@@ -175,7 +179,7 @@ async fn errors_as_json(request: Request, next: Next) -> Response {
         _ if status.is_server_error() => Code::Internal,
         _ => Code::InvalidRequest,
     };
-    let mut told = problem(status, code, detail);
+    let mut told = problem_response(status, code, detail);
     // What the text was is settled; everything else, such as `Allow`, is said as it was.
     for (name, value) in &parts.headers {
         if *name != header::CONTENT_TYPE && *name != header::CONTENT_LENGTH {

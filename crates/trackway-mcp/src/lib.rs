@@ -3,14 +3,14 @@
 //! A call goes `door` (who asks, which tool) → `arguments` (checked by us) → `tools` (one file each) →
 //! the guide of `trackway-runtime`; what comes back is written by `answer` and `text`, or by `refusal`.
 
-mod answer;
 mod arguments;
 mod batch;
-mod confirm;
+mod confirmation;
 mod door;
 mod http;
 mod jsonrpc;
-mod quoted;
+mod position_answer;
+mod quoting;
 mod recap;
 mod refusal;
 mod stdio;
@@ -19,14 +19,14 @@ mod testing;
 mod text;
 mod token;
 mod tools;
-mod unread;
+mod unparsed;
 
-pub use answer::{handed_over, seal};
-pub use door::Door;
+pub use door::McpDoor;
 pub use http::HttpDoor;
+pub use position_answer::{current_seal, describe_position};
 pub use stdio::StdioError;
 pub use token::{
-    Ack as AckPlace, BundleSigner, KEYS_FILE, KeyRing, KeyRingError, Place as NodePlace, Rotated,
-    TokenError,
+    AttemptRef as AckPlace, BundleSigner, KEYS_FILE, KeyRing, KeyRingError, KeyRotation,
+    NodeRef as NodePlace, TokenError,
 };
-pub use tools::{Switches, inspect::describe};
+pub use tools::{CheckpointSwitches, inspect::describe_workflow};

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use trackway_runtime::{Recap, RecapGrowth, RecapNote};
+use trackway_runtime::{Recap, RecapBranch, RecapNote};
 
 use crate::{
-    quoted::{in_one_line, quoted},
-    text::line,
-    token::{KeyRing, Place},
+    quoting::{collapse_to_one_line, quote_markdown},
+    text::push_paragraph,
+    token::{KeyRing, NodeRef},
 };
 
 /// A recap with the tokens of what grew, signed.
@@ -21,22 +21,23 @@ pub(crate) struct SignedRecap<'a> {
 
 impl<'a> SignedRecap<'a> {
     pub(crate) fn new(ring: &KeyRing, recap: &'a Recap) -> Self {
-        let key = ring.active();
-        let token = |grown: &RecapGrowth| {
-            ring.state_token(Place { run: grown.run, node: grown.node }, &key)
+        let key = ring.active_key_name();
+        let token = |grown: &RecapBranch| {
+            ring.sign_state_token(NodeRef { run: grown.run, node: grown.node }, &key)
         };
-        Self { recap, tokens: recap.grew.iter().map(token).collect() }
+        Self { recap, tokens: recap.branches.iter().map(token).collect() }
     }
 
-    pub(crate) fn structured(&self) -> Value {
-        let Recap { notes, checkpoints, documents, grew, is_cut, damaged } = self.recap;
-        let grew = grew.iter().zip(&self.tokens).map(|(grown, token)| growth(grown, token));
+    pub(crate) fn to_json(&self) -> Value {
+        let Recap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
+            self.recap;
+        let grew = grew.iter().zip(&self.tokens).map(|(grown, token)| branch_json(grown, token));
         let documents = documents.iter().map(|document| {
             json!({ "name": document.name, "kind": document.kind, "content": document.text })
         });
         let mut recap = json!({
-            "notes": notes.iter().map(note).collect::<Vec<_>>(),
-            "checkpoints": checkpoints.iter().map(note).collect::<Vec<_>>(),
+            "notes": notes.iter().map(note_json).collect::<Vec<_>>(),
+            "checkpoints": checkpoints.iter().map(note_json).collect::<Vec<_>>(),
             "documents": documents.collect::<Vec<_>>(),
             "grew": grew.collect::<Vec<_>>(),
             "truncated": is_cut,
@@ -48,16 +49,17 @@ impl<'a> SignedRecap<'a> {
     }
 
     /// The same as paragraphs; nothing where there is nothing to tell.
-    pub(crate) fn text(&self) -> String {
-        let Recap { notes, checkpoints, documents, grew, is_cut, damaged } = self.recap;
+    pub(crate) fn render_markdown(&self) -> String {
+        let Recap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
+            self.recap;
         let mut text = String::new();
         if !grew.is_empty() {
             // An agent copies the tokens that it sees: only those of the answer itself are in the text.
-            line(
+            push_paragraph(
                 &mut text,
                 "Answered before. What grew from this snapshot, newest first (`recap.grew` has the stateToken of each; workflow_resume finds the newest):",
             );
-            grew.iter().for_each(|grown| branch(&mut text, grown));
+            grew.iter().for_each(|grown| render_branch(&mut text, grown));
             text.push('\n');
         }
         for (heading, entries) in [
@@ -65,27 +67,32 @@ impl<'a> SignedRecap<'a> {
             ("Checkpoints and session notes, newest first:", checkpoints),
         ] {
             if !entries.is_empty() {
-                line(&mut text, heading);
-                entries.iter().for_each(|entry| noted(&mut text, entry));
+                push_paragraph(&mut text, heading);
+                entries.iter().for_each(|entry| render_note(&mut text, entry));
                 text.push('\n');
             }
         }
         if !documents.is_empty() {
-            line(&mut text, "Documents so far:");
+            push_paragraph(&mut text, "Documents so far:");
             for document in documents {
-                let _ = writeln!(text, "- {}: `{}`", in_one_line(&document.name), document.text);
+                let _ = writeln!(
+                    text,
+                    "- {}: `{}`",
+                    collapse_to_one_line(&document.name),
+                    document.text
+                );
             }
             text.push('\n');
         }
         if *is_cut {
-            line(
+            push_paragraph(
                 &mut text,
                 "Older entries are left out; `trackway sessions show` has all of them.",
             );
         }
         if let Some(reason) = damaged {
-            let reason = in_one_line(reason);
-            line(
+            let reason = collapse_to_one_line(reason);
+            push_paragraph(
                 &mut text,
                 &format!("Warning `damaged-log`: a part of this run cannot be read ({reason})."),
             );
@@ -94,7 +101,7 @@ impl<'a> SignedRecap<'a> {
     }
 }
 
-fn note(note: &RecapNote) -> Value {
+fn note_json(note: &RecapNote) -> Value {
     let mut told = json!({ "notesMarkdown": note.text, "recordedAt": note.at.to_string() });
     let fields = [("stepId", &note.step), ("title", &note.title), ("workflowId", &note.workflow)];
     for (name, value) in fields {
@@ -109,7 +116,7 @@ fn note(note: &RecapNote) -> Value {
     told
 }
 
-fn growth(grown: &RecapGrowth, token: &str) -> Value {
+fn branch_json(grown: &RecapBranch, token: &str) -> Value {
     let mut told = json!({
         "stateToken": token,
         "stepId": grown.pending.as_ref().map(|pending| &pending.step),
@@ -120,31 +127,31 @@ fn growth(grown: &RecapGrowth, token: &str) -> Value {
     if let Some(notes) = &grown.notes {
         told["notesMarkdown"] = notes.as_str().into();
     }
-    if grown.is_cut {
+    if grown.is_truncated {
         told["truncated"] = true.into();
     }
     told
 }
 
-fn branch(text: &mut String, grown: &RecapGrowth) {
+fn render_branch(text: &mut String, grown: &RecapBranch) {
     let state = match &grown.pending {
-        Some(pending) => format!("now at “{}”", in_one_line(&pending.title)),
+        Some(pending) => format!("now at “{}”", collapse_to_one_line(&pending.title)),
         None => "complete".to_owned(),
     };
-    let beyond = if grown.is_cut { ", and goes on beyond it" } else { "" };
+    let beyond = if grown.is_truncated { ", and goes on beyond it" } else { "" };
     let _ = writeln!(text, "- {state}{beyond} ({})", grown.at);
     if let Some(notes) = &grown.notes {
-        let _ = writeln!(text, "  {}", quoted(notes).replace('\n', "\n  "));
+        let _ = writeln!(text, "  {}", quote_markdown(notes).replace('\n', "\n  "));
     }
 }
 
-fn noted(text: &mut String, note: &RecapNote) {
+fn render_note(text: &mut String, note: &RecapNote) {
     let at = match (&note.title, note.run) {
-        (Some(title), _) => format!("“{}”", in_one_line(title)),
+        (Some(title), _) => format!("“{}”", collapse_to_one_line(title)),
         (None, Some(_)) => "a step".to_owned(),
         (None, None) => "the session".to_owned(),
     };
     let of = note.workflow.as_ref().map(|id| format!(" of another run of `{id}`"));
     let _ = writeln!(text, "- {at}{} ({}):", of.unwrap_or_default(), note.at);
-    let _ = writeln!(text, "  {}", quoted(&note.text).replace('\n', "\n  "));
+    let _ = writeln!(text, "  {}", quote_markdown(&note.text).replace('\n', "\n  "));
 }

@@ -5,8 +5,8 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-use trackway_domain::{Code, Need};
-use trackway_runtime::GuideError;
+use trackway_domain::{Code, InputRequirement};
+use trackway_runtime::GuidedRunError;
 
 use crate::{text, token::TokenError};
 
@@ -16,34 +16,34 @@ const MESSAGE_CHARS_MAX: usize = 4_000;
 
 /// Wrong arguments that the message itself tells; all of them are in `needs`.
 /// Limit (MCP): wrong arguments that a message names; all of them are in `needs`.
-const NEEDS_TOLD_MAX: usize = 3;
+const NEEDS_IN_MESSAGE_MAX: usize = 3;
 
 /// Why a call was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct ToolRefusal {
     pub(crate) code: Code,
     pub(crate) message: String,
     /// What to do instead, as a sentence to the agent.
     pub(crate) next: String,
     /// The same call may do later.
     pub(crate) retryable: bool,
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Vec<InputRequirement>,
 }
 
-impl Refusal {
+impl ToolRefusal {
     pub(crate) fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
         let retryable = matches!(
             code,
             Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable
         );
-        let message = text::cut(&message.into(), MESSAGE_CHARS_MAX);
+        let message = text::truncate_chars(&message.into(), MESSAGE_CHARS_MAX);
         Self { code, message, next: next.into(), retryable, needs: Vec::new() }
     }
 
     /// The arguments themselves are wrong.
-    pub(crate) fn arguments(tool: &str, needs: Vec<Need>) -> Self {
+    pub(crate) fn invalid_arguments(tool: &str, needs: Vec<InputRequirement>) -> Self {
         let told: Vec<&str> =
-            needs.iter().take(NEEDS_TOLD_MAX).map(|need| need.message.as_str()).collect();
+            needs.iter().take(NEEDS_IN_MESSAGE_MAX).map(|need| need.message.as_str()).collect();
         let more = match needs.len() - told.len() {
             0 => String::new(),
             more => format!("; and {more} more, see `needs`"),
@@ -53,7 +53,7 @@ impl Refusal {
         Self { needs, ..Self::new(Code::InvalidRequest, message, next) }
     }
 
-    pub(crate) fn forbidden(workflow: &str) -> Self {
+    pub(crate) fn forbidden_workflow(workflow: &str) -> Self {
         Self::new(
             Code::Forbidden,
             format!("the key of this connection does not permit workflow {workflow:?}"),
@@ -63,7 +63,7 @@ impl Refusal {
         )
     }
 
-    pub(crate) fn structured(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut error = json!({
             "code": self.code.as_str(),
             "message": self.message,
@@ -76,61 +76,63 @@ impl Refusal {
         json!({ "error": error })
     }
 
-    pub(crate) fn into_result(self) -> CallToolResult {
-        let mut result = CallToolResult::error(vec![ContentBlock::text(text::refusal(&self))]);
-        result.structured_content = Some(self.structured());
+    pub(crate) fn into_tool_result(self) -> CallToolResult {
+        let mut result =
+            CallToolResult::error(vec![ContentBlock::text(text::render_refusal(&self))]);
+        result.structured_content = Some(self.to_json());
         result
     }
 }
 
-impl From<TokenError> for Refusal {
+impl From<TokenError> for ToolRefusal {
     fn from(error: TokenError) -> Self {
-        let need = need(format!("/{}", error.param), &error.fault.to_string());
-        Self { needs: vec![need], ..Self::new(error.code(), error.to_string(), error.next()) }
+        let need = need_at(format!("/{}", error.param), &error.fault.to_string());
+        Self { needs: vec![need], ..Self::new(error.code(), error.to_string(), error.next_step()) }
     }
 }
 
-impl From<GuideError> for Refusal {
-    fn from(error: GuideError) -> Self {
+impl From<GuidedRunError> for ToolRefusal {
+    fn from(error: GuidedRunError) -> Self {
         let (code, message) = (error.code(), error.to_string());
         let needs = match &error {
-            GuideError::UnknownWorkflow { near, .. } => vec![workflow_need(near)],
-            GuideError::MissingContext(block) | GuideError::TooManyAttempts { block, .. } => {
-                block.needs.clone()
+            GuidedRunError::UnknownWorkflow { similar: near, .. } => vec![workflow_need(near)],
+            GuidedRunError::MissingContext(block)
+            | GuidedRunError::TooManyAttempts { block, .. } => block.needs.clone(),
+            GuidedRunError::TooLarge { what, .. } | GuidedRunError::TooDeep { what, .. } => {
+                vec![need_at(format!("/{what}"), &message)]
             }
-            GuideError::TooLarge { what, .. } | GuideError::TooDeep { what, .. } => {
-                vec![need(format!("/{what}"), &message)]
-            }
-            GuideError::BadSession { what, .. } => {
-                vec![need(format!("/context/{what}"), &message)]
+            GuidedRunError::InvalidSessionId { what, .. } => {
+                vec![need_at(format!("/context/{what}"), &message)]
             }
             _ => Vec::new(),
         };
-        Self { needs, ..Self::new(code, detailed(&error, message), next(&error)) }
+        Self { needs, ..Self::new(code, append_details(&error, message), next_step_for(&error)) }
     }
 }
 
-fn need(pointer: String, message: &str) -> Need {
-    Need { pointer, message: message.to_owned(), ..Need::default() }
+fn need_at(pointer: String, message: &str) -> InputRequirement {
+    InputRequirement { pointer, message: message.to_owned(), ..InputRequirement::default() }
 }
 
-fn workflow_need(near: &[String]) -> Need {
-    Need {
+fn workflow_need(near: &[String]) -> InputRequirement {
+    InputRequirement {
         pointer: "/workflowId".to_owned(),
         message: "an id that workflow_list shows".to_owned(),
         example: near.first().map(|id| id.as_str().into()),
-        ..Need::default()
+        ..InputRequirement::default()
     }
 }
 
 /// The message with what a person needs to see where the agent cannot mend it.
-fn detailed(error: &GuideError, message: String) -> String {
+fn append_details(error: &GuidedRunError, message: String) -> String {
     let lines: Vec<String> = match error {
-        GuideError::InvalidWorkflow { file, faults, .. } => {
-            let told = faults.iter().map(|fault| format!("{file}: {}", text::placed(fault)));
+        GuidedRunError::InvalidWorkflow { file, findings: faults, .. } => {
+            let told = faults
+                .iter()
+                .map(|fault| format!("{file}: {}", text::format_finding_with_location(fault)));
             told.collect()
         }
-        GuideError::UnsupportedWorkflow { unheeded, .. } => {
+        GuidedRunError::UnsupportedWorkflow { unsupported: unheeded, .. } => {
             let matters = unheeded.iter().filter(|construct| construct.matters);
             matters.map(|construct| format!("{}: {}", construct.path, construct.message)).collect()
         }
@@ -139,58 +141,58 @@ fn detailed(error: &GuideError, message: String) -> String {
     format!("{message}: {}", lines.join("; "))
 }
 
-fn next(error: &GuideError) -> String {
+fn next_step_for(error: &GuidedRunError) -> String {
     match error {
-        GuideError::UnknownWorkflow { near, .. } => match near.first() {
+        GuidedRunError::UnknownWorkflow { similar: near, .. } => match near.first() {
             Some(id) => format!("Did you mean {id:?}? workflow_list shows which there are."),
             None => "Call workflow_list and use one of its ids.".to_owned(),
         },
-        GuideError::InvalidWorkflow { .. } => {
+        GuidedRunError::InvalidWorkflow { .. } => {
             "Tell the user what is wrong in the file; once it is mended, the same call works.".to_owned()
         }
-        GuideError::UnsupportedWorkflow { .. } => {
+        GuidedRunError::UnsupportedWorkflow { .. } => {
             "Tell the user which construct is not supported, or choose another workflow.".to_owned()
         }
-        GuideError::MissingContext(_) => {
+        GuidedRunError::MissingContext(_) => {
             "Call workflow_start again with what `needs` says at each pointer.".to_owned()
         }
-        GuideError::UnknownRun { .. } => {
+        GuidedRunError::UnknownRun { .. } => {
             "This run is not here or belongs to somebody else: workflow_resume finds your own runs, workflow_start begins another.".to_owned()
         }
-        GuideError::UnknownNode { .. } => {
+        GuidedRunError::UnknownNode { .. } => {
             "The run was cut short or belongs to another history: go on from another stateToken of it, which workflow_resume finds, or begin another run with workflow_start.".to_owned()
         }
-        GuideError::TooDeep { what, levels } => {
+        GuidedRunError::TooDeep { what, levels } => {
             format!("Send a {what} that is nested at most {levels} levels deep.")
         }
-        GuideError::Ended { .. } => {
+        GuidedRunError::Ended { .. } => {
             "The run takes no more answers; begin another with workflow_start.".to_owned()
         }
-        GuideError::NotAdopted { run } => {
+        GuidedRunError::NotAdopted { run } => {
             format!("Tell the user: the run came from elsewhere, and `trackway runs adopt {run}` lets it go on here. Then send the same call again.")
         }
-        GuideError::Damaged { .. } => {
+        GuidedRunError::Damaged { .. } => {
             "Tell the user; other runs are not affected. workflow_resume finds the newest snapshot that can be read, and an earlier stateToken of the run still works.".to_owned()
         }
-        GuideError::TooLarge { what, max } => {
+        GuidedRunError::TooLarge { what, max } => {
             format!("Send a shorter {what}, of at most {max} bytes; keep large material in files and name them.")
         }
-        GuideError::BadSession { what, .. } => {
+        GuidedRunError::InvalidSessionId { what, .. } => {
             format!("Send another {what}: a text of at most 256 bytes without control characters.")
         }
-        GuideError::TooManyAttempts { .. } => {
+        GuidedRunError::TooManyAttempts { .. } => {
             "Stop trying: tell the user what is needed and ask how to go on. An answer that fits is still taken; an earlier stateToken begins another branch.".to_owned()
         }
-        GuideError::NotGuided { .. } => "Use a run that workflow_start began.".to_owned(),
-        GuideError::CannotMigrate { .. } => "Go on with the definition that the run is pinned to.".to_owned(),
-        GuideError::Unavailable { .. } => {
+        GuidedRunError::NotGuided { .. } => "Use a run that workflow_start began.".to_owned(),
+        GuidedRunError::CannotMigrate { .. } => "Go on with the definition that the run is pinned to.".to_owned(),
+        GuidedRunError::Unavailable { .. } => {
             "Nothing was recorded. Send the same call again in a moment.".to_owned()
         }
-        GuideError::Stopping => "Send the same call again when the server is back.".to_owned(),
-        GuideError::Internal { .. } => {
+        GuidedRunError::Stopping => "Send the same call again when the server is back.".to_owned(),
+        GuidedRunError::Internal { .. } => {
             "Tell the user that something went wrong inside the server; its log says what.".to_owned()
         }
-        GuideError::Store { .. } => {
+        GuidedRunError::Store { .. } => {
             "Tell the user that the store has failed; the same call can be sent again after a restart.".to_owned()
         }
     }

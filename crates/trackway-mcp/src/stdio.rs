@@ -1,7 +1,7 @@
 //! One client on standard input and output: the process is theirs, and ends when they do.
 
 mod batches;
-mod lines;
+mod line_transport;
 
 use rmcp::{
     serve_server,
@@ -12,18 +12,18 @@ use tokio::{
     sync::watch,
 };
 
-use crate::{Door, stdio::lines::Lines};
+use crate::{McpDoor, stdio::line_transport::LineTransport};
 
 /// Why serving a client broke off.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     #[error("the client's greeting was not understood")]
-    Greeting(#[source] Box<ServerInitializeError>),
+    Handshake(#[source] Box<ServerInitializeError>),
     #[error("serving broke off: {reason}")]
-    Broke { reason: String },
+    Disconnected { reason: String },
 }
 
-impl Door {
+impl McpDoor {
     /// Serves the client at the other end of standard input and output until it closes its side.
     /// Nothing else may be written to standard output.
     pub async fn serve_stdio(self) -> Result<(), StdioError> {
@@ -38,17 +38,17 @@ impl Door {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (gone, is_gone) = watch::channel(false);
-        let transport = Lines::new(read, write, gone);
-        let serving = match serve_server(self.for_client(is_gone), transport).await {
+        let transport = LineTransport::new(read, write, gone);
+        let serving = match serve_server(self.with_disconnect_signal(is_gone), transport).await {
             Ok(serving) => serving,
             // Whoever goes before saying anything has asked for nothing.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(StdioError::Greeting(Box::new(error))),
+            Err(error) => return Err(StdioError::Handshake(Box::new(error))),
         };
         match serving.waiting().await {
             Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
-            Ok(other) => Err(StdioError::Broke { reason: format!("{other:?}") }),
-            Err(error) => Err(StdioError::Broke { reason: error.to_string() }),
+            Ok(other) => Err(StdioError::Disconnected { reason: format!("{other:?}") }),
+            Err(error) => Err(StdioError::Disconnected { reason: error.to_string() }),
         }
     }
 }

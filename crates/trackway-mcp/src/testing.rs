@@ -9,58 +9,58 @@ use tokio::{
     task::JoinHandle,
 };
 use trackway_domain::Timestamp;
-use trackway_ports::{Journal, NoFaults};
-use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
+use trackway_ports::{Journal, NoFaultInjection};
+use trackway_runtime::{Catalogue, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds};
 use trackway_sqlite::SqliteJournal;
 
-use crate::{Door, KeyRing, Switches};
+use crate::{CheckpointSwitches, KeyRing, McpDoor};
 
 /// Two steps; the second wants a person's agreement.
 pub(crate) const NOTES: &str = include_str!("testing/notes.yaml");
 
 /// A data folder, and a folder of workflows beside it.
-pub(crate) struct Place {
+pub(crate) struct TestFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl TestFolder {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("workflows")).unwrap();
         Self { folder }
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
+    pub(crate) fn data_folder(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
     /// Writes a workflow's file.
-    pub(crate) fn workflow(&self, name: &str, text: &str) -> &Self {
+    pub(crate) fn write_workflow(&self, name: &str, text: &str) -> &Self {
         fs::write(self.folder.path().join("workflows").join(name), text).unwrap();
         self
     }
 
     /// A door with everything switched on, as a process of its own would open it.
-    pub(crate) fn door(&self) -> Door {
-        self.door_with(Switches { checkpoints: true, session_checkpoints: true })
+    pub(crate) fn open_door(&self) -> McpDoor {
+        self.open_door_with(CheckpointSwitches { checkpoints: true, session_checkpoints: true })
     }
 
-    pub(crate) fn door_with(&self, switches: Switches) -> Door {
-        let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&self.data()).unwrap());
-        let guide = Guide::new(GuideOptions {
+    pub(crate) fn open_door_with(&self, switches: CheckpointSwitches) -> McpDoor {
+        let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&self.data_folder()).unwrap());
+        let guide = GuidedRuns::new(GuidedRunOptions {
             journal,
             catalogue: Arc::new(Catalogue::new(vec![self.folder.path().join("workflows")])),
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),
-            faults: Arc::new(NoFaults),
+            faults: Arc::new(NoFaultInjection),
         });
-        let ring = KeyRing::open(&self.data(), Timestamp(0)).unwrap();
-        Door::new(guide, Arc::new(ring), switches)
+        let ring = KeyRing::open(&self.data_folder(), Timestamp(0)).unwrap();
+        McpDoor::new(guide, Arc::new(ring), switches)
     }
 }
 
 /// A client that speaks line by line, so that tests see what is on the wire.
-pub(crate) struct Client {
+pub(crate) struct LineClient {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
     serving: JoinHandle<Result<(), crate::StdioError>>,
@@ -69,9 +69,9 @@ pub(crate) struct Client {
     id: u64,
 }
 
-impl Client {
+impl LineClient {
     /// A client that has sent nothing yet.
-    pub(crate) fn silent(door: Door) -> Self {
+    pub(crate) fn connect(door: McpDoor) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
         let serving = tokio::spawn(door.serve_stream(read, write));
@@ -80,20 +80,24 @@ impl Client {
     }
 
     /// A client of an older revision, which greets first.
-    pub(crate) async fn older(door: Door, capabilities: Value) -> Self {
-        Self::of_revision(door, "2025-06-18", capabilities).await
+    pub(crate) async fn connect_older(door: McpDoor, capabilities: Value) -> Self {
+        Self::connect_with_revision(door, "2025-06-18", capabilities).await
     }
 
     /// A client of an older revision on a folder with the workflow [`NOTES`].
-    pub(crate) async fn on_notes(capabilities: Value) -> (Place, Self) {
-        let at = Place::new();
-        at.workflow("notes.yaml", NOTES);
-        let client = Self::older(at.door(), capabilities).await;
+    pub(crate) async fn connect_to_notes(capabilities: Value) -> (TestFolder, Self) {
+        let at = TestFolder::new();
+        at.write_workflow("notes.yaml", NOTES);
+        let client = Self::connect_older(at.open_door(), capabilities).await;
         (at, client)
     }
 
-    pub(crate) async fn of_revision(door: Door, revision: &str, capabilities: Value) -> Self {
-        let mut client = Self::silent(door);
+    pub(crate) async fn connect_with_revision(
+        door: McpDoor,
+        revision: &str,
+        capabilities: Value,
+    ) -> Self {
+        let mut client = Self::connect(door);
         let params = json!({
             "protocolVersion": revision,
             "capabilities": capabilities,
@@ -106,8 +110,8 @@ impl Client {
     }
 
     /// A client of the newest revision, which says everything with each request.
-    pub(crate) fn newest(door: Door, capabilities: &Value) -> Self {
-        let mut client = Self::silent(door);
+    pub(crate) fn connect_newest(door: McpDoor, capabilities: &Value) -> Self {
+        let mut client = Self::connect(door);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
@@ -116,23 +120,23 @@ impl Client {
         client
     }
 
-    pub(crate) async fn line(&mut self, line: &str) {
+    pub(crate) async fn send_line(&mut self, line: &str) {
         self.write.write_all(line.as_bytes()).await.unwrap();
         self.write.write_all(b"\n").await.unwrap();
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
-        self.line(&message.to_string()).await;
+        self.send_line(&message.to_string()).await;
     }
 
     /// The next message from the server.
-    pub(crate) async fn next(&mut self) -> Value {
+    pub(crate) async fn next_message(&mut self) -> Value {
         let mut line = String::new();
         self.read.read_line(&mut line).await.unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    pub(crate) async fn begin(&mut self, method: &str, mut params: Value) {
+    pub(crate) async fn send_request(&mut self, method: &str, mut params: Value) {
         self.id += 1;
         if let Some(meta) = &self.meta {
             params["_meta"] = meta.clone();
@@ -143,8 +147,8 @@ impl Client {
     }
 
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
-        self.begin(method, params).await;
-        self.next().await
+        self.send_request(method, params).await;
+        self.next_message().await
     }
 
     /// The result of a call.
@@ -156,14 +160,14 @@ impl Client {
     }
 
     /// The structured part of a call that does what is asked.
-    pub(crate) async fn done(&mut self, name: &str, arguments: Value) -> Value {
+    pub(crate) async fn call_ok(&mut self, name: &str, arguments: Value) -> Value {
         let mut result = self.call(name, arguments).await;
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].take()
     }
 
     /// The code of a call that is refused.
-    pub(crate) async fn refused(&mut self, name: &str, arguments: Value) -> String {
+    pub(crate) async fn call_refused(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         let code = result["structuredContent"]["error"]["code"].as_str().unwrap().to_owned();
@@ -173,7 +177,7 @@ impl Client {
     }
 
     /// Closes its side and waits until the server has ended.
-    pub(crate) async fn leave(mut self) {
+    pub(crate) async fn disconnect(mut self) {
         self.write.shutdown().await.unwrap();
         drop(self.write);
         drop(self.read);
@@ -182,7 +186,7 @@ impl Client {
 }
 
 /// The arguments that answer the pending step of a position.
-pub(crate) fn answering(position: &Value, notes: &str) -> Value {
+pub(crate) fn answer_arguments(position: &Value, notes: &str) -> Value {
     json!({
         "stateToken": position["stateToken"],
         "ackToken": position["ackToken"],

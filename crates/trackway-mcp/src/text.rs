@@ -3,20 +3,22 @@
 //! What to do comes first, the tokens last: each once, alone on its line in a fenced block, so that it
 //! is copied whole. The text says nothing that the JSON does not say, and names the same tokens.
 
-mod form;
+mod schema_summary;
 
-pub(crate) use self::form::form;
+pub(crate) use self::schema_summary::summarize_schema;
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use trackway_definition::Fault;
-use trackway_domain::{Block, Code, Expected, Need, Pending, WantedFact, Warning};
-use trackway_runtime::Position;
+use trackway_definition::Finding;
+use trackway_domain::{
+    BlockReason, Code, ExpectedOutput, InputRequirement, MissingFact, PendingStep, Warning,
+};
+use trackway_runtime::NodeView;
 
 use crate::{
-    quoted::{in_one_line, quoted, without_tokens},
-    refusal::Refusal,
+    quoting::{collapse_to_one_line, mask_tokens, quote_markdown},
+    refusal::ToolRefusal,
 };
 
 /// Version of the wording below, kept with every recorded answer. A change of wording is a new
@@ -25,50 +27,55 @@ pub(crate) const TEXT_VERSION: u32 = 1;
 
 /// The tokens of an answer, as they were signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tokens {
+pub(crate) struct SignedTokens {
     pub(crate) state: String,
     pub(crate) ack: Option<String>,
 }
 
 /// A start, an advance or a look. A recap is text of its own, between the step and the tokens.
-pub(crate) fn position(position: &Position, tokens: &Tokens, recap: &str) -> String {
+pub(crate) fn render_position(position: &NodeView, tokens: &SignedTokens, recap: &str) -> String {
     let mut text = String::new();
     match (&position.blocked, &position.pending) {
-        (Some(block), Some(_)) if tokens.ack.is_none() => over(&mut text, block),
-        (Some(block), pending) => blocked(&mut text, block, pending.as_ref()),
-        (None, Some(pending)) => step(&mut text, pending, &position.guidance),
-        (None, None) => complete(&mut text, &position.workflow),
+        (Some(block), Some(_)) if tokens.ack.is_none() => render_ended_run(&mut text, block),
+        (Some(block), pending) => render_block(&mut text, block, pending.as_ref()),
+        (None, Some(pending)) => render_step(&mut text, pending, &position.guidance),
+        (None, None) => render_completed_run(&mut text, &position.workflow),
     }
     if position.advanced && position.branch.forked {
         let (number, siblings) = (position.branch.index + 1, position.branch.siblings);
-        line(
+        push_paragraph(
             &mut text,
             &format!(
                 "Forked: this snapshot had been answered before, so this answer made a new branch ({number} of {siblings}). The other branches are unchanged and can go on with their own tokens."
             ),
         );
     }
-    warnings(&mut text, &position.warnings);
+    render_warnings(&mut text, &position.warnings);
     text.push_str(recap);
-    let mut text = without_tokens(&text, tokens);
-    fence_token(&mut text, "stateToken", &tokens.state);
+    let mut text = mask_tokens(&text, tokens);
+    push_fenced_token(&mut text, "stateToken", &tokens.state);
     if let Some(ack) = &tokens.ack {
-        fence_token(&mut text, "ackToken", ack);
+        push_fenced_token(&mut text, "ackToken", ack);
     }
     text
 }
 
-fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
-    let _ = writeln!(text, "# {}\n\n{}\n", in_one_line(&pending.title), quoted(&pending.prompt));
+fn render_step(text: &mut String, pending: &PendingStep, guidance: &[String]) {
+    let _ = writeln!(
+        text,
+        "# {}\n\n{}\n",
+        collapse_to_one_line(&pending.title),
+        quote_markdown(&pending.prompt)
+    );
     if !guidance.is_empty() {
-        line(text, "Rules of this workflow:");
+        push_paragraph(text, "Rules of this workflow:");
         for rule in guidance {
-            let _ = writeln!(text, "- {}", quoted(rule).replace('\n', "\n  "));
+            let _ = writeln!(text, "- {}", quote_markdown(rule).replace('\n', "\n  "));
         }
         text.push('\n');
     }
     if let Some(expected) = &pending.output {
-        output(text, expected);
+        render_expected_output(text, expected);
     }
     let _ = writeln!(text, "Next:");
     let mut number = 1;
@@ -88,12 +95,12 @@ fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
             text,
             &format!(
                 "Later steps depend on facts that are not set yet. Put those that you know into `context`: {}.",
-                wanted(&pending.facts)
+                format_wanted_facts(&pending.facts)
             ),
         );
     }
     let brought = match &pending.output {
-        Some(Expected { required: true, .. }) => ", the `output` described above",
+        Some(ExpectedOutput { required: true, .. }) => ", the `output` described above",
         Some(_) => ", where you have it the `output` described above",
         None => "",
     };
@@ -108,11 +115,11 @@ fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
 }
 
 /// Facts with the values that later conditions compare them with.
-fn wanted(facts: &[WantedFact]) -> String {
+fn format_wanted_facts(facts: &[MissingFact]) -> String {
     let each = facts.iter().map(|fact| {
         let values: Vec<String> = fact.values.iter().map(Value::to_string).collect();
-        let name = in_one_line(&fact.name);
-        match in_one_line(&values.join(", ")) {
+        let name = collapse_to_one_line(&fact.name);
+        match collapse_to_one_line(&values.join(", ")) {
             values if values.is_empty() => format!("`{name}`"),
             values => format!("`{name}` (compared with {values})"),
         }
@@ -121,18 +128,18 @@ fn wanted(facts: &[WantedFact]) -> String {
 }
 
 /// The example first; the form only where it says more.
-fn output(text: &mut String, expected: &Expected) {
+fn render_expected_output(text: &mut String, expected: &ExpectedOutput) {
     let how = if expected.required { "Required" } else { "Optional" };
     let _ = writeln!(text, "{how} `output`, for example:\n```json\n{}\n```", expected.example);
-    if form::says_more(&expected.schema, &expected.example) {
-        let form = form(&expected.schema);
+    if schema_summary::schema_adds_to_example(&expected.schema, &expected.example) {
+        let form = summarize_schema(&expected.schema);
         let _ = writeln!(text, "Its form (`?`: may be missing):\n```\n{form}\n```");
     }
     text.push('\n');
 }
 
 /// A heading of its own kind: that of a step begins with `# `, so that no title can look like the end.
-fn complete(text: &mut String, workflow: &str) {
+fn render_completed_run(text: &mut String, workflow: &str) {
     let _ = writeln!(
         text,
         "=== END OF THE RUN ===\n\nThe workflow `{workflow}` is complete here: no step is pending and there is nothing to advance. Tell the user the outcome.\n"
@@ -140,22 +147,25 @@ fn complete(text: &mut String, workflow: &str) {
 }
 
 /// Somebody ended the run, or it came from elsewhere: an agent can do nothing about it.
-fn over(text: &mut String, block: &Block) {
+fn render_ended_run(text: &mut String, block: &BlockReason) {
     let heading = match block.code == Code::NotAdopted.as_str() {
         true => "Not open",
         false => "Over",
     };
-    let _ = writeln!(text, "# {heading}: {}\n\n{}\n", block.code, quoted(&block.message));
+    let _ = writeln!(text, "# {heading}: {}\n\n{}\n", block.code, quote_markdown(&block.message));
 }
 
-fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
-    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, quoted(&block.message));
-    if block.code == FOLLOWUP {
-        followup(text, block);
+fn render_block(text: &mut String, block: &BlockReason, pending: Option<&PendingStep>) {
+    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, quote_markdown(&block.message));
+    if block.code == FOLLOWUP_REQUIRED_CODE {
+        render_followup(text, block);
     } else {
-        line(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
-        needs(text, &block.needs);
-        line(
+        push_paragraph(
+            text,
+            "Nothing advanced. What is needed, by place in the arguments of your call:",
+        );
+        render_needs(text, &block.needs);
+        push_paragraph(
             text,
             "Next: call `workflow_advance` with the same stateToken, the FRESH ackToken below (the one that you sent would only get this answer again), and everything from your call with the changes above.",
         );
@@ -164,18 +174,18 @@ fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
         let _ = writeln!(
             text,
             "The step is still: {}\n\n{}\n",
-            in_one_line(&pending.title),
-            quoted(&pending.prompt)
+            collapse_to_one_line(&pending.title),
+            quote_markdown(&pending.prompt)
         );
     }
 }
 
 /// Code of a block by a judgement that asks for more work.
-const FOLLOWUP: &str = "followup-required";
+const FOLLOWUP_REQUIRED_CODE: &str = "followup-required";
 
 /// The work comes first: nothing here says which judgement would pass.
-fn followup(text: &mut String, block: &Block) {
-    line(
+fn render_followup(text: &mut String, block: &BlockReason) {
+    push_paragraph(
         text,
         "Nothing advanced. Your own judgement asks for follow-up work before this step is done:",
     );
@@ -184,27 +194,31 @@ fn followup(text: &mut String, block: &Block) {
             text,
             "- judged at `{}`: {}",
             need.pointer,
-            quoted(&need.message).replace('\n', "\n  ")
+            quote_markdown(&need.message).replace('\n', "\n  ")
         );
     }
     text.push('\n');
-    line(
+    push_paragraph(
         text,
         "Next: do that work. Then judge again by what you find, and call `workflow_advance` with the same stateToken, the FRESH ackToken below and the whole `output` with the new judgement. A judgement that is changed without the work is worth nothing.",
     );
 }
 
-pub(crate) fn needs(text: &mut String, needs: &[Need]) {
+pub(crate) fn render_needs(text: &mut String, needs: &[InputRequirement]) {
     for need in needs {
         let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
-        let _ = writeln!(text, "- `{pointer}`: {}", quoted(&need.message).replace('\n', "\n  "));
+        let _ = writeln!(
+            text,
+            "- `{pointer}`: {}",
+            quote_markdown(&need.message).replace('\n', "\n  ")
+        );
         let more = need.schema.as_ref().filter(|schema| match &need.example {
-            Some(example) => form::says_more(schema, example),
+            Some(example) => schema_summary::schema_adds_to_example(schema, example),
             None => true,
         });
         let lines = [
             ("example", need.example.as_ref().map(Value::to_string)),
-            ("form", more.map(form)),
+            ("form", more.map(summarize_schema)),
             ("you sent", need.got.as_ref().map(Value::to_string)),
         ];
         for (label, value) in lines {
@@ -216,41 +230,48 @@ pub(crate) fn needs(text: &mut String, needs: &[Need]) {
     text.push('\n');
 }
 
-fn warnings(text: &mut String, warnings: &[Warning]) {
+fn render_warnings(text: &mut String, warnings: &[Warning]) {
     for warning in warnings {
-        line(text, &format!("Warning `{}`: {}", warning.code, quoted(&warning.message)));
+        push_paragraph(
+            text,
+            &format!("Warning `{}`: {}", warning.code, quote_markdown(&warning.message)),
+        );
     }
 }
 
 /// Notes were recorded on a node.
-pub(crate) fn checkpoint(position: &Position, tokens: &Tokens, repeated: bool) -> String {
+pub(crate) fn render_checkpoint(
+    position: &NodeView,
+    tokens: &SignedTokens,
+    repeated: bool,
+) -> String {
     let mut text = String::from(if repeated {
         "# Checkpoint\n\nThese notes were recorded on this snapshot before; they stand once.\n\n"
     } else {
         "# Checkpoint\n\nThe notes are recorded on this snapshot.\n\n"
     });
-    line(
+    push_paragraph(
         &mut text,
         "Nothing advanced: the tokens that you have are still good. With the stateToken alone, `workflow_advance` shows the pending step again.",
     );
-    warnings(&mut text, &position.warnings);
-    let mut text = without_tokens(&text, tokens);
-    fence_token(&mut text, "stateToken", &tokens.state);
+    render_warnings(&mut text, &position.warnings);
+    let mut text = mask_tokens(&text, tokens);
+    push_fenced_token(&mut text, "stateToken", &tokens.state);
     text
 }
 
 /// Notes were recorded on a session.
-pub(crate) fn session_checkpoint(session: &str, repeated: bool) -> String {
+pub(crate) fn render_session_checkpoint(session: &str, repeated: bool) -> String {
     let what = if repeated { "had been recorded on" } else { "are recorded on" };
     format!("# Checkpoint\n\nThe notes {what} session `{session}`.\n")
 }
 
-pub(crate) fn refusal(refusal: &Refusal) -> String {
+pub(crate) fn render_refusal(refusal: &ToolRefusal) -> String {
     let mut text = format!("Error `{}`: {}\n\n", refusal.code, refusal.message);
-    line(&mut text, &format!("Next: {}", refusal.next));
+    push_paragraph(&mut text, &format!("Next: {}", refusal.next));
     if !refusal.needs.is_empty() {
-        line(&mut text, "What is needed, by place in the arguments of your call:");
-        needs(&mut text, &refusal.needs);
+        push_paragraph(&mut text, "What is needed, by place in the arguments of your call:");
+        render_needs(&mut text, &refusal.needs);
     }
     text.push_str(if refusal.retryable {
         "The same call may work later.\n"
@@ -261,7 +282,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
 }
 
 /// A fault of a file in one line.
-pub(crate) fn fault(fault: &Fault) -> String {
+pub(crate) fn format_finding(fault: &Finding) -> String {
     match &fault.suggestion {
         Some(suggestion) => format!("{} ({suggestion})", fault.message),
         None => fault.message.clone(),
@@ -269,18 +290,18 @@ pub(crate) fn fault(fault: &Fault) -> String {
 }
 
 /// A fault with its place, as far as it has one: the fault of a folder has neither line nor pointer.
-pub(crate) fn placed(found: &Fault) -> String {
+pub(crate) fn format_finding_with_location(found: &Finding) -> String {
     let line = found.line.map(|line| format!("line {line}"));
     let path = Some(format!("`{}`", found.path)).filter(|_| !found.path.is_empty());
     let place: Vec<String> = line.into_iter().chain(path).collect();
     match place.is_empty() {
-        true => fault(found),
-        false => format!("{}: {}", place.join(", "), fault(found)),
+        true => format_finding(found),
+        false => format!("{}: {}", place.join(", "), format_finding(found)),
     }
 }
 
 /// The first characters of a text, with a mark where it goes on.
-pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+pub(crate) fn truncate_chars(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -288,11 +309,11 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
 }
 
 /// A paragraph.
-pub(crate) fn line(text: &mut String, paragraph: &str) {
+pub(crate) fn push_paragraph(text: &mut String, paragraph: &str) {
     let _ = writeln!(text, "{paragraph}\n");
 }
 
-pub(crate) fn fence_token(text: &mut String, label: &str, token: &str) {
+pub(crate) fn push_fenced_token(text: &mut String, label: &str, token: &str) {
     let _ = writeln!(text, "{label}:\n```\n{token}\n```");
 }
 

@@ -5,11 +5,11 @@
 
 mod codec;
 mod error;
-mod file;
-mod ring;
+mod key_file;
+mod key_ring;
 
-pub(crate) use codec::looks_like_one;
-pub use codec::{Ack, Place};
+pub(crate) use codec::looks_like_token;
+pub use codec::{AttemptRef, NodeRef};
 pub use error::TokenError;
-pub use file::{FILE as KEYS_FILE, KeyRingError};
-pub use ring::{BundleSigner, KeyRing, Rotated};
+pub use key_file::{KeyRingError, TOKEN_KEYS_FILE as KEYS_FILE};
+pub use key_ring::{BundleSigner, KeyRing, KeyRotation};

@@ -12,16 +12,16 @@ use std::sync::{Arc, LazyLock};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use trackway_definition::resolved;
+use trackway_definition::follow_references;
 
 use crate::{
     arguments::{Arguments, Parameter},
-    refusal::Refusal,
+    refusal::ToolRefusal,
 };
 
 /// What this server offers beyond the five tools that are always there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Switches {
+pub struct CheckpointSwitches {
     /// `workflow_checkpoint` is offered.
     pub checkpoints: bool,
     /// It takes a session instead of a snapshot too.
@@ -29,7 +29,7 @@ pub struct Switches {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum ToolName {
     List,
     Inspect,
     Start,
@@ -38,7 +38,7 @@ pub(crate) enum Name {
     Resume,
 }
 
-impl Name {
+impl ToolName {
     /// In the order in which they are listed, which is that of `tools.json`.
     pub(crate) const ALL: [Self; 6] =
         [Self::List, Self::Inspect, Self::Start, Self::Advance, Self::Checkpoint, Self::Resume];
@@ -59,24 +59,24 @@ impl Name {
     }
 
     /// What a call of it says and brings, as the server is switched.
-    fn signature(self, switches: Switches) -> &'static Signature {
+    fn tool_signature(self, switches: CheckpointSwitches) -> &'static ToolSignature {
         let tool = &TOOLS[self as usize];
         let with_sessions = tool.with_sessions.as_ref().filter(|_| switches.session_checkpoints);
         with_sessions.unwrap_or(&tool.signature)
     }
 
     /// The arguments of a call, if they are of the tool's form.
-    pub(crate) fn arguments(
+    pub(crate) fn parse_arguments(
         self,
-        switches: Switches,
+        switches: CheckpointSwitches,
         raw: Option<Value>,
-    ) -> Result<Arguments, Refusal> {
-        Arguments::check(self.as_str(), &self.signature(switches).parameters, raw)
+    ) -> Result<Arguments, ToolRefusal> {
+        Arguments::parse(self.as_str(), &self.tool_signature(switches).parameters, raw)
     }
 
-    fn tool(self, switches: Switches) -> Tool {
+    fn to_mcp_tool(self, switches: CheckpointSwitches) -> Tool {
         let ToolSpec { annotations, output_schema, .. } = &TOOLS[self as usize];
-        let Signature { description, parameters } = self.signature(switches);
+        let ToolSignature { description, parameters } = self.tool_signature(switches);
         let mut tool =
             Tool::new(self.as_str(), description.as_str(), Arc::new(input_schema(parameters)))
                 .with_raw_output_schema(output_schema.clone())
@@ -92,14 +92,14 @@ impl Name {
 struct ToolSpec {
     annotations: ToolAnnotations,
     #[serde(flatten)]
-    signature: Signature,
+    signature: ToolSignature,
     /// Where checkpoints take a session too.
-    with_sessions: Option<Signature>,
+    with_sessions: Option<ToolSignature>,
     output_schema: Arc<JsonObject>,
 }
 
 #[derive(Deserialize)]
-struct Signature {
+struct ToolSignature {
     description: String,
     parameters: Vec<Parameter>,
 }
@@ -107,18 +107,20 @@ struct Signature {
 static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     let file: Value = serde_json::from_str(include_str!("tools.json")).expect("it is JSON");
     let mut tools = file["tools"].clone();
-    inline(&mut tools, &file);
+    inline_schema_refs(&mut tools, &file);
     serde_json::from_value(tools).expect("every tool is of this form, as the tests show")
 });
 
 /// Puts what a schema refers to in place of the references: not every client follows them.
-fn inline(schema: &mut Value, file: &Value) {
+fn inline_schema_refs(schema: &mut Value, file: &Value) {
     if schema.get("$ref").is_some() {
-        *schema = resolved(file, schema).clone();
+        *schema = follow_references(file, schema).clone();
     }
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, file)),
-        Value::Object(entries) => entries.values_mut().for_each(|entry| inline(entry, file)),
+        Value::Array(items) => items.iter_mut().for_each(|item| inline_schema_refs(item, file)),
+        Value::Object(entries) => {
+            entries.values_mut().for_each(|entry| inline_schema_refs(entry, file))
+        }
         _ => {}
     }
 }
@@ -138,16 +140,16 @@ fn input_schema(parameters: &[Parameter]) -> JsonObject {
 }
 
 /// Every tool that is offered, always in the same order.
-pub(crate) fn offered(switches: Switches) -> Vec<Tool> {
-    Name::ALL
+pub(crate) fn list_enabled_tools(switches: CheckpointSwitches) -> Vec<Tool> {
+    ToolName::ALL
         .into_iter()
-        .filter(|name| *name != Name::Checkpoint || switches.checkpoints)
-        .map(|name| name.tool(switches))
+        .filter(|name| *name != ToolName::Checkpoint || switches.checkpoints)
+        .map(|name| name.to_mcp_tool(switches))
         .collect()
 }
 
 /// An answer in both forms.
-pub(crate) fn answer(text: String, structured: Value) -> CallToolResult {
+pub(crate) fn tool_result(text: String, structured: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(structured);
     result

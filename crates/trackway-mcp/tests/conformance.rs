@@ -18,12 +18,12 @@ use trackway_mcp::HttpDoor;
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Runs everything that a revision requires of a server.
-async fn conforms(revision: &str) {
+async fn run_conformance_suite(revision: &str) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let router = HttpDoor::new(Fixture::default(), None, BODY_BYTES_MAX).router();
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    let packages = Path::new(&prepared("TRACKWAY_TEST_MCP_JS")).join("node_modules");
+    let packages = Path::new(&prepared_path("TRACKWAY_TEST_MCP_JS")).join("node_modules");
     let listed = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(format!("tests/conformance/expected-{revision}.yml"));
     let mut suite = Command::new(packages.join("node/bin/node"));
@@ -41,18 +41,18 @@ async fn conforms(revision: &str) {
 /// Proves T1: the newest revision.
 #[tokio::test]
 async fn heavy_mcp_conformance_2026_07_28() {
-    conforms("2026-07-28").await;
+    run_conformance_suite("2026-07-28").await;
 }
 
 /// Proves T1: the newest revision with protocol sessions.
 #[tokio::test]
 async fn heavy_mcp_conformance_2025_11_25() {
-    conforms("2025-11-25").await;
+    run_conformance_suite("2025-11-25").await;
 }
 
 /// What `cargo xtask test` prepared and named in this variable.
 #[expect(clippy::disallowed_methods, reason = "the one place where this test learns of the suite")]
-fn prepared(variable: &str) -> String {
+fn prepared_path(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {
         panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")
     })

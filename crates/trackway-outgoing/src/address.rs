@@ -12,22 +12,22 @@ pub struct AddressPolicy {
 
 impl AddressPolicy {
     /// Why this address may not be connected to.
-    pub fn refusal(self, address: IpAddr) -> Option<&'static str> {
+    pub fn reason_to_refuse(self, address: IpAddr) -> Option<&'static str> {
         let kind = match address {
-            IpAddr::V4(address) => kind_of_v4(address),
-            IpAddr::V6(address) => kind_of_v6(address),
+            IpAddr::V4(address) => classify_v4(address),
+            IpAddr::V6(address) => classify_v6(address),
         };
         match kind {
-            Kind::Public => None,
-            Kind::Loopback if self.allow_loopback => None,
-            Kind::Loopback => Some("a loopback address"),
-            Kind::Reserved(what) => Some(what),
+            AddressKind::Public => None,
+            AddressKind::Loopback if self.allow_loopback => None,
+            AddressKind::Loopback => Some("a loopback address"),
+            AddressKind::Reserved(what) => Some(what),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AddressKind {
     Public,
     Loopback,
     Reserved(&'static str),
@@ -54,28 +54,28 @@ const V4_RESERVED: [(Ipv4Addr, u32, &str); 15] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3, "a multicast or reserved address"),
 ];
 
-fn kind_of_v4(address: Ipv4Addr) -> Kind {
+fn classify_v4(address: Ipv4Addr) -> AddressKind {
     if address.is_loopback() {
-        return Kind::Loopback;
+        return AddressKind::Loopback;
     }
     let within = |(first, length, _): &&(Ipv4Addr, u32, &str)| {
         (address.to_bits() ^ first.to_bits()).leading_zeros() >= *length
     };
     match V4_RESERVED.iter().find(within) {
-        Some((_, _, what)) => Kind::Reserved(what),
-        None => Kind::Public,
+        Some((_, _, what)) => AddressKind::Reserved(what),
+        None => AddressKind::Public,
     }
 }
 
 /// Only global unicast is public, except its reserved blocks. A form that carries an IPv4 address leads
 /// to that address, so that address decides.
-fn kind_of_v6(address: Ipv6Addr) -> Kind {
+fn classify_v6(address: Ipv6Addr) -> AddressKind {
     if address.is_loopback() {
-        return Kind::Loopback;
+        return AddressKind::Loopback;
     }
     let [a, b, c, d, e, f, g, h] = address.segments();
     let v4 = |high: u16, low: u16| {
-        kind_of_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+        classify_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
     };
     match [a, b, c, d, e, f] {
         // Mapped.
@@ -85,15 +85,15 @@ fn kind_of_v6(address: Ipv6Addr) -> Kind {
         // 6to4 carries its address directly after the prefix.
         [0x2002, high, low, ..] => v4(high, low),
         [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => {
-            Kind::Reserved("a documentation address")
+            AddressKind::Reserved("a documentation address")
         }
         // Protocol assignments: Teredo, ORCHID, benchmarking.
-        [0x2001, 0..=0x01ff, ..] => Kind::Reserved("a reserved address"),
-        [0x2000..=0x3fff, ..] => Kind::Public,
-        [0xfc00..=0xfdff, ..] => Kind::Reserved("a private address"),
-        [0xfe80..=0xfebf, ..] => Kind::Reserved("a link-local address"),
-        [0xff00..=0xffff, ..] => Kind::Reserved("a multicast address"),
-        _ => Kind::Reserved("a reserved address"),
+        [0x2001, 0..=0x01ff, ..] => AddressKind::Reserved("a reserved address"),
+        [0x2000..=0x3fff, ..] => AddressKind::Public,
+        [0xfc00..=0xfdff, ..] => AddressKind::Reserved("a private address"),
+        [0xfe80..=0xfebf, ..] => AddressKind::Reserved("a link-local address"),
+        [0xff00..=0xffff, ..] => AddressKind::Reserved("a multicast address"),
+        _ => AddressKind::Reserved("a reserved address"),
     }
 }
 

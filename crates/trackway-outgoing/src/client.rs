@@ -9,7 +9,7 @@ use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
 
 use crate::{
     AddressPolicy,
-    resolver::{Lookup, Resolver},
+    resolver::{DnsLookup, PolicyResolver},
 };
 
 /// How long a connection may take. A dead machine must not delay callers for long.
@@ -25,13 +25,13 @@ const OPERATOR_CONNECT_WAIT: Duration = Duration::from_secs(10);
 /// including the body of the response. Check every address first with [`AddressPolicy::check`]: a numeric
 /// address is not resolved, so the client itself does not check it. Fails if the machine has no usable
 /// TLS setup.
-pub fn client(
+pub fn restricted_client(
     policy: AddressPolicy,
-    lookup: Arc<dyn Lookup>,
+    lookup: Arc<dyn DnsLookup>,
     wait: Duration,
 ) -> Result<Client, reqwest::Error> {
-    builder(CONNECT_WAIT)
-        .dns_resolver(Resolver { policy, lookup })
+    client_builder(CONNECT_WAIT)
+        .dns_resolver(PolicyResolver { policy, lookup })
         // A proxy would resolve names by itself.
         .no_proxy()
         .timeout(wait)
@@ -43,13 +43,13 @@ pub fn client(
 #[derive(Debug, Clone)]
 pub struct LazyClient {
     policy: AddressPolicy,
-    lookup: Arc<dyn Lookup>,
+    lookup: Arc<dyn DnsLookup>,
     wait: Duration,
     client: Arc<OnceLock<Client>>,
 }
 
 impl LazyClient {
-    pub fn new(policy: AddressPolicy, lookup: Arc<dyn Lookup>, wait: Duration) -> Self {
+    pub fn new(policy: AddressPolicy, lookup: Arc<dyn DnsLookup>, wait: Duration) -> Self {
         Self { policy, lookup, wait, client: Arc::default() }
     }
 
@@ -58,7 +58,7 @@ impl LazyClient {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = client(self.policy, self.lookup.clone(), self.wait)?;
+        let client = restricted_client(self.policy, self.lookup.clone(), self.wait)?;
         Ok(self.client.get_or_init(|| client))
     }
 }
@@ -69,20 +69,20 @@ impl LazyClient {
 /// without a time limit; the caller sets one.
 pub fn operator_client(url: &Url) -> Result<Client, reqwest::Error> {
     // Small chunks are sent at once.
-    let client = builder(OPERATOR_CONNECT_WAIT).tcp_nodelay(true);
+    let client = client_builder(OPERATOR_CONNECT_WAIT).tcp_nodelay(true);
     if url.scheme() == "http" { client.no_proxy() } else { client }.build()
 }
 
 /// Installs the TLS cryptography of this process, once. A provider that is already installed stays. A
 /// client that is built without it, and without its own TLS feature, panics.
-pub fn install_tls() {
+pub fn install_tls_provider() {
     // It fails only if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the builder that all others come from")]
-fn builder(connect_wait: Duration) -> ClientBuilder {
-    install_tls();
+fn client_builder(connect_wait: Duration) -> ClientBuilder {
+    install_tls_provider();
     Client::builder()
         // A redirect would send the request and some keys to an address that was not checked.
         .redirect(Policy::none())

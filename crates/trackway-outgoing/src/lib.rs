@@ -7,13 +7,15 @@
 
 mod address;
 mod client;
-mod failure;
+mod request_error;
 mod resolver;
 pub mod sse;
 mod url;
 
 pub use address::AddressPolicy;
-pub use client::{CONNECT_WAIT, LazyClient, client, install_tls, operator_client};
-pub use failure::failure;
-pub use resolver::{ForbiddenName, Lookup, SystemLookup, forbidden_name};
-pub use url::Forbidden;
+pub use client::{
+    CONNECT_WAIT, LazyClient, install_tls_provider, operator_client, restricted_client,
+};
+pub use request_error::describe_request_error;
+pub use resolver::{DnsLookup, HostRefusal, SystemDnsLookup, find_host_refusal};
+pub use url::UrlRefusal;

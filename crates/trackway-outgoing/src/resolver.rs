@@ -15,15 +15,15 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use crate::AddressPolicy;
 
 /// How names are looked up.
-pub trait Lookup: Send + Sync + fmt::Debug {
+pub trait DnsLookup: Send + Sync + fmt::Debug {
     fn lookup(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
 /// Uses the resolver of the operating system.
 #[derive(Debug)]
-pub struct SystemLookup;
+pub struct SystemDnsLookup;
 
-impl Lookup for SystemLookup {
+impl DnsLookup for SystemDnsLookup {
     fn lookup(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await?;
@@ -33,19 +33,19 @@ impl Lookup for SystemLookup {
 }
 
 #[derive(Debug)]
-pub(crate) struct Resolver {
+pub(crate) struct PolicyResolver {
     pub(crate) policy: AddressPolicy,
-    pub(crate) lookup: Arc<dyn Lookup>,
+    pub(crate) lookup: Arc<dyn DnsLookup>,
 }
 
 /// No address of a name may be connected to.
 #[derive(Debug, thiserror::Error)]
 #[error("its name resolves to {what}")]
-pub struct ForbiddenName {
+pub struct HostRefusal {
     what: &'static str,
 }
 
-impl Resolve for Resolver {
+impl Resolve for PolicyResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.policy;
         let found = self.lookup.lookup(name.as_str().to_owned());
@@ -53,14 +53,14 @@ impl Resolve for Resolver {
             let mut refused = None;
             let mut allowed = Vec::new();
             for address in found.await? {
-                match policy.refusal(address) {
+                match policy.reason_to_refuse(address) {
                     // The client adds the port of the request.
                     None => allowed.push(SocketAddr::new(address, 0)),
                     Some(what) => refused = Some(what),
                 }
             }
             match refused {
-                Some(what) if allowed.is_empty() => Err(ForbiddenName { what }.into()),
+                Some(what) if allowed.is_empty() => Err(HostRefusal { what }.into()),
                 _ => Ok(Box::new(allowed.into_iter()) as Addrs),
             }
         })
@@ -68,7 +68,7 @@ impl Resolve for Resolver {
 }
 
 /// The refusal that made a request fail, if there was one.
-pub fn forbidden_name(error: &reqwest::Error) -> Option<&ForbiddenName> {
+pub fn find_host_refusal(error: &reqwest::Error) -> Option<&HostRefusal> {
     let mut cause = error.source();
     while let Some(error) = cause {
         if let Some(forbidden) = error.downcast_ref() {

@@ -15,7 +15,7 @@ const ID_BYTES_MAX: usize = 1_024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// Its type; empty if the server sent none.
     pub kind: String,
     pub data: String,
@@ -25,7 +25,7 @@ pub struct Event {
 
 /// Why the rest of a stream is unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadStream {
+pub enum SseError {
     #[error("an event is larger than {bytes_max} bytes")]
     TooLarge { bytes_max: usize },
     #[error("an event is not UTF-8")]
@@ -34,7 +34,7 @@ pub enum BadStream {
 
 /// The state between two chunks. `retry` is ignored: readers have their own pauses.
 #[derive(Debug)]
-pub struct Parser {
+pub struct SseParser {
     line: Vec<u8>,
     kind: String,
     data: String,
@@ -48,14 +48,14 @@ pub struct Parser {
     bytes_max: usize,
 }
 
-impl Parser {
+impl SseParser {
     /// `bytes_max` bounds an event, and therefore a line.
     pub fn new(bytes_max: usize) -> Self {
-        Self::after(None, bytes_max)
+        Self::resume_after(None, bytes_max)
     }
 
     /// `id`: the newest id of the previous connection.
-    pub fn after(id: Option<String>, bytes_max: usize) -> Self {
+    pub fn resume_after(id: Option<String>, bytes_max: usize) -> Self {
         Self {
             line: Vec::new(),
             kind: String::new(),
@@ -69,7 +69,7 @@ impl Parser {
     }
 
     /// The next complete event in the received bytes; `None` when all of `received` was used.
-    pub fn next(&mut self, received: &mut Bytes) -> Result<Option<Event>, BadStream> {
+    pub fn next_event(&mut self, received: &mut Bytes) -> Result<Option<SseEvent>, SseError> {
         loop {
             if received.is_empty() {
                 return Ok(None);
@@ -80,11 +80,11 @@ impl Parser {
             }
             let Some(end) = received.iter().position(|byte| matches!(byte, b'\r' | b'\n')) else {
                 let rest = mem::take(received);
-                self.grow(&rest)?;
+                self.append_to_line(&rest)?;
                 return Ok(None);
             };
             let rest = received.split_to(end);
-            self.grow(&rest)?;
+            self.append_to_line(&rest)?;
             // The newline after a return at the end of a chunk may be in the next chunk.
             self.after_return = received.first() == Some(&b'\r');
             received.advance(1);
@@ -96,23 +96,23 @@ impl Parser {
 
     /// The stream has ended. Some servers omit the empty line after their last event. This returns
     /// that event, for callers that accept it.
-    pub fn finish(&mut self) -> Result<Option<Event>, BadStream> {
+    pub fn finish(&mut self) -> Result<Option<SseEvent>, SseError> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
         Ok(self.end_event())
     }
 
-    fn grow(&mut self, bytes: &[u8]) -> Result<(), BadStream> {
+    fn append_to_line(&mut self, bytes: &[u8]) -> Result<(), SseError> {
         let bytes_max = self.bytes_max;
         if self.line.len() + self.data.len() + bytes.len() > bytes_max {
-            return Err(BadStream::TooLarge { bytes_max });
+            return Err(SseError::TooLarge { bytes_max });
         }
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end_line(&mut self) -> Result<Option<Event>, BadStream> {
+    fn end_line(&mut self) -> Result<Option<SseEvent>, SseError> {
         let mut line = mem::take(&mut self.line);
         if mem::take(&mut self.at_start) && line.starts_with(BYTE_ORDER_MARK) {
             line.drain(..BYTE_ORDER_MARK.len());
@@ -130,7 +130,7 @@ impl Parser {
                 if mem::replace(&mut self.has_data, true) {
                     self.data.push('\n');
                 }
-                self.data.push_str(str::from_utf8(value).map_err(|_| BadStream::NotUtf8)?);
+                self.data.push_str(str::from_utf8(value).map_err(|_| SseError::NotUtf8)?);
             }
             b"event" => self.kind = String::from_utf8_lossy(value).into_owned(),
             b"id" if value.len() <= ID_BYTES_MAX && !value.contains(&0) => {
@@ -142,10 +142,10 @@ impl Parser {
         Ok(None)
     }
 
-    fn end_event(&mut self) -> Option<Event> {
+    fn end_event(&mut self) -> Option<SseEvent> {
         let (kind, data) = (mem::take(&mut self.kind), mem::take(&mut self.data));
         let id = || self.id.clone().filter(|id| !id.is_empty());
-        mem::take(&mut self.has_data).then(|| Event { kind, data, id: id() })
+        mem::take(&mut self.has_data).then(|| SseEvent { kind, data, id: id() })
     }
 }
 

@@ -13,15 +13,15 @@ const URL_BYTES_MAX: usize = 8 * 1024;
 /// Why an address is refused, independent of the server there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the address is refused: {reason}")]
-pub struct Forbidden {
+pub struct UrlRefusal {
     pub reason: String,
 }
 
 impl AddressPolicy {
     /// Whether an address may be requested. A name is checked by its addresses when it is connected
     /// to.
-    pub fn check(self, url: &str) -> Result<Url, Forbidden> {
-        let refused = |reason: &str| Forbidden { reason: reason.to_owned() };
+    pub fn check_url(self, url: &str) -> Result<Url, UrlRefusal> {
+        let refused = |reason: &str| UrlRefusal { reason: reason.to_owned() };
         if url.len() > URL_BYTES_MAX {
             return Err(refused("it is longer than 8 KiB"));
         }
@@ -35,8 +35,8 @@ impl AddressPolicy {
         let host = url.host_str().unwrap_or_default();
         // The URL parser has already normalised every form of numeric address.
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        match literal.ok().and_then(|address| self.refusal(address)) {
-            Some(what) => Err(Forbidden { reason: format!("it is {what}") }),
+        match literal.ok().and_then(|address| self.reason_to_refuse(address)) {
+            Some(what) => Err(UrlRefusal { reason: format!("it is {what}") }),
             None => Ok(url),
         }
     }

@@ -1,10 +1,10 @@
 //! One append: everything that a decision writes, in one transaction.
 
 use serde::{Deserialize, Serialize};
-use trackway_domain::{Caller, Event, MessageId, Pos, RunId, Seq, Timer, Timestamp};
+use trackway_domain::{Caller, Event, MessageId, Position, RunId, Seq, TimerKey, Timestamp};
 use uuid::Uuid;
 
-use crate::{AppendError, Fence, HookChange, OutboxItem, Pinned, RunRow, WorkerId};
+use crate::{AppendError, AppendFence, HookChange, OutboxItem, PinnedDefinition, RunRow, WorkerId};
 
 /// What one decision writes. The store commits all of it or none of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Append {
     /// The worker that decided it. This worker runs the errands that the append adds.
     pub worker: Option<WorkerId>,
     /// The condition on the driver of the run.
-    pub fence: Fence,
+    pub fence: AppendFence,
     /// Number of the last event that the decision used; 0 for a new run. The append is refused with
     /// [`AppendError::Conflict`] if the log has newer events.
     pub expected: Seq,
@@ -26,21 +26,21 @@ pub struct Append {
     pub events: Vec<Event>,
     /// The run's row after this append, if it changed. A new run always has one.
     pub row: Option<RunRow>,
-    pub timers: Vec<TimerChange>,
-    pub outbox: Vec<OutboxChange>,
+    pub timer_changes: Vec<TimerChange>,
+    pub outbox_changes: Vec<OutboxChange>,
     /// Applied in order, after the events were added.
-    pub hooks: Vec<HookChange>,
+    pub hook_changes: Vec<HookChange>,
     /// Whether one of the events is delivered to the run's hooks. Idle hooks become due with this append.
-    pub tells: bool,
+    pub notifies_hooks: bool,
     /// Definitions that this append pins. A definition that is already pinned stays unchanged.
-    pub pins: Vec<Pinned>,
+    pub pins: Vec<PinnedDefinition>,
     /// The times of the events, one each, if they were recorded in another store before. If empty, `at` is
     /// used.
-    pub stamps: Vec<Timestamp>,
+    pub event_times: Vec<Timestamp>,
     /// The caller's message behind this append, which identifies a repeated request.
-    pub claim: Option<Claim>,
+    pub message_claim: Option<MessageClaim>,
     /// The first appends of runs that start with this one.
-    pub starts: Vec<Append>,
+    pub started_runs: Vec<Append>,
 }
 
 impl Append {
@@ -49,19 +49,19 @@ impl Append {
             id: None,
             run,
             worker: None,
-            fence: Fence::Open,
+            fence: AppendFence::Unfenced,
             expected,
             at,
             events: Vec::new(),
             row: None,
-            timers: Vec::new(),
-            outbox: Vec::new(),
-            hooks: Vec::new(),
-            tells: true,
+            timer_changes: Vec::new(),
+            outbox_changes: Vec::new(),
+            hook_changes: Vec::new(),
+            notifies_hooks: true,
             pins: Vec::new(),
-            stamps: Vec::new(),
-            claim: None,
-            starts: Vec::new(),
+            event_times: Vec::new(),
+            message_claim: None,
+            started_runs: Vec::new(),
         }
     }
 }
@@ -73,8 +73,8 @@ pub struct AppendId(pub u64);
 #[derive(Debug, Clone, PartialEq)]
 pub enum TimerChange {
     /// Sets the run's timer of that name, replacing an earlier one.
-    Set(Timer, Timestamp),
-    Clear(Timer),
+    Set(TimerKey, Timestamp),
+    Clear(TimerKey),
     /// Clears every timer of the run: it has ended.
     ClearAll,
 }
@@ -94,7 +94,7 @@ pub enum OutboxChange {
 
 /// A caller's message id, which identifies a repeated request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ClaimKey {
+pub struct MessageClaimKey {
     pub caller: Caller,
     pub message: MessageId,
 }
@@ -102,8 +102,8 @@ pub struct ClaimKey {
 /// A message that was processed. The first append to claim a key wins; a later one is refused with
 /// [`AppendError::Claimed`] and writes nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
-    pub key: ClaimKey,
+pub struct MessageClaim {
+    pub key: MessageClaimKey,
     pub run: RunId,
     /// Digest of the request, so that another message with the same id is not ignored.
     pub digest: String,
@@ -113,17 +113,17 @@ pub struct Claim {
 
 /// Proof that an append is durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
+pub struct AppendReceipt {
     /// Position of the append's first event; the others follow without a gap. Positions grow within the log
     /// of a run; the positions of different runs do not tell which was first. Zero for an append without
     /// events.
-    pub first: Pos,
+    pub first_position: Position,
     /// The same for each run that started with it.
-    pub starts: Vec<Pos>,
+    pub start_positions: Vec<Position>,
     /// This append made a hook of the run due, or left it due after a delivery.
-    pub hooks: bool,
+    pub has_due_hook: bool,
 }
 
 /// Called exactly once with the result of an append, on a thread of the store. It must be short and must not
 /// block. The appends of one run are answered in order.
-pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
+pub type AppendCallback = Box<dyn FnOnce(Result<AppendReceipt, AppendError>) + Send>;

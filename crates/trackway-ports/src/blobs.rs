@@ -43,6 +43,6 @@ impl FromStr for BlobHash {
 /// written before the event that names it, so a named blob exists. `get` checks the hash: bytes that
 /// do not match are [`crate::ReadError::Damaged`], never returned.
 pub trait Blobs: Send + Sync + fmt::Debug {
-    fn put(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash>;
-    fn get(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>>;
+    fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash>;
+    fn load_blob(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>>;
 }

@@ -2,7 +2,7 @@
 
 use trackway_domain::{RunId, Seq};
 
-use crate::Claim;
+use crate::MessageClaim;
 
 /// Why an append was not written.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum AppendError {
     Fenced { run: RunId },
     /// The message was processed before; this is its result.
     #[error("message {} was already processed", .0.key.message)]
-    Claimed(Box<Claim>),
+    Claimed(Box<MessageClaim>),
     /// Try again: nothing was written, and a later attempt can succeed. Another process has locked the store,
     /// its disk is full, or the process has no file descriptor left.
     #[error("the store cannot write now: {reason}")]

@@ -3,14 +3,14 @@
 use std::fmt;
 
 /// Called at every write and effect with a stable name. Production code passes [`NoFaults`].
-pub trait Faults: Send + Sync + fmt::Debug {
-    fn reach(&self, point: &'static str);
+pub trait FaultInjector: Send + Sync + fmt::Debug {
+    fn reach_point(&self, point: &'static str);
 }
 
 /// Nothing happens at any point.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NoFaults;
+pub struct NoFaultInjection;
 
-impl Faults for NoFaults {
-    fn reach(&self, _point: &'static str) {}
+impl FaultInjector for NoFaultInjection {
+    fn reach_point(&self, _point: &'static str) {}
 }

@@ -2,7 +2,7 @@
 
 use trackway_domain::RunId;
 
-use crate::Stored;
+use crate::StoredEvent;
 
 /// How much of the log a reader has read. Only the store that made it knows its content. It can be stored
 /// and passed to the next process.
@@ -13,7 +13,7 @@ pub struct FeedCursor(pub String);
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
     pub run: RunId,
-    pub stored: Stored,
+    pub stored: StoredEvent,
 }
 
 /// A page of the feed.
@@ -25,5 +25,5 @@ pub struct FeedPage {
     pub next: FeedCursor,
     /// There may be more events already. An empty page is not always the last one: events that are not
     /// covered are skipped.
-    pub more: bool,
+    pub has_more: bool,
 }

@@ -2,26 +2,26 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::Unrecognised;
+use crate::Unauthenticated;
 
 /// The credentials of the header `Authorization`, if there is one (RFC 6750, 2.1). Credentials of
 /// another scheme are an error, not an anonymous request. Query parameters are ignored: addresses end up
 /// in logs.
-pub fn bearer(header: Option<&[u8]>) -> Result<Option<&str>, Unrecognised> {
+pub fn parse_bearer_token(header: Option<&[u8]>) -> Result<Option<&str>, Unauthenticated> {
     let Some(value) = header else { return Ok(None) };
     let parts = std::str::from_utf8(value).ok().and_then(|text| text.trim().split_once(' '));
     match parts {
         Some((scheme, credentials)) if scheme.eq_ignore_ascii_case("bearer") => {
             Ok(Some(credentials.trim()))
         }
-        _ => Err(Unrecognised::Wrong {
+        _ => Err(Unauthenticated::Wrong {
             reason: "the header Authorization has no Bearer credentials".to_owned(),
         }),
     }
 }
 
 /// The host in the header `Origin` of a web page, with its port, if it has one.
-pub fn host_of(origin: &str) -> Option<&str> {
+pub fn host_of_origin(origin: &str) -> Option<&str> {
     let (scheme, host) = origin.split_once("://")?;
     let is_page = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     is_page.then_some(host)
@@ -55,13 +55,13 @@ mod tests {
     /// Proves X6.
     #[test]
     fn credentials_are_taken_from_the_bearer_header() {
-        let of = |text: &'static str| bearer(Some(text.as_bytes()));
-        assert_eq!(bearer(None), Ok(None));
+        let of = |text: &'static str| parse_bearer_token(Some(text.as_bytes()));
+        assert_eq!(parse_bearer_token(None), Ok(None));
         assert_eq!(of("Bearer tw_1"), Ok(Some("tw_1")));
         assert_eq!(of("bearer   tw_1 "), Ok(Some("tw_1")));
         for wrong in ["Basic dTpw", "tw_1", "Bearer", ""] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
-        assert!(bearer(Some(b"Bearer \xff")).is_err());
+        assert!(parse_bearer_token(Some(b"Bearer \xff")).is_err());
     }
 }

@@ -14,7 +14,7 @@ pub struct Hook {
     pub id: String,
     pub target: HookTarget,
     /// Every update up to this event was delivered.
-    pub after: Seq,
+    pub delivered_through: Seq,
     /// When the next attempt is due; `None` while there is nothing to deliver.
     pub due: Option<Timestamp>,
     /// When the first of the failed attempts at the next update happened.
@@ -61,7 +61,7 @@ pub enum HookChange {
         id: String,
     },
     /// Every update up to this event was delivered, or is skipped. The position never moves back.
-    Told {
+    Delivered {
         id: String,
         after: Seq,
     },

@@ -15,7 +15,7 @@ pub struct Identity {
 
 impl Identity {
     /// The caller on a machine without auth. It may do everything.
-    pub fn local() -> Self {
+    pub fn local_user() -> Self {
         Self { caller: Caller::local(), scopes: Scopes::all() }
     }
 
@@ -28,7 +28,7 @@ impl Identity {
 /// Why a caller was not authenticated. The reasons are safe to show to the caller: they contain no
 /// part of the credentials, and no hint at valid ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unrecognised {
+pub enum Unauthenticated {
     /// The request has no credentials.
     #[error("a key or token is needed")]
     Missing,
@@ -40,7 +40,7 @@ pub enum Unrecognised {
     Unavailable { reason: String },
 }
 
-impl Unrecognised {
+impl Unauthenticated {
     pub const fn code(&self) -> Code {
         match self {
             Self::Missing | Self::Wrong { .. } => Code::Unauthenticated,
@@ -50,11 +50,11 @@ impl Unrecognised {
 }
 
 /// Authenticates callers by their credentials.
-pub trait Gatekeeper: Send + Sync + fmt::Debug {
+pub trait Authenticator: Send + Sync + fmt::Debug {
     /// The caller with these credentials: those of an `Authorization: Bearer` header, if there was
     /// one.
-    fn identify<'a>(
+    fn authenticate<'a>(
         &'a self,
         bearer: Option<&'a str>,
-    ) -> PortFuture<'a, Result<Identity, Unrecognised>>;
+    ) -> PortFuture<'a, Result<Identity, Unauthenticated>>;
 }

@@ -30,23 +30,23 @@ pub struct Epoch(pub u64);
 
 impl Epoch {
     #[must_use]
-    pub fn next(self) -> Self {
+    pub fn next_epoch(self) -> Self {
         Self(self.0 + 1)
     }
 }
 
 /// The condition of an append on the driver of its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fence {
+pub enum AppendFence {
     /// A decision that does not need the driver, such as a cancel. Only `expected` counts.
     #[default]
-    Open,
+    Unfenced,
     /// The driver made the decision. Refused with [`crate::AppendError::Fenced`] unless this is the run's
     /// epoch.
-    Held(Epoch),
+    AtEpoch(Epoch),
     /// The append's worker becomes the driver with this epoch. Refused with [`crate::AppendError::Fenced`]
     /// unless the run has no driver and its epoch is one less.
-    Take(Epoch),
+    TakeOver(Epoch),
 }
 
 /// How long a worker counts as alive. Another worker can claim whatever a dead worker drives or has claimed.
@@ -54,15 +54,15 @@ pub enum Fence {
 pub enum Lease {
     /// Until it is released, and exclusive: the lease of every other worker ends now. For a process that knows
     /// from a lock on the folder that it is the only one.
-    Sole,
+    Exclusive,
     Until(Timestamp),
 }
 
 /// How a process leases the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaseTerm {
+pub enum LeaseMode {
     /// The process is the only one that drives runs, because it has locked the folder. Nothing is renewed.
-    Sole,
+    Exclusive,
     /// The process is one of several nodes. Its lease lasts this long and is renewed three times in that
     /// period. If renewal fails, the node stops driving before others take over.
     Renewed(Duration),
@@ -97,13 +97,13 @@ pub struct WorkClaim {
 /// the lease of its worker.
 pub trait Leases: Send + Sync + fmt::Debug {
     /// Starts the worker's lease, or extends it.
-    fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_>;
+    fn acquire_or_renew(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_>;
 
     /// Ends the worker's lease.
-    fn release(&self, worker: WorkerId) -> WriteFuture<'_>;
+    fn release_lease(&self, worker: WorkerId) -> WriteFuture<'_>;
 
     /// Who drives the run; `None` if the run has no row.
-    fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>>;
+    fn find_run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>>;
 
     /// Runs that need a driver and have none, or have a dead one: `runnable` runs, and parked runs to try
     /// again. Each gets the next epoch and this worker as its driver. In order of id.
@@ -115,9 +115,13 @@ pub trait Leases: Send + Sync + fmt::Debug {
 
     /// Timers due at or before `now` that no other worker has claimed, earliest first. Setting a timer again
     /// releases its claim.
-    fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>>;
+    fn claim_due_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>>;
 
     /// Hooks due at or before `now` that no other worker has claimed, earliest first, except those on runs of
     /// these tenants. A hook with nothing left to deliver has no claim.
-    fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>>;
+    fn claim_due_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> ReadFuture<'_, Vec<DueHook>>;
 }

@@ -5,51 +5,56 @@
 
 mod append;
 mod blobs;
+mod clock_and_ids;
 mod error;
+mod event_record;
 mod faults;
 mod feed;
-mod guided;
+mod guided_index;
 mod headers;
 mod hooks;
 mod identity;
+mod index_rows;
 mod journal;
 mod leases;
 mod lineage;
-mod record;
 mod removal;
-mod rows;
 mod store;
 mod wakeups;
-mod world;
 
 use std::{future::Future, pin::Pin};
 
 pub use append::{
-    Append, AppendId, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt, TimerChange,
+    Append, AppendCallback, AppendId, AppendReceipt, MessageClaim, MessageClaimKey, OutboxChange,
+    OutboxId, TimerChange,
 };
 pub use blobs::{BlobHash, Blobs};
+pub use clock_and_ids::{Clock, IdSource};
 pub use error::{AppendError, ReadError};
-pub use faults::{Faults, NoFaults};
+pub use event_record::{DecodeError, FORMAT_LATEST, decode_event, encode_event};
+pub use faults::{FaultInjector, NoFaultInjection};
 pub use feed::{FeedCursor, FeedEvent, FeedPage};
-pub use guided::{AskedPlace, AttemptKey, NodePlace, Pinned, SessionRow, attempt_of, node_of};
-pub use headers::{bearer, host_of, is_local_host};
+pub use guided_index::{
+    AttemptKey, NodeWithAttempt, PinnedDefinition, SessionRow, StoredNode, attempt_in_event,
+    node_in_event,
+};
+pub use headers::{host_of_origin, is_local_host, parse_bearer_token};
 pub use hooks::{DueHook, Hook, HookChange, HookTarget};
-pub use identity::{Gatekeeper, Identity, Unrecognised};
+pub use identity::{Authenticator, Identity, Unauthenticated};
+pub use index_rows::{
+    DueTimer, OutboxRow, RunCursor, RunFilter, RunPage, RunRow, StatusTimeQuery, StoredEvent,
+    StoredRun,
+};
 pub use journal::Journal;
 pub use leases::{
-    ClaimedRun, Epoch, Fence, Lease, LeaseTerm, Leases, RunLease, WorkClaim, WorkerId,
+    AppendFence, ClaimedRun, Epoch, Lease, LeaseMode, Leases, RunLease, WorkClaim, WorkerId,
 };
-pub use lineage::{Growth, Lineage, LineageLimits, checkpointed, made_by};
-pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
-pub use removal::{Removal, RunHead};
-pub use rows::{
-    DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored, StoredRun,
-};
-pub use store::{OpenStore, OpenStoreError, Store};
+pub use lineage::{ChildBranch, LineageLimits, NodeLineage, checkpointed_node_id, created_node_id};
+pub use removal::{RunHead, RunRemoval};
+pub use store::{OpenStoreError, Store, StoreOpener};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;
-pub use wakeups::{Listener, LocalWakeups, Wakeup, Wakeups};
-pub use world::{Clock, Ids};
+pub use wakeups::{InProcessWakeups, Wakeup, WakeupListener, Wakeups};
 
 /// The future of every port method: boxed, so that ports can be `dyn`.
 pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

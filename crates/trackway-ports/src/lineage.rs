@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use trackway_domain::{Event, Guided, NodeId};
+use trackway_domain::{Event, GuidedEvent, NodeId};
 
-use crate::{Stored, attempt_of, node_of};
+use crate::{StoredEvent, attempt_in_event, node_in_event};
 
 /// How much of a lineage is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,47 +22,47 @@ pub struct LineageLimits {
 
 /// The surroundings of a node.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Lineage {
+pub struct NodeLineage {
     /// The events that made the nodes of the path: the node's own first, then its parent's.
-    pub path: Vec<Stored>,
+    pub path: Vec<StoredEvent>,
     /// The path is longer than the part that was read.
     pub path_is_cut: bool,
     /// Checkpoints on the nodes of the path, newest first.
-    pub checkpoints: Vec<Stored>,
+    pub checkpoints: Vec<StoredEvent>,
     /// The branches that start at the node, newest first.
-    pub children: Vec<Growth>,
+    pub children: Vec<ChildBranch>,
     /// What could not be read. Everything else is included.
     pub damaged: Option<String>,
 }
 
 /// One branch that starts at a node.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Growth {
+pub struct ChildBranch {
     /// The event that made the branch's first node.
-    pub first: Stored,
+    pub first_event: StoredEvent,
     /// The event that made the last node of the branch, following the newest answer at each node.
-    pub newest: Stored,
+    pub newest_event: StoredEvent,
     /// The branch is longer than the part that was followed.
     pub is_cut: bool,
 }
 
 /// The node that this event made. An event that only changes a node's definition makes none.
-pub fn made_by(event: &Event) -> Option<NodeId> {
+pub fn created_node_id(event: &Event) -> Option<NodeId> {
     match event {
-        Event::Guided(guided) if matches!(**guided, Guided::Repinned { .. }) => None,
-        event => node_of(event).map(|node| node.id),
+        Event::Guided(guided) if matches!(**guided, GuidedEvent::Repinned { .. }) => None,
+        event => node_in_event(event).map(|node| node.id),
     }
 }
 
-impl Lineage {
+impl NodeLineage {
     /// The lineage of a node in a run whose events are all loaded, oldest first.
-    pub fn of(events: &[Stored], node: NodeId, limits: LineageLimits) -> Self {
-        let mut made: HashMap<NodeId, &Stored> = HashMap::new();
+    pub fn from_events(events: &[StoredEvent], node: NodeId, limits: LineageLimits) -> Self {
+        let mut made: HashMap<NodeId, &StoredEvent> = HashMap::new();
         let mut children: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for stored in events {
-            let Some(id) = made_by(&stored.event) else { continue };
+            let Some(id) = created_node_id(&stored.event) else { continue };
             made.insert(id, stored);
-            if let Some(attempt) = attempt_of(&stored.event) {
+            if let Some(attempt) = attempt_in_event(&stored.event) {
                 children.entry(attempt.node).or_default().push(id);
             }
         }
@@ -76,12 +76,11 @@ impl Lineage {
             }
             way.extend(here);
             lineage.path.push((*stored).clone());
-            here = node_of(&stored.event).and_then(|node| node.parent);
+            here = node_in_event(&stored.event).and_then(|node| node.parent);
         }
-        let noted = events
-            .iter()
-            .rev()
-            .filter(|stored| checkpointed(&stored.event).is_some_and(|id| way.contains(&id)));
+        let noted = events.iter().rev().filter(|stored| {
+            checkpointed_node_id(&stored.event).is_some_and(|id| way.contains(&id))
+        });
         lineage.checkpoints = noted.take(limits.checkpoints).cloned().collect();
         let grown = children.get(&node).into_iter().flatten().rev().take(limits.children);
         for child in grown {
@@ -96,7 +95,11 @@ impl Lineage {
             let is_cut = children.contains_key(&newest);
             if let Some(newest) = made.get(&newest) {
                 let (first, newest) = ((*first).clone(), (*newest).clone());
-                lineage.children.push(Growth { first, newest, is_cut });
+                lineage.children.push(ChildBranch {
+                    first_event: first,
+                    newest_event: newest,
+                    is_cut,
+                });
             }
         }
         lineage
@@ -104,10 +107,10 @@ impl Lineage {
 }
 
 /// The node that this event is a checkpoint on.
-pub fn checkpointed(event: &Event) -> Option<NodeId> {
+pub fn checkpointed_node_id(event: &Event) -> Option<NodeId> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
-        Guided::Checkpointed(checkpoint) => checkpoint.node,
+        GuidedEvent::Checkpointed(checkpoint) => checkpoint.node,
         _ => None,
     }
 }

@@ -12,16 +12,16 @@ pub struct RunHead {
 
 /// Runs to remove, all or none. Events that are newer than the decision to remove must not be lost.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Removal {
+pub struct RunRemoval {
     pub runs: Vec<RunHead>,
     /// The session whose complete set of runs this is. If it has another run by now, nothing is
     /// removed.
     pub session: Option<(Caller, SessionId)>,
 }
 
-impl Removal {
+impl RunRemoval {
     /// These runs, in any session.
-    pub fn of(runs: impl IntoIterator<Item = (RunId, Seq)>) -> Self {
+    pub fn of_runs(runs: impl IntoIterator<Item = (RunId, Seq)>) -> Self {
         let runs = runs.into_iter().map(|(run, head)| RunHead { run, head });
         Self { runs: runs.collect(), session: None }
     }

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
-use crate::{Blobs, Faults, Journal, LeaseTerm, PortFuture, Wakeups};
+use crate::{Blobs, FaultInjector, Journal, LeaseMode, PortFuture, Wakeups};
 
 /// An open store.
 #[derive(Debug, Clone)]
@@ -11,14 +11,15 @@ pub struct Store {
     /// Content that is too large for an event.
     pub blobs: Arc<dyn Blobs>,
     /// How a process leases the store while it drives runs.
-    pub lease: LeaseTerm,
+    pub lease: LeaseMode,
     /// `None` if no other process shares the store while this one drives its runs.
     pub wakeups: Option<Arc<dyn Wakeups>>,
 }
 
 /// Opens a store for a server.
-pub trait OpenStore: Send + Sync + fmt::Debug {
-    fn open(&self, faults: Arc<dyn Faults>) -> PortFuture<'_, Result<Store, OpenStoreError>>;
+pub trait StoreOpener: Send + Sync + fmt::Debug {
+    fn open(&self, faults: Arc<dyn FaultInjector>)
+    -> PortFuture<'_, Result<Store, OpenStoreError>>;
 
     /// Opens an existing store, even while a server is running. Every append fails.
     fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>>;

@@ -21,7 +21,7 @@ pub struct Wakeup {
 
 /// Called with every wake-up, on the thread on which it arrives. It must be short and must not block.
 /// After it returns false, it is not called again.
-pub type Listener = Box<dyn Fn(Wakeup) -> bool + Send + Sync>;
+pub type WakeupListener = Box<dyn Fn(Wakeup) -> bool + Send + Sync>;
 
 /// Carries wake-ups from worker to worker. They are sent after the commit. A wake-up may be lost or
 /// arrive twice: it only saves the wait until the next poll of the store.
@@ -29,33 +29,33 @@ pub trait Wakeups: Send + Sync + fmt::Debug {
     fn publish(&self, wakeup: Wakeup);
 
     /// Receives every wake-up from now on, including those of this process.
-    fn listen(&self, listener: Listener);
+    fn subscribe(&self, listener: WakeupListener);
 }
 
 /// Wake-ups among workers in one process.
 #[derive(Default)]
-pub struct LocalWakeups {
-    listeners: Mutex<Vec<Listener>>,
+pub struct InProcessWakeups {
+    listeners: Mutex<Vec<WakeupListener>>,
 }
 
-impl LocalWakeups {
-    fn listeners(&self) -> MutexGuard<'_, Vec<Listener>> {
+impl InProcessWakeups {
+    fn lock_listeners(&self) -> MutexGuard<'_, Vec<WakeupListener>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for LocalWakeups {
+impl fmt::Debug for InProcessWakeups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalWakeups").field("listeners", &self.listeners().len()).finish()
+        f.debug_struct("LocalWakeups").field("listeners", &self.lock_listeners().len()).finish()
     }
 }
 
-impl Wakeups for LocalWakeups {
+impl Wakeups for InProcessWakeups {
     fn publish(&self, wakeup: Wakeup) {
-        self.listeners().retain(|listener| listener(wakeup));
+        self.lock_listeners().retain(|listener| listener(wakeup));
     }
 
-    fn listen(&self, listener: Listener) {
-        self.listeners().push(listener);
+    fn subscribe(&self, listener: WakeupListener) {
+        self.lock_listeners().push(listener);
     }
 }

@@ -14,20 +14,20 @@ use crate::{
     Error, ValueType,
     core::Core,
     drive,
-    live::LiveRef,
-    stage::{Inner, Place, Stage},
+    live_run::LiveRunRef,
+    stage::{Stage, StageInner, StageMode},
 };
 
 /// A replay only computes. One that takes longer waits for something outside of its context.
 ///
 /// Limit (Runtime): time for a program to come back to its question before an answer is judged.
-const LEARN_PATIENCE: Duration = Duration::from_secs(10);
+const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Types of answers by workflow and name.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerTypes {
     /// Held only to look up or insert.
-    known: Mutex<HashMap<WorkflowRef, HashMap<&'static str, ValueType>>>,
+    types: Mutex<HashMap<WorkflowRef, HashMap<&'static str, ValueType>>>,
 }
 
 impl AnswerTypes {
@@ -35,7 +35,7 @@ impl AnswerTypes {
         self.lock().get(workflow)?.get(name).copied()
     }
 
-    pub(crate) fn learn(&self, workflow: &WorkflowRef, answer: ValueType) {
+    pub(crate) fn insert(&self, workflow: &WorkflowRef, answer: ValueType) {
         let mut known = self.lock();
         match known.get_mut(workflow) {
             Some(types) => drop(types.insert(answer.name(), answer)),
@@ -44,7 +44,7 @@ impl AnswerTypes {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<WorkflowRef, HashMap<&'static str, ValueType>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.types.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -53,32 +53,35 @@ impl Core {
     /// process has asked for it yet, the run's program is replayed: it comes to its question again and
     /// says it. Nothing is recorded or done meanwhile. A program that does not get there leaves the type
     /// unknown, and the answer is judged by the schema alone.
-    pub(crate) async fn learn_answer_type(
+    pub(crate) async fn discover_answer_type(
         self: &Arc<Self>,
-        live: &LiveRef,
+        live: &LiveRunRef,
         question: Option<QuestionId>,
     ) -> Result<(), Error> {
-        let Some((workflow, name)) = wanted(live, question) else { return Ok(()) };
+        let Some((workflow, name)) = open_question_type(live, question) else { return Ok(()) };
         if self.options.registry.schemas.answer_types.get(&workflow, &name).is_some() {
             return Ok(());
         }
-        let Some(program) = self.program(&workflow).await? else { return Ok(()) };
-        let mut log = self.whole_log(live.id).await?.into_iter().map(|stored| stored.event);
+        let Some(program) = self.load_program(&workflow).await? else { return Ok(()) };
+        let mut log = self.load_log(live.id).await?.into_iter().map(|stored| stored.event);
         let Some(Event::Submitted(submission)) = log.next() else { return Ok(()) };
         let log: Vec<Event> = log.collect();
-        let inner = Inner::new(&submission, Place::Learn(self.clone()));
-        inner.book().fill(log.iter());
+        let inner = StageInner::new(&submission, StageMode::DiscoverTypes(self.clone()));
+        inner.replay_state().fill_from_log(log.iter());
         drop(log);
         let mut future = program.run(Stage(inner.clone()), submission.input);
-        let replayed = std::future::poll_fn(|cx| drive::poll(&inner, &mut future, cx));
-        let _ = tokio::time::timeout(LEARN_PATIENCE, replayed).await;
-        inner.book().leaving = true;
+        let replayed = std::future::poll_fn(|cx| drive::poll_program(&inner, &mut future, cx));
+        let _ = tokio::time::timeout(DISCOVERY_TIMEOUT, replayed).await;
+        inner.replay_state().is_dropping = true;
         Ok(())
     }
 }
 
 /// The workflow and the type's name, where the open question has one.
-fn wanted(live: &LiveRef, question: Option<QuestionId>) -> Option<(WorkflowRef, String)> {
+fn open_question_type(
+    live: &LiveRunRef,
+    question: Option<QuestionId>,
+) -> Option<(WorkflowRef, String)> {
     let head = live.head();
     let run = head.run.as_ref()?;
     let open = run.state.question().filter(|open| Some(open.id) == question)?;

@@ -1,15 +1,15 @@
 //! What the doors ask of the runtime, and what they are answered.
 
 use serde_json::Value;
-use trackway_domain::{Access, Caller, Message, Pos, QuestionId, RunId, SessionId};
-use trackway_engine::{Delivered, RunView};
+use trackway_domain::{Access, Caller, Message, Position, QuestionId, RunId, SessionId};
+use trackway_engine::{DeliveryOutcome, RunView};
 use trackway_ports::HookTarget;
 
-use crate::live::LiveRef;
+use crate::live_run::LiveRunRef;
 
 /// A new run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Submit {
+pub struct SubmitRequest {
     pub workflow: String,
     pub input: Value,
     pub caller: Caller,
@@ -32,7 +32,7 @@ pub struct RunAddress {
 
 /// A message to an existing run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Deliver {
+pub struct DeliverRequest {
     pub to: RunAddress,
     /// The session the sender believes it belongs to.
     pub session: Option<SessionId>,
@@ -55,26 +55,26 @@ pub struct NewHook {
 /// Keeps a run in memory for a caller that goes on with it: to follow it from here on, nothing has to
 /// be read again.
 #[derive(Debug, Clone)]
-pub struct Hold(#[expect(dead_code, reason = "holding it is its use")] pub(crate) LiveRef);
+pub struct RunPin(#[expect(dead_code, reason = "holding it is its use")] pub(crate) LiveRunRef);
 
 /// A run was submitted, or had been by the same message.
 #[derive(Debug, Clone)]
-pub struct Submitted {
-    pub hold: Hold,
+pub struct SubmitResponse {
+    pub pin: RunPin,
     /// The run as of the commit; as of now where the message was repeated.
     pub view: RunView,
-    pub repeated: bool,
+    pub is_repeat: bool,
 }
 
 /// A message was taken, or had been before.
 #[derive(Debug, Clone)]
-pub struct Answered {
-    pub hold: Hold,
+pub struct DeliverResponse {
+    pub pin: RunPin,
     /// The run as of the commit; as of now where the message was repeated.
     pub view: RunView,
     /// Position of the run's last event before this message was taken: a stream of what follows from
     /// the message begins after it.
-    pub before: Pos,
-    pub delivered: Delivered,
-    pub repeated: bool,
+    pub last_position: Position,
+    pub delivered: DeliveryOutcome,
+    pub is_repeat: bool,
 }

@@ -2,23 +2,26 @@
 
 use tokio::sync::oneshot;
 use trackway_domain::{Event, RunId, Seq, Timestamp};
-use trackway_engine::{Refusal, Run, shows};
+use trackway_engine::{Refusal, Run, is_visible};
 use trackway_ports::{
-    Append, AppendError, Done, Journal, OutboxChange, OutboxId, Pinned, Receipt, RunRow,
-    TimerChange,
+    Append, AppendCallback, AppendError, AppendReceipt, Journal, OutboxChange, OutboxId,
+    PinnedDefinition, RunRow, TimerChange,
 };
 
-use crate::live::RowMarks;
+use crate::live_run::RunRowStatus;
 
 /// The append of a decision, with its events. What goes with them is set by who decided.
-pub(crate) fn append_of(run: RunId, expected: Seq, at: Timestamp, events: Vec<Event>) -> Append {
-    let tells = events.iter().any(shows);
-    Append { events, tells, ..Append::new(run, expected, at) }
+pub(crate) fn build_append(run: RunId, expected: Seq, at: Timestamp, events: Vec<Event>) -> Append {
+    let tells = events.iter().any(is_visible);
+    Append { events, notifies_hooks: tells, ..Append::new(run, expected, at) }
 }
 
 /// The append that settles an errand and is about no run's log.
-pub(crate) fn settle_errand(id: OutboxId, at: Timestamp) -> Append {
-    Append { outbox: vec![OutboxChange::Remove(id)], ..Append::new(RunId::new(id.0), 0, at) }
+pub(crate) fn build_errand_removal(id: OutboxId, at: Timestamp) -> Append {
+    Append {
+        outbox_changes: vec![OutboxChange::Remove(id)],
+        ..Append::new(RunId::new(id.0), 0, at)
+    }
 }
 
 /// A whole log that was recorded under another id or in another store.
@@ -29,14 +32,22 @@ pub struct CopiedLog {
     /// When each of them was recorded.
     pub stamps: Vec<Timestamp>,
     pub timers: Vec<TimerChange>,
-    pub pins: Vec<Pinned>,
+    pub pins: Vec<PinnedDefinition>,
 }
 
 impl CopiedLog {
-    pub(crate) fn append(self, at: Timestamp) -> Append {
+    pub(crate) fn into_append(self, at: Timestamp) -> Append {
         let Self { row, events, stamps, timers, pins } = self;
         let fresh = Append::new(row.id, 0, at);
-        Append { events, row: Some(row), timers, tells: false, pins, stamps, ..fresh }
+        Append {
+            events,
+            row: Some(row),
+            timer_changes: timers,
+            notifies_hooks: false,
+            pins,
+            event_times: stamps,
+            ..fresh
+        }
     }
 }
 
@@ -44,28 +55,31 @@ impl CopiedLog {
 pub async fn import_logs(journal: &dyn Journal, logs: Vec<CopiedLog>) -> Result<(), AppendError> {
     let append = |log: CopiedLog| {
         let at = log.stamps.last().copied().unwrap_or_default();
-        log.append(at)
+        log.into_append(at)
     };
     journal.append_all(logs.into_iter().map(append).collect()).await
 }
 
 /// Hands an append to the store.
-pub(crate) fn send(journal: &dyn Journal, append: Append, done: Done) {
+pub(crate) fn enqueue(journal: &dyn Journal, append: Append, done: AppendCallback) {
     journal.append(append, done);
 }
 
 /// Hands it over and waits until it is durable.
-pub(crate) async fn commit(journal: &dyn Journal, append: Append) -> Result<Receipt, AppendError> {
+pub(crate) async fn append_and_wait(
+    journal: &dyn Journal,
+    append: Append,
+) -> Result<AppendReceipt, AppendError> {
     let (answer, answered) = oneshot::channel();
     // Nobody listens where the caller has gone.
     let done = move |result| drop(answer.send(result));
-    send(journal, append, Box::new(done));
+    enqueue(journal, append, Box::new(done));
     let ended = || AppendError::Broken { reason: "the store has ended".into() };
     answered.await.map_err(|_| ended())?
 }
 
 /// Folds events into a run, which begins with the first where there is none.
-pub(crate) fn fold(
+pub(crate) fn fold_events(
     run: Option<Run>,
     events: &[Event],
     at: Timestamp,
@@ -75,7 +89,7 @@ pub(crate) fn fold(
         match (&mut folded, event) {
             (Some(run), event) => run.apply(event)?,
             (none @ None, Event::Submitted(submission)) => {
-                *none = Some(Run::begin(submission.clone(), at));
+                *none = Some(Run::from_submission(submission.clone(), at));
             }
             (None, _) => return Err(Refusal::NotSubmitted),
         }
@@ -84,8 +98,8 @@ pub(crate) fn fold(
 }
 
 /// The run's row.
-pub(crate) fn row_of(run: &Run, marks: RowMarks) -> RunRow {
-    let RowMarks { state, runnable, parked, status_at } = marks;
+pub(crate) fn build_run_row(run: &Run, marks: RunRowStatus) -> RunRow {
+    let RunRowStatus { state, runnable, parked, status_at } = marks;
     let submission = &run.submission;
     RunRow {
         id: submission.run,

@@ -4,24 +4,24 @@
 //! keep in step and no moment at which an old definition is handed out. Reading is synchronous: files
 //! are small, their number is bounded, and what has not changed costs one look at its stamp.
 
-mod files;
-mod id;
-mod scan;
-mod shelf;
+mod folder_scan;
+mod folder_watch;
+mod id_scan;
+mod index;
+mod source_file;
 #[cfg(test)]
 mod tests;
-mod watching;
 
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use trackway_definition::{Definition, Fault, nearest};
+use trackway_definition::{Definition, Finding, nearest};
 use trackway_domain::Warning;
 
-use shelf::Shelf;
-pub use watching::{Unwatchable, Watching, watch as watch_paths};
+pub use folder_watch::{FolderWatch, WatchError, watch_paths};
+use index::CatalogueIndex;
 
 /// How many ids are offered to somebody who named one that does not exist.
 /// Limit (Definitions): similar ids that are offered for an unknown one.
@@ -31,21 +31,21 @@ const NEAR_MAX: usize = 5;
 #[derive(Debug)]
 pub struct Catalogue {
     folders: Vec<PathBuf>,
-    absent: Absent,
+    missing_folders: MissingFolderPolicy,
     /// Held while files are looked at, so that several who ask at once read a changed file once.
-    shelf: Mutex<Shelf>,
+    index: Mutex<CatalogueIndex>,
 }
 
 /// What a folder is that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Absent {
-    Empty,
-    Invalid,
+enum MissingFolderPolicy {
+    TreatAsEmpty,
+    ReportAsInvalid,
 }
 
 /// A definition that can be started.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct CatalogueEntry {
     pub definition: Arc<Definition>,
     pub hash: Arc<str>,
     pub file: PathBuf,
@@ -53,40 +53,44 @@ pub struct Known {
 
 /// A file that is no definition, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Invalid {
+pub struct InvalidFile {
     pub file: PathBuf,
     pub workflow: Option<String>,
-    pub errors: Vec<Fault>,
+    pub errors: Vec<Finding>,
 }
 
 /// Everything in the folders.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Listing {
+pub struct CatalogueListing {
     /// In order of id.
-    pub workflows: Vec<Known>,
+    pub workflows: Vec<CatalogueEntry>,
     /// In order of file.
-    pub invalid: Vec<Invalid>,
+    pub invalid: Vec<InvalidFile>,
 }
 
 /// Why a workflow cannot be had from the folders.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NotKnown {
+pub enum WorkflowLookupError {
     /// No file has this id; the nearest ids that there are.
-    Unknown {
-        near: Vec<String>,
+    UnknownId {
+        similar: Vec<String>,
     },
-    Invalid(Invalid),
+    Invalid(InvalidFile),
 }
 
 impl Catalogue {
     /// Folders of which each may be absent.
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders, absent: Absent::Empty, shelf: Mutex::default() }
+        Self {
+            folders,
+            missing_folders: MissingFolderPolicy::TreatAsEmpty,
+            index: Mutex::default(),
+        }
     }
 
     /// Folders that somebody named: one that is not there is listed as invalid until it is.
-    pub fn named(folders: Vec<PathBuf>) -> Self {
-        Self { absent: Absent::Invalid, ..Self::new(folders) }
+    pub fn with_required_folders(folders: Vec<PathBuf>) -> Self {
+        Self { missing_folders: MissingFolderPolicy::ReportAsInvalid, ..Self::new(folders) }
     }
 
     /// The folders, as they were named.
@@ -96,8 +100,8 @@ impl Catalogue {
 
     /// The rules of a workflow. What they refer to is looked for beside the workflows, in the folder
     /// around them, and in the current one; an address is taken as it is.
-    pub fn rules(&self, definition: &Definition) -> Vec<String> {
-        definition.rules(&|source| {
+    pub fn render_rules(&self, definition: &Definition) -> Vec<String> {
+        definition.render_rules(&|source| {
             let around = self.folders.iter().flat_map(|folder| [Some(&**folder), folder.parent()]);
             let mut roots = around.flatten().chain([Path::new("")]);
             source.contains("://") || roots.any(|root| root.join(source).exists())
@@ -105,47 +109,47 @@ impl Catalogue {
     }
 
     /// What is in the folders now: files that changed since are read again.
-    pub fn list(&self) -> Listing {
-        let mut shelf = self.shelf();
-        shelf.refresh(&self.folders, self.absent);
-        Listing {
+    pub fn list(&self) -> CatalogueListing {
+        let mut shelf = self.lock_index();
+        shelf.refresh(&self.folders, self.missing_folders);
+        CatalogueListing {
             workflows: shelf.workflows().cloned().collect(),
-            invalid: shelf.invalid().cloned().collect(),
+            invalid: shelf.invalid_files().cloned().collect(),
         }
     }
 
-    pub fn get(&self, id: &str) -> Result<Known, NotKnown> {
-        let mut shelf = self.shelf();
-        shelf.refresh(&self.folders, self.absent);
-        if let Some(known) = shelf.known(id) {
+    pub fn get(&self, id: &str) -> Result<CatalogueEntry, WorkflowLookupError> {
+        let mut shelf = self.lock_index();
+        shelf.refresh(&self.folders, self.missing_folders);
+        if let Some(known) = shelf.find(id) {
             return Ok(known.clone());
         }
-        match shelf.invalid_of(id) {
-            Some(invalid) => Err(NotKnown::Invalid(invalid.clone())),
-            None => Err(NotKnown::Unknown { near: near(id, &shelf) }),
+        match shelf.find_invalid(id) {
+            Some(invalid) => Err(WorkflowLookupError::Invalid(invalid.clone())),
+            None => Err(WorkflowLookupError::UnknownId { similar: similar_ids(id, &shelf) }),
         }
     }
 
     /// Whether the definition is still that of `hash`, as far as a glance tells: no file is read, and
     /// nobody is waited for. Where it says no, [`Self::drift`] finds out.
     pub fn is_unchanged(&self, id: &str, hash: &str) -> bool {
-        let Ok(shelf) = self.shelf.try_lock() else { return false };
-        shelf.known(id).is_some_and(|known| *known.hash == *hash) && shelf.is_settled(id)
+        let Ok(shelf) = self.index.try_lock() else { return false };
+        shelf.find(id).is_some_and(|known| *known.hash == *hash) && shelf.is_unchanged_by_stamps(id)
     }
 
     /// What to say to somebody whose run is pinned to `hash`, where the file is not that any more. Looks
     /// only at the files that this definition was made from unless one of them changed.
-    pub fn drift(&self, id: &str, hash: &str) -> Option<Warning> {
-        let mut shelf = self.shelf();
+    pub fn drift_warning(&self, id: &str, hash: &str) -> Option<Warning> {
+        let mut shelf = self.lock_index();
         if !shelf.is_current(id) {
-            shelf.refresh(&self.folders, self.absent);
+            shelf.refresh(&self.folders, self.missing_folders);
         }
-        let (code, message) = match shelf.known(id) {
+        let (code, message) = match shelf.find(id) {
             Some(known) if *known.hash == *hash => return None,
             Some(_) => ("definition-changed", format!("The definition of {id:?} has changed.")),
-            None => match shelf.invalid_of(id) {
+            None => match shelf.find_invalid(id) {
                 // A file that cannot be used any more is there all the same.
-                Some(invalid) => ("definition-changed", not_valid(id, invalid)),
+                Some(invalid) => ("definition-changed", invalid_message(id, invalid)),
                 None => (
                     "definition-missing",
                     format!("The definition of {id:?} is not there any more."),
@@ -161,17 +165,17 @@ impl Catalogue {
     pub fn watch(
         self: &Arc<Self>,
         told: impl Fn() + Send + 'static,
-    ) -> Result<Watching, Unwatchable> {
-        watching::watch(&self.folders, told)
+    ) -> Result<FolderWatch, WatchError> {
+        folder_watch::watch_paths(&self.folders, told)
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn lock_index(&self) -> MutexGuard<'_, CatalogueIndex> {
         // Whoever panicked while holding it left at worst a file that is read again.
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn not_valid(id: &str, invalid: &Invalid) -> String {
+fn invalid_message(id: &str, invalid: &InvalidFile) -> String {
     let mut message = format!(
         "The definition of {id:?} has changed and is not valid now: {}",
         invalid.file.display()
@@ -187,7 +191,7 @@ fn not_valid(id: &str, invalid: &Invalid) -> String {
 }
 
 /// Ids that somebody may have meant: a slip of the pen first, then those that share their text.
-fn near(id: &str, shelf: &Shelf) -> Vec<String> {
+fn similar_ids(id: &str, shelf: &CatalogueIndex) -> Vec<String> {
     let ids: Vec<&str> = shelf.workflows().map(|known| known.definition.id.as_str()).collect();
     let slip = nearest(id, ids.iter().copied());
     let word = id.to_lowercase();

@@ -5,18 +5,21 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Command, Event, RunId, Seq, Timestamp};
-use trackway_engine::{Decision, Delivered, Env, Refusal, Reply, Run, StatusTime, decide};
+use trackway_engine::{
+    CommandReply, Decision, DecisionEnv, DeliveryOutcome, Refusal, Run, StatusTime, decide,
+};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Pinned, RunRow,
+    Append, AppendError, HookChange, MessageClaim, MessageClaimKey, OutboxChange, OutboxId,
+    PinnedDefinition, RunRow,
 };
 
 use crate::{
     Error,
-    append::{append_of, row_of},
-    buffer::Order,
-    commit::{AfterCommit, Commit},
+    append::{build_append, build_run_row},
+    append_buffer::PendingAppend,
+    commit::{AfterCommit, CommitResult},
     core::Core,
-    live::{Durable, Head, LiveRef, RowMarks},
+    live_run::{DecidedHead, Durability, LiveRunRef, RunRowStatus},
 };
 
 /// Messages remembered per run in memory, for repetitions that come before the first is committed.
@@ -26,24 +29,24 @@ const CLAIMS_MAX: usize = 1_024;
 
 /// What goes with a command besides itself.
 #[derive(Debug, Default)]
-pub(crate) struct Attached {
+pub(crate) struct AppendContext {
     /// The message behind it: its key and digest.
-    pub(crate) claim: Option<(ClaimKey, String)>,
+    pub(crate) claim: Option<(MessageClaimKey, String)>,
     /// The errand that it carries out.
-    pub(crate) settles: Option<OutboxId>,
+    pub(crate) settled_errand: Option<OutboxId>,
     /// What it does to the run's hooks.
     pub(crate) hooks: Vec<HookChange>,
     /// Definitions that the run needs to be gone on with.
-    pub(crate) pins: Vec<Pinned>,
-    pub(crate) wants: Wants,
+    pub(crate) pins: Vec<PinnedDefinition>,
+    pub(crate) notify_on: NotifyOn,
     /// It can wait for what the run's program does about it: both are one append then.
-    pub(crate) with_program: bool,
+    pub(crate) waits_for_program: bool,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
 
 /// What the sender of a command wants to hear of its commit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Wants {
+pub(crate) enum NotifyOn {
     /// Nothing: a program goes on, and whoever shows something waits for the run's log.
     #[default]
     Nothing,
@@ -54,111 +57,111 @@ pub(crate) enum Wants {
 
 /// A command that is decided and ordered, but perhaps not durable yet.
 #[derive(Debug)]
-pub(crate) struct Ordered {
-    pub(crate) reply: Reply,
+pub(crate) struct PendingCommit {
+    pub(crate) reply: CommandReply,
     /// The run's last event after it.
     pub(crate) seq: Seq,
     /// Absent where there was nothing to write, or nobody wants to know.
-    pub(crate) commit: Option<oneshot::Receiver<Result<Commit, AppendError>>>,
+    pub(crate) commit: Option<oneshot::Receiver<Result<CommitResult, AppendError>>>,
 }
 
 impl Core {
     /// Decides and orders a command. Returns before it is durable; the caller holds the head's lock,
     /// so the order of decisions is the order of the log.
-    pub(crate) fn order(
+    pub(crate) fn decide_and_append(
         self: &Arc<Self>,
-        live: &LiveRef,
-        head: &mut Head,
+        live: &LiveRunRef,
+        head: &mut DecidedHead,
         command: Command,
-        attached: Attached,
-    ) -> Result<Ordered, Refusal> {
-        let now = self.moment(head);
-        let ids = || self.options.ids.uuid();
-        let env = Env { now, ids: &ids, schemas: &self.options.registry.schemas };
+        attached: AppendContext,
+    ) -> Result<PendingCommit, Refusal> {
+        let now = self.decision_time(head);
+        let ids = || self.options.ids.new_uuid();
+        let env = DecisionEnv { now, ids: &ids, schemas: &self.options.registry.schemas };
         let decision = decide(head.run.as_ref(), command, env)?;
         let expected = head.run.as_ref().map_or(0, |run| run.seq);
-        fold(head, &decision.events, now)?;
-        Ok(self.hand_in(live, head, decision, attached, expected, now))
+        fold_into_head(head, &decision.events, now)?;
+        Ok(self.append_decision(live, head, decision, attached, expected, now))
     }
 
     /// Writes the run's row alone: its program waits now.
-    pub(crate) fn order_row(self: &Arc<Self>, live: &LiveRef, head: &mut Head) {
+    pub(crate) fn append_row(self: &Arc<Self>, live: &LiveRunRef, head: &mut DecidedHead) {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
-        let now = self.moment(head);
-        self.hand_in(live, head, Decision::default(), Attached::default(), seq, now);
+        let now = self.decision_time(head);
+        self.append_decision(live, head, Decision::default(), AppendContext::default(), seq, now);
     }
 
     /// Strikes an errand, or changes a hook, without changing the run.
-    pub(crate) fn order_rows(
+    pub(crate) fn append_without_events(
         self: &Arc<Self>,
-        live: &LiveRef,
-        head: &mut Head,
-        attached: Attached,
-    ) -> Ordered {
+        live: &LiveRunRef,
+        head: &mut DecidedHead,
+        attached: AppendContext,
+    ) -> PendingCommit {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
-        let attached = Attached { wants: Wants::Commit, ..attached };
-        let now = self.moment(head);
-        self.hand_in(live, head, Decision::default(), attached, seq, now)
+        let attached = AppendContext { notify_on: NotifyOn::Commit, ..attached };
+        let now = self.decision_time(head);
+        self.append_decision(live, head, Decision::default(), attached, seq, now)
     }
 
     /// When a command is decided. What is in one append happened at one moment.
-    fn moment(&self, head: &Head) -> Timestamp {
-        head.buffer.moment().unwrap_or_else(|| self.now())
+    fn decision_time(&self, head: &DecidedHead) -> Timestamp {
+        head.buffer.pending_time().unwrap_or_else(|| self.now())
     }
 
-    fn hand_in(
+    fn append_decision(
         self: &Arc<Self>,
-        live: &LiveRef,
-        head: &mut Head,
+        live: &LiveRunRef,
+        head: &mut DecidedHead,
         decision: Decision,
-        attached: Attached,
+        attached: AppendContext,
         expected: Seq,
         now: Timestamp,
-    ) -> Ordered {
+    ) -> PendingCommit {
         let Decision { events, effects, reply } = decision;
         let program = head.program.upgrade();
-        let wakes_program = program.is_some_and(|program| program.arrive(&events));
-        if attached.with_program && wakes_program {
-            head.buffer.keep();
+        let wakes_program = program.is_some_and(|program| program.on_events(&events));
+        if attached.waits_for_program && wakes_program {
+            head.buffer.start_holding();
         }
-        let mut append = append_of(live.id, expected, now, events.clone());
+        let mut append = build_append(live.id, expected, now, events.clone());
         let worker = self.worker.id();
-        append.id = Some(self.worker.append_id());
+        append.id = Some(self.worker.next_append_id());
         append.worker = Some(worker);
         let mut after = AfterCommit::new(live.clone(), events, now, attached.permit);
         // Where a run begins with it, they are that run's.
-        append.pins = after.sort_effects(self, head, effects, &mut append, attached.pins);
-        append.fence = head.lease.fence(worker);
-        if let Some(id) = attached.settles {
-            append.outbox.push(OutboxChange::Remove(id));
+        append.pins = after.split_effects(self, head, effects, &mut append, attached.pins);
+        append.fence = head.lease.next_fence(worker);
+        if let Some(id) = attached.settled_errand {
+            append.outbox_changes.push(OutboxChange::Remove(id));
         }
-        append.hooks = attached.hooks;
-        append.row = changed_row(head);
+        append.hook_changes = attached.hooks;
+        append.row = take_changed_row(head);
         if append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked) {
-            head.lease.end();
+            head.lease.clear_driver();
         }
-        append.claim = attached.claim.map(|(key, digest)| {
-            let reply = recorded_reply(&reply);
+        append.message_claim = attached.claim.map(|(key, digest)| {
+            let reply = encode_reply(&reply);
             if head.claims.len() >= CLAIMS_MAX {
                 // The store has the older ones by now.
                 head.claims.clear();
             }
             head.claims.insert(key.clone(), (digest.clone(), reply.clone()));
-            Claim { key, run: live.id, digest, reply }
+            MessageClaim { key, run: live.id, digest, reply }
         });
         let seq = expected + append.events.len() as Seq;
-        if is_nothing(&append) {
-            return Ordered { reply, seq, commit: None };
+        if is_empty_append(&append) {
+            return PendingCommit { reply, seq, commit: None };
         }
-        let commit = (attached.wants != Wants::Nothing).then(|| {
+        let commit = (attached.notify_on != NotifyOn::Nothing).then(|| {
             let (answer, commit) = oneshot::channel();
-            after.add_waiter(answer, attached.wants);
+            after.add_waiter(answer, attached.notify_on);
             commit
         });
         // Who submits a run waits for what its program does before its first effect as well.
-        let urgent = commit.is_some() && expected > 0 && !attached.with_program;
-        head.buffer.push(self, Order { append, after }, urgent);
-        Ordered { reply, seq, commit }
+        let urgent = commit.is_some() && expected > 0 && !attached.waits_for_program;
+        head.buffer.push(self, PendingAppend { append, after }, urgent);
+        PendingCommit { reply, seq, commit }
     }
 
     /// Decides a command and waits until it is durable. A lost race is decided again on the newer log.
@@ -167,8 +170,12 @@ impl Core {
         run: RunId,
         command: &Command,
         settles: Option<OutboxId>,
-    ) -> Result<(Reply, Commit), Error> {
-        let attach = || Attached { settles, wants: Wants::View, ..Attached::default() };
+    ) -> Result<(CommandReply, CommitResult), Error> {
+        let attach = || AppendContext {
+            settled_errand: settles,
+            notify_on: NotifyOn::View,
+            ..AppendContext::default()
+        };
         self.execute_with(run, command, attach).await
     }
 
@@ -177,27 +184,27 @@ impl Core {
         self: &Arc<Self>,
         run: RunId,
         command: &Command,
-        attach: impl Fn() -> Attached,
-    ) -> Result<(Reply, Commit), Error> {
+        attach: impl Fn() -> AppendContext,
+    ) -> Result<(CommandReply, CommitResult), Error> {
         loop {
             let live = self.load(run).await?;
-            let permit = Some(self.permit().await?);
+            let permit = Some(self.acquire_append_permit().await?);
             let ordered = {
                 let mut head = live.head();
-                if head.void {
+                if head.stale {
                     continue;
                 }
-                let attached = Attached { permit, ..attach() };
-                self.order(&live, &mut head, command.clone(), attached)
+                let attached = AppendContext { permit, ..attach() };
+                self.decide_and_append(&live, &mut head, command.clone(), attached)
             };
             let ordered = match ordered {
                 Ok(ordered) => ordered,
-                Err(refusal) => match self.refuse(&live, &refusal).await {
+                Err(refusal) => match self.wait_then_refuse(&live, &refusal).await {
                     Some(error) => return Err(error),
                     None => continue,
                 },
             };
-            match self.durable(&live, ordered).await? {
+            match self.wait_for_commit(&live, ordered).await? {
                 Some(done) => return Ok(done),
                 None => continue,
             }
@@ -205,47 +212,54 @@ impl Core {
     }
 
     /// Waits for the commit. `None`: the race was lost, decide again.
-    pub(crate) async fn durable(
+    pub(crate) async fn wait_for_commit(
         &self,
-        live: &LiveRef,
-        ordered: Ordered,
-    ) -> Result<Option<(Reply, Commit)>, Error> {
+        live: &LiveRunRef,
+        ordered: PendingCommit,
+    ) -> Result<Option<(CommandReply, CommitResult)>, Error> {
         let Some(commit) = ordered.commit else {
-            if !self.committed_up_to(live, ordered.seq).await? {
+            if !self.wait_until_committed(live, ordered.seq).await? {
                 return Ok(None);
             }
-            let view = live.shown().view.clone();
+            let view = live.committed_state().view.clone();
             let before = view.as_ref().map_or(0, |view| view.pos);
-            return Ok(Some((ordered.reply, Commit { view, before, hooks: false })));
+            return Ok(Some((
+                ordered.reply,
+                CommitResult { view, last_position: before, hooks: false },
+            )));
         };
         match commit.await {
             Ok(Ok(commit)) => Ok(Some((ordered.reply, commit))),
             Ok(Err(
                 AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_),
             )) => Ok(None),
-            Ok(Err(error)) => Err(Error::append(&error)),
+            Ok(Err(error)) => Err(Error::from_append_error(&error)),
             Err(_) => Err(Error::Stopping),
         }
     }
 
     /// A refusal is an answer too: what it was decided on must be durable before it is given. `None`:
     /// it never will be, decide again.
-    pub(crate) async fn refuse(&self, live: &LiveRef, refusal: &Refusal) -> Option<Error> {
+    pub(crate) async fn wait_then_refuse(
+        &self,
+        live: &LiveRunRef,
+        refusal: &Refusal,
+    ) -> Option<Error> {
         let seq = live.head().run.as_ref().map_or(0, |run| run.seq);
-        match self.committed_up_to(live, seq).await {
-            Ok(true) => Some(Error::refused(live.id, refusal)),
+        match self.wait_until_committed(live, seq).await {
+            Ok(true) => Some(Error::from_refusal(live.id, refusal)),
             Ok(false) => None,
             Err(error) => Some(error),
         }
     }
 
     /// False: the head is void.
-    async fn committed_up_to(&self, live: &LiveRef, seq: Seq) -> Result<bool, Error> {
-        match live.until_committed(seq).await {
-            Durable::Yes => Ok(true),
-            Durable::Void => Ok(false),
-            Durable::Broken => {
-                let reason = self.broken.borrow().clone().unwrap_or_default();
+    async fn wait_until_committed(&self, live: &LiveRunRef, seq: Seq) -> Result<bool, Error> {
+        match live.wait_until_committed(seq).await {
+            Durability::Durable => Ok(true),
+            Durability::Stale => Ok(false),
+            Durability::StoreFailed => {
+                let reason = self.store_failure.borrow().clone().unwrap_or_default();
                 Err(Error::Store { reason })
             }
         }
@@ -253,7 +267,11 @@ impl Core {
 }
 
 /// Folds events into the head.
-pub(crate) fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal> {
+pub(crate) fn fold_into_head(
+    head: &mut DecidedHead,
+    events: &[Event],
+    now: Timestamp,
+) -> Result<(), Refusal> {
     for event in events {
         match (&mut head.run, event) {
             (Some(run), event) => {
@@ -261,8 +279,8 @@ pub(crate) fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<
                 head.status.apply(event, now);
             }
             (run @ None, Event::Submitted(submission)) => {
-                *run = Some(Run::begin(submission.clone(), now));
-                head.status = StatusTime::begin(now);
+                *run = Some(Run::from_submission(submission.clone(), now));
+                head.status = StatusTime::from_submission_time(now);
             }
             (None, _) => return Err(Refusal::NotSubmitted),
         }
@@ -271,38 +289,44 @@ pub(crate) fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<
 }
 
 /// The run's row, where it differs from the one written last.
-pub(crate) fn changed_row(head: &mut Head) -> Option<RunRow> {
+pub(crate) fn take_changed_row(head: &mut DecidedHead) -> Option<RunRow> {
     let run = head.run.as_ref()?;
     let state = run.state.name();
     let parked = run.parked.is_some();
     let runnable = head.runnable && !state.is_terminal() && !parked;
-    let marks = RowMarks { state, runnable, parked, status_at: head.status.at };
+    let marks = RunRowStatus { state, runnable, parked, status_at: head.status.at };
     if head.row.replace(marks) == Some(marks) {
         return None;
     }
-    Some(row_of(run, marks))
+    Some(build_run_row(run, marks))
 }
 
-fn is_nothing(append: &Append) -> bool {
+fn is_empty_append(append: &Append) -> bool {
     append.events.is_empty()
         && append.row.is_none()
-        && append.timers.is_empty()
-        && append.outbox.is_empty()
-        && append.hooks.is_empty()
-        && append.claim.is_none()
+        && append.timer_changes.is_empty()
+        && append.outbox_changes.is_empty()
+        && append.hook_changes.is_empty()
+        && append.message_claim.is_none()
 }
 
 /// What a repetition of the message is answered, as stored with its claim.
-fn recorded_reply(reply: &Reply) -> serde_json::Value {
+fn encode_reply(reply: &CommandReply) -> serde_json::Value {
     match reply {
-        Reply::Delivered(Delivered::Answer { question, order, concurrent, primary, .. }) => {
+        CommandReply::Delivered(DeliveryOutcome::Answer {
+            question,
+            order,
+            concurrent,
+            primary,
+            ..
+        }) => {
             serde_json::json!({ "question": question, "order": order, "concurrent": concurrent,
                 "primary": primary })
         }
-        Reply::Done
-        | Reply::Asked(_)
-        | Reply::ChildStarted(_)
-        | Reply::Guided(_)
-        | Reply::Delivered(Delivered::Noted) => serde_json::Value::Null,
+        CommandReply::Done
+        | CommandReply::Asked(_)
+        | CommandReply::ChildStarted(_)
+        | CommandReply::Guided(_)
+        | CommandReply::Delivered(DeliveryOutcome::Noted) => serde_json::Value::Null,
     }
 }

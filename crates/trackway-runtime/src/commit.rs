@@ -3,38 +3,41 @@
 use std::sync::{Arc, Weak, atomic::Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use trackway_domain::{Event, Pos, RunId, Seq, Timestamp};
+use trackway_domain::{Event, Position, RunId, Seq, Timestamp};
 use trackway_engine::{Effect, RunView};
 use trackway_ports::{
-    Append, AppendError, AppendId, OutboxChange, OutboxId, Pinned, Receipt, Stored, TimerChange,
+    Append, AppendError, AppendId, AppendReceipt, OutboxChange, OutboxId, PinnedDefinition,
+    StoredEvent, TimerChange,
 };
 
 use crate::{
-    Observer,
-    buffer::NewChild,
-    command::{Wants, changed_row, fold},
+    CommitObserver,
+    append_buffer::PendingChild,
+    command::{NotifyOn, fold_into_head, take_changed_row},
     core::Core,
     drive::FirstDrive,
-    live::{Head, Live, LiveRef, NEWS_EVENTS, Shown, TAIL_EVENTS_MAX, rests},
-    stage::Inner,
-    supervise::Supervisor,
+    live_run::{
+        CommittedState, DecidedHead, LiveRun, LiveRunRef, NEWS_EVENTS, TAIL_EVENTS_MAX, rests,
+    },
+    stage::StageInner,
+    supervisor::TaskSupervisor,
 };
 
 /// A durable command.
 #[derive(Debug, Default)]
-pub(crate) struct Commit {
+pub(crate) struct CommitResult {
     /// The run as of this commit, where asked for.
     pub(crate) view: Option<RunView>,
     /// Position of the run's last event before it.
-    pub(crate) before: Pos,
+    pub(crate) last_position: Position,
     /// A hook of the run has something to deliver.
     pub(crate) hooks: bool,
 }
 
 /// The sender of a command, who waits for its commit.
-struct Waiter {
-    answer: oneshot::Sender<Result<Commit, AppendError>>,
-    wants: Wants,
+struct CommitWaiter {
+    answer: oneshot::Sender<Result<CommitResult, AppendError>>,
+    notify_on: NotifyOn,
     /// The events of the append up to the command's own last one. What a program did on top of them is not
     /// part of the answer.
     events: usize,
@@ -43,26 +46,26 @@ struct Waiter {
 /// What is done once an append is durable, or has failed. It runs on the journal's thread, in the
 /// order of commits.
 pub(crate) struct AfterCommit {
-    live: LiveRef,
+    live: LiveRunRef,
     events: Vec<Event>,
     at: Timestamp,
-    drive: bool,
-    stop: Weak<Inner>,
+    should_drive: bool,
+    stop: Weak<StageInner>,
     alarms: Vec<Timestamp>,
     errands: Vec<(OutboxId, trackway_domain::Errand)>,
     /// Runs that begin with it, until it is sent.
-    pub(crate) children: Vec<NewChild>,
+    pub(crate) children: Vec<PendingChild>,
     /// What follows for the runs that began with it.
     started: Vec<Self>,
     /// The run's program, where it could not be polled before the append was sent.
     pub(crate) first_drive: Option<FirstDrive>,
-    waiters: Vec<Waiter>,
+    waiters: Vec<CommitWaiter>,
     permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl AfterCommit {
     pub(crate) fn new(
-        live: LiveRef,
+        live: LiveRunRef,
         events: Vec<Event>,
         at: Timestamp,
         permit: Option<OwnedSemaphorePermit>,
@@ -71,7 +74,7 @@ impl AfterCommit {
             live,
             events,
             at,
-            drive: false,
+            should_drive: false,
             stop: Weak::new(),
             alarms: Vec::new(),
             errands: Vec::new(),
@@ -86,22 +89,22 @@ impl AfterCommit {
     /// Somebody waits for what is in it so far.
     pub(crate) fn add_waiter(
         &mut self,
-        answer: oneshot::Sender<Result<Commit, AppendError>>,
-        wants: Wants,
+        answer: oneshot::Sender<Result<CommitResult, AppendError>>,
+        wants: NotifyOn,
     ) {
-        self.waiters.push(Waiter { answer, wants, events: self.events.len() });
+        self.waiters.push(CommitWaiter { answer, notify_on: wants, events: self.events.len() });
     }
 
     /// Writes each effect to the append, where it is durable, and keeps what is to be done after it. A run
     /// that begins takes the pins; else they are handed back.
-    pub(crate) fn sort_effects(
+    pub(crate) fn split_effects(
         &mut self,
         core: &Arc<Core>,
-        head: &mut Head,
+        head: &mut DecidedHead,
         effects: Vec<Effect>,
         append: &mut Append,
-        mut pins: Vec<Pinned>,
-    ) -> Vec<Pinned> {
+        mut pins: Vec<PinnedDefinition>,
+    ) -> Vec<PinnedDefinition> {
         for effect in effects {
             match effect {
                 Effect::Drive => {
@@ -109,26 +112,26 @@ impl AfterCommit {
                     // Whatever the stored row says, after a crash this run must be driven. Also where a
                     // program is there to see it: it may have been taken up again from a run that waits.
                     head.row = None;
-                    let is_driver = head.lease.take(core.worker.id());
-                    self.drive = is_driver && head.program.strong_count() == 0;
+                    let is_driver = head.lease.take_if_free(core.worker.id());
+                    self.should_drive = is_driver && head.program.strong_count() == 0;
                 }
                 Effect::Stop => {
                     head.runnable = false;
                     self.stop = std::mem::take(&mut head.program);
                 }
                 Effect::SetTimer(timer, due) => {
-                    append.timers.push(TimerChange::Set(timer, due));
+                    append.timer_changes.push(TimerChange::Set(timer, due));
                     self.alarms.push(due);
                 }
-                Effect::ClearTimer(timer) => append.timers.push(TimerChange::Clear(timer)),
-                Effect::ClearTimers => append.timers.push(TimerChange::ClearAll),
-                Effect::Start(submission) => {
+                Effect::ClearTimer(timer) => append.timer_changes.push(TimerChange::Clear(timer)),
+                Effect::ClearTimers => append.timer_changes.push(TimerChange::ClearAll),
+                Effect::StartChild(submission) => {
                     let pins = std::mem::take(&mut pins);
-                    self.children.push(core.begin_child(submission, pins));
+                    self.children.push(core.create_pending_child(submission, pins));
                 }
-                Effect::Owe(errand) => {
-                    let id = OutboxId(core.options.ids.uuid());
-                    append.outbox.push(OutboxChange::Add(id, errand.clone()));
+                Effect::AddErrand(errand) => {
+                    let id = OutboxId(core.options.ids.new_uuid());
+                    append.outbox_changes.push(OutboxChange::Add(id, errand.clone()));
                     self.errands.push((id, errand));
                 }
             }
@@ -137,13 +140,13 @@ impl AfterCommit {
     }
 
     /// Takes in what follows it in the same append.
-    pub(crate) fn join(&mut self, next: Self) {
+    pub(crate) fn merge(&mut self, next: Self) {
         let before = self.events.len();
         let later = next.waiters.into_iter();
         self.waiters
-            .extend(later.map(|waiter| Waiter { events: before + waiter.events, ..waiter }));
+            .extend(later.map(|waiter| CommitWaiter { events: before + waiter.events, ..waiter }));
         self.events.extend(next.events);
-        self.drive |= next.drive;
+        self.should_drive |= next.should_drive;
         if next.stop.strong_count() > 0 {
             self.stop = next.stop;
         }
@@ -155,18 +158,18 @@ impl AfterCommit {
 
     /// The append is about to be sent: takes the appends of the runs that begin with it. They may send the
     /// rest of their orders after it.
-    pub(crate) fn take_starts(&mut self, starts: &mut Vec<Append>) -> Vec<LiveRef> {
+    pub(crate) fn collect_start_appends(&mut self, starts: &mut Vec<Append>) -> Vec<LiveRunRef> {
         let mut begun = Vec::new();
         for child in std::mem::take(&mut self.children) {
-            child.take_starts(starts, &mut self.started, &mut begun);
+            child.collect_start_appends(starts, &mut self.started, &mut begun);
         }
         begun
     }
 
     /// The append is not sent: what it was decided on is void.
-    pub(crate) fn discard(self) {
-        self.children.into_iter().for_each(NewChild::discard);
-        if *self.live.committed.borrow() == 0 {
+    pub(crate) fn discard_uncommitted(self) {
+        self.children.into_iter().for_each(PendingChild::discard_appends);
+        if *self.live.committed_seq.borrow() == 0 {
             self.live.core.invalidate(&self.live);
         }
         // Who waits for it decides again on what is durable.
@@ -176,72 +179,84 @@ impl AfterCommit {
         }
     }
 
-    pub(crate) fn run(self, result: Result<Receipt, AppendError>, lookup: Lookup) {
+    pub(crate) fn on_result(
+        self,
+        result: Result<AppendReceipt, AppendError>,
+        lookup: AppendLookup,
+    ) {
         let live = &self.live;
         match result {
-            Ok(receipt) if live.is_unknown.load(Ordering::Acquire) => {
+            Ok(receipt) if live.has_unknown_append.load(Ordering::Acquire) => {
                 let tokio = live.core.tokio.clone();
-                tokio.spawn(async move { self.found(receipt, lookup).await });
+                tokio.spawn(async move { self.on_confirmed(receipt, lookup).await });
             }
-            Ok(receipt) => self.committed(receipt),
+            Ok(receipt) => self.on_committed(receipt),
             Err(AppendError::Unknown { reason }) => {
-                live.is_unknown.store(true, Ordering::Release);
+                live.has_unknown_append.store(true, Ordering::Release);
                 let tokio = live.core.tokio.clone();
-                tokio.spawn(async move { self.look_up(reason, lookup).await });
+                tokio.spawn(async move { self.resolve_unknown_commit(reason, lookup).await });
             }
             // Apart from this thread: a store that refuses at once does so inside the very call that
             // hands the append in, under the head's lock.
             Err(error) => {
                 let tokio = self.live.core.tokio.clone();
-                tokio.spawn(async move { self.failed(&error) });
+                tokio.spawn(async move { self.on_failed(&error) });
             }
         }
     }
 
-    fn committed(self, receipt: Receipt) {
+    fn on_committed(self, receipt: AppendReceipt) {
         let core = self.live.core.clone();
-        core.reach("runtime:committed");
+        core.reach_fault_point("runtime:committed");
         drop(self.permits);
         // The runs that begin with it are there before anybody reads of them.
-        for (started, first) in self.started.into_iter().zip(receipt.starts) {
-            started.committed(Receipt { first, starts: Vec::new(), hooks: false });
+        for (started, first) in self.started.into_iter().zip(receipt.start_positions) {
+            started.on_committed(AppendReceipt {
+                first_position: first,
+                start_positions: Vec::new(),
+                has_due_hook: false,
+            });
         }
         let observer = core.options.observer.as_deref();
         let has_events = !self.events.is_empty();
-        let tail = Tail { first: receipt.first, hooks: receipt.hooks, at: self.at };
-        let commits = show(&self.live, self.events, tail, &self.waiters, observer);
+        let tail = CommittedBatch {
+            first: receipt.first_position,
+            hooks: receipt.has_due_hook,
+            at: self.at,
+        };
+        let commits = publish_committed(&self.live, self.events, tail, &self.waiters, observer);
         if has_events {
-            core.publish(self.live.id, *self.live.committed.borrow());
+            core.publish_wakeup(self.live.id, *self.live.committed_seq.borrow());
         }
         if let Some(program) = self.stop.upgrade() {
             program.stop();
         }
-        self.alarms.into_iter().for_each(|due| core.alarm.set(due));
+        self.alarms.into_iter().for_each(|due| core.alarm.set_if_sooner(due));
         if !self.errands.is_empty() {
-            core.send_errands(self.errands);
+            core.run_errands_in_background(self.errands);
         }
-        if receipt.hooks {
-            core.hooks.ring();
+        if receipt.has_due_hook {
+            core.hooks.signal_due();
         }
         if let Some(first) = self.first_drive {
             core.drive_first_in_background(first);
         }
-        if self.drive {
+        if self.should_drive {
             core.wake(self.live.id);
         }
         for (waiter, commit) in self.waiters.into_iter().zip(commits) {
             // Whoever has stopped waiting need not be told.
             let _ = waiter.answer.send(Ok(commit));
         }
-        core.reach("runtime:told");
+        core.reach_fault_point("runtime:told");
     }
 
     /// The head was decided on something that is not so. It is void; the next user loads the run again.
-    fn failed(self, error: &AppendError) {
+    fn on_failed(self, error: &AppendError) {
         let core = self.live.core.clone();
         drop(self.permits);
         if let AppendError::Broken { reason } = error {
-            core.broken.send_if_modified(|known| {
+            core.store_failure.send_if_modified(|known| {
                 let first = known.is_none();
                 if first {
                     tracing::error!(reason, "the store has failed; nothing more is written");
@@ -254,14 +269,14 @@ impl AfterCommit {
         // them, and the run is driven again once for all that it lost.
         let had_program = core.invalidate(&self.live);
         let is_loss = had_program || !self.events.is_empty();
-        let first_loss = is_loss && !std::mem::replace(&mut self.live.head().woken, true);
+        let first_loss = is_loss && !std::mem::replace(&mut self.live.head().is_waking, true);
         // The runs that would have begun with it never were.
         for started in &self.started {
             core.invalidate(&started.live);
         }
         // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. Of a run
         // that was not created nothing is.
-        let was_created = *self.live.committed.borrow() > 0;
+        let was_created = *self.live.committed_seq.borrow() > 0;
         match error {
             AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_)
                 if was_created =>
@@ -269,7 +284,7 @@ impl AfterCommit {
                 core.wake(self.live.id);
             }
             AppendError::Unavailable { reason } if was_created && first_loss => {
-                core.wake_later(self.live.id, reason.clone());
+                core.wake_when_store_recovers(self.live.id, reason.clone());
             }
             // Where the store has failed it would do its next step over and over.
             _ => {}
@@ -282,7 +297,7 @@ impl AfterCommit {
 
 /// What an append is looked up by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lookup {
+pub(crate) struct AppendLookup {
     /// Number of the last event before it.
     pub(crate) expected: Seq,
     pub(crate) id: Option<AppendId>,
@@ -291,22 +306,24 @@ pub(crate) struct Lookup {
 /// The answer to a commit was lost: the store is asked whether it is there. Either way the run goes on from
 /// what the store holds.
 impl AfterCommit {
-    async fn look_up(self, reason: String, lookup: Lookup) {
+    async fn resolve_unknown_commit(self, reason: String, lookup: AppendLookup) {
         let core = self.live.core.clone();
         core.invalidate(&self.live);
-        let mut supervisor = Supervisor::new(&core, "lost answers");
+        let mut supervisor = TaskSupervisor::new(&core, "lost answers");
         loop {
             let found = match lookup.id.filter(|_| !self.events.is_empty()) {
-                Some(id) => core.options.journal.receipt(self.live.id, lookup.expected, id).await,
+                Some(id) => {
+                    core.options.journal.find_receipt(self.live.id, lookup.expected, id).await
+                }
                 // Rows alone are written again by whoever wanted them.
                 None => Ok(None),
             };
             match found {
-                Ok(Some(receipt)) => return self.found(receipt, lookup).await,
-                Ok(None) => return self.failed(&AppendError::Unavailable { reason }),
+                Ok(Some(receipt)) => return self.on_confirmed(receipt, lookup).await,
+                Ok(None) => return self.on_failed(&AppendError::Unavailable { reason }),
                 Err(error) => {
-                    if supervisor.failed(&error).await.is_break() {
-                        return self.failed(&AppendError::Closed);
+                    if supervisor.back_off(&error).await.is_break() {
+                        return self.on_failed(&AppendError::Closed);
                     }
                 }
             }
@@ -314,23 +331,27 @@ impl AfterCommit {
     }
 
     /// It is there. What follows a commit is done, but for what needs the head, which is void.
-    async fn found(self, receipt: Receipt, lookup: Lookup) {
+    async fn on_confirmed(self, receipt: AppendReceipt, lookup: AppendLookup) {
         let core = self.live.core.clone();
         core.invalidate(&self.live);
         drop(self.permits);
-        core.alarm.set(core.now());
-        core.hooks.ring();
-        core.send_errands(self.errands);
+        core.alarm.set_if_sooner(core.now());
+        core.hooks.signal_due();
+        core.run_errands_in_background(self.errands);
         for started in self.started {
             core.invalidate(&started.live);
             core.wake(started.live.id);
         }
         core.wake(self.live.id);
-        let before = receipt.first.saturating_sub(1);
+        let before = receipt.first_position.saturating_sub(1);
         for waiter in self.waiters {
             let seq = lookup.expected + waiter.events as Seq;
             let commit = match core.view_at(self.live.id, seq).await {
-                Ok(view) => Ok(Commit { view: Some(view), before, hooks: receipt.hooks }),
+                Ok(view) => Ok(CommitResult {
+                    view: Some(view),
+                    last_position: before,
+                    hooks: receipt.has_due_hook,
+                }),
                 Err(error) => Err(AppendError::Unavailable { reason: error.to_string() }),
             };
             let _ = waiter.answer.send(commit);
@@ -340,7 +361,7 @@ impl AfterCommit {
 
 /// Events that are durable in a log, and were not decided on the head here.
 #[derive(Debug)]
-pub(crate) struct Appended {
+pub(crate) struct ExternalAppend {
     pub(crate) run: RunId,
     /// Number of the last event before them.
     pub(crate) expected: Seq,
@@ -349,64 +370,64 @@ pub(crate) struct Appended {
     /// Absent where the run was not in memory when they were written.
     pub(crate) events: Option<Vec<Event>>,
     pub(crate) at: Timestamp,
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: AppendReceipt,
 }
 
-impl Appended {
+impl ExternalAppend {
     /// Takes the events into the head, and into what is shown of it. False where the head is not as old as
     /// they are; one that has been read since has them.
-    pub(crate) fn fold_into(self, live: &Live) -> bool {
+    pub(crate) fn fold_into(self, live: &LiveRun) -> bool {
         let mut head = live.head();
-        if head.void || head.damaged.is_some() {
+        if head.stale || head.damaged.is_some() {
             return false;
         }
         let (Some(seq), Some(events)) = (head.run.as_ref().map(|run| run.seq), self.events) else {
             return false;
         };
         // Not by `committed`: whoever waits for that may look at the head meanwhile.
-        let committed = live.shown().view.as_ref().map_or(0, |view| view.seq);
+        let committed = live.committed_state().view.as_ref().map_or(0, |view| view.seq);
         if committed >= self.expected + events.len() as Seq {
             return true;
         }
         if (seq, committed) != (self.expected, self.expected)
-            || fold(&mut head, &events, self.at).is_err()
+            || fold_into_head(&mut head, &events, self.at).is_err()
         {
             return false;
         }
         // The append brought the row with it.
-        let _ = changed_row(&mut head);
-        let Receipt { first, hooks, .. } = self.receipt;
-        show(live, events, Tail { first, hooks, at: self.at }, &[], None);
+        let _ = take_changed_row(&mut head);
+        let AppendReceipt { first_position: first, has_due_hook: hooks, .. } = self.receipt;
+        publish_committed(live, events, CommittedBatch { first, hooks, at: self.at }, &[], None);
         true
     }
 }
 
 /// What is known of events that were committed together.
-struct Tail {
+struct CommittedBatch {
     /// Position of the first.
-    first: Pos,
+    first: Position,
     /// A hook of the run has something to deliver.
     hooks: bool,
     at: Timestamp,
 }
 
 /// Folds committed events into what is shown, and tells watchers. Returns what each waiter is answered.
-fn show(
-    live: &Live,
+fn publish_committed(
+    live: &LiveRun,
     events: Vec<Event>,
-    Tail { first, hooks, at }: Tail,
-    waiters: &[Waiter],
-    observer: Option<&dyn Observer>,
-) -> Vec<Commit> {
-    let mut shown = live.shown();
+    CommittedBatch { first, hooks, at }: CommittedBatch,
+    waiters: &[CommitWaiter],
+    observer: Option<&dyn CommitObserver>,
+) -> Vec<CommitResult> {
+    let mut shown = live.committed_state();
     let before = shown.view.as_ref().map_or(0, |view| view.pos);
     let seq_before = shown.view.as_ref().map_or(0, |view| view.seq);
     let mut unanswered = waiters.iter().peekable();
     let mut commits = Vec::with_capacity(waiters.len());
-    let mut answer = |shown: &Shown, events: usize| {
+    let mut answer = |shown: &CommittedState, events: usize| {
         while let Some(waiter) = unanswered.next_if(|waiter| waiter.events <= events) {
-            let view = (waiter.wants == Wants::View).then(|| shown.view.clone()).flatten();
-            commits.push(Commit { view, before, hooks });
+            let view = (waiter.notify_on == NotifyOn::View).then(|| shown.view.clone()).flatten();
+            commits.push(CommitResult { view, last_position: before, hooks });
         }
     };
     for (index, (event, pos)) in events.into_iter().zip(first..).enumerate() {
@@ -414,12 +435,12 @@ fn show(
         match (&mut shown.view, &event) {
             (Some(view), event) => view.apply(event, at, pos),
             (view @ None, Event::Submitted(submission)) => {
-                *view = Some(RunView::begin(Arc::new((**submission).clone()), at, pos));
+                *view = Some(RunView::from_submission(Arc::new((**submission).clone()), at, pos));
             }
             (None, _) => {}
         }
         if let (Some(observer), Some(view)) = (observer, &shown.view) {
-            observer.committed(&view.submission, &event);
+            observer.on_committed(&view.submission, &event);
         }
         let seq = shown.view.as_ref().map_or(0, |view| view.seq);
         if shown.view.as_ref().is_some_and(rests) {
@@ -428,13 +449,13 @@ fn show(
         if shown.tail.len() == TAIL_EVENTS_MAX {
             shown.tail.pop_front();
         }
-        shown.tail.push_back(Stored { pos, seq, at, event });
+        shown.tail.push_back(StoredEvent { pos, seq, at, event });
     }
     answer(&shown, usize::MAX);
     let seq = shown.view.as_ref().map_or(0, |view| view.seq);
     let has_rested = shown.rested > seq_before;
     drop(shown);
-    live.committed.send_if_modified(|now| std::mem::replace(now, seq) != seq);
+    live.committed_seq.send_if_modified(|now| std::mem::replace(now, seq) != seq);
     if has_rested || seq / NEWS_EVENTS != seq_before / NEWS_EVENTS {
         live.news.notify_waiters();
     }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use trackway_domain::{Caller, Event, MessageId, RunId, Seq, Timestamp, WorkflowRef};
 use trackway_engine::{Run, RunView};
-use trackway_ports::{ClaimKey, Stored, StoredRun};
+use trackway_ports::{MessageClaimKey, StoredEvent, StoredRun};
 
 use crate::{
     Error, Options, Program,
-    ancestry::Descendants,
-    commit::Appended,
+    child_limits::DescendantCounts,
+    commit::ExternalAppend,
     errand::ErrandLocks,
-    hooks::Hooks,
+    hooks::HookQueue,
     lease::Worker,
-    live::{Durable, Live, LiveRef, Lives, RowMarks, TAIL_EVENTS_MAX},
-    supervise::Health,
-    timers::Alarm,
+    live_run::{Durability, LiveRun, LiveRunRef, LiveRuns, RunRowStatus, TAIL_EVENTS_MAX},
+    supervisor::TaskHealth,
+    timers::TimerAlarm,
 };
 
 /// Events read from the store at once while a run is loaded.
@@ -25,18 +25,18 @@ const LOAD_PAGE_EVENTS: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) options: Options,
-    pub(crate) lives: Lives,
-    pub(crate) appends: Arc<Semaphore>,
-    pub(crate) programs: Arc<Semaphore>,
+    pub(crate) live_runs: LiveRuns,
+    pub(crate) append_permits: Arc<Semaphore>,
+    pub(crate) program_permits: Arc<Semaphore>,
     /// Why the store cannot write any more.
-    pub(crate) broken: watch::Sender<Option<String>>,
+    pub(crate) store_failure: watch::Sender<Option<String>>,
     /// True once the runtime is stopping.
     pub(crate) stopping: watch::Sender<bool>,
-    pub(crate) alarm: Alarm,
-    pub(crate) errands: ErrandLocks,
-    pub(crate) hooks: Hooks,
-    pub(crate) descendants: Descendants,
-    pub(crate) health: Health,
+    pub(crate) alarm: TimerAlarm,
+    pub(crate) errand_locks: ErrandLocks,
+    pub(crate) hooks: HookQueue,
+    pub(crate) descendants: DescendantCounts,
+    pub(crate) health: TaskHealth,
     pub(crate) worker: Worker,
     /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
     pub(crate) tokio: tokio::runtime::Handle,
@@ -45,18 +45,18 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn new(options: Options) -> Arc<Self> {
         Arc::new(Self {
-            appends: Arc::new(Semaphore::new(options.appends_max)),
-            programs: Arc::new(Semaphore::new(options.programs_max)),
+            append_permits: Arc::new(Semaphore::new(options.appends_max)),
+            program_permits: Arc::new(Semaphore::new(options.programs_max)),
             worker: Worker::new(&*options.ids, options.lease),
             options,
-            lives: Lives::default(),
-            broken: watch::Sender::new(None),
+            live_runs: LiveRuns::default(),
+            store_failure: watch::Sender::new(None),
             stopping: watch::Sender::new(false),
-            alarm: Alarm::default(),
-            errands: ErrandLocks::default(),
-            hooks: Hooks::default(),
-            descendants: Descendants::default(),
-            health: Health::default(),
+            alarm: TimerAlarm::default(),
+            errand_locks: ErrandLocks::default(),
+            hooks: HookQueue::default(),
+            descendants: DescendantCounts::default(),
+            health: TaskHealth::default(),
             tokio: tokio::runtime::Handle::current(),
         })
     }
@@ -66,29 +66,30 @@ impl Core {
     }
 
     /// What a message is recognised by.
-    pub(crate) fn claim_key(&self, caller: &Caller, message: &MessageId) -> ClaimKey {
-        let message = if self.options.recognise_messages {
+    pub(crate) fn claim_key(&self, caller: &Caller, message: &MessageId) -> MessageClaimKey {
+        let message = if self.options.deduplicate_messages {
             message.clone()
         } else {
-            MessageId::made(self.options.ids.uuid())
+            MessageId::from_uuid(self.options.ids.new_uuid())
         };
-        ClaimKey { caller: caller.clone(), message }
+        MessageClaimKey { caller: caller.clone(), message }
     }
 
     /// The program that a run began with: a registered one, or a definition that the store keeps.
-    pub(crate) async fn program(
+    pub(crate) async fn load_program(
         &self,
         workflow: &WorkflowRef,
     ) -> Result<Option<Arc<dyn Program>>, Error> {
         let registry = &self.options.registry;
-        if let Some(program) = registry.pinned(workflow) {
+        if let Some(program) = registry.get_version(workflow) {
             return Ok(Some(program));
         }
-        let Some(body) = self.options.journal.pinned(workflow.version.clone()).await? else {
+        let Some(body) = self.options.journal.find_definition(workflow.version.clone()).await?
+        else {
             return Ok(None);
         };
-        registry.keep_pinned(workflow, &body, &self.options.tools);
-        Ok(registry.pinned(workflow))
+        registry.load_pinned(workflow, &body, &self.options.tools);
+        Ok(registry.get_version(workflow))
     }
 
     /// Returns at that moment, if any.
@@ -99,22 +100,22 @@ impl Core {
         }
     }
 
-    pub(crate) fn reach(&self, point: &'static str) {
-        self.options.faults.reach(point);
+    pub(crate) fn reach_fault_point(&self, point: &'static str) {
+        self.options.faults.reach_point(point);
     }
 
     /// Leave to have one append under way.
-    pub(crate) async fn permit(&self) -> Result<OwnedSemaphorePermit, Error> {
+    pub(crate) async fn acquire_append_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
         if *self.stopping.borrow() {
             return Err(Error::Stopping);
         }
         // Never closed, so acquiring fails only if that changes.
-        self.appends.clone().acquire_owned().await.map_err(|_| Error::Stopping)
+        self.append_permits.clone().acquire_owned().await.map_err(|_| Error::Stopping)
     }
 
     /// The same, where nobody has to be waited for.
-    pub(crate) fn permit_now(&self) -> Option<OwnedSemaphorePermit> {
-        if self.is_stopping() { None } else { self.appends.clone().try_acquire_owned().ok() }
+    pub(crate) fn try_append_permit(&self) -> Option<OwnedSemaphorePermit> {
+        if self.is_stopping() { None } else { self.append_permits.clone().try_acquire_owned().ok() }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -122,8 +123,8 @@ impl Core {
     }
 
     /// The run in memory, to decide something about it.
-    pub(crate) async fn load(self: &Arc<Self>, id: RunId) -> Result<LiveRef, Error> {
-        let live = self.load_to_read(id).await?;
+    pub(crate) async fn load(self: &Arc<Self>, id: RunId) -> Result<LiveRunRef, Error> {
+        let live = self.load_for_read(id).await?;
         let damaged = live.head().damaged.clone();
         match damaged {
             None => Ok(live),
@@ -132,62 +133,62 @@ impl Core {
     }
 
     /// The run in memory, read from the store where it is not; a damaged one up to the damage.
-    pub(crate) async fn load_to_read(self: &Arc<Self>, id: RunId) -> Result<LiveRef, Error> {
+    pub(crate) async fn load_for_read(self: &Arc<Self>, id: RunId) -> Result<LiveRunRef, Error> {
         loop {
-            let live = self.lives.enter(self, id);
+            let live = self.live_runs.get_or_create(self, id);
             self.ensure_loaded(&live).await?;
             // A run that is being created is not there before its first commit.
-            let creating = *live.committed.borrow() == 0;
-            if creating && live.until_committed(1).await == Durable::Broken {
+            let creating = *live.committed_seq.borrow() == 0;
+            if creating && live.wait_until_committed(1).await == Durability::StoreFailed {
                 return Err(Error::Store {
-                    reason: self.broken.borrow().clone().unwrap_or_default(),
+                    reason: self.store_failure.borrow().clone().unwrap_or_default(),
                 });
             }
-            if !live.head().void {
+            if !live.head().stale {
                 return Ok(live);
             }
-            self.lives.forget(&live);
+            self.live_runs.remove_stale(&live);
         }
     }
 
     /// Reads the run once. On a task of its own: whoever asked for it may stop polling in the middle, as a
     /// stream does whose client reads nothing, and must not keep the others from the run.
-    async fn ensure_loaded(self: &Arc<Self>, live: &LiveRef) -> Result<(), Error> {
+    async fn ensure_loaded(self: &Arc<Self>, live: &LiveRunRef) -> Result<(), Error> {
         if live.loaded.initialized() {
             return Ok(());
         }
         let (core, live) = (self.clone(), live.clone());
-        let reading = self
-            .tokio
-            .spawn(async move { live.loaded.get_or_try_init(|| core.read(&live)).await.copied() });
+        let reading = self.tokio.spawn(async move {
+            live.loaded.get_or_try_init(|| core.load_from_store(&live)).await.copied()
+        });
         reading.await.unwrap_or(Err(Error::Stopping))
     }
 
     /// The run's log has gone on without its head here. Where that is as old as the append, it takes the
     /// events in; else it is void, and the next user loads the run again.
-    pub(crate) fn on_append(&self, appended: Appended) {
-        self.publish(appended.run, appended.last);
-        if let Some(live) = self.lives.find(appended.run)
+    pub(crate) fn on_external_append(&self, appended: ExternalAppend) {
+        self.publish_wakeup(appended.run, appended.last);
+        if let Some(live) = self.live_runs.find(appended.run)
             && !appended.fold_into(&live)
         {
             self.invalidate(&live);
         }
-        self.hooks.ring();
+        self.hooks.signal_due();
     }
 
     /// Nothing may be decided on this head any more, and its program stops; the next user loads the run
     /// again. True where a program was at work on it.
-    pub(crate) fn invalidate(&self, live: &Live) -> bool {
+    pub(crate) fn invalidate(&self, live: &LiveRun) -> bool {
         let program = {
             let mut head = live.head();
-            head.void = true;
+            head.stale = true;
             std::mem::take(&mut head.program).upgrade()
         };
-        self.lives.forget(live);
+        self.live_runs.remove_stale(live);
         // Whoever waits on this head must look again.
-        live.committed.send_modify(|_| {});
+        live.committed_seq.send_modify(|_| {});
         live.news.notify_waiters();
-        live.came_to_rest();
+        live.notify_idle();
         if let Some(program) = &program {
             program.stop();
         }
@@ -195,7 +196,7 @@ impl Core {
     }
 
     /// Folds the run's events into its head and its view.
-    async fn read(&self, live: &LiveRef) -> Result<(), Error> {
+    async fn load_from_store(&self, live: &LiveRunRef) -> Result<(), Error> {
         let stored = self.options.journal.stored_run(live.id, LOAD_PAGE_EVENTS).await?;
         let mut folded: Option<(Run, RunView)> = None;
         let damaged = match self.fold_all(live.id, &stored, &mut folded).await {
@@ -207,7 +208,7 @@ impl Core {
             folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;
         if let Some(reason) = &damaged {
             tracing::warn!(run = %live.id, reason, "the log of a run is damaged; it can only be read");
-            view.damage(reason.clone());
+            view.mark_damaged(reason.clone());
         }
         // The stored row may say that the run only waits; taking it for runnable is always safe. Whether an
         // answer can be taken at once depends on it. A guided run has no program.
@@ -217,13 +218,13 @@ impl Core {
             Some(_) => stored.row?.is_none_or(|row| row.runnable),
         };
         let lease = if run.submission.guided { None } else { stored.lease? };
-        live.committed.send_replace(run.seq);
+        live.committed_seq.send_replace(run.seq);
         {
             let mut head = live.head();
-            head.lease.set(lease.unwrap_or_default());
+            head.lease.update_from_store(lease.unwrap_or_default());
             head.runnable = runnable;
             head.status = view.status_time();
-            head.row = Some(RowMarks {
+            head.row = Some(RunRowStatus {
                 state: run.state.name(),
                 runnable: head.runnable && !run.state.name().is_terminal() && run.parked.is_none(),
                 parked: run.parked.is_some(),
@@ -232,7 +233,7 @@ impl Core {
             head.run = Some(run);
             head.damaged = damaged;
         }
-        let mut shown = live.shown();
+        let mut shown = live.committed_state();
         shown.rested = view.seq;
         shown.view = Some(view);
         // A short log is at hand for who watches the run or drives it.
@@ -247,7 +248,7 @@ impl Core {
         let mut folded: Option<(Run, RunView)> = None;
         let mut after = 0;
         while after < seq {
-            let page = self.options.journal.events(id, after, LOAD_PAGE_EVENTS).await?;
+            let page = self.options.journal.list_events(id, after, LOAD_PAGE_EVENTS).await?;
             let Some(last) = page.last() else {
                 let reason = format!("event {} is missing", after + 1);
                 return Err(Error::Damaged { run: id, reason });
@@ -268,19 +269,21 @@ impl Core {
         folded: &mut Option<(Run, RunView)>,
     ) -> Result<(), Error> {
         stored.events.iter().try_for_each(|stored| fold(folded, stored, id))?;
+        if stored.is_whole {
+            return Ok(());
+        }
         let mut after = stored.events.last().map_or(0, |stored| stored.seq);
-        while !stored.is_whole {
-            let page = self.options.journal.events(id, after, LOAD_PAGE_EVENTS).await?;
+        loop {
+            let page = self.options.journal.list_events(id, after, LOAD_PAGE_EVENTS).await?;
             // Only an empty page is the end: a short one may stop before a damaged event.
-            let Some(last) = page.last() else { break };
+            let Some(last) = page.last() else { return Ok(()) };
             after = last.seq;
             page.iter().try_for_each(|stored| fold(folded, stored, id))?;
         }
-        Ok(())
     }
 }
 
-fn fold(folded: &mut Option<(Run, RunView)>, stored: &Stored, id: RunId) -> Result<(), Error> {
+fn fold(folded: &mut Option<(Run, RunView)>, stored: &StoredEvent, id: RunId) -> Result<(), Error> {
     match folded {
         Some((run, view)) => {
             run.apply(&stored.event)
@@ -292,8 +295,9 @@ fn fold(folded: &mut Option<(Run, RunView)>, stored: &Stored, id: RunId) -> Resu
                 let reason = "its first event is not `submitted`".to_owned();
                 return Err(Error::Damaged { run: id, reason });
             };
-            let view = RunView::begin(Arc::new((**submission).clone()), stored.at, stored.pos);
-            *folded = Some((Run::begin(submission.clone(), stored.at), view));
+            let view =
+                RunView::from_submission(Arc::new((**submission).clone()), stored.at, stored.pos);
+            *folded = Some((Run::from_submission(submission.clone(), stored.at), view));
         }
     }
     Ok(())

@@ -10,35 +10,38 @@ use futures_util::future::maybe_done;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
-use trackway_domain::{Command, Delivery, MessageId, QuestionId, RunId, Seq};
-use trackway_engine::{Delivered, Refusal, Reply};
-use trackway_ports::ClaimKey;
+use trackway_domain::{Command, MessageDelivery, MessageId, QuestionId, RunId, Seq};
+use trackway_engine::{CommandReply, DeliveryOutcome, Refusal};
+use trackway_ports::MessageClaimKey;
 
 use crate::{
-    Answered, Deliver, Error, Hold, RunAddress,
-    command::{Attached, Ordered, Wants},
+    DeliverRequest, DeliverResponse, Error, RunAddress, RunPin,
+    command::{AppendContext, NotifyOn, PendingCommit},
     core::Core,
-    depth,
-    hooks::HookSetter,
-    live::{Durable, LiveRef},
-    submit::digest,
+    depth_limit,
+    hooks::ValidatedHook,
+    live_run::{Durability, LiveRunRef},
+    submit::message_digest,
 };
 
 impl Core {
     /// The run at that address, for that caller, to decide something about it.
-    pub(crate) async fn open(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRef, Error> {
+    pub(crate) async fn open_for_write(
+        self: &Arc<Self>,
+        address: &RunAddress,
+    ) -> Result<LiveRunRef, Error> {
         // Held until the second look, so that it is not read twice.
-        let _live = self.open_to_read(address).await?;
+        let _live = self.open_for_read(address).await?;
         self.load(address.run).await
     }
 
     /// The run at that address, for that caller. Anything else does not exist; but a child is found where
     /// its parent is, which told of it.
-    pub(crate) async fn open_to_read(
+    pub(crate) async fn open_for_read(
         self: &Arc<Self>,
         address: &RunAddress,
-    ) -> Result<LiveRef, Error> {
-        let live = self.load_to_read(address.run).await?;
+    ) -> Result<LiveRunRef, Error> {
+        let live = self.load_for_read(address.run).await?;
         let unknown = || Error::UnknownRun { run: address.run.to_string() };
         let (owner, workflow, parent) = {
             let head = live.head();
@@ -52,7 +55,7 @@ impl Core {
         let Some(name) = address.workflow.as_ref().filter(|name| **name != workflow) else {
             return Ok(live);
         };
-        let parent = self.load_to_read(parent.ok_or_else(unknown)?).await?;
+        let parent = self.load_for_read(parent.ok_or_else(unknown)?).await?;
         let head = parent.head();
         let is_its = head.run.as_ref().is_some_and(|run| run.submission.workflow.name == *name);
         if is_its { Ok(live) } else { Err(unknown()) }
@@ -61,13 +64,13 @@ impl Core {
     /// `awaited_by` is the run that sends it, where one does and waits for what is said next.
     pub(crate) async fn deliver(
         self: &Arc<Self>,
-        deliver: Deliver,
+        deliver: DeliverRequest,
         awaited_by: Option<RunId>,
-    ) -> Result<Answered, Error> {
+    ) -> Result<DeliverResponse, Error> {
         let key = self.claim_key(&deliver.to.access.caller, &deliver.message.id);
         // Both are read at the same time. A message that is recorded meanwhile is refused by the store.
-        let mut claim = pin!(maybe_done(self.options.journal.claim(key.clone())));
-        let mut open = pin!(self.open(&deliver.to));
+        let mut claim = pin!(maybe_done(self.options.journal.find_message_claim(key.clone())));
+        let mut open = pin!(self.open_for_write(&deliver.to));
         let live = poll_fn(|cx| {
             let _ = claim.as_mut().poll(cx);
             open.as_mut().poll(cx)
@@ -81,74 +84,82 @@ impl Core {
         };
         // Bound to the question that was shown on arrival: while this message waits for its turn the run may
         // answer another and ask the next, which this message is not about.
-        let shown =
-            live.shown().view.as_ref().and_then(|view| view.question.as_ref().map(|it| it.id));
+        let shown = live
+            .committed_state()
+            .view
+            .as_ref()
+            .and_then(|view| view.question.as_ref().map(|it| it.id));
         let question = deliver.question.or(shown);
         let _arriving = question
             .or(last)
-            .map(|question| Arriving::at(&live, question, deliver.message.id.clone()));
+            .map(|question| ArrivingMessage::register(&live, question, deliver.message.id.clone()));
         if let Some(named) = deliver.session
             && named != session
         {
             return Err(Error::SessionMismatch { run: live.id, session: named });
         }
-        if depth::message_too_deep(&deliver.message) {
+        if depth_limit::is_message_too_deep(&deliver.message) {
             return Err(Error::InvalidInput {
-                problems: vec![depth::problem()],
+                problems: vec![depth_limit::too_deep_error()],
                 schema: Value::Null,
             });
         }
         let hook = match deliver.hook {
             None => None,
             Some(hook) => {
-                let (id, hook) = hook.checked(self)?;
-                self.room_for_hook(live.id, &id).await?;
+                let (id, hook) = hook.validate(self)?;
+                self.check_hook_limit(live.id, &id).await?;
                 Some(hook)
             }
         };
-        let digest = digest(&workflow, &deliver.message);
+        let digest = message_digest(&workflow, &deliver.message);
         claim.as_mut().await;
         if let Some(claim) = claim.take_output().transpose()?.flatten() {
             if claim.digest != digest || claim.run != live.id {
                 return Err(Error::MessageReused { message: key.message, run: claim.run });
             }
-            return self.answered_before(&live, &key.message, &claim.reply).await;
+            return self.earlier_response(&live, &key.message, &claim.reply).await;
         }
-        self.learn_answer_type(&live, question).await?;
-        let reading = self.read_ahead(&live, question, &deliver.message).await;
-        let delivery = Delivery {
+        self.discover_answer_type(&live, question).await?;
+        let reading = self.parse_large_answer(&live, question, &deliver.message).await;
+        let delivery = MessageDelivery {
             message: deliver.message,
             question,
-            others: false,
+            has_concurrent: false,
             awaited_by,
-            reading,
-            settled: false,
+            parsed_answer: reading,
+            is_program_idle: false,
         };
-        self.take(live.clone(), delivery, (key, digest), hook).await
+        self.deliver_with_retry(live.clone(), delivery, (key, digest), hook).await
     }
 
-    async fn take(
+    async fn deliver_with_retry(
         self: &Arc<Self>,
-        mut live: LiveRef,
-        mut delivery: Delivery,
-        (key, digest): (ClaimKey, String),
-        hook: Option<HookSetter>,
-    ) -> Result<Answered, Error> {
+        mut live: LiveRunRef,
+        mut delivery: MessageDelivery,
+        (key, digest): (MessageClaimKey, String),
+        hook: Option<ValidatedHook>,
+    ) -> Result<DeliverResponse, Error> {
         loop {
-            let permit = self.permit().await?;
-            let mut rests = live.rests.subscribe();
-            delivery.others = others(&live, &delivery);
-            match self.turn(&live, &delivery, (key.clone(), digest.clone()), hook.as_ref(), permit)
-            {
-                Turn::Reused => {
+            let permit = self.acquire_append_permit().await?;
+            let mut rests = live.idle_count.subscribe();
+            delivery.has_concurrent = has_rival_messages(&live, &delivery);
+            match self.try_deliver(
+                &live,
+                &delivery,
+                (key.clone(), digest.clone()),
+                hook.as_ref(),
+                permit,
+            ) {
+                DeliverAttempt::ReusedId => {
                     return Err(Error::MessageReused { message: key.message, run: live.id });
                 }
-                Turn::Repeated(reply, seq) => {
-                    if live.until_committed(seq).await != Durable::Void {
-                        return self.answered_before(&live, &key.message, &reply).await;
+                DeliverAttempt::Repeated(reply, seq) => {
+                    if live.wait_until_committed(seq).await != Durability::Stale {
+                        return self.earlier_response(&live, &key.message, &reply).await;
                     }
                 }
-                Turn::NotSettled { has_program, question } => {
+                DeliverAttempt::ProgramNotIdle { has_program, question } => {
                     // It was sent to the question that is open now, and not to one that is put meanwhile.
                     delivery.question = delivery.question.or(question);
                     // Whoever waits here must not keep others from committing.
@@ -162,81 +173,87 @@ impl Core {
                     }
                     continue;
                 }
-                Turn::Refused(refusal) => {
-                    if let Some(error) = self.refuse(&live, &refusal).await {
+                DeliverAttempt::Refused(refusal) => {
+                    if let Some(error) = self.wait_then_refuse(&live, &refusal).await {
                         return Err(error);
                     }
                 }
-                Turn::Void => {}
-                Turn::Ordered(ordered) => {
-                    if let Some((Reply::Delivered(delivered), commit)) =
-                        self.durable(&live, ordered).await?
+                DeliverAttempt::Stale => {}
+                DeliverAttempt::Decided(ordered) => {
+                    if let Some((CommandReply::Delivered(delivered), commit)) =
+                        self.wait_for_commit(&live, ordered).await?
                     {
                         let view = commit.view.ok_or(Error::Stopping)?;
-                        let (hold, before) = (Hold(live), commit.before);
-                        return Ok(Answered { hold, view, before, delivered, repeated: false });
+                        let (hold, before) = (RunPin(live), commit.last_position);
+                        return Ok(DeliverResponse {
+                            pin: hold,
+                            view,
+                            last_position: before,
+                            delivered,
+                            is_repeat: false,
+                        });
                     }
                 }
             }
             // The race was lost: by another process, or by the same message sent twice at once.
             live = self.load(live.id).await?;
-            if let Some(claim) = self.options.journal.claim(key.clone()).await? {
+            if let Some(claim) = self.options.journal.find_message_claim(key.clone()).await? {
                 if claim.digest != digest || claim.run != live.id {
                     return Err(Error::MessageReused { message: key.message, run: claim.run });
                 }
-                return self.answered_before(&live, &key.message, &claim.reply).await;
+                return self.earlier_response(&live, &key.message, &claim.reply).await;
             }
         }
     }
 
     /// One try at the head.
-    fn turn(
+    fn try_deliver(
         self: &Arc<Self>,
-        live: &LiveRef,
-        delivery: &Delivery,
-        claim: (ClaimKey, String),
-        hook: Option<&HookSetter>,
+        live: &LiveRunRef,
+        delivery: &MessageDelivery,
+        claim: (MessageClaimKey, String),
+        hook: Option<&ValidatedHook>,
         permit: OwnedSemaphorePermit,
-    ) -> Turn {
+    ) -> DeliverAttempt {
         let mut head = live.head();
-        if head.void {
-            return Turn::Void;
+        if head.stale {
+            return DeliverAttempt::Stale;
         }
         if let Some((known, reply)) = head.claims.get(&claim.0) {
             let seq = head.run.as_ref().map_or(0, |run| run.seq);
             return if *known == claim.1 {
-                Turn::Repeated(reply.clone(), seq)
+                DeliverAttempt::Repeated(reply.clone(), seq)
             } else {
-                Turn::Reused
+                DeliverAttempt::ReusedId
             };
         }
         let newest = head.run.as_ref().map_or(0, |run| run.seq);
         let mut delivery = delivery.clone();
         let program = head.program.upgrade();
-        delivery.settled |= match &program {
-            Some(program) => program.book().is_settled(),
-            None => !head.runnable || head.undrivable,
+        delivery.is_program_idle |= match &program {
+            Some(program) => program.replay_state().is_idle(),
+            None => !head.runnable || head.is_undrivable,
         };
-        delivery.settled |= head.run.as_ref().is_some_and(|run| run.parked.is_some());
+        delivery.is_program_idle |= head.run.as_ref().is_some_and(|run| run.parked.is_some());
         let command = Command::Deliver(Box::new(delivery));
         let waits = program.is_none() && !head.runnable;
         let next_drive = if waits { self.prepare_next_drive(live, &mut head) } else { None };
-        let attached = Attached {
+        let attached = AppendContext {
             claim: Some(claim),
-            hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
-            wants: Wants::View,
-            with_program: next_drive.is_some(),
+            hooks: hook.map(|hook| hook.change_after(newest)).into_iter().collect(),
+            notify_on: NotifyOn::View,
+            waits_for_program: next_drive.is_some(),
             permit: Some(permit),
-            ..Attached::default()
+            ..AppendContext::default()
         };
-        let turn = match self.order(live, &mut head, command, attached) {
-            Ok(ordered) => Turn::Ordered(ordered),
-            Err(Refusal::NotSettled) => {
+        let turn = match self.decide_and_append(live, &mut head, command, attached) {
+            Ok(ordered) => DeliverAttempt::Decided(ordered),
+            Err(Refusal::ProgramNotIdle) => {
                 let open = head.run.as_ref().and_then(|run| run.state.question());
                 let question = open.map(|question| question.id);
-                Turn::NotSettled { has_program: program.is_some(), question }
+                DeliverAttempt::ProgramNotIdle { has_program: program.is_some(), question }
             }
-            Err(refusal) => Turn::Refused(refusal),
+            Err(refusal) => DeliverAttempt::Refused(refusal),
         };
         let Some(next_drive) = next_drive else { return turn };
         if head.runnable {
@@ -247,51 +264,57 @@ impl Core {
             // The question is still open. What was recorded goes to the store by itself.
             head.program = Weak::new();
             drop(head);
-            live.release(self);
+            live.flush_appends(self);
         }
         turn
     }
 
-    async fn answered_before(
+    async fn earlier_response(
         &self,
-        live: &LiveRef,
+        live: &LiveRunRef,
         message: &MessageId,
         reply: &Value,
-    ) -> Result<Answered, Error> {
-        let view = live.shown().view.clone().ok_or(Error::Stopping)?;
+    ) -> Result<DeliverResponse, Error> {
+        let view = live.committed_state().view.clone().ok_or(Error::Stopping)?;
         let before = view.pos;
         let delivered = match RecordedAnswer::deserialize(reply) {
-            Ok(answer) => Delivered::Answer {
+            Ok(answer) => DeliveryOutcome::Answer {
                 question: answer.question,
                 order: answer.order,
                 concurrent: answer.concurrent,
                 primary: answer.primary,
                 problems: match answer.primary {
                     true => Vec::new(),
-                    false => self.recorded_problems(live.id, message).await?,
+                    false => self.load_recorded_errors(live.id, message).await?,
                 },
             },
-            Err(_) => Delivered::Noted,
+            Err(_) => DeliveryOutcome::Noted,
         };
-        Ok(Answered { hold: Hold(live.clone()), view, before, delivered, repeated: true })
+        Ok(DeliverResponse {
+            pin: RunPin(live.clone()),
+            view,
+            last_position: before,
+            delivered,
+            is_repeat: true,
+        })
     }
 }
 
 /// A message on its way to a question, for as long as it lives.
-struct Arriving<'a> {
-    live: &'a LiveRef,
+struct ArrivingMessage<'a> {
+    live: &'a LiveRunRef,
     at: (QuestionId, MessageId),
 }
 
-impl<'a> Arriving<'a> {
-    fn at(live: &'a LiveRef, question: QuestionId, message: MessageId) -> Self {
+impl<'a> ArrivingMessage<'a> {
+    fn register(live: &'a LiveRunRef, question: QuestionId, message: MessageId) -> Self {
         let at = (question, message);
         live.arriving().push(at.clone());
         Self { live, at }
     }
 }
 
-impl Drop for Arriving<'_> {
+impl Drop for ArrivingMessage<'_> {
     fn drop(&mut self) {
         let mut arriving = self.live.arriving();
         if let Some(place) = arriving.iter().position(|at| *at == self.at) {
@@ -301,17 +324,17 @@ impl Drop for Arriving<'_> {
 }
 
 /// Whether other messages are on their way to the same question. The same message twice is one.
-fn others(live: &LiveRef, delivery: &Delivery) -> bool {
+fn has_rival_messages(live: &LiveRunRef, delivery: &MessageDelivery) -> bool {
     let last = || live.head().run.as_ref().and_then(|run| run.last_question);
     let Some(question) = delivery.question.or_else(last) else { return false };
     live.arriving().iter().any(|(at, message)| *at == question && *message != delivery.message.id)
 }
 
 /// What came of one try at the head.
-enum Turn {
-    Ordered(Ordered),
+enum DeliverAttempt {
+    Decided(PendingCommit),
     /// The program has not seen everything yet that was recorded before.
-    NotSettled {
+    ProgramNotIdle {
         has_program: bool,
         /// The question that is open.
         question: Option<QuestionId>,
@@ -320,8 +343,8 @@ enum Turn {
     /// The same message was taken before, but may not be durable yet.
     Repeated(Value, Seq),
     /// Another message under the same id was.
-    Reused,
-    Void,
+    ReusedId,
+    Stale,
 }
 
 /// The reply stored with an answer's claim; anything else was a message for the history. What was wrong

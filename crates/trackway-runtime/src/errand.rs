@@ -15,10 +15,10 @@ use trackway_ports::OutboxId;
 
 use crate::{
     Error, Program,
-    append::{self, settle_errand},
-    command::{Attached, Wants},
+    append::{self, build_errand_removal},
+    command::{AppendContext, NotifyOn},
     core::Core,
-    supervise::Supervisor,
+    supervisor::TaskSupervisor,
 };
 
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
@@ -35,7 +35,7 @@ impl Default for ErrandLocks {
 }
 
 impl ErrandLocks {
-    async fn of(&self, child: RunId) -> MutexGuard<'_, ()> {
+    async fn lock_child(&self, child: RunId) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         child.hash(&mut hasher);
         let index = usize::try_from(hasher.finish() % ERRAND_LOCKS as u64).unwrap_or(0);
@@ -46,22 +46,22 @@ impl ErrandLocks {
 impl Core {
     /// Carries errands out in the background. They come from one commit, and often go to one run, which
     /// can take them in one append.
-    pub(crate) fn send_errands(self: &Arc<Self>, errands: Vec<(OutboxId, Errand)>) {
+    pub(crate) fn run_errands_in_background(self: &Arc<Self>, errands: Vec<(OutboxId, Errand)>) {
         let core = self.clone();
         self.tokio.spawn(async move {
             let core = &core;
-            join_all(errands.into_iter().map(|(id, errand)| core.do_errand(id, errand))).await;
+            join_all(errands.into_iter().map(|(id, errand)| core.run_errand(id, errand))).await;
         });
     }
 
     /// An errand that cannot be carried out now is carried out later.
-    pub(crate) async fn do_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) {
-        let mut supervisor = Supervisor::new(self, "errands");
+    pub(crate) async fn run_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) {
+        let mut supervisor = TaskSupervisor::new(self, "errands");
         loop {
-            match self.try_errand(id, errand.clone()).await {
+            match self.try_run_errand(id, errand.clone()).await {
                 (_, Ok(()) | Err(Error::Stopping)) => return,
                 (_, Err(error)) if error.is_transient() => {
-                    if supervisor.failed(&error).await.is_break() {
+                    if supervisor.back_off(&error).await.is_break() {
                         return;
                     }
                 }
@@ -74,125 +74,134 @@ impl Core {
     }
 
     /// One attempt, and the run that it is about.
-    async fn try_errand(
+    async fn try_run_errand(
         self: &Arc<Self>,
         id: OutboxId,
         errand: Errand,
     ) -> (RunId, Result<(), Error>) {
-        self.reach("effect:errand");
+        self.reach_fault_point("effect:errand");
         match errand {
-            Errand::RunExit { exit, .. } => (exit, self.run_exit(id, errand).await),
+            Errand::RunExit { exit, .. } => (exit, self.start_exit_run(id, errand).await),
             Errand::CancelChild { child } => (child, self.cancel_child(id, child).await),
-            Errand::TellParent { parent, child, outcome } => {
-                let command = Command::EndChild { child, outcome };
-                (child, self.tell(id, parent, command).await)
+            Errand::NotifyParent { parent, child, outcome } => {
+                let command = Command::ReceiveChildOutcome { child, outcome };
+                (child, self.notify_run(id, parent, command).await)
             }
-            Errand::TellWaiting { to, run, number, waits } => {
-                (run, self.tell(id, to, Command::TakeWaiting { run, number, waits }).await)
-            }
-            Errand::TellAnswer { to, from, reply_to, answer } => {
-                (from, self.tell(id, to, Command::TakeAnswer { from, reply_to, answer }).await)
-            }
+            Errand::NotifyWaiting { to, run, number, waits } => (
+                run,
+                self.notify_run(id, to, Command::UpdateWaitingRun { run, number, waits }).await,
+            ),
+            Errand::DeliverFirstAnswer { to, from, reply_to, answer } => (
+                from,
+                self.notify_run(id, to, Command::ReceiveFirstAnswer { from, reply_to, answer })
+                    .await,
+            ),
         }
     }
 
     /// Starts what a run wanted to have run at its end.
-    async fn run_exit(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
+    async fn start_exit_run(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
         let Errand::RunExit { of, exit, session, caller, workflow, input } = errand else {
             return Ok(());
         };
-        let Some(program) = self.program(&workflow).await? else {
+        let Some(program) = self.load_program(&workflow).await? else {
             tracing::warn!(run = %of, workflow = workflow.name, "nothing here can run its exit steps");
-            return self.settle(of, id).await;
+            return self.remove_errand(of, id).await;
         };
         let deadline = program.info().deadline.map(|span| self.now() + span);
         let submission = Submission::new(exit, session, workflow, caller, input);
         let submission = Submission { deadline, ..submission };
-        self.create_owed(id, submission, &*program).await
+        self.create_errand_run(id, submission, &*program).await
     }
 
     /// Creates a run that an errand owes, and strikes the errand with it.
-    async fn create_owed(
+    async fn create_errand_run(
         self: &Arc<Self>,
         id: OutboxId,
         submission: Submission,
         program: &dyn Program,
     ) -> Result<(), Error> {
         let run = submission.run;
-        let pins = program.pin().into_iter().collect();
-        let wants = Wants::Commit;
-        let attached = Attached { settles: Some(id), pins, wants, ..Attached::default() };
-        match self.create(submission, attached).await {
+        let pins = program.pinned_source().into_iter().collect();
+        let wants = NotifyOn::Commit;
+        let attached = AppendContext {
+            settled_errand: Some(id),
+            pins,
+            notify_on: wants,
+            ..AppendContext::default()
+        };
+        match self.create_run(submission, attached).await {
             Ok(_) => Ok(()),
             // An earlier attempt got as far as the start.
-            Err(crate::submit::NotCreated::Exists) => self.settle(run, id).await,
-            Err(crate::submit::NotCreated::Claimed(_)) => Ok(()),
-            Err(crate::submit::NotCreated::Failed(error)) => Err(error),
+            Err(crate::submit::CreateRunError::Exists) => self.remove_errand(run, id).await,
+            Err(crate::submit::CreateRunError::Claimed(_)) => Ok(()),
+            Err(crate::submit::CreateRunError::Failed(error)) => Err(error),
         }
     }
 
     async fn cancel_child(self: &Arc<Self>, id: OutboxId, child: RunId) -> Result<(), Error> {
-        let _turn = self.errands.of(child).await;
+        let _turn = self.errand_locks.lock_child(child).await;
         match self.execute(child, &Command::Cancel, Some(id)).await {
             Ok(_) => Ok(()),
             // A turn that is over may have left workflows behind, which belong to the same tree.
             Err(Error::Ended { .. }) => {
-                self.cancel_below(child).await?;
-                self.settle(child, id).await
+                self.cancel_descendants(child).await?;
+                self.remove_errand(child, id).await
             }
             // It was removed.
-            Err(Error::UnknownRun { .. }) => self.strike(id).await,
+            Err(Error::UnknownRun { .. }) => self.remove_errand_without_run(id).await,
             Err(error) => Err(error),
         }
     }
 
     /// Tells a run what another one came to or said.
-    async fn tell(
+    async fn notify_run(
         self: &Arc<Self>,
         id: OutboxId,
         run: RunId,
         command: Command,
     ) -> Result<(), Error> {
         // Its program goes on by it, and nobody else waits for it.
-        let attach = || Attached {
-            settles: Some(id),
-            wants: Wants::Commit,
-            with_program: true,
-            ..Attached::default()
+        let attach = || AppendContext {
+            settled_errand: Some(id),
+            notify_on: NotifyOn::Commit,
+            waits_for_program: true,
+            ..AppendContext::default()
         };
         match self.execute_with(run, &command, attach).await {
             Ok(_) => Ok(()),
-            Err(Error::UnknownRun { .. }) => self.strike(id).await,
+            Err(Error::UnknownRun { .. }) => self.remove_errand_without_run(id).await,
             Err(error) => Err(error),
         }
     }
 
     /// Strikes an errand that needs nothing else, in the log of a run that exists.
-    async fn settle(self: &Arc<Self>, run: RunId, id: OutboxId) -> Result<(), Error> {
+    async fn remove_errand(self: &Arc<Self>, run: RunId, id: OutboxId) -> Result<(), Error> {
         loop {
             let live = self.load(run).await?;
-            let permit = Some(self.permit().await?);
+            let permit = Some(self.acquire_append_permit().await?);
             let ordered = {
                 let mut head = live.head();
-                if head.void {
+                if head.stale {
                     continue;
                 }
-                let attached = Attached { settles: Some(id), permit, ..Attached::default() };
-                self.order_rows(&live, &mut head, attached)
+                let attached =
+                    AppendContext { settled_errand: Some(id), permit, ..AppendContext::default() };
+                self.append_without_events(&live, &mut head, attached)
             };
-            if self.durable(&live, ordered).await?.is_some() {
+            if self.wait_for_commit(&live, ordered).await?.is_some() {
                 return Ok(());
             }
         }
     }
 
     /// Strikes an errand about a run that does not exist: there is no log to do it in.
-    async fn strike(&self, id: OutboxId) -> Result<(), Error> {
-        let _permit = self.permit().await?;
-        let append = settle_errand(id, self.now());
-        match append::commit(&*self.options.journal, append).await {
+    async fn remove_errand_without_run(&self, id: OutboxId) -> Result<(), Error> {
+        let _permit = self.acquire_append_permit().await?;
+        let append = build_errand_removal(id, self.now());
+        match append::append_and_wait(&*self.options.journal, append).await {
             Ok(_) => Ok(()),
-            Err(error) => Err(Error::append(&error)),
+            Err(error) => Err(Error::from_append_error(&error)),
         }
     }
 }

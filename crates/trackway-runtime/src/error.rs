@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Code, Evidence, MessageId, Problem, QuestionId, RunId, SessionId, StateName,
+    Code, MessageId, QuestionId, ReplayMismatch, RunId, SessionId, StateName, ValidationError,
 };
 use trackway_engine::Refusal;
 use trackway_ports::{AppendError, ReadError};
 
-use crate::CannotFork;
+use crate::ForkRefusal;
 
 /// An error that a caller can act on; each has a code of the catalogue.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     #[error("the input does not satisfy the workflow's schema")]
-    InvalidInput { problems: Vec<Problem>, schema: Value },
-    #[error("there is no workflow named {name:?}{}", but(.why.as_deref()))]
+    InvalidInput { problems: Vec<ValidationError>, schema: Value },
+    #[error("there is no workflow named {name:?}{}", unavailable_suffix(.why.as_deref()))]
     UnknownWorkflow {
         name: String,
         known: Vec<String>,
@@ -32,13 +32,13 @@ pub enum Error {
     #[error("{run} was imported, and nobody has adopted it; `trackway runs adopt {run}` does")]
     NotAdopted { run: RunId },
     #[error("{run} cannot go on here: {}", .evidence.message)]
-    CannotAdopt { run: RunId, evidence: Evidence },
+    CannotAdopt { run: RunId, evidence: ReplayMismatch },
     #[error("message id {message} was used before for another message (to {run})")]
     MessageReused { message: MessageId, run: RunId },
     #[error("the hook cannot be set: {reason}")]
     HookRefused { reason: String },
     #[error("{run} cannot be forked: {why}")]
-    CannotFork { run: RunId, why: CannotFork },
+    CannotFork { run: RunId, why: ForkRefusal },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
     /// Nothing was done; the same can be done later.
@@ -53,7 +53,7 @@ pub enum Error {
     Stopping,
 }
 
-fn but(why: Option<&str>) -> String {
+fn unavailable_suffix(why: Option<&str>) -> String {
     why.map(|why| format!(" that the engine can run: {why}")).unwrap_or_default()
 }
 
@@ -79,7 +79,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn refused(run: RunId, refusal: &Refusal) -> Self {
+    pub(crate) fn from_refusal(run: RunId, refusal: &Refusal) -> Self {
         match refusal {
             Refusal::Ended { state } => Self::Ended { run, state: *state },
             Refusal::UnknownQuestion(question) => {
@@ -87,7 +87,7 @@ impl Error {
             }
             Refusal::NotAdopted => Self::NotAdopted { run },
             // The command path never sends these; if it does, the run is left as it was.
-            Refusal::NotSettled
+            Refusal::ProgramNotIdle
             | Refusal::NotSubmitted
             | Refusal::AlreadySubmitted
             | Refusal::TooManyAttempts(_)
@@ -95,7 +95,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn append(error: &AppendError) -> Self {
+    pub(crate) fn from_append_error(error: &AppendError) -> Self {
         match error {
             AppendError::Unavailable { reason } => Self::Unavailable { reason: reason.clone() },
             AppendError::Unknown { .. } => Self::Unavailable { reason: error.to_string() },

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use trackway_domain::{Event, RunId, Seq, SessionId};
-use trackway_engine::{CannotFork, Fork, Forked, RunView};
-use trackway_ports::{Pinned, ReadError, RunRow, Stored, TimerChange};
+use trackway_engine::{ForkOptions, ForkRefusal, ForkedRun, RunView};
+use trackway_ports::{PinnedDefinition, ReadError, RunRow, StoredEvent, TimerChange};
 
 use crate::{
     CopiedLog, Error, RunAddress,
-    append::{self, row_of},
+    append::{self, build_run_row},
     core::Core,
-    live::RowMarks,
+    live_run::RunRowStatus,
 };
 
 /// Events read at once while a log is copied.
@@ -25,27 +25,27 @@ impl Core {
         session: Option<SessionId>,
     ) -> Result<RunView, Error> {
         let run = address.run;
-        let live = self.open(address).await?;
+        let live = self.open_for_write(address).await?;
         drop(live);
-        let log = self.whole_log(run).await?;
+        let log = self.load_log(run).await?;
         let now = self.now();
-        let id = RunId::new(self.options.ids.uuid());
+        let id = RunId::new(self.options.ids.new_uuid());
         let events: Vec<&Event> = log.iter().map(|stored| &stored.event).collect();
-        let forked = trackway_engine::fork(&events, Fork { id, at, session, now });
-        let Forked { run: copy, events, copied } = forked.map_err(|why| match why {
-            CannotFork::NotSubmitted | CannotFork::Illegal(_) => {
+        let forked = trackway_engine::fork_run(&events, ForkOptions { id, at, session, now });
+        let ForkedRun { run: copy, events, copied } = forked.map_err(|why| match why {
+            ForkRefusal::NotSubmitted | ForkRefusal::Illegal(_) => {
                 Error::Damaged { run, reason: why.to_string() }
             }
             why => Error::CannotFork { run, why },
         })?;
         let state = copy.state.name();
         let marks =
-            RowMarks { state, runnable: !state.is_terminal(), parked: false, status_at: now };
-        let row = row_of(&copy, marks);
+            RunRowStatus { state, runnable: !state.is_terminal(), parked: false, status_at: now };
+        let row = build_run_row(&copy, marks);
         let timers = copy.timers.iter().map(|(timer, due)| TimerChange::Set(timer.clone(), *due));
         let stamps = log.iter().take(copied).map(|stored| stored.at);
         let copy = CopiedLog {
-            pins: self.pins(&row).await?,
+            pins: self.load_pins(&row).await?,
             row,
             stamps: stamps.chain(std::iter::repeat_n(now, events.len() - copied)).collect(),
             timers: timers.collect(),
@@ -56,37 +56,38 @@ impl Core {
             TimerChange::Clear(_) | TimerChange::ClearAll => None,
         });
         let first_due = first_due.min();
-        let permit = self.permit().await?;
-        let committed = append::commit(&*self.options.journal, copy.append(now)).await;
-        committed.map_err(|error| Error::append(&error))?;
+        let permit = self.acquire_append_permit().await?;
+        let committed =
+            append::append_and_wait(&*self.options.journal, copy.into_append(now)).await;
+        committed.map_err(|error| Error::from_append_error(&error))?;
         drop(permit);
         // Whoever waits for timers has not seen those of the copy.
         if let Some(due) = first_due {
-            self.alarm.set(due);
+            self.alarm.set_if_sooner(due);
         }
         let live = self.load(id).await?;
-        let view = live.shown().view.clone();
+        let view = live.committed_state().view.clone();
         self.wake(id);
         view.ok_or(Error::Stopping)
     }
 
     /// The definition that the copy is pinned to, where it has one: the copy needs it also when the
     /// original is removed.
-    async fn pins(&self, row: &RunRow) -> Result<Vec<Pinned>, Error> {
+    async fn load_pins(&self, row: &RunRow) -> Result<Vec<PinnedDefinition>, Error> {
         let hash = row.workflow.version.clone();
-        match self.options.journal.pinned(hash.clone()).await {
-            Ok(body) => Ok(body.map(|body| Pinned { hash, body }).into_iter().collect()),
+        match self.options.journal.find_definition(hash.clone()).await {
+            Ok(body) => Ok(body.map(|body| PinnedDefinition { hash, body }).into_iter().collect()),
             // It is no better for the original; both go on where the folders have the same.
             Err(ReadError::DamagedBlob { .. }) => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }
     }
 
-    pub(crate) async fn whole_log(&self, run: RunId) -> Result<Vec<Stored>, Error> {
-        let mut log: Vec<Stored> = Vec::new();
+    pub(crate) async fn load_log(&self, run: RunId) -> Result<Vec<StoredEvent>, Error> {
+        let mut log: Vec<StoredEvent> = Vec::new();
         loop {
             let after = log.last().map_or(0, |stored| stored.seq);
-            let page = self.options.journal.events(run, after, PAGE_EVENTS).await?;
+            let page = self.options.journal.list_events(run, after, PAGE_EVENTS).await?;
             if page.is_empty() {
                 return Ok(log);
             }

@@ -3,9 +3,9 @@
 //! holds only the deliveries under way, and recovery is the first look.
 
 mod backoff;
-mod manage;
-mod serve;
-mod slots;
+mod delivery;
+mod delivery_slots;
+mod hook_registration;
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -17,10 +17,10 @@ use tokio::sync::Notify;
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{DueHook, Hook, ReadError, WorkClaim};
 
-use self::slots::Slots;
-use crate::{Error, Messenger, core::Core, supervise::Supervisor};
+use self::delivery_slots::DeliverySlots;
+use crate::{Error, HookMessenger, core::Core, supervisor::TaskSupervisor};
 
-pub(crate) use manage::HookSetter;
+pub(crate) use hook_registration::ValidatedHook;
 
 /// Looks in a row for hooks of tenants that have not their share of slots yet. Each leaves out one more
 /// tenant, at least; who is not found is found when a delivery has ended.
@@ -33,83 +33,84 @@ const PUSH: &str = "push";
 
 /// What is being served.
 #[derive(Debug, Default)]
-pub(crate) struct Hooks {
+pub(crate) struct HookQueue {
     /// Rung when a hook may have become due, and when a delivery has ended.
-    bell: Notify,
+    due_signal: Notify,
     /// A std mutex: it is held to look something up.
-    serving: Mutex<Slots>,
+    slots: Mutex<DeliverySlots>,
     /// Hooks whose run cannot be read or written: they stay where they are until the next start.
-    passed_over: Mutex<HashSet<HookName>>,
+    skipped: Mutex<HashSet<HookKey>>,
 }
 
-type HookName = (RunId, String);
+type HookKey = (RunId, String);
 
-impl Hooks {
+impl HookQueue {
     /// A hook has something to deliver.
-    pub(crate) fn ring(&self) {
-        self.bell.notify_one();
+    pub(crate) fn signal_due(&self) {
+        self.due_signal.notify_one();
     }
 
     /// Deliveries under way.
-    fn serving(&self) -> MutexGuard<'_, Slots> {
-        self.serving.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_slots(&self) -> MutexGuard<'_, DeliverySlots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn passed_over(&self) -> MutexGuard<'_, HashSet<HookName>> {
-        self.passed_over.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_skipped(&self) -> MutexGuard<'_, HashSet<HookKey>> {
+        self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Serves hooks until the runtime stops.
-pub(crate) async fn run(core: Arc<Core>, messenger: Arc<dyn Messenger>) {
+pub(crate) async fn run_hook_loop(core: Arc<Core>, messenger: Arc<dyn HookMessenger>) {
     let mut stopping = core.stopping.subscribe();
-    let mut supervisor = Supervisor::new(&core, PUSH);
+    let mut supervisor = TaskSupervisor::new(&core, PUSH);
     loop {
-        let next = match look(&core, &messenger, core.now()).await {
+        let next = match start_due_deliveries(&core, &messenger, core.now()).await {
             Ok(next) => next,
-            Err(error) => match supervisor.failed(&error).await {
+            Err(error) => match supervisor.back_off(&error).await {
                 ControlFlow::Continue(()) => continue,
                 ControlFlow::Break(()) => return,
             },
         };
-        supervisor.succeeded();
+        supervisor.on_success();
         tokio::select! {
             biased;
             _ = stopping.wait_for(|stop| *stop) => return,
-            () = core.hooks.bell.notified() => {}
+            () = core.hooks.due_signal.notified() => {}
             () = core.sleep_until(next) => {}
         }
     }
 }
 
 /// Starts what is due and free to start; when the next one will be due.
-async fn look(
+async fn start_due_deliveries(
     core: &Arc<Core>,
-    messenger: &Arc<dyn Messenger>,
+    messenger: &Arc<dyn HookMessenger>,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, ReadError> {
     let mut except = Vec::new();
     for _ in 0..LOOKS_MAX {
         let (serving, free) = {
-            let slots = core.hooks.serving();
-            (slots.len(), slots.free())
+            let slots = core.hooks.lock_slots();
+            (slots.len(), slots.free_count())
         };
         if free == 0 {
             // The end of a delivery rings.
             return Ok(None);
         }
         // Those at work are due too, until they are told.
-        let limit = free + serving + core.hooks.passed_over().len();
+        let limit = free + serving + core.hooks.lock_skipped().len();
         let claim = WorkClaim { worker: core.worker.id(), now, limit };
-        let due = core.options.journal.claim_hooks(claim, except.clone()).await?;
+        let due = core.options.journal.claim_due_hooks(claim, except.clone()).await?;
         let mut blocked = BTreeSet::new();
         for DueHook { tenant, hook } in due {
-            let name = name(&hook);
-            if core.hooks.passed_over().contains(&name) || core.hooks.serving().has(&name) {
+            let name = hook_key(&hook);
+            if core.hooks.lock_skipped().contains(&name) || core.hooks.lock_slots().contains(&name)
+            {
                 continue;
             }
-            if core.hooks.serving().take(&name, &tenant, &messenger.target(&hook)) {
-                start(core, messenger, name);
+            if core.hooks.lock_slots().try_take(&name, &tenant, &messenger.target_host(&hook)) {
+                spawn_delivery(core, messenger, name);
             } else {
                 blocked.insert(tenant);
             }
@@ -119,28 +120,28 @@ async fn look(
         }
         except.extend(blocked);
     }
-    core.options.journal.next_hook(now).await
+    core.options.journal.next_hook_due(now).await
 }
 
 /// Delivers to a hook that has its slot.
-fn start(core: &Arc<Core>, messenger: &Arc<dyn Messenger>, name: HookName) {
-    let turn = Turn { core: core.clone(), name };
+fn spawn_delivery(core: &Arc<Core>, messenger: &Arc<dyn HookMessenger>, name: HookKey) {
+    let turn = ActiveDelivery { core: core.clone(), name };
     let messenger = messenger.clone();
     core.tokio.spawn(async move {
         let (run, hook) = &turn.name;
-        let mut supervisor = Supervisor::new(&turn.core, PUSH);
+        let mut supervisor = TaskSupervisor::new(&turn.core, PUSH);
         loop {
-            match serve::serve(&turn.core, &*messenger, *run, hook).await {
+            match delivery::deliver_pending_updates(&turn.core, &*messenger, *run, hook).await {
                 Ok(()) | Err(Error::Stopping) => return,
                 // The store is tried again, not the receiver: what was delivered is noted where it can be.
                 Err(error) if error.is_transient() => {
-                    if supervisor.failed(&error).await.is_break() {
+                    if supervisor.back_off(&error).await.is_break() {
                         return;
                     }
                 }
                 Err(error) => {
                     tracing::warn!(%run, hook, %error, "a hook is not served until the next start");
-                    turn.core.hooks.passed_over().insert(turn.name.clone());
+                    turn.core.hooks.lock_skipped().insert(turn.name.clone());
                     return;
                 }
             }
@@ -149,19 +150,19 @@ fn start(core: &Arc<Core>, messenger: &Arc<dyn Messenger>, name: HookName) {
 }
 
 /// A delivery under way; it ends however its task does.
-struct Turn {
+struct ActiveDelivery {
     core: Arc<Core>,
-    name: HookName,
+    name: HookKey,
 }
 
-impl Drop for Turn {
+impl Drop for ActiveDelivery {
     fn drop(&mut self) {
-        self.core.hooks.serving().release(&self.name);
+        self.core.hooks.lock_slots().release_slot(&self.name);
         // It may have become due again after it was told, while it still counted as served.
-        self.core.hooks.ring();
+        self.core.hooks.signal_due();
     }
 }
 
-fn name(hook: &Hook) -> HookName {
+fn hook_key(hook: &Hook) -> HookKey {
     (hook.run, hook.id.clone())
 }

@@ -12,16 +12,16 @@ use std::{
 use tokio::{sync::watch, task::JoinHandle};
 use trackway_domain::Timestamp;
 use trackway_ports::{
-    AppendId, Fence, Ids, Lease, LeaseTerm, ReadError, RunLease, WorkClaim, WorkerId,
+    AppendFence, AppendId, IdSource, Lease, LeaseMode, ReadError, RunLease, WorkClaim, WorkerId,
 };
 
 use crate::{
     Error,
-    command::Attached,
+    command::AppendContext,
     core::Core,
     drive::is_over,
-    live::{Head, LiveRef},
-    supervise::Supervisor,
+    live_run::{DecidedHead, LiveRunRef},
+    supervisor::TaskSupervisor,
 };
 
 /// Rows claimed at once while looking for work.
@@ -33,20 +33,20 @@ pub(crate) struct Worker {
     /// Another one after the lease was lost.
     id: RwLock<WorkerId>,
     /// The lease is held, so that runs may be driven.
-    held: watch::Sender<bool>,
+    is_lease_held: watch::Sender<bool>,
     /// When it has to stop driving, unless the lease is renewed before.
-    ends: watch::Sender<Option<Timestamp>>,
+    lease_ends: watch::Sender<Option<Timestamp>>,
     /// The id of the next append. They begin at random and are counted from there.
-    append: AtomicU64,
+    next_append: AtomicU64,
 }
 
 impl Worker {
-    pub(crate) fn new(ids: &dyn Ids, term: LeaseTerm) -> Self {
+    pub(crate) fn new(ids: &dyn IdSource, term: LeaseMode) -> Self {
         Self {
-            id: RwLock::new(WorkerId(ids.uuid())),
-            held: watch::Sender::new(term == LeaseTerm::Sole),
-            ends: watch::Sender::new(None),
-            append: AtomicU64::new(ids.random()),
+            id: RwLock::new(WorkerId(ids.new_uuid())),
+            is_lease_held: watch::Sender::new(term == LeaseMode::Exclusive),
+            lease_ends: watch::Sender::new(None),
+            next_append: AtomicU64::new(ids.random_u64()),
         }
     }
 
@@ -54,82 +54,82 @@ impl Worker {
         *self.id.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn append_id(&self) -> AppendId {
-        AppendId(self.append.fetch_add(1, Ordering::Relaxed))
+    pub(crate) fn next_append_id(&self) -> AppendId {
+        AppendId(self.next_append.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(crate) fn is_held(&self) -> bool {
-        *self.held.borrow()
+    pub(crate) fn is_lease_held(&self) -> bool {
+        *self.is_lease_held.borrow()
     }
 }
 
 /// Who drives a run, as its head knows it: what was decided, durable or not.
 #[derive(Debug, Default)]
-pub(crate) struct HeadLease {
-    known: RunLease,
+pub(crate) struct DriverLease {
+    lease: RunLease,
     /// The next append takes the run.
-    takes: bool,
+    is_taking: bool,
 }
 
-impl HeadLease {
+impl DriverLease {
     /// As the store has it. What was claimed since it was read is newer.
-    pub(crate) fn set(&mut self, stored: RunLease) {
-        if stored.epoch >= self.known.epoch {
-            *self = Self { known: stored, takes: false };
+    pub(crate) fn update_from_store(&mut self, stored: RunLease) {
+        if stored.epoch >= self.lease.epoch {
+            *self = Self { lease: stored, is_taking: false };
         }
     }
 
     /// The run goes on by what is decided now. Where nobody drives it, this worker does from here on. True
     /// where it is this worker.
-    pub(crate) fn take(&mut self, worker: WorkerId) -> bool {
-        if self.known.driver.is_none() {
-            self.known = RunLease { epoch: self.known.epoch.next(), driver: Some(worker) };
-            self.takes = true;
+    pub(crate) fn take_if_free(&mut self, worker: WorkerId) -> bool {
+        if self.lease.driver.is_none() {
+            self.lease = RunLease { epoch: self.lease.epoch.next_epoch(), driver: Some(worker) };
+            self.is_taking = true;
         }
-        self.known.driver == Some(worker)
+        self.lease.driver == Some(worker)
     }
 
     /// What the next append says of it.
-    pub(crate) fn fence(&mut self, worker: WorkerId) -> Fence {
-        let RunLease { epoch, driver } = self.known;
+    pub(crate) fn next_fence(&mut self, worker: WorkerId) -> AppendFence {
+        let RunLease { epoch, driver } = self.lease;
         match driver == Some(worker) {
-            true if std::mem::take(&mut self.takes) => Fence::Take(epoch),
-            true => Fence::Held(epoch),
-            false => Fence::Open,
+            true if std::mem::take(&mut self.is_taking) => AppendFence::TakeOver(epoch),
+            true => AppendFence::AtEpoch(epoch),
+            false => AppendFence::Unfenced,
         }
     }
 
     /// The run needs no driver any more.
-    pub(crate) fn end(&mut self) {
-        self.known.driver = None;
+    pub(crate) fn clear_driver(&mut self) {
+        self.lease.driver = None;
     }
 
     /// Nobody drives the run, so that whoever answers it may.
     pub(crate) fn is_free(&self) -> bool {
-        self.known.driver.is_none()
+        self.lease.driver.is_none()
     }
 
     fn driver(&self) -> Option<WorkerId> {
-        self.known.driver
+        self.lease.driver
     }
 }
 
 /// Holds the lease until the runtime stops, and takes over what others left.
-pub(crate) async fn run(core: Arc<Core>) {
+pub(crate) async fn run_lease_loop(core: Arc<Core>) {
     let mut takeover: Option<JoinHandle<()>> = None;
-    let mut supervisor = Supervisor::new(&core, "lease");
+    let mut supervisor = TaskSupervisor::new(&core, "lease");
     loop {
         // Renewing goes on while a takeover takes its time.
         let renewed = async {
-            match hold(&core).await {
+            match renew_lease(&core).await {
                 Ok(next) => {
-                    supervisor.succeeded();
+                    supervisor.on_success();
                     if takeover.as_ref().is_none_or(JoinHandle::is_finished) {
-                        takeover = Some(core.tokio.spawn(take_over(core.clone())));
+                        takeover = Some(core.tokio.spawn(take_over_abandoned_work(core.clone())));
                     }
-                    core.until_stopping_or(next).await
+                    core.sleep_unless_stopping(next).await
                 }
-                Err(error) => supervisor.failed(&error).await,
+                Err(error) => supervisor.back_off(&error).await,
             }
         };
         tokio::select! {
@@ -138,46 +138,50 @@ pub(crate) async fn run(core: Arc<Core>) {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(()) => return,
             },
-            () = core.until_lease_ends() => core.end_lease(),
+            () = core.wait_until_lease_ends() => core.on_lease_lost(),
         }
     }
 }
 
 /// Begins the lease, or renews it. When to renew it next; never, where it does not end.
-async fn hold(core: &Core) -> Result<Option<Timestamp>, Error> {
+async fn renew_lease(core: &Core) -> Result<Option<Timestamp>, Error> {
     let (now, worker) = (core.now(), core.worker.id());
     let (lease, next) = match core.options.lease {
-        LeaseTerm::Sole => (Lease::Sole, None),
-        LeaseTerm::Renewed(term) => (Lease::Until(now + term), Some(now + term / 3)),
+        LeaseMode::Exclusive => (Lease::Exclusive, None),
+        LeaseMode::Renewed(term) => (Lease::Until(now + term), Some(now + term / 3)),
     };
-    core.options.journal.hold(worker, lease, now).await.map_err(|error| Error::append(&error))?;
+    core.options
+        .journal
+        .acquire_or_renew(worker, lease, now)
+        .await
+        .map_err(|error| Error::from_append_error(&error))?;
     // A quarter of it is left to stop in.
     let ends = match core.options.lease {
-        LeaseTerm::Sole => None,
-        LeaseTerm::Renewed(term) => Some(now + term * 3 / 4),
+        LeaseMode::Exclusive => None,
+        LeaseMode::Renewed(term) => Some(now + term * 3 / 4),
     };
-    core.worker.ends.send_replace(ends);
-    core.worker.held.send_replace(true);
+    core.worker.lease_ends.send_replace(ends);
+    core.worker.is_lease_held.send_replace(true);
     Ok(next)
 }
 
 /// Takes over what no worker that is alive has, and looks again at what is due: that may have been another
 /// worker's until now.
-async fn take_over(core: Arc<Core>) {
-    let mut supervisor = Supervisor::new(&core, "recovery");
-    while core.options.recover
-        && let Err(error) = claim_all(&core).await
+async fn take_over_abandoned_work(core: Arc<Core>) {
+    let mut supervisor = TaskSupervisor::new(&core, "recovery");
+    while core.options.resume_unfinished
+        && let Err(error) = claim_abandoned_work(&core).await
     {
-        if supervisor.failed(&error).await.is_break() {
+        if supervisor.back_off(&error).await.is_break() {
             return;
         }
     }
-    core.alarm.set(core.now());
-    core.hooks.ring();
+    core.alarm.set_if_sooner(core.now());
+    core.hooks.signal_due();
 }
 
 /// Errands first, since they make runs, then programs.
-async fn claim_all(core: &Arc<Core>) -> Result<(), ReadError> {
+async fn claim_abandoned_work(core: &Arc<Core>) -> Result<(), ReadError> {
     let claim = || WorkClaim { worker: core.worker.id(), now: core.now(), limit: CLAIMED_ROWS };
     let journal = &core.options.journal;
     loop {
@@ -190,7 +194,7 @@ async fn claim_all(core: &Arc<Core>) -> Result<(), ReadError> {
             if core.is_stopping() {
                 return Ok(());
             }
-            core.do_errand(row.id, row.item).await;
+            core.run_errand(row.id, row.item).await;
         }
     }
     let mut runs = 0;
@@ -201,10 +205,10 @@ async fn claim_all(core: &Arc<Core>) -> Result<(), ReadError> {
         }
         runs += claimed.len();
         for claimed in claimed {
-            core.reach("recovery:run");
-            if let Some(live) = core.lives.find(claimed.run) {
+            core.reach_fault_point("recovery:run");
+            if let Some(live) = core.live_runs.find(claimed.run) {
                 let driver = Some(core.worker.id());
-                live.head().lease.set(RunLease { epoch: claimed.epoch, driver });
+                live.head().lease.update_from_store(RunLease { epoch: claimed.epoch, driver });
             }
             core.wake(claimed.run);
         }
@@ -217,7 +221,7 @@ async fn claim_all(core: &Arc<Core>) -> Result<(), ReadError> {
 
 impl Core {
     /// Waits for that moment, or for ever; breaks off when the runtime stops.
-    async fn until_stopping_or(&self, moment: Option<Timestamp>) -> ControlFlow<()> {
+    async fn sleep_unless_stopping(&self, moment: Option<Timestamp>) -> ControlFlow<()> {
         let mut stopping = self.stopping.subscribe();
         tokio::select! {
             biased;
@@ -226,8 +230,8 @@ impl Core {
         }
     }
 
-    async fn until_lease_ends(&self) {
-        let mut ends = self.worker.ends.subscribe();
+    async fn wait_until_lease_ends(&self) {
+        let mut ends = self.worker.lease_ends.subscribe();
         loop {
             let moment = *ends.borrow_and_update();
             tokio::select! {
@@ -240,13 +244,13 @@ impl Core {
 
     /// Before others may take over, nothing more is driven here. What goes on later does so as another
     /// worker.
-    fn end_lease(&self) {
+    fn on_lease_lost(&self) {
         tracing::warn!("the lease of this node could not be renewed; it stops driving runs");
-        self.worker.ends.send_replace(None);
-        self.worker.held.send_replace(false);
-        let fresh = WorkerId(self.options.ids.uuid());
+        self.worker.lease_ends.send_replace(None);
+        self.worker.is_lease_held.send_replace(false);
+        let fresh = WorkerId(self.options.ids.new_uuid());
         *self.worker.id.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-        for live in self.lives.all() {
+        for live in self.live_runs.list() {
             self.invalidate(&live);
         }
     }
@@ -254,16 +258,17 @@ impl Core {
     /// Ends the lease of a node, so that others need not wait for its end. A store that is away need not
     /// know of it.
     pub(crate) async fn release_lease(&self) {
-        if let LeaseTerm::Renewed(_) = self.options.lease
-            && let Err(error) = self.options.journal.release(self.worker.id()).await
+        if let LeaseMode::Renewed(_) = self.options.lease
+            && let Err(error) = self.options.journal.release_lease(self.worker.id()).await
         {
             tracing::debug!(%error, "the lease ends by itself");
         }
     }
 
     /// Waits until this process may drive runs.
-    pub(crate) async fn until_held(&self) -> Result<(), Error> {
-        let (mut held, mut stopping) = (self.worker.held.subscribe(), self.stopping.subscribe());
+    pub(crate) async fn wait_for_lease(&self) -> Result<(), Error> {
+        let (mut held, mut stopping) =
+            (self.worker.is_lease_held.subscribe(), self.stopping.subscribe());
         tokio::select! {
             biased;
             _ = held.wait_for(|held| *held) => Ok(()),
@@ -272,28 +277,31 @@ impl Core {
     }
 
     /// Makes this process the driver of the run, where nobody is. False where another one is.
-    pub(crate) async fn take_lease(self: &Arc<Self>, live: &mut LiveRef) -> Result<bool, Error> {
+    pub(crate) async fn take_driver_lease(
+        self: &Arc<Self>,
+        live: &mut LiveRunRef,
+    ) -> Result<bool, Error> {
         loop {
-            self.until_held().await?;
-            let permit = Some(self.permit().await?);
+            self.wait_for_lease().await?;
+            let permit = Some(self.acquire_append_permit().await?);
             let ordered = {
                 let mut head = live.head();
                 let worker = self.worker.id();
                 match head.lease.driver() {
                     _ if !needs_driver(&head) => return Ok(true),
                     Some(driver) => return Ok(driver == worker),
-                    None if !head.void => {
-                        head.lease.take(worker);
+                    None if !head.stale => {
+                        head.lease.take_if_free(worker);
                         head.runnable = true;
                         head.row = None;
-                        let attached = Attached { permit, ..Attached::default() };
-                        Some(self.order_rows(live, &mut head, attached))
+                        let attached = AppendContext { permit, ..AppendContext::default() };
+                        Some(self.append_without_events(live, &mut head, attached))
                     }
                     None => None,
                 }
             };
             if let Some(ordered) = ordered
-                && self.durable(live, ordered).await?.is_some()
+                && self.wait_for_commit(live, ordered).await?.is_some()
             {
                 return Ok(true);
             }
@@ -302,6 +310,6 @@ impl Core {
     }
 }
 
-fn needs_driver(head: &Head) -> bool {
+fn needs_driver(head: &DecidedHead) -> bool {
     head.run.as_ref().is_some_and(|run| !is_over(run))
 }

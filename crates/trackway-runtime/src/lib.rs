@@ -5,78 +5,83 @@
 //! tells watchers, carries out effects and answers. Programs are driven by replay ([`Stage`]);
 //! waiting programs are dropped and cost nothing but rows.
 
-mod ancestry;
 mod answer_types;
 mod api;
 mod append;
-mod buffer;
+mod append_buffer;
 mod catalogue;
+mod child_limits;
 mod command;
 mod commit;
+mod commit_observer;
 mod core;
+mod definition_program;
 mod deliver;
-mod depth;
+mod depth_limit;
 mod drive;
 mod errand;
 mod error;
 mod fork;
-mod guide;
+mod guided_runs;
+mod hook_messenger;
 mod hooks;
+mod input_parsing;
 mod lease;
-mod live;
+mod live_run;
 mod locked_file;
-mod messenger;
-mod observer;
 mod options;
 mod program;
-mod reading;
 mod replay;
+mod run_watch;
 mod runtime;
 mod schema;
 mod stage;
 mod submit;
-mod supervise;
+mod supervisor;
+mod system;
 mod timers;
 mod tool;
 mod value_type;
 mod wakeups;
-mod watch;
-mod world;
-mod written;
 
-pub use ancestry::ChildLimits;
-pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
+pub use api::{
+    DeliverRequest, DeliverResponse, NewHook, RunAddress, RunPin, SubmitRequest, SubmitResponse,
+};
 pub use append::{CopiedLog, import_logs};
 pub use catalogue::{
-    Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching, watch_paths,
+    Catalogue, CatalogueEntry, CatalogueListing, FolderWatch, InvalidFile, WatchError,
+    WorkflowLookupError, watch_paths,
 };
+pub use child_limits::ChildLimits;
+pub use commit_observer::CommitObserver;
+pub use definition_program::{CatalogueSync, DefinitionProgram, DriveRefusal, RegistrationRefusal};
 pub use error::Error;
-pub use guide::{
-    Advance, Advanced, Checkpointed, Guide, GuideError, GuideOptions, Migrated, Position, Recap,
-    RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
+pub use guided_runs::{
+    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedRunOptions,
+    GuidedRuns, GuidedStartRequest, MigrateResponse, NodeView, Recap, RecapBranch, RecapDocument,
+    RecapNote, ResumableRun, ResumeResults,
 };
+pub use hook_messenger::{DeliveryError, HookMessenger};
 pub use locked_file::{FileStamp, LockedFile};
-pub use messenger::{Messenger, Undelivered};
-pub use observer::Observer;
 pub use options::Options;
 pub use program::{
-    Extension, Kind, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Revive, Skill,
-    Stop,
+    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramLoader, ProgramRegistry, ProgramSkill,
+    ProgramStop, ProtocolExtension, RegistryError,
 };
-pub use replay::{ReplayVerdict, replay, replay_with};
+pub use replay::{ReplayVerdict, replay, replay_registered};
+pub use run_watch::RunWatch;
 pub use runtime::Runtime;
-pub use schema::{SchemaBook, SchemaError};
+pub use schema::{SchemaCache, SchemaError};
 pub use stage::{
-    Answer, Archive, Asker, Attempt, ChildError, OpenQuestion, RetryPolicy, Stage, Stay, StepWork,
+    Answer, ChildError, KeepAlive, OpenQuestion, QuestionSource, RetryPolicy, SessionHistory,
+    Stage, StepAttempt, StepWork,
 };
-pub use supervise::Supervisor;
+pub use supervisor::TaskSupervisor;
+pub use system::{MonotonicClock, SystemClock, SystemIds};
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// What somebody probably meant by a name that is not known.
 pub use trackway_definition::nearest;
 pub use trackway_domain::Consent;
-pub use trackway_engine::CannotFork;
-pub use trackway_ports::LeaseTerm;
+pub use trackway_engine::ForkRefusal;
+pub use trackway_ports::LeaseMode;
 pub use value_type::ValueType;
-pub use watch::Watch;
-pub use world::{SteadyClock, SystemClock, SystemIds};
-pub use written::{Declined, DefinitionProgram, Offers, Unfit};

@@ -2,36 +2,39 @@
 
 use std::sync::Arc;
 
-use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults, Wakeups};
+use trackway_ports::{Clock, FaultInjector, IdSource, Journal, NoFaultInjection, Wakeups};
 
-use crate::{ChildLimits, LeaseTerm, Messenger, Observer, Registry, SystemClock, SystemIds, Tools};
+use crate::{
+    ChildLimits, CommitObserver, HookMessenger, LeaseMode, ProgramRegistry, SystemClock, SystemIds,
+    Tools,
+};
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub journal: Arc<dyn Journal>,
-    pub registry: Arc<Registry>,
+    pub registry: Arc<ProgramRegistry>,
     pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
-    pub faults: Arc<dyn Faults>,
+    pub ids: Arc<dyn IdSource>,
+    pub faults: Arc<dyn FaultInjector>,
     /// Whether runs that an earlier process left unfinished go on. A tool that only reads or cancels
     /// leaves them be.
-    pub recover: bool,
+    pub resume_unfinished: bool,
     /// How it holds the store.
-    pub lease: LeaseTerm,
+    pub lease: LeaseMode,
     /// How the nodes that share a store tell each other that a log has gone on.
     pub wakeups: Option<Arc<dyn Wakeups>>,
     /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites,
     /// which use the same ids again and again, need every message to be new.
-    pub recognise_messages: bool,
+    pub deduplicate_messages: bool,
     /// What written workflows can have done.
     pub tools: Arc<Tools>,
     /// How far runs may grow below a root.
     pub child_limits: ChildLimits,
     /// Tells others of updates; without one, no hook can be set.
-    pub messenger: Option<Arc<dyn Messenger>>,
+    pub messenger: Option<Arc<dyn HookMessenger>>,
     /// Hears of everything that is committed.
-    pub observer: Option<Arc<dyn Observer>>,
+    pub observer: Option<Arc<dyn CommitObserver>>,
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
     /// callers wait for their turn instead of growing a queue.
     pub appends_max: usize,
@@ -41,17 +44,17 @@ pub struct Options {
 }
 
 impl Options {
-    pub fn new(journal: Arc<dyn Journal>, registry: Arc<Registry>) -> Self {
+    pub fn new(journal: Arc<dyn Journal>, registry: Arc<ProgramRegistry>) -> Self {
         Self {
             journal,
             registry,
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),
-            faults: Arc::new(NoFaults),
-            recover: true,
-            lease: LeaseTerm::Sole,
+            faults: Arc::new(NoFaultInjection),
+            resume_unfinished: true,
+            lease: LeaseMode::Exclusive,
             wakeups: None,
-            recognise_messages: true,
+            deduplicate_messages: true,
             tools: Arc::default(),
             child_limits: ChildLimits::default(),
             messenger: None,

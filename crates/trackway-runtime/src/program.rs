@@ -11,20 +11,20 @@ use std::{
 };
 
 use serde_json::Value;
-use trackway_domain::{Evidence, Failure, Message, Part, Problem, WorkflowRef};
+use trackway_domain::{Failure, Message, Part, ReplayMismatch, ValidationError, WorkflowRef};
 
-use trackway_ports::Pinned;
+use trackway_ports::PinnedDefinition;
 
-use crate::{SchemaBook, SchemaError, Stage, Tools, written};
+use crate::{SchemaCache, SchemaError, Stage, Tools, definition_program};
 
 /// How a program ends other than by returning its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum ProgramStop {
     Rejected(String),
     Failed(Failure),
 }
 
-pub type ProgramFuture = Pin<Box<dyn Future<Output = Result<Value, Stop>> + Send>>;
+pub type ProgramFuture = Pin<Box<dyn Future<Output = Result<Value, ProgramStop>> + Send>>;
 
 /// A workflow in Rust, with its types erased.
 ///
@@ -36,21 +36,21 @@ pub trait Program: Send + Sync + fmt::Debug {
 
     /// The answer to a message that needs no run. It must follow from the message alone: nothing is
     /// recorded, and a repeated message is answered anew.
-    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+    fn answer_without_run(&self, message: &Message) -> Option<Vec<Part>> {
         let _ = message;
         None
     }
 
     /// What is wrong with an input that satisfies the schema: where the program cannot read it into its
     /// type. A run is not started with such an input.
-    fn check_input(&self, input: &Value) -> Vec<Problem> {
+    fn check_input(&self, input: &Value) -> Vec<ValidationError> {
         let _ = input;
         Vec::new()
     }
 
     /// What the store has to keep so that a later process can go on with runs of this program. A program
     /// in Rust is in every process that registers it and needs nothing.
-    fn pin(&self) -> Option<Pinned> {
+    fn pinned_source(&self) -> Option<PinnedDefinition> {
         None
     }
 
@@ -60,14 +60,14 @@ pub trait Program: Send + Sync + fmt::Debug {
     }
 
     /// The workflow to run when a run of this one is ended by something else than itself.
-    fn exit(&self) -> Option<WorkflowRef> {
+    fn exit_workflow(&self) -> Option<WorkflowRef> {
         None
     }
 }
 
 /// What kind of thing a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ProgramKind {
     /// It takes an input of its schema and comes to an output.
     #[default]
     Workflow,
@@ -79,27 +79,27 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramInfo {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ProgramKind,
     pub version: String,
     pub description: String,
     pub tags: Vec<String>,
     pub examples: Vec<String>,
     /// What it can do, where that is more than one thing or needs other words than its description.
-    pub skills: Vec<Skill>,
+    pub skills: Vec<ProgramSkill>,
     pub input_schema: Value,
     pub output_schema: Value,
     /// Media types of the parts that it takes and gives; patterns such as `image/*` are allowed.
     pub input_modes: Vec<String>,
     pub output_modes: Vec<String>,
     /// Protocol extensions that it knows beyond those of every workflow.
-    pub extensions: Vec<Extension>,
+    pub extensions: Vec<ProtocolExtension>,
     /// A run fails when it has not ended this long after its start.
     pub deadline: Option<Duration>,
 }
 
 /// One thing that a program can do, as its card tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
+pub struct ProgramSkill {
     pub name: String,
     pub description: String,
     pub tags: Vec<String>,
@@ -108,7 +108,7 @@ pub struct Skill {
 
 /// A protocol extension that a program knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extension {
+pub struct ProtocolExtension {
     pub uri: Cow<'static, str>,
     pub description: Cow<'static, str>,
     /// Clients that do not know it are refused.
@@ -119,12 +119,12 @@ impl ProgramInfo {
     /// Media types unless a program names others.
     pub const MODES_DEFAULT: [&str; 2] = ["application/json", "text/plain"];
 
-    pub fn workflow(&self) -> WorkflowRef {
+    pub fn workflow_ref(&self) -> WorkflowRef {
         WorkflowRef { name: self.name.clone(), version: self.version.clone() }
     }
 
     /// Whether a workflow can have this name, which is part of addresses.
-    pub fn can_name(name: &str) -> bool {
+    pub fn is_valid_name(name: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let dotted = name.starts_with('.') || name.ends_with('.') || name.contains("..");
         let fits = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
@@ -133,111 +133,111 @@ impl ProgramInfo {
 }
 
 /// Makes programs of what a store has pinned for the runs that began with them.
-pub trait Revive: Send + Sync + fmt::Debug {
+pub trait ProgramLoader: Send + Sync + fmt::Debug {
     /// The program of that name and version; none where the body is not of this kind.
-    fn revive(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>>;
+    fn load_program(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>>;
 }
 
 /// The programs of a server. Several versions of one name live side by side: new runs take the one that
 /// is offered, runs in flight keep the version they began with. What is offered may change while a
 /// server runs, since definitions are files.
 #[derive(Debug, Default)]
-pub struct Registry {
+pub struct ProgramRegistry {
     /// Held only to look up or insert.
-    names: RwLock<BTreeMap<String, Versions>>,
+    names: RwLock<BTreeMap<String, ProgramVersions>>,
     /// Workflows that there are and that new runs cannot have, and why.
-    aside: RwLock<BTreeMap<String, String>>,
+    unavailable: RwLock<BTreeMap<String, String>>,
     /// Who can make programs of pinned bodies, beside definitions.
-    revivers: RwLock<Vec<Arc<dyn Revive>>>,
-    pub(crate) schemas: SchemaBook,
+    loaders: RwLock<Vec<Arc<dyn ProgramLoader>>>,
+    pub(crate) schemas: SchemaCache,
 }
 
 /// The versions of one name.
 #[derive(Debug, Default)]
-struct Versions {
-    known: Vec<Arc<dyn Program>>,
+struct ProgramVersions {
+    programs: Vec<Arc<dyn Program>>,
     /// Which one new runs take; none when the name is not offered any more.
-    offered: Option<usize>,
+    current_index: Option<usize>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     #[error("workflow {name:?} version {version:?} is registered twice")]
-    Twice { name: String, version: String },
+    DuplicateWorkflow { name: String, version: String },
     #[error(
         "{name:?} cannot name a workflow: use letters, digits, `-`, `_` and single dots inside, at most 64"
     )]
-    BadName { name: String },
+    InvalidName { name: String },
     #[error("tool {name:?} is registered twice")]
-    ToolTwice { name: String },
+    DuplicateTool { name: String },
     #[error("the input schema of workflow {name:?} is not usable")]
-    BadSchema { name: String, source: SchemaError },
+    InvalidSchema { name: String, source: SchemaError },
 }
 
 /// Longest workflow name; it is part of addresses and tool names.
 /// Limit (Runtime): name of a workflow.
 const NAME_BYTES_MAX: usize = 64;
 
-impl Registry {
+impl ProgramRegistry {
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a program, which new runs of its name take from now on.
     pub fn add(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        let WorkflowRef { name, version } = program.info().workflow();
-        if self.pinned(&program.info().workflow()).is_some() {
-            return Err(RegistryError::Twice { name, version });
+        let WorkflowRef { name, version } = program.info().workflow_ref();
+        if self.get_version(&program.info().workflow_ref()).is_some() {
+            return Err(RegistryError::DuplicateWorkflow { name, version });
         }
-        self.offer(program)
+        self.set_current(program)
     }
 
     /// Makes this program the one that new runs of its name take; it may have been so before.
-    pub fn offer(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        Self::check(program.info())?;
+    pub fn set_current(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        Self::check_info(program.info())?;
         let mut names = self.write();
         let versions = names.entry(program.info().name.clone()).or_default();
-        versions.offered = Some(versions.place(program));
+        versions.current_index = Some(versions.index_or_insert(program));
         Ok(())
     }
 
     /// Keeps a program for the runs that began with it. New runs do not take it.
-    fn keep(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        Self::check(program.info())?;
-        self.write().entry(program.info().name.clone()).or_default().place(program);
+    fn add_for_existing_runs(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        Self::check_info(program.info())?;
+        self.write().entry(program.info().name.clone()).or_default().index_or_insert(program);
         Ok(())
     }
 
     /// Keeps the program whose body a store has pinned; false where it cannot be made.
-    pub fn keep_pinned(&self, workflow: &WorkflowRef, body: &str, tools: &Arc<Tools>) -> bool {
-        let revivers = self.revivers.read().unwrap_or_else(PoisonError::into_inner).clone();
+    pub fn load_pinned(&self, workflow: &WorkflowRef, body: &str, tools: &Arc<Tools>) -> bool {
+        let revivers = self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone();
         let program = revivers
             .iter()
-            .find_map(|reviver| reviver.revive(workflow, body))
-            .or_else(|| written::revive(workflow, body, tools));
+            .find_map(|reviver| reviver.load_program(workflow, body))
+            .or_else(|| definition_program::load_pinned_program(workflow, body, tools));
         // A name that cannot be registered has no program, as if nobody had pinned it.
-        program.is_some_and(|program| self.keep(program).is_ok())
+        program.is_some_and(|program| self.add_for_existing_runs(program).is_ok())
     }
 
     /// Lets pinned bodies of another kind than definitions be programs again.
-    pub fn reviver(&self, reviver: Arc<dyn Revive>) {
-        self.revivers.write().unwrap_or_else(PoisonError::into_inner).push(reviver);
+    pub fn add_loader(&self, reviver: Arc<dyn ProgramLoader>) {
+        self.loaders.write().unwrap_or_else(PoisonError::into_inner).push(reviver);
     }
 
     /// New runs of this name are refused from now on; those in flight go on.
     pub fn withdraw(&self, name: &str) {
         if let Some(versions) = self.write().get_mut(name) {
-            versions.offered = None;
+            versions.current_index = None;
         }
     }
 
-    fn check(info: &ProgramInfo) -> Result<(), RegistryError> {
+    fn check_info(info: &ProgramInfo) -> Result<(), RegistryError> {
         let name = info.name.clone();
-        if !ProgramInfo::can_name(&name) {
-            return Err(RegistryError::BadName { name });
+        if !ProgramInfo::is_valid_name(&name) {
+            return Err(RegistryError::InvalidName { name });
         }
-        SchemaBook::check_bounds(&info.input_schema)
-            .map_err(|source| RegistryError::BadSchema { name, source })
+        SchemaCache::check_schema_bounds(&info.input_schema)
+            .map_err(|source| RegistryError::InvalidSchema { name, source })
     }
 
     /// The program that new runs of this name take.
@@ -246,71 +246,72 @@ impl Registry {
     }
 
     /// The program that a run began with.
-    pub fn pinned(&self, workflow: &WorkflowRef) -> Option<Arc<dyn Program>> {
+    pub fn get_version(&self, workflow: &WorkflowRef) -> Option<Arc<dyn Program>> {
         let names = self.read();
-        let mut known = names.get(&workflow.name)?.known.iter();
+        let mut known = names.get(&workflow.name)?.programs.iter();
         known.find(|known| known.info().version == workflow.version).cloned()
     }
 
     /// What new runs can take, by name.
     pub fn list(&self) -> Vec<Arc<dyn Program>> {
-        self.read().values().filter_map(Versions::current).cloned().collect()
+        self.read().values().filter_map(ProgramVersions::current).cloned().collect()
     }
 
     /// Why new runs cannot have a workflow of this name, where there is one all the same.
-    pub fn why_not(&self, name: &str) -> Option<String> {
-        self.aside.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    pub fn unavailable_reason(&self, name: &str) -> Option<String> {
+        self.unavailable.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    pub(crate) fn set_aside(&self, aside: BTreeMap<String, String>) {
-        *self.aside.write().unwrap_or_else(PoisonError::into_inner) = aside;
+    pub(crate) fn set_unavailable(&self, aside: BTreeMap<String, String>) {
+        *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = aside;
     }
 
     /// Versions of a name that are registered.
     pub fn versions(&self, name: &str) -> Vec<String> {
         let names = self.read();
-        let known = names.get(name).map(|versions| versions.known.as_slice()).unwrap_or_default();
+        let known =
+            names.get(name).map(|versions| versions.programs.as_slice()).unwrap_or_default();
         known.iter().map(|known| known.info().version.clone()).collect()
     }
 
     /// Why the program that a run began with cannot be had here.
-    pub(crate) fn missing(&self, workflow: &WorkflowRef) -> Evidence {
+    pub(crate) fn missing_program_mismatch(&self, workflow: &WorkflowRef) -> ReplayMismatch {
         let WorkflowRef { name, version } = workflow;
         let known = self.versions(name).join(", ");
         let known = if known.is_empty() { "none" } else { &known };
         let message = format!(
             "no program {name} version {version} is registered (registered versions: {known})"
         );
-        Evidence { message, asked: None, recorded: None }
+        ReplayMismatch { message, asked: None, recorded: None }
     }
 
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub(crate) fn current_names(&self) -> Vec<String> {
         let names = self.read();
-        let offered = names.iter().filter(|(_, versions)| versions.offered.is_some());
+        let offered = names.iter().filter(|(_, versions)| versions.current_index.is_some());
         offered.map(|(name, _)| name.clone()).collect()
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Versions>> {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, ProgramVersions>> {
         self.names.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Versions>> {
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, ProgramVersions>> {
         self.names.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Versions {
+impl ProgramVersions {
     fn current(&self) -> Option<&Arc<dyn Program>> {
-        self.known.get(self.offered?)
+        self.programs.get(self.current_index?)
     }
 
     /// Where the program's version is among the known ones, put there where it is not.
-    fn place(&mut self, program: Arc<dyn Program>) -> usize {
+    fn index_or_insert(&mut self, program: Arc<dyn Program>) -> usize {
         let version = &program.info().version;
-        let known = self.known.iter().position(|known| known.info().version == *version);
+        let known = self.programs.iter().position(|known| known.info().version == *version);
         known.unwrap_or_else(|| {
-            self.known.push(program);
-            self.known.len() - 1
+            self.programs.push(program);
+            self.programs.len() - 1
         })
     }
 }

@@ -4,16 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Command, Event, MessageId, Part, Pos, Question, RunId, Seq, SessionId, StateName,
+    Caller, Command, Event, MessageId, Part, Position, Question, RunId, Seq, SessionId, StateName,
     Timestamp,
 };
-use trackway_engine::{RunView, Schemas, Update, input_from_parts, update};
-use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
+use trackway_engine::{RunView, SchemaChecker, Update, input_from_parts, visible_update};
+use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunRow, StatusTimeQuery};
 
 use crate::{
-    Answered, Deliver, Error, NewHook, Options, Registry, ReplayVerdict, RunAddress, Submit,
-    Submitted, Supervisor, Watch, commit::Appended, core::Core, hooks, lease, live::rests,
-    replay::replay_in_time, timers,
+    DeliverRequest, DeliverResponse, Error, NewHook, Options, ProgramRegistry, ReplayVerdict,
+    RunAddress, RunWatch, SubmitRequest, SubmitResponse, TaskSupervisor, commit::ExternalAppend,
+    core::Core, hooks, lease, live_run::rests, replay::replay_with_timeout, timers,
 };
 
 /// A running Trackway engine. Cheap to clone; every door holds one.
@@ -27,16 +27,16 @@ impl Runtime {
     /// on in the background, unless the options say otherwise.
     pub fn start(options: Options) -> Self {
         let core = Core::new(options);
-        tokio::spawn(timers::run(core.clone()));
+        tokio::spawn(timers::run_timer_loop(core.clone()));
         if let Some(messenger) = core.options.messenger.clone() {
-            tokio::spawn(hooks::run(core.clone(), messenger));
+            tokio::spawn(hooks::run_hook_loop(core.clone(), messenger));
         }
-        tokio::spawn(lease::run(core.clone()));
-        core.listen();
+        tokio::spawn(lease::run_lease_loop(core.clone()));
+        core.listen_for_wakeups();
         Self { core }
     }
 
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &ProgramRegistry {
         &self.core.options.registry
     }
 
@@ -47,22 +47,22 @@ impl Runtime {
 
     /// A fresh id; ids made later sort later.
     pub fn fresh_id(&self) -> uuid::Uuid {
-        self.core.options.ids.uuid()
+        self.core.options.ids.new_uuid()
     }
 
     /// Starts a run. Answered when the run is durable; its program goes on in the background.
-    pub async fn submit(&self, submit: Submit) -> Result<Submitted, Error> {
+    pub async fn submit(&self, submit: SubmitRequest) -> Result<SubmitResponse, Error> {
         self.core.submit(submit).await
     }
 
     /// Gives a message to a run: an answer to its question, or one for the history.
-    pub async fn deliver(&self, deliver: Deliver) -> Result<Answered, Error> {
+    pub async fn deliver(&self, deliver: DeliverRequest) -> Result<DeliverResponse, Error> {
         self.core.deliver(deliver, None).await
     }
 
     /// Runs of the session that wait for an answer; two at the most, since a caller only asks whether
     /// there is exactly one.
-    pub async fn waiting(
+    pub async fn list_waiting_runs(
         &self,
         caller: &Caller,
         session: &SessionId,
@@ -70,33 +70,35 @@ impl Runtime {
     ) -> Result<Vec<RunId>, Error> {
         let workflow = workflow.map(str::to_owned);
         let journal = &self.core.options.journal;
-        Ok(journal.waiting(caller.clone(), session.clone(), workflow, 2).await?)
+        Ok(journal.list_waiting_runs(caller.clone(), session.clone(), workflow, 2).await?)
     }
 
     /// The run that a message of this caller started or was given to.
-    pub async fn taken_by(
+    pub async fn find_run_by_message(
         &self,
         caller: &Caller,
         message: &MessageId,
     ) -> Result<Option<RunId>, Error> {
         let key = self.core.claim_key(caller, message);
-        Ok(self.core.options.journal.claim(key).await?.map(|claim| claim.run))
+        Ok(self.core.options.journal.find_message_claim(key).await?.map(|claim| claim.run))
     }
 
     /// Cancels a run, and what still runs below it. The answer shows it canceled; its program stops at its
     /// next await. A run that has ended stays as it is, and is refused where nothing below it runs.
     pub async fn cancel(&self, address: &RunAddress) -> Result<RunView, Error> {
-        self.core.open(address).await?;
+        self.core.open_for_write(address).await?;
         match self.core.execute(address.run, &Command::Cancel, None).await {
             Ok((_, commit)) => {
                 // Turns below it that are over may have left workflows behind.
-                self.core.cancel_below(address.run).await?;
+                self.core.cancel_descendants(address.run).await?;
                 commit.view.ok_or(Error::Stopping)
             }
-            Err(error @ Error::Ended { .. }) => match self.core.cancel_below(address.run).await? {
-                true => self.view(address).await,
-                false => Err(error),
-            },
+            Err(error @ Error::Ended { .. }) => {
+                match self.core.cancel_descendants(address.run).await? {
+                    true => self.view(address).await,
+                    false => Err(error),
+                }
+            }
             Err(error) => Err(error),
         }
     }
@@ -105,17 +107,19 @@ impl Runtime {
     /// it is. Anybody can write a log, so it is replayed first: one whose values the program here cannot
     /// read is refused.
     pub async fn adopt(&self, address: &RunAddress) -> Result<RunView, Error> {
-        let live = self.core.open(address).await?;
+        let live = self.core.open_for_write(address).await?;
         let imported = live.head().run.as_ref().and_then(|run| {
             let is_driven = run.imported && !run.submission.guided;
             is_driven.then(|| run.submission.workflow.clone())
         });
         if let Some(workflow) = imported
-            && let Some(program) = self.core.program(&workflow).await?
+            && let Some(program) = self.core.load_program(&workflow).await?
         {
-            let log = self.core.whole_log(address.run).await?;
+            let log = self.core.load_log(address.run).await?;
             let log: Vec<Event> = log.into_iter().map(|stored| stored.event).collect();
-            if let ReplayVerdict::Misfit(evidence) = replay_in_time(&program, &log).await {
+            if let ReplayVerdict::Nondeterminism(evidence) =
+                replay_with_timeout(&program, &log).await
+            {
                 return Err(Error::CannotAdopt { run: address.run, evidence });
             }
         }
@@ -124,11 +128,11 @@ impl Runtime {
     }
 
     /// The question that the run was resumed with last, where it has gone on since, and the state it is in.
-    pub async fn answered_question(
+    pub async fn last_answered_question(
         &self,
         address: &RunAddress,
     ) -> Result<Option<(Question, StateName)>, Error> {
-        let live = self.core.open_to_read(address).await?;
+        let live = self.core.open_for_read(address).await?;
         let head = live.head();
         let Some(run) = &head.run else { return Ok(None) };
         let last = run.last_question.and_then(|last| run.questions.get(&last));
@@ -137,7 +141,7 @@ impl Runtime {
     }
 
     /// Whether these parts say something that satisfies the schema.
-    pub fn fits(&self, schema: &Value, parts: &[Part]) -> bool {
+    pub fn satisfies_schema(&self, schema: &Value, parts: &[Part]) -> bool {
         let schemas = &self.registry().schemas;
         input_from_parts(schema, parts).is_ok_and(|input| schemas.check(schema, &input).is_empty())
     }
@@ -155,32 +159,32 @@ impl Runtime {
     }
 
     /// The definition that the run is pinned to, in its normal form; none where a program runs it.
-    pub async fn definition(&self, address: &RunAddress) -> Result<Option<String>, Error> {
+    pub async fn load_definition(&self, address: &RunAddress) -> Result<Option<String>, Error> {
         let version = self.view(address).await?.submission.workflow.version.clone();
-        Ok(self.core.options.journal.pinned(version).await?)
+        Ok(self.core.options.journal.find_definition(version).await?)
     }
 
     /// The run as of the newest commit.
     pub async fn view(&self, address: &RunAddress) -> Result<RunView, Error> {
-        let live = self.core.open_to_read(address).await?;
-        let view = live.shown().view.clone();
+        let live = self.core.open_for_read(address).await?;
+        let view = live.committed_state().view.clone();
         view.ok_or(Error::Stopping)
     }
 
     /// Everything after that position, in order, without gap or repetition, also of a finished run.
-    pub async fn watch(&self, address: &RunAddress, after: Pos) -> Result<Watch, Error> {
-        Ok(Watch::after_pos(self.core.open_to_read(address).await?, after))
+    pub async fn watch(&self, address: &RunAddress, after: Position) -> Result<RunWatch, Error> {
+        Ok(RunWatch::after_position(self.core.open_for_read(address).await?, after))
     }
 
     /// The run as of the first event after `view` that interrupts, ends or parks it, or says that a run below
     /// it waits for a person; `view` itself where it is so already.
-    pub async fn settled(&self, mut view: RunView) -> Result<RunView, Error> {
-        self.settle(&mut view).await?;
+    pub async fn wait_until_idle(&self, mut view: RunView) -> Result<RunView, Error> {
+        self.follow_until_idle(&mut view).await?;
         Ok(view)
     }
 
     /// The same, where that comes within this time; else the run as it is then.
-    pub async fn settled_within(
+    pub async fn wait_until_idle_or_timeout(
         &self,
         mut view: RunView,
         limit: Duration,
@@ -188,24 +192,24 @@ impl Runtime {
         let late = self.core.options.clock.sleep_until(self.core.now() + limit);
         tokio::select! {
             biased;
-            settled = self.settle(&mut view) => settled?,
+            settled = self.follow_until_idle(&mut view) => settled?,
             () = late => {}
         }
         Ok(view)
     }
 
     /// Brings the view up to there. Dropping the future leaves it as of an earlier event.
-    async fn settle(&self, view: &mut RunView) -> Result<(), Error> {
+    async fn follow_until_idle(&self, view: &mut RunView) -> Result<(), Error> {
         if rests(view) {
             return Ok(());
         }
         let live = self.core.load(view.submission.run).await?;
-        let mut watch = Watch::after_seq(live, view.seq);
+        let mut watch = RunWatch::after_seq(live, view.seq);
         while let Some(stored) = watch.next_news().await? {
-            let rested = matches!(update(&stored.event), Some(Update::Status(status))
+            let rested = matches!(visible_update(&stored.event), Some(Update::Status(status))
                 if status.last || status.interrupts || status.parked.is_some());
             view.apply(&stored.event, stored.at, stored.pos);
-            if rested || view.waiting().next().is_some() {
+            if rested || view.waiting_runs().next().is_some() {
                 break;
             }
         }
@@ -213,19 +217,19 @@ impl Runtime {
     }
 
     /// Runs that match, newest first.
-    pub async fn runs(
+    pub async fn list_runs(
         &self,
         filter: RunFilter,
         before: Option<RunId>,
         limit: usize,
     ) -> Result<Vec<RunRow>, Error> {
-        Ok(self.core.options.journal.runs(filter, before, limit).await?)
+        Ok(self.core.options.journal.list_runs(filter, before, limit).await?)
     }
 
     /// A page of one tenant's runs, those whose status was published last coming first, and how many
     /// match in all.
-    pub async fn runs_by_status(&self, query: RunQuery) -> Result<RunPage, Error> {
-        Ok(self.core.options.journal.runs_by_status(query).await?)
+    pub async fn runs_by_status_time(&self, query: StatusTimeQuery) -> Result<RunPage, Error> {
+        Ok(self.core.options.journal.list_runs_by_status_time(query).await?)
     }
 
     /// Sets somebody to be told of the run's updates from now on. One of the same name gets the new
@@ -234,78 +238,78 @@ impl Runtime {
         self.core.set_hook(address, hook).await
     }
 
-    pub async fn hook(&self, address: &RunAddress, id: &str) -> Result<Option<Hook>, Error> {
-        let _live = self.core.open_to_read(address).await?;
-        Ok(self.core.options.journal.hook(address.run, id.to_owned()).await?)
+    pub async fn find_hook(&self, address: &RunAddress, id: &str) -> Result<Option<Hook>, Error> {
+        let _live = self.core.open_for_read(address).await?;
+        Ok(self.core.options.journal.find_hook(address.run, id.to_owned()).await?)
     }
 
     /// The run's hooks in the order in which they were set.
-    pub async fn hooks(&self, address: &RunAddress) -> Result<Vec<Hook>, Error> {
-        let _live = self.core.open_to_read(address).await?;
-        Ok(self.core.options.journal.hooks(address.run).await?)
+    pub async fn list_hooks(&self, address: &RunAddress) -> Result<Vec<Hook>, Error> {
+        let _live = self.core.open_for_read(address).await?;
+        Ok(self.core.options.journal.list_hooks(address.run).await?)
     }
 
     /// Removing a hook that is gone is no error. An update that is being delivered may still arrive.
     pub async fn remove_hook(&self, address: &RunAddress, id: &str) -> Result<(), Error> {
-        let _live = self.core.open(address).await?;
+        let _live = self.core.open_for_write(address).await?;
         let remove = |_| HookChange::Remove { id: id.to_owned() };
         self.core.change_hook(address.run, remove).await.map(drop)
     }
 
     /// Somebody else has written to the run's log: who watches it sees that, and what is decided about
     /// it is decided on the newer log.
-    pub(crate) fn on_append(&self, appended: Appended) {
+    pub(crate) fn on_external_append(&self, appended: ExternalAppend) {
         let core = self.core.clone();
         // Apart from this thread, which may be one that hands in an append and holds a run's lock.
-        self.core.tokio.spawn(async move { core.on_append(appended) });
+        self.core.tokio.spawn(async move { core.on_external_append(appended) });
     }
 
     pub(crate) fn is_in_memory(&self, run: RunId) -> bool {
-        self.core.lives.find(run).is_some()
+        self.core.live_runs.find(run).is_some()
     }
 
     /// Runs in memory at the moment: those that are doing something or are being watched.
     pub fn runs_in_memory(&self) -> usize {
-        self.core.lives.count()
+        self.core.live_runs.count()
     }
 
     /// Why the store cannot write any more, where that is so.
-    pub fn broken(&self) -> Option<String> {
-        self.core.broken.borrow().clone()
+    pub fn store_failure(&self) -> Option<String> {
+        self.core.store_failure.borrow().clone()
     }
 
     /// Names of the background work that fails at the moment, and is tried again.
-    pub fn failing(&self) -> Vec<&'static str> {
-        self.core.health.failing()
+    pub fn failing_tasks(&self) -> Vec<&'static str> {
+        self.core.health.failing_tasks()
     }
 
     /// Resolves when that work fails, or when it works.
-    pub async fn until_failing(&self, name: &str, fails: bool) {
+    pub async fn wait_for_task_health(&self, name: &str, fails: bool) {
         let mut failing = self.core.health.subscribe();
         let _ = failing.wait_for(|failing| failing.contains_key(name) == fails).await;
     }
 
     /// Whether the store can be read at this moment.
     pub async fn check_store(&self) -> Result<(), Error> {
-        self.core.options.journal.newest_time().await?;
+        self.core.options.journal.newest_event_time().await?;
         Ok(())
     }
 
     /// Background work of that name, beside the runtime's own.
-    pub fn supervise(&self, name: &'static str) -> Supervisor {
-        Supervisor::new(&self.core, name)
+    pub fn supervise(&self, name: &'static str) -> TaskSupervisor {
+        TaskSupervisor::new(&self.core, name)
     }
 
     /// Resolves when the store cannot write any more.
-    pub async fn failed(&self) {
-        let mut broken = self.core.broken.subscribe();
+    pub async fn wait_for_store_failure(&self) {
+        let mut broken = self.core.store_failure.subscribe();
         let _ = broken.wait_for(Option::is_some).await;
     }
 
     /// Resolves when this process holds its lease, so that it may drive runs, or is stopping.
-    pub async fn until_lease_held(&self) {
+    pub async fn wait_for_lease(&self) {
         // It can only be told that the runtime stops.
-        let _ = self.core.until_held().await;
+        let _ = self.core.wait_for_lease().await;
     }
 
     /// Takes no more commands, ends every watch, stops the programs at their next await, and closes
@@ -317,7 +321,7 @@ impl Runtime {
     }
 
     /// Resolves when [`Runtime::stop`] was called.
-    pub async fn stopping(&self) {
+    pub async fn wait_for_stop(&self) {
         let mut stopping = self.core.stopping.subscribe();
         let _ = stopping.wait_for(|stop| *stop).await;
     }

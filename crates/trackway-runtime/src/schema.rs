@@ -1,6 +1,6 @@
 //! JSON Schema checks: compiled once, bounded, and rendered so that a sender can mend what is wrong.
 
-mod render;
+mod render_errors;
 
 use std::{
     collections::HashMap,
@@ -9,13 +9,13 @@ use std::{
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
-use trackway_definition::effort;
-use trackway_domain::{Problem, Question, WorkflowRef, limit_problems};
-use trackway_engine::Schemas;
+use trackway_definition::schema_cost;
+use trackway_domain::{Question, ValidationError, WorkflowRef, limit_validation_errors};
+use trackway_engine::SchemaChecker;
 
 use crate::answer_types::AnswerTypes;
 
-pub(crate) use render::escape;
+pub(crate) use render_errors::escape_pointer_token;
 
 /// Largest schema that is compiled. Questions and inputs are forms, not data models.
 ///
@@ -41,32 +41,32 @@ pub enum SchemaError {
 
 /// Compiled schemas by their text, and the Rust types that answers are read into.
 #[derive(Debug, Default)]
-pub struct SchemaBook {
+pub struct SchemaCache {
     /// Held only to look up or insert; compiling and checking happen outside.
     compiled: Mutex<HashMap<String, Arc<Validator>>>,
     pub(crate) answer_types: AnswerTypes,
 }
 
-impl SchemaBook {
+impl SchemaCache {
     /// Compiles a schema ahead of its first use, or says why it cannot be used.
-    pub fn learn(&self, schema: &Value) -> Result<(), SchemaError> {
+    pub fn compile(&self, schema: &Value) -> Result<(), SchemaError> {
         self.validator(schema).map(drop)
     }
 
     /// Says why a schema is beyond the bounds. It is compiled at its first use: a compiler that no request
     /// has needed yet is memory and time of every start.
-    pub fn check_bounds(schema: &Value) -> Result<(), SchemaError> {
-        bounded(&schema.to_string())?;
-        compilable(schema)
+    pub fn check_schema_bounds(schema: &Value) -> Result<(), SchemaError> {
+        check_schema_size(&schema.to_string())?;
+        check_compilable(schema)
     }
 
     fn validator(&self, schema: &Value) -> Result<Arc<Validator>, SchemaError> {
         let text = schema.to_string();
-        bounded(&text)?;
+        check_schema_size(&text)?;
         if let Some(known) = self.lock().get(&text) {
             return Ok(known.clone());
         }
-        compilable(schema)?;
+        check_compilable(schema)?;
         let compiled = jsonschema::options()
             // A pattern from outside must not be able to take exponential time.
             .with_pattern_options(PatternOptions::regex())
@@ -88,38 +88,39 @@ impl SchemaBook {
     }
 }
 
-fn bounded(text: &str) -> Result<(), SchemaError> {
+fn check_schema_size(text: &str) -> Result<(), SchemaError> {
     match text.len() {
         bytes if bytes > SCHEMA_BYTES_MAX => Err(SchemaError::TooLarge { bytes }),
         _ => Ok(()),
     }
 }
 
-fn compilable(schema: &Value) -> Result<(), SchemaError> {
-    if effort::can_be_compiled(schema) { Ok(()) } else { Err(SchemaError::TooManyPaths) }
+fn check_compilable(schema: &Value) -> Result<(), SchemaError> {
+    if schema_cost::can_be_compiled(schema) { Ok(()) } else { Err(SchemaError::TooManyPaths) }
 }
 
-impl Schemas for SchemaBook {
-    fn check(&self, schema: &Value, value: &Value) -> Vec<Problem> {
+impl SchemaChecker for SchemaCache {
+    fn check(&self, schema: &Value, value: &Value) -> Vec<ValidationError> {
         let validator = match self.validator(schema) {
             Ok(validator) => validator,
-            Err(error) => return vec![render::unusable(&error)],
+            Err(error) => return vec![render_errors::unusable_schema_error(&error)],
         };
         if validator.is_valid(value) {
             return Vec::new();
         }
         // The library collects every error before it gives the first, and all forms of every choice.
-        if effort::can_list_errors(schema, value) {
+        if schema_cost::can_list_errors(schema, value) {
             let errors = validator.iter_errors(value);
-            return limit_problems(
-                errors.flat_map(|error| render::problems(schema, value, &error)),
+            return limit_validation_errors(
+                errors
+                    .flat_map(|error| render_errors::errors_from_violation(schema, value, &error)),
             );
         }
         let first =
-            if effort::has_choices(schema) { None } else { validator.validate(value).err() };
-        limit_problems(match first {
-            Some(error) => render::problems(schema, value, &error),
-            None => vec![render::without_details(schema)],
+            if schema_cost::has_choices(schema) { None } else { validator.validate(value).err() };
+        limit_validation_errors(match first {
+            Some(error) => render_errors::errors_from_violation(schema, value, &error),
+            None => vec![render_errors::undetailed_error(schema)],
         })
     }
 
@@ -128,7 +129,7 @@ impl Schemas for SchemaBook {
         workflow: &WorkflowRef,
         question: &Question,
         answer: &Value,
-    ) -> Vec<Problem> {
+    ) -> Vec<ValidationError> {
         let problems = self.check(&question.schema, answer);
         let answer_type = question.answer_type.as_deref().filter(|_| problems.is_empty());
         let answer_type = answer_type.and_then(|name| self.answer_types.get(workflow, name));

@@ -5,13 +5,13 @@
 //! Results become visible one at a time, in the order of the log, and the program is polled until it
 //! rests between any two of them: so it sees the same order of things live and on every replay.
 
-mod archive;
-mod book;
+mod activity_guards;
 mod children;
-mod guard;
+mod replay_state;
+mod session_history;
+mod step_yields;
 mod steps;
-mod verbs;
-mod within;
+mod yields;
 
 use std::{
     fmt,
@@ -24,132 +24,143 @@ use std::{
 
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, Seq, SessionId,
-    Submission, Timestamp, WorkflowRef,
+    Caller, Command, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunId, Seq,
+    SessionId, Submission, Timestamp, WorkflowRef,
 };
-use trackway_engine::{Refusal, Reply, Run};
-use trackway_ports::Pinned;
+use trackway_engine::{CommandReply, Refusal, Run};
+use trackway_ports::PinnedDefinition;
 
-use self::book::{Book, Fact};
+use self::replay_state::{RecordedFact, ReplayState};
 use crate::{
     Program, ValueType,
-    command::Attached,
+    command::AppendContext,
     core::Core,
-    depth::command_too_deep,
-    live::{Head, LiveRef},
+    depth_limit::is_command_too_deep,
+    live_run::{DecidedHead, LiveRunRef},
 };
 
 /// Keeps a program in memory.
 #[derive(Debug)]
-pub struct Stay(#[expect(dead_code, reason = "holding it is its use")] guard::Active);
+pub struct KeepAlive(
+    #[expect(dead_code, reason = "holding it is its use")] activity_guards::ActiveGuard,
+);
 
-pub use archive::{Archive, Asker, OpenQuestion};
-pub use book::Answer;
 pub use children::ChildError;
-pub use steps::{Attempt, RetryPolicy, StepWork};
+pub use replay_state::Answer;
+pub use session_history::{OpenQuestion, QuestionSource, SessionHistory};
+pub use steps::{RetryPolicy, StepAttempt, StepWork};
 
 /// A program's handle on its run. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Stage(pub(crate) Arc<Inner>);
+pub struct Stage(pub(crate) Arc<StageInner>);
 
-pub(crate) struct Inner {
+pub(crate) struct StageInner {
     run: RunId,
     session: SessionId,
     caller: Caller,
     workflow: WorkflowRef,
     /// The message that asked for the run.
     message: Option<Message>,
-    place: Place,
+    mode: StageMode,
     /// Short sections that never await. Locked after the live run's head where both are needed.
-    book: Mutex<Book>,
+    replay_state: Mutex<ReplayState>,
     /// The run has ended: the program is dropped at its next await.
     stopped: AtomicBool,
     /// The events up to the last outcome of a step that was recorded here; the submission where there was
     /// none. What a replay finds is durable already.
-    steps_recorded: AtomicU64,
+    last_step_seq: AtomicU64,
     /// The program's place among those that are in memory at once.
-    room: Mutex<Option<OwnedSemaphorePermit>>,
+    program_permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 /// Where the program runs.
-pub(crate) enum Place {
+pub(crate) enum StageMode {
     /// For real: what is new is recorded and done.
-    Live(LiveRef),
+    Live(LiveRunRef),
     /// Against a log alone: nothing is recorded or done.
     Check,
     /// The same, to find out which types its questions have.
-    Learn(Arc<Core>),
+    DiscoverTypes(Arc<Core>),
 }
 
-impl fmt::Debug for Inner {
+impl fmt::Debug for StageInner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stage").field("run", &self.run).finish_non_exhaustive()
     }
 }
 
-impl Inner {
-    pub(crate) fn new(submission: &Submission, place: Place) -> Arc<Self> {
+impl StageInner {
+    pub(crate) fn new(submission: &Submission, place: StageMode) -> Arc<Self> {
         Arc::new(Self {
             run: submission.run,
             session: submission.session.clone(),
             caller: submission.caller.clone(),
             workflow: submission.workflow.clone(),
             message: submission.message.clone(),
-            place,
-            book: Mutex::new(Book::default()),
+            mode: place,
+            replay_state: Mutex::new(ReplayState::default()),
             stopped: AtomicBool::new(false),
-            steps_recorded: AtomicU64::new(1),
-            room: Mutex::default(),
+            last_step_seq: AtomicU64::new(1),
+            program_permit: Mutex::default(),
         })
     }
 
-    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn replay_state(&self) -> MutexGuard<'_, ReplayState> {
+        self.replay_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a place in memory.
-    pub(crate) fn enter(&self, room: OwnedSemaphorePermit) {
-        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = Some(room);
+    pub(crate) fn hold_program_permit(&self, room: OwnedSemaphorePermit) {
+        *self.program_permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(room);
     }
 
     /// Gives the place back for as long as only a person is waited for: others may do something meanwhile.
-    fn step_aside(&self) {
-        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn release_program_permit(&self) {
+        *self.program_permit.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Events were ordered while the program runs. Called under the head's lock, so arrivals have the
     /// order of the log. True where the program will be polled for them.
-    pub(crate) fn arrive(&self, events: &[Event]) -> bool {
-        let mut book = self.book();
+    pub(crate) fn on_events(&self, events: &[Event]) -> bool {
+        let mut book = self.replay_state();
         // Each of them has to arrive, so this is no `any`.
-        events.iter().filter(|event| book.arrive(event)).count() > 0
+        events.iter().filter(|event| book.add_event(event)).count() > 0
     }
 
     /// The program must not go on.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        if let Some(driver) = self.book().driver.take() {
+        if let Some(driver) = self.replay_state().driver.take() {
             driver.wake();
         }
     }
 
     /// Takes back questions that the program no longer waits for. Fails when the run has ended.
-    pub(crate) fn withdraw(&self, head: &mut Head, ops: Vec<Op>) -> Result<(), Refusal> {
-        let Some((core, live)) = self.live() else { return Ok(()) };
+    pub(crate) fn withdraw_questions(
+        &self,
+        head: &mut DecidedHead,
+        ops: Vec<Op>,
+    ) -> Result<(), Refusal> {
+        let Some((core, live)) = self.live_run() else { return Ok(()) };
         // Else whoever waits for his turn would wake himself by looking whether it has come.
         if ops.is_empty() {
             return Ok(());
         }
         for op in ops {
-            core.order(live, head, Command::Withdraw { op }, Attached::default())?;
+            core.decide_and_append(
+                live,
+                head,
+                Command::WithdrawQuestion { op },
+                AppendContext::default(),
+            )?;
         }
-        self.book().turns.drain(..).for_each(Waker::wake);
+        self.replay_state().change_wakers.drain(..).for_each(Waker::wake);
         Ok(())
     }
 
     /// What the program wants recorded cannot be; its driver ends the run.
-    fn fail(&self, failure: Failure) {
-        let mut book = self.book();
+    fn set_failure(&self, failure: Failure) {
+        let mut book = self.replay_state();
         book.failure = Some(failure);
         if let Some(driver) = book.driver.take() {
             driver.wake();
@@ -157,55 +168,55 @@ impl Inner {
     }
 
     /// The program does not fit; its driver parks the run.
-    fn blame(&self, evidence: Evidence) {
-        let mut book = self.book();
-        book.fault = Some(evidence);
+    fn set_replay_mismatch(&self, evidence: ReplayMismatch) {
+        let mut book = self.replay_state();
+        book.replay_mismatch = Some(evidence);
         if let Some(driver) = book.driver.take() {
             driver.wake();
         }
     }
 
     /// The outcome of a step that a request waits for was ordered.
-    fn step_recorded(&self) {
-        let Some((_, live)) = self.live() else { return };
+    fn mark_step_recorded(&self) {
+        let Some((_, live)) = self.live_run() else { return };
         let seq = live.head().run.as_ref().map_or(1, |run| run.seq);
         self.goes_on_by(seq);
     }
 
     /// The program goes on by what was ordered up to there: a request waits for it as for a submission.
     pub(crate) fn goes_on_by(&self, seq: Seq) {
-        self.steps_recorded.fetch_max(seq, Ordering::AcqRel);
+        self.last_step_seq.fetch_max(seq, Ordering::AcqRel);
     }
 
     /// The events that are durable when a request begins.
-    fn steps_recorded(&self) -> Seq {
-        self.steps_recorded.load(Ordering::Acquire)
+    fn last_step_seq(&self) -> Seq {
+        self.last_step_seq.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 
-    pub(crate) fn live(&self) -> Option<(&Arc<Core>, &LiveRef)> {
-        match &self.place {
-            Place::Live(live) => Some((&live.core, live)),
-            Place::Check | Place::Learn(_) => None,
+    pub(crate) fn live_run(&self) -> Option<(&Arc<Core>, &LiveRunRef)> {
+        match &self.mode {
+            StageMode::Live(live) => Some((&live.core, live)),
+            StageMode::Check | StageMode::DiscoverTypes(_) => None,
         }
     }
 
     /// Takes note of the type that answers to a question are read into.
-    fn learn(&self, answer: ValueType) {
-        let core = match &self.place {
-            Place::Live(live) => &live.core,
-            Place::Learn(core) => core,
-            Place::Check => return,
+    fn register_answer_type(&self, answer: ValueType) {
+        let core = match &self.mode {
+            StageMode::Live(live) => &live.core,
+            StageMode::DiscoverTypes(core) => core,
+            StageMode::Check => return,
         };
-        core.options.registry.schemas.answer_types.learn(&self.workflow, answer);
+        core.options.registry.schemas.answer_types.insert(&self.workflow, answer);
     }
 }
 
 impl Stage {
-    pub fn run(&self) -> RunId {
+    pub fn run_id(&self) -> RunId {
         self.0.run
     }
 
@@ -220,67 +231,67 @@ impl Stage {
     }
 
     /// The message that asked for the run, on doors that have messages.
-    pub fn message(&self) -> Option<&Message> {
+    pub fn start_message(&self) -> Option<&Message> {
         self.0.message.as_ref()
     }
 
     /// What can be run here at the moment. Not recorded: for use within a step.
-    pub fn programs(&self) -> Vec<Arc<dyn Program>> {
-        self.0.live().map(|(core, _)| core.options.registry.list()).unwrap_or_default()
+    pub fn list_programs(&self) -> Vec<Arc<dyn Program>> {
+        self.0.live_run().map(|(core, _)| core.options.registry.list()).unwrap_or_default()
     }
 
     /// The moment as it is. Not recorded: for use within a step.
-    pub fn moment(&self) -> Timestamp {
-        self.now_for_real()
+    pub fn unrecorded_now(&self) -> Timestamp {
+        self.clock_now()
     }
 
     /// Keeps the program in memory until the guard is dropped, also while it only waits: for waits that
     /// are short and bounded.
-    pub fn stay(&self) -> Stay {
-        Stay(guard::Active::at(self.0.clone()))
+    pub fn keep_alive(&self) -> KeepAlive {
+        KeepAlive(activity_guards::ActiveGuard::new(self.0.clone()))
     }
 
     /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.
-    pub async fn misfit(&self, op: &str, message: String) -> ! {
-        let evidence = Evidence { message, asked: None, recorded: Some(op.to_owned()) };
-        self.fault(evidence).await
+    pub async fn park_as_nondeterministic(&self, op: &str, message: String) -> ! {
+        let evidence = ReplayMismatch { message, asked: None, recorded: Some(op.to_owned()) };
+        self.park_run(evidence).await
     }
 
-    async fn fault<T>(&self, evidence: Evidence) -> T {
-        self.0.blame(evidence);
+    async fn park_run<T>(&self, evidence: ReplayMismatch) -> T {
+        self.0.set_replay_mismatch(evidence);
         std::future::pending().await
     }
 
-    fn now_for_real(&self) -> Timestamp {
+    fn clock_now(&self) -> Timestamp {
         // Only reached live: a check never gets past the end of the log.
-        self.0.live().map(|(core, _)| core.now()).unwrap_or_default()
+        self.0.live_run().map(|(core, _)| core.now()).unwrap_or_default()
     }
 
     /// Waits until everything that the log holds was asked for again. What is not in the log may only
     /// be done after that: until then it may turn out that the program does not fit.
-    async fn go_live(&self, op: &Op) {
+    async fn wait_for_replay_end(&self, op: &Op) {
         let mut asking = None;
         std::future::poll_fn(|cx| {
-            let mut book = self.0.book();
-            if book.live {
+            let mut book = self.0.replay_state();
+            if book.is_live {
                 return Poll::Ready(());
             }
-            book.fresh.get_or_insert_with(|| op.clone());
-            book.deferred.push(cx.waker().clone());
+            book.first_new_op.get_or_insert_with(|| op.clone());
+            book.replay_wakers.push(cx.waker().clone());
             drop(book);
-            asking.get_or_insert_with(|| guard::Asking::at(self.0.clone()));
+            asking.get_or_insert_with(|| activity_guards::ReplayWaitGuard::new(self.0.clone()));
             Poll::Pending
         })
         .await;
     }
 
     /// The next recorded fact of this op.
-    async fn fact(&self, op: &Op) -> Fact {
+    async fn next_fact(&self, op: &Op) -> RecordedFact {
         let mut asking = None;
         std::future::poll_fn(|cx| {
-            let polled = self.0.book().poll_fact(op, cx.waker());
+            let polled = self.0.replay_state().poll_fact(op, cx.waker());
             if polled.is_pending() {
-                asking.get_or_insert_with(|| guard::Asking::at(self.0.clone()));
+                asking.get_or_insert_with(|| activity_guards::ReplayWaitGuard::new(self.0.clone()));
             }
             polled
         })
@@ -288,100 +299,110 @@ impl Stage {
     }
 
     /// As [`Stage::fact`], where it may come days later: the program may be dropped meanwhile.
-    async fn wait(&self, op: &Op) -> Fact {
-        let _waiting = guard::Waiting::at(self.0.clone());
-        self.fact(op).await
+    async fn wait_for_fact(&self, op: &Op) -> RecordedFact {
+        let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
+        self.next_fact(op).await
     }
 
     /// Records a command. Returns when it is ordered; whoever shows it waits for the commit.
-    async fn order(&self, command: Command) -> Reply {
-        self.order_when(command, |_| true).await
+    async fn decide_and_append(&self, command: Command) -> CommandReply {
+        self.append_when(command, |_| true).await
     }
 
     /// Records a command together with definitions that a run needs.
-    async fn order_with(&self, command: Command, pins: Vec<Pinned>) -> Reply {
-        self.try_until_ordered(command, |_| true, pins).await
+    async fn append_with_pins(
+        &self,
+        command: Command,
+        pins: Vec<PinnedDefinition>,
+    ) -> CommandReply {
+        self.append_with_retry(command, |_| true, pins).await
     }
 
     /// Records a command once the run allows it.
-    async fn order_when(&self, command: Command, allowed: impl Fn(&Run) -> bool + Send) -> Reply {
-        self.try_until_ordered(command, allowed, Vec::new()).await
-    }
-
-    async fn try_until_ordered(
+    async fn append_when(
         &self,
         command: Command,
         allowed: impl Fn(&Run) -> bool + Send,
-        pins: Vec<Pinned>,
-    ) -> Reply {
-        let Some((core, _)) = self.0.live() else {
+    ) -> CommandReply {
+        self.append_with_retry(command, allowed, Vec::new()).await
+    }
+
+    async fn append_with_retry(
+        &self,
+        command: Command,
+        allowed: impl Fn(&Run) -> bool + Send,
+        pins: Vec<PinnedDefinition>,
+    ) -> CommandReply {
+        let Some((core, _)) = self.0.live_run() else {
             return std::future::pending().await;
         };
-        if command_too_deep(&command) {
-            self.0.fail(Failure::new(format!(
+        if is_command_too_deep(&command) {
+            self.0.set_failure(Failure::new(format!(
                 "a value is nested deeper than {JSON_DEPTH_MAX} levels"
             )));
             return std::future::pending().await;
         }
         loop {
-            let active = guard::Active::at(self.0.clone());
-            let Ok(permit) = core.permit().await else {
+            let active = activity_guards::ActiveGuard::new(self.0.clone());
+            let Ok(permit) = core.acquire_append_permit().await else {
                 return std::future::pending().await;
             };
             drop(active);
-            match self.try_order(&command, &allowed, &pins, permit) {
-                Tried::Ordered(reply) => return reply,
-                Tried::NotYet => self.turn().await,
+            match self.try_append(&command, &allowed, &pins, permit) {
+                AppendTry::Appended(reply) => return reply,
+                AppendTry::NotYet => self.wait_for_change().await,
                 // The run ended, or its head is void: the driver drops this program.
-                Tried::Over => return std::future::pending().await,
-                Tried::Refused(refusal) => {
+                AppendTry::RunEnded => return std::future::pending().await,
+                AppendTry::Refused(refusal) => {
                     let message = format!("the engine refused it: {refusal}");
-                    return self.fault(Evidence { message, asked: None, recorded: None }).await;
+                    return self
+                        .park_run(ReplayMismatch { message, asked: None, recorded: None })
+                        .await;
                 }
             }
         }
     }
 
-    fn try_order(
+    fn try_append(
         &self,
         command: &Command,
         allowed: &impl Fn(&Run) -> bool,
-        pins: &[Pinned],
+        pins: &[PinnedDefinition],
         permit: OwnedSemaphorePermit,
-    ) -> Tried {
-        let Some((core, live)) = self.0.live() else {
-            return Tried::Over;
+    ) -> AppendTry {
+        let Some((core, live)) = self.0.live_run() else {
+            return AppendTry::RunEnded;
         };
         let mut head = live.head();
-        if head.void || self.0.is_stopped() {
-            return Tried::Over;
+        if head.stale || self.0.is_stopped() {
+            return AppendTry::RunEnded;
         }
         // A question that the program dropped is withdrawn before anything it does next.
-        let withdrawn = std::mem::take(&mut self.0.book().withdrawn);
-        if self.0.withdraw(&mut head, withdrawn).is_err() {
-            return Tried::Over;
+        let withdrawn = std::mem::take(&mut self.0.replay_state().withdrawn);
+        if self.0.withdraw_questions(&mut head, withdrawn).is_err() {
+            return AppendTry::RunEnded;
         }
         if !head.run.as_ref().is_some_and(allowed) {
-            return Tried::NotYet;
+            return AppendTry::NotYet;
         }
         let (permit, pins) = (Some(permit), pins.to_vec());
-        let attached = Attached { permit, pins, ..Attached::default() };
-        match core.order(live, &mut head, command.clone(), attached) {
-            Ok(ordered) => Tried::Ordered(ordered.reply),
-            Err(Refusal::Ended { .. }) => Tried::Over,
-            Err(refusal) => Tried::Refused(refusal),
+        let attached = AppendContext { permit, pins, ..AppendContext::default() };
+        match core.decide_and_append(live, &mut head, command.clone(), attached) {
+            Ok(ordered) => AppendTry::Appended(ordered.reply),
+            Err(Refusal::Ended { .. }) => AppendTry::RunEnded,
+            Err(refusal) => AppendTry::Refused(refusal),
         }
     }
 
     /// Waits until something else became visible. The program may be dropped meanwhile.
-    async fn turn(&self) {
-        let _waiting = guard::Waiting::at(self.0.clone());
+    async fn wait_for_change(&self) {
+        let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
         let mut registered = false;
         std::future::poll_fn(|cx| {
             if std::mem::replace(&mut registered, true) {
                 return Poll::Ready(());
             }
-            self.0.book().turns.push(cx.waker().clone());
+            self.0.replay_state().change_wakers.push(cx.waker().clone());
             Poll::Pending
         })
         .await;
@@ -389,9 +410,9 @@ impl Stage {
 }
 
 /// What came of one try to record a command.
-enum Tried {
-    Ordered(Reply),
+enum AppendTry {
+    Appended(CommandReply),
     NotYet,
-    Over,
+    RunEnded,
     Refused(Refusal),
 }

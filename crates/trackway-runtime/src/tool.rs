@@ -3,10 +3,12 @@
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::{Artifact, Caller, Failure, Part, Problem, SessionId, normalize_integers};
-use trackway_engine::Schemas;
+use trackway_domain::{
+    Artifact, Caller, Failure, Part, SessionId, ValidationError, normalize_integers,
+};
+use trackway_engine::SchemaChecker;
 
-use crate::{Archive, Attempt, SchemaBook, Stage};
+use crate::{SchemaCache, SessionHistory, Stage, StepAttempt};
 
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, Failure>> + Send>>;
 
@@ -16,12 +18,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
     fn info(&self) -> &ToolInfo;
     /// Whether a call may be made again when it is not known what came of it. An agent is told so where
     /// it may not.
-    fn can_be_repeated(&self) -> bool {
+    fn is_repeatable(&self) -> bool {
         true
     }
     /// What is wrong with arguments that satisfy the schema: where the tool cannot read them into its
     /// type. It is not called with such.
-    fn check(&self, arguments: &Value) -> Vec<Problem> {
+    fn check_arguments(&self, arguments: &Value) -> Vec<ValidationError> {
         let _ = arguments;
         Vec::new()
     }
@@ -32,7 +34,7 @@ pub trait Tool: Send + Sync + fmt::Debug {
 /// One call of a tool: on whose behalf, and what it may do beside its work.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    pub attempt: Attempt,
+    pub attempt: StepAttempt,
     pub caller: Caller,
     pub session: SessionId,
     /// None where nobody stands behind it who could be asked or shown anything.
@@ -56,32 +58,32 @@ impl From<Value> for ToolOutput {
 
 impl ToolCall {
     /// A call from within a step of that stage.
-    pub fn on(stage: &Stage, attempt: Attempt) -> Self {
+    pub fn from_step(stage: &Stage, attempt: StepAttempt) -> Self {
         let (caller, session) = (stage.caller().clone(), stage.session().clone());
         Self { attempt, caller, session, stage: Some(stage.clone()) }
     }
 
     /// A call with no run behind it.
-    pub fn alone(attempt: Attempt, caller: Caller, session: SessionId) -> Self {
+    pub fn without_run(attempt: StepAttempt, caller: Caller, session: SessionId) -> Self {
         Self { attempt, caller, session, stage: None }
     }
 
     /// Asks the user. The tool goes on only with an answer that fits the schema.
     pub async fn ask(&self, prompt: Vec<Part>, schema: Value) -> Result<Value, Failure> {
         let stage = self.stage.as_ref().ok_or_else(|| Failure::new("nobody can be asked"))?;
-        Ok(stage.ask_within(&self.attempt.op, prompt, schema).await.input)
+        Ok(stage.ask_from_step(&self.attempt.op, prompt, schema).await.input)
     }
 
     /// Shows an artifact of the run that calls.
-    pub async fn artifact(&self, artifact: Artifact) -> Result<(), Failure> {
+    pub async fn emit_artifact(&self, artifact: Artifact) -> Result<(), Failure> {
         let stage = self.stage.as_ref().ok_or_else(|| Failure::new("no run shows it"))?;
-        stage.artifact_within(&self.attempt.op, artifact.into()).await;
+        stage.emit_artifact_from_step(&self.attempt.op, artifact.into()).await;
         Ok(())
     }
 
     /// The logs of the session, where there is one.
-    pub fn archive(&self) -> Option<Archive> {
-        self.stage.as_ref()?.archive()
+    pub fn session_history(&self) -> Option<SessionHistory> {
+        self.stage.as_ref()?.session_history()
     }
 }
 
@@ -97,7 +99,7 @@ pub struct ToolInfo {
 #[derive(Debug, Clone, Default)]
 pub struct Tools {
     tools: BTreeMap<String, Arc<dyn Tool>>,
-    schemas: Arc<SchemaBook>,
+    schemas: Arc<SchemaCache>,
 }
 
 impl Tools {
@@ -116,35 +118,35 @@ impl Tools {
 
     /// One call from within a step of that stage. The arguments are checked here, so that what was
     /// recorded stays good when a later version of the tool takes others.
-    pub(crate) async fn call(
+    pub(crate) async fn call_tool(
         &self,
         stage: &Stage,
         name: &str,
         mut arguments: Value,
-        attempt: Attempt,
+        attempt: StepAttempt,
     ) -> Result<Value, Failure> {
         let Some(tool) = self.get(name) else {
             // Another process may have it: the run is parked, and goes on there.
             let message = format!("the tool {name:?} is not known here");
-            stage.misfit(&attempt.op.to_string(), message).await
+            stage.park_as_nondeterministic(&attempt.op.to_string(), message).await
         };
-        let problems = self.schemas.read_arguments(&**tool, &mut arguments);
+        let problems = self.schemas.parse_arguments(&**tool, &mut arguments);
         if !problems.is_empty() {
-            let each: Vec<String> = problems.iter().map(Problem::sentence).collect();
+            let each: Vec<String> = problems.iter().map(ValidationError::to_sentence).collect();
             let message = format!("its arguments do not fit: {}", each.join("; "));
             return Err(Failure::new(message));
         }
-        let output = tool.call(arguments, ToolCall::on(stage, attempt)).await?;
+        let output = tool.call(arguments, ToolCall::from_step(stage, attempt)).await?;
         Ok(output.value)
     }
 }
 
-impl SchemaBook {
+impl SchemaCache {
     /// Makes the arguments of a call what the tool takes: integral numbers become integers. What is wrong
     /// with them, by the tool's schema and then by its type; nothing where they fit.
-    pub fn read_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<Problem> {
+    pub fn parse_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<ValidationError> {
         normalize_integers(arguments);
         let problems = self.check(&tool.info().input_schema, arguments);
-        if problems.is_empty() { tool.check(arguments) } else { problems }
+        if problems.is_empty() { tool.check_arguments(arguments) } else { problems }
     }
 }

@@ -6,18 +6,18 @@ use std::any::type_name;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use serde_path_to_error::Segment;
-use trackway_domain::{Problem, limit_problems, shorten_value};
+use trackway_domain::{ValidationError, limit_validation_errors, shorten_value};
 
 /// A Rust type by its name, and how a value is read into it.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueType {
     name: &'static str,
-    read: fn(&Value) -> Option<Problem>,
+    check_fn: fn(&Value) -> Option<ValidationError>,
 }
 
 impl ValueType {
-    pub fn of<T: DeserializeOwned>() -> Self {
-        Self { name: type_name::<T>(), read: read::<T> }
+    pub fn for_type<T: DeserializeOwned>() -> Self {
+        Self { name: type_name::<T>(), check_fn: deserialize_error::<T> }
     }
 
     /// Its path in the program's code.
@@ -26,12 +26,12 @@ impl ValueType {
     }
 
     /// What keeps the value from being read into the type; empty where nothing does.
-    pub fn check(&self, value: &Value) -> Vec<Problem> {
-        limit_problems((self.read)(value))
+    pub fn check(&self, value: &Value) -> Vec<ValidationError> {
+        limit_validation_errors((self.check_fn)(value))
     }
 }
 
-fn read<T: DeserializeOwned>(value: &Value) -> Option<Problem> {
+fn deserialize_error<T: DeserializeOwned>(value: &Value) -> Option<ValidationError> {
     let error = match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(_) => return None,
         Err(error) => error,
@@ -40,14 +40,16 @@ fn read<T: DeserializeOwned>(value: &Value) -> Option<Problem> {
     for segment in error.path() {
         match segment {
             Segment::Seq { index } => path.push_str(&format!("/{index}")),
-            Segment::Map { key } => path.push_str(&format!("/{}", crate::schema::escape(key))),
+            Segment::Map { key } => {
+                path.push_str(&format!("/{}", crate::schema::escape_pointer_token(key)))
+            }
             // Variants leave no level in the value that could be relied on.
             Segment::Enum { .. } | Segment::Unknown => break,
         }
     }
     let message = error.inner().to_string();
     let expected = message.rsplit_once(", expected ").map(|(_, expected)| json!(expected));
-    Some(Problem {
+    Some(ValidationError {
         code: "type".into(),
         expected: expected.unwrap_or(Value::Null),
         got: value.pointer(&path).map(shorten_value),
@@ -78,10 +80,10 @@ mod tests {
 
     /// Proves L14: what the type cannot hold is named with its place.
     #[test]
-    fn what_the_type_cannot_hold_is_named_with_its_place() {
+    fn value_outside_the_type_is_reported_with_its_pointer() {
         let order = |amount: Value, from: &str| {
             let order = json!({"items": [{"amount": amount, "from": from}]});
-            let problems = ValueType::of::<Order>().check(&order);
+            let problems = ValueType::for_type::<Order>().check(&order);
             problems.into_iter().map(|problem| (problem.path, problem.expected)).next()
         };
         assert_eq!(order(json!(40), "127.0.0.1"), None);

@@ -10,17 +10,17 @@ use crate::core::Core;
 
 impl Core {
     /// Tells the other nodes that the log of the run has gone on.
-    pub(crate) fn publish(&self, run: RunId, seq: Seq) {
+    pub(crate) fn publish_wakeup(&self, run: RunId, seq: Seq) {
         if let Some(wakeups) = &self.options.wakeups {
             wakeups.publish(Wakeup { run, seq, from: self.worker.id() });
         }
     }
 
     /// Hears of what other nodes append, until the runtime stops.
-    pub(crate) fn listen(self: &Arc<Self>) {
+    pub(crate) fn listen_for_wakeups(self: &Arc<Self>) {
         let Some(wakeups) = &self.options.wakeups else { return };
         let core = Arc::downgrade(self);
-        wakeups.listen(Box::new(move |wakeup| {
+        wakeups.subscribe(Box::new(move |wakeup| {
             let Some(core) = core.upgrade().filter(|core| !core.is_stopping()) else {
                 return false;
             };
@@ -36,8 +36,8 @@ impl Core {
     /// Another node has appended to the run. Who has an older head here looks again; a program that is
     /// driven here goes on from what is in the log.
     fn on_wakeup(self: &Arc<Self>, Wakeup { run, seq, .. }: Wakeup) {
-        let Some(live) = self.lives.find(run) else { return };
-        if *live.committed.borrow() >= seq {
+        let Some(live) = self.live_runs.find(run) else { return };
+        if *live.committed_seq.borrow() >= seq {
             return;
         }
         if self.invalidate(&live) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use trackway_domain::{RunId, Seq, SessionId, Timestamp};
 
-use super::{SignedBy, key};
+use super::{ExpectedSigner, signing_key};
 
 /// The form that is written, and the only one there has been.
 const VERSION: u32 = 1;
@@ -17,7 +17,7 @@ const ALGORITHM: &str = "ed25519";
 
 /// Why a bundle is refused. Nothing was imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadBundle {
+pub enum BundleError {
     #[error("this is not a session bundle: {why}")]
     NotABundle { why: String },
     #[error("the bundle has version {found}; this program reads version {VERSION}")]
@@ -25,11 +25,11 @@ pub enum BadBundle {
     #[error("the bundle was rewritten: it is not byte for byte as it was exported")]
     Rewritten,
     #[error("the bundle was changed: its content does not have the digest that it names")]
-    Changed,
+    DigestMismatch,
     #[error("the bundle was changed: its signature is not the one of the key that it names")]
     Signature,
     #[error("the bundle was signed by {found}, not by {expected}")]
-    ForeignSigned { found: String, expected: String },
+    WrongSigner { found: String, expected: String },
     #[error("event {seq} of {run} cannot be taken: {why}")]
     Event { run: RunId, seq: Seq, why: String },
     #[error("{run} cannot be taken: {why}")]
@@ -84,21 +84,21 @@ pub(super) struct BundledSignature {
 
 /// What the digest is over.
 #[derive(Serialize)]
-struct Content<'a>(u32, &'a SessionId, &'a [BundledRun], &'a [BundledDefinition]);
+struct DigestedContent<'a>(u32, &'a SessionId, &'a [BundledRun], &'a [BundledDefinition]);
 
 impl Bundle {
-    pub(super) fn sealed(
+    pub(super) fn new_signed(
         session_id: SessionId,
         runs: Vec<BundledRun>,
         definitions: Vec<BundledDefinition>,
         public_key: [u8; 32],
         sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Self {
-        let digest = digest(&Content(VERSION, &session_id, &runs, &definitions));
+        let digest = content_digest(&DigestedContent(VERSION, &session_id, &runs, &definitions));
         let signature = BundledSignature {
             algorithm: ALGORITHM.to_owned(),
             public_key: HEXLOWER.encode(&public_key),
-            value: key::signature(sign, &digest),
+            value: signing_key::sign_digest(sign, &digest),
         };
         Self { version: VERSION, session_id, runs, definitions, digest, signature }
     }
@@ -111,28 +111,33 @@ impl Bundle {
     }
 
     /// The bundle in this file, whole and signed; where a signer is named, by that one.
-    pub(super) fn open(file: &[u8], signer: Option<&SignedBy>) -> Result<Self, BadBundle> {
-        let not_one = |why: String| BadBundle::NotABundle { why };
+    pub(super) fn parse_and_verify(
+        file: &[u8],
+        signer: Option<&ExpectedSigner>,
+    ) -> Result<Self, BundleError> {
+        let not_one = |why: String| BundleError::NotABundle { why };
         let text = std::str::from_utf8(file).map_err(|error| not_one(error.to_string()))?;
         check_version(text)?;
         let bundle: Self =
             serde_json::from_str(text).map_err(|error| not_one(error.to_string()))?;
         if bundle.to_text() != text {
-            return Err(BadBundle::Rewritten);
+            return Err(BundleError::Rewritten);
         }
         let content =
-            Content(bundle.version, &bundle.session_id, &bundle.runs, &bundle.definitions);
-        if digest(&content) != bundle.digest {
-            return Err(BadBundle::Changed);
+            DigestedContent(bundle.version, &bundle.session_id, &bundle.runs, &bundle.definitions);
+        if content_digest(&content) != bundle.digest {
+            return Err(BundleError::DigestMismatch);
         }
-        let public = bundle.signer().ok_or(BadBundle::Signature)?;
-        let value = bytes(&bundle.signature.value).ok_or(BadBundle::Signature)?;
-        if bundle.signature.algorithm != ALGORITHM || !key::fits(&public, &bundle.digest, &value) {
-            return Err(BadBundle::Signature);
+        let public = bundle.signer_public_key().ok_or(BundleError::Signature)?;
+        let value = decode_hex(&bundle.signature.value).ok_or(BundleError::Signature)?;
+        if bundle.signature.algorithm != ALGORITHM
+            || !signing_key::verify_digest(&public, &bundle.digest, &value)
+        {
+            return Err(BundleError::Signature);
         }
         match signer {
-            Some(expected) if !expected.is(&public) => Err(BadBundle::ForeignSigned {
-                found: key::fingerprint(&public),
+            Some(expected) if !expected.is_key(&public) => Err(BundleError::WrongSigner {
+                found: signing_key::fingerprint(&public),
                 expected: expected.to_string(),
             }),
             _ => Ok(bundle),
@@ -140,17 +145,17 @@ impl Bundle {
     }
 
     /// The public key that it says it was signed with.
-    fn signer(&self) -> Option<[u8; 32]> {
-        bytes(&self.signature.public_key)
+    fn signer_public_key(&self) -> Option<[u8; 32]> {
+        decode_hex(&self.signature.public_key)
     }
 
-    pub(super) fn fingerprint(&self) -> String {
-        self.signer().map(|public| key::fingerprint(&public)).unwrap_or_default()
+    pub(super) fn signer_fingerprint(&self) -> String {
+        self.signer_public_key().map(|public| signing_key::fingerprint(&public)).unwrap_or_default()
     }
 }
 
 /// Says of a file that is no bundle of ours what it is instead, before its form is looked at.
-fn check_version(text: &str) -> Result<(), BadBundle> {
+fn check_version(text: &str) -> Result<(), BundleError> {
     #[derive(Deserialize)]
     struct Version {
         #[serde(rename = "trackway-session")]
@@ -158,24 +163,24 @@ fn check_version(text: &str) -> Result<(), BadBundle> {
     }
     match serde_json::from_str::<Version>(text) {
         Ok(Version { version: Some(found) }) if found == u64::from(VERSION) => Ok(()),
-        Ok(Version { version: Some(found) }) => Err(BadBundle::Version { found }),
+        Ok(Version { version: Some(found) }) => Err(BundleError::Version { found }),
         Ok(Version { version: None }) => {
-            Err(BadBundle::NotABundle { why: "it has no \"trackway-session\"".to_owned() })
+            Err(BundleError::NotABundle { why: "it has no \"trackway-session\"".to_owned() })
         }
-        Err(error) => Err(BadBundle::NotABundle { why: error.to_string() }),
+        Err(error) => Err(BundleError::NotABundle { why: error.to_string() }),
     }
 }
 
-fn digest(content: &Content<'_>) -> String {
+fn content_digest(content: &DigestedContent<'_>) -> String {
     let text = serde_json::to_vec(content).expect("a bundle has no map keys but strings");
-    hash(&text)
+    sha256_name(&text)
 }
 
 /// The name of a text, as definitions are named too.
-pub(super) fn hash(text: &[u8]) -> String {
+pub(super) fn sha256_name(text: &[u8]) -> String {
     format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(text)))
 }
 
-fn bytes<const N: usize>(hex: &str) -> Option<[u8; N]> {
+fn decode_hex<const N: usize>(hex: &str) -> Option<[u8; N]> {
     HEXLOWER.decode(hex.as_bytes()).ok()?.try_into().ok()
 }

@@ -3,18 +3,18 @@
 use trackway_domain::{Code, RunId, SessionId};
 use trackway_ports::{AppendError, ReadError};
 
-use super::BadBundle;
+use super::BundleError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionsError {
     #[error("there is no session {id}")]
-    Unknown {
+    UnknownSession {
         id: SessionId,
         /// Some that there are, for a hint.
         known: Vec<String>,
     },
     #[error(transparent)]
-    Bundle(#[from] BadBundle),
+    Bundle(#[from] BundleError),
     /// A bundle holds whole logs only.
     #[error("{run} cannot be exported: {reason}")]
     Damaged { run: RunId, reason: String },
@@ -28,7 +28,7 @@ impl SessionsError {
     /// What a person can read up on.
     pub fn code(&self) -> Code {
         match self {
-            Self::Unknown { .. } => Code::UnknownSession,
+            Self::UnknownSession { .. } => Code::UnknownSession,
             Self::Bundle(_) => Code::BadBundle,
             Self::Damaged { .. }
             | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {

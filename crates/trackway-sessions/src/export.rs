@@ -2,39 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use trackway_domain::{AttemptOutcome, Event, Guided, SessionId};
-use trackway_engine::RunTrack;
-use trackway_ports::{FORMAT_NEWEST, RunRow, Stored, encode};
+use trackway_domain::{AttemptOutcome, Event, GuidedEvent, SessionId};
+use trackway_engine::RunTree;
+use trackway_ports::{FORMAT_LATEST, RunRow, StoredEvent, encode_event};
 
 use super::{
     SessionsError, SessionsReader,
     bundle::{Bundle, BundledDefinition, BundledEvent, BundledRun},
-    log,
+    run_log,
 };
 
 impl SessionsReader {
     /// The whole session as the text of a bundle, signed by the holder of that Ed25519 key. The same
     /// session gives the same text.
-    pub async fn bundle(
+    pub async fn export_bundle(
         &self,
         id: &SessionId,
         public_key: [u8; 32],
         sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Result<String, SessionsError> {
-        let mut rows = self.rows(id).await?;
+        let mut rows = self.load_session_rows(id).await?;
         rows.sort_by_key(|row| row.id);
         let mut runs = Vec::with_capacity(rows.len());
         let mut hashes = BTreeSet::new();
         let mut versions = BTreeSet::new();
         for row in &rows {
-            let events = self.whole(row).await?;
-            hashes.extend(events.iter().filter_map(|stored| definition(&stored.event)));
+            let events = self.load_undamaged_log(row).await?;
+            hashes.extend(events.iter().filter_map(|stored| definition_hash_of(&stored.event)));
             versions.insert(row.workflow.version.clone());
-            runs.push(BundledRun { run_id: row.id, events: events.iter().map(record).collect() });
+            runs.push(BundledRun {
+                run_id: row.id,
+                events: events.iter().map(to_bundled_event).collect(),
+            });
         }
         let mut definitions = Vec::with_capacity(hashes.len());
         for hash in hashes.union(&versions) {
-            match self.journal.pinned(hash.clone()).await? {
+            match self.journal.find_definition(hash.clone()).await? {
                 Some(body) => definitions.push(BundledDefinition { hash: hash.clone(), body }),
                 // The version of a program is no definition.
                 None if !hashes.contains(hash) => {}
@@ -44,13 +47,13 @@ impl SessionsReader {
                 }
             }
         }
-        Ok(Bundle::sealed(id.clone(), runs, definitions, public_key, sign).to_text())
+        Ok(Bundle::new_signed(id.clone(), runs, definitions, public_key, sign).to_text())
     }
 
     /// The run's whole log: half of one could not be told from one that was cut.
-    async fn whole(&self, row: &RunRow) -> Result<Vec<Stored>, SessionsError> {
-        let log = log::read(&*self.journal, row.id).await?;
-        let track = RunTrack::fold(log.events.iter().map(|stored| (&stored.event, stored.at)));
+    async fn load_undamaged_log(&self, row: &RunRow) -> Result<Vec<StoredEvent>, SessionsError> {
+        let log = run_log::load_run_log(&*self.journal, row.id).await?;
+        let track = RunTree::fold_log(log.events.iter().map(|stored| (&stored.event, stored.at)));
         let damage = match track {
             Some(track) => log.damage.or(track.damaged),
             None => Some("its first event is not a submission".to_owned()),
@@ -62,25 +65,25 @@ impl SessionsReader {
     }
 }
 
-fn record(stored: &Stored) -> BundledEvent {
+fn to_bundled_event(stored: &StoredEvent) -> BundledEvent {
     BundledEvent {
-        format: FORMAT_NEWEST,
+        format: FORMAT_LATEST,
         seq: stored.seq,
         at: stored.at,
-        body: encode(&stored.event),
+        body: encode_event(&stored.event),
     }
 }
 
 /// The definition by which the node that an event made is read.
-pub(super) fn definition(event: &Event) -> Option<String> {
+pub(super) fn definition_hash_of(event: &Event) -> Option<String> {
     let Event::Guided(guided) = event else { return None };
     let node = match &**guided {
-        Guided::Opened { node, .. } | Guided::Repinned { node } => node,
-        Guided::Attempted(attempt) => match &attempt.outcome {
+        GuidedEvent::Opened { node, .. } | GuidedEvent::Repinned { node } => node,
+        GuidedEvent::Attempted(attempt) => match &attempt.outcome {
             AttemptOutcome::Advanced(node) => node,
             AttemptOutcome::Blocked(_) => return None,
         },
-        Guided::Checkpointed(_) => return None,
+        GuidedEvent::Checkpointed(_) => return None,
     };
     Some(node.definition.clone())
 }

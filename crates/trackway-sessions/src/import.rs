@@ -9,15 +9,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, Timestamp};
-use trackway_engine::{RunTrack, Schemas as _, StatusTime, import};
-use trackway_ports::{AppendError, Pinned, RunRow, decode};
-use trackway_runtime::{CopiedLog, SchemaBook, import_logs};
+use trackway_engine::{RunTree, SchemaChecker as _, StatusTime, event_for_import};
+use trackway_ports::{AppendError, PinnedDefinition, RunRow, decode_event};
+use trackway_runtime::{CopiedLog, SchemaCache, import_logs};
 
 use super::{
-    BadBundle, SessionsError, SessionsReader, SignedBy,
+    BundleError, ExpectedSigner, SessionsError, SessionsReader,
     bundle::{self, Bundle, BundledRun},
-    export::definition,
-    log,
+    export::definition_hash_of,
+    run_log,
 };
 
 /// Levels that a record may have around a value that a door took in at its own bound.
@@ -27,7 +27,7 @@ const RECORD_DEPTH_MAX: usize = JSON_DEPTH_MAX + 32;
 /// What an import did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Imported {
+pub struct ImportReport {
     pub session_id: SessionId,
     pub imported: Vec<RunId>,
     /// Runs that were here already, the same.
@@ -37,7 +37,7 @@ pub struct Imported {
 }
 
 /// A run that was checked.
-struct Checked {
+struct CheckedRun {
     row: RunRow,
     events: Vec<Event>,
     stamps: Vec<Timestamp>,
@@ -47,65 +47,67 @@ struct Checked {
 
 impl SessionsReader {
     /// Takes in the bundle in this file. The store must have been opened for writing.
-    pub async fn import(
+    pub async fn import_bundle(
         &self,
         file: &[u8],
-        signer: Option<&SignedBy>,
-    ) -> Result<Imported, SessionsError> {
-        let bundle = Bundle::open(file, signer)?;
-        let runs = self.checked(&bundle)?;
-        let pins = pins(&bundle, &runs)?;
-        let mut report = Imported {
+        signer: Option<&ExpectedSigner>,
+    ) -> Result<ImportReport, SessionsError> {
+        let bundle = Bundle::parse_and_verify(file, signer)?;
+        let runs = self.check_runs(&bundle)?;
+        let pins = check_definitions(&bundle, &runs)?;
+        let mut report = ImportReport {
             session_id: bundle.session_id.clone(),
             imported: Vec::new(),
             skipped: Vec::new(),
-            signed_by: bundle.fingerprint(),
+            signed_by: bundle.signer_fingerprint(),
         };
         let mut fresh = Vec::new();
         for run in runs {
-            if self.is_here(&run).await? {
+            if self.is_already_stored(&run).await? {
                 report.skipped.push(run.row.id);
             } else {
                 fresh.push(run);
             }
         }
         report.imported = fresh.iter().map(|run| run.row.id).collect();
-        self.write(fresh, &pins).await?;
+        self.append_runs(fresh, &pins).await?;
         Ok(report)
     }
 
-    fn checked(&self, bundle: &Bundle) -> Result<Vec<Checked>, BadBundle> {
+    fn check_runs(&self, bundle: &Bundle) -> Result<Vec<CheckedRun>, BundleError> {
         if bundle.runs.is_empty() {
-            return Err(BadBundle::NotABundle { why: "it has no runs".to_owned() });
+            return Err(BundleError::NotABundle { why: "it has no runs".to_owned() });
         }
         let mut ids = HashSet::new();
         let mut runs = Vec::with_capacity(bundle.runs.len());
         for run in &bundle.runs {
             if !ids.insert(run.run_id) {
                 let why = "the bundle has it twice".to_owned();
-                return Err(BadBundle::Run { run: run.run_id, why });
+                return Err(BundleError::Run { run: run.run_id, why });
             }
-            runs.push(check(run, &bundle.session_id, &self.access.caller)?);
+            runs.push(check_run(run, &bundle.session_id, &self.access.caller)?);
         }
         // A child is of its parent's session. One that names another run could report to a stranger's.
-        let orphan = |run: &&Checked| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
+        let orphan =
+            |run: &&CheckedRun| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
         if let Some(orphan) = runs.iter().find(orphan) {
             let why = "its parent is not in the bundle".to_owned();
-            return Err(BadBundle::Run { run: orphan.row.id, why });
+            return Err(BundleError::Run { run: orphan.row.id, why });
         }
         Ok(runs)
     }
 
     /// Whether the store has this very run. One of the same id with another content is refused.
-    async fn is_here(&self, run: &Checked) -> Result<bool, SessionsError> {
+    async fn is_already_stored(&self, run: &CheckedRun) -> Result<bool, SessionsError> {
         let id = run.row.id;
-        let refused =
-            |why: &str| Err(SessionsError::Bundle(BadBundle::Run { run: id, why: why.to_owned() }));
-        let Some(row) = self.journal.run(id).await? else { return Ok(false) };
+        let refused = |why: &str| {
+            Err(SessionsError::Bundle(BundleError::Run { run: id, why: why.to_owned() }))
+        };
+        let Some(row) = self.journal.find_run(id).await? else { return Ok(false) };
         if row.caller != self.access.caller {
             return refused("it is here already and belongs to another caller");
         }
-        let log = log::read(&*self.journal, id).await?;
+        let log = run_log::load_run_log(&*self.journal, id).await?;
         // The mark of the import is this store's own.
         let said = |(event, _): &(&Event, Timestamp)| !matches!(event, Event::Imported);
         let here = log.events.iter().map(|stored| (&stored.event, stored.at)).filter(said);
@@ -120,26 +122,31 @@ impl SessionsReader {
     }
 
     /// In one transaction, so that nobody ever sees a part of a session.
-    async fn write(&self, runs: Vec<Checked>, pins: &[Pinned]) -> Result<(), SessionsError> {
-        let logs = runs.into_iter().map(|run| log_of(run, pins)).collect();
+    async fn append_runs(
+        &self,
+        runs: Vec<CheckedRun>,
+        pins: &[PinnedDefinition],
+    ) -> Result<(), SessionsError> {
+        let logs = runs.into_iter().map(|run| to_copied_log(run, pins)).collect();
         match import_logs(&*self.journal, logs).await {
             Ok(()) => Ok(()),
             Err(AppendError::Conflict { run, .. }) => {
                 let why = "somebody else wrote it here at the same time; import again".to_owned();
-                Err(BadBundle::Run { run, why }.into())
+                Err(BundleError::Run { run, why }.into())
             }
             Err(error) => Err(error.into()),
         }
     }
 }
 
-fn log_of(mut run: Checked, pins: &[Pinned]) -> CopiedLog {
+fn to_copied_log(mut run: CheckedRun, pins: &[PinnedDefinition]) -> CopiedLog {
     let at = run.stamps.last().copied().unwrap_or_default();
-    let decided = import(&run.row.workflow, run.row.state, run.guided);
+    let decided = event_for_import(&run.row.workflow, run.row.state, run.guided);
     run.stamps.extend(decided.iter().map(|_| at));
     run.events.extend(decided);
-    let needs =
-        |pin: &&Pinned| run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash;
+    let needs = |pin: &&PinnedDefinition| {
+        run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash
+    };
     CopiedLog {
         pins: pins.iter().filter(needs).cloned().collect(),
         events: run.events,
@@ -150,23 +157,32 @@ fn log_of(mut run: Checked, pins: &[Pinned]) -> CopiedLog {
 }
 
 /// The run, where every event can be read and follows from those before it.
-fn check(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<Checked, BadBundle> {
+fn check_run(
+    run: &BundledRun,
+    session: &SessionId,
+    caller: &Caller,
+) -> Result<CheckedRun, BundleError> {
     let id = run.run_id;
     let mut events = Vec::with_capacity(run.events.len());
     let mut stamps = Vec::with_capacity(run.events.len());
-    let mut track: Option<(RunTrack, StatusTime)> = None;
-    let (mut asked, schemas) = (HashMap::new(), SchemaBook::default());
+    let mut track: Option<(RunTree, StatusTime)> = None;
+    let (mut asked, schemas) = (HashMap::new(), SchemaCache::default());
     for (record, seq) in run.events.iter().zip(1..) {
-        let wrong = |why: String| BadBundle::Event { run: id, seq, why };
+        let wrong = |why: String| BundleError::Event { run: id, seq, why };
         if record.seq != seq {
             return Err(wrong(format!("it has number {}", record.seq)));
         }
-        if depth(&record.body) > RECORD_DEPTH_MAX {
+        if json_depth(&record.body) > RECORD_DEPTH_MAX {
             return Err(wrong("it is nested too deeply".to_owned()));
         }
-        let mut event = decode(record.format, &record.body).map_err(|error| wrong(told(&error)))?;
+        let mut event = decode_event(record.format, &record.body)
+            .map_err(|error| wrong(format_with_cause(&error)))?;
         match &mut track {
-            None => track = Some(begin(&mut event, id, session, caller, record.at).map_err(wrong)?),
+            None => {
+                track = Some(
+                    check_first_event(&mut event, id, session, caller, record.at).map_err(wrong)?,
+                )
+            }
             Some((track, status)) => {
                 track.apply(&event, record.at).map_err(|misfit| wrong(misfit.to_string()))?;
                 status.apply(&event, record.at);
@@ -188,9 +204,9 @@ fn check(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<Check
         stamps.push(record.at);
     }
     let Some((track, status)) = track else {
-        return Err(BadBundle::Run { run: id, why: "it has no events".to_owned() });
+        return Err(BundleError::Run { run: id, why: "it has no events".to_owned() });
     };
-    let definitions = events.iter().filter_map(definition).collect();
+    let definitions = events.iter().filter_map(definition_hash_of).collect();
     let row = RunRow {
         id,
         session: session.clone(),
@@ -204,17 +220,17 @@ fn check(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<Check
         status_at: status.at,
     };
     let guided = track.submission.guided;
-    Ok(Checked { row, events, stamps, definitions, guided })
+    Ok(CheckedRun { row, events, stamps, definitions, guided })
 }
 
 /// The first event: the run's submission, which belongs to whoever imports it from here on.
-fn begin(
+fn check_first_event(
     event: &mut Event,
     run: RunId,
     session: &SessionId,
     caller: &Caller,
     at: Timestamp,
-) -> Result<(RunTrack, StatusTime), String> {
+) -> Result<(RunTree, StatusTime), String> {
     let Event::Submitted(submission) = event else {
         return Err("a run begins with its submission".to_owned());
     };
@@ -222,20 +238,23 @@ fn begin(
         return Err("it is the submission of another run or session".to_owned());
     }
     submission.caller = caller.clone();
-    Ok((RunTrack::begin(submission, at), StatusTime::begin(at)))
+    Ok((RunTree::from_submission(submission, at), StatusTime::from_submission_time(at)))
 }
 
 /// Every definition that a run needs, each under its own hash and none besides.
-fn pins(bundle: &Bundle, runs: &[Checked]) -> Result<Vec<Pinned>, BadBundle> {
+fn check_definitions(
+    bundle: &Bundle,
+    runs: &[CheckedRun],
+) -> Result<Vec<PinnedDefinition>, BundleError> {
     let needed: BTreeSet<&str> =
         runs.iter().flat_map(|run| &run.definitions).map(String::as_str).collect();
     let versions: BTreeSet<&str> =
         runs.iter().map(|run| run.row.workflow.version.as_str()).collect();
-    let mut pins: Vec<Pinned> = Vec::with_capacity(bundle.definitions.len());
-    let wrong = |hash: &str, why| BadBundle::Definition { hash: hash.to_owned(), why };
+    let mut pins: Vec<PinnedDefinition> = Vec::with_capacity(bundle.definitions.len());
+    let wrong = |hash: &str, why| BundleError::Definition { hash: hash.to_owned(), why };
     for definition in &bundle.definitions {
         let hash = definition.hash.as_str();
-        if bundle::hash(definition.body.as_bytes()) != hash {
+        if bundle::sha256_name(definition.body.as_bytes()) != hash {
             return Err(wrong(hash, "its text has another hash"));
         }
         if !needed.contains(hash) && !versions.contains(hash) {
@@ -244,7 +263,7 @@ fn pins(bundle: &Bundle, runs: &[Checked]) -> Result<Vec<Pinned>, BadBundle> {
         if pins.iter().any(|pin| pin.hash == hash) {
             return Err(wrong(hash, "the bundle has it twice"));
         }
-        pins.push(Pinned { hash: hash.to_owned(), body: definition.body.clone() });
+        pins.push(PinnedDefinition { hash: hash.to_owned(), body: definition.body.clone() });
     }
     match needed.iter().find(|hash| !pins.iter().any(|pin| pin.hash == **hash)) {
         Some(missing) => Err(wrong(missing, "a run is pinned to it, and the bundle lacks it")),
@@ -254,7 +273,7 @@ fn pins(bundle: &Bundle, runs: &[Checked]) -> Result<Vec<Pinned>, BadBundle> {
 
 /// How many brackets of a JSON text are open at once, at most. Records are read without the usual
 /// bound on depth, so whoever takes them from elsewhere looks first.
-fn depth(text: &str) -> usize {
+fn json_depth(text: &str) -> usize {
     let (mut open, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
@@ -273,7 +292,7 @@ fn depth(text: &str) -> usize {
 }
 
 /// An error with its cause, in one line.
-fn told(error: &dyn std::error::Error) -> String {
+fn format_with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

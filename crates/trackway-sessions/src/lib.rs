@@ -5,20 +5,20 @@ mod bundle;
 mod error;
 mod export;
 mod import;
-mod key;
-pub mod log;
 mod markdown;
 mod prune;
 mod reader;
-mod shapes;
+pub mod run_log;
+mod signing_key;
+mod views;
 
-pub use bundle::BadBundle;
+pub use bundle::BundleError;
 pub use error::SessionsError;
-pub use import::Imported;
-pub use key::{BadSigner, SignedBy, fingerprint};
-pub use prune::{Prune, Pruned};
+pub use import::ImportReport;
+pub use prune::{PruneRequest, PrunedSession};
 pub use reader::SessionsReader;
-pub use shapes::{
+pub use signing_key::{ExpectedSigner, ParseSignerError, fingerprint};
+pub use views::{
     GraphDamage, GraphEdge, GraphNode, SessionDetail, SessionDocument, SessionGraph, SessionRun,
     SessionSummary, SessionUsage,
 };

@@ -8,9 +8,9 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use serde::Serialize;
 use trackway_domain::{Access, Caller, SessionId, Timestamp};
 use trackway_engine::SessionView;
-use trackway_ports::{AppendError, Journal, ReadError, Removal, RunFilter, RunHead, RunRow};
+use trackway_ports::{AppendError, Journal, ReadError, RunFilter, RunHead, RunRemoval, RunRow};
 
-use super::{SessionsError, log};
+use super::{SessionsError, run_log};
 
 /// Limit (Sessions): how long a run that was started and never answered keeps its session, at least. Its
 /// tokens may have been lost with the answer to the start, or somebody may be on a long holiday.
@@ -18,7 +18,7 @@ const ABANDONED_AGE_MIN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// What to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Prune {
+pub struct PruneRequest {
     pub now: Timestamp,
     /// Sessions whose newest record is at least this old.
     pub older_than: Duration,
@@ -29,7 +29,7 @@ pub struct Prune {
 /// A session that was removed, or would be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pruned {
+pub struct PrunedSession {
     pub session_id: SessionId,
     pub tenant: String,
     pub user: String,
@@ -37,42 +37,49 @@ pub struct Pruned {
     pub updated_at: String,
 }
 
-impl Prune {
+impl PruneRequest {
     /// Removes them, oldest first. The store must have been opened for writing, unless it is a dry run.
-    pub async fn run(self, journal: &Arc<dyn Journal>) -> Result<Vec<Pruned>, SessionsError> {
+    pub async fn run(
+        self,
+        journal: &Arc<dyn Journal>,
+    ) -> Result<Vec<PrunedSession>, SessionsError> {
         let mut found = Vec::new();
-        for ((caller, session), rows) in sessions(&**journal).await? {
-            if let Some(Old { updated, .. }) = self.old(&**journal, &session, &rows).await? {
+        for ((caller, session), rows) in load_rows_by_session(&**journal).await? {
+            if let Some(PrunableSession { updated, .. }) =
+                self.find_if_prunable(&**journal, &session, &rows).await?
+            {
                 found.push((updated, caller, session));
             }
         }
         found.sort_by(|one, other| (one.0, &one.2).cmp(&(other.0, &other.2)));
         let mut removed = Vec::with_capacity(found.len());
         for (_, caller, session) in found {
-            removed.extend(self.remove(&**journal, caller, session).await?);
+            removed.extend(self.remove_if_still_old(&**journal, caller, session).await?);
         }
         Ok(removed)
     }
 
     /// Looks again: agents go on meanwhile, and reading all the others took its time. What goes on even
     /// after this look, the store notices.
-    async fn remove(
+    async fn remove_if_still_old(
         self,
         journal: &dyn Journal,
         caller: Caller,
         session: SessionId,
-    ) -> Result<Option<Pruned>, SessionsError> {
-        let access = Access::own(caller.clone());
-        let rows = match journal.session_runs(access, session.clone()).await {
+    ) -> Result<Option<PrunedSession>, SessionsError> {
+        let access = Access::own_only(caller.clone());
+        let rows = match journal.list_session_runs(access, session.clone()).await {
             Ok(rows) => rows,
             // It stays, as any damaged session does, and keeps no other from going.
             Err(ReadError::Damaged { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let Some(Old { updated, heads }) = self.old(journal, &session, &rows).await? else {
+        let Some(PrunableSession { updated, heads }) =
+            self.find_if_prunable(journal, &session, &rows).await?
+        else {
             return Ok(None);
         };
-        let pruned = Pruned {
+        let pruned = PrunedSession {
             session_id: session.clone(),
             tenant: caller.tenant.to_string(),
             user: caller.user.to_string(),
@@ -82,8 +89,8 @@ impl Prune {
         if self.dry_run {
             return Ok(Some(pruned));
         }
-        let removal = Removal { runs: heads, session: Some((caller, session)) };
-        match journal.remove(removal).await {
+        let removal = RunRemoval { runs: heads, session: Some((caller, session)) };
+        match journal.remove_runs(removal).await {
             Ok(()) => Ok(Some(pruned)),
             Err(AppendError::Conflict { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -91,50 +98,52 @@ impl Prune {
     }
 
     /// The session as it stands, if it is one to remove.
-    async fn old(
+    async fn find_if_prunable(
         self,
         journal: &dyn Journal,
         session: &SessionId,
         rows: &[RunRow],
-    ) -> Result<Option<Old>, SessionsError> {
+    ) -> Result<Option<PrunableSession>, SessionsError> {
         // Rows tell of most sessions that they are to stay, without their logs being read.
-        if rows.is_empty() || rows.iter().any(|row| row.runnable || !self.is_old(row.status_at)) {
+        if rows.is_empty()
+            || rows.iter().any(|row| row.runnable || !self.is_older_than_limit(row.status_at))
+        {
             return Ok(None);
         }
         let mut tracks = Vec::with_capacity(rows.len());
         let mut heads = Vec::with_capacity(rows.len());
         for row in rows {
-            let log = log::read(journal, row.id).await?;
-            heads.push(RunHead { run: row.id, head: log.head() });
-            tracks.push(log.track(row));
+            let log = run_log::load_run_log(journal, row.id).await?;
+            heads.push(RunHead { run: row.id, head: log.last_seq() });
+            tracks.push(log.to_run_track(row));
         }
         let updated = tracks.iter().map(|track| track.updated_at).max().unwrap_or_default();
         let view = SessionView::new(session.clone(), tracks);
         let spared = self.older_than.max(ABANDONED_AGE_MIN);
         let abandoned =
             self.now.millis().saturating_sub(i64::try_from(spared.as_millis()).unwrap_or(i64::MAX));
-        let is_old = view.may_be_removed(Timestamp(abandoned)) && self.is_old(updated);
-        Ok(is_old.then_some(Old { updated, heads }))
+        let is_old = view.can_be_removed(Timestamp(abandoned)) && self.is_older_than_limit(updated);
+        Ok(is_old.then_some(PrunableSession { updated, heads }))
     }
 
-    fn is_old(self, at: Timestamp) -> bool {
-        self.now.since(at) >= self.older_than
+    fn is_older_than_limit(self, at: Timestamp) -> bool {
+        self.now.duration_since(at) >= self.older_than
     }
 }
 
 /// A session that is old enough, as it stood when it was looked at.
-struct Old {
+struct PrunableSession {
     /// When it was last changed.
     updated: Timestamp,
     heads: Vec<RunHead>,
 }
 
 /// The rows of every session. One session id may name sessions of several callers.
-async fn sessions(
+async fn load_rows_by_session(
     journal: &dyn Journal,
 ) -> Result<HashMap<(Caller, SessionId), Vec<RunRow>>, SessionsError> {
     let mut sessions: HashMap<(Caller, SessionId), Vec<RunRow>> = HashMap::new();
-    for row in log::all_rows(journal, RunFilter::default()).await? {
+    for row in run_log::load_all_rows(journal, RunFilter::default()).await? {
         let key = (row.caller.clone(), row.session.clone());
         sessions.entry(key).or_default().push(row);
     }

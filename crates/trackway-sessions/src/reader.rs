@@ -2,16 +2,16 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use trackway_agent::Bill;
+use trackway_agent::UsageReport;
 use trackway_domain::{Access, SessionId};
 use trackway_engine::SessionView;
 use trackway_ports::{Journal, RunRow};
 
-use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsError, log};
+use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsError, run_log};
 
 /// How many other sessions an error about an unknown one looks through for one that was meant.
 /// Limit (Sessions): sessions that are searched for a similar id.
-const NEAR_MAX: usize = 500;
+const SIMILAR_IDS_SEARCHED_MAX: usize = 500;
 
 /// The sessions that somebody may see. Reading needs a store that was opened for reading only.
 #[derive(Debug, Clone)]
@@ -22,19 +22,19 @@ pub struct SessionsReader {
 
 impl SessionsReader {
     /// For the caller on a machine without auth.
-    pub fn local(journal: Arc<dyn Journal>) -> Self {
-        Self::of(journal, Access::local())
+    pub fn for_local_caller(journal: Arc<dyn Journal>) -> Self {
+        Self::for_access(journal, Access::local())
     }
 
-    pub fn of(journal: Arc<dyn Journal>, access: Access) -> Self {
+    pub fn for_access(journal: Arc<dyn Journal>, access: Access) -> Self {
         Self { journal, access }
     }
 
     /// The sessions, those that something was recorded in last coming first.
-    pub async fn list(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
+    pub async fn list_sessions(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
         let mut sessions = Vec::new();
-        for row in self.journal.sessions(self.access.clone(), limit).await? {
-            let runs = row.workflows.iter().filter(|workflow| !workflow.holds_session_notes());
+        for row in self.journal.list_sessions(self.access.clone(), limit).await? {
+            let runs = row.workflows.iter().filter(|workflow| !workflow.is_session_notes());
             let names: Vec<&str> = runs.map(|workflow| workflow.name.as_str()).collect();
             let workflows: BTreeSet<&str> = names.iter().copied().collect();
             sessions.push(SessionSummary {
@@ -49,25 +49,30 @@ impl SessionsReader {
     }
 
     /// Everything that the log tells of a session.
-    pub async fn view(&self, id: &SessionId) -> Result<SessionView, SessionsError> {
-        let rows = self.rows(id).await?;
+    pub async fn load_session(&self, id: &SessionId) -> Result<SessionView, SessionsError> {
+        let rows = self.load_session_rows(id).await?;
         let mut tracks = Vec::with_capacity(rows.len());
         for row in &rows {
-            tracks.push(log::read(&*self.journal, row.id).await?.track(row));
+            tracks.push(run_log::load_run_log(&*self.journal, row.id).await?.to_run_track(row));
         }
         Ok(SessionView::new(id.clone(), tracks))
     }
 
     /// The session's runs and documents.
-    pub async fn show(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
-        let rows = self.rows(id).await?;
+    pub async fn load_session_detail(
+        &self,
+        id: &SessionId,
+    ) -> Result<SessionDetail, SessionsError> {
+        let rows = self.load_session_rows(id).await?;
         let (mut tracks, mut usage) = (Vec::with_capacity(rows.len()), SessionUsage::default());
         for row in &rows {
-            let log = log::read(&*self.journal, row.id).await?;
-            if let Some(bill) = Bill::of(log.events.iter().map(|stored| &stored.event)) {
-                usage.add(&row.workflow.name, &bill);
+            let log = run_log::load_run_log(&*self.journal, row.id).await?;
+            if let Some(bill) =
+                UsageReport::from_events(log.events.iter().map(|stored| &stored.event))
+            {
+                usage.add_run(&row.workflow.name, &bill);
             }
-            tracks.push(log.track(row));
+            tracks.push(log.to_run_track(row));
         }
         let detail = SessionDetail::from(&SessionView::new(id.clone(), tracks));
         let usage = (usage.total.total.calls > 0).then_some(usage);
@@ -75,30 +80,34 @@ impl SessionsReader {
     }
 
     /// The session's lineage.
-    pub async fn graph(&self, id: &SessionId) -> Result<SessionGraph, SessionsError> {
-        Ok(SessionGraph::from(&self.view(id).await?))
+    pub async fn load_session_graph(&self, id: &SessionId) -> Result<SessionGraph, SessionsError> {
+        Ok(SessionGraph::from(&self.load_session(id).await?))
     }
 
     /// The session as a page of Markdown: every run, every branch, every document.
-    pub async fn markdown(&self, id: &SessionId) -> Result<String, SessionsError> {
-        let view = self.view(id).await?;
-        Ok(super::markdown::page(&view))
+    pub async fn render_session_markdown(&self, id: &SessionId) -> Result<String, SessionsError> {
+        let view = self.load_session(id).await?;
+        Ok(super::markdown::render_session(&view))
     }
 
     /// The session's own notes as Markdown, oldest first.
-    pub async fn notes(&self, id: &SessionId) -> Result<String, SessionsError> {
-        let view = self.view(id).await?;
-        Ok(super::markdown::notes_page(&view.notes()))
+    pub async fn render_notes_markdown(&self, id: &SessionId) -> Result<String, SessionsError> {
+        let view = self.load_session(id).await?;
+        Ok(super::markdown::render_notes(&view.notes()))
     }
 
     /// The runs of a session; there is at least one.
-    pub(super) async fn rows(&self, id: &SessionId) -> Result<Vec<RunRow>, SessionsError> {
-        let rows = self.journal.session_runs(self.access.clone(), id.clone()).await?;
+    pub(super) async fn load_session_rows(
+        &self,
+        id: &SessionId,
+    ) -> Result<Vec<RunRow>, SessionsError> {
+        let rows = self.journal.list_session_runs(self.access.clone(), id.clone()).await?;
         if !rows.is_empty() {
             return Ok(rows);
         }
-        let known = self.journal.sessions(self.access.clone(), NEAR_MAX).await?;
+        let known =
+            self.journal.list_sessions(self.access.clone(), SIMILAR_IDS_SEARCHED_MAX).await?;
         let known = known.into_iter().map(|row| row.id.to_string()).collect();
-        Err(SessionsError::Unknown { id: id.clone(), known })
+        Err(SessionsError::UnknownSession { id: id.clone(), known })
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions in real stores: read, carried to another one, refused, removed.
 
 mod bundles;
-mod kit;
 mod reading;
 mod retention;
+mod session_store;

@@ -16,8 +16,8 @@ use trackway_ports::{BlobHash, Blobs, ReadError, ReadFuture};
 
 use crate::{
     database::{open_folder, sync_folder},
-    private::{make_private_folder, private_file},
-    readers,
+    private_files::{create_private_folder, private_file_options},
+    reader_pool,
 };
 
 /// Why a blob was not written.
@@ -32,7 +32,7 @@ pub(crate) enum BlobError {
 
 impl BlobError {
     /// If the disk is full, the file is removed, and the next attempt writes another one.
-    fn sync(error: io::Error) -> Self {
+    fn from_sync_error(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Unavailable(error),
             _ => Self::Unknown(error),
@@ -42,7 +42,7 @@ impl BlobError {
 
 /// Whether the file itself is missing or unreadable. Any other error, such as a lack of file
 /// descriptors, says nothing about the file.
-fn is_damage(error: &io::Error) -> bool {
+fn is_file_damage(error: &io::Error) -> bool {
     /// The same number on every Unix.
     const EIO: i32 = 5;
     let kind = error.kind();
@@ -60,24 +60,24 @@ pub struct FolderBlobs {
 impl FolderBlobs {
     /// The blobs of the store in `folder`. Creates `folder/blobs` if it is missing.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let blobs = Self::existing(folder);
-        make_private_folder(&blobs.folder)?;
+        let blobs = Self::in_existing_folder(folder);
+        create_private_folder(&blobs.folder)?;
         sync_folder(folder)?;
         Ok(blobs)
     }
 
     /// Like `open`, but creates nothing.
-    pub(crate) fn existing(folder: &Path) -> Self {
+    pub(crate) fn in_existing_folder(folder: &Path) -> Self {
         Self { folder: folder.join("blobs").into() }
     }
 
     /// Writes the bytes under their hash. After it returns they survive a power cut.
-    pub(crate) fn write(&self, hash: BlobHash, bytes: &[u8]) -> Result<(), BlobError> {
-        let path = self.path(hash);
+    pub(crate) fn write_blob(&self, hash: BlobHash, bytes: &[u8]) -> Result<(), BlobError> {
+        let path = self.blob_path(hash);
         // Existing bytes are compared, so that a caller that still has the content repairs a damaged
         // blob.
         if fs::read(&path).ok().as_deref() != Some(bytes) {
-            self.write_file(&path, bytes)?;
+            self.write_blob_file(&path, bytes)?;
         }
         // Also for an existing blob: its writer may not have reached this line yet.
         let Some(folder) = open_folder(&self.folder).map_err(BlobError::Unavailable)? else {
@@ -86,39 +86,40 @@ impl FolderBlobs {
         folder.sync_all().map_err(BlobError::Unknown)
     }
 
-    pub(crate) fn read(&self, hash: BlobHash) -> Result<Vec<u8>, ReadError> {
+    pub(crate) fn read_blob(&self, hash: BlobHash) -> Result<Vec<u8>, ReadError> {
         let damaged = |reason: String| ReadError::DamagedBlob { hash: hash.to_string(), reason };
-        let bytes = fs::read(self.path(hash)).map_err(|error| match is_damage(&error) {
-            true => damaged(error.to_string()),
-            false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
-        })?;
-        if hash_of(&bytes) != hash {
+        let bytes =
+            fs::read(self.blob_path(hash)).map_err(|error| match is_file_damage(&error) {
+                true => damaged(error.to_string()),
+                false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
+            })?;
+        if hash_bytes(&bytes) != hash {
             return Err(damaged("its bytes do not match its hash".to_owned()));
         }
         Ok(bytes)
     }
 
     /// Whether a file of that name exists; a named file is complete.
-    pub(crate) fn has(&self, hash: BlobHash) -> bool {
-        self.path(hash).is_file()
+    pub(crate) fn contains_blob(&self, hash: BlobHash) -> bool {
+        self.blob_path(hash).is_file()
     }
 
     /// A missing file is no error. After a power cut the file may exist again, which only costs disk
     /// space.
-    pub(crate) fn remove(&self, hash: BlobHash) -> io::Result<()> {
-        match fs::remove_file(self.path(hash)) {
+    pub(crate) fn remove_blob(&self, hash: BlobHash) -> io::Result<()> {
+        match fs::remove_file(self.blob_path(hash)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
     }
 
     /// The file gets its name only after its bytes are durable, so a named file is complete.
-    fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<(), BlobError> {
-        let (mut file, unfinished) = create_unfinished(path).map_err(BlobError::Unavailable)?;
+    fn write_blob_file(&self, path: &Path, bytes: &[u8]) -> Result<(), BlobError> {
+        let (mut file, unfinished) = create_temporary_file(path).map_err(BlobError::Unavailable)?;
         let written = file
             .write_all(bytes)
             .map_err(BlobError::Unavailable)
-            .and_then(|()| file.sync_all().map_err(BlobError::sync))
+            .and_then(|()| file.sync_all().map_err(BlobError::from_sync_error))
             .and_then(|()| fs::rename(&unfinished, path).map_err(BlobError::Unavailable));
         if written.is_err() {
             // Best effort: the error that matters is the one above.
@@ -127,17 +128,17 @@ impl FolderBlobs {
         written
     }
 
-    fn path(&self, hash: BlobHash) -> PathBuf {
+    fn blob_path(&self, hash: BlobHash) -> PathBuf {
         self.folder.join(hash.to_string())
     }
 }
 
 impl Blobs for FolderBlobs {
-    fn put(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
+    fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
         let blobs = self.clone();
-        Box::pin(readers::off_the_runtime(move || {
-            let hash = hash_of(&bytes);
-            match blobs.write(hash, &bytes) {
+        Box::pin(reader_pool::run_blocking(move || {
+            let hash = hash_bytes(&bytes);
+            match blobs.write_blob(hash, &bytes) {
                 Ok(()) => Ok(hash),
                 Err(BlobError::Unavailable(error)) => Err(ReadError::Unavailable {
                     reason: format!("blob {hash} cannot be written now: {error}"),
@@ -149,24 +150,24 @@ impl Blobs for FolderBlobs {
         }))
     }
 
-    fn get(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {
+    fn load_blob(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {
         let blobs = self.clone();
-        Box::pin(readers::off_the_runtime(move || blobs.read(hash)))
+        Box::pin(reader_pool::run_blocking(move || blobs.read_blob(hash)))
     }
 }
 
-pub(crate) fn hash_of(bytes: &[u8]) -> BlobHash {
+pub(crate) fn hash_bytes(bytes: &[u8]) -> BlobHash {
     BlobHash(Sha256::digest(bytes).into())
 }
 
 /// A new file next to `path` that no other writer uses.
-fn create_unfinished(path: &Path) -> io::Result<(File, PathBuf)> {
+fn create_temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     /// Makes the names of this process's unfinished files unique.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let unfinished = path.with_extension(format!("{}-{number}.part", process::id()));
-        match private_file().write(true).create_new(true).open(&unfinished) {
+        match private_file_options().write(true).create_new(true).open(&unfinished) {
             Ok(file) => return Ok((file, unfinished)),
             // Left by a dead process with the same id, or in use by a process in another container.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

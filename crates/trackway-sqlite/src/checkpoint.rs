@@ -19,21 +19,21 @@ const FRAMES_LARGE: i64 = 8_192;
 
 /// The writer's side of the checkpoint thread.
 #[derive(Debug)]
-pub(crate) struct Checkpoints {
-    orders: SyncSender<Order>,
-    turns: Arc<Turns>,
+pub(crate) struct CheckpointHandle {
+    orders: SyncSender<CheckpointOrder>,
+    turns: Arc<FairLock>,
 }
 
 /// The thread's own side.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
     conn: Connection,
-    orders: Receiver<Order>,
-    turns: Arc<Turns>,
+    orders: Receiver<CheckpointOrder>,
+    turns: Arc<FairLock>,
 }
 
 #[derive(Debug)]
-enum Order {
+enum CheckpointOrder {
     Move,
     /// Move everything, truncate the log and end.
     Finish,
@@ -43,44 +43,44 @@ enum Order {
 /// `next`, so the other thread cannot overtake it repeatedly. Plain mutexes: both sides are threads
 /// that may block.
 #[derive(Debug, Default)]
-struct Turns {
+struct FairLock {
     next: Mutex<()>,
     work: Mutex<()>,
 }
 
-impl Turns {
-    fn take(&self) -> MutexGuard<'_, ()> {
+impl FairLock {
+    fn lock_fairly(&self) -> MutexGuard<'_, ()> {
         let _next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-pub(crate) fn pair(conn: Connection) -> (Checkpoints, Checkpointer) {
+pub(crate) fn new_checkpointer(conn: Connection) -> (CheckpointHandle, Checkpointer) {
     // One waiting order is enough: it will include everything that was committed before it starts.
     let (sender, receiver) = sync_channel(1);
-    let turns = Arc::new(Turns::default());
-    let checkpoints = Checkpoints { orders: sender, turns: Arc::clone(&turns) };
+    let turns = Arc::new(FairLock::default());
+    let checkpoints = CheckpointHandle { orders: sender, turns: Arc::clone(&turns) };
     let checkpointer = Checkpointer { conn, orders: receiver, turns };
     (checkpoints, checkpointer)
 }
 
-impl Checkpoints {
+impl CheckpointHandle {
     /// The writer holds it for one transaction.
-    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turns.take()
+    pub(crate) fn lock_for_write(&self) -> MutexGuard<'_, ()> {
+        self.turns.lock_fairly()
     }
 
-    pub(crate) fn wake_for(&self, frames: i64) {
+    pub(crate) fn wake_if_due(&self, frames: i64) {
         if frames >= FRAMES_PER_CHECKPOINT {
             // A full channel means that the thread is already awake.
-            let _ = self.orders.try_send(Order::Move);
+            let _ = self.orders.try_send(CheckpointOrder::Move);
         }
     }
 
     /// The writer ended without an error. After a failure of the writer this is not called, and the
     /// files on the disk stay unchanged.
-    pub(crate) fn finish(self) {
-        let _ = self.orders.send(Order::Finish);
+    pub(crate) fn finish_and_truncate(self) {
+        let _ = self.orders.send(CheckpointOrder::Finish);
     }
 }
 
@@ -88,9 +88,9 @@ impl Checkpointer {
     pub(crate) fn run(self) {
         for order in &self.orders {
             match order {
-                Order::Move => self.checkpoint(),
-                Order::Finish => {
-                    self.attempt("TRUNCATE");
+                CheckpointOrder::Move => self.move_log_into_database(),
+                CheckpointOrder::Finish => {
+                    self.run_checkpoint("TRUNCATE");
                     return;
                 }
             }
@@ -98,19 +98,19 @@ impl Checkpointer {
         let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 
-    fn checkpoint(&self) {
-        let frames = self.attempt("PASSIVE");
+    fn move_log_into_database(&self) {
+        let frames = self.run_checkpoint("PASSIVE");
         if frames > FRAMES_LARGE {
             // Most pages were moved while the writer was running; it waits only for the rest. After
             // that the whole log has been moved, and the next commit restarts it.
-            let _turn = self.turns.take();
-            self.attempt("PASSIVE");
+            let _turn = self.turns.lock_fairly();
+            self.run_checkpoint("PASSIVE");
         }
     }
 
     /// Runs one checkpoint and returns the pages in the log. A failure loses nothing: the rest stays
     /// in the log, and the next attempt copies all of it.
-    fn attempt(&self, mode: &str) -> i64 {
+    fn run_checkpoint(&self, mode: &str) -> i64 {
         let sql = format!("PRAGMA wal_checkpoint({mode})");
         let result = self
             .conn

@@ -12,8 +12,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::{
     checksum, migrate,
-    private::{make_private_file, make_private_folder, tighten_file},
-    wal::lost_commits,
+    private_files::{create_private_file, create_private_folder, restrict_file_permissions},
+    wal_inspection::count_lost_commits,
 };
 
 /// How long a connection waits for the transaction of another process. Our own take milliseconds. After
@@ -83,44 +83,44 @@ pub(crate) struct Database {
 
 impl Database {
     /// Creates the folder if it is missing, and makes it durable.
-    pub(crate) fn create(folder: &Path, busy_wait: Duration) -> Result<Self, OpenError> {
+    pub(crate) fn create_in_folder(folder: &Path, busy_wait: Duration) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Folder { folder: folder.to_owned(), source };
-        make_private_folder(folder).map_err(failed)?;
+        create_private_folder(folder).map_err(failed)?;
         // The entry of a new folder is stored in its parent folder.
         if let Ok(parent) = folder.join("..").canonicalize() {
             sync_folder(&parent).map_err(failed)?;
         }
         let database = Self { folder: folder.to_owned(), busy_wait };
         // SQLite gives its additional files the permissions of the database.
-        make_private_file(&database.file()).map_err(failed)?;
+        create_private_file(&database.database_path()).map_err(failed)?;
         for beside in ["trackway.db-wal", "trackway.db-shm"] {
-            tighten_file(&folder.join(beside));
+            restrict_file_permissions(&folder.join(beside));
         }
         Ok(database)
     }
 
     /// The store in an existing folder, for reading.
-    pub(crate) fn existing(folder: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn open_existing(folder: &Path) -> Result<Self, OpenError> {
         let database = Self { folder: folder.to_owned(), busy_wait: BUSY_WAIT };
-        if !database.file().is_file() {
+        if !database.database_path().is_file() {
             return Err(OpenError::Missing { folder: folder.to_owned() });
         }
         Ok(database)
     }
 
-    fn file(&self) -> PathBuf {
+    fn database_path(&self) -> PathBuf {
         self.folder.join("trackway.db")
     }
 
     /// The writer's connection. The database is migrated to the current version.
-    pub(crate) fn writer(&self) -> Result<Connection, OpenError> {
-        let mut conn = self.writable(OpenFlags::SQLITE_OPEN_CREATE)?;
+    pub(crate) fn open_writer(&self) -> Result<Connection, OpenError> {
+        let mut conn = self.open_writable(OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
         // A page that is written to the log before the commit would be written again at the commit.
         conn.pragma_update(None, "cache_spill", false)?;
         conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
-        migrate::migrate(&mut conn)?;
-        checksum::teach(&conn)?;
+        migrate::migrate_schema(&mut conn)?;
+        checksum::register_run_checksum(&conn)?;
         Ok(conn)
     }
 
@@ -132,7 +132,8 @@ impl Database {
             frames.ok().and_then(|frames: i64| u64::try_from(frames).ok())
         };
         let whole = frames();
-        let lost = whole.map(|whole| lost_commits(&self.folder.join("trackway.db-wal"), whole));
+        let lost =
+            whole.map(|whole| count_lost_commits(&self.folder.join("trackway.db-wal"), whole));
         // If another process has written meanwhile, the result says nothing.
         if let Some(Ok(commits @ 1..)) = lost
             && frames() == whole
@@ -145,23 +146,23 @@ impl Database {
     }
 
     /// The connection that moves the write-ahead log into the database.
-    pub(crate) fn checkpointer(&self) -> Result<Connection, OpenError> {
-        let conn = self.writable(OpenFlags::empty())?;
+    pub(crate) fn open_checkpointer(&self) -> Result<Connection, OpenError> {
+        let conn = self.open_writable(OpenFlags::empty())?;
         conn.busy_timeout(CLOSE_WAIT)?;
         Ok(conn)
     }
 
     /// A connection that cannot write.
-    pub(crate) fn reader(&self) -> Result<Connection, rusqlite::Error> {
-        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    pub(crate) fn open_reader(&self) -> Result<Connection, rusqlite::Error> {
+        let conn = self.open_connection(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
         conn.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
         Ok(conn)
     }
 
-    fn writable(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
-        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | flags)?;
-        use_wal(&conn)?;
+    fn open_writable(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+        let conn = self.open_connection(OpenFlags::SQLITE_OPEN_READ_WRITE | flags)?;
+        enable_wal(&conn)?;
         conn.pragma_update(None, "synchronous", "full")?;
         // On macOS a plain fsync leaves the data in the cache of the drive; on other systems this does
         // nothing.
@@ -173,10 +174,12 @@ impl Database {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-    fn connect(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    fn open_connection(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
         // Each connection is used by one thread at a time, so SQLite does not need to lock it.
-        let conn =
-            Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        let conn = Connection::open_with_flags(
+            self.database_path(),
+            flags | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )?;
         conn.busy_timeout(self.busy_wait)?;
         // Query plans do not depend on the values of parameters. Otherwise SQLite plans a statement with
         // `LIMIT ?` again at each use, which costs more than the read itself.
@@ -188,7 +191,7 @@ impl Database {
 /// Switches to the write-ahead log. On a database that already uses it, this changes nothing. On a new one
 /// it needs exclusive access, and SQLite does not wait for that, so it is tried again for as long as a
 /// connection waits for other locks.
-fn use_wal(conn: &Connection) -> Result<(), rusqlite::Error> {
+fn enable_wal(conn: &Connection) -> Result<(), rusqlite::Error> {
     let mut waited = Duration::ZERO;
     loop {
         match conn.pragma_update(None, "journal_mode", "wal") {

@@ -8,42 +8,43 @@ use std::{
 };
 
 use tokio::sync::oneshot;
-use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, Done, Faults,
-    FeedCursor, FeedPage, Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId,
-    OutboxRow, PortFuture, ReadError, ReadFuture, Receipt, Removal, RunFilter, RunPage, RunQuery,
-    RunRow, SessionRow, Stored, StoredRun, WorkerId, WriteFuture,
+    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, FaultInjector,
+    FeedCursor, FeedPage, Hook, Journal, LineageLimits, MessageClaim, MessageClaimKey,
+    NoFaultInjection, NodeLineage, NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError,
+    ReadFuture, RunFilter, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent,
+    StoredNode, StoredRun, WorkerId, WriteFuture,
 };
 
 use crate::{
     FolderBlobs, OpenError, checkpoint,
     database::{BUSY_WAIT, Database},
     migrate,
-    prepared::{Job, Prepared, Upkeep, Work},
-    read::{self, Source},
-    readers::Readers,
-    writer::{self, Writer},
+    read::{self, ReadSource},
+    reader_pool::ReaderPool,
+    write_jobs::{EncodedAppend, Maintenance, WriteJob, WriteRequest},
+    writer::{self, WriterThread},
 };
 
 /// The reason of failures after the writer has died.
-const DIED: &str = "its writer has died";
+const WRITER_DIED: &str = "its writer has died";
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SqliteOptions {
     /// Reached on the writer's thread: at `store:before-commit`, `store:after-commit` and
     /// `store:after-done`; for claims at `store:before-claim` and `store:after-claim`; for removals at
     /// `store:before-sweep` and `store:after-sweep`. A panic there ends that thread without an answer to
     /// any caller, which simulates a crash.
-    pub faults: Arc<dyn Faults>,
+    pub faults: Arc<dyn FaultInjector>,
     /// How long an append waits for another process that has the database locked.
     pub busy_wait: Duration,
 }
 
-impl Default for Options {
+impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { faults: Arc::new(NoFaults), busy_wait: BUSY_WAIT }
+        Self { faults: Arc::new(NoFaultInjection), busy_wait: BUSY_WAIT }
     }
 }
 
@@ -52,12 +53,12 @@ impl Default for Options {
 pub struct SqliteJournal {
     /// The writer's inbox; `None` after the journal is closed. A plain mutex: it is locked for one send,
     /// and it ensures that no append follows the closing.
-    inbox: Mutex<Option<Sender<Job>>>,
+    inbox: Mutex<Option<Sender<WriteJob>>>,
     /// Why appends fail if there is no inbox.
     refusal: AppendError,
     /// Locked while the threads are joined, so that a second `close` waits for the first.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
-    readers: Readers,
+    readers: ReaderPool,
     blobs: FolderBlobs,
     /// The worker with the exclusive lease.
     pub(crate) sole: Mutex<Option<WorkerId>>,
@@ -66,27 +67,28 @@ pub struct SqliteJournal {
 impl SqliteJournal {
     /// Opens the store in this folder and creates whatever is missing.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        Self::open_with(folder, Options::default())
+        Self::open_with(folder, SqliteOptions::default())
     }
 
-    pub fn open_with(folder: &Path, options: Options) -> Result<Self, OpenError> {
-        let database = Database::create(folder, options.busy_wait)?;
+    pub fn open_with(folder: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
+        let database = Database::create_in_folder(folder, options.busy_wait)?;
         let blobs = FolderBlobs::open(folder)
             .map_err(|source| OpenError::Folder { folder: folder.to_owned(), source })?;
-        let conn = database.writer()?;
+        let conn = database.open_writer()?;
         database.warn_of_lost_commits(&conn);
-        let (checkpoints, checkpointer) = checkpoint::pair(database.checkpointer()?);
-        let writer = Writer { blobs: blobs.clone(), faults: options.faults, checkpoints };
-        let (inbox, receiver) = writer::inbox();
+        let (checkpoints, checkpointer) =
+            checkpoint::new_checkpointer(database.open_checkpointer()?);
+        let writer = WriterThread { blobs: blobs.clone(), faults: options.faults, checkpoints };
+        let (inbox, receiver) = writer::new_job_channel();
         let threads = vec![
-            start("trackway-writer", move || writer.run(conn, &receiver))?,
-            start("trackway-checkpoint", move || checkpointer.run())?,
+            spawn_thread("trackway-writer", move || writer.run_writer_thread(conn, &receiver))?,
+            spawn_thread("trackway-checkpoint", move || checkpointer.run())?,
         ];
         Ok(Self {
             inbox: Mutex::new(Some(inbox)),
             refusal: AppendError::Closed,
             threads: Arc::new(Mutex::new(threads)),
-            readers: Readers::new(database),
+            readers: ReaderPool::new(database),
             blobs,
             sole: Mutex::default(),
         })
@@ -94,14 +96,14 @@ impl SqliteJournal {
 
     /// Opens an existing store for reading, even while a server is running. Every append fails.
     pub fn open_read_only(folder: &Path) -> Result<Self, OpenError> {
-        let database = Database::existing(folder)?;
-        migrate::check(&database.reader()?)?;
+        let database = Database::open_existing(folder)?;
+        migrate::check_version(&database.open_reader()?)?;
         Ok(Self {
             inbox: Mutex::new(None),
             refusal: AppendError::Broken { reason: "it was opened for reading only".to_owned() },
             threads: Arc::default(),
-            readers: Readers::new(database),
-            blobs: FolderBlobs::existing(folder),
+            readers: ReaderPool::new(database),
+            blobs: FolderBlobs::in_existing_folder(folder),
             sole: Mutex::default(),
         })
     }
@@ -111,12 +113,12 @@ impl SqliteJournal {
         self.blobs.clone()
     }
 
-    fn hand_in(&self, work: Work, done: Done) {
-        let job = Job { work, done };
-        let (job, refusal) = match &*self.inbox() {
+    fn enqueue(&self, work: WriteRequest, done: AppendCallback) {
+        let job = WriteJob { work, done };
+        let (job, refusal) = match &*self.lock_inbox() {
             Some(inbox) => match inbox.send(job) {
                 Ok(()) => return,
-                Err(unsent) => (unsent.0, AppendError::Broken { reason: DIED.to_owned() }),
+                Err(unsent) => (unsent.0, AppendError::Broken { reason: WRITER_DIED.to_owned() }),
             },
             None => (job, self.refusal.clone()),
         };
@@ -124,162 +126,188 @@ impl SqliteJournal {
     }
 
     /// Hands in work that is not an append, and waits for it.
-    pub(crate) fn wait_for(&self, upkeep: Upkeep) -> WriteFuture<'_> {
+    pub(crate) fn enqueue_and_wait(&self, upkeep: Maintenance) -> WriteFuture<'_> {
         let (sender, receiver) = oneshot::channel();
         // The caller may have stopped waiting.
-        let done: Done = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
-        self.hand_in(Work::Upkeep(upkeep), done);
+        let done: AppendCallback = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
+        self.enqueue(WriteRequest::Maintenance(upkeep), done);
         Box::pin(async {
-            receiver.await.unwrap_or_else(|_| Err(AppendError::Broken { reason: DIED.to_owned() }))
+            receiver
+                .await
+                .unwrap_or_else(|_| Err(AppendError::Broken { reason: WRITER_DIED.to_owned() }))
         })
     }
 
     /// Reads on a separate thread.
-    pub(crate) fn read<T: Send + 'static>(
+    pub(crate) fn read_on_pool<T: Send + 'static>(
         &self,
-        read: impl FnOnce(Source<'_>) -> Result<T, ReadError> + Send + 'static,
+        read: impl FnOnce(ReadSource<'_>) -> Result<T, ReadError> + Send + 'static,
     ) -> ReadFuture<'_, T> {
         let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read(Source { conn, blobs: &blobs })))
+        Box::pin(
+            self.readers.read_with_connection(move |conn| read(ReadSource { conn, blobs: &blobs })),
+        )
     }
 
-    fn inbox(&self) -> MutexGuard<'_, Option<Sender<Job>>> {
+    fn lock_inbox(&self) -> MutexGuard<'_, Option<Sender<WriteJob>>> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Journal for SqliteJournal {
-    fn append(&self, append: Append, done: Done) {
-        self.hand_in(Work::append(append), done);
+    fn append(&self, append: Append, done: AppendCallback) {
+        self.enqueue(WriteRequest::encode_append(append), done);
     }
 
     fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_> {
-        self.wait_for(Upkeep::Together(appends.into_iter().map(Prepared::new).collect()))
+        self.enqueue_and_wait(Maintenance::AppendAll(
+            appends.into_iter().map(EncodedAppend::new).collect(),
+        ))
     }
 
-    fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<Receipt>> {
-        self.read(move |from| read::receipt(from.conn, run, expected, id))
+    fn find_receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> ReadFuture<'_, Option<AppendReceipt>> {
+        self.read_on_pool(move |from| read::find_receipt(from.conn, run, expected, id))
     }
 
-    fn feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
-        self.read(move |from| read::feed(from, &access, &after, limit))
+    fn list_feed(
+        &self,
+        access: Access,
+        after: FeedCursor,
+        limit: usize,
+    ) -> ReadFuture<'_, FeedPage> {
+        self.read_on_pool(move |from| read::list_feed(from, &access, &after, limit))
     }
 
-    fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
-        self.read(move |from| read::events(from, run, after, limit))
+    fn list_events(
+        &self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+        self.read_on_pool(move |from| read::list_events(from, run, after, limit))
     }
 
     fn stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
-        self.read(move |from| read::stored_run(from, run, limit))
+        self.read_on_pool(move |from| read::stored_run(from, run, limit))
     }
 
-    fn events_after_pos(
+    fn list_events_after_position(
         &self,
         run: RunId,
-        after: Pos,
+        after: Position,
         limit: usize,
-    ) -> ReadFuture<'_, Vec<Stored>> {
-        self.read(move |from| read::events_after_pos(from, run, after, limit))
+    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+        self.read_on_pool(move |from| read::list_events_after_position(from, run, after, limit))
     }
 
-    fn newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
-        self.read(move |from| read::newest_events(from, run, limit))
+    fn list_newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
+        self.read_on_pool(move |from| read::list_newest_events(from, run, limit))
     }
 
-    fn run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>> {
-        self.read(move |from| read::run(from.conn, run))
+    fn find_run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>> {
+        self.read_on_pool(move |from| read::find_run(from.conn, run))
     }
 
-    fn runs(
+    fn list_runs(
         &self,
         filter: RunFilter,
         before: Option<RunId>,
         limit: usize,
     ) -> ReadFuture<'_, Vec<RunRow>> {
-        self.read(move |from| read::runs(from.conn, &filter, before, limit))
+        self.read_on_pool(move |from| read::list_runs(from.conn, &filter, before, limit))
     }
 
-    fn runs_by_status(&self, query: RunQuery) -> ReadFuture<'_, RunPage> {
-        self.read(move |from| read::runs_by_status(from.conn, &query))
+    fn list_runs_by_status_time(&self, query: StatusTimeQuery) -> ReadFuture<'_, RunPage> {
+        self.read_on_pool(move |from| read::list_runs_by_status_time(from.conn, &query))
     }
 
-    fn waiting(
+    fn list_waiting_runs(
         &self,
         caller: Caller,
         session: SessionId,
         workflow: Option<String>,
         limit: usize,
     ) -> ReadFuture<'_, Vec<RunId>> {
-        self.read(move |from| {
-            read::waiting(from.conn, &caller, &session, workflow.as_deref(), limit)
+        self.read_on_pool(move |from| {
+            read::list_waiting_runs(from.conn, &caller, &session, workflow.as_deref(), limit)
         })
     }
 
-    fn claim(&self, key: ClaimKey) -> ReadFuture<'_, Option<Claim>> {
-        self.read(move |from| read::claim(from.conn, key))
+    fn find_message_claim(&self, key: MessageClaimKey) -> ReadFuture<'_, Option<MessageClaim>> {
+        self.read_on_pool(move |from| read::find_message_claim(from.conn, key))
     }
 
-    fn newest_time(&self) -> ReadFuture<'_, Option<Timestamp>> {
-        self.read(|from| read::newest_time(from.conn))
+    fn newest_event_time(&self) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read_on_pool(|from| read::newest_event_time(from.conn))
     }
 
-    fn next_timer(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
-        self.read(move |from| read::next_timer(from.conn, now))
+    fn next_timer_due(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read_on_pool(move |from| read::next_timer_due(from.conn, now))
     }
 
-    fn outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>> {
-        self.read(move |from| read::outbox(from.conn, after, limit))
+    fn list_outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>> {
+        self.read_on_pool(move |from| read::list_outbox(from.conn, after, limit))
     }
 
-    fn hooks(&self, run: RunId) -> ReadFuture<'_, Vec<Hook>> {
-        self.read(move |from| read::hooks(from.conn, run))
+    fn list_hooks(&self, run: RunId) -> ReadFuture<'_, Vec<Hook>> {
+        self.read_on_pool(move |from| read::list_hooks(from.conn, run))
     }
 
-    fn next_hook(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
-        self.read(move |from| read::next_hook(from.conn, now))
+    fn next_hook_due(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read_on_pool(move |from| read::next_hook_due(from.conn, now))
     }
 
-    fn node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<NodePlace>> {
-        self.read(move |from| read::node(from, run, node))
+    fn find_node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<StoredNode>> {
+        self.read_on_pool(move |from| read::find_node(from, run, node))
     }
 
-    fn attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<Stored>> {
-        self.read(move |from| read::attempt(from, &key))
+    fn find_attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<StoredEvent>> {
+        self.read_on_pool(move |from| read::find_attempt(from, &key))
     }
 
-    fn asked(&self, key: AttemptKey) -> ReadFuture<'_, Option<AskedPlace>> {
-        self.read(move |from| read::asked(from, &key))
+    fn find_node_and_attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<NodeWithAttempt>> {
+        self.read_on_pool(move |from| read::find_node_and_attempt(from, &key))
     }
 
-    fn lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, Lineage> {
-        self.read(move |from| read::lineage(from, run, node, limits))
+    fn load_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> ReadFuture<'_, NodeLineage> {
+        self.read_on_pool(move |from| read::load_lineage(from, run, node, limits))
     }
 
-    fn pinned(&self, hash: String) -> ReadFuture<'_, Option<String>> {
-        self.read(move |from| read::pinned(from.conn, &hash))
+    fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
+        self.read_on_pool(move |from| read::find_definition(from.conn, &hash))
     }
 
-    fn sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
-        self.read(move |from| read::sessions(from, &access, limit))
+    fn list_sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
+        self.read_on_pool(move |from| read::list_sessions(from, &access, limit))
     }
 
-    fn session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>> {
-        self.read(move |from| read::session_runs(from, &access, &session))
+    fn list_session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>> {
+        self.read_on_pool(move |from| read::list_session_runs(from, &access, &session))
     }
 
-    fn remove(&self, removal: Removal) -> WriteFuture<'_> {
-        self.wait_for(Upkeep::Remove(removal))
+    fn remove_runs(&self, removal: RunRemoval) -> WriteFuture<'_> {
+        self.enqueue_and_wait(Maintenance::Remove(removal))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {
         // After its sender is dropped, the writer commits the waiting work and ends.
-        drop(self.inbox().take());
+        drop(self.lock_inbox().take());
         let threads = Arc::clone(&self.threads);
         let readers = self.readers.clone();
         Box::pin(async move {
             let joined = tokio::task::spawn_blocking(move || {
                 // Readers keep the write-ahead log open, which the last checkpoint truncates.
-                readers.clear();
+                readers.close_idle_connections();
                 let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
                 threads.drain(..).for_each(|thread| {
                     // A thread that panicked has also ended.
@@ -292,6 +320,9 @@ impl Journal for SqliteJournal {
     }
 }
 
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, OpenError> {
+fn spawn_thread(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, OpenError> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map_err(OpenError::Thread)
 }

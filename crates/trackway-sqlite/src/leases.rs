@@ -10,12 +10,12 @@ use trackway_ports::{
     RunLease, WorkClaim, WorkerId, WriteFuture,
 };
 
-use crate::{SqliteJournal, prepared::Upkeep, read, writer::leases};
+use crate::{SqliteJournal, read, write_jobs::Maintenance, writer::leases};
 
 impl SqliteJournal {
     /// Runs a claim in a transaction of the writer, and returns its result after the commit. `taken`
     /// returns the runs whose driver changed.
-    fn claim_work<T: Send + 'static>(
+    fn run_claim<T: Send + 'static>(
         &self,
         claim: impl Fn(&Connection) -> Result<T, ReadError> + Send + 'static,
         taken: impl Fn(&T) -> Vec<RunId> + Send + 'static,
@@ -28,25 +28,25 @@ impl SqliteJournal {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(claimed);
             Ok(runs)
         };
-        let done = self.wait_for(Upkeep::Claim(Box::new(work)));
+        let done = self.enqueue_and_wait(Maintenance::Claim(Box::new(work)));
         Box::pin(async move {
-            done.await.map_err(unclaimed)?;
+            done.await.map_err(claim_error)?;
             let found = found.lock().unwrap_or_else(PoisonError::into_inner).take();
             found.ok_or_else(|| ReadError::Broken { reason: "nothing was claimed".to_owned() })
         })
     }
 
-    fn is_sole(&self, worker: WorkerId) -> bool {
-        *self.sole() == Some(worker)
+    fn holds_exclusive_lease(&self, worker: WorkerId) -> bool {
+        *self.lock_exclusive_worker() == Some(worker)
     }
 
-    fn sole(&self) -> std::sync::MutexGuard<'_, Option<WorkerId>> {
+    fn lock_exclusive_worker(&self) -> std::sync::MutexGuard<'_, Option<WorkerId>> {
         self.sole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The error of a failed claim, as its caller gets it.
-fn unclaimed(error: AppendError) -> ReadError {
+fn claim_error(error: AppendError) -> ReadError {
     let reason = error.to_string();
     match error {
         AppendError::Unavailable { reason } => ReadError::Unavailable { reason },
@@ -55,48 +55,53 @@ fn unclaimed(error: AppendError) -> ReadError {
 }
 
 impl Leases for SqliteJournal {
-    fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
-        *self.sole() = None;
+    fn acquire_or_renew(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
+        *self.lock_exclusive_worker() = None;
         let hold = move |conn: &Connection| {
-            leases::hold(conn, worker, lease, now.millis()).map(|()| Vec::new())
+            leases::renew_worker_lease(conn, worker, lease, now.millis()).map(|()| Vec::new())
         };
-        let held = self.wait_for(Upkeep::Claim(Box::new(hold)));
+        let held = self.enqueue_and_wait(Maintenance::Claim(Box::new(hold)));
         Box::pin(async move {
             held.await?;
-            *self.sole() = (lease == Lease::Sole).then_some(worker);
+            *self.lock_exclusive_worker() = (lease == Lease::Exclusive).then_some(worker);
             Ok(())
         })
     }
 
-    fn release(&self, worker: WorkerId) -> WriteFuture<'_> {
-        let release = move |conn: &Connection| leases::release(conn, worker).map(|()| Vec::new());
-        self.wait_for(Upkeep::Claim(Box::new(release)))
+    fn release_lease(&self, worker: WorkerId) -> WriteFuture<'_> {
+        let release =
+            move |conn: &Connection| leases::delete_worker_lease(conn, worker).map(|()| Vec::new());
+        self.enqueue_and_wait(Maintenance::Claim(Box::new(release)))
     }
 
-    fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>> {
-        self.read(move |from| read::run_lease(from.conn, run))
+    fn find_run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>> {
+        self.read_on_pool(move |from| read::find_run_lease(from.conn, run))
     }
 
     fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
         let runs = |claimed: &Vec<ClaimedRun>| claimed.iter().map(|it| it.run).collect();
-        self.claim_work(move |conn| leases::claim_runs(conn, claim), runs)
+        self.run_claim(move |conn| leases::claim_runs(conn, claim), runs)
     }
 
     fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
-        self.claim_work(move |conn| leases::claim_errands(conn, claim), |_| Vec::new())
+        self.run_claim(move |conn| leases::claim_errands(conn, claim), |_| Vec::new())
     }
 
-    fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {
-        if self.is_sole(claim.worker) {
-            return self.read(move |from| read::due_timers(from.conn, claim));
+    fn claim_due_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {
+        if self.holds_exclusive_lease(claim.worker) {
+            return self.read_on_pool(move |from| read::list_due_timers(from.conn, claim));
         }
-        self.claim_work(move |conn| leases::claim_timers(conn, claim), |_| Vec::new())
+        self.run_claim(move |conn| leases::claim_due_timers(conn, claim), |_| Vec::new())
     }
 
-    fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
-        if self.is_sole(claim.worker) {
-            return self.read(move |from| read::due_hooks(from.conn, claim, &except));
+    fn claim_due_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> ReadFuture<'_, Vec<DueHook>> {
+        if self.holds_exclusive_lease(claim.worker) {
+            return self.read_on_pool(move |from| read::list_due_hooks(from.conn, claim, &except));
         }
-        self.claim_work(move |conn| leases::claim_hooks(conn, claim, &except), |_| Vec::new())
+        self.run_claim(move |conn| leases::claim_due_hooks(conn, claim, &except), |_| Vec::new())
     }
 }

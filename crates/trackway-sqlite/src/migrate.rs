@@ -8,16 +8,16 @@ use crate::OpenError;
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001-first.sql")];
 
 /// The database version of this program.
-pub(crate) const VERSION: u32 = MIGRATIONS.len() as u32;
+pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Migrates the database to the current version. Two processes may do so at once: the second finds
 /// nothing to do.
-pub(crate) fn migrate(conn: &mut Connection) -> Result<(), OpenError> {
-    if version(conn)? == VERSION {
+pub(crate) fn migrate_schema(conn: &mut Connection) -> Result<(), OpenError> {
+    if stored_version(conn)? == SCHEMA_VERSION {
         return Ok(());
     }
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let applied = known(version(&transaction)?)?;
+    let applied = refuse_newer(stored_version(&transaction)?)?;
     for migration in MIGRATIONS.iter().skip(applied as usize) {
         transaction.execute_batch(migration)?;
     }
@@ -27,26 +27,26 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<(), OpenError> {
             [concat!("trackway ", env!("CARGO_PKG_VERSION"))],
         )?;
     }
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()?;
     Ok(())
 }
 
 /// For a reader, which cannot migrate: the database must have exactly this version.
-pub(crate) fn check(conn: &Connection) -> Result<(), OpenError> {
-    match known(version(conn)?)? {
-        VERSION => Ok(()),
-        found => Err(OpenError::Older { found, known: VERSION }),
+pub(crate) fn check_version(conn: &Connection) -> Result<(), OpenError> {
+    match refuse_newer(stored_version(conn)?)? {
+        SCHEMA_VERSION => Ok(()),
+        found => Err(OpenError::Older { found, known: SCHEMA_VERSION }),
     }
 }
 
-fn version(conn: &Connection) -> Result<u32, OpenError> {
+fn stored_version(conn: &Connection) -> Result<u32, OpenError> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-fn known(found: u32) -> Result<u32, OpenError> {
-    if found > VERSION {
-        return Err(OpenError::Newer { found, known: VERSION });
+fn refuse_newer(found: u32) -> Result<u32, OpenError> {
+    if found > SCHEMA_VERSION {
+        return Err(OpenError::Newer { found, known: SCHEMA_VERSION });
     }
     Ok(found)
 }

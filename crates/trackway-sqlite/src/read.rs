@@ -5,47 +5,53 @@
 //! it belongs to. If a row is not found although another table says that it must exist, the whole table is
 //! scanned (`scan`), which needs no key.
 
-mod by_status;
 mod events;
 mod feed;
-mod guided;
+mod guided_index;
 mod hooks;
+mod index_rows;
 mod leases;
 mod lineage;
-mod rows;
-mod run;
-mod scan;
+mod run_row;
 mod sessions;
+mod status_time_listing;
+mod table_scan;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, types::FromSqlError};
 use trackway_domain::Timestamp;
 use trackway_ports::ReadError;
 
-use crate::{FolderBlobs, error::read_error};
+use crate::{FolderBlobs, sqlite_error::to_read_error};
 
 pub(crate) use self::{
-    by_status::runs_by_status,
-    events::{events, events_after_pos, is_damage, receipt},
-    feed::feed,
-    guided::{asked, attempt, node, pinned},
-    hooks::{hooks, next_hook},
-    leases::{due_hooks, due_timers, free_errands, free_runs, run_lease, worker, worker_key},
-    lineage::{lineage, newest_events},
-    rows::{claim, newest_time, next_timer, outbox, runs, waiting},
-    run::{run, stored_run},
-    sessions::{session_runs, sessions},
+    events::{find_receipt, is_page_damage, list_events, list_events_after_position},
+    feed::list_feed,
+    guided_index::{find_attempt, find_definition, find_node, find_node_and_attempt},
+    hooks::{list_hooks, next_hook_due},
+    index_rows::{
+        find_message_claim, list_outbox, list_runs, list_waiting_runs, newest_event_time,
+        next_timer_due,
+    },
+    leases::{
+        find_run_lease, list_claimable_errands, list_claimable_runs, list_due_hooks,
+        list_due_timers, parse_worker_key, stored_worker_key,
+    },
+    lineage::{list_newest_events, load_lineage},
+    run_row::{find_run, stored_run},
+    sessions::{list_session_runs, list_sessions},
+    status_time_listing::list_runs_by_status_time,
 };
 
 /// The source of a read: a connection, and the blobs of the same folder.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Source<'a> {
+pub(crate) struct ReadSource<'a> {
     pub(crate) conn: &'a Connection,
     pub(crate) blobs: &'a FolderBlobs,
 }
 
 /// Why one row could not be read.
 #[derive(Debug, thiserror::Error)]
-enum Unreadable {
+enum RowError {
     #[error(transparent)]
     Sql(#[from] rusqlite::Error),
     #[error(transparent)]
@@ -57,14 +63,14 @@ enum Unreadable {
     Unavailable(String),
 }
 
-impl Unreadable {
+impl RowError {
     #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-    fn content(error: impl ToString) -> Self {
+    fn invalid_content(error: impl ToString) -> Self {
         Self::Content(error.to_string())
     }
 
     /// Damage is permanent; a failed access is not damage.
-    fn blob(error: ReadError) -> Self {
+    fn from_blob_error(error: ReadError) -> Self {
         match error {
             ReadError::Unavailable { reason } => Self::Unavailable(reason),
             damaged => Self::Content(damaged.to_string()),
@@ -74,19 +80,19 @@ impl Unreadable {
 
 /// The rows of a statement, until there are `limit` good ones. A row that cannot be read is logged and
 /// omitted.
-fn select<T>(
+fn select_rows<T>(
     conn: &Connection,
     what: &str,
     sql: &str,
     values: impl Params,
     limit: usize,
-    read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
+    read: impl Fn(&Row<'_>) -> Result<T, RowError>,
 ) -> Result<Vec<T>, ReadError> {
-    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
-    let mut rows = statement.query(values).map_err(read_error)?;
+    let mut statement = conn.prepare_cached(sql).map_err(to_read_error)?;
+    let mut rows = statement.query(values).map_err(to_read_error)?;
     let mut found = Vec::new();
     while found.len() < limit {
-        let Some(row) = rows.next().map_err(read_error)? else {
+        let Some(row) = rows.next().map_err(to_read_error)? else {
             break;
         };
         match read(row) {
@@ -98,7 +104,7 @@ fn select<T>(
 }
 
 /// The one timestamp that a statement finds.
-fn select_moment(
+fn select_timestamp(
     conn: &Connection,
     sql: &str,
     values: impl Params,
@@ -106,16 +112,16 @@ fn select_moment(
     conn.prepare_cached(sql)
         .and_then(|mut statement| statement.query_row(values, |row| row.get(0)).optional())
         .map(|moment| moment.map(Timestamp::from_millis))
-        .map_err(read_error)
+        .map_err(to_read_error)
 }
 
 /// A column's text, parsed.
-fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, Unreadable>
+fn parse_column<T>(row: &Row<'_>, column: usize) -> Result<T, RowError>
 where
     T: std::str::FromStr,
     T::Err: ToString,
 {
-    row.get_ref(column)?.as_str()?.parse().map_err(Unreadable::content)
+    row.get_ref(column)?.as_str()?.parse().map_err(RowError::invalid_content)
 }
 
 #[cfg(test)]

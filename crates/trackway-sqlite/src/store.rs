@@ -5,9 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use trackway_ports::{Faults, Journal, LeaseTerm, OpenStore, OpenStoreError, PortFuture, Store};
+use trackway_ports::{
+    FaultInjector, Journal, LeaseMode, OpenStoreError, PortFuture, Store, StoreOpener,
+};
 
-use crate::{OpenError, Options, SqliteJournal};
+use crate::{OpenError, SqliteJournal, SqliteOptions};
 
 /// The store in this folder. The lock on the folder ensures that one process at a time drives its
 /// runs.
@@ -21,20 +23,23 @@ impl SqliteStore {
         Self { folder: folder.to_owned() }
     }
 
-    fn error(&self, source: OpenError) -> OpenStoreError {
+    fn open_store_error(&self, source: OpenError) -> OpenStoreError {
         let location = self.folder.display().to_string();
         OpenStoreError { location, source: Box::new(source) }
     }
 }
 
-impl OpenStore for SqliteStore {
-    fn open(&self, faults: Arc<dyn Faults>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
-        let options = Options { faults, ..Options::default() };
+impl StoreOpener for SqliteStore {
+    fn open(
+        &self,
+        faults: Arc<dyn FaultInjector>,
+    ) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+        let options = SqliteOptions { faults, ..SqliteOptions::default() };
         let opened = SqliteJournal::open_with(&self.folder, options);
-        let store = opened.map_err(|source| self.error(source)).map(|journal| Store {
+        let store = opened.map_err(|source| self.open_store_error(source)).map(|journal| Store {
             blobs: Arc::new(journal.blobs()),
             journal: Arc::new(journal),
-            lease: LeaseTerm::Sole,
+            lease: LeaseMode::Exclusive,
             wakeups: None,
         });
         Box::pin(std::future::ready(store))
@@ -43,6 +48,6 @@ impl OpenStore for SqliteStore {
     fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>> {
         let opened = SqliteJournal::open_read_only(&self.folder);
         let journal = opened.map(|journal| Arc::new(journal) as Arc<dyn Journal>);
-        Box::pin(std::future::ready(journal.map_err(|source| self.error(source))))
+        Box::pin(std::future::ready(journal.map_err(|source| self.open_store_error(source))))
     }
 }

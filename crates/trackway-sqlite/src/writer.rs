@@ -4,13 +4,13 @@
 //! fails alone. There is no timer: a single append is committed at once, and under load the appends that
 //! arrive during one commit form the next batch.
 
-mod guided;
-mod heads;
+mod guided_index;
+mod head_cache;
 mod hooks;
 pub(crate) mod leases;
+mod maintenance;
 mod removal;
 mod statements;
-mod upkeep;
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -21,17 +21,17 @@ use std::{
 };
 
 use rusqlite::{Connection, config::DbConfig};
-use trackway_ports::{AppendError, BlobHash, Faults, Receipt};
+use trackway_ports::{AppendError, AppendReceipt, BlobHash, FaultInjector};
 
 use crate::{
     FolderBlobs,
     blobs::BlobError,
-    checkpoint::Checkpoints,
-    error::{is_not_committed, is_transient},
-    prepared::{Job, Prepared, Upkeep, Work},
+    checkpoint::CheckpointHandle,
+    sqlite_error::{is_certainly_uncommitted, is_retryable},
+    write_jobs::{EncodedAppend, Maintenance, WriteJob, WriteRequest},
 };
 
-use self::{heads::Heads, statements::Statements};
+use self::{head_cache::HeadCache, statements::WriterStatements};
 
 /// Appends in one transaction. A larger batch would save nothing more per append, and its first append
 /// would wait longer for the last.
@@ -40,14 +40,14 @@ const BATCH_MAX: usize = 1_024;
 
 /// What the writer uses in addition to its connection.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct WriterThread {
     pub(crate) blobs: FolderBlobs,
-    pub(crate) faults: Arc<dyn Faults>,
-    pub(crate) checkpoints: Checkpoints,
+    pub(crate) faults: Arc<dyn FaultInjector>,
+    pub(crate) checkpoints: CheckpointHandle,
 }
 
 /// The outcome of one piece of work.
-type Outcome = Result<Receipt, AppendError>;
+type WriteOutcome = Result<AppendReceipt, AppendError>;
 
 /// Why a batch was not committed.
 #[derive(Debug, Clone)]
@@ -59,15 +59,15 @@ enum CommitError {
     Unknown(String),
 }
 
-pub(crate) fn inbox() -> (Sender<Job>, Receiver<Job>) {
+pub(crate) fn new_job_channel() -> (Sender<WriteJob>, Receiver<WriteJob>) {
     // Not bounded: the port leaves it to the callers to limit their pending appends.
     channel()
 }
 
-impl Writer {
+impl WriterThread {
     /// Serves the inbox until every sender is dropped, or until the store can no longer write.
-    pub(crate) fn run(self, conn: Connection, inbox: &Receiver<Job>) {
-        let result = self.serve(&conn, inbox);
+    pub(crate) fn run_writer_thread(self, conn: Connection, inbox: &Receiver<WriteJob>) {
+        let result = self.serve_jobs(&conn, inbox);
         if let Err(error) = &result {
             tracing::error!(reason = error.reason(), "the store has stopped writing");
             // The next start reads the log as it is on the disk; nothing is moved before.
@@ -75,20 +75,20 @@ impl Writer {
         }
         drop(conn);
         match result {
-            Ok(()) => self.checkpoints.finish(),
+            Ok(()) => self.checkpoints.finish_and_truncate(),
             Err(error) => {
                 drop(self.checkpoints);
                 for job in inbox {
-                    answer(job, Err(error.for_caller()));
+                    complete_job(job, Err(error.to_append_error()));
                 }
             }
         }
     }
 
-    fn serve(&self, conn: &Connection, inbox: &Receiver<Job>) -> Result<(), CommitError> {
-        let mut statements = Statements::prepare(conn)
+    fn serve_jobs(&self, conn: &Connection, inbox: &Receiver<WriteJob>) -> Result<(), CommitError> {
+        let mut statements = WriterStatements::prepare_statements(conn)
             .map_err(|error| CommitError::Unknown(format!("preparing to write: {error}")))?;
-        let mut heads = Heads::default();
+        let mut heads = HeadCache::default();
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while let Ok(first) = inbox.recv() {
             batch.push(first);
@@ -96,16 +96,16 @@ impl Writer {
             while !batch.is_empty() {
                 let first_alone = batch.iter().position(|job| !job.is_append());
                 let together = first_alone.unwrap_or(batch.len()).max(1);
-                match self.commit(conn, &mut statements, &mut heads, &batch[..together]) {
+                match self.commit_batch(conn, &mut statements, &mut heads, &batch[..together]) {
                     Ok(outcomes) => {
                         for (job, outcome) in batch.drain(..together).zip(outcomes) {
-                            answer(job, outcome);
+                            complete_job(job, outcome);
                         }
-                        self.faults.reach("store:after-done");
-                        self.wake_checkpoints(&mut statements);
+                        self.faults.reach_point("store:after-done");
+                        self.wake_checkpointer(&mut statements);
                     }
                     Err(error) => {
-                        let error = self.undo(conn, &mut statements, &mut heads, error);
+                        let error = self.roll_back(conn, &mut statements, &mut heads, error);
                         let refused = match &error {
                             CommitError::Unavailable(reason) => {
                                 tracing::warn!(
@@ -119,7 +119,7 @@ impl Writer {
                             CommitError::Unknown(_) => batch.len(),
                         };
                         for job in batch.drain(..refused) {
-                            answer(job, Err(error.for_caller()));
+                            complete_job(job, Err(error.to_append_error()));
                         }
                         if matches!(error, CommitError::Unknown(_)) {
                             return Err(error);
@@ -133,19 +133,19 @@ impl Writer {
 
     /// Rolls back, unless the failure has already done so. If the transaction cannot be ended, the store
     /// stops: the content of the next commit would be unknown.
-    fn undo(
+    fn roll_back(
         &self,
         conn: &Connection,
-        statements: &mut Statements<'_>,
-        heads: &mut Heads,
+        statements: &mut WriterStatements<'_>,
+        heads: &mut HeadCache,
         error: CommitError,
     ) -> CommitError {
         // These entries belong to the transaction that is rolled back.
-        heads.forget_all();
+        heads.forget_all_runs();
         if conn.is_autocommit() {
             return error;
         }
-        match (statements.rollback(), error) {
+        match (statements.roll_back_transaction(), error) {
             (Ok(()), error) => error,
             (Err(_), error @ CommitError::Unknown(_)) => error,
             (Err(failed), CommitError::Unavailable(reason)) => {
@@ -157,13 +157,13 @@ impl Writer {
     /// Commits the batch: appends, or one piece of other work. A refused append writes nothing and does
     /// not affect the others. An error that may have left data behind ends the writer: after a failed
     /// sync the content of the disk is unknown, and another attempt could succeed without having written.
-    fn commit(
+    fn commit_batch(
         &self,
         conn: &Connection,
-        statements: &mut Statements<'_>,
-        heads: &mut Heads,
-        batch: &[Job],
-    ) -> Result<Vec<Outcome>, CommitError> {
+        statements: &mut WriterStatements<'_>,
+        heads: &mut HeadCache,
+        batch: &[WriteJob],
+    ) -> Result<Vec<WriteOutcome>, CommitError> {
         // A blob that cannot be written refuses only the append that needs it.
         let mut refusals = Vec::with_capacity(batch.len());
         for job in batch {
@@ -172,50 +172,52 @@ impl Writer {
         if refusals.iter().all(Option::is_some) {
             return Ok(refusals.into_iter().flatten().map(Err).collect());
         }
-        let _turn = self.checkpoints.turn();
-        statements.begin().map_err(writing)?;
+        let _turn = self.checkpoints.lock_for_write();
+        statements.begin_transaction().map_err(write_error)?;
         let mut appends = Vec::with_capacity(batch.len());
         for (job, refusal) in batch.iter().zip(refusals) {
             let refusal = match refusal {
                 Some(refusal) => Some(refusal),
-                None => self.keep_blobs(&job.work)?.err(),
+                None => self.rewrite_removed_blobs(&job.work)?.err(),
             };
             match &job.work {
-                Work::Append(append) => appends.push((append, refusal)),
-                Work::Upkeep(upkeep) => {
+                WriteRequest::Append(append) => appends.push((append, refusal)),
+                WriteRequest::Maintenance(upkeep) => {
                     return match refusal {
                         Some(refusal) => {
-                            statements.rollback().map_err(writing)?;
+                            statements.roll_back_transaction().map_err(write_error)?;
                             Ok(vec![Err(refusal)])
                         }
-                        None => self.keep_up(conn, statements, heads, upkeep).map(|it| vec![it]),
+                        None => {
+                            self.run_maintenance(conn, statements, heads, upkeep).map(|it| vec![it])
+                        }
                     };
                 }
             }
         }
         let write = || {
-            heads.refresh(statements.data_version()?);
-            let mut newest = statements.newest_pos()?;
+            heads.forget_if_changed(statements.data_version()?);
+            let mut newest = statements.newest_position()?;
             let outcomes = appends
                 .into_iter()
                 .map(|(append, refusal)| match refusal {
                     Some(refusal) => Ok(Err(refusal)),
-                    None => statements.write(append, heads, &mut newest),
+                    None => statements.write_append(append, heads, &mut newest),
                 })
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(outcomes)
         };
-        let outcomes = write().map_err(writing)?;
-        self.faults.reach("store:before-commit");
-        statements.commit().map_err(committing)?;
-        self.faults.reach("store:after-commit");
+        let outcomes = write().map_err(write_error)?;
+        self.faults.reach_point("store:before-commit");
+        statements.commit_transaction().map_err(commit_error)?;
+        self.faults.reach_point("store:after-commit");
         Ok(outcomes)
     }
 
     /// Runs before the write lock is taken, because file operations are slow.
-    fn write_blobs(&self, work: &Work) -> Result<Result<(), AppendError>, CommitError> {
-        for (hash, body) in blobs_of(work) {
-            if let Err(refused) = blob_written(hash, self.blobs.write(hash, body))? {
+    fn write_blobs(&self, work: &WriteRequest) -> Result<Result<(), AppendError>, CommitError> {
+        for (hash, body) in blobs_in_request(work) {
+            if let Err(refused) = classify_blob_write(hash, self.blobs.write_blob(hash, body))? {
                 return Ok(Err(refused));
             }
         }
@@ -224,10 +226,13 @@ impl Writer {
 
     /// Runs under the write lock, which also protects the removal of blobs: another process may have
     /// removed a blob that no event named yet, after it was found or written.
-    fn keep_blobs(&self, work: &Work) -> Result<Result<(), AppendError>, CommitError> {
-        for (hash, body) in blobs_of(work) {
-            if !self.blobs.has(hash)
-                && let Err(refused) = blob_written(hash, self.blobs.write(hash, body))?
+    fn rewrite_removed_blobs(
+        &self,
+        work: &WriteRequest,
+    ) -> Result<Result<(), AppendError>, CommitError> {
+        for (hash, body) in blobs_in_request(work) {
+            if !self.blobs.contains_blob(hash)
+                && let Err(refused) = classify_blob_write(hash, self.blobs.write_blob(hash, body))?
             {
                 return Ok(Err(refused));
             }
@@ -235,10 +240,10 @@ impl Writer {
         Ok(Ok(()))
     }
 
-    fn wake_checkpoints(&self, statements: &mut Statements<'_>) {
+    fn wake_checkpointer(&self, statements: &mut WriterStatements<'_>) {
         // An error here loses nothing: the next commit checks again.
-        if let Ok(frames) = statements.frames_to_move() {
-            self.checkpoints.wake_for(frames);
+        if let Ok(frames) = statements.unmoved_wal_frames() {
+            self.checkpoints.wake_if_due(frames);
         }
     }
 }
@@ -250,7 +255,7 @@ impl CommitError {
         }
     }
 
-    fn for_caller(&self) -> AppendError {
+    fn to_append_error(&self) -> AppendError {
         match self.clone() {
             Self::Unavailable(reason) => AppendError::Unavailable { reason },
             Self::Unknown(reason) => AppendError::Broken { reason },
@@ -259,7 +264,7 @@ impl CommitError {
 }
 
 /// The outer error stops the store; the inner one refuses the append that names the blob.
-fn blob_written(
+fn classify_blob_write(
     hash: BlobHash,
     written: Result<(), BlobError>,
 ) -> Result<Result<(), AppendError>, CommitError> {
@@ -277,37 +282,38 @@ fn blob_written(
 }
 
 /// The bodies of appends that are stored in files.
-fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
+fn blobs_in_request(work: &WriteRequest) -> impl Iterator<Item = (BlobHash, &[u8])> {
     let appends = match work {
-        Work::Append(append) => std::slice::from_ref(&**append),
-        Work::Upkeep(Upkeep::Together(appends)) => appends.as_slice(),
-        Work::Upkeep(Upkeep::Remove(_) | Upkeep::Claim(_)) => &[],
+        WriteRequest::Append(append) => std::slice::from_ref(&**append),
+        WriteRequest::Maintenance(Maintenance::AppendAll(appends)) => appends.as_slice(),
+        WriteRequest::Maintenance(Maintenance::Remove(_) | Maintenance::Claim(_)) => &[],
     };
-    let records = appends.iter().flat_map(Prepared::with_starts).flat_map(|it| &it.records);
+    let records =
+        appends.iter().flat_map(EncodedAppend::with_started_runs).flat_map(|it| &it.records);
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 
 /// Before the commit, every failure is rolled back. If the database is damaged, the next attempt would
 /// fail in the same way.
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-fn writing(error: rusqlite::Error) -> CommitError {
+fn write_error(error: rusqlite::Error) -> CommitError {
     let reason = format!("writing: {error}");
-    match is_transient(&error) {
+    match is_retryable(&error) {
         true => CommitError::Unavailable(reason),
         false => CommitError::Unknown(reason),
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-fn committing(error: rusqlite::Error) -> CommitError {
+fn commit_error(error: rusqlite::Error) -> CommitError {
     let reason = format!("committing: {error}");
-    match is_not_committed(&error) {
+    match is_certainly_uncommitted(&error) {
         true => CommitError::Unavailable(reason),
         false => CommitError::Unknown(reason),
     }
 }
 
-fn answer(job: Job, outcome: Outcome) {
+fn complete_job(job: WriteJob, outcome: WriteOutcome) {
     // A panic in one caller's code must not stop the store for the others. The panic hook has already
     // printed the panic.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| (job.done)(outcome)));

@@ -7,7 +7,7 @@ use trackway_domain::Timestamp;
 use trackway_ports::{Clock, PortFuture};
 
 /// The time at which every test starts: 2023-11-14T22:13:20Z.
-const BEGIN: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const START_TIME: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 /// A clock that the test moves by hand. It survives restarts: pass the same one to the next
 /// process.
@@ -20,7 +20,7 @@ pub struct ManualClock {
 
 impl Default for ManualClock {
     fn default() -> Self {
-        Self { now: watch::Sender::new(BEGIN), sleepers: watch::Sender::default() }
+        Self { now: watch::Sender::new(START_TIME), sleepers: watch::Sender::default() }
     }
 }
 
@@ -50,7 +50,7 @@ impl ManualClock {
     }
 
     /// Resolves when a task sleeps until that moment.
-    pub async fn until_asleep(&self, moment: Timestamp) {
+    pub async fn wait_for_sleeper(&self, moment: Timestamp) {
         let mut sleepers = self.sleepers.subscribe();
         let _ = sleepers.wait_for(|sleepers| sleepers.contains(&moment)).await;
     }

@@ -15,36 +15,36 @@ use std::{
 };
 
 use tokio::sync::watch;
-use trackway_ports::Faults;
+use trackway_ports::FaultInjector;
 
-use crate::taps::locked;
+use crate::interceptors::lock_ignoring_poison;
 
 /// The payload with which a thread of a dead process unwinds.
 #[derive(Debug)]
-struct Killed;
+struct ProcessKilled;
 
 /// Whether one simulated process is alive. Clones refer to the same process.
 #[derive(Debug, Clone)]
-pub struct Life {
+pub struct ProcessLife {
     dead: Arc<AtomicBool>,
-    told: watch::Sender<bool>,
+    ended: watch::Sender<bool>,
 }
 
-impl Default for Life {
+impl Default for ProcessLife {
     fn default() -> Self {
-        Self { dead: Arc::default(), told: watch::Sender::new(false) }
+        Self { dead: Arc::default(), ended: watch::Sender::new(false) }
     }
 }
 
-impl Life {
+impl ProcessLife {
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Ends the process, as `kill -9` does.
-    pub fn end(&self) {
+    pub fn end_process(&self) {
         self.dead.store(true, Ordering::SeqCst);
-        self.told.send_replace(true);
+        self.ended.send_replace(true);
     }
 
     pub fn is_over(&self) -> bool {
@@ -52,20 +52,20 @@ impl Life {
     }
 
     /// Resolves when the process is dead.
-    pub async fn over(&self) {
-        let mut told = self.told.subscribe();
+    pub async fn wait_until_over(&self) {
+        let mut told = self.ended.subscribe();
         let _ = told.wait_for(|dead| *dead).await;
     }
 
     /// Whether the death of its process ended a thread.
-    pub fn took(payload: &(dyn Any + Send)) -> bool {
-        payload.is::<Killed>()
+    pub fn ended_thread(payload: &(dyn Any + Send)) -> bool {
+        payload.is::<ProcessKilled>()
     }
 
-    fn unwind(&self) {
+    fn unwind_current_thread(&self) {
         // A second unwinding while a value is dropped by the first would abort.
         if !thread::panicking() {
-            resume_unwind(Box::new(Killed));
+            resume_unwind(Box::new(ProcessKilled));
         }
     }
 }
@@ -74,7 +74,7 @@ impl Life {
 /// points.
 #[derive(Debug)]
 pub struct CrashAt {
-    life: Life,
+    life: ProcessLife,
     /// Only this point counts; `None` means any.
     point: Option<&'static str>,
     /// 1 for the first time; 0 for never.
@@ -84,32 +84,32 @@ pub struct CrashAt {
 
 impl CrashAt {
     /// Never ends the process: records the points of a clean run.
-    pub fn never() -> Self {
-        Self::any(0)
+    pub fn never_crash() -> Self {
+        Self::at_any_point(0)
     }
 
     /// At the `n`-th point of any name.
-    pub fn any(n: usize) -> Self {
-        Self { life: Life::new(), point: None, n, reached: Mutex::default() }
+    pub fn at_any_point(n: usize) -> Self {
+        Self { life: ProcessLife::new(), point: None, n, reached: Mutex::default() }
     }
 
     /// When this point is reached for the `n`-th time.
-    pub fn point(point: &'static str, n: usize) -> Self {
-        Self { point: Some(point), ..Self::any(n) }
+    pub fn at_point(point: &'static str, n: usize) -> Self {
+        Self { point: Some(point), ..Self::at_any_point(n) }
     }
 
-    pub fn life(&self) -> &Life {
+    pub fn process_life(&self) -> &ProcessLife {
         &self.life
     }
 
     /// Every point reached so far, in order. After a crash the last one is where it happened.
-    pub fn reached(&self) -> Vec<&'static str> {
-        locked(&self.reached).clone()
+    pub fn reached_points(&self) -> Vec<&'static str> {
+        lock_ignoring_poison(&self.reached).clone()
     }
 
     /// Records the point; true if the process must die here.
-    fn is_it(&self, point: &'static str) -> bool {
-        let mut reached = locked(&self.reached);
+    fn should_crash_at(&self, point: &'static str) -> bool {
+        let mut reached = lock_ignoring_poison(&self.reached);
         if self.life.is_over() {
             return false;
         }
@@ -117,16 +117,16 @@ impl CrashAt {
         let counts = |seen: &&&str| self.point.is_none_or(|wanted| wanted == **seen);
         let it = self.n > 0 && counts(&&point) && reached.iter().filter(counts).count() == self.n;
         if it {
-            self.life.end();
+            self.life.end_process();
         }
         it
     }
 }
 
-impl Faults for CrashAt {
-    fn reach(&self, point: &'static str) {
-        if self.is_it(point) || self.life.is_over() {
-            self.life.unwind();
+impl FaultInjector for CrashAt {
+    fn reach_point(&self, point: &'static str) {
+        if self.should_crash_at(point) || self.life.is_over() {
+            self.life.unwind_current_thread();
         }
     }
 }

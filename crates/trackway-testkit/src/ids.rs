@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use trackway_ports::Ids;
+use trackway_ports::IdSource;
 use uuid::{Builder, Uuid};
 
 /// Counts. As with real UUIDv7, ids made later sort later; pass the same source to the next process,
@@ -17,26 +17,26 @@ impl CountingIds {
         Self::default()
     }
 
-    fn next(&self) -> u64 {
+    fn next_number(&self) -> u64 {
         self.made.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
-impl Ids for CountingIds {
-    fn uuid(&self) -> Uuid {
-        let next = self.next();
+impl IdSource for CountingIds {
+    fn new_uuid(&self) -> Uuid {
+        let next = self.next_number();
         let mut rest = [0; 10];
-        rest[2..].copy_from_slice(&scatter(next).to_be_bytes());
+        rest[2..].copy_from_slice(&mix_bits(next).to_be_bytes());
         Builder::from_unix_timestamp_millis(next, &rest).into_uuid()
     }
 
-    fn random(&self) -> u64 {
-        scatter(self.next())
+    fn random_u64(&self) -> u64 {
+        mix_bits(self.next_number())
     }
 }
 
 /// The finaliser of SplitMix64: neighbouring numbers in, unrelated numbers out.
-pub fn scatter(number: u64) -> u64 {
+pub fn mix_bits(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn later_ids_sort_later_and_are_of_version_7() {
         let ids = CountingIds::new();
-        let made: Vec<Uuid> = (0..1_000).map(|_| ids.uuid()).collect();
+        let made: Vec<Uuid> = (0..1_000).map(|_| ids.new_uuid()).collect();
         assert!(made.is_sorted_by(|a, b| a < b));
         assert!(made.iter().all(|id| id.get_version_num() == 7));
     }

@@ -11,17 +11,17 @@ pub mod claims;
 pub mod content;
 pub mod feed;
 pub mod guided;
+pub mod guided_samples;
 pub mod hooks;
 pub mod lasting;
 pub mod leases;
 pub mod log;
 pub mod outbox;
 pub mod rows;
-pub mod samples;
+pub mod sample_appends;
 pub mod sessions;
 pub mod statuses;
 pub mod timers;
-pub mod trees;
 
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ use trackway_ports::{Journal, PortFuture};
 /// A store that the suite can create, and open again after closing it.
 pub trait StoreUnderTest: Send + Sync + Sized {
     /// A new, empty store.
-    fn fresh() -> PortFuture<'static, Self>;
+    fn create_empty() -> PortFuture<'static, Self>;
 
     /// Opens it, as the next process would.
-    fn open(&self) -> PortFuture<'_, Arc<dyn Journal>>;
+    fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>>;
 }
 
 /// A store and its open journal. The store is kept, because dropping it may delete its folder.
 pub async fn fresh<S: StoreUnderTest>() -> (S, Arc<dyn Journal>) {
-    let store = S::fresh().await;
-    let journal = store.open().await;
+    let store = S::create_empty().await;
+    let journal = store.open_journal().await;
     (store, journal)
 }
 

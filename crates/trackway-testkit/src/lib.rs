@@ -7,33 +7,39 @@
 
 mod clock;
 mod faults;
-mod gate;
-mod guest;
+mod guided_run_builder;
 mod ids;
+mod interceptor;
+mod interceptors;
 pub mod journal_suite;
 mod memory;
-mod model_server;
-mod postbox;
-mod story;
+mod pausing_interceptor;
+mod recording_messenger;
+mod run_summary;
+mod scripted_client;
+mod scripted_model_server;
+mod store_queries;
 mod sweep;
-mod tap;
-mod taps;
-mod trail;
-mod whole;
-mod world;
+mod test_world;
 
 pub use clock::ManualClock;
-pub use faults::{CrashAt, Life};
-pub use gate::Gate;
-pub use guest::{Guest, Visit, answer_to, at, hook, message};
-pub use ids::{CountingIds, scatter};
+pub use faults::{CrashAt, ProcessLife};
+pub use guided_run_builder::{GuidedRunBuilder, document_change, inputs_with_notes};
+pub use ids::{CountingIds, mix_bits};
+pub use interceptor::{InterceptedJournal, JournalInterceptor};
+pub use interceptors::{
+    BrokenAfterAppends, OutageInterceptor, OwnThreadInterceptor, ProcessLifeInterceptor,
+};
 pub use memory::{MemoryBlobs, MemoryJournal};
-pub use model_server::{Asked, ChatReply, Latch, ModelServer, Reply};
-pub use postbox::{Letter, Postbox};
-pub use story::{Names, seen, story, updates};
-pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
-pub use tap::{Tap, Tapped};
-pub use taps::{Breaks, Mortal, Outage, OwnThread};
-pub use trail::{Trail, document, noted};
-pub use whole::{runs_to_drive, whole_log};
-pub use world::{Process, Setup, World};
+pub use pausing_interceptor::PausingInterceptor;
+pub use recording_messenger::{RecordedDelivery, RecordingMessenger};
+pub use run_summary::{IdNormalizer, comparable_view, summarize_updates, visible_events};
+pub use scripted_client::{
+    ClientHistory, ScriptedClient, answer_delivery, local_run_address, new_test_hook, user_message,
+};
+pub use scripted_model_server::{
+    ModelRequest, ScriptLatch, ScriptedChatReply, ScriptedModelServer, ScriptedReply,
+};
+pub use store_queries::{list_runs_to_drive, load_full_log};
+pub use sweep::{StoreKind, SweepSubject, assert_one_lifecycle, crash_sweep, seeded_crash_sweep};
+pub use test_world::{ProcessSetup, TestProcess, TestWorld};

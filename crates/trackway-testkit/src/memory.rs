@@ -4,7 +4,7 @@
 
 mod blobs;
 mod contents;
-mod guided;
+mod guided_index;
 mod hooks;
 mod leases;
 
@@ -14,17 +14,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AppendId, AttemptKey, Claim, ClaimKey, ClaimedRun, Done, DueHook,
-    DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, Lineage, LineageLimits,
-    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, Receipt, Removal, RunFilter,
-    RunLease, RunPage, RunQuery, RunRow, SessionRow, Stored, WorkClaim, WorkerId, WriteFuture,
+    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook,
+    DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim,
+    MessageClaimKey, NodeLineage, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture,
+    RunFilter, RunLease, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent,
+    StoredNode, WorkClaim, WorkerId, WriteFuture,
 };
 
 pub use self::blobs::MemoryBlobs;
-use self::contents::Contents;
-use crate::taps::locked;
+use self::contents::MemoryContents;
+use crate::interceptors::lock_ignoring_poison;
 
 /// A journal in memory. Clones are the same open journal, as in one process; [`Self::reopen`] is what
 /// the next process opens.
@@ -34,23 +35,23 @@ use crate::taps::locked;
 #[derive(Debug, Clone, Default)]
 pub struct MemoryJournal {
     /// The committed contents; shared with every other opening of the same journal.
-    contents: Arc<Mutex<Contents>>,
+    contents: Arc<Mutex<MemoryContents>>,
     /// The state that dies with the process. Always locked before `contents`.
-    process: Arc<Mutex<Process>>,
+    process: Arc<Mutex<OpenProcess>>,
 }
 
 #[derive(Default)]
-struct Process {
+struct OpenProcess {
     is_closed: bool,
     /// Committed or refused, not yet answered.
-    answers: VecDeque<(Done, Outcome)>,
+    answers: VecDeque<(AppendCallback, AppendOutcome)>,
     /// A thread is giving answers; others leave theirs to it, which keeps the order.
-    telling: bool,
+    is_answering: bool,
 }
 
-type Outcome = Result<Receipt, AppendError>;
+type AppendOutcome = Result<AppendReceipt, AppendError>;
 
-impl std::fmt::Debug for Process {
+impl std::fmt::Debug for OpenProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Process").field("is_closed", &self.is_closed).finish_non_exhaustive()
     }
@@ -62,25 +63,25 @@ impl MemoryJournal {
     }
 
     /// The same contents, opened by another process.
-    pub fn reopen(&self) -> Self {
+    pub fn reopen_as_next_process(&self) -> Self {
         Self { contents: Arc::clone(&self.contents), process: Arc::default() }
     }
 
     /// Makes this event unreadable, as a damaged disk would.
-    pub fn damage(&self, run: RunId, seq: Seq) {
-        self.contents().damage(run, seq);
+    pub fn damage_event(&self, run: RunId, seq: Seq) {
+        self.lock_contents().damage_event(run, seq);
     }
 
     /// Gives the pending answers, unless another thread is doing it.
-    fn tell(&self) {
-        if std::mem::replace(&mut self.process().telling, true) {
+    fn deliver_answers(&self) {
+        if std::mem::replace(&mut self.lock_process().is_answering, true) {
             return;
         }
         loop {
             let next = {
-                let mut process = self.process();
+                let mut process = self.lock_process();
                 let next = process.answers.pop_front();
-                process.telling = next.is_some();
+                process.is_answering = next.is_some();
                 next
             };
             match next {
@@ -91,209 +92,233 @@ impl MemoryJournal {
     }
 
     /// A claim reads and writes.
-    fn claim_work<T: Send + 'static>(
+    fn run_claim<T: Send + 'static>(
         &self,
-        claim: impl FnOnce(&mut Contents) -> T + Send + 'static,
+        claim: impl FnOnce(&mut MemoryContents) -> T + Send + 'static,
     ) -> ReadFuture<'_, T> {
         Box::pin(async move {
-            if self.process().is_closed {
+            if self.lock_process().is_closed {
                 return Err(ReadError::Broken { reason: AppendError::Closed.to_string() });
             }
-            Ok(claim(&mut self.contents()))
+            Ok(claim(&mut self.lock_contents()))
         })
     }
 
-    fn read<T: Send + 'static>(
+    fn read_contents<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Contents) -> T + Send + 'static,
+        read: impl FnOnce(&MemoryContents) -> T + Send + 'static,
     ) -> PortFuture<'_, T> {
-        Box::pin(async move { read(&self.contents()) })
+        Box::pin(async move { read(&self.lock_contents()) })
     }
 
     /// A write that is not a single append.
-    fn write(
+    fn write_contents(
         &self,
-        write: impl FnOnce(&mut Contents) -> Result<(), AppendError> + Send + 'static,
+        write: impl FnOnce(&mut MemoryContents) -> Result<(), AppendError> + Send + 'static,
     ) -> WriteFuture<'_> {
         Box::pin(async move {
-            if self.process().is_closed {
+            if self.lock_process().is_closed {
                 return Err(AppendError::Closed);
             }
-            write(&mut self.contents())
+            write(&mut self.lock_contents())
         })
     }
 
-    fn process(&self) -> MutexGuard<'_, Process> {
-        locked(&self.process)
+    fn lock_process(&self) -> MutexGuard<'_, OpenProcess> {
+        lock_ignoring_poison(&self.process)
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        locked(&self.contents)
+    fn lock_contents(&self) -> MutexGuard<'_, MemoryContents> {
+        lock_ignoring_poison(&self.contents)
     }
 }
 
 impl Journal for MemoryJournal {
-    fn append(&self, append: Append, done: Done) {
+    fn append(&self, append: Append, done: AppendCallback) {
         {
-            let mut process = self.process();
+            let mut process = self.lock_process();
             let outcome = match process.is_closed {
                 true => Err(AppendError::Closed),
-                false => self.contents().append(append),
+                false => self.lock_contents().append(append),
             };
             process.answers.push_back((done, outcome));
         }
-        self.tell();
+        self.deliver_answers();
     }
 
     fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_> {
-        self.write(move |contents| contents.append_all(appends))
+        self.write_contents(move |contents| contents.append_all(appends))
     }
 
-    fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<Receipt>> {
-        self.read(move |contents| Ok(contents.receipt(run, expected, id)))
-    }
-
-    fn feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
-        self.read(move |contents| contents.feed(&access, &after, limit))
-    }
-
-    fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
-        self.read(move |contents| contents.events(run, after, limit))
-    }
-
-    fn events_after_pos(
+    fn find_receipt(
         &self,
         run: RunId,
-        after: Pos,
+        expected: Seq,
+        id: AppendId,
+    ) -> ReadFuture<'_, Option<AppendReceipt>> {
+        self.read_contents(move |contents| Ok(contents.find_receipt(run, expected, id)))
+    }
+
+    fn list_feed(
+        &self,
+        access: Access,
+        after: FeedCursor,
         limit: usize,
-    ) -> ReadFuture<'_, Vec<Stored>> {
-        self.read(move |contents| contents.events_after_pos(run, after, limit))
+    ) -> ReadFuture<'_, FeedPage> {
+        self.read_contents(move |contents| contents.list_feed(&access, &after, limit))
     }
 
-    fn newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
-        self.read(move |contents| Ok(contents.newest_events(run, limit)))
+    fn list_events(
+        &self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+        self.read_contents(move |contents| contents.list_events(run, after, limit))
     }
 
-    fn run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>> {
-        self.read(move |contents| Ok(contents.run(run)))
+    fn list_events_after_position(
+        &self,
+        run: RunId,
+        after: Position,
+        limit: usize,
+    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+        self.read_contents(move |contents| contents.list_events_after_position(run, after, limit))
     }
 
-    fn runs(
+    fn list_newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
+        self.read_contents(move |contents| Ok(contents.list_newest_events(run, limit)))
+    }
+
+    fn find_run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>> {
+        self.read_contents(move |contents| Ok(contents.find_run(run)))
+    }
+
+    fn list_runs(
         &self,
         filter: RunFilter,
         before: Option<RunId>,
         limit: usize,
     ) -> ReadFuture<'_, Vec<RunRow>> {
-        self.read(move |contents| Ok(contents.runs(&filter, before, limit)))
+        self.read_contents(move |contents| Ok(contents.list_runs(&filter, before, limit)))
     }
 
-    fn runs_by_status(&self, query: RunQuery) -> ReadFuture<'_, RunPage> {
-        self.read(move |contents| Ok(contents.runs_by_status(&query)))
+    fn list_runs_by_status_time(&self, query: StatusTimeQuery) -> ReadFuture<'_, RunPage> {
+        self.read_contents(move |contents| Ok(contents.list_runs_by_status_time(&query)))
     }
 
-    fn waiting(
+    fn list_waiting_runs(
         &self,
         caller: Caller,
         session: SessionId,
         workflow: Option<String>,
         limit: usize,
     ) -> ReadFuture<'_, Vec<RunId>> {
-        self.read(move |contents| {
-            Ok(contents.waiting(&caller, &session, workflow.as_deref(), limit))
+        self.read_contents(move |contents| {
+            Ok(contents.list_waiting_runs(&caller, &session, workflow.as_deref(), limit))
         })
     }
 
-    fn claim(&self, key: ClaimKey) -> ReadFuture<'_, Option<Claim>> {
-        self.read(move |contents| Ok(contents.claims.get(&key).cloned()))
+    fn find_message_claim(&self, key: MessageClaimKey) -> ReadFuture<'_, Option<MessageClaim>> {
+        self.read_contents(move |contents| Ok(contents.claims.get(&key).cloned()))
     }
 
-    fn newest_time(&self) -> ReadFuture<'_, Option<Timestamp>> {
-        self.read(|contents| Ok(contents.newest_time()))
+    fn newest_event_time(&self) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read_contents(|contents| Ok(contents.newest_event_time()))
     }
 
-    fn next_timer(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
-        self.read(move |contents| Ok(contents.next_timer(now)))
+    fn next_timer_due(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read_contents(move |contents| Ok(contents.next_timer_due(now)))
     }
 
-    fn outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>> {
-        self.read(move |contents| Ok(contents.outbox(after, limit)))
+    fn list_outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>> {
+        self.read_contents(move |contents| Ok(contents.list_outbox(after, limit)))
     }
 
-    fn hooks(&self, run: RunId) -> ReadFuture<'_, Vec<Hook>> {
-        self.read(move |contents| Ok(contents.hooks.of(run)))
+    fn list_hooks(&self, run: RunId) -> ReadFuture<'_, Vec<Hook>> {
+        self.read_contents(move |contents| Ok(contents.hooks.hooks_of_run(run)))
     }
 
-    fn next_hook(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
-        self.read(move |contents| Ok(contents.hooks.next(now)))
+    fn next_hook_due(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read_contents(move |contents| Ok(contents.hooks.next_due(now)))
     }
 
-    fn node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<NodePlace>> {
-        self.read(move |contents| contents.node(run, node))
+    fn find_node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<StoredNode>> {
+        self.read_contents(move |contents| contents.find_node(run, node))
     }
 
-    fn attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<Stored>> {
-        self.read(move |contents| contents.attempt(&key))
+    fn find_attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<StoredEvent>> {
+        self.read_contents(move |contents| contents.find_attempt(&key))
     }
 
-    fn lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, Lineage> {
-        self.read(move |contents| Ok(contents.lineage(run, node, limits)))
+    fn load_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> ReadFuture<'_, NodeLineage> {
+        self.read_contents(move |contents| Ok(contents.load_lineage(run, node, limits)))
     }
 
-    fn pinned(&self, hash: String) -> ReadFuture<'_, Option<String>> {
-        self.read(move |contents| Ok(contents.index.pinned(&hash)))
+    fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
+        self.read_contents(move |contents| Ok(contents.index.find_definition(&hash)))
     }
 
-    fn sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
-        self.read(move |contents| Ok(contents.sessions(&access, limit)))
+    fn list_sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
+        self.read_contents(move |contents| Ok(contents.list_sessions(&access, limit)))
     }
 
-    fn session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>> {
-        self.read(move |contents| Ok(contents.session_runs(&access, &session)))
+    fn list_session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>> {
+        self.read_contents(move |contents| Ok(contents.list_session_runs(&access, &session)))
     }
 
-    fn remove(&self, removal: Removal) -> WriteFuture<'_> {
-        self.write(move |contents| contents.remove(&removal))
+    fn remove_runs(&self, removal: RunRemoval) -> WriteFuture<'_> {
+        self.write_contents(move |contents| contents.remove_runs(&removal))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {
-        self.process().is_closed = true;
+        self.lock_process().is_closed = true;
         Box::pin(future::ready(()))
     }
 }
 
 impl Leases for MemoryJournal {
-    fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
-        self.write(move |contents| {
-            contents.workers.hold(worker, lease, now);
+    fn acquire_or_renew(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
+        self.write_contents(move |contents| {
+            contents.workers.renew_lease(worker, lease, now);
             Ok(())
         })
     }
 
-    fn release(&self, worker: WorkerId) -> WriteFuture<'_> {
-        self.write(move |contents| {
-            contents.workers.release(worker);
+    fn release_lease(&self, worker: WorkerId) -> WriteFuture<'_> {
+        self.write_contents(move |contents| {
+            contents.workers.release_lease(worker);
             Ok(())
         })
     }
 
-    fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>> {
-        self.read(move |contents| Ok(contents.run_lease(run)))
+    fn find_run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>> {
+        self.read_contents(move |contents| Ok(contents.find_run_lease(run)))
     }
 
     fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
-        self.claim_work(move |contents| contents.claim_runs(claim))
+        self.run_claim(move |contents| contents.claim_runs(claim))
     }
 
     fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
-        self.claim_work(move |contents| contents.claim_errands(claim))
+        self.run_claim(move |contents| contents.claim_errands(claim))
     }
 
-    fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {
-        self.claim_work(move |contents| contents.claim_timers(claim))
+    fn claim_due_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {
+        self.run_claim(move |contents| contents.claim_due_timers(claim))
     }
 
-    fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
-        self.claim_work(move |contents| contents.claim_hooks(claim, &except))
+    fn claim_due_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> ReadFuture<'_, Vec<DueHook>> {
+        self.run_claim(move |contents| contents.claim_due_hooks(claim, &except))
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! A failure names the program, the store and the crash, and has the same number the next time.
 
-mod judge;
+mod sweep_checks;
 
 use std::{
     collections::BTreeMap,
@@ -14,34 +14,36 @@ use std::{
 };
 
 use tempfile::TempDir;
-use trackway_runtime::Registry;
+use trackway_runtime::ProgramRegistry;
 
-use self::judge::{Ending, Recorded};
-use crate::{CrashAt, Guest, Postbox, Setup, Visit, World, scatter};
+use self::sweep_checks::{RecordedSteps, SweepOutcome};
+use crate::{
+    ClientHistory, CrashAt, ProcessSetup, RecordingMessenger, ScriptedClient, TestWorld, mix_bits,
+};
 
-pub use judge::one_life;
+pub use sweep_checks::assert_one_lifecycle;
 
 /// The subject of a sweep: a client, and the programs that it uses.
 ///
 /// A program writes a line to `ledger.txt` in the given folder for each side effect; the last word of a
 /// line is the step's idempotency key.
 #[derive(Debug)]
-pub struct Subject {
-    pub guest: Guest,
-    pub programs: fn(&Path) -> Registry,
+pub struct SweepSubject {
+    pub client: ScriptedClient,
+    pub programs: fn(&Path) -> ProgramRegistry,
     /// Whether children give the same result in every run. They do not if they race with a cancel; then
     /// all of them must be canceled in the end.
-    pub children_alike: bool,
+    pub has_deterministic_children: bool,
 }
 
-impl Subject {
-    pub fn new(guest: Guest, programs: fn(&Path) -> Registry) -> Self {
-        Self { guest, programs, children_alike: true }
+impl SweepSubject {
+    pub fn new(guest: ScriptedClient, programs: fn(&Path) -> ProgramRegistry) -> Self {
+        Self { client: guest, programs, has_deterministic_children: true }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Store {
+pub enum StoreKind {
     Memory,
     Sqlite,
 }
@@ -49,143 +51,150 @@ pub enum Store {
 /// Where a process dies: at the `n`-th time that a point is reached, or at the `n`-th point of any
 /// name.
 #[derive(Debug, Clone, Copy)]
-enum Crash {
+enum CrashPoint {
     At(&'static str, usize),
     Any(usize),
 }
 
 /// One world with a list of crashes.
-struct Journey<'a> {
-    subject: &'a Subject,
-    world: World,
+struct SweepRun<'a> {
+    subject: &'a SweepSubject,
+    world: TestWorld,
     /// Outlives the processes, like the outside world: files, services.
     outside: TempDir,
-    visit: Visit,
+    visit: ClientHistory,
     /// Receives the client's updates, if it wants them.
-    postbox: Arc<Postbox>,
+    postbox: Arc<RecordingMessenger>,
     /// The recorded state at each crash.
-    recorded: Vec<Recorded>,
+    recorded: Vec<RecordedSteps>,
     /// The point of each crash.
     points: Vec<&'static str>,
 }
 
-impl<'a> Journey<'a> {
-    fn new(subject: &'a Subject, store: Store) -> Self {
+impl<'a> SweepRun<'a> {
+    fn new(subject: &'a SweepSubject, store: StoreKind) -> Self {
         let world = match store {
-            Store::Memory => World::memory(),
-            Store::Sqlite => World::sqlite(),
+            StoreKind::Memory => TestWorld::with_memory_store(),
+            StoreKind::Sqlite => TestWorld::with_sqlite_store(),
         };
         Self {
             subject,
             world,
             outside: tempfile::tempdir().expect("a folder for side effects"),
-            visit: Visit::new(),
+            visit: ClientHistory::new(),
             postbox: Arc::default(),
             recorded: Vec::new(),
             points: Vec::new(),
         }
     }
 
-    fn setup(&self) -> Setup {
-        let setup: Setup = (self.subject.programs)(self.outside.path()).into();
-        match self.subject.guest.is_hooked() {
-            true => setup.messenger(self.postbox.clone()),
+    fn process_setup(&self) -> ProcessSetup {
+        let setup: ProcessSetup = (self.subject.programs)(self.outside.path()).into();
+        match self.subject.client.has_hook() {
+            true => setup.with_messenger(self.postbox.clone()),
             false => setup,
         }
     }
 
     /// Runs one process. True if the client finished.
-    fn live(&mut self, faults: &Arc<CrashAt>) -> bool {
-        let setup = self.setup().faults(faults.clone());
-        let (guest, visit) = (&self.subject.guest, &self.visit);
-        let through = self.world.process(setup, async |process| {
-            guest.visit(&process, visit).await;
+    fn run_process(&mut self, faults: &Arc<CrashAt>) -> bool {
+        let setup = self.process_setup().with_faults(faults.clone());
+        let (guest, visit) = (&self.subject.client, &self.visit);
+        let through = self.world.run_process(setup, async |process| {
+            guest.run_client(&process, visit).await;
         });
         through.is_some()
     }
 
     /// The process dies at that point. False if it finished without reaching it.
-    fn crash(&mut self, crash: Crash) -> bool {
+    fn run_until_crash(&mut self, crash: CrashPoint) -> bool {
         let faults = Arc::new(match crash {
-            Crash::At(point, n) => CrashAt::point(point, n),
-            Crash::Any(n) => CrashAt::any(n),
+            CrashPoint::At(point, n) => CrashAt::at_point(point, n),
+            CrashPoint::Any(n) => CrashAt::at_any_point(n),
         });
-        if self.live(&faults) {
+        if self.run_process(&faults) {
             return false;
         }
-        self.points.extend(faults.reached().last());
-        self.recorded.push(judge::recorded(&self.world, &self.done()));
+        self.points.extend(faults.reached_points().last());
+        self.recorded
+            .push(sweep_checks::load_recorded_steps(&self.world, &self.completed_effects()));
         true
     }
 
     /// Side effects so far, by idempotency key.
-    fn done(&self) -> Vec<String> {
+    fn completed_effects(&self) -> Vec<String> {
         let ledger = std::fs::read_to_string(self.outside.path().join("ledger.txt"));
         let key = |line: &str| line.split(' ').next_back().map(str::to_owned);
         ledger.unwrap_or_default().lines().filter_map(key).collect()
     }
 
     /// The last process, without a fault; then everything is read.
-    fn end(&mut self) -> (Ending, Vec<&'static str>) {
-        let faults = Arc::new(CrashAt::never());
-        assert!(self.live(&faults), "without a fault it gets through");
-        let ending = judge::ending(&self.world, self.subject.children_alike);
-        judge::nothing_taken_back(&self.visit, &ending);
-        judge::nothing_done_again(&self.recorded, &self.done());
-        if self.subject.guest.is_hooked() {
-            judge::everything_told(&self.postbox, &ending);
+    fn finish_and_check(&mut self) -> (SweepOutcome, Vec<&'static str>) {
+        let faults = Arc::new(CrashAt::never_crash());
+        assert!(self.run_process(&faults), "without a fault it gets through");
+        let ending =
+            sweep_checks::load_outcome(&self.world, self.subject.has_deterministic_children);
+        sweep_checks::assert_watchers_saw_prefix(&self.visit, &ending);
+        sweep_checks::assert_no_step_repeated(&self.recorded, &self.completed_effects());
+        if self.subject.client.has_hook() {
+            sweep_checks::assert_all_updates_delivered(&self.postbox, &ending);
         }
-        (ending, faults.reached())
+        (ending, faults.reached_points())
     }
 }
 
 /// Runs one sweep; a failure names it.
 #[expect(clippy::print_stderr, reason = "a test says where it failed")]
-fn journey(
-    subject: &Subject,
-    store: Store,
-    crashes: &[Crash],
-) -> (Ending, Vec<&'static str>, Vec<&'static str>) {
-    let mut journey = Journey::new(subject, store);
+fn run_with_crashes(
+    subject: &SweepSubject,
+    store: StoreKind,
+    crashes: &[CrashPoint],
+) -> (SweepOutcome, Vec<&'static str>, Vec<&'static str>) {
+    let mut journey = SweepRun::new(subject, store);
     let went = catch_unwind(AssertUnwindSafe(|| {
         for crash in crashes {
-            if !journey.crash(*crash) {
+            if !journey.run_until_crash(*crash) {
                 break;
             }
         }
-        journey.end()
+        journey.finish_and_check()
     }));
     match went {
         Ok((ending, reached)) => (ending, reached, journey.points),
         Err(panic) => {
             eprintln!(
                 "{:?} on {store:?}, crashes {crashes:?} at {:?}",
-                subject.guest, journey.points
+                subject.client, journey.points
             );
             resume_unwind(panic)
         }
     }
 }
 
-fn same(subject: &Subject, store: Store, crashes: &[Crash], clean: &Ending) -> Vec<&'static str> {
-    let (ending, _, points) = journey(subject, store, crashes);
-    let place = || format!("{:?} on {store:?}, crashes {crashes:?} at {points:?}", subject.guest);
-    assert_eq!(ending.plain.len(), clean.plain.len(), "{}: as many runs", place());
-    for (run, (after, before)) in ending.plain.iter().zip(&clean.plain).enumerate() {
+fn assert_same_outcome(
+    subject: &SweepSubject,
+    store: StoreKind,
+    crashes: &[CrashPoint],
+    clean: &SweepOutcome,
+) -> Vec<&'static str> {
+    let (ending, _, points) = run_with_crashes(subject, store, crashes);
+    let place = || format!("{:?} on {store:?}, crashes {crashes:?} at {points:?}", subject.client);
+    assert_eq!(ending.normalized.len(), clean.normalized.len(), "{}: as many runs", place());
+    for (run, (after, before)) in ending.normalized.iter().zip(&clean.normalized).enumerate() {
         assert_eq!(after, before, "{}: run {run}", place());
     }
     points
 }
 
 /// Crashes at every point, one after the other.
-pub fn sweep(subject: &Subject, store: Store) {
-    let (clean, reached, _) = journey(subject, store, &[]);
+pub fn crash_sweep(subject: &SweepSubject, store: StoreKind) {
+    let (clean, reached, _) = run_with_crashes(subject, store, &[]);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut missed = Vec::new();
     for point in &reached {
         let n = seen.entry(point).or_default();
         *n += 1;
-        if same(subject, store, &[Crash::At(point, *n)], &clean).is_empty() {
+        if assert_same_outcome(subject, store, &[CrashPoint::At(point, *n)], &clean).is_empty() {
             missed.push((*point, *n));
         }
     }
@@ -194,17 +203,17 @@ pub fn sweep(subject: &Subject, store: Store) {
     // sweep would prove nothing. This check does not apply if children race with a cancel: their
     // progress is not predictable.
     let few = missed.len() * 2 <= reached.len();
-    assert!(few || !subject.children_alike, "{:?} missed {missed:?}", subject.guest);
+    assert!(few || !subject.has_deterministic_children, "{:?} missed {missed:?}", subject.client);
 }
 
 /// Crashes up to three times, at points derived from a seed.
-pub fn sweep_again(subject: &Subject, store: Store, seeds: std::ops::Range<u64>) {
-    let (clean, reached, _) = journey(subject, store, &[]);
+pub fn seeded_crash_sweep(subject: &SweepSubject, store: StoreKind, seeds: std::ops::Range<u64>) {
+    let (clean, reached, _) = run_with_crashes(subject, store, &[]);
     let draw =
-        |seed: u64, round: u64| 1 + (scatter(seed * 7 + round) % reached.len() as u64) as usize;
+        |seed: u64, round: u64| 1 + (mix_bits(seed * 7 + round) % reached.len() as u64) as usize;
     for seed in seeds {
         // The crash in the middle comes early, while the process is still recovering.
-        let crashes = [draw(seed, 1), 1 + draw(seed, 2) % 12, draw(seed, 3)].map(Crash::Any);
-        same(subject, store, &crashes, &clean);
+        let crashes = [draw(seed, 1), 1 + draw(seed, 2) % 12, draw(seed, 3)].map(CrashPoint::Any);
+        assert_same_outcome(subject, store, &crashes, &clean);
     }
 }

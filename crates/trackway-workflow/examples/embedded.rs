@@ -5,7 +5,7 @@ use std::{error::Error, sync::Arc};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use trackway_runtime::{Options, Registry, Runtime, Submit};
+use trackway_runtime::{Options, ProgramRegistry, Runtime, SubmitRequest};
 use trackway_sqlite::SqliteJournal;
 use trackway_workflow::{Caller, Ctx, StateName, Stop, Workflow, program};
 
@@ -34,12 +34,12 @@ impl Workflow for Purchase {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let registry = Registry::new();
+    let registry = ProgramRegistry::new();
     registry.add(program(Purchase))?;
     let store = Arc::new(SqliteJournal::open(folder.path())?);
     let runtime = Runtime::start(Options::new(store, Arc::new(registry)));
     let submitted = runtime
-        .submit(Submit {
+        .submit(SubmitRequest {
             workflow: "purchase".to_owned(),
             input: json!({ "item": "tea" }),
             caller: Caller::local(),
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             hook: None,
         })
         .await?;
-    let run = runtime.settled(submitted.view).await?;
+    let run = runtime.wait_until_idle(submitted.view).await?;
     runtime.stop().await;
     assert_eq!(run.state, StateName::Completed);
     assert!(run.output.as_str().is_some_and(|output| output.starts_with("tea: ")));

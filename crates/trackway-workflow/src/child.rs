@@ -45,7 +45,7 @@ impl<T> Child<T> {
 
     /// Waits for its end, in any final state.
     pub async fn outcome(self) -> ChildOutcome {
-        self.stage.child_outcome(&self.op).await
+        self.stage.wait_for_child(&self.op).await
     }
 
     /// Waits for its output; any other end is an error.
@@ -63,7 +63,7 @@ impl<T> Child<T> {
             Err(error) => error,
         };
         let message = format!("the child's output does not have the type it is read as: {error}");
-        stage.misfit(&op, message).await
+        stage.park_as_nondeterministic(&op, message).await
     }
 }
 
@@ -74,38 +74,38 @@ impl<T> fmt::Debug for Child<T> {
 }
 
 /// The request to an agent.
-pub(crate) struct Consultation<'a> {
+pub(crate) struct AgentPrompt<'a> {
     agent: &'a str,
     prompt: String,
 }
 
 /// The output of a turn that has no output schema.
 #[derive(Deserialize)]
-struct Said {
+struct TextOutput {
     text: String,
 }
 
-impl<'a> Consultation<'a> {
+impl<'a> AgentPrompt<'a> {
     pub(crate) fn new(agent: &'a str, prompt: String) -> Self {
         Self { agent, prompt }
     }
 
-    pub(crate) async fn text(self, stage: &Stage) -> Result<String, AgentFailed> {
+    pub(crate) async fn ask_for_text(self, stage: &Stage) -> Result<String, AgentFailed> {
         let input = json!({ "prompt": self.prompt });
-        let Said { text } = self.work(stage, input).await?;
+        let TextOutput { text } = self.run_agent_child(stage, input).await?;
         Ok(text)
     }
 
-    pub(crate) async fn output<T: DeserializeOwned>(
+    pub(crate) async fn ask_for_output<T: DeserializeOwned>(
         self,
         stage: &Stage,
         schema: Value,
     ) -> Result<T, AgentFailed> {
         let input = json!({ "prompt": self.prompt, "output": schema });
-        self.work(stage, input).await
+        self.run_agent_child(stage, input).await
     }
 
-    async fn work<T: DeserializeOwned>(
+    async fn run_agent_child<T: DeserializeOwned>(
         &self,
         stage: &Stage,
         input: Value,

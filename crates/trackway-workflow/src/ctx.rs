@@ -9,10 +9,13 @@ use futures_util::future::{self, Either};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use trackway_domain::{ArtifactChunk, IntoParts, Message, Reason, RunId, Timestamp};
-use trackway_runtime::{Attempt, Stage};
+use trackway_domain::{ArtifactChunk, InterruptReason, IntoParts, Message, RunId, Timestamp};
+use trackway_runtime::{Stage, StepAttempt};
 
-use crate::{AgentFailed, Ask, Child, Step, Stop, Workflow, child::Consultation, typed::schema_of};
+use crate::{
+    AgentFailed, Ask, Child, Step, Stop, Workflow, child::AgentPrompt,
+    typed_program::json_schema_of,
+};
 
 /// A workflow's handle to its run. No method takes or returns a task state: only the runtime moves a run
 /// from one state to the next.
@@ -28,30 +31,30 @@ impl Ctx {
 
     /// This run. On the A2A door it is the task id.
     pub fn run_id(&self) -> RunId {
-        self.stage.run()
+        self.stage.run_id()
     }
 
     /// The message that requested this run: its id, all its parts, its metadata. `None` on doors without
     /// messages and for a child.
     pub fn message(&self) -> Option<&Message> {
-        self.stage.message()
+        self.stage.start_message()
     }
 
     /// Reports progress: text, or parts that are kept unchanged. The run stays in its state.
     pub async fn status(&self, message: impl IntoParts) {
-        self.stage.status(message.into_content()).await;
+        self.stage.report_status(message.into_message_parts()).await;
     }
 
     /// Yields an artifact, complete or one piece of an artifact that grows.
     pub async fn artifact(&self, artifact: impl Into<ArtifactChunk>) {
-        self.stage.artifact(artifact.into()).await;
+        self.stage.emit_artifact(artifact.into()).await;
     }
 
     /// Answers the caller that dispatched this run and waits for its first answer, in most cases an agent.
     /// Without this call, the first answer is the first visible output of the run. A second call is
     /// recorded, but not delivered. People who watch the run do not see it.
     pub async fn dispatch_response(&self, parts: impl IntoParts) {
-        self.stage.first_answer(parts.into_content()).await;
+        self.stage.send_first_answer(parts.into_message_parts()).await;
     }
 
     /// Asks for input and waits for an answer of type `T`, which may take days: the workflow uses no
@@ -62,12 +65,12 @@ impl Ctx {
     /// let form: Form = ctx.ask("How much?").artifact(preview).await;
     /// ```
     pub fn ask<T: DeserializeOwned + JsonSchema>(&self, message: impl IntoParts) -> Ask<T> {
-        Ask::new(self.stage.clone(), Reason::InputRequired, message.into_content())
+        Ask::new(self.stage.clone(), InterruptReason::InputRequired, message.into_message_parts())
     }
 
     /// Like [`Ctx::ask`], for a permission: a signature, a login, a consent.
     pub fn authorize<T: DeserializeOwned + JsonSchema>(&self, message: impl IntoParts) -> Ask<T> {
-        Ask::new(self.stage.clone(), Reason::AuthRequired, message.into_content())
+        Ask::new(self.stage.clone(), InterruptReason::AuthRequired, message.into_message_parts())
     }
 
     /// Executes a side effect once: the outcome is recorded, and replays return it and do not execute it
@@ -81,7 +84,7 @@ impl Ctx {
     where
         T: Serialize + DeserializeOwned,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
-        F: FnMut(Attempt) -> Fut + Send + 'a,
+        F: FnMut(StepAttempt) -> Fut + Send + 'a,
         Fut: Future<Output = Result<T, E>> + Send + 'a,
     {
         Step::new(self.stage.clone(), key, work)
@@ -99,7 +102,7 @@ impl Ctx {
         name: &str,
         arguments: &impl Serialize,
     ) -> Step<'static, T> {
-        Step::tool(self.stage.clone(), name, arguments)
+        Step::call_tool(self.stage.clone(), name, arguments)
     }
 
     /// Sleeps durably: time also passes while no process is running.
@@ -142,7 +145,7 @@ impl Ctx {
         name: &str,
         prompt: impl Into<String>,
     ) -> Result<String, AgentFailed> {
-        Consultation::new(name, prompt.into()).text(&self.stage).await
+        AgentPrompt::new(name, prompt.into()).ask_for_text(&self.stage).await
     }
 
     /// Like [`Ctx::agent`], for an agent whose output is a `T`: the agent gets the schema, and corrects an
@@ -152,7 +155,9 @@ impl Ctx {
         name: &str,
         prompt: impl Into<String>,
     ) -> Result<T, AgentFailed> {
-        Consultation::new(name, prompt.into()).output(&self.stage, schema_of::<T>()).await
+        AgentPrompt::new(name, prompt.into())
+            .ask_for_output(&self.stage, json_schema_of::<T>())
+            .await
     }
 
     /// Waits for both.

@@ -11,7 +11,7 @@ mod ctx;
 mod step;
 mod stop;
 mod tool;
-mod typed;
+mod typed_program;
 mod workflow;
 
 pub use ask::Ask;
@@ -22,9 +22,10 @@ pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use tool::tool;
 pub use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, Content, Evidence, File, FileSource,
-    IntoParts, Message, MessageId, Part, Role, RunId, StateName, Timestamp, WorkflowRef,
+    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, Content, File, FileSource,
+    IntoParts, Message, MessageId, Part, ReplayMismatch, Role, RunId, StateName, Timestamp,
+    WorkflowRef,
 };
-pub use trackway_runtime::{Attempt, Extension, RetryPolicy};
-pub use typed::program;
+pub use trackway_runtime::{ProtocolExtension, RetryPolicy, StepAttempt};
+pub use typed_program::program;
 pub use workflow::Workflow;

@@ -4,9 +4,9 @@ use std::{error::Error, fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
 
 use serde::{Serialize, de::DeserializeOwned};
 use trackway_domain::{Failure, StepOutcome};
-use trackway_runtime::{Attempt, RetryPolicy, Stage, StepWork};
+use trackway_runtime::{RetryPolicy, Stage, StepAttempt, StepWork};
 
-use crate::stop::chain;
+use crate::stop::format_error_chain;
 
 /// A step that is executed when it is awaited.
 #[must_use = "a step is done when it is awaited"]
@@ -33,13 +33,15 @@ impl<'a, T> Step<'a, T> {
     where
         T: Serialize,
         E: Into<Box<dyn Error + Send + Sync>>,
-        F: FnMut(Attempt) -> Fut + Send + 'a,
+        F: FnMut(StepAttempt) -> Fut + Send + 'a,
         Fut: Future<Output = Result<T, E>> + Send + 'a,
     {
         let work: Box<StepWork<'a>> = Box::new(move |attempt| {
             let doing = work(attempt);
             Box::pin(async move {
-                let value = doing.await.map_err(|error| Failure::new(chain(&*error.into())))?;
+                let value = doing
+                    .await
+                    .map_err(|error| Failure::new(format_error_chain(&*error.into())))?;
                 serde_json::to_value(value).map_err(|error| {
                     Failure::new(format!("the step's result is not JSON: {error}"))
                 })
@@ -49,7 +51,7 @@ impl<'a, T> Step<'a, T> {
         Self { stage, key: key.to_owned(), policy, work, output: PhantomData }
     }
 
-    pub(crate) fn tool(stage: Stage, name: &str, arguments: &impl Serialize) -> Self {
+    pub(crate) fn call_tool(stage: Stage, name: &str, arguments: &impl Serialize) -> Self {
         let arguments = serde_json::to_value(arguments).map_err(|error| {
             Failure::new(format!("the arguments of tool {name:?} are not JSON: {error}"))
         });
@@ -89,7 +91,7 @@ impl<'a, T: DeserializeOwned + 'a> IntoFuture for Step<'a, T> {
             };
             let message =
                 format!("the recorded result does not have the type it is read as: {error}");
-            stage.misfit(&op.to_string(), message).await
+            stage.park_as_nondeterministic(&op.to_string(), message).await
         })
     }
 }

@@ -6,18 +6,18 @@ use trackway_domain::Failure;
 
 /// Why a workflow stopped: it rejected, or something failed. Made by [`reject`], or by `?` from any
 /// error. It takes effect only when the workflow returns it.
-pub struct Stop(pub(crate) trackway_runtime::Stop);
+pub struct Stop(pub(crate) trackway_runtime::ProgramStop);
 
 impl Stop {
     /// The workflow declines to continue, as a value: `return Err(Stop::rejected("…"))`. As a
     /// statement, [`reject`] reads better.
     pub fn rejected(reason: impl Into<String>) -> Self {
-        Self(trackway_runtime::Stop::Rejected(reason.into()))
+        Self(trackway_runtime::ProgramStop::Rejected(reason.into()))
     }
 
     /// The workflow failed, with this message.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self(trackway_runtime::Stop::Failed(Failure::new(message)))
+        Self(trackway_runtime::ProgramStop::Failed(Failure::new(message)))
     }
 }
 
@@ -37,12 +37,12 @@ pub fn reject(reason: impl Into<String>) -> Result<Infallible, Stop> {
 
 impl<E: Error> From<E> for Stop {
     fn from(error: E) -> Self {
-        Self::failed(chain(&error))
+        Self::failed(format_error_chain(&error))
     }
 }
 
 /// An error with its causes, in one line.
-pub(crate) fn chain(error: &dyn Error) -> String {
+pub(crate) fn format_error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -5,10 +5,10 @@ use std::{error::Error, fmt, future::Future, marker::PhantomData, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use trackway_domain::{Failure, Problem};
-use trackway_runtime::{Attempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, ValueType};
+use trackway_domain::{Failure, ValidationError};
+use trackway_runtime::{StepAttempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, ValueType};
 
-use crate::{stop::chain, typed::schema_of};
+use crate::{stop::format_error_chain, typed_program::json_schema_of};
 
 /// A function as a tool: steps of workflow files and agents call it by its name. Its arguments are
 /// checked against the schema of `I` and parsed into it before the call.
@@ -17,7 +17,7 @@ where
     I: DeserializeOwned + JsonSchema + 'static,
     O: Serialize,
     E: Into<Box<dyn Error + Send + Sync>>,
-    F: Fn(I, Attempt) -> Fut + Send + Sync + 'static,
+    F: Fn(I, StepAttempt) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<O, E>> + Send + 'static,
 {
     Arc::new(TypedTool::new(name, description, call))
@@ -34,7 +34,7 @@ impl<F, I: JsonSchema> TypedTool<F, I> {
         let info = ToolInfo {
             name: name.to_owned(),
             description: description.to_owned(),
-            input_schema: schema_of::<I>(),
+            input_schema: json_schema_of::<I>(),
         };
         Self { info, call, input: PhantomData }
     }
@@ -51,15 +51,15 @@ where
     I: DeserializeOwned,
     O: Serialize,
     E: Into<Box<dyn Error + Send + Sync>>,
-    F: Fn(I, Attempt) -> Fut + Send + Sync,
+    F: Fn(I, StepAttempt) -> Fut + Send + Sync,
     Fut: Future<Output = Result<O, E>> + Send + 'static,
 {
     fn info(&self) -> &ToolInfo {
         &self.info
     }
 
-    fn check(&self, arguments: &Value) -> Vec<Problem> {
-        ValueType::of::<I>().check(arguments)
+    fn check_arguments(&self, arguments: &Value) -> Vec<ValidationError> {
+        ValueType::for_type::<I>().check(arguments)
     }
 
     fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
@@ -72,7 +72,8 @@ where
         };
         let called = (self.call)(arguments, call.attempt);
         Box::pin(async move {
-            let result = called.await.map_err(|error| Failure::new(chain(&*error.into())))?;
+            let result =
+                called.await.map_err(|error| Failure::new(format_error_chain(&*error.into())))?;
             serde_json::to_value(result)
                 .map(ToolOutput::from)
                 .map_err(|error| Failure::new(format!("its result is not JSON: {error}")))
@@ -84,7 +85,7 @@ where
 mod tests {
     use serde_json::json;
     use trackway_domain::{Caller, SessionId};
-    use trackway_runtime::SchemaBook;
+    use trackway_runtime::SchemaCache;
 
     use super::*;
 
@@ -95,16 +96,16 @@ mod tests {
     }
 
     async fn call(arguments: Value) -> Result<Value, Failure> {
-        let sum = |Sum { a, b }, attempt: Attempt| async move {
+        let sum = |Sum { a, b }, attempt: StepAttempt| async move {
             let sum = a.checked_add(b).ok_or("the numbers are too large")?;
             Ok::<_, &str>(json!([sum, attempt.number]))
         };
         let tool = TypedTool::new("sum", "Adds.", sum);
         assert_eq!(tool.info().input_schema["required"], json!(["a", "b"]));
         let op = "step:sum#0".parse().unwrap();
-        let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1, op };
+        let attempt = StepAttempt { idempotency_key: "k".to_owned(), number: 1, op };
         let session = SessionId::new("s").unwrap();
-        let call = ToolCall::alone(attempt, Caller::local(), session);
+        let call = ToolCall::without_run(attempt, Caller::local(), session);
         tool.call(arguments, call).await.map(|output| output.value)
     }
 
@@ -118,14 +119,14 @@ mod tests {
             #[expect(dead_code, reason = "only read into")]
             times: u8,
         }
-        let ping = |_: Ping, _: Attempt| async { Ok::<_, &str>(()) };
+        let ping = |_: Ping, _: StepAttempt| async { Ok::<_, &str>(()) };
         let tool = TypedTool::new("ping", "Pings.", ping);
         for (mut arguments, wrong) in [
             (json!({ "peer": "::1", "times": 3.0 }), None),
             (json!({ "peer": "::1", "times": 300 }), Some("/times")),
             (json!({ "peer": "home", "times": 3 }), Some("/peer")),
         ] {
-            let problems = SchemaBook::default().read_arguments(&tool, &mut arguments);
+            let problems = SchemaCache::default().parse_arguments(&tool, &mut arguments);
             assert_eq!(problems.first().map(|problem| problem.path.as_str()), wrong);
             assert!(arguments["times"].is_u64(), "integral numbers are integers");
         }

@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
-use trackway_runtime::{Extension, ProgramInfo};
+use trackway_runtime::{ProgramInfo, ProtocolExtension};
 
 use trackway_domain::{Message, Part};
 
@@ -33,7 +33,7 @@ pub trait Workflow: Send + Sync + 'static {
     /// Media types of the parts in its output.
     const OUTPUT_MODES: &'static [&'static str] = &ProgramInfo::MODES_DEFAULT;
     /// Supported protocol extensions. Callers that do not request a required one are refused.
-    const EXTENSIONS: &'static [Extension] = &[];
+    const EXTENSIONS: &'static [ProtocolExtension] = &[];
     /// A run that has not ended this long after its start fails.
     const DEADLINE: Option<Duration> = None;
 

@@ -34,7 +34,7 @@ fn server() -> Server {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     for check in server().replay_check().await? {
-        if let Some(evidence) = check.misfit {
+        if let Some(evidence) = check.mismatch {
             return Err(format!("{} would be parked: {}", check.run, evidence.message).into());
         }
     }

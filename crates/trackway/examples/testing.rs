@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use trackway::{
     Ctx, Server, StateName, Stop, Workflow,
-    api::{ResumeRequest, Runs, StartRequest, What},
+    api::{ResumeRequest, RunUpdateKind, RunsService, StartRequest},
     reject,
 };
 
@@ -42,8 +42,8 @@ impl Workflow for Purchase {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("trackway-testing-{}", std::process::id()));
-    let (runtime, held) = Server::new().workflow(Purchase).data(&folder).engine().await?;
-    let runs = Runs::local(runtime);
+    let (runtime, held) = Server::new().workflow(Purchase).data(&folder).start_engine().await?;
+    let runs = RunsService::local(runtime);
 
     let start = StartRequest {
         workflow: "purchase".into(),
@@ -57,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut seen = Vec::new();
     let mut output = None;
     while let Some(update) = updates.next().await? {
-        let What::Status { state, question, output: returned, .. } = update.what else {
+        let RunUpdateKind::Status { state, question, output: returned, .. } = update.what else {
             continue;
         };
         seen.push(state);

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use trackway::{
-    Artifact, Attempt, Ctx, Either, Part, Server, ServerError, StepFailed, Stop, Workflow, reject,
+    Artifact, Ctx, Either, Part, Server, ServerError, StepAttempt, StepFailed, Stop, Workflow,
+    reject,
 };
 
 /// Rules that a type can state about an answer.
@@ -97,11 +98,11 @@ impl Workflow for Verbs {
     }
 }
 
-async fn charge(attempt: Attempt) -> Result<String, std::io::Error> {
+async fn charge(attempt: StepAttempt) -> Result<String, std::io::Error> {
     Ok(format!("charged under {}", attempt.idempotency_key))
 }
 
-async fn invoice(_attempt: Attempt) -> Result<String, String> {
+async fn invoice(_attempt: StepAttempt) -> Result<String, String> {
     Err("no invoices today".into())
 }
 

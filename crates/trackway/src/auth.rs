@@ -4,23 +4,23 @@
 //! and the doors ask that gate. A key is recognised by its SHA-256, so a stolen key file does not
 //! give access.
 
-mod cache;
+mod api_key;
+mod authenticator;
 mod claims;
-mod fetch;
-mod file;
-mod gate;
+#[cfg(test)]
+mod fake_issuer;
 mod jwks;
 mod jwt;
-mod key;
-mod ring;
-#[cfg(test)]
-mod testing;
+mod key_file;
+mod key_ring;
+mod key_set_cache;
+mod url_fetcher;
 
-pub use file::{KeyFile, KeyFileError, NewKey, StoredKey};
-pub use jwt::{BadJwt, JwksSource, Jwt};
-pub use key::{ApiKey, BadKey, KeyHash, Secret};
+pub use api_key::{ApiKey, KeyHash, ParseKeyError, Secret};
+pub use jwt::{JwksSource, JwtError, JwtOptions};
+pub use key_file::{KeyFile, KeyFileError, NewKey, StoredKey};
 
-pub(crate) use gate::Gate;
+pub(crate) use authenticator::ServerAuthenticator;
 
 /// Who may use a server. Without any configuration, every caller that reaches it: such a server
 /// listens on loopback only.
@@ -28,7 +28,7 @@ pub(crate) use gate::Gate;
 pub struct Auth {
     required: bool,
     keys: Vec<ApiKey>,
-    jwt: Option<Jwt>,
+    jwt: Option<JwtOptions>,
 }
 
 /// Why the server cannot set up its authentication.
@@ -68,7 +68,7 @@ impl Auth {
 
     /// Accepts tokens of an identity provider.
     #[must_use]
-    pub fn jwt(mut self, jwt: Jwt) -> Self {
+    pub fn jwt(mut self, jwt: JwtOptions) -> Self {
         self.jwt = Some(jwt);
         self
     }
@@ -78,7 +78,7 @@ impl Auth {
     }
 
     /// Nothing is configured: the server reads no credentials from requests.
-    pub(crate) const fn is_off(&self) -> bool {
+    pub(crate) const fn is_disabled(&self) -> bool {
         !self.required && self.keys.is_empty() && self.jwt.is_none()
     }
 }

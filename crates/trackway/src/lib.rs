@@ -49,25 +49,25 @@ mod server;
 pub mod workspace;
 
 pub use auth::{
-    ApiKey, Auth, AuthError, BadJwt, BadKey, JwksSource, Jwt, KeyFile, KeyFileError, KeyHash,
-    NewKey, Secret, StoredKey,
+    ApiKey, Auth, AuthError, JwksSource, JwtError, JwtOptions, KeyFile, KeyFileError, KeyHash,
+    NewKey, ParseKeyError, Secret, StoredKey,
 };
 pub use server::{
-    Agents, Bound, ConnectionLimits, DataFolder, DataFolderError, DoorContext, Held, Mcp,
-    ReplayCheck, Server, ServerError,
+    AgentSet, BoundServer, ConnectionLimits, DataFolder, DataFolderError, DoorContext, EngineGuard,
+    McpOptions, ReplayCheck, Server, ServerError,
 };
-pub use trackway_a2a::{BadSigningKey, Signer};
+pub use trackway_a2a::{CardSigner, SigningKeyError};
 /// Runs in the shape of the REST API, for programs that call it or embed the engine.
 pub use trackway_api as api;
-pub use trackway_domain::{BadScope, Scopes};
+pub use trackway_domain::{ParseScopeError, Scopes};
 pub use trackway_http::Door;
 pub use trackway_runtime::ChildLimits;
 pub use trackway_sessions as sessions;
 #[doc(inline)]
 pub use trackway_workflow::{
-    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Attempt, Caller, Child, ChildFailed,
-    ChildOutcome, Content, Ctx, Either, Evidence, Extension, File, FileSource, IntoParts, Message,
-    MessageId, Part, RetryPolicy, Role, RunId, StateName, Step, StepFailed, Stop, Timestamp,
-    Workflow, WorkflowRef, program, reject,
+    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Caller, Child, ChildFailed,
+    ChildOutcome, Content, Ctx, Either, File, FileSource, IntoParts, Message, MessageId, Part,
+    ProtocolExtension, ReplayMismatch, RetryPolicy, Role, RunId, StateName, Step, StepAttempt,
+    StepFailed, Stop, Timestamp, Workflow, WorkflowRef, program, reject,
 };
 pub use workspace::WorkspaceError;

@@ -1,17 +1,17 @@
 //! The server: an embedded store, an engine, and the front doors behind one listener.
 
 mod agents;
+mod bound_server;
 mod connections;
-mod data;
+mod data_folder;
+mod definitions;
 mod doors;
+mod engine_guard;
 mod error;
-mod held;
-mod http;
-mod mcp;
+mod mcp_door;
 mod metrics;
-mod replay;
+mod replay_check;
 mod retention;
-mod written;
 
 use std::{
     any::Any,
@@ -22,32 +22,34 @@ use std::{
 
 use tokio::sync::watch;
 use trackway_a2a::{
-    AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, Notifier, Outgoing, OutgoingOptions, Signer,
+    AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, CardSigner, PushNotifier, PushSender,
+    PushSenderOptions,
 };
 use trackway_http::Door;
-use trackway_ports::{Faults, Gatekeeper, NoFaults, OpenStore, Store};
+use trackway_ports::{Authenticator, FaultInjector, NoFaultInjection, Store, StoreOpener};
 use trackway_runtime::{
-    ChildLimits, Options, Program, Registry, RegistryError, Runtime, SteadyClock, SystemClock, Tool,
+    ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime,
+    SystemClock, Tool,
 };
 use trackway_sqlite::SqliteStore;
 
-use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, program};
+use crate::{Auth, AuthError, Secret, Workflow, auth::ServerAuthenticator, program};
 
-pub use agents::Agents;
-use agents::Employed;
+pub use agents::AgentSet;
+use agents::RunningAgents;
+pub use bound_server::BoundServer;
 pub use connections::ConnectionLimits;
-pub(crate) use connections::mark_known;
-pub use data::{DataFolder, DataFolderError};
+pub(crate) use connections::mark_caller_authenticated;
+pub use data_folder::{DataFolder, DataFolderError};
+use definitions::Definitions;
 pub use doors::DoorContext;
-use doors::{Doors, OpenDoor};
+use doors::{DoorFactory, ServerDoors};
+pub use engine_guard::EngineGuard;
 pub use error::ServerError;
-pub use held::Held;
-pub use http::Bound;
-pub use mcp::Mcp;
+pub use mcp_door::McpOptions;
 use metrics::Metrics;
-pub use replay::ReplayCheck;
-use retention::Retention;
-use written::Written;
+pub use replay_check::ReplayCheck;
+use retention::RetentionTask;
 
 /// Default address of the listener.
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
@@ -66,16 +68,16 @@ pub struct Server {
     folders: Vec<PathBuf>,
     /// The operator named the folders, so a missing one is reported.
     folders_named: bool,
-    agents: Option<watch::Receiver<Agents>>,
+    agents: Option<watch::Receiver<AgentSet>>,
     /// Keeps the agents up to date with their files.
-    kept: Option<Arc<dyn Any + Send + Sync>>,
+    keep_alive: Option<Arc<dyn Any + Send + Sync>>,
     child_limits: ChildLimits,
     listen: String,
     data: PathBuf,
-    store: Option<Arc<dyn OpenStore>>,
+    store: Option<Arc<dyn StoreOpener>>,
     auth: Auth,
     recover: bool,
-    faults: Arc<dyn Faults>,
+    faults: Arc<dyn FaultInjector>,
     default_agent: Option<String>,
     extended_card: bool,
     conformance: bool,
@@ -83,15 +85,15 @@ pub struct Server {
     allow_loopback_targets: bool,
     push_secret: Option<Secret>,
     body_bytes_max: usize,
-    signer: Option<Arc<Signer>>,
+    signer: Option<Arc<CardSigner>>,
     grpc_listen: Option<String>,
     grpc_reflection: bool,
     grpc_in_card: bool,
     public_url: Option<String>,
     connections: ConnectionLimits,
     blocking_timeout: Duration,
-    mcp: Option<Mcp>,
-    doors: Vec<OpenDoor>,
+    mcp: Option<McpOptions>,
+    doors: Vec<DoorFactory>,
     retention: Option<Duration>,
 }
 
@@ -103,14 +105,14 @@ impl Default for Server {
             folders: Vec::new(),
             folders_named: false,
             agents: None,
-            kept: None,
+            keep_alive: None,
             child_limits: ChildLimits::default(),
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
             store: None,
             auth: Auth::default(),
             recover: true,
-            faults: Arc::new(NoFaults),
+            faults: Arc::new(NoFaultInjection),
             default_agent: None,
             extended_card: false,
             conformance: false,
@@ -153,7 +155,7 @@ impl Server {
 
     /// The store of the runs. The default is a database in the data folder.
     #[must_use]
-    pub fn store(mut self, store: impl OpenStore + 'static) -> Self {
+    pub fn store(mut self, store: impl StoreOpener + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
     }
@@ -181,7 +183,7 @@ impl Server {
 
     /// Fault points, for crash tests.
     #[must_use]
-    pub fn faults(mut self, faults: Arc<dyn Faults>) -> Self {
+    pub fn faults(mut self, faults: Arc<dyn FaultInjector>) -> Self {
         self.faults = faults;
         self
     }
@@ -204,7 +206,7 @@ impl Server {
     /// Writes cards in the form that A2A's conformance suites need, because those do not name the version
     /// that they mean: see decision 9.
     #[must_use]
-    pub fn conformance(mut self, on: bool) -> Self {
+    pub fn conformance_cards(mut self, on: bool) -> Self {
         self.conformance = on;
         self
     }
@@ -212,7 +214,7 @@ impl Server {
     /// Treats every message as new, even if its id was used before. A client that repeats a message
     /// because it got no answer then starts a second run. This is for test suites that reuse ids.
     #[must_use]
-    pub fn repeat_messages(mut self, repeat: bool) -> Self {
+    pub fn accept_repeated_messages(mut self, repeat: bool) -> Self {
         self.repeat_messages = repeat;
         self
     }
@@ -273,7 +275,7 @@ impl Server {
 
     /// Signs agent cards. It needs a [`Self::public_url`], because text from a request is never signed.
     #[must_use]
-    pub fn sign_cards(mut self, signer: Signer) -> Self {
+    pub fn sign_cards(mut self, signer: CardSigner) -> Self {
         self.signer = Some(Arc::new(signer));
         self
     }
@@ -294,7 +296,7 @@ impl Server {
 
     /// Serves the workflow definitions at `/mcp`, to agents that walk them with tokens.
     #[must_use]
-    pub fn mcp(mut self, mcp: Mcp) -> Self {
+    pub fn mcp(mut self, mcp: McpOptions) -> Self {
         self.mcp = Some(mcp);
         self
     }
@@ -303,7 +305,7 @@ impl Server {
     /// has the same listener, origin check and error answers.
     #[must_use]
     pub fn door(mut self, open: impl FnOnce(&DoorContext) -> Door + Send + Sync + 'static) -> Self {
-        self.doors.push(OpenDoor::new(open));
+        self.doors.push(DoorFactory::new(open));
         self
     }
 
@@ -325,15 +327,15 @@ impl Server {
 
     /// Only the workflows, for checks that need no server: the programs, the agents, and the definitions
     /// that the engine can drive.
-    pub fn registry(&self) -> Result<Registry, RegistryError> {
-        let registry = self.programs()?;
-        self.enlist(&registry);
-        self.written(&registry)?.renew(&registry);
+    pub fn registry(&self) -> Result<ProgramRegistry, RegistryError> {
+        let registry = self.program_registry()?;
+        self.register_agents(&registry);
+        self.open_definitions(&registry)?.reload(&registry);
         Ok(registry)
     }
 
-    fn programs(&self) -> Result<Registry, RegistryError> {
-        let registry = Registry::new();
+    fn program_registry(&self) -> Result<ProgramRegistry, RegistryError> {
+        let registry = ProgramRegistry::new();
         for workflow in &self.workflows {
             registry.add(workflow.clone())?;
         }
@@ -342,55 +344,56 @@ impl Server {
 
     /// Opens the store and starts the engine without any door, for programs that embed it. The second
     /// value holds the resources of the engine and also stops it.
-    pub async fn engine(&self) -> Result<(Runtime, Held), ServerError> {
-        let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()).await?;
-        Ok((runtime.clone(), Held::new(runtime, folder, staff)))
+    pub async fn start_engine(&self) -> Result<(Runtime, EngineGuard), ServerError> {
+        let OpenedEngine { runtime, folder, staff, .. } =
+            self.open_engine(self.build_outgoing()).await?;
+        Ok((runtime.clone(), EngineGuard::new(runtime, folder, staff)))
     }
 
-    async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
-        let registry = Arc::new(self.programs()?);
-        let folder = DataFolder::hold(&self.data)?;
+    async fn open_engine(&self, outgoing: PushSender) -> Result<OpenedEngine, ServerError> {
+        let registry = Arc::new(self.program_registry()?);
+        let folder = DataFolder::lock(&self.data)?;
         // Before the workflow definitions, so that no file takes the name of an agent.
-        let staff = self.staff(&registry).await?;
-        let written = Arc::new(self.written(&registry)?);
-        written.renew(&registry);
+        let staff = self.start_agents(&registry).await?;
+        let written = Arc::new(self.open_definitions(&registry)?);
+        written.reload(&registry);
         if let Some(staff) = &staff {
-            staff.work_on(&written);
+            staff.set_definitions(&written);
         }
-        let store = self.runs_store().open(self.faults.clone()).await?;
-        let servers = staff.as_ref().map(Employed::servers).unwrap_or_default();
+        let store = self.store_opener().open(self.faults.clone()).await?;
+        let servers = staff.as_ref().map(RunningAgents::mcp_servers).unwrap_or_default();
         let metrics = Arc::new(Metrics::new(registry.clone(), servers));
         let mut options = Options::new(store.journal.clone(), registry);
         options.lease = store.lease;
         options.wakeups = store.wakeups.clone();
-        let newest = store.journal.newest_time().await.map_err(ServerError::Read)?;
-        options.clock = Arc::new(SteadyClock::from(newest));
+        let newest = store.journal.newest_event_time().await.map_err(ServerError::Read)?;
+        options.clock = Arc::new(MonotonicClock::starting_from(newest));
         options.observer = Some(metrics.clone());
-        options.recover = self.recover;
+        options.resume_unfinished = self.recover;
         options.child_limits = self.child_limits;
         options.tools = written.tools().clone();
         options.faults = self.faults.clone();
-        options.recognise_messages = !self.repeat_messages;
-        options.messenger = Some(Arc::new(Notifier::new(outgoing)));
+        options.deduplicate_messages = !self.repeat_messages;
+        options.messenger = Some(Arc::new(PushNotifier::new(outgoing)));
         let runtime = Runtime::start(options);
-        Ok(Opened { runtime, folder, store, written, staff, metrics })
+        Ok(OpenedEngine { runtime, folder, store, written, staff, metrics })
     }
 
-    fn runs_store(&self) -> Arc<dyn OpenStore> {
+    fn store_opener(&self) -> Arc<dyn StoreOpener> {
         self.store.clone().unwrap_or_else(|| Arc::new(SqliteStore::new(&self.data)))
     }
 
     /// The HTTP client for calls to addresses that clients choose.
-    fn outgoing(&self) -> Outgoing {
+    fn build_outgoing(&self) -> PushSender {
         let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
         let secret = self.push_secret.as_ref().map(|secret| secret.expose().as_bytes().to_vec());
-        Outgoing::new(OutgoingOptions { addresses, secret })
+        PushSender::new(PushSenderOptions { addresses, secret })
     }
 
     /// With an unknown name, the addresses that most clients try first would not answer.
     fn check_default_agent(&self) -> Result<(), ServerError> {
         let registry = self.registry()?;
-        match self.default_agent.clone().or_else(|| self.first_agent()) {
+        match self.default_agent.clone().or_else(|| self.default_agent_name()) {
             Some(name) if registry.get(&name).is_none() && !self.has_agent(&name) => {
                 let known = registry.list().into_iter().map(|known| known.info().name.clone());
                 Err(ServerError::DefaultAgent { name, known: known.collect() })
@@ -400,28 +403,28 @@ impl Server {
     }
 
     /// Binds the addresses and locks the folder. No request is answered before [`Bound::serve`].
-    pub async fn bind(self) -> Result<Bound, ServerError> {
+    pub async fn bind(self) -> Result<BoundServer, ServerError> {
         self.check_default_agent()?;
         if self.signer.is_some() && self.public_url.is_none() {
             return Err(ServerError::SignedWithoutAddress);
         }
         let limits = self.connections;
-        let listener = http::listen(&self.listen, &self.auth).await?;
+        let listener = bound_server::bind_listener(&self.listen, &self.auth).await?;
         let grpc = match &self.grpc_listen {
-            Some(address) => Some(http::listen(address, &self.auth).await?),
+            Some(address) => Some(bound_server::bind_listener(address, &self.auth).await?),
             None => None,
         };
-        let outgoing = self.outgoing();
-        let opened = self.engine_with(outgoing.clone()).await?;
+        let outgoing = self.build_outgoing();
+        let opened = self.open_engine(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
-        let Opened { runtime, folder, store, written, staff, metrics } = opened;
-        let watching = written::watch(&written, &runtime);
+        let OpenedEngine { runtime, folder, store, written, staff, metrics } = opened;
+        let watching = definitions::watch_definition_folders(&written, &runtime);
         let retention = self
             .retention
-            .map(|older_than| Retention { journal: store.journal.clone(), older_than });
+            .map(|older_than| RetentionTask { journal: store.journal.clone(), older_than });
         let required = self.auth.is_required();
         let a2a = self.a2a_options(outgoing);
-        let gate = gatekeeper(self.auth, folder.path())?;
+        let gate = open_authenticator(self.auth, folder.path())?;
         let a2a = trackway_a2a::Options {
             gatekeeper: gate.clone(),
             secured: required,
@@ -431,7 +434,7 @@ impl Server {
             grpc_address: grpc.as_ref().map(|grpc| grpc.address().to_string()),
             ..a2a
         };
-        let entrance = Entrance { required, everybody_is_known: gate.is_none() };
+        let entrance = AuthMode { required, is_open_to_all: gate.is_none() };
         let context = DoorContext {
             runtime: runtime.clone(),
             store,
@@ -440,9 +443,13 @@ impl Server {
             body_bytes_max: a2a.body_bytes_max,
         };
         let grpc = grpc.map(|grpc| (grpc, trackway_a2a::grpc(runtime.clone(), a2a.clone())));
-        let doors = Doors { metrics, a2a, mcp, added: self.doors }.open(&context);
-        let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
-        Ok(bound.limiting(limits).keeping(retention).watching(watching).employing(staff))
+        let doors = ServerDoors { metrics, a2a, mcp, added: self.doors }.open(&context);
+        let bound = BoundServer::new(listener, grpc, runtime, folder, entrance, doors)?;
+        Ok(bound
+            .with_connection_limits(limits)
+            .with_retention(retention)
+            .with_folder_watch(watching)
+            .with_agents(staff))
     }
 
     /// Serves until Ctrl-C or a termination signal.
@@ -453,30 +460,33 @@ impl Server {
 
 /// A store and its engine.
 #[derive(Debug)]
-struct Opened {
+struct OpenedEngine {
     runtime: Runtime,
     folder: DataFolder,
     store: Store,
-    written: Arc<Written>,
+    written: Arc<Definitions>,
     /// Its agents, if it has any.
-    staff: Option<Employed>,
+    staff: Option<RunningAgents>,
     metrics: Arc<Metrics>,
 }
 
 /// How a server authenticates callers.
 #[derive(Debug, Clone, Copy)]
-struct Entrance {
+struct AuthMode {
     /// Every caller must be authenticated.
     required: bool,
     /// No key is needed: every caller is the local caller.
-    everybody_is_known: bool,
+    is_open_to_all: bool,
 }
 
-fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, AuthError> {
-    if auth.is_off() {
+fn open_authenticator(
+    auth: Auth,
+    data: &Path,
+) -> Result<Option<Arc<dyn Authenticator>>, AuthError> {
+    if auth.is_disabled() {
         return Ok(None);
     }
-    Ok(Some(Arc::new(Gate::open(auth, data, Arc::new(SystemClock))?)))
+    Ok(Some(Arc::new(ServerAuthenticator::open(auth, data, Arc::new(SystemClock))?)))
 }
 
 #[cfg(test)]

@@ -5,37 +5,37 @@
 //! their references to each other. `stock` opens the models, and `follow` reads everything again when a
 //! file changes.
 
-pub mod agents;
+pub mod agent_files;
 pub mod check;
 pub mod config;
+pub mod duration;
+pub mod env_reference;
 mod error;
 pub mod finding;
-pub mod follow;
-mod front;
-pub mod look;
-pub mod mcp;
+mod front_matter;
+pub mod inspect;
+pub mod loader;
+pub mod mcp_file;
 pub mod models;
-pub mod reference;
+pub mod open_models;
 mod serve;
-pub mod shown;
-pub mod span;
-pub mod stock;
+pub mod settings;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
-use trackway_agent::{AgentSpec, Budgets};
+use trackway_agent::{AgentSpec, TurnBudgets};
 
 pub use error::WorkspaceError;
-pub use serve::apply;
+pub use serve::apply_config;
 
-use agents::Agent;
+use agent_files::AgentFile;
 use config::Config;
-use finding::{Finding, Level};
-use mcp::McpFile;
-use models::{Models, Source};
-use reference::Variables;
+use env_reference::EnvLookup;
+use finding::{Finding, FindingLevel};
+use mcp_file::McpFile;
+use models::{ResolvedModels, ValueSource};
 
 /// Default folder of the workflows.
 pub const WORKFLOWS: &str = "workflows";
@@ -56,33 +56,33 @@ pub struct Workspace {
     pub folder: PathBuf,
     pub config: Config,
     /// In the order of their files; the built-in agent if there are none.
-    pub agents: Vec<Agent>,
-    pub models: Models,
+    pub agents: Vec<AgentFile>,
+    pub models: ResolvedModels,
     pub mcp: McpFile,
     /// The agent at the addresses that name no agent, and of `trackway chat`.
     pub default_agent: String,
-    pub default_agent_from: Source,
+    pub default_agent_from: ValueSource,
 }
 
 impl Workspace {
     /// Reads the folder, and returns it with the findings so far.
-    pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
+    pub fn load(folder: &Path, variables: EnvLookup<'_>) -> (Self, Vec<Finding>) {
         let file = folder.join(config::FILE);
-        let (config, mut findings) = Config::read(folder, variables);
-        let (mut agents, more) = agents::read(folder, variables);
+        let (config, mut findings) = Config::load_with_findings(folder, variables);
+        let (mut agents, more) = agent_files::load_agent_files(folder, variables);
         findings.extend(more);
         if agents.is_empty() && !findings.iter().any(Finding::is_error) {
-            agents.push(assistant());
+            agents.push(builtin_assistant());
         }
-        let (models, more) = models::resolve(&file, &config, &agents, variables);
+        let (models, more) = models::resolve_models(&file, &config, &agents, variables);
         findings.extend(more);
-        let (mcp, more) = McpFile::read(folder, variables);
+        let (mcp, more) = McpFile::load(folder, variables);
         findings.extend(more);
-        let (default_agent, default_agent_from) = default_agent(&file, &config, &agents);
+        let (default_agent, default_agent_from) = resolve_default_agent(&file, &config, &agents);
         let folder = folder.to_owned();
         let workspace =
             Self { folder, config, agents, models, mcp, default_agent, default_agent_from };
-        findings.extend(workspace.odd_default());
+        findings.extend(workspace.check_default_agent());
         (workspace, findings)
     }
 
@@ -96,37 +96,47 @@ impl Workspace {
     }
 
     /// Reports that `[defaults] agent` names an unknown agent.
-    fn odd_default(&self) -> Option<Finding> {
+    fn check_default_agent(&self) -> Option<Finding> {
         let named = self.config.defaults.agent.as_ref()?;
         let names = || self.agents.iter().map(|agent| agent.spec.name.as_str());
         if names().any(|name| name == named.name) {
             return None;
         }
-        let finding = Finding::new(Level::Error, format!("there is no agent {:?}", named.name));
-        let finding = finding.file(&self.folder.join(config::FILE)).line(Some(named.line));
-        Some(meant(finding.key("defaults.agent"), &named.name, &names().collect::<Vec<_>>()))
+        let finding =
+            Finding::new(FindingLevel::Error, format!("there is no agent {:?}", named.name));
+        let finding =
+            finding.with_file(&self.folder.join(config::FILE)).with_line(Some(named.line));
+        Some(suggest_nearest(
+            finding.with_key("defaults.agent"),
+            &named.name,
+            &names().collect::<Vec<_>>(),
+        ))
     }
 }
 
 /// Adds the name that was probably meant, otherwise the known names.
-fn meant(finding: Finding, name: &str, known: &[&str]) -> Finding {
+fn suggest_nearest(finding: Finding, name: &str, known: &[&str]) -> Finding {
     match trackway_definition::nearest(name, known.iter().copied()) {
-        Some(meant) => finding.meant(Some(meant)),
+        Some(meant) => finding.with_nearest_name(Some(meant)),
         None if known.is_empty() => finding,
-        None => finding.suggest(format!("there are: {}", known.join(", "))),
+        None => finding.with_suggestion(format!("there are: {}", known.join(", "))),
     }
 }
 
-fn default_agent(file: &Path, config: &Config, agents: &[Agent]) -> (String, Source) {
+fn resolve_default_agent(
+    file: &Path,
+    config: &Config,
+    agents: &[AgentFile],
+) -> (String, ValueSource) {
     if let Some(named) = &config.defaults.agent {
-        let from = Source::File { file: file.to_owned(), line: Some(named.line) };
+        let from = ValueSource::File { file: file.to_owned(), line: Some(named.line) };
         return (named.name.clone(), from);
     }
     let first = agents.first().map_or(ASSISTANT, |agent| &agent.spec.name);
-    (first.to_owned(), Source::Default)
+    (first.to_owned(), ValueSource::Default)
 }
 
-fn assistant() -> Agent {
+fn builtin_assistant() -> AgentFile {
     let spec = AgentSpec {
         name: ASSISTANT.to_owned(),
         description: ASSISTANT_DESCRIPTION.to_owned(),
@@ -135,11 +145,11 @@ fn assistant() -> Agent {
         workflows: vec!["*".to_owned()],
         peers: Vec::new(),
         approvals: Default::default(),
-        budgets: Budgets::default(),
+        budgets: TurnBudgets::default(),
         model_timeout: None,
         first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: ASSISTANT_PROMPT.to_owned(),
     };
-    Agent { spec, file: None, lines: Default::default() }
+    AgentFile { spec, file: None, lines: Default::default() }
 }

@@ -1,7 +1,7 @@
 //! Licence expressions: terms joined by `AND` and `OR`, with brackets. Some crates still write `/`.
 
 /// The licences that the rules allow.
-pub(super) fn allowed(rules: &str) -> Vec<&str> {
+pub(super) fn allowed_licences(rules: &str) -> Vec<&str> {
     let section = rules.split("[licenses]").nth(1).unwrap_or_default();
     let list = section.split("allow = [").nth(1).unwrap_or_default();
     let list = list.split(']').next().unwrap_or_default();
@@ -9,45 +9,45 @@ pub(super) fn allowed(rules: &str) -> Vec<&str> {
 }
 
 /// Whether the allowed licences satisfy the expression.
-pub(super) fn check(expression: &str, allowed: &[&str]) -> Result<(), String> {
+pub(super) fn check_expression(expression: &str, allowed: &[&str]) -> Result<(), String> {
     if expression.is_empty() {
         return Err("it names none".to_owned());
     }
     let text = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = text.split_whitespace().collect();
-    let mut parser = Parser { words: &words, allowed };
-    let met = parser.any()?;
+    let mut parser = ExpressionParser { words: &words, allowed };
+    let met = parser.parse_or()?;
     if !parser.words.is_empty() {
         return Err("it cannot be read".to_owned());
     }
     if met { Ok(()) } else { Err("it is not on the list".to_owned()) }
 }
 
-struct Parser<'a> {
+struct ExpressionParser<'a> {
     words: &'a [&'a str],
     allowed: &'a [&'a str],
 }
 
-impl Parser<'_> {
-    fn any(&mut self) -> Result<bool, String> {
-        let mut met = self.all()?;
+impl ExpressionParser<'_> {
+    fn parse_or(&mut self) -> Result<bool, String> {
+        let mut met = self.parse_and()?;
         while self.eat("OR") {
-            met |= self.all()?;
+            met |= self.parse_and()?;
         }
         Ok(met)
     }
 
-    fn all(&mut self) -> Result<bool, String> {
-        let mut met = self.term()?;
+    fn parse_and(&mut self) -> Result<bool, String> {
+        let mut met = self.parse_term()?;
         while self.eat("AND") {
-            met &= self.term()?;
+            met &= self.parse_term()?;
         }
         Ok(met)
     }
 
-    fn term(&mut self) -> Result<bool, String> {
+    fn parse_term(&mut self) -> Result<bool, String> {
         if self.eat("(") {
-            let met = self.any()?;
+            let met = self.parse_or()?;
             return if self.eat(")") { Ok(met) } else { Err("a bracket is open".to_owned()) };
         }
         let Some((name, rest)) = self.words.split_first() else {

@@ -3,7 +3,7 @@
 //! A constant is on the page when its doc comment has a line `/// Limit (AREA): what is limited.`, and
 //! its configuration key when that line ends with it: a semicolon, the section in brackets and the key.
 
-pub(crate) mod source;
+pub(crate) mod rust_constants;
 mod value;
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 
 use crate::repo;
-use source::Constant;
+use rust_constants::Constant;
 
 /// Every area that a limit may belong to, in the order of the page.
 const AREAS: &[(&str, &str)] = &[
@@ -50,7 +50,7 @@ struct Limit {
     path: String,
 }
 
-pub(super) fn page() -> Result<String> {
+pub(super) fn render_page() -> Result<String> {
     let mut files = Vec::new();
     for path in repo::files()? {
         if is_source(&path) {
@@ -59,7 +59,7 @@ pub(super) fn page() -> Result<String> {
             files.push((path, text));
         }
     }
-    render(&limits(&files)?)
+    render_limits(&collect_limits(&files)?)
 }
 
 /// Code that ships: a bound in a test is not a limit for users.
@@ -73,20 +73,20 @@ pub(crate) fn is_source(path: &str) -> bool {
 }
 
 /// All limits of the files, or every mistake in their form.
-fn limits(files: &[(String, String)]) -> Result<Vec<Limit>> {
+fn collect_limits(files: &[(String, String)]) -> Result<Vec<Limit>> {
     let constants: Vec<Constant<'_>> =
-        files.iter().flat_map(|(path, text)| source::constants(path, text)).collect();
+        files.iter().flat_map(|(path, text)| rust_constants::constants(path, text)).collect();
     let mut found = Vec::new();
     let mut mistakes = Vec::new();
     for (path, text) in files {
-        let orphans = source::orphans(text);
+        let orphans = rust_constants::orphan_marks(text);
         mistakes.extend(orphans.into_iter().map(|line| {
             format!("{path}:{line}: a `Limit` line that does not belong to a constant")
         }));
     }
     for constant in &constants {
         let Some(mark) = &constant.mark else { continue };
-        match limit(constant, mark, &constants) {
+        match parse_limit(constant, mark, &constants) {
             Ok(limit) => found.push(limit),
             Err(error) => mistakes.push(format!("{}:{}: {error}", constant.path, constant.line)),
         }
@@ -97,7 +97,7 @@ fn limits(files: &[(String, String)]) -> Result<Vec<Limit>> {
     Ok(found)
 }
 
-fn limit(constant: &Constant<'_>, mark: &str, all: &[Constant<'_>]) -> Result<Limit> {
+fn parse_limit(constant: &Constant<'_>, mark: &str, all: &[Constant<'_>]) -> Result<Limit> {
     let form = "the form is `/// Limit (AREA): what is limited.`";
     let Some((area, text)) = mark.strip_prefix('(').and_then(|rest| rest.split_once("): ")) else {
         bail!("{form}");
@@ -118,13 +118,13 @@ fn limit(constant: &Constant<'_>, mark: &str, all: &[Constant<'_>]) -> Result<Li
         area: area.to_owned(),
         text: text.to_owned(),
         key: key.map(str::to_owned),
-        value: value.readable(constant.name, text),
+        value: value.format_for_people(constant.name, text),
         constant: constant.name.to_owned(),
         path: constant.path.to_owned(),
     })
 }
 
-fn render(limits: &[Limit]) -> Result<String> {
+fn render_limits(limits: &[Limit]) -> Result<String> {
     let mut page = HEAD.to_owned();
     for (area, about) in AREAS {
         let rows: Vec<&Limit> = limits.iter().filter(|limit| limit.area == *area).collect();

@@ -6,7 +6,7 @@ use crate::{process, repo};
 
 const EXAMPLE: &str = "crates/trackway-engine/examples/state_diagram.rs";
 
-pub(super) fn page() -> Result<String> {
+pub(super) fn render_page() -> Result<String> {
     if !repo::path(EXAMPLE).is_file() {
         bail!("{EXAMPLE} does not exist; it has to print the page on stdout");
     }

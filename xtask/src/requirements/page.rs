@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 
-use super::{Claim, heading};
+use super::{Claim, requirement_id};
 
 const OPEN: &str = "<!-- generated -->";
 const CLOSE: &str = "<!-- end of generated -->";
@@ -19,12 +19,12 @@ const OVERVIEW: &str = "<!-- overview -->";
 const TESTS_MAX: usize = 8;
 
 /// The page as it must be now.
-pub(crate) fn fresh() -> Result<String> {
-    fill(&super::read_page()?, &super::all_claims()?)
+pub(crate) fn render_page() -> Result<String> {
+    fill_generated_parts(&super::read_page()?, &super::collect_claims()?)
 }
 
 /// Replaces every generated part of the page.
-pub(super) fn fill(page: &str, claims: &[Claim]) -> Result<String> {
+pub(super) fn fill_generated_parts(page: &str, claims: &[Claim]) -> Result<String> {
     let mut tests: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in claims {
         tests.entry(&claim.id).or_default().push(claim);
@@ -34,15 +34,15 @@ pub(super) fn fill(page: &str, claims: &[Claim]) -> Result<String> {
     let mut current: Option<&str> = None;
     for line in &written {
         if line.starts_with("## ") || line.starts_with("### ") {
-            close_requirement(&mut out, current.take(), &tests);
-            current = heading(line);
+            append_tests_of(&mut out, current.take(), &tests);
+            current = requirement_id(line);
         }
         out.push((*line).to_owned());
         if *line == OVERVIEW {
-            out.extend(generated(&overview(&written, &tests)?));
+            out.extend(wrap_generated(&render_overview(&written, &tests)?));
         }
     }
-    close_requirement(&mut out, current, &tests);
+    append_tests_of(&mut out, current, &tests);
     Ok(out.join("\n").trim_end().to_owned() + "\n")
 }
 
@@ -66,32 +66,32 @@ fn without_generated(page: &str) -> Result<Vec<&str>> {
 }
 
 /// Ends the section of a requirement with its tests.
-fn close_requirement(out: &mut Vec<String>, id: Option<&str>, tests: &BTreeMap<&str, Vec<&Claim>>) {
+fn append_tests_of(out: &mut Vec<String>, id: Option<&str>, tests: &BTreeMap<&str, Vec<&Claim>>) {
     while out.last().is_some_and(String::is_empty) {
         out.pop();
     }
     if let Some(id) = id {
         out.push(String::new());
-        out.extend(generated(&proof(id, tests.get(id).map_or(&[], Vec::as_slice))));
+        out.extend(wrap_generated(&render_tests(id, tests.get(id).map_or(&[], Vec::as_slice))));
     }
     if !out.is_empty() {
         out.push(String::new());
     }
 }
 
-fn generated(text: &str) -> Vec<String> {
+fn wrap_generated(text: &str) -> Vec<String> {
     let lines = [OPEN].into_iter().chain(text.lines()).chain([CLOSE]);
     lines.map(str::to_owned).collect()
 }
 
-fn proof(id: &str, tests: &[&Claim]) -> String {
+fn render_tests(id: &str, tests: &[&Claim]) -> String {
     if tests.is_empty() {
         return "*Planned: no test proves it yet.*".to_owned();
     }
     let count = tests.len();
     let noun = if count == 1 { "test" } else { "tests" };
     let mut text = format!("<details><summary>{count} {noun}</summary>\n\n");
-    for Claim { path, function, .. } in selection(tests) {
+    for Claim { path, function, .. } in select_tests(tests) {
         let _ = writeln!(text, "- [`{function}`](../{path})");
     }
     if let Some(more) = count.checked_sub(TESTS_MAX).filter(|more| *more > 0) {
@@ -102,7 +102,7 @@ fn proof(id: &str, tests: &[&Claim]) -> String {
 }
 
 /// Some tests of each crate, so that a requirement with many tests shows every level.
-fn selection<'a>(tests: &[&'a Claim]) -> Vec<&'a Claim> {
+fn select_tests<'a>(tests: &[&'a Claim]) -> Vec<&'a Claim> {
     let mut by_crate: BTreeMap<&str, VecDeque<&Claim>> = BTreeMap::new();
     for test in tests {
         by_crate.entry(crate_folder(&test.path)).or_default().push_back(test);
@@ -127,7 +127,7 @@ fn crate_folder(path: &str) -> &str {
 }
 
 /// One row per group: a `## ` heading with requirements below it.
-fn overview(lines: &[&str], tests: &BTreeMap<&str, Vec<&Claim>>) -> Result<String> {
+fn render_overview(lines: &[&str], tests: &BTreeMap<&str, Vec<&Claim>>) -> Result<String> {
     let mut text =
         "| group | requirements | with tests | planned |\n| --- | --- | --- | --- |\n".to_owned();
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -135,7 +135,7 @@ fn overview(lines: &[&str], tests: &BTreeMap<&str, Vec<&Claim>>) -> Result<Strin
     for line in lines {
         if let Some(title) = line.strip_prefix("## ") {
             groups.push((title, Vec::new()));
-        } else if let (Some(id), Some((_, ids))) = (heading(line), groups.last_mut()) {
+        } else if let (Some(id), Some((_, ids))) = (requirement_id(line), groups.last_mut()) {
             if !known.insert(id) {
                 bail!("{id} is defined twice");
             }

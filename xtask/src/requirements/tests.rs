@@ -1,7 +1,7 @@
 //! Reading the requirements page and the doc comments of tests, and filling the page.
 
-use super::page::fill;
-use super::{Claim, Options, claims_in, requirements, table};
+use super::page::fill_generated_parts;
+use super::{Claim, Options, claims_in, parse_requirements, render_table};
 
 fn claim(id: &str, line: usize, function: &str) -> Claim {
     let (path, function) = ("crates/a/src/a.rs".to_owned(), function.to_owned());
@@ -18,7 +18,7 @@ fn claimed(text: &str) -> Vec<String> {
 fn requirements_are_headings_that_begin_with_an_id() {
     let page = "# Page\n## L. Group\n### L1 First\nsee L9\n### Other\n### X12 Second\n#### L3 no\n";
     let found: Vec<(&str, usize)> =
-        requirements(page).iter().map(|found| (found.id, found.line)).collect();
+        parse_requirements(page).iter().map(|found| (found.id, found.line)).collect();
     assert_eq!(found, [("L1", 3), ("X12", 6)]);
 }
 
@@ -55,11 +55,11 @@ fn a_word_where_an_id_is_due_is_kept_so_that_it_is_reported() {
 #[test]
 fn the_table_counts_what_no_test_names() {
     let claims = [claim("L1", 3, "first"), claim("L1", 9, "second")];
-    let whole = table(&["L1", "L2"], &claims, false);
+    let whole = render_table(&["L1", "L2"], &claims, false);
     let rows = "L1   crates/a/src/a.rs:3 first\n     crates/a/src/a.rs:9 second\nL2   -\n";
     let count = "\n1 of 2 requirements are named by a test; 1 are not.\n";
     assert_eq!(whole, format!("{rows}{count}"));
-    assert_eq!(table(&["L1", "L2"], &claims, true), format!("L2   -\n{count}"));
+    assert_eq!(render_table(&["L1", "L2"], &claims, true), format!("L2   -\n{count}"));
 }
 
 const PAGE: &str = "\
@@ -84,7 +84,8 @@ The end.
 
 #[test]
 fn a_page_gets_an_overview_and_the_tests_of_each_requirement() {
-    let filled = fill(PAGE, &[claim("L1", 3, "first")]).expect("the page is well formed");
+    let filled =
+        fill_generated_parts(PAGE, &[claim("L1", 3, "first")]).expect("the page is well formed");
     let expected = "\
 # Requirements
 
@@ -122,7 +123,8 @@ It ends.
 The end.
 ";
     assert_eq!(filled, expected);
-    let again = fill(&filled, &[claim("L1", 3, "first")]).expect("it reads what it wrote");
+    let again =
+        fill_generated_parts(&filled, &[claim("L1", 3, "first")]).expect("it reads what it wrote");
     assert_eq!(again, filled);
 }
 
@@ -130,7 +132,7 @@ The end.
 fn of_many_tests_each_crate_is_shown_and_the_rest_counted() {
     let mut claims: Vec<Claim> = (0..20).map(|n| claim("L1", n, &format!("a{n}"))).collect();
     claims.push(Claim { path: "crates/z/tests/it/z.rs".to_owned(), ..claim("L1", 1, "z") });
-    let filled = fill(PAGE, &claims).expect("the page is well formed");
+    let filled = fill_generated_parts(PAGE, &claims).expect("the page is well formed");
     assert!(filled.contains("<summary>21 tests</summary>"), "{filled}");
     assert!(filled.contains("[`a6`]") && !filled.contains("[`a7`]"), "{filled}");
     assert!(filled.contains("- [`z`](../crates/z/tests/it/z.rs)\n- and 13 more: "), "{filled}");
@@ -138,7 +140,9 @@ fn of_many_tests_each_crate_is_shown_and_the_rest_counted() {
 
 #[test]
 fn a_page_that_cannot_be_filled_is_an_error() {
-    let no = |page: &str| fill(page, &[]).expect_err("it is not well formed").to_string();
+    let no = |page: &str| {
+        fill_generated_parts(page, &[]).expect_err("it is not well formed").to_string()
+    };
     assert!(no("<!-- generated -->\ntext\n").contains("no `<!-- end"));
     assert!(no("<!-- end of generated -->\n").contains("alternate"));
     assert!(no(&format!("{PAGE}### L1 Again\n")).contains("L1 is defined twice"));
@@ -151,9 +155,9 @@ fn options_are_read_and_others_refused() {
         Options::parse(&words)
     };
     let letter = parse(&["--for", "l", "--missing"]).expect("all exist");
-    assert!(letter.missing_only && letter.wants("L3") && !letter.wants("X3"));
+    assert!(letter.missing_only && letter.matches("L3") && !letter.matches("X3"));
     let id = parse(&["--for", "l1"]).expect("an id is taken too");
-    assert!(id.wants("L1") && !id.wants("L10"));
+    assert!(id.matches("L1") && !id.matches("L10"));
     assert!(parse(&["--for"]).is_err());
     assert!(parse(&["page.md"]).is_err());
 }

@@ -7,7 +7,7 @@ use super::tree::Tree;
 /// The two lists of a crate's README: the second keeps the first honest.
 const README_LISTS: &[&str] = &["Belongs here", "Belongs elsewhere"];
 
-pub(super) fn have_readme(tree: &Tree) -> Vec<Finding> {
+pub(super) fn crates_have_readme(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in Manifest::members(tree) {
         let Some(folder) = manifest.file.path.strip_suffix("/Cargo.toml") else {
@@ -26,7 +26,7 @@ pub(super) fn have_readme(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn inherit_lints(tree: &Tree) -> Vec<Finding> {
+pub(super) fn crates_inherit_lints(tree: &Tree) -> Vec<Finding> {
     let inherits = |manifest: &Manifest<'_>| {
         let value = manifest.value("lints", "workspace");
         value.or_else(|| manifest.value("", "lints.workspace")) == Some("true")
@@ -41,7 +41,7 @@ pub(super) fn inherit_lints(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Features multiply the builds and tests.
-pub(super) fn have_no_features(tree: &Tree) -> Vec<Finding> {
+pub(super) fn crates_have_no_features(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in Manifest::members(tree) {
         let sections = manifest.sections.iter().filter(|(_, name)| *name == "features");
@@ -53,7 +53,7 @@ pub(super) fn have_no_features(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Versions are defined once, in `[workspace.dependencies]`.
-pub(super) fn inherit_versions(tree: &Tree) -> Vec<Finding> {
+pub(super) fn crates_inherit_versions(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in Manifest::members(tree) {
         let path = &manifest.file.path;

@@ -2,7 +2,7 @@
 //! must be added here.
 
 use super::Finding;
-use super::manifest::{Kind, Manifest};
+use super::manifest::{DependencyKind, Manifest};
 use super::tree::Tree;
 
 /// A crate and its allowed dependencies, without the prefix `trackway-`, lowest crates first: every name on
@@ -49,18 +49,18 @@ const ALLOWED_EXAMPLES: &str = "trackway";
 const LIGHT: &[&str] = &["trackway-domain", "trackway-engine"];
 const HEAVY: &[&str] = &["tokio", "axum", "rusqlite", "reqwest"];
 
-pub(super) fn run_downward(tree: &Tree) -> Vec<Finding> {
+pub(super) fn edges_run_downward(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in Manifest::members(tree) {
         let path = &manifest.file.path;
-        let Some(allowed) = allowed(&manifest) else {
+        let Some(allowed) = allowed_dependencies(&manifest) else {
             let message =
                 format!("`{}` is not in the table in xtask/src/tidy/edges.rs", manifest.name());
             findings.push(Finding::new(path, 1, message));
             continue;
         };
         for dependency in manifest.dependencies() {
-            let exempt = dependency.kind == Kind::Dev || !is_ours(dependency.name);
+            let exempt = dependency.kind == DependencyKind::Dev || !is_ours(dependency.name);
             if exempt || allowed.split(' ').any(|name| name == short(dependency.name)) {
                 continue;
             }
@@ -96,7 +96,7 @@ pub(super) fn core_stays_light(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn allowed(manifest: &Manifest<'_>) -> Option<&'static str> {
+fn allowed_dependencies(manifest: &Manifest<'_>) -> Option<&'static str> {
     if manifest.file.path.starts_with("examples/") {
         return Some(ALLOWED_EXAMPLES);
     }

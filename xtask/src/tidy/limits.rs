@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::tree::Tree;
-use crate::generate::limits::{is_source, source::constants};
+use crate::generate::limits::{is_source, rust_constants::constants};
 
 /// Suffixes of the names of bounds.
 const ENDINGS: &[&str] = &["_MAX", "_TIMEOUT"];

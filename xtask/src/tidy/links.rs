@@ -13,11 +13,12 @@ const PATTERN_SIGNS: &[&str] = &["*", "<", "{", "…", "...", "$", "NNNN"];
 pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files().iter().filter(|file| file.extension() == "md") {
-        for (number, line) in prose(&file.text) {
+        for (number, line) in lines_outside_fences(&file.text) {
             let quoted =
-                quoted(line).filter(|path| ROOTS.iter().any(|root| path.starts_with(root)));
+                quoted_paths(line).filter(|path| ROOTS.iter().any(|root| path.starts_with(root)));
             let quoted = quoted.map(|path| (path, Some(path.to_owned())));
-            let linked = linked(line).map(|target| (target, resolve(&file.path, target)));
+            let linked =
+                link_targets(line).map(|target| (target, resolve_link(&file.path, target)));
             for (named, path) in quoted.chain(linked) {
                 let exists = path.is_some_and(|path| tree.exists(path.trim_end_matches('/')));
                 if !exists {
@@ -34,7 +35,7 @@ pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Lines outside fenced blocks, because blocks may show folders of other projects.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn lines_outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
         let fence = line.trim_start().starts_with("```");
@@ -44,7 +45,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Paths between backticks, without a suffix such as a line number, an item, an anchor.
-fn quoted(line: &str) -> impl Iterator<Item = &str> {
+fn quoted_paths(line: &str) -> impl Iterator<Item = &str> {
     line.split('`')
         .skip(1)
         .step_by(2)
@@ -53,7 +54,7 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Targets of `[text](target)` inside this repository.
-fn linked(line: &str) -> impl Iterator<Item = &str> {
+fn link_targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](")
         .skip(1)
         .filter_map(|rest| rest.split([')', ' ', '#']).next())
@@ -67,7 +68,7 @@ fn is_pattern(path: &str) -> bool {
 
 /// A link is relative to its document, or to the root if it starts with a slash. `None` if it
 /// leaves the repository.
-fn resolve(document: &str, target: &str) -> Option<String> {
+fn resolve_link(document: &str, target: &str) -> Option<String> {
     let (base, target) = match target.strip_prefix('/') {
         Some(from_root) => ("", from_root),
         None => (document.rsplit_once('/').map_or("", |(folder, _)| folder), target),

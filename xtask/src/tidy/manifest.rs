@@ -23,7 +23,7 @@ pub(super) struct Entry<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DependencyKind {
     Normal,
     Build,
     Dev,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 pub(super) struct Dependency<'a> {
     pub(super) line: usize,
     pub(super) name: &'a str,
-    pub(super) kind: Kind,
+    pub(super) kind: DependencyKind,
     /// Whether version and source come from `[workspace.dependencies]`.
     pub(super) inherits: bool,
 }
@@ -47,7 +47,7 @@ impl<'a> Manifest<'a> {
         for (line, raw) in file.lines() {
             let text = without_comment(raw).trim();
             if open > 0 {
-                open += balance(text);
+                open += bracket_balance(text);
                 if let Some(entry) = manifest.entries.last_mut() {
                     entry.value.extend(text.split_whitespace());
                 }
@@ -55,7 +55,7 @@ impl<'a> Manifest<'a> {
                 section = text.trim_matches(['[', ']']).trim();
                 manifest.sections.push((line, section));
             } else if let Some((key, value)) = text.split_once('=') {
-                open = balance(value);
+                open = bracket_balance(value);
                 let value = value.split_whitespace().collect();
                 let key = key.trim();
                 manifest.entries.push(Entry { line, section, key, value });
@@ -90,7 +90,7 @@ impl<'a> Manifest<'a> {
             Dependency {
                 line: entry.line,
                 name,
-                kind: kind(entry.section),
+                kind: dependency_kind(entry.section),
                 inherits: by_key || entry.value.contains("workspace=true"),
             }
         };
@@ -113,13 +113,13 @@ fn is_member(path: &str) -> bool {
     )
 }
 
-fn kind(section: &str) -> Kind {
+fn dependency_kind(section: &str) -> DependencyKind {
     if section.ends_with("dev-dependencies") {
-        Kind::Dev
+        DependencyKind::Dev
     } else if section.ends_with("build-dependencies") {
-        Kind::Build
+        DependencyKind::Build
     } else {
-        Kind::Normal
+        DependencyKind::Normal
     }
 }
 
@@ -135,7 +135,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-fn balance(text: &str) -> i32 {
+fn bracket_balance(text: &str) -> i32 {
     text.chars()
         .map(|c| match c {
             '[' | '{' => 1,

@@ -3,7 +3,7 @@
 
 use super::Finding;
 use super::tree::{File, Tree};
-use crate::requirements::{PAGE, claims_in, requirements};
+use crate::requirements::{PAGE, claims_in, parse_requirements};
 
 const CODES: &str = "crates/trackway-domain/src/code.rs";
 const ERRORS: &str = "docs/errors";
@@ -93,7 +93,7 @@ fn first_shell_block(readme: &File) -> Option<(usize, Vec<&str>)> {
 /// The requirements that a test claims to prove are on the page of requirements.
 pub(super) fn tests_name_requirements(tree: &Tree) -> Vec<Finding> {
     let page = tree.file(PAGE).map_or("", |file| file.text.as_str());
-    let known: Vec<&str> = requirements(page).iter().map(|found| found.id).collect();
+    let known: Vec<&str> = parse_requirements(page).iter().map(|found| found.id).collect();
     let claims = tree.rust_files().flat_map(|file| claims_in(&file.path, &file.text));
     claims
         .filter(|claim| !known.contains(&claim.id.as_str()))

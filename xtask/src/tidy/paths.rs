@@ -37,30 +37,30 @@ pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
     let message = "a path of one machine; make it relative or a setting";
     let own: Vec<String> = tree.machine_folders().iter().map(|path| format!("{path}/")).collect();
     let bad = |line: &str| {
-        let homes = HOMES.iter().any(|home| is_home(line, home));
+        let homes = HOMES.iter().any(|home| has_home_path(line, home));
         let own = own.iter().map(String::as_str).chain([ROOT_HOME]);
-        homes || own.into_iter().any(|folder| starts_path(line, folder))
+        homes || own.into_iter().any(|folder| has_path_starting_with(line, folder))
     };
     tree.files().iter().flat_map(|file| file.find(bad, message)).collect()
 }
 
 /// A home folder with the name of a user.
-fn is_home(line: &str, home: &str) -> bool {
+fn has_home_path(line: &str, home: &str) -> bool {
     line.match_indices(home).any(|(at, _)| {
-        let begins = !line[..at].ends_with(|c: char| is_name(c) && !home.starts_with(':'));
+        let begins = !line[..at].ends_with(|c: char| is_name_char(c) && !home.starts_with(':'));
         begins && line[at + home.len()..].starts_with(char::is_alphanumeric)
     })
 }
 
 /// Whether a path starts with this folder: no other name or folder comes before it.
-fn starts_path(line: &str, folder: &str) -> bool {
-    line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(is_name))
+fn has_path_starting_with(line: &str, folder: &str) -> bool {
+    line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(is_name_char))
 }
 
 /// No source, test, script or manifest reads files outside the repository.
 pub(super) fn nothing_reads_outside(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in tree.files().iter().filter(|file| runs(file) && !exempt(&file.path)) {
+    for file in tree.files().iter().filter(|file| is_source(file) && !is_exempt(&file.path)) {
         let package = package_depth(tree, file);
         for (number, line) in file.lines() {
             let code = without_comment(line);
@@ -68,7 +68,7 @@ pub(super) fn nothing_reads_outside(tree: &Tree) -> Vec<Finding> {
             // package.
             let of_file = !file.is_rust() || code.contains("include") || code.contains("#[path");
             let depth = if of_file { depth(&file.path) } else { package };
-            let climbs = words(code).any(|word| leaves(word, depth));
+            let climbs = relative_paths(code).any(|word| climbs_out(word, depth));
             let openers =
                 OPENERS.iter().chain((file.extension() == "toml").then_some(&IN_MANIFEST));
             if climbs || openers.into_iter().any(|opener| opens_absolute(code, opener)) {
@@ -80,11 +80,11 @@ pub(super) fn nothing_reads_outside(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn exempt(path: &str) -> bool {
+fn is_exempt(path: &str) -> bool {
     path == EXEMPT || path.starts_with(EXAMPLES)
 }
 
-fn runs(file: &File) -> bool {
+fn is_source(file: &File) -> bool {
     let known = ["rs", "toml", "sh", "py", "js", "cjs", "mjs", "ts", "tsx", "yml", "yaml"];
     known.contains(&file.extension()) || file.text.starts_with("#!")
 }
@@ -116,13 +116,13 @@ fn without_comment(line: &str) -> &str {
 }
 
 /// Everything in a line that could be a path.
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !(is_name(c) || c == '/'))
+fn relative_paths(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(is_name_char(c) || c == '/'))
         .filter(|word| word.contains("../") || word.ends_with("/.."))
 }
 
 /// Whether a path leads above the root, from a folder of this depth.
-fn leaves(path: &str, depth: usize) -> bool {
+fn climbs_out(path: &str, depth: usize) -> bool {
     let mut left = Some(depth);
     for part in path.split('/') {
         left = match (part, left) {
@@ -144,6 +144,6 @@ fn opens_absolute(line: &str, opener: &str) -> bool {
     })
 }
 
-fn is_name(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

@@ -24,7 +24,7 @@ pub(super) fn no_mod_rs(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-pub(super) fn not_too_long(tree: &Tree) -> Vec<Finding> {
+pub(super) fn files_are_short(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| !file.is_test())
         .map(|file| (file, file.text.lines().count()))

@@ -13,43 +13,43 @@ const WORDS: &[&str] = &[concat!("FIX", "ME"), concat!("XX", "X")];
 
 pub(super) fn no_trailing_whitespace(tree: &Tree) -> Vec<Finding> {
     let bad = |line: &str| line.ends_with([' ', '\t']);
-    find(tree, PROSE_AND_CODE, bad, "whitespace at the end of the line")
+    find_lines(tree, PROSE_AND_CODE, bad, "whitespace at the end of the line")
 }
 
 pub(super) fn no_tabs(tree: &Tree) -> Vec<Finding> {
-    find(tree, &["rs"], |line| line.contains('\t'), "a tab; use spaces, or `\\t` in a string")
+    find_lines(tree, &["rs"], |line| line.contains('\t'), "a tab; use spaces, or `\\t` in a string")
 }
 
 /// Unfinished work belongs in an issue, not in a comment.
 pub(super) fn no_marks(tree: &Tree) -> Vec<Finding> {
     let bad = |line: &str| {
-        let is_macro = MACROS.iter().any(|mark| has(line, mark, Side::Before));
-        is_macro || WORDS.iter().any(|mark| has(line, mark, Side::Both))
+        let is_macro = MACROS.iter().any(|mark| has_mark(line, mark, WordBoundary::Before));
+        is_macro || WORDS.iter().any(|mark| has_mark(line, mark, WordBoundary::Both))
     };
-    find(tree, CODE, bad, "an unfinished mark; finish it or open an issue")
+    find_lines(tree, CODE, bad, "an unfinished mark; finish it or open an issue")
 }
 
 /// On which sides a letter would make a mark part of another word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum WordBoundary {
     Before,
     Both,
 }
 
-fn has(line: &str, mark: &str, side: Side) -> bool {
+fn has_mark(line: &str, mark: &str, side: WordBoundary) -> bool {
     line.match_indices(mark).any(|(at, _)| {
-        let before = line[..at].ends_with(is_word);
-        let after = line[at + mark.len()..].starts_with(is_word);
-        let part_of_a_word = before || (after && side == Side::Both);
+        let before = line[..at].ends_with(is_word_char);
+        let after = line[at + mark.len()..].starts_with(is_word_char);
+        let part_of_a_word = before || (after && side == WordBoundary::Both);
         !part_of_a_word
     })
 }
 
-fn is_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-fn find(
+fn find_lines(
     tree: &Tree,
     extensions: &[&str],
     bad: impl Fn(&str) -> bool,

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::*;
 
-fn card(document: &Value) -> Card {
-    Card::read(&document.to_string(), None).unwrap()
+fn card(document: &Value) -> AgentCard {
+    AgentCard::parse_card(&document.to_string(), None).unwrap()
 }
 
-fn chosen(document: &Value) -> Option<(String, Generation, Option<String>)> {
+fn chosen(document: &Value) -> Option<(String, ProtocolVersion, Option<String>)> {
     let from = Url::parse("http://agent.example/x/.well-known/agent-card.json").unwrap();
-    let choice = card(document).choose(&from, false).ok()?;
+    let choice = card(document).choose_interface(&from, false).ok()?;
     Some((choice.url.to_string(), choice.generation, choice.tenant))
 }
 
@@ -63,7 +63,7 @@ fn the_newest_generation_that_both_know_is_taken() {
 fn an_encrypted_card_does_not_lead_into_the_open() {
     let document = json!({"name": "x", "url": "http://a/", "protocolVersion": "0.3.0"});
     let from = Url::parse("https://a/.well-known/agent-card.json").unwrap();
-    let error = card(&document).choose(&from, false).unwrap_err();
+    let error = card(&document).choose_interface(&from, false).unwrap_err();
     assert!(matches!(error, ClientError::NoInterface { offered } if offered.len() == 1));
 }
 
@@ -85,9 +85,15 @@ fn what_a_mesh_asks_of_a_card_is_there() {
     );
     assert_eq!(card.document, document);
     let old = json!({"name": "x", "supportsAuthenticatedExtendedCard": true});
-    assert!(Card::read(&old.to_string(), None).unwrap().extended_card);
+    assert!(AgentCard::parse_card(&old.to_string(), None).unwrap().extended_card);
     for wrong in ["", "[]", "{}", "{\"name\": 1}"] {
-        assert!(matches!(Card::read(wrong, None), Err(ClientError::Malformed { .. })), "{wrong}");
+        assert!(
+            matches!(
+                AgentCard::parse_card(wrong, None),
+                Err(ClientError::MalformedResponse { .. })
+            ),
+            "{wrong}"
+        );
     }
 }
 
@@ -105,7 +111,7 @@ fn a_token_stays_with_the_machine_that_the_card_came_from() {
         ("https://collects.example/rpc", true, false),
         ("https://a.example.collects.example/rpc", true, false),
     ] {
-        assert_eq!(at(url).choose(&from, false).is_ok(), without, "{url}");
-        assert_eq!(at(url).choose(&from, true).is_ok(), with, "{url}");
+        assert_eq!(at(url).choose_interface(&from, false).is_ok(), without, "{url}");
+        assert_eq!(at(url).choose_interface(&from, true).is_ok(), with, "{url}");
     }
 }

@@ -19,25 +19,28 @@ fn only_what_passes_is_tried_again() {
         (401, false),
         (500, false),
     ] {
-        for effect in [Effect::None, Effect::Once] {
+        for effect in [RepeatEffect::Harmless, RepeatEffect::OnlyOnce] {
             assert_eq!(
-                is_passing(&status(code, None), effect, Resend::Refused),
+                is_transient(&status(code, None), effect, ResendPolicy::WhenRefused),
                 expected,
                 "{code}"
             );
         }
     }
     let timeout = ClientError::Timeout { after: Duration::ZERO };
-    assert!(is_passing(&timeout, Effect::None, Resend::Lost));
-    assert!(!is_passing(&timeout, Effect::Once, Resend::Lost), "its time is over");
+    assert!(is_transient(&timeout, RepeatEffect::Harmless, ResendPolicy::WhenLost));
+    assert!(
+        !is_transient(&timeout, RepeatEffect::OnlyOnce, ResendPolicy::WhenLost),
+        "its time is over"
+    );
     let refusal = |status| {
         let kind = RefusalKind::Internal;
         let data = serde_json::Value::Null;
         let message = String::new();
         ClientError::Refused(Box::new(Refusal { kind, code: -32603, message, data, status }))
     };
-    assert!(!is_passing(&refusal(200), Effect::None, Resend::Lost));
-    assert!(is_passing(&refusal(503), Effect::Once, Resend::Refused));
+    assert!(!is_transient(&refusal(200), RepeatEffect::Harmless, ResendPolicy::WhenLost));
+    assert!(is_transient(&refusal(503), RepeatEffect::OnlyOnce, ResendPolicy::WhenRefused));
 }
 
 #[test]
@@ -47,18 +50,18 @@ fn waits_double_up_to_the_longest_and_differ() {
     {
         let most = Duration::from_secs(most);
         for _ in 0..20 {
-            let wait = backoff.after(failures);
+            let wait = backoff.delay_after(failures);
             assert!(most / 2 <= wait && wait <= most, "{failures}: {wait:?}");
         }
     }
-    let waits: std::collections::HashSet<_> = (0..20).map(|_| backoff.after(4)).collect();
+    let waits: std::collections::HashSet<_> = (0..20).map(|_| backoff.delay_after(4)).collect();
     assert!(waits.len() > 1, "clients must not come back together");
 }
 
 #[test]
 fn an_agent_may_ask_for_a_longer_wait_within_reason() {
     let backoff = Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(1) };
-    assert_eq!(pause(&status(503, Some(7)), backoff, 0), Some(Duration::from_secs(7)));
-    assert_eq!(pause(&status(503, Some(3_600)), backoff, 0), None);
-    assert!(pause(&status(503, None), backoff, 0).unwrap() <= backoff.longest);
+    assert_eq!(retry_delay(&status(503, Some(7)), backoff, 0), Some(Duration::from_secs(7)));
+    assert_eq!(retry_delay(&status(503, Some(3_600)), backoff, 0), None);
+    assert!(retry_delay(&status(503, None), backoff, 0).unwrap() <= backoff.longest);
 }

@@ -10,7 +10,7 @@ use super::*;
 use crate::{StatusUpdate, TaskStatus};
 
 /// The same task in the form of each generation.
-fn tasks() -> [(Generation, Value); 2] {
+fn tasks() -> [(ProtocolVersion, Value); 2] {
     let old = json!({
         "kind": "task", "id": "t-1", "contextId": "c-1", "unheardOf": {"x": 1},
         "status": {"state": "input-required", "timestamp": "2026-11-15T18:36:14.965Z",
@@ -33,12 +33,13 @@ fn tasks() -> [(Generation, Value); 2] {
             "extensions": ["urn:x"], "metadata": {"k": 2}, "parts": [{"text": "hi"}]}],
         "metadata": {"k": 3},
     });
-    [(Generation::V03, old), (Generation::V1, new)]
+    [(ProtocolVersion::V03, old), (ProtocolVersion::V1, new)]
 }
 
 #[test]
 fn a_task_is_the_same_in_both_generations() {
-    let [old, new] = tasks().map(|(generation, json)| task(generation, &json.to_string()).unwrap());
+    let [old, new] =
+        tasks().map(|(generation, json)| parse_task(generation, &json.to_string()).unwrap());
     assert_eq!(old, new);
     assert_eq!((old.id.as_str(), old.context.as_deref()), ("t-1", Some("c-1")));
     assert_eq!(old.status.state, StateName::InputRequired);
@@ -60,18 +61,18 @@ fn a_task_is_the_same_in_both_generations() {
 #[test]
 fn every_state_has_its_name_and_unheard_of_ones_are_unknown() {
     for state in StateName::ALL {
-        for dialect in [Dialect::V03, Dialect::V03Proto, Dialect::V1] {
-            assert_eq!(dialect.state_named(dialect.state(state)), Some(state));
+        for dialect in [JsonDialect::V03, JsonDialect::V03Protobuf, JsonDialect::V1] {
+            assert_eq!(dialect.parse_state(dialect.state_name(state)), Some(state));
         }
     }
     for (generation, name) in [
-        (Generation::V03, "paused"),
-        (Generation::V1, "TASK_STATE_PAUSED"),
-        (Generation::V1, "TASK_STATE_UNSPECIFIED"),
-        (Generation::V1, "working"),
+        (ProtocolVersion::V03, "paused"),
+        (ProtocolVersion::V1, "TASK_STATE_PAUSED"),
+        (ProtocolVersion::V1, "TASK_STATE_UNSPECIFIED"),
+        (ProtocolVersion::V1, "working"),
     ] {
         let json = json!({"id": "t", "status": {"state": name}}).to_string();
-        let read = task(generation, &json).unwrap();
+        let read = parse_task(generation, &json).unwrap();
         let status = TaskStatus { state: StateName::Unknown, message: None, timestamp: None };
         assert_eq!((read.status, read.context), (status, None), "{name}");
     }
@@ -86,7 +87,7 @@ fn times_may_be_written_in_any_zone_and_be_left_out() {
         ("yesterday", None),
     ] {
         let json = json!({"id": "t", "status": {"state": "working", "timestamp": text}});
-        let read = task(Generation::V03, &json.to_string()).unwrap();
+        let read = parse_task(ProtocolVersion::V03, &json.to_string()).unwrap();
         assert_eq!(read.status.timestamp, expected.map(Timestamp), "{text}");
     }
 }
@@ -124,8 +125,8 @@ fn each_kind_of_item_is_read_in_both_generations() {
     ];
     let mut seen = Vec::new();
     for (old, new) in pairs {
-        let read = update(Generation::V03, &old.to_string()).unwrap();
-        assert_eq!(read, update(Generation::V1, &new.to_string()).unwrap());
+        let read = parse_update(ProtocolVersion::V03, &old.to_string()).unwrap();
+        assert_eq!(read, parse_update(ProtocolVersion::V1, &new.to_string()).unwrap());
         seen.push(read);
     }
     assert!(matches!(&seen[1], Update::Message(said) if said.context.as_deref() == Some("c")));
@@ -143,35 +144,35 @@ fn what_is_not_of_the_protocol_is_malformed() {
     let bad_part =
         json!({"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text"}]});
     for (generation, json) in [
-        (Generation::V03, json!(null)),
-        (Generation::V03, json!([])),
-        (Generation::V03, json!({"id": "t"})),
-        (Generation::V03, json!({"kind": "surprise"})),
-        (Generation::V03, json!({"kind": "task", "id": "", "status": {"state": "working"}})),
-        (Generation::V03, json!({"kind": "task", "id": "t"})),
-        (Generation::V03, bad_role),
-        (Generation::V03, no_id),
-        (Generation::V03, bad_part),
-        (Generation::V1, json!({})),
-        (Generation::V1, json!({"task": null})),
-        (Generation::V1, json!({"kind": "task", "id": "t", "status": {"state": "working"}})),
-        (Generation::V1, json!({"task": {"id": "t", "status": {"state": 3}}})),
+        (ProtocolVersion::V03, json!(null)),
+        (ProtocolVersion::V03, json!([])),
+        (ProtocolVersion::V03, json!({"id": "t"})),
+        (ProtocolVersion::V03, json!({"kind": "surprise"})),
+        (ProtocolVersion::V03, json!({"kind": "task", "id": "", "status": {"state": "working"}})),
+        (ProtocolVersion::V03, json!({"kind": "task", "id": "t"})),
+        (ProtocolVersion::V03, bad_role),
+        (ProtocolVersion::V03, no_id),
+        (ProtocolVersion::V03, bad_part),
+        (ProtocolVersion::V1, json!({})),
+        (ProtocolVersion::V1, json!({"task": null})),
+        (ProtocolVersion::V1, json!({"kind": "task", "id": "t", "status": {"state": "working"}})),
+        (ProtocolVersion::V1, json!({"task": {"id": "t", "status": {"state": 3}}})),
     ] {
-        let read = update(generation, &json.to_string());
-        assert!(matches!(read, Err(ClientError::Malformed { .. })), "{generation}: {json}");
+        let read = parse_update(generation, &json.to_string());
+        assert!(matches!(read, Err(ClientError::MalformedResponse { .. })), "{generation}: {json}");
     }
     let status =
         json!({"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}});
-    assert!(reply(Generation::V1, &status.to_string()).is_err(), "no answer to a send");
+    assert!(parse_reply(ProtocolVersion::V1, &status.to_string()).is_err(), "no answer to a send");
 }
 
 #[test]
 fn pages_are_read_to_their_last() {
     let [_, (_, new)] = tasks();
     let first = json!({"tasks": [new], "nextPageToken": "p2", "pageSize": 1, "totalSize": 2});
-    let first = page(&first.to_string()).unwrap();
+    let first = parse_page(&first.to_string()).unwrap();
     assert_eq!((first.tasks.len(), first.next.as_deref(), first.total), (1, Some("p2"), 2));
     let last = json!({"tasks": [], "nextPageToken": "", "pageSize": 1, "totalSize": 2});
-    assert_eq!(page(&last.to_string()).unwrap().next, None);
-    assert_eq!(page("{}").unwrap().tasks, []);
+    assert_eq!(parse_page(&last.to_string()).unwrap().next, None);
+    assert_eq!(parse_page("{}").unwrap().tasks, []);
 }

@@ -2,62 +2,66 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use trackway_a2a_wire::{Dialect, unwrapped};
+use trackway_a2a_wire::{JsonDialect, unwrap_data};
 use trackway_domain::{self as domain, Content, FileSource, Object};
 
-use super::shapes::Reading;
+use super::received::ReceivedPart;
 use crate::ClientError;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct PartV03 {
+pub(super) struct ReceivedPartV03 {
     #[serde(default)]
     kind: String,
     text: Option<String>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_present")]
     data: Option<Value>,
-    file: Option<File>,
+    file: Option<ReceivedFile>,
     metadata: Option<Object>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct File {
+struct ReceivedFile {
     name: Option<String>,
     mime_type: Option<String>,
     bytes: Option<String>,
     uri: Option<String>,
 }
 
-impl Reading for PartV03 {
-    const DIALECT: Dialect = Dialect::V03;
+impl ReceivedPart for ReceivedPartV03 {
+    const DIALECT: JsonDialect = JsonDialect::V03;
 
-    fn read(self) -> Result<domain::Part, ClientError> {
+    fn into_part(self) -> Result<domain::Part, ClientError> {
         let mut metadata = self.metadata.unwrap_or_default();
         let content = match (self.kind.as_str(), self.text, self.data, self.file) {
             ("text", Some(text), _, _) => Content::Text(text),
-            ("data", _, Some(data), _) => Content::Data(unwrapped(data, &mut metadata)),
-            ("file", _, _, Some(file)) => Content::File(file.taken()?),
+            ("data", _, Some(data), _) => Content::Data(unwrap_data(data, &mut metadata)),
+            ("file", _, _, Some(file)) => Content::File(file.into_file()?),
             (kind, ..) => {
                 let why = format_args!("a part of kind {kind:?} lacks its content");
-                return Err(ClientError::malformed(why));
+                return Err(ClientError::malformed_response(why));
             }
         };
         Ok(domain::Part { content, metadata })
     }
 }
 
-impl File {
-    fn taken(self) -> Result<domain::File, ClientError> {
+impl ReceivedFile {
+    fn into_file(self) -> Result<domain::File, ClientError> {
         let source = match (self.bytes, self.uri) {
             (Some(bytes), _) => FileSource::Base64(bytes),
             (None, Some(uri)) => FileSource::Uri(uri),
-            (None, None) => return Err(ClientError::malformed("a file has neither bytes nor uri")),
+            (None, None) => {
+                return Err(ClientError::malformed_response("a file has neither bytes nor uri"));
+            }
         };
         Ok(domain::File { name: self.name, mime_type: self.mime_type, source })
     }
 }
 
 /// Whether a field is present; a null is present.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,16 +1,16 @@
 //! The example of the guide, so that it compiles and does what the guide says.
 
 use trackway_a2a_client::{
-    Client, ClientError, Envelope, MessageId, Options, Part, SendOptions, Update,
+    AddressedMessage, Client, ClientError, MessageId, Options, Part, SendOptions, Update,
 };
 
-use super::{door::Door, options};
+use super::{options, test_server::TestServer};
 
 async fn ask(url: &str, options: Options) -> Result<String, ClientError> {
     let client = Client::discover(url, options).await?;
     let id = MessageId::new("order-17").expect("a short text");
-    let message = Envelope::user(id, vec![Part::text("hello")]);
-    let mut updates = client.stream(&message, &SendOptions::default()).await?;
+    let message = AddressedMessage::from_user(id, vec![Part::text("hello")]);
+    let mut updates = client.stream_message(&message, &SendOptions::default()).await?;
     let mut said = String::new();
     while let Some(update) = updates.next().await? {
         match update {
@@ -28,7 +28,7 @@ async fn ask(url: &str, options: Options) -> Result<String, ClientError> {
 
 #[tokio::test]
 async fn the_example_of_the_guide_works_and_is_the_one_in_the_guide() {
-    let door = Door::open().await;
+    let door = TestServer::open().await;
     assert_eq!(ask(&door.url(), options()).await.unwrap(), "hello");
     let guide = include_str!("../../../../docs/a2a.md");
     let source = include_str!("example.rs");

@@ -1,142 +1,147 @@
 //! The client with Trackway's own front door.
 
 use serde_json::json;
-use trackway_a2a::{AddressPolicy, Outgoing, OutgoingOptions};
+use trackway_a2a::{AddressPolicy, PushSender, PushSenderOptions};
 use trackway_a2a_client::{
-    Binding, Client, ClientError, Envelope, Generation, ListQuery, MessageId, Options, Part,
-    PushAuthentication, PushConfig, RefusalKind, Reply, Resend, SendOptions, Task, TaskState,
-    Update,
+    AddressedMessage, Binding, Client, ClientError, MessageId, Options, Part, ProtocolVersion,
+    PushAuthentication, PushConfig, RefusalKind, ResendPolicy, SendOptions, SendReply, Task,
+    TaskQuery, TaskState, Update,
 };
 
-use super::{all, door::Door, options, said, shape};
+use super::{options, read_all, summarize, test_server::TestServer, user_message};
 
 /// A way to reach the front door, and its name.
-type Way = (&'static str, Binding, Generation);
+type Way = (&'static str, Binding, ProtocolVersion);
 
 const WAYS: [Way; 3] = [
-    ("old", Binding::JsonRpc, Generation::V03),
-    ("new", Binding::JsonRpc, Generation::V1),
-    ("rest", Binding::HttpJson, Generation::V1),
+    ("old", Binding::JsonRpc, ProtocolVersion::V03),
+    ("new", Binding::JsonRpc, ProtocolVersion::V1),
+    ("rest", Binding::HttpJson, ProtocolVersion::V1),
 ];
 
-fn client(door: &Door, (_, binding, generation): Way, options: Options) -> Client {
+fn client(door: &TestServer, (_, binding, generation): Way, options: Options) -> Client {
     let below = if binding == Binding::HttpJson { "/rest" } else { "" };
-    Client::over(binding, &format!("{}{below}", door.url()), generation, options).unwrap()
+    Client::for_binding(binding, &format!("{}{below}", door.url()), generation, options).unwrap()
 }
 
-async fn sent(client: &Client, envelope: &Envelope) -> Task {
-    match client.send(envelope, &SendOptions::default()).await.unwrap() {
-        Reply::Task(task) => task,
-        Reply::Message(message) => panic!("{message:?}"),
+async fn send_for_task(client: &Client, envelope: &AddressedMessage) -> Task {
+    match client.send_message(envelope, &SendOptions::default()).await.unwrap() {
+        SendReply::Task(task) => task,
+        SendReply::Message(message) => panic!("{message:?}"),
     }
 }
 
-fn answer(id: &str, task: &Task, amount: i32) -> Envelope {
+fn answer(id: &str, task: &Task, amount: i32) -> AddressedMessage {
     let parts = vec![Part::data(json!({ "amount": amount }))];
-    Envelope::user(MessageId::new(id).unwrap(), parts).to_task(&task.id)
+    AddressedMessage::from_user(MessageId::new(id).unwrap(), parts).to_task(&task.id)
 }
 
 #[tokio::test]
 async fn the_card_leads_to_an_agent_that_answers() {
-    let door = Door::open().await;
+    let door = TestServer::open().await;
     let client = door.client().await;
     let card = client.card().unwrap();
     assert_eq!((card.name.as_str(), card.streaming), ("script", true));
     assert_eq!(card.skills[0].tags, ["test"]);
     let schemas = card.extensions.iter().find(|extension| extension.uri.ends_with("/schemas"));
     assert_eq!(schemas.unwrap().params["input_schema"]["required"], json!(["text"]));
-    let task = sent(&client, &said("m-1", "hello")).await;
+    let task = send_for_task(&client, &user_message("m-1", "hello")).await;
     assert_eq!(task.status.state, TaskState::Completed);
-    assert_eq!(client.generation(), Generation::V1, "the newest that both know");
+    assert_eq!(client.protocol_version(), ProtocolVersion::V1, "the newest that both know");
 }
 
 #[tokio::test]
 async fn a_conversation_with_a_question() {
-    let door = Door::open().await;
+    let door = TestServer::open().await;
     for way in WAYS {
         let client = client(&door, way, options());
         let id = |name: &str| format!("{}-{name}", way.0);
-        let task = sent(&client, &said(&id("m-1"), "ask")).await;
+        let task = send_for_task(&client, &user_message(&id("m-1"), "ask")).await;
         assert_eq!(task.status.state, TaskState::InputRequired);
         let prompt = task.status.message.as_ref().unwrap();
         assert_eq!(prompt.parts[0].as_text(), Some("How much?"));
         assert_eq!(prompt.parts[0].metadata["schema"]["required"], json!(["amount"]));
-        let done = sent(&client, &answer(&id("m-2"), &task, 7)).await;
+        let done = send_for_task(&client, &answer(&id("m-2"), &task, 7)).await;
         assert_eq!((done.status.state, &done.id), (TaskState::Completed, &task.id));
         assert_eq!(done.metadata["output"], json!({"invested": 7}));
         assert_eq!(done.context, task.context);
 
-        let again = sent(&client, &said(&id("m-1"), "ask")).await;
+        let again = send_for_task(&client, &user_message(&id("m-1"), "ask")).await;
         assert_eq!(again.id, task.id, "the same message makes no second task");
-        let got = client.get(&task.id, None).await.unwrap();
+        let got = client.get_task(&task.id, None).await.unwrap();
         assert_eq!((got.status, got.artifacts), (done.status, done.artifacts));
         assert!(!got.history.is_empty());
-        assert!(client.get(&task.id, Some(0)).await.unwrap().history.is_empty());
+        assert!(client.get_task(&task.id, Some(0)).await.unwrap().history.is_empty());
 
-        let late = client.send(&answer(&id("m-3"), &task, 8), &SendOptions::default()).await;
-        assert_eq!(late.unwrap_err().refusal(), Some(RefusalKind::UnsupportedOperation));
-        let error = client.cancel(&task.id).await.unwrap_err();
-        assert_eq!(error.refusal(), Some(RefusalKind::TaskNotCancelable));
-        let error = client.get("run_0", None).await.unwrap_err();
-        assert_eq!(error.refusal(), Some(RefusalKind::TaskNotFound));
-        let empty =
-            Envelope::user(MessageId::new(&id("m-4")).unwrap(), vec![Part::data(json!({}))]);
-        let error = client.send(&empty, &SendOptions::default()).await.unwrap_err();
-        assert_eq!(error.refusal(), Some(RefusalKind::InvalidParams));
+        let late =
+            client.send_message(&answer(&id("m-3"), &task, 8), &SendOptions::default()).await;
+        assert_eq!(late.unwrap_err().refusal_kind(), Some(RefusalKind::UnsupportedOperation));
+        let error = client.cancel_task(&task.id).await.unwrap_err();
+        assert_eq!(error.refusal_kind(), Some(RefusalKind::TaskNotCancelable));
+        let error = client.get_task("run_0", None).await.unwrap_err();
+        assert_eq!(error.refusal_kind(), Some(RefusalKind::TaskNotFound));
+        let empty = AddressedMessage::from_user(
+            MessageId::new(&id("m-4")).unwrap(),
+            vec![Part::data(json!({}))],
+        );
+        let error = client.send_message(&empty, &SendOptions::default()).await.unwrap_err();
+        assert_eq!(error.refusal_kind(), Some(RefusalKind::InvalidParams));
     }
 }
 
 #[tokio::test]
 async fn a_task_is_left_running_followed_and_cancelled() {
-    let door = Door::open().await;
+    let door = TestServer::open().await;
     for way in WAYS {
         let client = client(&door, way, options());
-        let envelope = said(&format!("{}-m-1", way.0), "wait").in_context(format!("{}-c-1", way.0));
-        let reply = client.send(&envelope, &SendOptions::at_once()).await.unwrap();
-        let task = reply.task().unwrap();
+        let envelope =
+            user_message(&format!("{}-m-1", way.0), "wait").in_context(format!("{}-c-1", way.0));
+        let reply =
+            client.send_message(&envelope, &SendOptions::return_immediately()).await.unwrap();
+        let task = reply.as_task().unwrap();
         assert!(!task.status.state.is_terminal());
         assert_eq!(task.context, envelope.context);
-        let mut updates = client.subscribe(&task.id, None).await.unwrap();
+        let mut updates = client.subscribe_to_task(&task.id, None).await.unwrap();
         assert!(matches!(updates.next().await.unwrap(), Some(Update::Task(_))));
-        assert_eq!(client.cancel(&task.id).await.unwrap().status.state, TaskState::Canceled);
-        let (seen, error) = all(&mut updates).await;
+        assert_eq!(client.cancel_task(&task.id).await.unwrap().status.state, TaskState::Canceled);
+        let (seen, error) = read_all(&mut updates).await;
         assert!(error.is_none(), "{error:?}");
-        assert_eq!(shape(&seen).last().unwrap(), "canceled!");
+        assert_eq!(summarize(&seen).last().unwrap(), "canceled!");
     }
 }
 
 #[tokio::test]
 async fn tasks_are_listed_page_by_page() {
-    let door = Door::open().await;
+    let door = TestServer::open().await;
     let client = door.client().await;
     for number in 0..3 {
-        let envelope = said(&format!("m-{number}"), "hello").in_context("c-1");
-        sent(&client, &envelope).await;
+        let envelope = user_message(&format!("m-{number}"), "hello").in_context("c-1");
+        send_for_task(&client, &envelope).await;
     }
-    let other = sent(&client, &said("m-9", "hello").in_context("c-2")).await;
-    let mut query = ListQuery {
+    let other = send_for_task(&client, &user_message("m-9", "hello").in_context("c-2")).await;
+    let mut query = TaskQuery {
         context: Some("c-1".to_owned()),
         state: Some(TaskState::Completed),
         page_size: Some(2),
-        ..ListQuery::default()
+        ..TaskQuery::default()
     };
-    let first = client.list(&query).await.unwrap();
+    let first = client.list_tasks(&query).await.unwrap();
     let rest = self::client(&door, WAYS[2], options());
-    assert_eq!(rest.list(&query).await.unwrap(), first, "the same on every binding");
+    assert_eq!(rest.list_tasks(&query).await.unwrap(), first, "the same on every binding");
     assert_eq!((first.tasks.len(), first.total), (2, 3));
     query.page_token = first.next;
-    let last = client.list(&query).await.unwrap();
+    let last = client.list_tasks(&query).await.unwrap();
     assert_eq!((last.tasks.len(), last.next), (1, None));
-    let query = ListQuery {
+    let query = TaskQuery {
         context: Some("c-2".to_owned()),
         after: other.status.timestamp,
         artifacts: true,
-        ..ListQuery::default()
+        ..TaskQuery::default()
     };
-    let page = client.list(&query).await.unwrap();
+    let page = client.list_tasks(&query).await.unwrap();
     assert_eq!((page.tasks.len(), &page.tasks[0].artifacts), (1, &other.artifacts));
-    let old = Client::at(&door.url(), Generation::V03, options()).unwrap();
-    let error = old.list(&query).await.unwrap_err();
+    let old = Client::for_json_rpc(&door.url(), ProtocolVersion::V03, options()).unwrap();
+    let error = old.list_tasks(&query).await.unwrap_err();
     assert!(matches!(error, ClientError::Unsupported { .. }));
 }
 
@@ -144,9 +149,10 @@ async fn tasks_are_listed_page_by_page() {
 #[tokio::test]
 async fn push_configurations_are_kept_for_a_task() {
     let addresses = AddressPolicy { allow_loopback: true };
-    let outgoing = OutgoingOptions { addresses, ..OutgoingOptions::default() };
-    let outgoing = Some(Outgoing::new(outgoing));
-    let door = Door::with(trackway_a2a::Options { outgoing, ..Default::default() }).await;
+    let outgoing = PushSenderOptions { addresses, ..PushSenderOptions::default() };
+    let outgoing = Some(PushSender::new(outgoing));
+    let door =
+        TestServer::with_options(trackway_a2a::Options { outgoing, ..Default::default() }).await;
     for way in WAYS {
         let client = client(&door, way, options());
         let config = PushConfig {
@@ -158,69 +164,72 @@ async fn push_configurations_are_kept_for_a_task() {
             }),
             ..PushConfig::new("http://127.0.0.1:9/hook")
         };
-        let asked = SendOptions { push: Some(config.clone()), ..SendOptions::at_once() };
-        let envelope = said(&format!("{}-m-1", way.0), "wait");
-        let reply = client.send(&envelope, &asked).await.unwrap();
-        let task = &reply.task().unwrap().id;
-        assert_eq!(client.get_push(task, "first").await.unwrap(), config);
+        let asked = SendOptions { push: Some(config.clone()), ..SendOptions::return_immediately() };
+        let envelope = user_message(&format!("{}-m-1", way.0), "wait");
+        let reply = client.send_message(&envelope, &asked).await.unwrap();
+        let task = &reply.as_task().unwrap().id;
+        assert_eq!(client.get_push_config(task, "first").await.unwrap(), config);
         let second = PushConfig::new("http://127.0.0.1:9/other");
-        let second = client.set_push(task, &second).await.unwrap();
+        let second = client.set_push_config(task, &second).await.unwrap();
         let id = second.id.clone().expect("the door gives one");
-        assert_eq!(client.list_push(task).await.unwrap(), [config, second]);
-        client.delete_push(task, &id).await.unwrap();
-        client.delete_push(task, "first").await.unwrap();
-        assert_eq!(client.list_push(task).await.unwrap(), []);
+        assert_eq!(client.list_push_configs(task).await.unwrap(), [config, second]);
+        client.delete_push_config(task, &id).await.unwrap();
+        client.delete_push_config(task, "first").await.unwrap();
+        assert_eq!(client.list_push_configs(task).await.unwrap(), []);
     }
 }
 
 #[tokio::test]
-async fn what_the_door_does_not_offer_has_its_name() {
-    let door = Door::open().await;
+async fn unsupported_operations_are_refused_by_kind() {
+    let door = TestServer::open().await;
     for way in WAYS {
         let client = client(&door, way, options());
-        let error = client.list_push("run_0").await.unwrap_err();
-        assert_eq!(error.refusal(), Some(RefusalKind::PushNotificationNotSupported));
-        let error = client.extended_card().await.unwrap_err();
+        let error = client.list_push_configs("run_0").await.unwrap_err();
+        assert_eq!(error.refusal_kind(), Some(RefusalKind::PushNotificationNotSupported));
+        let error = client.get_extended_card().await.unwrap_err();
         let undeclared = match way.2 {
-            Generation::V03 => RefusalKind::ExtendedCardNotConfigured,
-            Generation::V1 => RefusalKind::UnsupportedOperation,
+            ProtocolVersion::V03 => RefusalKind::ExtendedCardNotConfigured,
+            ProtocolVersion::V1 => RefusalKind::UnsupportedOperation,
         };
-        assert_eq!(error.refusal(), Some(undeclared));
+        assert_eq!(error.refusal_kind(), Some(undeclared));
     }
 }
 
 /// Wherever the connection is cut, the reader receives the same updates as without a cut.
 #[tokio::test]
 async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
-    let door = Door::open().await;
+    let door = TestServer::open().await;
     for way in WAYS {
         let id = |name: &str| format!("{}-{name}", way.0);
-        let whole = told(&stream(&door, way, &id("whole"), "one two three").await);
+        let whole = summarize_content(&stream(&door, way, &id("whole"), "one two three").await);
         assert_eq!((whole[0].as_str(), whole.len()), ("task:submitted", 9), "{whole:?}");
         let before = door.line.cuts();
         // From inside the head to after the last event.
         for cut in (100..6_000).step_by(331) {
             // Later connections are cut too, but carry enough for one event each.
             door.line.cut_after([cut, 1_600, 1_700, 1_800]);
-            let seen = told(&stream(&door, way, &id(&cut.to_string()), "one two three").await);
-            assert!(is_the_same(&seen, &whole), "cut after {cut}: {seen:?}");
+            let seen = summarize_content(
+                &stream(&door, way, &id(&cut.to_string()), "one two three").await,
+            );
+            assert!(has_same_content(&seen, &whole), "cut after {cut}: {seen:?}");
         }
         assert!(door.line.cuts() > before + 10, "{}", door.line.cuts());
     }
 }
 
-async fn stream(door: &Door, way: Way, id: &str, text: &str) -> Vec<Update> {
+async fn stream(door: &TestServer, way: Way, id: &str, text: &str) -> Vec<Update> {
     // One connection per request, so that a cut affects nothing else.
-    let options = Options { resend: Resend::Lost, ..options() };
+    let options = Options { resend: ResendPolicy::WhenLost, ..options() };
     let client = client(door, way, options);
-    let mut updates = client.stream(&said(id, text), &SendOptions::default()).await.unwrap();
-    let (seen, error) = all(&mut updates).await;
+    let mut updates =
+        client.stream_message(&user_message(id, text), &SendOptions::default()).await.unwrap();
+    let (seen, error) = read_all(&mut updates).await;
     assert!(error.is_none(), "{error:?}");
     seen
 }
 
 /// Each update with the text in it.
-fn told(updates: &[Update]) -> Vec<String> {
+fn summarize_content(updates: &[Update]) -> Vec<String> {
     let text = |update: &Update| match update {
         Update::Status(update) => {
             let parts = update.status.message.as_ref().map(|message| &message.parts[..]);
@@ -231,12 +240,12 @@ fn told(updates: &[Update]) -> Vec<String> {
         }
         Update::Task(_) | Update::Message(_) => String::new(),
     };
-    shape(updates).into_iter().zip(updates).map(|(kind, update)| kind + &text(update)).collect()
+    summarize(updates).into_iter().zip(updates).map(|(kind, update)| kind + &text(update)).collect()
 }
 
 /// Everything once and in order. If not even the first event arrived, the message is sent again, and
 /// the result is the task that it then finds and the rest of its updates.
-fn is_the_same(seen: &[String], whole: &[String]) -> bool {
+fn has_same_content(seen: &[String], whole: &[String]) -> bool {
     let begun_late = seen.len() < whole.len() && seen[0].starts_with("task:");
     seen == whole || (begun_late && whole.ends_with(&seen[1..]))
 }
@@ -244,20 +253,20 @@ fn is_the_same(seen: &[String], whole: &[String]) -> bool {
 #[tokio::test]
 async fn a_subscription_outlives_the_server() {
     for way in WAYS {
-        let mut door = Door::open().await;
+        let mut door = TestServer::open().await;
         let patient = Options { reconnects: 10_000, retries: 10_000, ..options() };
         let client = client(&door, way, patient);
-        let task = sent(&client, &said("m-1", "ask")).await;
-        let mut updates = client.subscribe(&task.id, None).await.unwrap();
+        let task = send_for_task(&client, &user_message("m-1", "ask")).await;
+        let mut updates = client.subscribe_to_task(&task.id, None).await.unwrap();
         assert!(matches!(updates.next().await.unwrap(), Some(Update::Task(_))));
         door.close().await;
-        let following = tokio::spawn(async move { all(&mut updates).await });
+        let following = tokio::spawn(async move { read_all(&mut updates).await });
         door.reopen().await;
         // With separate connections: those to the old server may break during the answer.
         let other = self::client(&door, way, options());
-        sent(&other, &answer("m-2", &task, 7)).await;
+        send_for_task(&other, &answer("m-2", &task, 7)).await;
         let (seen, error) = following.await.unwrap();
         assert!(error.is_none(), "{error:?}");
-        assert_eq!(shape(&seen), ["working", "completed!"]);
+        assert_eq!(summarize(&seen), ["working", "completed!"]);
     }
 }

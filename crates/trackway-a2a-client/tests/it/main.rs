@@ -3,20 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod agent;
+mod agent_messages;
 mod calls;
-mod door;
+mod cutting_proxy;
 mod example;
-mod line;
 mod live;
 mod resumes;
 mod retries;
-mod scripted;
+mod scripted_agent;
+mod test_server;
 
 use std::time::Duration;
 
 use trackway_a2a_client::{
-    Backoff, ClientError, Envelope, MessageId, Options, Part, Update, Updates,
+    AddressedMessage, Backoff, ClientError, MessageId, Options, Part, TaskUpdateStream, Update,
 };
 
 /// Far longer than any test takes: only a hang reaches it.
@@ -25,24 +25,24 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Options that wait a millisecond instead of seconds.
 #[expect(clippy::disallowed_methods, reason = "the tests' own door: loopback only, no policy")]
 pub(crate) fn options() -> Options {
-    trackway_outgoing::install_tls();
+    trackway_outgoing::install_tls_provider();
     let millisecond = Duration::from_millis(1);
     Options {
         backoff: Backoff { first: millisecond, longest: millisecond },
         timeout: PATIENCE,
-        silence: PATIENCE,
+        silence_timeout: PATIENCE,
         retries: 2,
         reconnects: 3,
         ..Options::new(reqwest::Client::builder().no_proxy().build().unwrap())
     }
 }
 
-pub(crate) fn said(id: &str, text: &str) -> Envelope {
-    Envelope::user(MessageId::new(id).unwrap(), vec![Part::text(text)])
+pub(crate) fn user_message(id: &str, text: &str) -> AddressedMessage {
+    AddressedMessage::from_user(MessageId::new(id).unwrap(), vec![Part::text(text)])
 }
 
 /// All items of a stream, and its end.
-pub(crate) async fn all(updates: &mut Updates) -> (Vec<Update>, Option<ClientError>) {
+pub(crate) async fn read_all(updates: &mut TaskUpdateStream) -> (Vec<Update>, Option<ClientError>) {
     let mut seen = Vec::new();
     loop {
         match tokio::time::timeout(PATIENCE, updates.next()).await.expect("more, or an end") {
@@ -58,7 +58,7 @@ pub(crate) async fn all(updates: &mut Updates) -> (Vec<Update>, Option<ClientErr
 }
 
 /// In short: `task:STATE`, `STATE`, `STATE!` for a last one, `+ARTIFACT`, `message`.
-pub(crate) fn shape(updates: &[Update]) -> Vec<String> {
+pub(crate) fn summarize(updates: &[Update]) -> Vec<String> {
     let short = |update: &Update| match update {
         Update::Task(task) => format!("task:{}", task.status.state),
         Update::Status(update) if update.last => format!("{}!", update.status.state),

@@ -4,34 +4,39 @@ use std::time::Duration;
 
 use serde_json::json;
 use trackway_a2a_client::{
-    ClientError, Envelope, Generation, Options, RefusalKind, Reply, Resend, SendOptions, TaskState,
+    AddressedMessage, ClientError, Options, ProtocolVersion, RefusalKind, ResendPolicy,
+    SendOptions, SendReply, TaskState,
 };
 
 use super::{
-    agent::{Agent, End, Step},
-    all, options, said,
-    scripted::{BOTH, bare_task, task},
-    shape,
+    agent_messages::{BOTH, bare_task, task},
+    options, read_all,
+    scripted_agent::{ScriptedAgent, ScriptedStep, StreamEnd},
+    summarize, user_message,
 };
 
-async fn send(agent: &Agent, options: Options) -> Result<Reply, ClientError> {
-    let client = agent.client(Generation::V1, options);
-    client.send(&said("m-1", "hi"), &SendOptions::default()).await
+async fn send(agent: &ScriptedAgent, options: Options) -> Result<SendReply, ClientError> {
+    let client = agent.client(ProtocolVersion::V1, options);
+    client.send_message(&user_message("m-1", "hi"), &SendOptions::default()).await
 }
 
-fn done() -> Step {
-    Step::result(&task(Generation::V1, "completed", 1, &[]))
+fn done() -> ScriptedStep {
+    ScriptedStep::result(&task(ProtocolVersion::V1, "completed", 1, &[]))
 }
 
 #[tokio::test]
 async fn a_busy_agent_is_asked_again_with_the_same_message() {
     for status in [429, 502, 503, 504] {
         let wait = "retry-after: 0\r\n";
-        let agent =
-            Agent::new([Step::status(status, wait), Step::status(status, ""), done()]).await;
+        let agent = ScriptedAgent::new([
+            ScriptedStep::status(status, wait),
+            ScriptedStep::status(status, ""),
+            done(),
+        ])
+        .await;
         let reply = send(&agent, options()).await.unwrap();
-        assert_eq!(reply.task().unwrap().status.state, TaskState::Completed);
-        let asked = agent.asked();
+        assert_eq!(reply.as_task().unwrap().status.state, TaskState::Completed);
+        let asked = agent.recorded_requests();
         let same = asked.iter().all(|other| other.body == asked[0].body);
         assert!(same && asked.len() == 3, "the same message under the same id: {asked:?}");
     }
@@ -39,11 +44,12 @@ async fn a_busy_agent_is_asked_again_with_the_same_message() {
 
 #[tokio::test]
 async fn an_agent_that_stays_busy_is_left_alone_after_the_last_try() {
-    let agent = Agent::new([503, 503, 503].map(|status| Step::status(status, ""))).await;
+    let agent =
+        ScriptedAgent::new([503, 503, 503].map(|status| ScriptedStep::status(status, ""))).await;
     let error = send(&agent, options()).await.unwrap_err();
     assert!(matches!(error, ClientError::Status { status: 503, .. }), "{error}");
-    assert_eq!(agent.asked().len(), 3);
-    let agent = Agent::new([Step::status(503, "retry-after: 3600\r\n")]).await;
+    assert_eq!(agent.recorded_requests().len(), 3);
+    let agent = ScriptedAgent::new([ScriptedStep::status(503, "retry-after: 3600\r\n")]).await;
     let error = send(&agent, options()).await.unwrap_err();
     let hour = Some(Duration::from_secs(3_600));
     assert!(matches!(error, ClientError::Status { retry_after, .. } if retry_after == hour));
@@ -51,52 +57,57 @@ async fn an_agent_that_stays_busy_is_left_alone_after_the_last_try() {
 
 #[tokio::test]
 async fn a_lost_message_is_sent_again_only_where_that_is_said_to_be_safe() {
-    let agent = Agent::new([Step::Hang]).await;
+    let agent = ScriptedAgent::new([ScriptedStep::Hang]).await;
     let error = send(&agent, options()).await.unwrap_err();
     assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");
-    assert_eq!(agent.asked().len(), 1, "the agent may have acted on it");
+    assert_eq!(agent.recorded_requests().len(), 1, "the agent may have acted on it");
 
-    let agent = Agent::new([Step::Hang, done()]).await;
-    let safe = Options { resend: Resend::Lost, ..options() };
+    let agent = ScriptedAgent::new([ScriptedStep::Hang, done()]).await;
+    let safe = Options { resend: ResendPolicy::WhenLost, ..options() };
     send(&agent, safe).await.unwrap();
-    let asked = agent.asked();
+    let asked = agent.recorded_requests();
     assert_eq!(asked[0].body, asked[1].body);
 
     // Reads are harmless.
     for generation in BOTH {
-        let result = Step::result(&bare_task(generation, "working", 1, &[]));
-        let agent = Agent::new([Step::Hang, result]).await;
-        agent.client(generation, options()).get("t-1", None).await.unwrap();
-        assert_eq!(agent.asked().len(), 2);
+        let result = ScriptedStep::result(&bare_task(generation, "working", 1, &[]));
+        let agent = ScriptedAgent::new([ScriptedStep::Hang, result]).await;
+        agent.client(generation, options()).get_task("t-1", None).await.unwrap();
+        assert_eq!(agent.recorded_requests().len(), 2);
     }
 }
 
 #[tokio::test]
-async fn nobody_there_and_nobody_who_answers() {
-    let agent = Agent::new([]).await;
+async fn connection_refused_and_no_answer_are_errors() {
+    let agent = ScriptedAgent::new([]).await;
     let url = agent.url.clone();
     drop(agent);
     // The port is free again; the next process that gets it is not an agent.
-    let client = trackway_a2a_client::Client::at(&url, Generation::V1, options()).unwrap();
-    let error = client.get("t-1", None).await.unwrap_err();
+    let client =
+        trackway_a2a_client::Client::for_json_rpc(&url, ProtocolVersion::V1, options()).unwrap();
+    let error = client.get_task("t-1", None).await.unwrap_err();
     assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");
 
-    let agent = Agent::new([Step::Silence]).await;
-    let short = Options { rest_timeout: Duration::from_millis(500), ..options() };
+    let agent = ScriptedAgent::new([ScriptedStep::Silence]).await;
+    let short = Options { idle_timeout: Duration::from_millis(500), ..options() };
     let error = send(&agent, short).await.unwrap_err();
     assert!(matches!(error, ClientError::Timeout { .. }), "{error:?}");
-    assert_eq!(agent.asked().len(), 1, "its time is over");
+    assert_eq!(agent.recorded_requests().len(), 1, "its time is over");
 }
 
 #[tokio::test]
 async fn a_stream_is_opened_again_like_a_send() {
     for generation in BOTH {
-        let events = Step::events(&[task(generation, "completed", 1, &[])], End::Proper);
-        let agent = Agent::new([Step::status(503, ""), events]).await;
+        let events =
+            ScriptedStep::events(&[task(generation, "completed", 1, &[])], StreamEnd::Proper);
+        let agent = ScriptedAgent::new([ScriptedStep::status(503, ""), events]).await;
         let client = agent.client(generation, options());
-        let mut updates = client.stream(&said("m-1", "hi"), &SendOptions::default()).await.unwrap();
-        assert_eq!(shape(&all(&mut updates).await.0), ["task:completed"]);
-        assert_eq!(agent.asked()[0].body, agent.asked()[1].body);
+        let mut updates = client
+            .stream_message(&user_message("m-1", "hi"), &SendOptions::default())
+            .await
+            .unwrap();
+        assert_eq!(summarize(&read_all(&mut updates).await.0), ["task:completed"]);
+        assert_eq!(agent.recorded_requests()[0].body, agent.recorded_requests()[1].body);
     }
 }
 
@@ -119,7 +130,7 @@ async fn refusals_have_their_names_and_are_final() {
         (-32009, RefusalKind::VersionNotSupported),
         (-1, RefusalKind::Other),
     ] {
-        let agent = Agent::new([Step::error(code, &json!({"next": "x"}))]).await;
+        let agent = ScriptedAgent::new([ScriptedStep::error(code, &json!({"next": "x"}))]).await;
         let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else {
             panic!("{code} is a refusal");
         };
@@ -128,36 +139,42 @@ async fn refusals_have_their_names_and_are_final() {
     }
     // A refusal may have a different HTTP status, and a stream may be refused too.
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "no"}});
-    let agent = Agent::new([Step::Answer(404, "", body.to_string())]).await;
+    let agent = ScriptedAgent::new([ScriptedStep::Answer(404, "", body.to_string())]).await;
     let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else { panic!() };
     assert_eq!((refusal.kind, refusal.status), (RefusalKind::TaskNotFound, 404));
-    let agent = Agent::new([Step::error(-32602, &json!(null))]).await;
-    let client = agent.client(Generation::V03, options());
-    let error = client.stream(&said("m-1", "hi"), &SendOptions::default()).await.unwrap_err();
-    assert_eq!(error.refusal(), Some(RefusalKind::InvalidParams));
+    let agent = ScriptedAgent::new([ScriptedStep::error(-32602, &json!(null))]).await;
+    let client = agent.client(ProtocolVersion::V03, options());
+    let error = client
+        .stream_message(&user_message("m-1", "hi"), &SendOptions::default())
+        .await
+        .unwrap_err();
+    assert_eq!(error.refusal_kind(), Some(RefusalKind::InvalidParams));
 }
 
 #[tokio::test]
 async fn garbage_is_malformed_and_not_asked_for_twice() {
     let json = "content-type: application/json\r\n";
     for step in [
-        Step::Answer(200, json, "<html>".to_owned()),
-        Step::Answer(200, json, String::new()),
-        Step::Answer(200, json, "{\"result\": 5}".to_owned()),
-        Step::Answer(200, json, "{}".to_owned()),
-        Step::result(&json!({"task": {"id": "t"}})),
+        ScriptedStep::Answer(200, json, "<html>".to_owned()),
+        ScriptedStep::Answer(200, json, String::new()),
+        ScriptedStep::Answer(200, json, "{\"result\": 5}".to_owned()),
+        ScriptedStep::Answer(200, json, "{}".to_owned()),
+        ScriptedStep::result(&json!({"task": {"id": "t"}})),
     ] {
-        let agent = Agent::new([step.clone()]).await;
+        let agent = ScriptedAgent::new([step.clone()]).await;
         let error = send(&agent, options()).await.unwrap_err();
-        assert!(matches!(error, ClientError::Malformed { .. }), "{step:?}: {error:?}");
-        assert_eq!(agent.asked().len(), 1);
+        assert!(matches!(error, ClientError::MalformedResponse { .. }), "{step:?}: {error:?}");
+        assert_eq!(agent.recorded_requests().len(), 1);
     }
-    let agent = Agent::new([done()]).await;
-    let client = agent.client(Generation::V1, options());
-    let envelope: Envelope = said("m-1", "hi");
-    let error = client.stream(&envelope, &SendOptions::default()).await.unwrap_err();
-    assert!(matches!(error, ClientError::Malformed { .. }), "a stream was asked for: {error:?}");
-    let agent = Agent::new([Step::status(401, "")]).await;
+    let agent = ScriptedAgent::new([done()]).await;
+    let client = agent.client(ProtocolVersion::V1, options());
+    let envelope: AddressedMessage = user_message("m-1", "hi");
+    let error = client.stream_message(&envelope, &SendOptions::default()).await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::MalformedResponse { .. }),
+        "a stream was asked for: {error:?}"
+    );
+    let agent = ScriptedAgent::new([ScriptedStep::status(401, "")]).await;
     let error = send(&agent, options()).await.unwrap_err();
     assert!(matches!(error, ClientError::Status { status: 401, .. }));
     assert!(error.to_string().contains("an error page"));

@@ -9,24 +9,28 @@ use tonic::{Response, Status, server::Grpc};
 use tonic_prost::ProstCodec;
 use tower::service_fn;
 
-use super::perform::{AgentRequest, Parse, Performed, perform};
+use super::call::{AgentRequest, ParseCall, PerformedCall, perform_request};
 use crate::{
-    card::Card,
-    door::Door,
-    ops::{History, Item, Outcome, Place, Said},
-    version::Generation,
+    card::AgentCard,
+    operations::{CallOutcome, DirectReply, HistoryLength, TaskEvent, TaskRef},
+    protocol_version::ProtocolVersion,
+    server::A2aServer,
 };
 
-pub(super) struct Service {
-    door: Arc<Door>,
-    generation: Generation,
+pub(super) struct GrpcService {
+    door: Arc<A2aServer>,
+    generation: ProtocolVersion,
     /// With its package, as clients write it in the path.
     name: &'static str,
     router: Router,
 }
 
-impl Service {
-    pub(super) fn new(door: Arc<Door>, generation: Generation, name: &'static str) -> Self {
+impl GrpcService {
+    pub(super) fn new(
+        door: Arc<A2aServer>,
+        generation: ProtocolVersion,
+        name: &'static str,
+    ) -> Self {
         Self { door, generation, name, router: Router::new() }
     }
 
@@ -35,71 +39,81 @@ impl Service {
     }
 
     /// A method with one response. `render` handles only the outcomes of its operation.
-    pub(super) fn unary<M: AgentRequest, T: Message + 'static>(
+    pub(super) fn add_unary_method<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
-        parse: Parse<M>,
-        render: fn(&Outcome) -> Option<T>,
+        parse: ParseCall<M>,
+        render: fn(&CallOutcome) -> Option<T>,
     ) -> Self {
-        self.add_unary(method, parse, move |performed| performed.answer(render))
+        self.add_unary_route(method, parse, move |performed| performed.respond_with(render))
     }
 
     /// The method that returns the card for authenticated callers.
-    pub(super) fn card<M: AgentRequest, T: Message + 'static>(
+    pub(super) fn add_card_method<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
-        parse: Parse<M>,
-        render: fn(&Card<'_>, &Door) -> T,
+        parse: ParseCall<M>,
+        render: fn(&AgentCard<'_>, &A2aServer) -> T,
     ) -> Self {
-        self.add_unary(method, parse, move |performed| performed.card(render))
+        self.add_unary_route(method, parse, move |performed| performed.respond_with_card(render))
     }
 
     /// A method with a stream of responses. `item` renders the events of a task, `said` an answer
     /// without a task.
-    pub(super) fn streaming<M: AgentRequest, T: Message + 'static>(
+    pub(super) fn add_streaming_method<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
-        parse: Parse<M>,
-        item: fn(&Item, &Place, History) -> T,
-        said: fn(&Said) -> T,
+        parse: ParseCall<M>,
+        item: fn(&TaskEvent, &TaskRef, HistoryLength) -> T,
+        said: fn(&DirectReply) -> T,
     ) -> Self {
         let (door, generation) = (self.door.clone(), self.generation);
         let handler = move |request: http::Request<Body>| async move {
-            let mut grpc = grpc(&door);
+            let mut grpc = message_codec(&door);
             let service = service_fn(move |request| {
                 let door = door.clone();
-                async move { perform(&door, generation, request, parse).await?.stream(item, said) }
+                async move {
+                    perform_request(&door, generation, request, parse)
+                        .await?
+                        .respond_with_stream(item, said)
+                }
             });
             grpc.server_streaming(service, request).await
         };
-        let path = self.path(method);
+        let path = self.method_path(method);
         Self { router: self.router.route(&path, any(handler)), ..self }
     }
 
-    fn add_unary<M: AgentRequest, T: Message + 'static>(
+    fn add_unary_route<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
-        parse: Parse<M>,
-        respond: impl Fn(Performed<'_>) -> Result<Response<T>, Status> + Copy + Send + Sync + 'static,
+        parse: ParseCall<M>,
+        respond: impl Fn(PerformedCall<'_>) -> Result<Response<T>, Status>
+        + Copy
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         let (door, generation) = (self.door.clone(), self.generation);
         let handler = move |request: http::Request<Body>| async move {
-            let mut grpc = grpc(&door);
+            let mut grpc = message_codec(&door);
             let service = service_fn(move |request| {
                 let door = door.clone();
-                async move { respond(perform(&door, generation, request, parse).await?) }
+                async move { respond(perform_request(&door, generation, request, parse).await?) }
             });
             grpc.unary(service, request).await
         };
-        let path = self.path(method);
+        let path = self.method_path(method);
         Self { router: self.router.route(&path, any(handler)), ..self }
     }
 
-    fn path(&self, method: &str) -> String {
+    fn method_path(&self, method: &str) -> String {
         format!("/{}/{method}", self.name)
     }
 }
 
-fn grpc<M: AgentRequest, T: Message + 'static>(door: &Door) -> Grpc<ProstCodec<T, M>> {
+fn message_codec<M: AgentRequest, T: Message + 'static>(
+    door: &A2aServer,
+) -> Grpc<ProstCodec<T, M>> {
     Grpc::new(ProstCodec::default()).max_decoding_message_size(door.options.body_bytes_max)
 }

@@ -8,8 +8,8 @@ use tonic::Status;
 use trackway_domain::Code;
 
 use crate::{
-    fault::{Canonical, Fault},
-    wire::details::{self, DOMAIN},
+    error::{A2aError, CanonicalCode},
+    wire::error_details::{self, DOMAIN},
 };
 
 /// The domain of reasons that the protocol does not define.
@@ -24,43 +24,44 @@ const DETAILS_BYTES_MAX: usize = 4 * 1024;
 /// Limit (A2A): message of a gRPC status, and its text about one field.
 const MESSAGE_CHARS_MAX: usize = 500;
 
-pub(super) fn status(fault: &Fault) -> Status {
-    let code = code(fault);
-    let message = short(&fault.message);
-    let rpc = RpcStatus { code: code.into(), message: message.clone(), details: details(fault) };
+pub(super) fn to_grpc_status(fault: &A2aError) -> Status {
+    let code = grpc_code(fault);
+    let message = truncate_text(&fault.message);
+    let rpc =
+        RpcStatus { code: code.into(), message: message.clone(), details: error_details(fault) };
     Status::with_details(code, message, rpc.encode_to_vec().into())
 }
 
-fn code(fault: &Fault) -> tonic::Code {
+fn grpc_code(fault: &A2aError) -> tonic::Code {
     // After this failure the same request is correct again, and this code tells clients so.
-    if fault.told().0 == Code::Stopping.as_str() {
+    if fault.code_and_next().0 == Code::Stopping.as_str() {
         return tonic::Code::Unavailable;
     }
-    match fault.kind.canonical() {
-        Canonical::InvalidArgument => tonic::Code::InvalidArgument,
-        Canonical::NotFound => tonic::Code::NotFound,
-        Canonical::FailedPrecondition => tonic::Code::FailedPrecondition,
-        Canonical::Unavailable => tonic::Code::Unavailable,
-        Canonical::Internal => tonic::Code::Internal,
-        Canonical::Unauthenticated => tonic::Code::Unauthenticated,
-        Canonical::PermissionDenied => tonic::Code::PermissionDenied,
-        Canonical::ResourceExhausted => tonic::Code::ResourceExhausted,
+    match fault.kind.canonical_code() {
+        CanonicalCode::InvalidArgument => tonic::Code::InvalidArgument,
+        CanonicalCode::NotFound => tonic::Code::NotFound,
+        CanonicalCode::FailedPrecondition => tonic::Code::FailedPrecondition,
+        CanonicalCode::Unavailable => tonic::Code::Unavailable,
+        CanonicalCode::Internal => tonic::Code::Internal,
+        CanonicalCode::Unauthenticated => tonic::Code::Unauthenticated,
+        CanonicalCode::PermissionDenied => tonic::Code::PermissionDenied,
+        CanonicalCode::ResourceExhausted => tonic::Code::ResourceExhausted,
     }
 }
 
-fn details(fault: &Fault) -> Vec<Any> {
-    let (code, next) = fault.told();
-    let (reason, domain) = match fault.kind.reason() {
+fn error_details(fault: &A2aError) -> Vec<Any> {
+    let (code, next) = fault.code_and_next();
+    let (reason, domain) = match fault.kind.error_info_reason() {
         Some(reason) => (reason.to_owned(), DOMAIN),
         None => (code.to_ascii_uppercase().replace('-', "_"), OUR_DOMAIN),
     };
-    let told = [("code", code.to_owned()), ("next", short(next))];
+    let told = [("code", code.to_owned()), ("next", truncate_text(next))];
     let metadata = told.map(|(name, value)| (name.to_owned(), value)).into();
     let info = ErrorInfo { reason, domain: domain.to_owned(), metadata };
-    let mut details = vec![any("type.googleapis.com/google.rpc.ErrorInfo", &info)];
+    let mut details = vec![pack_any("type.googleapis.com/google.rpc.ErrorInfo", &info)];
     let mut bad = BadRequest::default();
-    for violation in details::violations(fault) {
-        let description = short(violation.description);
+    for violation in error_details::field_violations(fault) {
+        let description = truncate_text(violation.description);
         bad.field_violations.push(FieldViolation { field: violation.field, description });
         if bad.encoded_len() > DETAILS_BYTES_MAX {
             // A client that corrects the first ones then receives the others.
@@ -69,16 +70,16 @@ fn details(fault: &Fault) -> Vec<Any> {
         }
     }
     if !bad.field_violations.is_empty() {
-        details.push(any("type.googleapis.com/google.rpc.BadRequest", &bad));
+        details.push(pack_any("type.googleapis.com/google.rpc.BadRequest", &bad));
     }
     details
 }
 
-fn any(type_url: &str, message: &impl prost::Message) -> Any {
+fn pack_any(type_url: &str, message: &impl prost::Message) -> Any {
     Any { type_url: type_url.to_owned(), value: message.encode_to_vec() }
 }
 
-fn short(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text.chars().take(MESSAGE_CHARS_MAX).collect()
 }
 

@@ -11,7 +11,7 @@ fn headers(sent: &[(&'static str, &'static str)]) -> HeaderMap {
 }
 
 #[test]
-fn addresses_begin_as_the_client_reached_us() {
+fn base_url_is_the_one_the_client_used() {
     let options = Options { base_url: "https://fallback.example".into(), ..Options::default() };
     for (sent, expected) in [
         (&[("host", "127.0.0.1:7420")][..], "http://127.0.0.1:7420"),
@@ -23,7 +23,7 @@ fn addresses_begin_as_the_client_reached_us() {
         (&[("host", "")], "https://fallback.example"),
         (&[], "https://fallback.example"),
     ] {
-        assert_eq!(base_url(&headers(sent), &options), expected, "{sent:?}");
+        assert_eq!(request_base_url(&headers(sent), &options), expected, "{sent:?}");
     }
 }
 
@@ -37,9 +37,9 @@ fn only_json_is_read() {
         ("application/x-www-form-urlencoded", false),
         ("", false),
     ] {
-        assert_eq!(is_json(&headers(&[("content-type", kind)])), expected, "{kind}");
+        assert_eq!(has_json_content_type(&headers(&[("content-type", kind)])), expected, "{kind}");
     }
-    assert!(!is_json(&HeaderMap::new()));
+    assert!(!has_json_content_type(&HeaderMap::new()));
 }
 
 fn pieces(pieces: &[&'static str]) -> Body {
@@ -58,8 +58,8 @@ async fn a_body_is_read_whole_up_to_its_bound() {
         (&["abcdefghi"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
         (&["abcd", "efgh", "i", "j"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
     ] {
-        let read = body(&none, pieces(sent), 8).await.map_err(|fault| {
-            let status = fault.kind.http();
+        let read = read_body(&none, pieces(sent), 8).await.map_err(|fault| {
+            let status = fault.kind.http_status();
             assert_eq!(serde_json::to_value(&fault.detail).unwrap()["code"], "too-large");
             status
         });
@@ -68,27 +68,27 @@ async fn a_body_is_read_whole_up_to_its_bound() {
 }
 
 #[tokio::test]
-async fn a_flood_is_cut_off_and_a_polite_client_is_told_first() {
+async fn oversized_bodies_are_cut_off_and_expect_is_answered_first() {
     let endless = stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(64)));
-    let refused = body(&HeaderMap::new(), Body::from_stream(endless), 1_000).await;
-    assert_eq!(refused.unwrap_err().kind.http(), StatusCode::PAYLOAD_TOO_LARGE);
+    let refused = read_body(&HeaderMap::new(), Body::from_stream(endless), 1_000).await;
+    assert_eq!(refused.unwrap_err().kind.http_status(), StatusCode::PAYLOAD_TOO_LARGE);
 
     let polite = headers(&[("content-length", "1001"), ("expect", "100-continue")]);
     let unread = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
-    let refused = body(&polite, unread, 1_000).await;
-    assert_eq!(refused.unwrap_err().kind.http(), StatusCode::PAYLOAD_TOO_LARGE);
+    let refused = read_body(&polite, unread, 1_000).await;
+    assert_eq!(refused.unwrap_err().kind.http_status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_off_is_no_request() {
     let broken = stream::iter([Ok("{"), Err(std::io::Error::other("gone"))]);
-    let refused = body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
-    assert_eq!(refused.unwrap_err().kind.http(), StatusCode::BAD_REQUEST);
+    let refused = read_body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
+    assert_eq!(refused.unwrap_err().kind.http_status(), StatusCode::BAD_REQUEST);
 }
 
 /// Proves X5: a remote reader is not sent to its own machine.
 #[test]
-fn an_address_that_stands_for_all_is_named_as_the_client_named_the_machine() {
+fn unspecified_address_takes_the_clients_host() {
     for (address, base, expected) in [
         ("0.0.0.0:2", "http://door.example:1", "door.example:2"),
         ("0.0.0.0:2", "https://door.example", "door.example:2"),
@@ -97,6 +97,6 @@ fn an_address_that_stands_for_all_is_named_as_the_client_named_the_machine() {
         ("127.0.0.1:2", "http://door.example:1", "127.0.0.1:2"),
         ("grpc.example:2", "http://door.example:1", "grpc.example:2"),
     ] {
-        assert_eq!(reachable(address, base), expected, "{address} {base}");
+        assert_eq!(reachable_address(address, base), expected, "{address} {base}");
     }
 }

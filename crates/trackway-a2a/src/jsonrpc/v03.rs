@@ -2,39 +2,46 @@
 
 use axum::http::HeaderMap;
 
-use super::{Request, no_method, v1};
+use super::{RpcRequest, unknown_method_error, v1};
 use crate::{
-    asked,
-    fault::Fault,
-    ops::{Call, Strangers},
+    error::A2aError,
+    operations::{AgentCall, AnonymousAccess},
+    request_options,
     wire::v03::{self, PushIdParams, SendParams, SetPushParams, TaskIdParams, TaskQueryParams},
 };
 
 const METHODS: &str = "message/send, message/stream, tasks/get, tasks/cancel, tasks/resubscribe, tasks/pushNotificationConfig/{set,get,list,delete}, agent/getAuthenticatedExtendedCard";
 
-pub(super) fn call(request: &Request<'_>, headers: &HeaderMap) -> Result<Call, Fault> {
+pub(super) fn parse_call(
+    request: &RpcRequest<'_>,
+    headers: &HeaderMap,
+) -> Result<AgentCall, A2aError> {
     match &*request.method {
-        "message/send" => v03::send(request.params::<SendParams>()?),
-        "message/stream" => v03::stream(request.params::<SendParams>()?),
-        "tasks/get" => v03::get(request.params::<TaskQueryParams>()?),
-        "tasks/cancel" => Ok(v03::cancel(request.params::<TaskIdParams>()?)),
+        "message/send" => v03::parse_send(request.parse_params::<SendParams>()?),
+        "message/stream" => v03::parse_stream(request.parse_params::<SendParams>()?),
+        "tasks/get" => v03::parse_get(request.parse_params::<TaskQueryParams>()?),
+        "tasks/cancel" => Ok(v03::parse_cancel(request.parse_params::<TaskIdParams>()?)),
         "tasks/resubscribe" => {
-            let params = request.params::<TaskIdParams>()?;
-            Ok(v03::subscribe(params, asked::last_event(headers)?))
+            let params = request.parse_params::<TaskIdParams>()?;
+            Ok(v03::parse_subscribe(params, request_options::last_event_position(headers)?))
         }
-        "tasks/pushNotificationConfig/set" => request.params::<SetPushParams>()?.call(),
-        "tasks/pushNotificationConfig/get" => Ok(v03::get_push(request.params::<PushIdParams>()?)),
+        "tasks/pushNotificationConfig/set" => request.parse_params::<SetPushParams>()?.into_call(),
+        "tasks/pushNotificationConfig/get" => {
+            Ok(v03::parse_get_push(request.parse_params::<PushIdParams>()?))
+        }
         "tasks/pushNotificationConfig/list" => {
-            Ok(v03::list_pushes(request.params::<TaskIdParams>()?))
+            Ok(v03::parse_list_pushes(request.parse_params::<TaskIdParams>()?))
         }
         "tasks/pushNotificationConfig/delete" => {
-            v03::remove_push(request.params::<PushIdParams>()?)
+            v03::parse_remove_push(request.parse_params::<PushIdParams>()?)
         }
         "agent/getAuthenticatedExtendedCard" => {
-            Ok(Call::ExtendedCard { strangers: Strangers::Refused })
+            Ok(AgentCall::ExtendedCard { strangers: AnonymousAccess::Denied })
         }
         // Without a version an unknown name also ends up here, so the error lists the methods of both
         // generations.
-        method => Err(no_method(method, &format!("{METHODS}; or, of 1.0, {}", v1::METHODS))),
+        method => {
+            Err(unknown_method_error(method, &format!("{METHODS}; or, of 1.0, {}", v1::METHODS)))
+        }
     }
 }

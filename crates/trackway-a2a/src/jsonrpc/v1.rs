@@ -2,74 +2,77 @@
 
 use axum::http::HeaderMap;
 
-use super::{Request, no_method};
+use super::{RpcRequest, unknown_method_error};
 use crate::{
-    asked,
-    fault::Fault,
-    ops::{Call, Strangers},
+    error::A2aError,
+    operations::{AgentCall, AnonymousAccess},
+    request_options,
     wire::v1::{
-        self, GetParams, ListParams, ListPushesParams, PushConfig, PushIdParams, SendParams,
-        TaskParams, TenantParams,
+        self, GetTaskParams, ListPushesParams, ListTasksParams, PushConfigParams, PushIdParams,
+        SendParams, TaskIdParams, TenantParams,
     },
 };
 
 pub(super) const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
 
 /// Only the tenant, for a request that cannot be parsed otherwise.
-pub(super) fn tenant(request: &Request<'_>) -> Option<String> {
-    request.params_or_default::<TenantParams>().ok()?.tenant
+pub(super) fn parse_tenant(request: &RpcRequest<'_>) -> Option<String> {
+    request.parse_params_or_default::<TenantParams>().ok()?.tenant
 }
 
 /// The call and its tenant. At the default agent's address the tenant names another agent.
-pub(super) fn call(
-    request: &Request<'_>,
+pub(super) fn parse_call(
+    request: &RpcRequest<'_>,
     headers: &HeaderMap,
-) -> Result<(Option<String>, Call), Fault> {
+) -> Result<(Option<String>, AgentCall), A2aError> {
     Ok(match &*request.method {
         "SendMessage" => {
-            let mut params: SendParams = request.params()?;
-            (params.tenant.take(), v1::send(params)?)
+            let mut params: SendParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_send(params)?)
         }
         "SendStreamingMessage" => {
-            let mut params: SendParams = request.params()?;
-            (params.tenant.take(), v1::stream(params)?)
+            let mut params: SendParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_stream(params)?)
         }
         "GetTask" => {
-            let mut params: GetParams = request.params()?;
-            (params.tenant.take(), v1::get(params)?)
+            let mut params: GetTaskParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_get(params)?)
         }
         "ListTasks" => {
-            let mut params: ListParams = request.params_or_default()?;
-            (params.tenant.take(), v1::list(params)?)
+            let mut params: ListTasksParams = request.parse_params_or_default()?;
+            (params.tenant.take(), v1::parse_list(params)?)
         }
         "CancelTask" => {
-            let mut params: TaskParams = request.params()?;
-            (params.tenant.take(), v1::cancel(params))
+            let mut params: TaskIdParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_cancel(params))
         }
         "SubscribeToTask" => {
-            let mut params: TaskParams = request.params()?;
-            (params.tenant.take(), v1::subscribe(params, asked::last_event(headers)?))
+            let mut params: TaskIdParams = request.parse_params()?;
+            (
+                params.tenant.take(),
+                v1::parse_subscribe(params, request_options::last_event_position(headers)?),
+            )
         }
         "CreateTaskPushNotificationConfig" => {
-            let mut params: PushConfig = request.params()?;
-            (params.tenant.take(), v1::set_push(params)?)
+            let mut params: PushConfigParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_set_push(params)?)
         }
         "GetTaskPushNotificationConfig" => {
-            let mut params: PushIdParams = request.params()?;
-            (params.tenant.take(), v1::get_push(params))
+            let mut params: PushIdParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_get_push(params))
         }
         "ListTaskPushNotificationConfigs" => {
-            let mut params: ListPushesParams = request.params()?;
-            (params.tenant.take(), v1::list_pushes(params))
+            let mut params: ListPushesParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_list_pushes(params))
         }
         "DeleteTaskPushNotificationConfig" => {
-            let mut params: PushIdParams = request.params()?;
-            (params.tenant.take(), v1::remove_push(params))
+            let mut params: PushIdParams = request.parse_params()?;
+            (params.tenant.take(), v1::parse_remove_push(params))
         }
         "GetExtendedAgentCard" => {
-            let params: TenantParams = request.params_or_default()?;
-            (params.tenant, Call::ExtendedCard { strangers: Strangers::Served })
+            let params: TenantParams = request.parse_params_or_default()?;
+            (params.tenant, AgentCall::ExtendedCard { strangers: AnonymousAccess::Allowed })
         }
-        method => return Err(no_method(method, METHODS)),
+        method => return Err(unknown_method_error(method, METHODS)),
     })
 }

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use trackway_domain::{ArtifactId, Evidence, Problem};
-use trackway_engine::{Omitted, ResumeMark, StatusUpdate};
+use trackway_domain::{ArtifactId, ReplayMismatch, ValidationError};
+use trackway_engine::{OmittedContent, ResumeRank, StatusUpdate};
 
-use crate::ops::Snapshot;
+use crate::operations::TaskSnapshot;
 
 static NOTHING: Value = Value::Null;
 
 /// On Tasks and on updates.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Metadata<'a> {
+pub(crate) struct TrackwayMetadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     concurrent_request: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,11 +20,11 @@ pub(crate) struct Metadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     primary_resume: Option<bool>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    validation_errors: &'a [Problem],
+    validation_errors: &'a [ValidationError],
     #[serde(skip_serializing_if = "Value::is_null")]
     output: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parked: Option<Parked<'a>>,
+    parked: Option<ParkedMetadata<'a>>,
     /// Why the rest of the task cannot be read; its state is `unknown` then.
     #[serde(skip_serializing_if = "Option::is_none")]
     damaged: Option<&'a str>,
@@ -33,13 +33,13 @@ pub(crate) struct Metadata<'a> {
     imported: bool,
     /// The parts that this answer leaves out because it would be too large.
     #[serde(skip_serializing_if = "Option::is_none")]
-    omitted: Option<Left<'a>>,
+    omitted: Option<OmittedParts<'a>>,
 }
 
 /// How many of the oldest messages are left out, and which artifacts. For an update: how many parts of
 /// its one message or artifact, and which whole fields.
 #[derive(Debug, Serialize)]
-struct Left<'a> {
+struct OmittedParts<'a> {
     messages: usize,
     artifacts: &'a [ArtifactId],
     #[serde(skip_serializing_if = "is_zero")]
@@ -48,9 +48,9 @@ struct Left<'a> {
     fields: &'a [&'static str],
 }
 
-impl<'a> Left<'a> {
-    fn new(omitted: &'a Omitted) -> Option<Self> {
-        let Omitted { messages, artifacts, parts, fields } = omitted;
+impl<'a> OmittedParts<'a> {
+    fn new(omitted: &'a OmittedContent) -> Option<Self> {
+        let OmittedContent { messages, artifacts, parts, fields } = omitted;
         let left = Self { messages: *messages, artifacts, parts: *parts, fields };
         (!omitted.is_empty()).then_some(left)
     }
@@ -61,9 +61,9 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl<'a> Metadata<'a> {
+impl<'a> TrackwayMetadata<'a> {
     /// The fields of a Task.
-    pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
+    pub(crate) fn for_snapshot(snapshot: &'a TaskSnapshot) -> Self {
         let view = &snapshot.view;
         let (mark, problems) = match &snapshot.answer {
             Some(answer) => (Some(answer.mark), answer.problems.as_slice()),
@@ -73,19 +73,23 @@ impl<'a> Metadata<'a> {
             validation_errors: problems,
             damaged: view.damaged.as_deref(),
             imported: view.imported,
-            omitted: Left::new(&snapshot.omitted),
-            ..Self::new(mark, &view.output, view.parked.as_ref())
+            omitted: OmittedParts::new(&snapshot.omitted),
+            ..Self::from_resume(mark, &view.output, view.parked.as_ref())
         }
     }
 
-    fn new(mark: Option<ResumeMark>, output: &'a Value, parked: Option<&'a Evidence>) -> Self {
+    fn from_resume(
+        mark: Option<ResumeRank>,
+        output: &'a Value,
+        parked: Option<&'a ReplayMismatch>,
+    ) -> Self {
         Self {
             concurrent_request: mark.map(|mark| mark.concurrent),
             request_order: mark.map(|mark| mark.order),
             primary_resume: mark.map(|mark| mark.primary),
             validation_errors: &[],
             output,
-            parked: parked.map(Parked::new),
+            parked: parked.map(ParkedMetadata::new),
             damaged: None,
             imported: false,
             omitted: None,
@@ -93,14 +97,14 @@ impl<'a> Metadata<'a> {
     }
 
     /// The fields of a status-update.
-    pub(crate) fn of_status(status: &'a StatusUpdate, omitted: &'a Omitted) -> Self {
-        let metadata = Self::new(status.resume, &status.output, status.parked.as_ref());
-        Self { omitted: Left::new(omitted), ..metadata }
+    pub(crate) fn for_status(status: &'a StatusUpdate, omitted: &'a OmittedContent) -> Self {
+        let metadata = Self::from_resume(status.resume, &status.output, status.parked.as_ref());
+        Self { omitted: OmittedParts::new(omitted), ..metadata }
     }
 
     /// The fields of an artifact-update.
-    pub(crate) fn of_artifact(omitted: &'a Omitted) -> Self {
-        Self { omitted: Left::new(omitted), ..Self::new(None, &NOTHING, None) }
+    pub(crate) fn for_artifact(omitted: &'a OmittedContent) -> Self {
+        Self { omitted: OmittedParts::new(omitted), ..Self::from_resume(None, &NOTHING, None) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -116,7 +120,7 @@ impl<'a> Metadata<'a> {
 /// Why the program does not continue: the operation that its code requests and the one that its log
 /// contains.
 #[derive(Debug, Serialize)]
-struct Parked<'a> {
+struct ParkedMetadata<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<&'a str>,
@@ -124,8 +128,8 @@ struct Parked<'a> {
     recorded: Option<&'a str>,
 }
 
-impl<'a> Parked<'a> {
-    fn new(evidence: &'a Evidence) -> Self {
+impl<'a> ParkedMetadata<'a> {
+    fn new(evidence: &'a ReplayMismatch) -> Self {
         Self {
             message: &evidence.message,
             asked: evidence.asked.as_deref(),

@@ -3,37 +3,38 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trackway_a2a_wire::Dialect;
+use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Caller, Event, Message, MessageId, Op, OpKind, Part,
-    Question, Reason, Resume, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
+    AnswerRequest, Artifact, ArtifactChunk, ArtifactId, Caller, Event, InterruptReason, Message,
+    MessageId, Op, OpKind, Part, Question, Role, SessionId, StateName, Submission, Timestamp,
+    WorkflowRef,
 };
-use trackway_engine::{RunView, Update, update};
+use trackway_engine::{RunView, Update, visible_update};
 
-use super::StreamItem;
-use crate::ops::{Item, Place, Seen, Snapshot};
+use super::WireStreamItem;
+use crate::operations::{TaskEvent, TaskEventContent, TaskRef, TaskSnapshot};
 
 pub(crate) const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 pub(crate) const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
 
-pub(crate) fn id(text: &str) -> MessageId {
+pub(crate) fn message_id(text: &str) -> MessageId {
     MessageId::new(text).unwrap()
 }
 
 pub(crate) fn message(id: &str, role: Role, text: &str) -> Message {
-    Message::new(self::id(id), role, vec![Part::text(text)])
+    Message::new(self::message_id(id), role, vec![Part::text(text)])
 }
 
 pub(crate) fn op(kind: OpKind) -> Op {
     Op { kind, key: "k".into(), occurrence: 0 }
 }
 
-pub(crate) fn looking() -> Event {
+pub(crate) fn status_event() -> Event {
     let message = message("a-1", Role::Agent, "looking");
     Event::Status { op: op(OpKind::Status), state: StateName::Working, message }
 }
 
-pub(crate) fn form() -> Event {
+pub(crate) fn artifact_event() -> Event {
     let id = ArtifactId::new("form.json").unwrap();
     let artifact = Artifact {
         name: Some("Form".into()),
@@ -42,29 +43,34 @@ pub(crate) fn form() -> Event {
     Event::Artifact { op: op(OpKind::Ask), chunk: ArtifactChunk::from(artifact) }
 }
 
-pub(crate) fn asked() -> Event {
+pub(crate) fn question_event() -> Event {
     let question = Question {
         id: QUESTION.parse().unwrap(),
-        reason: Reason::InputRequired,
+        reason: InterruptReason::InputRequired,
         prompt: vec![Part::text("How much?")],
         schema: json!({"type": "object"}),
         answer_type: None,
     };
-    Event::Asked { op: op(OpKind::Ask), question, message_id: id("a-2") }
+    Event::Asked { op: op(OpKind::Ask), question, message_id: message_id("a-2") }
 }
 
 /// The request with this number at the question.
-pub(crate) fn resume(order: u32) -> Resume {
+pub(crate) fn resume_request(order: u32) -> AnswerRequest {
     let message = message("m-2", Role::User, "5");
-    Resume { question: QUESTION.parse().unwrap(), message, order, concurrent: order > 1 }
+    AnswerRequest { question: QUESTION.parse().unwrap(), message, order, concurrent: order > 1 }
 }
 
-pub(crate) fn resumed(order: u32) -> Event {
-    Event::Resumed { resume: resume(order), input: json!(5), awaited_by: None, replaces: false }
+pub(crate) fn resumed_event(order: u32) -> Event {
+    Event::Resumed {
+        resume: resume_request(order),
+        input: json!(5),
+        awaited_by: None,
+        replaces: false,
+    }
 }
 
 /// The run after these events, one per second.
-pub(crate) fn snapshot(events: &[Event]) -> Snapshot {
+pub(crate) fn snapshot(events: &[Event]) -> TaskSnapshot {
     let submission = Submission {
         run: RUN.parse().unwrap(),
         session: SessionId::new("ctx").unwrap(),
@@ -79,25 +85,31 @@ pub(crate) fn snapshot(events: &[Event]) -> Snapshot {
         exit: None,
         forked_from: None,
     };
-    let mut view = RunView::begin(Arc::new(submission), Timestamp(0), 10);
+    let mut view = RunView::from_submission(Arc::new(submission), Timestamp(0), 10);
     for (index, event) in events.iter().enumerate() {
         view.apply(event, Timestamp(1_000 * (index as i64 + 1)), 11 + index as u64);
     }
-    Snapshot::of(view)
+    TaskSnapshot::from_view(view)
 }
 
 /// An item of a stream.
-pub(crate) fn item(seen: Seen, dialect: Dialect) -> Value {
-    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10, dialect)).unwrap()
+pub(crate) fn render_item(seen: TaskEventContent, dialect: JsonDialect) -> Value {
+    let place = TaskRef { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
+    serde_json::to_value(WireStreamItem::new(
+        &TaskEvent::without_omissions(1, seen),
+        &place,
+        10,
+        dialect,
+    ))
+    .unwrap()
 }
 
 /// The stream item of an event.
-pub(crate) fn shown(event: &Event, dialect: Dialect) -> Value {
-    let seen = match update(event).expect("a visible event") {
-        Update::Status(status) => Seen::Status(Box::new(status), Timestamp(0)),
-        Update::Artifact(chunk) => Seen::Artifact(chunk),
+pub(crate) fn render_event(event: &Event, dialect: JsonDialect) -> Value {
+    let seen = match visible_update(event).expect("a visible event") {
+        Update::Status(status) => TaskEventContent::Status(Box::new(status), Timestamp(0)),
+        Update::Artifact(chunk) => TaskEventContent::Artifact(chunk),
         Update::Submitted => unreachable!("shown as the Task"),
     };
-    item(seen, dialect)
+    render_item(seen, dialect)
 }

@@ -1,98 +1,114 @@
 //! The Task: the current state of a run.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use trackway_a2a_wire::{Artifact, Dialect, Generation};
+use trackway_a2a_wire::{JsonDialect, ProtocolVersion, WireArtifact};
 use trackway_domain::{self as domain, RunId, StateName, Timestamp};
 
-use super::metadata::Metadata;
-use crate::ops::{History, Place, Said, Snapshot};
+use super::metadata::TrackwayMetadata;
+use crate::operations::{DirectReply, HistoryLength, TaskRef, TaskSnapshot};
 
-pub(crate) type Message<'a> = trackway_a2a_wire::Message<'a, RunId>;
+pub(crate) type WireTaskMessage<'a> = trackway_a2a_wire::WireMessage<'a, RunId>;
 
 /// A message of a task.
-pub(super) fn message_of<'a>(
+pub(super) fn task_message<'a>(
     message: &'a domain::Message,
-    place: &'a Place,
-    dialect: Dialect,
-) -> Message<'a> {
-    Message { message, context: Some(place.session.as_str()), task: Some(place.run), dialect }
+    place: &'a TaskRef,
+    dialect: JsonDialect,
+) -> WireTaskMessage<'a> {
+    WireTaskMessage {
+        message,
+        context: Some(place.session.as_str()),
+        task: Some(place.run),
+        dialect,
+    }
 }
 
 /// An answer that belongs to no task.
-pub(super) fn said(said: &Said, dialect: Dialect) -> Message<'_> {
-    Message { message: &said.message, context: Some(said.session.as_str()), task: None, dialect }
+pub(super) fn direct_reply_message(
+    said: &DirectReply,
+    dialect: JsonDialect,
+) -> WireTaskMessage<'_> {
+    WireTaskMessage {
+        message: &said.message,
+        context: Some(said.session.as_str()),
+        task: None,
+        dialect,
+    }
 }
 
 #[derive(Debug)]
-pub(crate) struct Task<'a> {
-    snapshot: &'a Snapshot,
-    place: &'a Place,
+pub(crate) struct WireTask<'a> {
+    snapshot: &'a TaskSnapshot,
+    place: &'a TaskRef,
     /// At most this many of the newest messages; zero means none.
-    history: History,
-    artifacts: Artifacts,
-    dialect: Dialect,
+    history: HistoryLength,
+    artifacts: ArtifactsField,
+    dialect: JsonDialect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Artifacts {
+enum ArtifactsField {
     /// Present even if empty, for a client that requested them.
-    Listed,
+    Always,
     /// Depends on the dialect: 1.0 does not write empty lists.
-    Usual,
-    LeftOut,
+    ByDialect,
+    Never,
 }
 
-impl<'a> Task<'a> {
+impl<'a> WireTask<'a> {
     pub(crate) fn new(
-        snapshot: &'a Snapshot,
-        place: &'a Place,
-        history: History,
-        dialect: Dialect,
+        snapshot: &'a TaskSnapshot,
+        place: &'a TaskRef,
+        history: HistoryLength,
+        dialect: JsonDialect,
     ) -> Self {
-        Self { snapshot, place, history, artifacts: Artifacts::Usual, dialect }
+        Self { snapshot, place, history, artifacts: ArtifactsField::ByDialect, dialect }
     }
 
     /// The form in lists: with artifacts only if they were requested.
-    pub(super) fn listed(self, artifacts: bool) -> Self {
-        let artifacts = if artifacts { Artifacts::Listed } else { Artifacts::LeftOut };
+    pub(super) fn for_list(self, artifacts: bool) -> Self {
+        let artifacts = if artifacts { ArtifactsField::Always } else { ArtifactsField::Never };
         Self { artifacts, ..self }
     }
 
-    fn has_artifacts(&self) -> bool {
+    fn has_artifacts_field(&self) -> bool {
         match self.artifacts {
-            Artifacts::Listed => true,
-            Artifacts::LeftOut => false,
-            Artifacts::Usual => {
-                let old = self.dialect.generation() == Generation::V03;
+            ArtifactsField::Always => true,
+            ArtifactsField::Never => false,
+            ArtifactsField::ByDialect => {
+                let old = self.dialect.protocol_version() == ProtocolVersion::V03;
                 old || !self.snapshot.view.artifacts.is_empty()
             }
         }
     }
 }
 
-impl Serialize for Task<'_> {
+impl Serialize for WireTask<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { snapshot, place, dialect, .. } = *self;
         let view = &snapshot.view;
         let mut fields = serializer.serialize_map(None)?;
-        if dialect.is_tagged() {
+        if dialect.has_kind_field() {
             fields.serialize_entry("kind", "task")?;
         }
         fields.serialize_entry("id", &place.run)?;
         fields.serialize_entry("contextId", place.session.as_str())?;
         let message = view.status_message().map(|message| &**message);
-        let status = Status { state: view.state, message, at: view.status_at, place, dialect };
+        let status =
+            WireTaskStatus { state: view.state, message, at: view.status_at, place, dialect };
         fields.serialize_entry("status", &status)?;
-        if self.has_artifacts() {
-            let artifacts = view.artifacts.iter().map(|artifact| Artifact { artifact, dialect });
-            fields.serialize_entry("artifacts", &List(|| artifacts.clone()))?;
+        if self.has_artifacts_field() {
+            let artifacts =
+                view.artifacts.iter().map(|artifact| WireArtifact { artifact, dialect });
+            fields.serialize_entry("artifacts", &LazyList(|| artifacts.clone()))?;
         }
-        if self.history > 0 || dialect == Dialect::V03Proto {
+        if self.history > 0 || dialect == JsonDialect::V03Protobuf {
             let older = view.history().count().saturating_sub(self.history);
-            let newest = || view.history().skip(older).map(|said| message_of(said, place, dialect));
-            fields.serialize_entry("history", &List(newest))?;
+            let newest =
+                || view.history().skip(older).map(|said| task_message(said, place, dialect));
+            fields.serialize_entry("history", &LazyList(newest))?;
         }
-        let metadata = Metadata::of(snapshot);
+        let metadata = TrackwayMetadata::for_snapshot(snapshot);
         if !metadata.is_empty() {
             fields.serialize_entry("metadata", &metadata)?;
         }
@@ -101,39 +117,39 @@ impl Serialize for Task<'_> {
 }
 
 /// Items that are written one after the other, without being collected first.
-struct List<F>(F);
+struct LazyList<F>(F);
 
-impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for LazyList<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq((self.0)())
     }
 }
 
 /// A state, its time, and its message.
-pub(super) struct Status<'a> {
+pub(super) struct WireTaskStatus<'a> {
     pub(super) state: StateName,
     pub(super) message: Option<&'a domain::Message>,
     pub(super) at: Timestamp,
-    pub(super) place: &'a Place,
-    pub(super) dialect: Dialect,
+    pub(super) place: &'a TaskRef,
+    pub(super) dialect: JsonDialect,
 }
 
-impl Serialize for Status<'_> {
+impl Serialize for WireTaskStatus<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
-        fields.serialize_entry("state", self.dialect.state(self.state))?;
+        fields.serialize_entry("state", self.dialect.state_name(self.state))?;
         if let Some(message) = self.message {
-            fields.serialize_entry("message", &message_of(message, self.place, self.dialect))?;
+            fields.serialize_entry("message", &task_message(message, self.place, self.dialect))?;
         }
-        fields.serialize_entry("timestamp", &Printed(self.at))?;
+        fields.serialize_entry("timestamp", &TimestampText(self.at))?;
         fields.end()
     }
 }
 
 /// A printed timestamp.
-struct Printed(Timestamp);
+struct TimestampText(Timestamp);
 
-impl Serialize for Printed {
+impl Serialize for TimestampText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }

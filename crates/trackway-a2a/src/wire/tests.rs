@@ -4,17 +4,17 @@ mod task;
 mod update;
 
 use serde_json::{Value, json};
-use trackway_a2a_wire::Dialect;
+use trackway_a2a_wire::JsonDialect;
 
 use super::samples::RUN;
 
 /// The dialects that differ most: in one a value names its kind, in the other the member around it
 /// does.
-const DIALECTS: [Dialect; 2] = [Dialect::V03, Dialect::V1];
+const DIALECTS: [JsonDialect; 2] = [JsonDialect::V03, JsonDialect::V1];
 
 /// A part: with its kind in 0.3, and in 1.0 also with the type from its metadata.
-fn part(dialect: Dialect, kind: &str, mut part: Value) -> Value {
-    if dialect == Dialect::V03 {
+fn part(dialect: JsonDialect, kind: &str, mut part: Value) -> Value {
+    if dialect == JsonDialect::V03 {
         part["kind"] = kind.into();
     } else if let Some(mime_type) = part.pointer("/metadata/mimeType").cloned() {
         part["mediaType"] = mime_type;
@@ -23,9 +23,9 @@ fn part(dialect: Dialect, kind: &str, mut part: Value) -> Value {
 }
 
 /// A message of the run, by a role with its names in 0.3 and 1.0.
-fn message(dialect: Dialect, id: &str, role: (&str, &str), parts: &Value) -> Value {
+fn message(dialect: JsonDialect, id: &str, role: (&str, &str), parts: &Value) -> Value {
     let mut message = json!({"messageId": id, "contextId": "ctx", "taskId": RUN, "parts": parts});
-    if dialect == Dialect::V03 {
+    if dialect == JsonDialect::V03 {
         message["kind"] = json!("message");
         message["role"] = json!(role.0);
     } else {

@@ -1,77 +1,83 @@
 //! The content of a stream: the Task once, then updates; or one message.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use trackway_a2a_wire::{Artifact, Dialect, Generation};
+use trackway_a2a_wire::{JsonDialect, ProtocolVersion, WireArtifact};
 use trackway_domain::{ArtifactChunk, Timestamp};
-use trackway_engine::{Omitted, StatusUpdate};
+use trackway_engine::{OmittedContent, StatusUpdate};
 
 use super::{
-    metadata::Metadata,
-    task::{Message, Status, Task, said},
+    metadata::TrackwayMetadata,
+    task::{WireTask, WireTaskMessage, WireTaskStatus, direct_reply_message},
 };
-use crate::ops::{History, Item, Place, Said, Seen};
+use crate::operations::{DirectReply, HistoryLength, TaskEvent, TaskEventContent, TaskRef};
 
 /// If values do not name their kind, the member that wraps one does.
 #[derive(Debug)]
-pub(crate) struct StreamItem<'a> {
-    shown: Shown<'a>,
-    dialect: Dialect,
+pub(crate) struct WireStreamItem<'a> {
+    content: StreamItemContent<'a>,
+    dialect: JsonDialect,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Shown<'a> {
-    Task(Task<'a>),
-    Message(Message<'a>),
+enum StreamItemContent<'a> {
+    Task(WireTask<'a>),
+    Message(WireTaskMessage<'a>),
     Status(TaskStatusUpdate<'a>),
     Artifact(TaskArtifactUpdate<'a>),
 }
 
-impl<'a> StreamItem<'a> {
+impl<'a> WireStreamItem<'a> {
     /// `history` limits the messages of the Task.
     pub(crate) fn new(
-        item: &'a Item,
-        place: &'a Place,
-        history: History,
-        dialect: Dialect,
+        item: &'a TaskEvent,
+        place: &'a TaskRef,
+        history: HistoryLength,
+        dialect: JsonDialect,
     ) -> Self {
         let omitted = &item.omitted;
-        let shown = match &item.seen {
-            Seen::Snapshot(snapshot) => Shown::Task(Task::new(snapshot, place, history, dialect)),
-            Seen::Status(update, at) => {
-                Shown::Status(TaskStatusUpdate { update, at: *at, place, omitted, dialect })
+        let shown = match &item.content {
+            TaskEventContent::Snapshot(snapshot) => {
+                StreamItemContent::Task(WireTask::new(snapshot, place, history, dialect))
             }
-            Seen::Artifact(chunk) => {
-                Shown::Artifact(TaskArtifactUpdate { chunk, place, omitted, dialect })
+            TaskEventContent::Status(update, at) => StreamItemContent::Status(TaskStatusUpdate {
+                update,
+                at: *at,
+                place,
+                omitted,
+                dialect,
+            }),
+            TaskEventContent::Artifact(chunk) => {
+                StreamItemContent::Artifact(TaskArtifactUpdate { chunk, place, omitted, dialect })
             }
         };
-        Self { shown, dialect }
+        Self { content: shown, dialect }
     }
 
     /// An answer without a task.
-    pub(crate) fn said(answer: &'a Said, dialect: Dialect) -> Self {
-        Self { shown: Shown::Message(said(answer, dialect)), dialect }
+    pub(crate) fn from_direct_reply(answer: &'a DirectReply, dialect: JsonDialect) -> Self {
+        Self { content: StreamItemContent::Message(direct_reply_message(answer, dialect)), dialect }
     }
 
     /// The outcome of a send.
-    pub(super) fn task(task: Task<'a>, dialect: Dialect) -> Self {
-        Self { shown: Shown::Task(task), dialect }
+    pub(super) fn from_task(task: WireTask<'a>, dialect: JsonDialect) -> Self {
+        Self { content: StreamItemContent::Task(task), dialect }
     }
 }
 
-impl Serialize for StreamItem<'_> {
+impl Serialize for WireStreamItem<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.dialect.is_tagged() {
-            return self.shown.serialize(serializer);
+        if self.dialect.has_kind_field() {
+            return self.content.serialize(serializer);
         }
-        let name = match &self.shown {
-            Shown::Task(_) => "task",
-            Shown::Message(_) => "message",
-            Shown::Status(_) => "statusUpdate",
-            Shown::Artifact(_) => "artifactUpdate",
+        let name = match &self.content {
+            StreamItemContent::Task(_) => "task",
+            StreamItemContent::Message(_) => "message",
+            StreamItemContent::Status(_) => "statusUpdate",
+            StreamItemContent::Artifact(_) => "artifactUpdate",
         };
         let mut wrapped = serializer.serialize_map(Some(1))?;
-        wrapped.serialize_entry(name, &self.shown)?;
+        wrapped.serialize_entry(name, &self.content)?;
         wrapped.end()
     }
 }
@@ -80,27 +86,27 @@ impl Serialize for StreamItem<'_> {
 struct TaskStatusUpdate<'a> {
     update: &'a StatusUpdate,
     at: Timestamp,
-    place: &'a Place,
-    omitted: &'a Omitted,
-    dialect: Dialect,
+    place: &'a TaskRef,
+    omitted: &'a OmittedContent,
+    dialect: JsonDialect,
 }
 
 impl Serialize for TaskStatusUpdate<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { update, at, place, omitted, dialect } = *self;
         let mut fields = serializer.serialize_map(None)?;
-        if dialect.is_tagged() {
+        if dialect.has_kind_field() {
             fields.serialize_entry("kind", "status-update")?;
         }
         fields.serialize_entry("taskId", &place.run)?;
         fields.serialize_entry("contextId", place.session.as_str())?;
         let message = update.message.as_ref();
-        let status = Status { state: update.state, message, at, place, dialect };
+        let status = WireTaskStatus { state: update.state, message, at, place, dialect };
         fields.serialize_entry("status", &status)?;
-        if dialect.generation() == Generation::V03 {
+        if dialect.protocol_version() == ProtocolVersion::V03 {
             fields.serialize_entry("final", &update.last)?;
         }
-        let metadata = Metadata::of_status(update, omitted);
+        let metadata = TrackwayMetadata::for_status(update, omitted);
         if !metadata.is_empty() {
             fields.serialize_entry("metadata", &metadata)?;
         }
@@ -111,25 +117,25 @@ impl Serialize for TaskStatusUpdate<'_> {
 #[derive(Debug)]
 struct TaskArtifactUpdate<'a> {
     chunk: &'a ArtifactChunk,
-    place: &'a Place,
-    omitted: &'a Omitted,
-    dialect: Dialect,
+    place: &'a TaskRef,
+    omitted: &'a OmittedContent,
+    dialect: JsonDialect,
 }
 
 impl Serialize for TaskArtifactUpdate<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { chunk, place, omitted, dialect } = *self;
         let mut fields = serializer.serialize_map(None)?;
-        if dialect.is_tagged() {
+        if dialect.has_kind_field() {
             fields.serialize_entry("kind", "artifact-update")?;
         }
         fields.serialize_entry("taskId", &place.run)?;
         fields.serialize_entry("contextId", place.session.as_str())?;
-        let artifact = Artifact { artifact: &chunk.artifact, dialect };
+        let artifact = WireArtifact { artifact: &chunk.artifact, dialect };
         fields.serialize_entry("artifact", &artifact)?;
         fields.serialize_entry("append", &chunk.append)?;
         fields.serialize_entry("lastChunk", &chunk.last)?;
-        let metadata = Metadata::of_artifact(omitted);
+        let metadata = TrackwayMetadata::for_artifact(omitted);
         if !metadata.is_empty() {
             fields.serialize_entry("metadata", &metadata)?;
         }

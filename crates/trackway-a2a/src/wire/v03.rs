@@ -3,16 +3,19 @@
 //! Types for requests have the names of the specification and own their values, which move into the
 //! domain.
 
-mod call;
 mod card;
-mod incoming;
 mod params;
+mod parse_call;
+mod parse_message;
+pub(crate) mod protobuf_json;
 mod push;
-pub(crate) mod rest;
 
-pub(crate) use call::{cancel, get, get_push, list_pushes, remove_push, send, stream, subscribe};
-pub(crate) use card::card;
+pub(crate) use card::render_card;
 pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
+pub(crate) use parse_call::{
+    parse_cancel, parse_get, parse_get_push, parse_list_pushes, parse_remove_push, parse_send,
+    parse_stream, parse_subscribe,
+};
 pub(crate) use push::{PushIdParams, SetPushParams};
 
 /// The version in the card.

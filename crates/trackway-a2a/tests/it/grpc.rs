@@ -1,7 +1,7 @@
 //! The gRPC binding over a real socket, with generated clients.
 
 mod errors;
-mod line;
+mod grpc_server;
 mod push;
 mod reflection;
 mod v03;

@@ -2,9 +2,9 @@
 //! more.
 
 mod auth;
+mod bindings;
 mod cards;
 mod errors;
-mod kit;
 mod list;
 mod push;
 mod send;

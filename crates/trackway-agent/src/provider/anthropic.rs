@@ -1,16 +1,16 @@
 //! Anthropic's Messages: `POST …/v1/messages`. The server keeps no state; every request is complete.
 
-mod body;
-mod form;
-mod reader;
+mod request_body;
+mod stream_reader;
+mod strict_schema;
 
 use serde_json::Value;
 
 use super::{
-    format::{Format, Reader},
-    wire::with_code,
+    format_helpers::message_with_code,
+    provider_format::{ProviderFormat, StreamReader},
 };
-use crate::conversation::Request;
+use crate::conversation::ModelRequest;
 
 pub(super) const KIND: &str = "anthropic";
 pub(super) const BASE_URL: &str = "https://api.anthropic.com";
@@ -19,42 +19,42 @@ pub(super) const BASE_URL: &str = "https://api.anthropic.com";
 const ECHO: &str = "anthropic";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Anthropic {
+pub(super) struct AnthropicFormat {
     path: &'static str,
 }
 
-impl Anthropic {
+impl AnthropicFormat {
     /// The base address may include the version or not.
-    pub(super) fn at(base_url: &str) -> Self {
+    pub(super) fn for_base_url(base_url: &str) -> Self {
         let is_versioned = base_url.trim_end_matches('/').ends_with("/v1");
         Self { path: if is_versioned { "/messages" } else { "/v1/messages" } }
     }
 }
 
-impl Format for Anthropic {
-    fn path(&self, _model: &str) -> String {
+impl ProviderFormat for AnthropicFormat {
+    fn request_path(&self, _model: &str) -> String {
         self.path.to_owned()
     }
 
-    fn authorization(&self, key: &str) -> (&'static str, String) {
+    fn authorization_header(&self, key: &str) -> (&'static str, String) {
         ("x-api-key", key.to_owned())
     }
 
-    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+    fn extra_headers(&self) -> &'static [(&'static str, &'static str)] {
         &[("anthropic-version", "2023-06-01")]
     }
 
-    fn body(&self, model: &str, request: &Request) -> Value {
-        body::body(model, request)
+    fn request_body(&self, model: &str, request: &ModelRequest) -> Value {
+        request_body::request_body(model, request)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(reader::MessageReader::default())
+    fn new_reader(&self) -> Box<dyn StreamReader> {
+        Box::new(stream_reader::MessagesStreamReader::default())
     }
 
-    fn complaint(&self, body: &Value) -> Option<String> {
+    fn parse_error_message(&self, body: &Value) -> Option<String> {
         let error = &body["error"];
-        Some(with_code(error["message"].as_str()?, error["type"].as_str()))
+        Some(message_with_code(error["message"].as_str()?, error["type"].as_str()))
     }
 }
 

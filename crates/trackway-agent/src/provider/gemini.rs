@@ -1,17 +1,17 @@
 //! Google's Gemini: `POST …/v1beta/models/{model}:streamGenerateContent`.
 
-mod body;
-mod reader;
+mod request_body;
+mod stream_reader;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{
-    format::{Format, Reader},
-    wire::with_code,
+    format_helpers::message_with_code,
+    provider_format::{ProviderFormat, StreamReader},
 };
-use crate::conversation::Request;
+use crate::conversation::ModelRequest;
 
 pub(super) const KIND: &str = "gemini";
 pub(super) const BASE_URL: &str = "https://generativelanguage.googleapis.com";
@@ -20,45 +20,45 @@ pub(super) const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 const ECHO: &str = "gemini";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Gemini {
+pub(super) struct GeminiFormat {
     version: &'static str,
 }
 
-impl Gemini {
+impl GeminiFormat {
     /// The base address may include the version or not.
-    pub(super) fn at(base_url: &str) -> Self {
+    pub(super) fn for_base_url(base_url: &str) -> Self {
         let base_url = base_url.trim_end_matches('/');
         let is_versioned = ["/v1", "/v1beta"].iter().any(|version| base_url.ends_with(version));
         Self { version: if is_versioned { "" } else { "/v1beta" } }
     }
 }
 
-impl Format for Gemini {
-    fn path(&self, model: &str) -> String {
+impl ProviderFormat for GeminiFormat {
+    fn request_path(&self, model: &str) -> String {
         // Tuned models are in a separate collection.
         let collection = if model.contains('/') { "" } else { "models/" };
         format!("{}/{collection}{model}:streamGenerateContent?alt=sse", self.version)
     }
 
-    fn authorization(&self, key: &str) -> (&'static str, String) {
+    fn authorization_header(&self, key: &str) -> (&'static str, String) {
         ("x-goog-api-key", key.to_owned())
     }
 
-    fn body(&self, _model: &str, request: &Request) -> Value {
-        body::body(request)
+    fn request_body(&self, _model: &str, request: &ModelRequest) -> Value {
+        request_body::request_body(request)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(reader::ContentReader::default())
+    fn new_reader(&self) -> Box<dyn StreamReader> {
+        Box::new(stream_reader::GeminiStreamReader::default())
     }
 
-    fn complaint(&self, body: &Value) -> Option<String> {
-        let error = error(body)?;
-        Some(with_code(error["message"].as_str()?, error["status"].as_str()))
+    fn parse_error_message(&self, body: &Value) -> Option<String> {
+        let error = error_object(body)?;
+        Some(message_with_code(error["message"].as_str()?, error["status"].as_str()))
     }
 
-    fn patience(&self, body: &Value) -> Option<Duration> {
-        let details = error(body)?["details"].as_array()?;
+    fn retry_delay(&self, body: &Value) -> Option<Duration> {
+        let details = error_object(body)?["details"].as_array()?;
         let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;
         // A duration in Google's format: seconds, an optional fraction, and an `s`.
         Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
@@ -66,7 +66,7 @@ impl Format for Gemini {
 }
 
 /// The error of a stream is wrapped in a list.
-fn error(body: &Value) -> Option<&Value> {
+fn error_object(body: &Value) -> Option<&Value> {
     body.get(0).unwrap_or(body).get("error")
 }
 

@@ -6,65 +6,75 @@
 //! calls are reported. `/run NAME key=value …`, JSON that names a workflow, and `/help` are executed as
 //! written. Otherwise the rules search for a tool whose name is among the user's words.
 
-mod instance;
-mod intent;
-mod menu;
-mod tell;
+mod result_text;
+mod schema_answer;
+mod tool_menu;
+mod user_intent;
 
 use serde_json::Value;
 
-use self::intent::Intent;
-use super::{Deltas, Provider, spoken};
-use crate::conversation::{Answer, Call, Entry, Finish, Request};
+use self::user_intent::UserIntent;
+use super::{DeltaStream, ModelProvider, simulated_stream};
+use crate::conversation::{ConversationEntry, FinishReason, ModelAnswer, ModelRequest, ToolUse};
 
 /// The label in events and user interfaces.
 pub const LABEL: &str = "offline-rules/1";
 
 /// The model that works without a network.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Offline;
+pub struct OfflineModel;
 
-impl Provider for Offline {
+impl ModelProvider for OfflineModel {
     fn label(&self) -> &str {
         LABEL
     }
 
-    fn takes_images(&self) -> bool {
+    fn accepts_images(&self) -> bool {
         false
     }
 
-    fn ask(&self, request: &Request) -> Deltas {
-        spoken::stream(&answer(request))
+    fn stream_answer(&self, request: &ModelRequest) -> DeltaStream {
+        simulated_stream::simulate_stream(&answer_by_rules(request))
     }
 }
 
 /// The answer of the rules to a request. The same request always has the same answer.
-pub fn answer(request: &Request) -> Answer {
+pub fn answer_by_rules(request: &ModelRequest) -> ModelAnswer {
     if let Some(schema) = &request.output {
-        let prompt = request.newest_user_text().unwrap_or_default();
-        return said(instance::fill(schema, &prompt).to_string());
+        let prompt = request.latest_user_text().unwrap_or_default();
+        return text_answer(schema_answer::answer_for_schema(schema, &prompt).to_string());
     }
     match request.entries.last() {
-        Some(Entry::User { pieces }) => match intent::understand(&request.tools, pieces) {
-            Intent::Call { tool, arguments } => called(request, tool, Value::Object(arguments)),
-            Intent::Say(text) => said(text),
-            Intent::Lost if request.open.is_empty() => said(menu::greeting(&request.tools)),
-            Intent::Lost => said(tell::open_questions(&request.open)),
-        },
-        Some(Entry::Result { .. }) => said(tell::results(&request.entries)),
-        Some(Entry::Model { .. }) | None => said(menu::greeting(&request.tools)),
+        Some(ConversationEntry::User { pieces }) => {
+            match user_intent::parse_intent(&request.tools, pieces) {
+                UserIntent::Call { tool, arguments } => {
+                    tool_use_answer(request, tool, Value::Object(arguments))
+                }
+                UserIntent::Say(text) => text_answer(text),
+                UserIntent::Lost if request.open.is_empty() => {
+                    text_answer(tool_menu::render_greeting(&request.tools))
+                }
+                UserIntent::Lost => text_answer(result_text::render_open_questions(&request.open)),
+            }
+        }
+        Some(ConversationEntry::Result { .. }) => {
+            text_answer(result_text::render_results(&request.entries))
+        }
+        Some(ConversationEntry::Model { .. }) | None => {
+            text_answer(tool_menu::render_greeting(&request.tools))
+        }
     }
 }
 
-fn said(text: String) -> Answer {
-    Answer { text, model: Some(LABEL.to_owned()), ..Answer::default() }
+fn text_answer(text: String) -> ModelAnswer {
+    ModelAnswer { text, model: Some(LABEL.to_owned()), ..ModelAnswer::default() }
 }
 
 /// The id is derived from the position in the conversation: it is the same on every replay and
 /// different in every turn.
-fn called(request: &Request, tool: String, arguments: Value) -> Answer {
-    let call = Call::new(format!("offline-{}", request.entries.len()), tool, arguments);
-    Answer { calls: vec![call], finish: Finish::Calls, ..said(String::new()) }
+fn tool_use_answer(request: &ModelRequest, tool: String, arguments: Value) -> ModelAnswer {
+    let call = ToolUse::new(format!("offline-{}", request.entries.len()), tool, arguments);
+    ModelAnswer { calls: vec![call], finish: FinishReason::Calls, ..text_answer(String::new()) }
 }
 
 #[cfg(test)]

@@ -1,54 +1,56 @@
 //! OpenAI's chat format, which most servers of open models also support: `POST …/chat/completions`.
 
-mod body;
-mod reader;
+mod request_body;
+mod stream_reader;
 
 use serde_json::Value;
 
-use super::format::{Format, Reader};
-use crate::conversation::Request;
+use super::provider_format::{ProviderFormat, StreamReader};
+use crate::conversation::ModelRequest;
 
 pub(super) const KIND: &str = "openai";
 pub(super) const BASE_URL: &str = "https://api.openai.com/v1";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OpenAi {
-    cap: Cap,
+pub(super) struct OpenAiChatFormat {
+    cap: MaxTokensField,
 }
 
 /// The field for the maximum length of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cap {
+enum MaxTokensField {
     /// OpenAI's newer models accept only this one.
     MaxCompletionTokens,
     /// Some servers know only this one, and ignore unknown fields.
     MaxTokens,
 }
 
-impl OpenAi {
+impl OpenAiChatFormat {
     /// For a server at this address.
-    pub(super) fn at(base_url: &str) -> Self {
+    pub(super) fn for_base_url(base_url: &str) -> Self {
         let own = ["//api.openai.com", ".openai.azure.com"];
         let own = own.iter().any(|host| base_url.contains(host));
-        Self { cap: if own { Cap::MaxCompletionTokens } else { Cap::MaxTokens } }
+        Self {
+            cap: if own { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens },
+        }
     }
 }
 
-impl Format for OpenAi {
-    fn path(&self, _model: &str) -> String {
+impl ProviderFormat for OpenAiChatFormat {
+    fn request_path(&self, _model: &str) -> String {
         "/chat/completions".to_owned()
     }
 
-    fn body(&self, model: &str, request: &Request) -> Value {
-        body::body(model, request, self.cap)
+    fn request_body(&self, model: &str, request: &ModelRequest) -> Value {
+        request_body::request_body(model, request, self.cap)
     }
 
     /// Some servers reject every unknown field.
-    fn dispensable(&self) -> &'static [&'static str] {
+    fn optional_fields(&self) -> &'static [&'static str] {
         &["stream_options"]
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(reader::ChatReader::default())
+    fn new_reader(&self) -> Box<dyn StreamReader> {
+        Box::new(stream_reader::ChatStreamReader::default())
     }
 }

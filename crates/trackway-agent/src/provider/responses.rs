@@ -1,29 +1,29 @@
 //! OpenAI's Responses: `POST …/responses`. The server keeps no state; every request is complete.
 
-mod body;
-mod reader;
+mod request_body;
+mod stream_reader;
 
 use serde_json::Value;
 
-use super::format::{Format, Reader};
-use crate::conversation::Request;
+use super::provider_format::{ProviderFormat, StreamReader};
+use crate::conversation::ModelRequest;
 
 pub(super) const KIND: &str = "openai-responses";
 pub(super) const BASE_URL: &str = super::openai::BASE_URL;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Responses;
+pub(super) struct OpenAiResponsesFormat;
 
-impl Format for Responses {
-    fn path(&self, _model: &str) -> String {
+impl ProviderFormat for OpenAiResponsesFormat {
+    fn request_path(&self, _model: &str) -> String {
         "/responses".to_owned()
     }
 
-    fn body(&self, model: &str, request: &Request) -> Value {
-        body::body(model, request)
+    fn request_body(&self, model: &str, request: &ModelRequest) -> Value {
+        request_body::request_body(model, request)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(reader::ResponsesReader::default())
+    fn new_reader(&self) -> Box<dyn StreamReader> {
+        Box::new(stream_reader::ResponsesStreamReader::default())
     }
 }

@@ -21,7 +21,7 @@
 //! Each request gets the first answer of the list that matches and was not used yet. The list of used
 //! answers is lost when the program ends; answers with `repeat` can always be used again.
 
-mod script;
+mod model_script;
 
 use std::{
     ffi::OsStr,
@@ -33,22 +33,22 @@ use std::{
 
 use futures_util::{StreamExt as _, stream};
 
-pub use self::script::{Fault, Line, Script};
-use super::{Delta, Deltas, ModelError, Provider, spoken};
-use crate::conversation::{Entry, Request};
+pub use self::model_script::{ModelScript, ScriptedAnswer, ScriptedFailure};
+use super::{Delta, DeltaStream, ModelError, ModelProvider, simulated_stream};
+use crate::conversation::{ConversationEntry, ModelRequest};
 
 /// A model with a script.
 #[derive(Debug)]
-pub struct Scripted {
+pub struct ScriptedModel {
     label: String,
-    lines: Vec<Arc<Line>>,
+    lines: Vec<Arc<ScriptedAnswer>>,
     /// Which lines were used. Locked only to choose one.
     given: Mutex<Vec<bool>>,
 }
 
 /// An invalid script.
 #[derive(Debug, thiserror::Error)]
-pub enum BadScript {
+pub enum ScriptError {
     #[error("the script {} cannot be read: {reason}", path.display())]
     File { path: PathBuf, reason: io::Error },
     #[error("the script does not fit: {reason}")]
@@ -57,22 +57,22 @@ pub enum BadScript {
     Line { number: usize, reason: String },
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// The script of a file, in YAML or JSON.
-    pub fn open(path: &Path) -> Result<Self, BadScript> {
+    pub fn open_script(path: &Path) -> Result<Self, ScriptError> {
         let text = fs::read_to_string(path)
-            .map_err(|reason| BadScript::File { path: path.to_owned(), reason })?;
+            .map_err(|reason| ScriptError::File { path: path.to_owned(), reason })?;
         let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("script");
-        Self::read(name, &text)
+        Self::parse_script(name, &text)
     }
 
     /// Parses a script. The name is for scripts that have none.
-    pub fn read(name: &str, text: &str) -> Result<Self, BadScript> {
-        Self::new(name, Script::read(text)?)
+    pub fn parse_script(name: &str, text: &str) -> Result<Self, ScriptError> {
+        Self::new(name, ModelScript::parse(text)?)
     }
 
-    pub fn new(name: &str, script: Script) -> Result<Self, BadScript> {
-        script.check()?;
+    pub fn new(name: &str, script: ModelScript) -> Result<Self, ScriptError> {
+        script.validate()?;
         let name = script.name.as_deref().unwrap_or(name);
         Ok(Self {
             label: format!("scripted/{name}"),
@@ -81,31 +81,32 @@ impl Scripted {
         })
     }
 
-    fn choose(&self, request: &Request) -> Option<Arc<Line>> {
+    fn choose_answer(&self, request: &ModelRequest) -> Option<Arc<ScriptedAnswer>> {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = self.lines.iter().zip(given.iter_mut());
-        let mut fitting = fitting.filter(|(line, given)| !**given && fits(line, request));
+        let mut fitting =
+            fitting.filter(|(line, given)| !**given && matches_request(line, request));
         let (line, given) = fitting.next()?;
         *given = !line.repeat;
         Some(Arc::clone(line))
     }
 }
 
-impl Provider for Scripted {
+impl ModelProvider for ScriptedModel {
     fn label(&self) -> &str {
         &self.label
     }
 
-    fn takes_images(&self) -> bool {
+    fn accepts_images(&self) -> bool {
         true
     }
 
-    fn ask(&self, request: &Request) -> Deltas {
-        let Some(line) = self.choose(request) else {
+    fn stream_answer(&self, request: &ModelRequest) -> DeltaStream {
+        let Some(line) = self.choose_answer(request) else {
             let reason = format!("{} has no answer for this request", self.label);
             return stream::iter([Err(ModelError::Unscripted { reason })]).boxed();
         };
-        let items = items(&line, &self.label).into_iter().enumerate();
+        let items = answer_items(&line, &self.label).into_iter().enumerate();
         let first = Duration::from_millis(line.delay_ms);
         let further = Duration::from_millis(line.word_delay_ms);
         let paced = stream::iter(items).then(move |(index, item)| async move {
@@ -124,37 +125,37 @@ impl Provider for Scripted {
 }
 
 /// Whether a line matches this request.
-fn fits(line: &Line, request: &Request) -> bool {
+fn matches_request(line: &ScriptedAnswer, request: &ModelRequest) -> bool {
     let ends_so = line.after.as_ref().is_none_or(|wanted| {
-        matches!(request.entries.last(), Some(Entry::Result { tool, .. }) if tool == wanted)
+        matches!(request.entries.last(), Some(ConversationEntry::Result { tool, .. }) if tool == wanted)
     });
     let said_so = line.user.as_ref().is_none_or(|wanted| {
-        let newest = request.newest_user_text().unwrap_or_default();
+        let newest = request.latest_user_text().unwrap_or_default();
         newest.to_lowercase().contains(&wanted.to_lowercase())
     });
     ends_so && said_so
 }
 
 /// The line as a stream; a fault replaces its end, or the whole answer.
-fn items(line: &Line, label: &str) -> Vec<Result<Delta, ModelError>> {
+fn answer_items(line: &ScriptedAnswer, label: &str) -> Vec<Result<Delta, ModelError>> {
     let reason = line.reason.clone().unwrap_or_else(|| "the script says so".to_owned());
     let status = line.status;
-    let said = || spoken::deltas(&line.answer(label)).into_iter();
+    let said = || simulated_stream::answer_deltas(&line.to_model_answer(label)).into_iter();
     let broken = |error: ModelError| {
         let before = said().take_while(|delta| !matches!(delta, Delta::End(_)));
         before.map(Ok).chain([Err(error)]).collect()
     };
     match line.fault {
         None => said().map(Ok).collect(),
-        Some(Fault::Busy) => {
+        Some(ScriptedFailure::Busy) => {
             let retry_after = line.retry_after_ms.map(Duration::from_millis);
             vec![Err(ModelError::Busy { status: status.unwrap_or(429), reason, retry_after })]
         }
-        Some(Fault::Refused) => {
+        Some(ScriptedFailure::Refused) => {
             vec![Err(ModelError::Refused { status: status.unwrap_or(400), reason })]
         }
-        Some(Fault::Cut) => broken(ModelError::Truncated),
-        Some(Fault::Failed) => broken(ModelError::Failed { reason, retryable: true }),
+        Some(ScriptedFailure::Cut) => broken(ModelError::Truncated),
+        Some(ScriptedFailure::Failed) => broken(ModelError::Failed { reason, retryable: true }),
     }
 }
 

@@ -8,7 +8,7 @@ use trackway_domain::{
 
 use super::*;
 use crate::{
-    Answer, Arguments, Call, Next, Offer, Piece, Turn,
+    AgentTurn, ContentPiece, ModelAnswer, NextAction, RequestOptions, ToolArguments, ToolUse,
     samples::{self, agent, model},
 };
 
@@ -38,7 +38,7 @@ fn submitted(message: Option<Message>, input: Value) -> Event {
     }))
 }
 
-fn asked(text: &str) -> Event {
+fn submitted_message(text: &str) -> Event {
     submitted(Some(message(text)), json!({}))
 }
 
@@ -46,21 +46,21 @@ fn step(key: &str, occurrence: u32, outcome: StepOutcome) -> Event {
     Event::StepDone { op: Op { kind: OpKind::Step, key: key.into(), occurrence }, outcome }
 }
 
-fn call(id: &str) -> Call {
+fn call(id: &str) -> ToolUse {
     samples::call(id, "look")
 }
 
-fn recorded(text: &str, calls: Vec<Call>) -> Recorded {
+fn recorded(text: &str, calls: Vec<ToolUse>) -> RecordedModelCall {
     let (text, reasoning) = (text.into(), "hidden".into());
-    samples::recorded(Answer { text, reasoning, calls, ..Answer::default() })
+    samples::recorded_call(ModelAnswer { text, reasoning, calls, ..ModelAnswer::default() })
 }
 
-fn answered(n: u32, text: &str, calls: Vec<Call>) -> Event {
+fn answered(n: u32, text: &str, calls: Vec<ToolUse>) -> Event {
     step(MODEL_KEY, n, StepOutcome::Ok(recorded(text, calls).to_value().unwrap()))
 }
 
-fn returned(n: u32, index: usize, record: &CallRecord) -> Event {
-    let key = Place { model_call: n, index }.key("look");
+fn returned(n: u32, index: usize, record: &ToolCallRecord) -> Event {
+    let key = CallPosition { model_call: n, index }.step_key("look");
     step(&key, 0, StepOutcome::Ok(record.to_value().unwrap()))
 }
 
@@ -69,20 +69,22 @@ fn failed() -> Event {
     Event::Failed { failure: Failure::new("the model is busy"), message_id }
 }
 
-fn text(text: &str) -> Vec<Piece> {
-    vec![Piece::Text(text.into())]
+fn text(text: &str) -> Vec<ContentPiece> {
+    vec![ContentPiece::Text(text.into())]
 }
 
-fn user(said: &str) -> Entry {
-    Entry::User { pieces: vec![Piece::Text(said.into()), Piece::Text("```json\n1\n```".into())] }
+fn user(said: &str) -> ConversationEntry {
+    ConversationEntry::User {
+        pieces: vec![ContentPiece::Text(said.into()), ContentPiece::Text("```json\n1\n```".into())],
+    }
 }
 
-fn result(id: &str, said: &str, failed: bool) -> Entry {
-    Entry::Result { call: id.into(), tool: "look".into(), pieces: text(said), failed }
+fn result(id: &str, said: &str, failed: bool) -> ConversationEntry {
+    ConversationEntry::Result { call: id.into(), tool: "look".into(), pieces: text(said), failed }
 }
 
-fn whole(log: &[Event]) -> Vec<Entry> {
-    transcript(Vec::new(), log, log.len() as Seq)
+fn transcript_of(log: &[Event]) -> Vec<ConversationEntry> {
+    append_turn_from_log(Vec::new(), log, log.len() as Seq)
 }
 
 /// Message, calls, results and answer. Results are in the order of the calls, whatever the order of the
@@ -90,11 +92,11 @@ fn whole(log: &[Event]) -> Vec<Entry> {
 #[test]
 fn a_turn_is_read_from_its_log() {
     let log = [
-        asked("Hello"),
+        submitted_message("Hello"),
         Event::Started,
         answered(0, "I look.", vec![call("a"), call("b")]),
-        returned(0, 1, &CallRecord::new(text("second"))),
-        returned(0, 0, &CallRecord::refused("look")),
+        returned(0, 1, &ToolCallRecord::new(text("second"))),
+        returned(0, 0, &ToolCallRecord::refused_by_user("look")),
         answered(1, "", vec![call("a")]),
         step("call 1.0 look", 0, StepOutcome::Err(Failure::new("broke"))),
         answered(2, "Done.", Vec::new()),
@@ -109,10 +111,10 @@ fn a_turn_is_read_from_its_log() {
         result("a", "broke", true),
         model("Done.", Vec::new()),
     ];
-    assert_eq!(whole(&log), expected);
+    assert_eq!(transcript_of(&log), expected);
     // Up to an event, and after the earlier entries.
     let earlier = vec![user("Earlier"), model("Yes.", Vec::new())];
-    let upto = transcript(earlier.clone(), &log, 4);
+    let upto = append_turn_from_log(earlier.clone(), &log, 4);
     assert_eq!(upto[..2], earlier);
     let open = [
         user("Hello"),
@@ -122,8 +124,8 @@ fn a_turn_is_read_from_its_log() {
         model("(This turn has not ended yet.)", Vec::new()),
     ];
     assert_eq!(upto[2..], open);
-    assert_eq!(transcript(earlier.clone(), &log, 0), earlier);
-    assert_eq!(transcript(Vec::new(), &log, Seq::MAX), expected);
+    assert_eq!(append_turn_from_log(earlier.clone(), &log, 0), earlier);
+    assert_eq!(append_turn_from_log(Vec::new(), &log, Seq::MAX), expected);
 }
 
 /// A turn that was cancelled or failed midway is a valid conversation: every call has a result, and the
@@ -143,9 +145,9 @@ fn a_turn_that_broke_off_is_a_valid_conversation() {
     ];
     for (end, missing, word) in table {
         let log = [
-            asked("Hello"),
+            submitted_message("Hello"),
             answered(0, "", vec![call("a"), call("b")]),
-            returned(0, 0, &CallRecord::new(text("1"))),
+            returned(0, 0, &ToolCallRecord::new(text("1"))),
             end.clone(),
         ];
         let expected = [
@@ -155,8 +157,11 @@ fn a_turn_that_broke_off_is_a_valid_conversation() {
             result("b", missing, true),
             model(word, Vec::new()),
         ];
-        assert_eq!(whole(&log), expected);
-        assert_eq!(whole(&[asked("Hello"), end]), [user("Hello"), model(word, Vec::new())]);
+        assert_eq!(transcript_of(&log), expected);
+        assert_eq!(
+            transcript_of(&[submitted_message("Hello"), end]),
+            [user("Hello"), model(word, Vec::new())]
+        );
     }
 }
 
@@ -165,53 +170,56 @@ fn a_turn_that_broke_off_is_a_valid_conversation() {
 fn a_limit_is_the_last_word() {
     let output = json!({"text": "I stopped: this turn may make 1 model call and has made it."});
     let log = [
-        asked("Hello"),
+        submitted_message("Hello"),
         answered(0, "", vec![call("a")]),
-        returned(0, 0, &CallRecord::new(text("1"))),
+        returned(0, 0, &ToolCallRecord::new(text("1"))),
         Event::Completed { output: output.clone(), message_id: None },
     ];
     let said = output["text"].as_str().unwrap();
-    assert_eq!(whole(&log).last(), Some(&model(said, Vec::new())));
+    assert_eq!(transcript_of(&log).last(), Some(&model(said, Vec::new())));
     let silent = [
-        asked("Hello"),
+        submitted_message("Hello"),
         answered(0, "", Vec::new()),
         Event::Completed { output: json!({}), message_id: None },
     ];
-    assert_eq!(whole(&silent), [user("Hello"), model("(no answer)", Vec::new())]);
+    assert_eq!(transcript_of(&silent), [user("Hello"), model("(no answer)", Vec::new())]);
 }
 
 /// Arguments that were not JSON have the result that the turn gave them.
 #[test]
 fn broken_arguments_have_their_result() {
-    let broken = Arguments::Broken { text: "{".into(), reason: "it ends".into() };
-    let call = Call { arguments: broken, ..call("a") };
-    let entries = whole(&[asked("Hello"), answered(0, "", vec![call]), Event::Canceled]);
-    let Entry::Result { pieces, failed: true, .. } = &entries[2] else { panic!("{entries:?}") };
-    let Piece::Text(told) = &pieces[0] else { panic!() };
+    let broken = ToolArguments::Broken { text: "{".into(), reason: "it ends".into() };
+    let call = ToolUse { arguments: broken, ..call("a") };
+    let entries =
+        transcript_of(&[submitted_message("Hello"), answered(0, "", vec![call]), Event::Canceled]);
+    let ConversationEntry::Result { pieces, failed: true, .. } = &entries[2] else {
+        panic!("{entries:?}")
+    };
+    let ContentPiece::Text(told) = &pieces[0] else { panic!() };
     assert!(told.contains("are not JSON (it ends)"), "{told}");
 }
 
 /// A draft that was sent back for a repair is not part of the conversation.
 #[test]
-fn only_the_repaired_answer_was_said() {
+fn only_the_repaired_answer_is_in_the_transcript() {
     let log = [
         submitted(None, json!({"prompt": "Give JSON", "output": {}})),
         answered(0, "Sure!", Vec::new()),
         answered(1, "{}", Vec::new()),
         Event::Completed { output: json!({}), message_id: None },
     ];
-    let asked = Entry::User { pieces: text("Give JSON") };
-    assert_eq!(whole(&log), [asked, model("{}", Vec::new())]);
+    let asked = ConversationEntry::User { pieces: text("Give JSON") };
+    assert_eq!(transcript_of(&log), [asked, model("{}", Vec::new())]);
 }
 
 /// A message to a turn that had not asked still reaches the model.
 #[test]
-fn what_was_said_in_between_is_seen_later() {
+fn message_during_a_turn_is_in_the_transcript() {
     let log = [
-        asked("Hello"),
+        submitted_message("Hello"),
         answered(0, "", vec![call("a")]),
         Event::Noted { message: message("And hurry") },
-        returned(0, 0, &CallRecord::new(text("1"))),
+        returned(0, 0, &ToolCallRecord::new(text("1"))),
         answered(1, "Done.", Vec::new()),
     ];
     let expected = [
@@ -221,83 +229,89 @@ fn what_was_said_in_between_is_seen_later() {
         user("And hurry"),
         model("Done.", Vec::new()),
     ];
-    assert_eq!(whole(&log), expected);
+    assert_eq!(transcript_of(&log), expected);
 
     // After the last entry it waits for the next turn.
     let output = json!({"text": "Hi."});
     let late = Event::Noted { message: message("Wait") };
     let log = [
-        asked("Hello"),
+        submitted_message("Hello"),
         answered(0, "Hi.", Vec::new()),
         late,
         Event::Completed { output, message_id: None },
     ];
-    assert_eq!(whole(&log), [user("Hello"), model("Hi.", Vec::new()), user("Wait")]);
+    assert_eq!(transcript_of(&log), [user("Hello"), model("Hi.", Vec::new()), user("Wait")]);
 }
 
 /// A compaction replaces everything before it, in this turn and in earlier ones.
 #[test]
 fn a_compaction_takes_the_place_of_everything_before() {
     let kept = vec![user("Now")];
-    let compacted = Compacted { summary: "Sum".into(), kept, ..Compacted::default() };
+    let compacted = CompactedHistory { summary: "Sum".into(), kept, ..CompactedHistory::default() };
     let log = [
-        asked("Now"),
+        submitted_message("Now"),
         step("compact", 0, StepOutcome::Ok(compacted.to_value().unwrap())),
         answered(0, "Done.", Vec::new()),
     ];
-    assert!(is_compacted(&log));
-    assert!(!is_compacted(&log[..1]));
+    assert!(has_compaction(&log));
+    assert!(!has_compaction(&log[..1]));
     let earlier = vec![user("Old"), model("Older", Vec::new())];
-    let expected = [Entry::User { pieces: text("Sum") }, user("Now"), model("Done.", Vec::new())];
-    assert_eq!(transcript(earlier, &log, 3), expected);
+    let expected =
+        [ConversationEntry::User { pieces: text("Sum") }, user("Now"), model("Done.", Vec::new())];
+    assert_eq!(append_turn_from_log(earlier, &log, 3), expected);
     // A failed compaction changes nothing.
-    let log = [asked("Now"), step("compact", 0, StepOutcome::Err(Failure::new("x")))];
-    assert!(!is_compacted(&log));
-    assert_eq!(whole(&log)[0], user("Now"));
+    let log = [submitted_message("Now"), step("compact", 0, StepOutcome::Err(Failure::new("x")))];
+    assert!(!has_compaction(&log));
+    assert_eq!(transcript_of(&log)[0], user("Now"));
 }
 
 /// Records that cannot be read do not stop a conversation.
 #[test]
 fn unreadable_records_are_told_or_skipped() {
     let log = [
-        asked("Hello"),
+        submitted_message("Hello"),
         answered(0, "", vec![call("a")]),
         step("call 0.0 look", 0, StepOutcome::Ok(json!("?"))),
         step(MODEL_KEY, 1, StepOutcome::Ok(json!("?"))),
         step("compact", 0, StepOutcome::Ok(json!("?"))),
     ];
-    let entries = whole(&log);
+    let entries = transcript_of(&log);
     assert_eq!(entries.len(), 4);
-    let Entry::Result { pieces, failed: true, .. } = &entries[2] else { panic!("{entries:?}") };
-    let Piece::Text(told) = &pieces[0] else { panic!() };
+    let ConversationEntry::Result { pieces, failed: true, .. } = &entries[2] else {
+        panic!("{entries:?}")
+    };
+    let ContentPiece::Text(told) = &pieces[0] else { panic!() };
     assert!(told.starts_with("the record of a tool call cannot be read"), "{told}");
 }
 
 /// The log and the turn agree: the same records applied to a turn give the same conversation.
 #[test]
 fn log_and_turn_agree() {
-    let asking = pieces::user_pieces(Some(&message("Hello")), &json!({}));
-    let mut turn = Turn::begin(&agent(), Vec::new(), asking, Timestamp(0));
-    let mut log = vec![asked("Hello")];
+    let asking = content_pieces::pieces_from_user_input(Some(&message("Hello")), &json!({}));
+    let mut turn = AgentTurn::begin_turn(&agent(), Vec::new(), asking, Timestamp(0));
+    let mut log = vec![submitted_message("Hello")];
     let script = [
         recorded("Two.", vec![call("a"), call("a"), call("b")]),
         recorded("", vec![call("a")]),
         recorded("Done.", Vec::new()),
     ];
     for (n, answer) in (0..).zip(script) {
-        assert_eq!(turn.next(), Next::Ask);
-        turn.heard(&answer).unwrap();
+        assert_eq!(turn.next_action(), NextAction::Ask);
+        turn.apply_model_answer(&answer).unwrap();
         log.push(answered(n, &answer.answer.text, answer.answer.calls.clone()));
-        if let Next::Call(mut waiting) = turn.next() {
+        if let NextAction::Call(mut waiting) = turn.next_action() {
             waiting.reverse();
             for waiting in waiting {
-                let record = CallRecord::new(text(&waiting.key()));
-                turn.returned(&waiting.call.id, record.clone()).unwrap();
-                log.push(step(&waiting.key(), 0, StepOutcome::Ok(record.to_value().unwrap())));
+                let record = ToolCallRecord::new(text(&waiting.step_key()));
+                turn.apply_call_result(&waiting.call.id, record.clone()).unwrap();
+                log.push(step(&waiting.step_key(), 0, StepOutcome::Ok(record.to_value().unwrap())));
             }
         }
     }
-    assert!(matches!(turn.next(), Next::Done(_)));
-    assert_eq!(whole(&log), turn.entries());
-    assert_eq!(turn.request(Offer::default()).entries.len(), turn.entries().len());
+    assert!(matches!(turn.next_action(), NextAction::Done(_)));
+    assert_eq!(transcript_of(&log), turn.conversation_entries());
+    assert_eq!(
+        turn.build_request(RequestOptions::default()).entries.len(),
+        turn.conversation_entries().len()
+    );
 }

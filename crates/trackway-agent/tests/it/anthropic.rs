@@ -1,20 +1,20 @@
 //! Anthropic's Messages.
 
 use serde_json::{Value, json};
-use trackway_agent::{Arguments, Finish, ModelError};
-use trackway_testkit::Reply;
+use trackway_agent::{FinishReason, ModelError, ToolArguments};
+use trackway_testkit::ScriptedReply;
 
 use crate::{
     sample,
-    shapes::{KEY, Numbers, Wire, asked, outcome, stream, ten_shapes},
+    shapes::{FormatScript, IndexStyle, KEY, answer_for, sent_request, stream_reply, ten_shapes},
 };
 
-struct Messages;
+struct MessagesScript;
 
-impl Wire for Messages {
+impl FormatScript for MessagesScript {
     const KIND: &'static str = "anthropic";
 
-    fn says(pieces: &[&str]) -> Vec<String> {
+    fn begin_with_text(pieces: &[&str]) -> Vec<String> {
         let usage = json!({"input_tokens": 11, "output_tokens": 1});
         let message = json!({"type": "message", "model": "m-1", "content": [], "usage": usage});
         let begin = [
@@ -30,25 +30,25 @@ impl Wire for Messages {
         begin.into_iter().chain(pieces).map(|data| event(&data)).collect()
     }
 
-    fn two_calls(numbers: Numbers) -> Vec<String> {
+    fn two_tool_calls(numbers: IndexStyle) -> Vec<String> {
         let first = call("c1", "look_up", &numbers.index(1), &["{\"q\":", "\"ü\"}"]);
         let second = call("c2", "book", &numbers.index(2), &["{\"n\":", "2}"]);
         numbers.order(first, second)
     }
 
-    fn call(arguments: &str) -> Vec<String> {
+    fn tool_call(arguments: &str) -> Vec<String> {
         call("c1", "look_up", &json!(1), &[arguments])
     }
 
-    fn ends(finish: Finish) -> Vec<String> {
+    fn end_events(finish: FinishReason) -> Vec<String> {
         vec![stopped(finish), event(&json!({"type": "message_stop"}))]
     }
 
-    fn unterminated() -> (Vec<String>, bool) {
-        (vec![stopped(Finish::Stop)], true)
+    fn unterminated_end() -> (Vec<String>, bool) {
+        (vec![stopped(FinishReason::Stop)], true)
     }
 
-    fn error() -> Vec<String> {
+    fn error_event() -> Vec<String> {
         let error = json!({"type": "overloaded_error", "message": "out of memory"});
         vec![event(&json!({"type": "error", "error": error}))]
     }
@@ -59,12 +59,12 @@ fn event(data: &Value) -> String {
     format!("event: {kind}\ndata: {data}\n\n")
 }
 
-fn stopped(finish: Finish) -> String {
+fn stopped(finish: FinishReason) -> String {
     let reason = match finish {
-        Finish::Stop => "end_turn",
-        Finish::Calls => "tool_use",
-        Finish::Length => "max_tokens",
-        Finish::Filtered => "refusal",
+        FinishReason::Stop => "end_turn",
+        FinishReason::Calls => "tool_use",
+        FinishReason::Length => "max_tokens",
+        FinishReason::Filtered => "refusal",
     };
     let delta = json!({"stop_reason": reason, "stop_sequence": null});
     event(&json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}}))
@@ -82,11 +82,11 @@ fn call(id: &str, tool: &str, index: &Value, pieces: &[&str]) -> Vec<String> {
     events.map(|data| event(&data)).collect()
 }
 
-ten_shapes!(Messages);
+ten_shapes!(MessagesScript);
 
 #[tokio::test]
 async fn the_request_is_whole() {
-    let asked = asked::<Messages>(sample::everything()).await;
+    let asked = sent_request::<MessagesScript>(sample::full_request()).await;
     assert_eq!(asked.path, "/v1/messages");
     assert_eq!(asked.header("x-api-key"), Some(KEY));
     assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
@@ -101,13 +101,16 @@ async fn thoughts_come_back_with_their_call() {
     let begin = json!({"type": "content_block_start", "index": 0, "content_block": thought});
     let end = json!({"type": "content_block_stop", "index": 0});
     let thinks = vec![event(&begin), event(&end)];
-    let events = [thinks, Messages::call("{}"), Messages::ends(Finish::Calls)].concat();
-    let answer = outcome::<Messages>(stream(events)).await.unwrap();
+    let events =
+        [thinks, MessagesScript::tool_call("{}"), MessagesScript::end_events(FinishReason::Calls)]
+            .concat();
+    let answer = answer_for::<MessagesScript>(stream_reply(events)).await.unwrap();
     assert_eq!(answer.reasoning, "Hm.");
     let echo = answer.calls[0].echo.clone().unwrap();
-    let told = asked::<Messages>(sample::after_echo(echo)).await;
+    let told = sent_request::<MessagesScript>(sample::request_with_echo(echo)).await;
     assert_eq!(told.body["messages"][1]["content"][0], thought);
-    let foreign = asked::<Messages>(sample::after_echo(json!({"other": [1]}))).await;
+    let foreign =
+        sent_request::<MessagesScript>(sample::request_with_echo(json!({"other": [1]}))).await;
     assert_eq!(foreign.body["messages"][1]["content"][0]["type"], "tool_use");
 }
 
@@ -117,11 +120,11 @@ async fn an_answer_in_one_piece_is_taken() {
     let body = json!({"type": "message", "model": "m-1", "stop_reason": "end_turn",
         "content": [{"type": "text", "text": "Hallo"}, call("c1", json!({"q": 1})), call("c2", json!({}))],
         "usage": {"input_tokens": 1, "output_tokens": 2}});
-    let answer = outcome::<Messages>(Reply::json(200, &body)).await.unwrap();
+    let answer = answer_for::<MessagesScript>(ScriptedReply::json_body(200, &body)).await.unwrap();
     assert_eq!((answer.text.as_str(), answer.usage.unwrap().output_tokens), ("Hallo", 2));
-    let expected = [json!({"q": 1}), json!({})].map(Arguments::Json);
-    let made: Vec<Arguments> = answer.calls.into_iter().map(|call| call.arguments).collect();
-    assert_eq!((made, answer.finish), (expected.to_vec(), Finish::Calls));
+    let expected = [json!({"q": 1}), json!({})].map(ToolArguments::Json);
+    let made: Vec<ToolArguments> = answer.calls.into_iter().map(|call| call.arguments).collect();
+    assert_eq!((made, answer.finish), (expected.to_vec(), FinishReason::Calls));
 }
 
 #[tokio::test]
@@ -129,8 +132,10 @@ async fn an_error_of_the_request_is_not_tried_again() {
     let error = json!({"type": "invalid_request_error", "message": "too long"});
     let error = json!({"type": "error", "error": error});
     let reason = "too long (invalid_request_error)".to_owned();
-    let (_, inside) = outcome::<Messages>(stream([event(&error)])).await.unwrap_err();
+    let (_, inside) =
+        answer_for::<MessagesScript>(stream_reply([event(&error)])).await.unwrap_err();
     assert_eq!(inside, ModelError::Failed { reason: reason.clone(), retryable: false });
-    let (_, refused) = outcome::<Messages>(Reply::json(400, &error)).await.unwrap_err();
+    let (_, refused) =
+        answer_for::<MessagesScript>(ScriptedReply::json_body(400, &error)).await.unwrap_err();
     assert_eq!(refused, ModelError::Refused { status: 400, reason });
 }

@@ -2,8 +2,8 @@
 
 mod fixture;
 mod http;
-mod kit;
-mod life;
+mod lifecycle;
+mod mcp_harness;
+mod odd_servers;
 mod results;
-mod stage;
-mod web;
+mod runs;

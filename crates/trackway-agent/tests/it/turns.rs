@@ -7,7 +7,7 @@ mod clock;
 mod crash;
 mod dispatch;
 mod growth;
-pub(crate) mod kit;
+pub(crate) mod harness;
 mod memory;
 mod once;
 mod real_model;

@@ -1,7 +1,7 @@
 //! Runs that are read from a store with damage in it.
 
 use trackway_domain::StateName;
-use trackway_testkit::{MemoryJournal, Trail, noted};
+use trackway_testkit::{GuidedRunBuilder, MemoryJournal, inputs_with_notes};
 
 use super::*;
 
@@ -9,21 +9,20 @@ use super::*;
 /// submission is lost, the row of the run is the source.
 #[tokio::test]
 async fn a_damaged_run_is_shown_as_far_as_it_can_be_read() {
-    let trail =
-        || {
-            Trail::guided(1, "s", "review")
-                .open("a")
-                .answer("a", "b", noted("one"), Vec::new())
-                .answer("b", "c", noted("two"), Vec::new())
-        };
-    let run = trail().run();
+    let trail = || {
+        GuidedRunBuilder::new_guided_run(1, "s", "review")
+            .open_node("a")
+            .answer_node("a", "b", inputs_with_notes("one"), Vec::new())
+            .answer_node("b", "c", inputs_with_notes("two"), Vec::new())
+    };
+    let run = trail().run_id();
     let whole = MemoryJournal::new();
-    trail().write(&whole).await;
-    let last = whole.events(run, 0, 100).await.unwrap().last().unwrap().seq;
+    trail().append_to_journal(&whole).await;
+    let last = whole.list_events(run, 0, 100).await.unwrap().last().unwrap().seq;
     for damaged in 1..=last {
         let journal = MemoryJournal::new();
-        trail().write(&journal).await;
-        journal.damage(run, damaged);
+        trail().append_to_journal(&journal).await;
+        journal.damage_event(run, damaged);
         let detail = RunsReader::local(Arc::new(journal)).detail(run).await.unwrap().unwrap();
         assert_eq!(detail.summary.state, StateName::Unknown, "{damaged}");
         assert_eq!(detail.summary.workflow, "review", "{damaged}");

@@ -9,21 +9,21 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use trackway::{Ctx, Server, Stop, Workflow};
-use trackway_cli::programs::Review;
+use trackway_cli::programs::ReviewWorkflow;
 use trackway_domain::{Access, Caller, Message, MessageId, Part, Role, StateName};
-use trackway_ports::Ids;
-use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds};
+use trackway_ports::IdSource;
+use trackway_runtime::{DeliverRequest, RunAddress, Runtime, SubmitRequest, SystemIds};
 
 use crate::{
-    load::{self, Worker, spread},
-    report::{Report, Times, ms},
-    served::cpu_of,
+    load_generator::{self, LoadWorker, run_workers},
+    report::{Report, Timings, format_ms},
+    server_process::process_cpu_time,
 };
 
 /// Three recorded steps that do nothing.
-struct Trivial;
+struct ThreeStepWorkflow;
 
-impl Workflow for Trivial {
+impl Workflow for ThreeStepWorkflow {
     const NAME: &'static str = "trivial";
     const DESCRIPTION: &'static str = "Three steps that do nothing.";
     type Input = ();
@@ -38,14 +38,14 @@ impl Workflow for Trivial {
 }
 
 /// Many recorded values, then a question: what a replay has to go through.
-struct Long;
+struct LongLogWorkflow;
 
 const LONG_EVENTS: usize = 10_000;
 
 /// How long a run that waits may stay in memory before the bench gives up.
 const EVICTION_MAX: Duration = Duration::from_secs(60);
 
-impl Workflow for Long {
+impl Workflow for LongLogWorkflow {
     const NAME: &'static str = "long";
     const DESCRIPTION: &'static str = "So many recorded values and a question.";
     type Input = usize;
@@ -60,93 +60,105 @@ impl Workflow for Long {
     }
 }
 
-pub(crate) fn rows(report: &mut Report) -> Result<()> {
-    let runtime = load::runtime()?;
+pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
+    let runtime = load_generator::build_tokio_runtime()?;
     for (name, at_once, count, target) in [
         ("run of 3 steps, 64 in flight", 64, 60_000, "target: its 6 events >= 70 % of the limit"),
         ("run of 3 steps, 1 in flight", 1, 2_000, "target p50 <= 4 fsyncs"),
     ] {
-        if report.wants(name) {
-            let count = report.count(count);
-            let before = cpu_of("self")?;
-            let times = runtime
-                .block_on(on_engine(async |engine| trivial(engine, at_once, count).await))?;
-            let cpu = (cpu_of("self")? - before).as_micros() as f64 / count as f64;
-            report.add(name, format!("{}  {cpu:.0} us CPU", times.text()), target, times.raw());
+        if report.is_selected(name) {
+            let count = report.scaled_count(count);
+            let before = process_cpu_time("self")?;
+            let times = runtime.block_on(with_fresh_engine(async |engine| {
+                measure_runs(engine, at_once, count).await
+            }))?;
+            let cpu = (process_cpu_time("self")? - before).as_micros() as f64 / count as f64;
+            report.add_row(
+                name,
+                format!("{}  {cpu:.0} us CPU", times.format_summary()),
+                target,
+                times.to_json(),
+            );
         }
     }
     let name = "answer to a question -> completed, 1 in flight";
-    if report.wants(name) {
-        let count = report.count(2_000);
-        let times = runtime.block_on(on_engine(async |engine| answers(engine, count).await))?;
-        report.add(name, times.text(), "target p50 <= 4 fsyncs", times.raw());
+    if report.is_selected(name) {
+        let count = report.scaled_count(2_000);
+        let times = runtime
+            .block_on(with_fresh_engine(async |engine| measure_answers(engine, count).await))?;
+        report.add_row(name, times.format_summary(), "target p50 <= 4 fsyncs", times.to_json());
     }
     let name = "replay of a 10,000-event run, to its end";
-    if report.wants(name) {
-        let events = report.count(LONG_EVENTS);
-        let span = runtime.block_on(on_engine(async |engine| replay(engine, events).await))?;
-        report.add(name, ms(span), "", json!({ "us": span.as_micros() as u64 }));
+    if report.is_selected(name) {
+        let events = report.scaled_count(LONG_EVENTS);
+        let span = runtime
+            .block_on(with_fresh_engine(async |engine| measure_replay(engine, events).await))?;
+        report.add_row(name, format_ms(span), "", json!({ "us": span.as_micros() as u64 }));
     }
     Ok(())
 }
 
-async fn on_engine<T>(measure: impl AsyncFnOnce(Runtime) -> Result<T>) -> Result<T> {
+async fn with_fresh_engine<T>(measure: impl AsyncFnOnce(Runtime) -> Result<T>) -> Result<T> {
     let folder = tempfile::tempdir()?;
-    let engine = engine(folder.path()).await?;
+    let engine = open_engine(folder.path()).await?;
     let result = measure(engine.clone()).await;
     engine.stop().await;
     result
 }
 
-async fn engine(folder: &Path) -> Result<Runtime> {
-    let server = Server::new().data(folder).workflow(Trivial).workflow(Long).workflow(Review);
-    let (engine, held) = server.engine().await?;
+async fn open_engine(folder: &Path) -> Result<Runtime> {
+    let server = Server::new()
+        .data(folder)
+        .workflow(ThreeStepWorkflow)
+        .workflow(LongLogWorkflow)
+        .workflow(ReviewWorkflow);
+    let (engine, held) = server.start_engine().await?;
     // The folder is temporary; nobody else wants it.
     drop(held);
     Ok(engine)
 }
 
-struct Starter(Runtime);
+struct StartRunWorker(Runtime);
 
-impl Worker for Starter {
-    async fn once(&mut self, _number: usize) -> Result<Duration> {
+impl LoadWorker for StartRunWorker {
+    async fn run_once(&mut self, _number: usize) -> Result<Duration> {
         let begun = Instant::now();
-        let started = self.0.submit(submit("trivial", json!(null))).await?;
-        let end = self.0.settled(started.view).await?;
+        let started = self.0.submit(submit_request("trivial", json!(null))).await?;
+        let end = self.0.wait_until_idle(started.view).await?;
         ensure!(end.state == StateName::Completed, "a trivial run ended {}", end.state);
         Ok(begun.elapsed())
     }
 }
 
-async fn trivial(engine: Runtime, at_once: usize, count: usize) -> Result<Times> {
-    let open = |engine: Runtime| async move { Ok(Starter(engine)) };
-    spread(at_once, count / 20, |_| open(engine.clone())).await?;
-    spread(at_once, count, |_| open(engine.clone())).await
+async fn measure_runs(engine: Runtime, at_once: usize, count: usize) -> Result<Timings> {
+    let open = |engine: Runtime| async move { Ok(StartRunWorker(engine)) };
+    run_workers(at_once, count / 20, |_| open(engine.clone())).await?;
+    run_workers(at_once, count, |_| open(engine.clone())).await
 }
 
 /// From the answer's arrival until the run has ended. The questions are put before.
-async fn answers(engine: Runtime, count: usize) -> Result<Times> {
+async fn measure_answers(engine: Runtime, count: usize) -> Result<Timings> {
     let mut waiting = Vec::new();
     for _ in 0..count {
-        let started = engine.submit(submit("review", json!({ "subject": "x" }))).await?;
-        waiting.push(engine.settled(started.view).await?);
+        let started = engine.submit(submit_request("review", json!({ "subject": "x" }))).await?;
+        waiting.push(engine.wait_until_idle(started.view).await?);
     }
     let (begun, mut each) = (Instant::now(), Vec::new());
     for view in waiting {
-        let answer = answer(&view, json!({ "confirmed": true }))?;
+        let answer = answer_request(&view, json!({ "confirmed": true }))?;
         let once = Instant::now();
         let answered = engine.deliver(answer).await?;
-        let end = engine.settled(answered.view).await?;
+        let end = engine.wait_until_idle(answered.view).await?;
         each.push(once.elapsed());
         ensure!(end.state == StateName::Completed, "a review ended {}", end.state);
     }
-    Ok(Times::new(each, begun))
+    Ok(Timings::new(each, begun))
 }
 
-async fn replay(engine: Runtime, events: usize) -> Result<Duration> {
+async fn measure_replay(engine: Runtime, events: usize) -> Result<Duration> {
     // What else was submitted with the view holds the run in memory, and it has to leave it.
-    let view = engine.submit(submit("long", json!(events))).await?.view;
-    let view = engine.settled(view).await?;
+    let view = engine.submit(submit_request("long", json!(events))).await?.view;
+    let view = engine.wait_until_idle(view).await?;
     let evicted = async {
         while engine.runs_in_memory() > 0 {
             tokio::task::yield_now().await;
@@ -155,13 +167,13 @@ async fn replay(engine: Runtime, events: usize) -> Result<Duration> {
     let waited = tokio::time::timeout(EVICTION_MAX, evicted).await;
     waited.context("the run that waits does not leave the memory")?;
     let begun = Instant::now();
-    let answered = engine.deliver(answer(&view, json!(true))?).await?;
-    engine.settled(answered.view).await?;
+    let answered = engine.deliver(answer_request(&view, json!(true))?).await?;
+    engine.wait_until_idle(answered.view).await?;
     Ok(begun.elapsed())
 }
 
-fn submit(workflow: &str, input: serde_json::Value) -> Submit {
-    Submit {
+fn submit_request(workflow: &str, input: serde_json::Value) -> SubmitRequest {
+    SubmitRequest {
         workflow: workflow.into(),
         input,
         caller: Caller::local(),
@@ -171,9 +183,12 @@ fn submit(workflow: &str, input: serde_json::Value) -> Submit {
     }
 }
 
-fn answer(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<Deliver> {
-    let id = MessageId::new(&SystemIds.uuid().to_string())?;
+fn answer_request(
+    view: &trackway_engine::RunView,
+    data: serde_json::Value,
+) -> Result<DeliverRequest> {
+    let id = MessageId::new(&SystemIds.new_uuid().to_string())?;
     let to = RunAddress { run: view.submission.run, access: Access::local(), workflow: None };
     let message = Message::new(id, Role::User, vec![Part::data(data)]);
-    Ok(Deliver { to, session: None, message, question: None, hook: None })
+    Ok(DeliverRequest { to, session: None, message, question: None, hook: None })
 }

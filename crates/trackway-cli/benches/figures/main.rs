@@ -11,17 +11,17 @@
 )]
 
 mod a2a;
-mod agent;
-mod dialect;
+mod agent_turns;
 mod engine;
-mod limits;
-mod load;
+mod http_connection;
+mod load_generator;
+mod machine_limits;
 mod mcp;
+mod mcp_client;
+mod official_sdks;
+mod protocol_binding;
 mod report;
-mod sdk;
-mod served;
-mod turn;
-mod wire;
+mod server_process;
 
 use anyhow::Result;
 use report::Report;
@@ -32,18 +32,18 @@ fn main() -> Result<()> {
         std::env::args().skip(1).partition(|arg| arg.starts_with("--"));
     let quick = options.iter().any(|option| option == "--quick");
     let mut report = Report::new(wanted, quick);
-    limits::rows(&mut report)?;
-    engine::rows(&mut report)?;
-    a2a::rows(&mut report)?;
-    mcp::rows(&mut report)?;
-    turn::rows(&mut report)?;
-    served::rows(&mut report)?;
-    println!("{}", report.table());
+    machine_limits::measure_rows(&mut report)?;
+    engine::measure_rows(&mut report)?;
+    a2a::measure_rows(&mut report)?;
+    mcp::measure_rows(&mut report)?;
+    agent_turns::measure_rows(&mut report)?;
+    server_process::measure_rows(&mut report)?;
+    println!("{}", report.render_table());
     if quick {
         eprintln!("Every row works; the figures of a quick run mean nothing.");
         return Ok(());
     }
-    let file = report.write()?;
+    let file = report.write_json_file()?;
     eprintln!("written to {}", file.display());
     Ok(())
 }

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    agent::{Agent, Http, Pipes, Wire},
-    report::{Report, Times, ms},
-    served::Served,
+    mcp_client::{HttpTransport, McpClient, McpTransport, StdioTransport},
+    report::{Report, Timings, format_ms},
+    server_process::TrackwayServer,
 };
 
 /// Steps of the measured workflow's loop, which goes round as often as a loop may.
@@ -40,25 +40,25 @@ const STDIO: [&str; 7] = [
 ];
 const HTTP: [&str; 2] = ["limit: mcp http, tools/list", "mcp http, advance"];
 
-pub(crate) fn rows(report: &mut Report) -> Result<()> {
+pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
     // These are measured one after the other in one session.
-    if STDIO.iter().any(|name| report.wants(name)) {
-        stdio(report)?;
+    if STDIO.iter().any(|name| report.is_selected(name)) {
+        measure_stdio(report)?;
     }
-    if HTTP.iter().any(|name| report.wants(name)) {
-        http(report)?;
+    if HTTP.iter().any(|name| report.is_selected(name)) {
+        measure_http(report)?;
     }
-    if report.wants("mcp start to ready") {
-        ready(report)?;
+    if report.is_selected("mcp start to ready") {
+        measure_start_to_ready(report)?;
     }
-    if report.wants("mcp memory") {
-        memory(report)?;
+    if report.is_selected("mcp memory") {
+        measure_memory(report)?;
     }
     Ok(())
 }
 
 /// A folder with one workflow that goes on for long enough.
-fn folder() -> Result<TempDir> {
+fn create_workspace() -> Result<TempDir> {
     let folder = tempfile::tempdir()?;
     let body: Vec<Value> = (0..STEPS)
         .map(|number| {
@@ -76,24 +76,24 @@ fn folder() -> Result<TempDir> {
 }
 
 /// A run, and where it stands.
-struct Walk {
+struct GuidedRun {
     position: Value,
 }
 
-impl Walk {
-    fn start<W: Wire>(agent: &mut Agent<W>) -> Result<(Self, Duration)> {
+impl GuidedRun {
+    fn start_run<W: McpTransport>(agent: &mut McpClient<W>) -> Result<(Self, Duration)> {
         let arguments = json!({ "workflowId": "long", "context": { "subject": "the record" } });
-        let (position, took) = agent.call("workflow_start", &arguments)?;
+        let (position, took) = agent.call_tool("workflow_start", &arguments)?;
         Ok((Self { position }, took))
     }
 
-    fn answer(&self) -> Value {
+    fn advance_arguments(&self) -> Value {
         json!({ "stateToken": self.position["stateToken"], "ackToken": self.position["ackToken"],
             "notesMarkdown": "Nothing has changed since the last look." })
     }
 
-    fn advance<W: Wire>(&mut self, agent: &mut Agent<W>) -> Result<Duration> {
-        let (position, took) = agent.call("workflow_advance", &self.answer())?;
+    fn advance_step<W: McpTransport>(&mut self, agent: &mut McpClient<W>) -> Result<Duration> {
+        let (position, took) = agent.call_tool("workflow_advance", &self.advance_arguments())?;
         anyhow::ensure!(position["blocked"].is_null(), "blocked: {position}");
         self.position = position;
         Ok(took)
@@ -101,136 +101,154 @@ impl Walk {
 }
 
 /// What a number of advances took, and what each cost the server.
-struct Advances {
-    times: Times,
+struct AdvanceTimings {
+    times: Timings,
     cpu_us: f64,
 }
 
-impl Advances {
-    fn of(each: Vec<Duration>, begun: Instant, cpu: Duration) -> Self {
+impl AdvanceTimings {
+    fn new(each: Vec<Duration>, begun: Instant, cpu: Duration) -> Self {
         let cpu_us = cpu.as_micros() as f64 / each.len() as f64;
-        Self { times: Times::new(each, begun), cpu_us }
+        Self { times: Timings::new(each, begun), cpu_us }
     }
 
-    fn add(&self, report: &mut Report, name: &str, target: &str) {
-        let mut raw = self.times.raw();
+    fn add_to_report(&self, report: &mut Report, name: &str, target: &str) {
+        let mut raw = self.times.to_json();
         raw["cpuUs"] = json!(self.cpu_us);
-        report.add(name, format!("{}  {:.0} us CPU", self.times.text(), self.cpu_us), target, raw);
+        report.add_row(
+            name,
+            format!("{}  {:.0} us CPU", self.times.format_summary(), self.cpu_us),
+            target,
+            raw,
+        );
     }
 }
 
-fn stdio(report: &mut Report) -> Result<()> {
-    let folder = folder()?;
-    let mut agent = Agent::greet(Pipes::open(folder.path())?)?;
-    let samples = report.count(SAMPLES);
-    let bare = sampled(samples, || Ok(agent.request("tools/list", &json!({}))?.1))?;
-    report.add(STDIO[0], bare.text(), "", bare.raw());
-    let starts = sampled(samples, || Ok(Walk::start(&mut agent)?.1))?;
-    report.add(STDIO[1], starts.text(), "", starts.raw());
+fn measure_stdio(report: &mut Report) -> Result<()> {
+    let folder = create_workspace()?;
+    let mut agent = McpClient::connect(StdioTransport::spawn_server(folder.path())?)?;
+    let samples = report.scaled_count(SAMPLES);
+    let bare = measure_samples(samples, || Ok(agent.request("tools/list", &json!({}))?.1))?;
+    report.add_row(STDIO[0], bare.format_summary(), "", bare.to_json());
+    let starts = measure_samples(samples, || Ok(GuidedRun::start_run(&mut agent)?.1))?;
+    report.add_row(STDIO[1], starts.format_summary(), "", starts.to_json());
 
-    let sessions = report.count(SHORT_SESSIONS);
-    let short = short(&mut agent, sessions)?;
-    short.add(report, STDIO[2], "target p50 <= 1.5 x tools/list");
-    let (mut walk, _) = Walk::start(&mut agent)?;
-    for _ in 0..report.count(LONG) {
-        walk.advance(&mut agent)?;
+    let sessions = report.scaled_count(SHORT_SESSIONS);
+    let short = measure_short_sessions(&mut agent, sessions)?;
+    short.add_to_report(report, STDIO[2], "target p50 <= 1.5 x tools/list");
+    let (mut walk, _) = GuidedRun::start_run(&mut agent)?;
+    for _ in 0..report.scaled_count(LONG) {
+        walk.advance_step(&mut agent)?;
     }
-    let long = long(&mut agent, &mut walk, sessions)?;
-    long.add(report, STDIO[3], "target p50 <= 1.5 x tools/list");
-    let ratio = |of: fn(&Advances) -> f64| of(&long) / of(&short);
+    let long = measure_long_session(&mut agent, &mut walk, sessions)?;
+    long.add_to_report(report, STDIO[3], "target p50 <= 1.5 x tools/list");
+    let ratio = |of: fn(&AdvanceTimings) -> f64| of(&long) / of(&short);
     let wall = ratio(|one| one.times.percentile(50).as_secs_f64());
     let cpu = ratio(|one| one.cpu_us);
-    report.add(
+    report.add_row(
         STDIO[4],
         format!("p50 x {wall:.2}  CPU x {cpu:.2}"),
         "target <= 1.1",
         json!({ "p50": wall, "cpu": cpu }),
     );
 
-    let last = walk.answer();
-    walk.advance(&mut agent)?;
-    let replays = sampled(samples, || Ok(agent.call("workflow_advance", &last)?.1))?;
-    report.add(STDIO[5], replays.text(), "", replays.raw());
+    let last = walk.advance_arguments();
+    walk.advance_step(&mut agent)?;
+    let replays = measure_samples(samples, || Ok(agent.call_tool("workflow_advance", &last)?.1))?;
+    report.add_row(STDIO[5], replays.format_summary(), "", replays.to_json());
     let look = json!({ "stateToken": walk.position["stateToken"] });
-    let looks = sampled(samples, || Ok(agent.call("workflow_advance", &look)?.1))?;
-    report.add(STDIO[6], looks.text(), "", looks.raw());
+    let looks = measure_samples(samples, || Ok(agent.call_tool("workflow_advance", &look)?.1))?;
+    report.add_row(STDIO[6], looks.format_summary(), "", looks.to_json());
     Ok(())
 }
 
-fn short(agent: &mut Agent<Pipes>, sessions: usize) -> Result<Advances> {
+fn measure_short_sessions(
+    agent: &mut McpClient<StdioTransport>,
+    sessions: usize,
+) -> Result<AdvanceTimings> {
     // Only advances are counted: the sessions are there before.
     let mut walks = Vec::new();
     for _ in 0..sessions {
-        walks.push(Walk::start(agent)?.0);
+        walks.push(GuidedRun::start_run(agent)?.0);
     }
-    let (begun, before) = (Instant::now(), agent.wire.cpu()?);
+    let (begun, before) = (Instant::now(), agent.wire.cpu_time()?);
     let mut each = Vec::new();
     for walk in &mut walks {
         for _ in 0..SHORT {
-            each.push(walk.advance(agent)?);
+            each.push(walk.advance_step(agent)?);
         }
     }
-    Ok(Advances::of(each, begun, agent.wire.cpu()? - before))
+    Ok(AdvanceTimings::new(each, begun, agent.wire.cpu_time()? - before))
 }
 
-fn long(agent: &mut Agent<Pipes>, walk: &mut Walk, sessions: usize) -> Result<Advances> {
-    let (begun, before) = (Instant::now(), agent.wire.cpu()?);
+fn measure_long_session(
+    agent: &mut McpClient<StdioTransport>,
+    walk: &mut GuidedRun,
+    sessions: usize,
+) -> Result<AdvanceTimings> {
+    let (begun, before) = (Instant::now(), agent.wire.cpu_time()?);
     let mut each = Vec::new();
     for _ in 0..sessions * SHORT {
-        each.push(walk.advance(agent)?);
+        each.push(walk.advance_step(agent)?);
     }
-    Ok(Advances::of(each, begun, agent.wire.cpu()? - before))
+    Ok(AdvanceTimings::new(each, begun, agent.wire.cpu_time()? - before))
 }
 
-fn sampled(samples: usize, mut once: impl FnMut() -> Result<Duration>) -> Result<Times> {
+fn measure_samples(samples: usize, mut once: impl FnMut() -> Result<Duration>) -> Result<Timings> {
     let begun = Instant::now();
     let each = (0..samples).map(|_| once()).collect::<Result<Vec<_>>>()?;
-    Ok(Times::new(each, begun))
+    Ok(Timings::new(each, begun))
 }
 
-fn http(report: &mut Report) -> Result<()> {
-    let folder = folder()?;
-    let served = Served::with_workflows(folder.path())?;
-    let mut agent = Agent::greet(Http::open(served.process.address)?)?;
-    let samples = report.count(SAMPLES);
-    let bare = sampled(samples, || Ok(agent.request("tools/list", &json!({}))?.1))?;
-    report.add(HTTP[0], bare.text(), "", bare.raw());
-    let (mut walk, _) = Walk::start(&mut agent)?;
-    let before = served.process.cpu()?;
+fn measure_http(report: &mut Report) -> Result<()> {
+    let folder = create_workspace()?;
+    let served = TrackwayServer::start_in_workspace(folder.path())?;
+    let mut agent = McpClient::connect(HttpTransport::connect(served.process.address)?)?;
+    let samples = report.scaled_count(SAMPLES);
+    let bare = measure_samples(samples, || Ok(agent.request("tools/list", &json!({}))?.1))?;
+    report.add_row(HTTP[0], bare.format_summary(), "", bare.to_json());
+    let (mut walk, _) = GuidedRun::start_run(&mut agent)?;
+    let before = served.process.cpu_time()?;
     let begun = Instant::now();
-    let each = (0..samples).map(|_| walk.advance(&mut agent)).collect::<Result<Vec<_>>>()?;
-    let advances = Advances::of(each, begun, served.process.cpu()? - before);
-    advances.add(report, HTTP[1], "");
+    let each = (0..samples).map(|_| walk.advance_step(&mut agent)).collect::<Result<Vec<_>>>()?;
+    let advances = AdvanceTimings::new(each, begun, served.process.cpu_time()? - before);
+    advances.add_to_report(report, HTTP[1], "");
     Ok(())
 }
 
 /// From the start of the process to its answer to the greeting, on a folder that is used already.
-fn ready(report: &mut Report) -> Result<()> {
-    let folder = folder()?;
-    greeted(folder.path())?;
+fn measure_start_to_ready(report: &mut Report) -> Result<()> {
+    let folder = create_workspace()?;
+    time_to_greeting(folder.path())?;
     let count = if report.is_quick() { 1 } else { 9 };
-    let mut each = (0..count).map(|_| greeted(folder.path())).collect::<Result<Vec<_>>>()?;
+    let mut each =
+        (0..count).map(|_| time_to_greeting(folder.path())).collect::<Result<Vec<_>>>()?;
     each.sort();
     let middle = *each.get(each.len() / 2).context("no samples")?;
     let raw = json!({ "us": middle.as_micros() as u64 });
-    report.add("mcp start to ready (median of 9)", ms(middle), "target <= 15 ms", raw);
+    report.add_row("mcp start to ready (median of 9)", format_ms(middle), "target <= 15 ms", raw);
     Ok(())
 }
 
-fn greeted(folder: &Path) -> Result<Duration> {
+fn time_to_greeting(folder: &Path) -> Result<Duration> {
     let begun = Instant::now();
-    let agent = Agent::greet(Pipes::open(folder)?)?;
+    let agent = McpClient::connect(StdioTransport::spawn_server(folder)?)?;
     let took = begun.elapsed();
     drop(agent);
     Ok(took)
 }
 
-fn memory(report: &mut Report) -> Result<()> {
-    let folder = folder()?;
-    let mut agent = Agent::greet(Pipes::open(folder.path())?)?;
+fn measure_memory(report: &mut Report) -> Result<()> {
+    let folder = create_workspace()?;
+    let mut agent = McpClient::connect(StdioTransport::spawn_server(folder.path())?)?;
     // A file in the folder is read when somebody asks for it.
-    agent.call("workflow_list", &json!({}))?;
+    agent.call_tool("workflow_list", &json!({}))?;
     let mb = agent.wire.memory_mb()?;
-    report.add("mcp memory idle", format!("{mb:.1} MB"), "target <= 20 MB", json!({ "mb": mb }));
+    report.add_row(
+        "mcp memory idle",
+        format!("{mb:.1} MB"),
+        "target <= 20 MB",
+        json!({ "mb": mb }),
+    );
     Ok(())
 }

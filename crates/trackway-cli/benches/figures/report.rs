@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// One figure.
 #[derive(Debug)]
-struct Row {
+struct ReportRow {
     name: String,
     value: String,
     target: String,
@@ -20,10 +20,10 @@ struct Row {
 /// All figures of one run.
 #[derive(Debug)]
 pub(crate) struct Report {
-    wanted: Vec<String>,
+    selected_names: Vec<String>,
     /// Whether only the way of measuring is tried, with figures that mean nothing.
-    quick: bool,
-    rows: Vec<Row>,
+    is_quick: bool,
+    rows: Vec<ReportRow>,
 }
 
 /// As many of everything as a quick run does: enough to go through every line of a row.
@@ -31,35 +31,36 @@ const QUICK_COUNT: usize = 20;
 
 impl Report {
     pub(crate) fn new(wanted: Vec<String>, quick: bool) -> Self {
-        Self { wanted, quick, rows: Vec::new() }
+        Self { selected_names: wanted, is_quick: quick, rows: Vec::new() }
     }
 
     pub(crate) fn is_quick(&self) -> bool {
-        self.quick
+        self.is_quick
     }
 
     /// How many of something are measured.
-    pub(crate) fn count(&self, full: usize) -> usize {
-        if self.quick { full.min(QUICK_COUNT) } else { full }
+    pub(crate) fn scaled_count(&self, full: usize) -> usize {
+        if self.is_quick { full.min(QUICK_COUNT) } else { full }
     }
 
     /// Whether this row is to be measured.
-    pub(crate) fn wants(&self, name: &str) -> bool {
-        self.wanted.is_empty() || self.wanted.iter().any(|part| name.contains(part.as_str()))
+    pub(crate) fn is_selected(&self, name: &str) -> bool {
+        self.selected_names.is_empty()
+            || self.selected_names.iter().any(|part| name.contains(part.as_str()))
     }
 
-    pub(crate) fn add(&mut self, name: &str, value: String, target: &str, raw: Value) {
-        let target = if self.quick { "" } else { target };
+    pub(crate) fn add_row(&mut self, name: &str, value: String, target: &str, raw: Value) {
+        let target = if self.is_quick { "" } else { target };
         eprintln!("{name}: {value}");
-        self.rows.push(Row { name: name.to_owned(), value, target: target.to_owned(), raw });
+        self.rows.push(ReportRow { name: name.to_owned(), value, target: target.to_owned(), raw });
     }
 
-    pub(crate) fn table(&self) -> String {
-        let width = |column: fn(&Row) -> &String| {
+    pub(crate) fn render_table(&self) -> String {
+        let width = |column: fn(&ReportRow) -> &String| {
             self.rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0)
         };
         let (names, values) = (width(|row| &row.name), width(|row| &row.value));
-        let line = |row: &Row| {
+        let line = |row: &ReportRow| {
             let (name, value, target) = (&row.name, &row.value, &row.target);
             format!("{name:<names$}  {value:<values$}  {target}\n")
         };
@@ -67,7 +68,7 @@ impl Report {
     }
 
     /// Writes the rows as JSON beside the build's other output.
-    pub(crate) fn write(&self) -> Result<PathBuf> {
+    pub(crate) fn write_json_file(&self) -> Result<PathBuf> {
         let rows: Vec<_> = self
             .rows
             .iter()
@@ -81,12 +82,12 @@ impl Report {
 
 /// How long each of many things took, and all of them together.
 #[derive(Debug)]
-pub(crate) struct Times {
+pub(crate) struct Timings {
     sorted: Vec<Duration>,
     pub(crate) wall: Duration,
 }
 
-impl Times {
+impl Timings {
     pub(crate) fn new(mut each: Vec<Duration>, begun: Instant) -> Self {
         each.sort();
         Self { sorted: each, wall: begun.elapsed() }
@@ -101,12 +102,12 @@ impl Times {
         self.sorted.get(last * percent / 100).copied().unwrap_or_default()
     }
 
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn format_summary(&self) -> String {
         let (p50, p99) = (self.percentile(50), self.percentile(99));
-        format!("{:>8.0}/s  p50 {}  p99 {}", self.per_second(), ms(p50), ms(p99))
+        format!("{:>8.0}/s  p50 {}  p99 {}", self.per_second(), format_ms(p50), format_ms(p99))
     }
 
-    pub(crate) fn raw(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         json!({
             "count": self.sorted.len(),
             "perSecond": self.per_second(),
@@ -116,6 +117,6 @@ impl Times {
     }
 }
 
-pub(crate) fn ms(span: Duration) -> String {
+pub(crate) fn format_ms(span: Duration) -> String {
     format!("{:.2} ms", span.as_secs_f64() * 1_000.0)
 }

@@ -2,98 +2,114 @@
 
 use trackway_agent::AgentSpec;
 
-use super::here;
+use super::local_server;
 use crate::{
     args,
-    chat::Chat,
-    engine::Engine,
-    exit::Exit,
-    failure::Failure,
+    chat::ChatSession,
+    cli_error::CliError,
+    exit_status::ExitStatus,
     output,
-    place::{Again, Place},
-    signals::Signals,
-    workspace::follow::Following,
+    run_client::RunClient,
+    run_target::{HintOptions, RunTarget},
+    stop_signals::StopSignals,
+    workspace::loader::FollowedAgents,
 };
 
 /// The agent of a conversation.
-struct Partner {
-    engine: Engine,
+struct ChatPartner {
+    engine: RunClient,
     agent: String,
     /// The model, if it is known at the start.
-    label: Option<String>,
+    model_label: Option<String>,
     /// Keeps an agent of this process up to date with its file.
-    _following: Option<Following>,
+    _following: Option<FollowedAgents>,
 }
 
-pub(super) async fn chat(args: args::Chat) -> Result<Exit, Failure> {
-    let mut signals = Signals::install()?;
-    let Partner { engine, agent, label, _following } = partner(&args).await?;
-    let ended = talk(&args, &engine, agent, label.as_deref(), &mut signals).await;
+pub(super) async fn run_chat_command(args: args::ChatArgs) -> Result<ExitStatus, CliError> {
+    let mut signals = StopSignals::install_handlers()?;
+    let ChatPartner { engine, agent, model_label: label, _following } =
+        resolve_partner(&args).await?;
+    let ended = run_conversation(&args, &engine, agent, label.as_deref(), &mut signals).await;
     engine.close().await;
     ended
 }
 
-async fn talk(
-    args: &args::Chat,
-    engine: &Engine,
+async fn run_conversation(
+    args: &args::ChatArgs,
+    engine: &RunClient,
     agent: String,
     label: Option<&str>,
-    signals: &mut Signals,
-) -> Result<Exit, Failure> {
-    let again = Again { place: &args.place, within: &args.within };
-    let mut chat = Chat::new(engine, again, agent, args.json);
-    chat.greet(label)?;
+    signals: &mut StopSignals,
+) -> Result<ExitStatus, CliError> {
+    let again = HintOptions { target: &args.target, workspace_args: &args.workspace_args };
+    let mut chat = ChatSession::new(engine, again, agent, args.json);
+    chat.print_greeting(label)?;
     let session = match &args.session {
         Some(session) => Some(session.clone()),
-        None if args.resume => chat.newest().await?,
+        None if args.resume => chat.newest_session().await?,
         None => None,
     };
     match session {
-        Some(session) => chat.take_up(session).await?,
-        None if args.resume => output::note("There is no earlier session; a new one begins."),
+        Some(session) => chat.resume_session(session).await?,
+        None if args.resume => output::print_note("There is no earlier session; a new one begins."),
         None => {}
     }
-    chat.run(signals).await
+    chat.run_until_exit(signals).await
 }
 
-async fn partner(args: &args::Chat) -> Result<Partner, Failure> {
-    match Place::find(&args.place)? {
-        Place::Server(api) => {
+async fn resolve_partner(args: &args::ChatArgs) -> Result<ChatPartner, CliError> {
+    match RunTarget::resolve(&args.target)? {
+        RunTarget::Server(api) => {
             if !args.folders.workflows.is_empty() {
-                return Err(Failure::new("--workflows is for conversations in this process")
-                    .hint("a server runs this one: name its folders when you start it")
-                    .exit(Exit::Usage));
+                return Err(CliError::new("--workflows is for conversations in this process")
+                    .with_hint("a server runs this one: name its folders when you start it")
+                    .with_exit(ExitStatus::Usage));
             }
-            if args.within.workspace.is_some() {
-                output::note(&format!("The agents are those of the server at {}.", api.url()));
+            if args.workspace_args.workspace.is_some() {
+                output::print_note(&format!(
+                    "The agents are those of the server at {}.",
+                    api.url()
+                ));
             }
             let agent = match &args.agent {
                 Some(agent) => agent.clone(),
-                None => api.default_agent().await?,
+                None => api.default_agent_name().await?,
             };
-            Ok(Partner { engine: Engine::server(api), agent, label: None, _following: None })
+            Ok(ChatPartner {
+                engine: RunClient::from_rest_client(api),
+                agent,
+                model_label: None,
+                _following: None,
+            })
         }
-        place @ Place::Folder { .. } => in_process(args, place).await,
+        place @ RunTarget::Folder { .. } => open_local_partner(args, place).await,
     }
 }
 
 /// An agent of the workspace, in this process.
-async fn in_process(args: &args::Chat, place: Place) -> Result<Partner, Failure> {
-    let workspace = args.within.workspace.as_deref();
-    let (server, loader) = here::workflows(workspace, &args.folders, &args.place.data.folder)?;
-    let following = loader.follow()?;
+async fn open_local_partner(
+    args: &args::ChatArgs,
+    place: RunTarget,
+) -> Result<ChatPartner, CliError> {
+    let workspace = args.workspace_args.workspace.as_deref();
+    let (server, loader) =
+        local_server::build_server_and_loader(workspace, &args.folders, &args.target.data.folder)?;
+    let following = loader.load_and_follow()?;
     let agents = following.agents.borrow().clone();
     let name = args.agent.as_ref().or(agents.default_agent.as_ref());
-    let spec = spec(&agents.specs, name.map(String::as_str))?;
-    let model = agents.stock.model(spec.model.as_deref()).ok();
+    let spec = find_agent_spec(&agents.specs, name.map(String::as_str))?;
+    let model = agents.resources.find_model(spec.model.as_deref()).ok();
     let label = model.map(|model| model.provider.label().to_owned());
     let agent = spec.name.clone();
     let server = server.agents_from(following.agents.clone());
-    let engine = Engine::open_as(place, server, &args.testing).await?;
-    Ok(Partner { engine, agent, label, _following: Some(following) })
+    let engine = RunClient::open_with_server(place, server, &args.testing).await?;
+    Ok(ChatPartner { engine, agent, model_label: label, _following: Some(following) })
 }
 
-fn spec<'a>(specs: &'a [AgentSpec], name: Option<&str>) -> Result<&'a AgentSpec, Failure> {
+fn find_agent_spec<'a>(
+    specs: &'a [AgentSpec],
+    name: Option<&str>,
+) -> Result<&'a AgentSpec, CliError> {
     let found = match name {
         Some(name) => specs.iter().find(|spec| spec.name == name),
         None => specs.first(),
@@ -101,6 +117,6 @@ fn spec<'a>(specs: &'a [AgentSpec], name: Option<&str>) -> Result<&'a AgentSpec,
     found.ok_or_else(|| {
         let name = name.unwrap_or_default();
         let known: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
-        Failure::unknown_workflow(format!("there is no agent {name:?}"), name, &known)
+        CliError::unknown_workflow(format!("there is no agent {name:?}"), name, &known)
     })
 }

@@ -3,29 +3,31 @@
 use serde_json::json;
 
 use crate::{
-    args::ShowConfig,
+    args::ShowConfigArgs,
+    cli_error::CliError,
     config,
-    exit::Exit,
-    failure::Failure,
-    finding, output, text,
-    workspace::{Workspace, shown},
+    exit_status::ExitStatus,
+    finding, output, text_format,
+    workspace::{Workspace, settings},
 };
 
-pub(super) fn show(args: &ShowConfig) -> Result<Exit, Failure> {
-    let folder = config::folder(args.workspace.as_deref())?;
-    let (workspace, findings) = Workspace::read(folder, &config::variable);
-    if let Some(refusal) = finding::refusal(&findings) {
+pub(super) fn show_config(args: &ShowConfigArgs) -> Result<ExitStatus, CliError> {
+    let folder = config::workspace_folder(args.workspace.as_deref())?;
+    let (workspace, findings) = Workspace::load(folder, &config::read_env_var);
+    if let Some(refusal) = finding::error_from_findings(&findings) {
         return Err(refusal.into());
     }
-    let settings = shown::settings(&workspace);
+    let settings = settings::effective_settings(&workspace);
     if args.json {
-        output::json(&json!({ "settings": settings }))?;
-        return Ok(Exit::Done);
+        output::write_json_line(&json!({ "settings": settings }))?;
+        return Ok(ExitStatus::Done);
     }
     let lines = settings.iter().map(|setting| {
         vec![format!("{} = {}", setting.key, setting.value), format!("# {}", setting.from)]
     });
-    let lines = text::table(&lines.collect::<Vec<_>>());
-    lines.iter().try_for_each(|line| output::line(&text::printable(line)))?;
-    Ok(Exit::Done)
+    let lines = text_format::render_table(&lines.collect::<Vec<_>>());
+    lines
+        .iter()
+        .try_for_each(|line| output::write_line(&text_format::replace_control_chars(line)))?;
+    Ok(ExitStatus::Done)
 }

@@ -4,43 +4,50 @@ use serde_json::json;
 
 use super::mcp;
 use crate::{
-    args::Doctor,
+    args::DoctorArgs,
+    cli_error::CliError,
     config,
-    exit::Exit,
-    failure::Failure,
-    finding::{Finding, Level},
-    output, programs, text,
+    exit_status::ExitStatus,
+    finding::{Finding, FindingLevel},
+    output, programs, text_format,
     workspace::{
         Workspace,
-        check::{self, Surroundings},
-        look,
-        stock::Shelf,
+        check::{self, AvailableCapabilities},
+        inspect,
+        open_models::OpenModels,
     },
 };
 
-pub(super) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
-    let folder = config::folder(args.workspace.as_deref())?;
-    let (workspace, mut findings) = Workspace::read(folder, &config::variable);
-    let folders = mcp::folders(&args.folders, &workspace.config, args.workspace.as_deref());
-    let server = programs::bundled(&args.data.folder).workflows(&folders);
-    let there = Surroundings::of(server, &workspace, &folders)?;
-    findings.extend(check::check(&workspace, &there));
-    findings.extend(Shelf::default().renewed(&workspace).1);
-    findings.extend(look::workflows(&folders, &there));
-    findings.extend(look::data(&args.data.folder));
-    findings.extend(look::servers(&workspace).await);
+pub(super) async fn run_doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
+    let folder = config::workspace_folder(args.workspace.as_deref())?;
+    let (workspace, mut findings) = Workspace::load(folder, &config::read_env_var);
+    let folders =
+        mcp::resolve_workflow_folders(&args.folders, &workspace.config, args.workspace.as_deref());
+    let server = programs::bundled_server(&args.data.folder).workflows(&folders);
+    let there = AvailableCapabilities::from_server(server, &workspace, &folders)?;
+    findings.extend(check::check_workspace(&workspace, &there));
+    findings.extend(OpenModels::default().reopen_changed(&workspace).1);
+    findings.extend(inspect::inspect_workflows(&folders, &there));
+    findings.extend(inspect::inspect_data_folder(&args.data.folder));
+    findings.extend(inspect::inspect_mcp_servers(&workspace).await);
     findings.sort_by(|a, b| (a.level, &a.file, a.line).cmp(&(b.level, &b.file, b.line)));
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     if args.json {
-        output::json(&report(&workspace, &findings, errors))?;
+        output::write_json_line(&findings_to_json(&workspace, &findings, errors))?;
     } else {
-        page(&findings, errors).iter().try_for_each(|line| output::line(&text::printable(line)))?;
+        render_findings(&findings, errors)
+            .iter()
+            .try_for_each(|line| output::write_line(&text_format::replace_control_chars(line)))?;
     }
-    Ok(if errors == 0 { Exit::Done } else { Exit::Usage })
+    Ok(if errors == 0 { ExitStatus::Done } else { ExitStatus::Usage })
 }
 
 /// The output for programs.
-fn report(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_json::Value {
+fn findings_to_json(
+    workspace: &Workspace,
+    findings: &[Finding],
+    errors: usize,
+) -> serde_json::Value {
     let models = &workspace.models;
     let agents: Vec<&str> = workspace.agents.iter().map(|agent| agent.spec.name.as_str()).collect();
     json!({
@@ -53,7 +60,7 @@ fn report(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_j
 }
 
 /// The output for people.
-fn page(findings: &[Finding], errors: usize) -> Vec<String> {
+fn render_findings(findings: &[Finding], errors: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in findings {
         lines.push(format!("{}: {finding}", finding.level));
@@ -65,10 +72,13 @@ fn page(findings: &[Finding], errors: usize) -> Vec<String> {
     lines.push(match errors {
         0 => format!(
             "The workspace can be used ({}, {} unused).",
-            text::counted(count(Level::Warning), "warning"),
-            count(Level::Unused)
+            text_format::format_count(count(FindingLevel::Warning), "warning"),
+            count(FindingLevel::Unused)
         ),
-        _ => format!("The workspace cannot be used like this: {}.", text::counted(errors, "error")),
+        _ => format!(
+            "The workspace cannot be used like this: {}.",
+            text_format::format_count(errors, "error")
+        ),
     });
     lines
 }

@@ -7,7 +7,9 @@ use std::{
 
 use anyhow::Context;
 
-use crate::{args::Init, exit::Exit, failure::Failure, output, text};
+use crate::{
+    args::InitProjectArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
+};
 
 /// The checkout that this binary was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -26,19 +28,19 @@ const FILES: &[(&str, &str)] = &[
     ("src/main.rs", include_str!("init/template/main.rs")),
 ];
 
-pub(super) fn init(args: &Init) -> Result<Exit, Failure> {
-    let trackway = checkout(args.trackway.as_deref())?;
+pub(super) fn init_project(args: &InitProjectArgs) -> Result<ExitStatus, CliError> {
+    let trackway = resolve_checkout(args.trackway.as_deref())?;
     // The same versions as the checkout: they are known to build together, and are already
     // downloaded.
     let lock = trackway.join(LOCK);
     let lock = lock.is_file().then_some(lock);
-    let folder = free_folder(&args.dir, lock.is_some())?;
-    let name = package_name(&folder);
+    let folder = create_project_folder(&args.dir, lock.is_some())?;
+    let name = package_name_from_folder(&folder);
     for (path, template) in FILES {
         let library = trackway.join("crates/trackway");
         let text = template
             .replace("{{name}}", &name)
-            .replace("{{trackway}}", &toml_string(&library.to_string_lossy()));
+            .replace("{{trackway}}", &quote_toml_string(&library.to_string_lossy()));
         let file = folder.join(path);
         if let Some(parent) = file.parent() {
             fs::create_dir_all(parent)
@@ -50,31 +52,33 @@ pub(super) fn init(args: &Init) -> Result<Exit, Failure> {
         fs::copy(&lock, folder.join(LOCK))
             .with_context(|| format!("cannot copy {}", lock.display()))?;
     }
-    next_steps(&args.dir).iter().try_for_each(|line| output::line(line))?;
-    Ok(Exit::Done)
+    render_next_steps(&args.dir).iter().try_for_each(|line| output::write_line(line))?;
+    Ok(ExitStatus::Done)
 }
 
-fn checkout(given: Option<&Path>) -> Result<PathBuf, Failure> {
+fn resolve_checkout(given: Option<&Path>) -> Result<PathBuf, CliError> {
     let path = given.unwrap_or(Path::new(BUILT_FROM));
     let usable =
         path.canonicalize().ok().filter(|path| path.join("crates/trackway/Cargo.toml").is_file());
     usable.ok_or_else(|| {
-        Failure::new(format!("{} is not a checkout of Trackway", path.display()))
-            .hint("name one with --trackway PATH: the folder that holds crates/trackway")
-            .exit(Exit::Usage)
+        CliError::new(format!("{} is not a checkout of Trackway", path.display()))
+            .with_hint("name one with --trackway PATH: the folder that holds crates/trackway")
+            .with_exit(ExitStatus::Usage)
     })
 }
 
 /// The folder, created if it is missing. Other files in it do not change.
-fn free_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, Failure> {
+fn create_project_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, CliError> {
     let written = FILES.iter().map(|(path, _)| *path).chain(with_lock.then_some(LOCK));
-    if let Some(taken) = written.filter_map(|path| in_the_way(dir, Path::new(path))).next() {
-        return Err(Failure::new(format!(
+    if let Some(taken) =
+        written.filter_map(|path| find_conflicting_path(dir, Path::new(path))).next()
+    {
+        return Err(CliError::new(format!(
             "{} already exists; nothing was written",
             taken.display()
         ))
-        .hint("name another folder, or move it away")
-        .exit(Exit::Usage));
+        .with_hint("name another folder, or move it away")
+        .with_exit(ExitStatus::Usage));
     }
     let read = || format!("cannot use {}", dir.display());
     fs::create_dir_all(dir).with_context(read)?;
@@ -82,7 +86,7 @@ fn free_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, Failure> {
 }
 
 /// The path that blocks a new file: the file itself, or a file in place of a parent folder.
-fn in_the_way(dir: &Path, path: &Path) -> Option<PathBuf> {
+fn find_conflicting_path(dir: &Path, path: &Path) -> Option<PathBuf> {
     let file = dir.join(path);
     // A broken link also counts as a file.
     if file.symlink_metadata().is_ok() {
@@ -93,7 +97,7 @@ fn in_the_way(dir: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// A package name that Cargo accepts, from the name of the folder.
-fn package_name(folder: &Path) -> String {
+fn package_name_from_folder(folder: &Path) -> String {
     let folder =
         folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
@@ -119,15 +123,15 @@ fn package_name(folder: &Path) -> String {
 }
 
 /// Text as a TOML string; its escapes are those of JSON.
-fn toml_string(text: &str) -> String {
+fn quote_toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn next_steps(dir: &Path) -> Vec<String> {
+fn render_next_steps(dir: &Path) -> Vec<String> {
     let mut steps = if dir == Path::new(".") {
         vec!["A project is in this folder. Next:".to_owned()]
     } else {
-        let dir = text::quoted(&dir.to_string_lossy());
+        let dir = text_format::quote_for_shell(&dir.to_string_lossy());
         vec![format!("A project is in {dir}. Next:"), format!("  cd {dir}")]
     };
     steps.push("  cargo run".to_owned());
@@ -152,7 +156,7 @@ mod tests {
             ("ü", "my"),
             ("/", "my"),
         ] {
-            assert_eq!(package_name(Path::new(folder)), name, "{folder}");
+            assert_eq!(package_name_from_folder(Path::new(folder)), name, "{folder}");
         }
     }
 }

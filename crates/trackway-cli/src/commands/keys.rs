@@ -7,105 +7,108 @@ use trackway_ports::Clock as _;
 use trackway_runtime::SystemClock;
 
 use crate::{
-    args::{CreateKey, ListKeys, RevokeKey, RotateKeys},
-    exit::Exit,
-    failure::Failure,
-    output, text,
+    args::{CreateKeyArgs, ListKeysArgs, RevokeKeyArgs, RotateKeysArgs},
+    cli_error::CliError,
+    exit_status::ExitStatus,
+    output, text_format,
 };
 
 /// `trackway keys create`: creates a key and prints it once.
-pub(super) fn create(args: CreateKey) -> Result<Exit, Failure> {
+pub(super) fn create_key(args: CreateKeyArgs) -> Result<ExitStatus, CliError> {
     let scopes = Scopes::new(args.scopes.iter().map(|scope| scope.as_str()))
-        .map_err(|error| Failure::of(&error).exit(Exit::Usage))?;
+        .map_err(|error| CliError::from_error(&error).with_exit(ExitStatus::Usage))?;
     let caller = Caller::new(&args.tenant, &args.user);
     let file = KeyFile::in_folder(&args.data.folder);
     let (secret, stored) = file.create(NewKey { id: args.id, caller, scopes })?;
     if args.json {
-        let mut key = shown(&stored);
+        let mut key = key_to_json(&stored);
         key["key"] = secret.expose().into();
-        output::json(&key)?;
+        output::write_json_line(&key)?;
     } else {
         // Only the key goes to stdout, so that a script can read it.
-        output::line(secret.expose())?;
+        output::write_line(secret.expose())?;
         let id = stored.key.id();
-        output::note(
+        output::print_note(
             "This is the key; it is not shown again. Send it as `Authorization: Bearer KEY`.",
         );
-        output::note(&format!("Its id is {id}: `trackway keys revoke {id}` ends it."));
+        output::print_note(&format!("Its id is {id}: `trackway keys revoke {id}` ends it."));
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// `trackway keys list`: all keys and their scopes.
-pub(super) fn list(args: &ListKeys) -> Result<Exit, Failure> {
-    let keys = KeyFile::in_folder(&args.data.folder).read()?;
+pub(super) fn list_keys(args: &ListKeysArgs) -> Result<ExitStatus, CliError> {
+    let keys = KeyFile::in_folder(&args.data.folder).load_keys()?;
     if args.json {
-        output::json(&json!({ "keys": keys.iter().map(shown).collect::<Vec<_>>() }))?;
-        return Ok(Exit::Done);
+        output::write_json_line(
+            &json!({ "keys": keys.iter().map(key_to_json).collect::<Vec<_>>() }),
+        )?;
+        return Ok(ExitStatus::Done);
     }
     if keys.is_empty() {
-        output::note("No keys.");
-        return Ok(Exit::Done);
+        output::print_note("No keys.");
+        return Ok(ExitStatus::Done);
     }
     let head = ["ID", "TENANT", "USER", "CREATED", "SCOPES"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(keys.iter().map(row)).collect();
-    text::table(&rows).iter().try_for_each(|line| output::line(line))?;
-    Ok(Exit::Done)
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(keys.iter().map(key_table_row)).collect();
+    text_format::render_table(&rows).iter().try_for_each(|line| output::write_line(line))?;
+    Ok(ExitStatus::Done)
 }
 
-fn row(stored: &StoredKey) -> Vec<String> {
+fn key_table_row(stored: &StoredKey) -> Vec<String> {
     let (key, caller) = (&stored.key, stored.key.caller());
     let scopes: Vec<&str> = key.scopes().iter().map(|scope| scope.as_str()).collect();
     vec![
         key.id().to_owned(),
         caller.tenant.to_string(),
         caller.user.to_string(),
-        text::moment(&stored.created_at),
+        text_format::format_timestamp(&stored.created_at),
         scopes.join(" "),
     ]
 }
 
 /// `trackway keys revoke`: ends a key.
-pub(super) fn revoke(args: &RevokeKey) -> Result<Exit, Failure> {
+pub(super) fn revoke_key(args: &RevokeKeyArgs) -> Result<ExitStatus, CliError> {
     let revoked = KeyFile::in_folder(&args.data.folder).revoke(&args.id)?;
     if args.json {
-        output::json(&shown(&revoked))?;
+        output::write_json_line(&key_to_json(&revoked))?;
     } else {
-        output::line(&format!("{} revoked", revoked.key.id()))?;
+        output::write_line(&format!("{} revoked", revoked.key.id()))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// `trackway keys rotate`: a new key signs the tokens of agents from here on.
-pub(super) fn rotate(args: &RotateKeys) -> Result<Exit, Failure> {
+pub(super) fn rotate_token_keys(args: &RotateKeysArgs) -> Result<ExitStatus, CliError> {
     let folder = &args.data.folder;
     if !folder.is_dir() {
-        return Err(Failure::new(format!("there is no folder {}", folder.display()))
-            .hint("name the data folder with --data or TRACKWAY_DATA")
-            .exit(Exit::Usage));
+        return Err(CliError::new(format!("there is no folder {}", folder.display()))
+            .with_hint("name the data folder with --data or TRACKWAY_DATA")
+            .with_exit(ExitStatus::Usage));
     }
     let rotated = KeyRing::rotate(folder, SystemClock.now(), args.retire_older_than)
-        .map_err(|error| Failure::of(&error))?;
+        .map_err(|error| CliError::from_error(&error))?;
     if args.json {
-        output::json(&json!({
+        output::write_json_line(&json!({
             "active": rotated.active,
             "valid": rotated.valid,
             "retired": rotated.retired,
         }))?;
     } else {
-        output::line(&rotated.active)?;
-        output::note("This key signs tokens from now on, also in servers that are running.");
-        output::note(&format!(
+        output::write_line(&rotated.active)?;
+        output::print_note("This key signs tokens from now on, also in servers that are running.");
+        output::print_note(&format!(
             "Earlier keys whose tokens stay good: {}. Retired: {}.",
             rotated.valid.len(),
             rotated.retired.len()
         ));
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// A key as JSON, without its hash.
-fn shown(stored: &StoredKey) -> Value {
+fn key_to_json(stored: &StoredKey) -> Value {
     let (key, caller) = (&stored.key, stored.key.caller());
     json!({
         "id": key.id(),

@@ -8,52 +8,69 @@ use std::{
     sync::Arc,
 };
 
-use trackway_mcp::{Door, KeyRing, Switches};
-use trackway_ports::{Clock as _, Faults, Journal, NoFaults};
-use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
+use trackway_mcp::{CheckpointSwitches, KeyRing, McpDoor};
+use trackway_ports::{Clock as _, FaultInjector, Journal, NoFaultInjection};
+use trackway_runtime::{Catalogue, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{
-    args::{Folders, Mcp, Switch, Written},
+    args::{GuidedWorkflowArgs, McpArgs, OnOff, WorkflowFolderArgs},
+    cli_error::CliError,
     config::Config,
-    exit::Exit,
-    failure::Failure,
-    fault::Crash,
+    exit_status::ExitStatus,
+    fault_injection::AbortAtFaultPoint,
     workspace::WORKFLOWS,
 };
 
-pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
+pub(super) async fn serve_mcp_over_stdio(args: McpArgs) -> Result<ExitStatus, CliError> {
     let config = Config::load(args.workspace.as_deref())?;
-    let faults: Arc<dyn Faults> = match args.testing.fault {
-        Some(point) => Arc::new(Crash::at(point)),
-        None => Arc::new(NoFaults),
+    let faults: Arc<dyn FaultInjector> = match args.testing.fault {
+        Some(point) => Arc::new(AbortAtFaultPoint::new(point)),
+        None => Arc::new(NoFaultInjection),
     };
     let data = &args.data.folder;
     // The store first: it creates the folder if it is missing.
-    let store = trackway_sqlite::Options { faults: faults.clone(), ..Default::default() };
+    let store = trackway_sqlite::SqliteOptions { faults: faults.clone(), ..Default::default() };
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(data, store)?);
-    let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
-    let guide = Guide::new(GuideOptions {
+    let ring =
+        KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
+    let guide = GuidedRuns::new(GuidedRunOptions {
         journal: journal.clone(),
-        catalogue: Arc::new(catalogue(&args.written.folders, &config, args.workspace.as_deref())),
+        catalogue: Arc::new(build_catalogue(
+            &args.guided.folders,
+            &config,
+            args.workspace.as_deref(),
+        )),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
         faults,
     });
-    let door = Door::new(guide, Arc::new(ring), switches(&args.written, &config));
+    let door = McpDoor::new(guide, Arc::new(ring), resolve_switches(&args.guided, &config));
     let served = door.serve_stdio().await;
     journal.close().await;
-    served.map_err(|error| Failure::of(&error))?;
-    Ok(Exit::Done)
+    served.map_err(|error| CliError::from_error(&error))?;
+    Ok(ExitStatus::Done)
 }
 
-fn catalogue(named: &Folders, config: &Config, workspace: Option<&Path>) -> Catalogue {
-    let folders = folders(named, config, workspace);
-    if are_named(named, config) { Catalogue::named(folders) } else { Catalogue::new(folders) }
+fn build_catalogue(
+    named: &WorkflowFolderArgs,
+    config: &Config,
+    workspace: Option<&Path>,
+) -> Catalogue {
+    let folders = resolve_workflow_folders(named, config, workspace);
+    if has_configured_folders(named, config) {
+        Catalogue::with_required_folders(folders)
+    } else {
+        Catalogue::new(folders)
+    }
 }
 
 /// The named folders, else those of the configuration, else the default folder next to it.
-pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>) -> Vec<PathBuf> {
+pub(super) fn resolve_workflow_folders(
+    named: &WorkflowFolderArgs,
+    config: &Config,
+    workspace: Option<&Path>,
+) -> Vec<PathBuf> {
     let folders = match &config.workflows.folders {
         _ if !named.workflows.is_empty() => &named.workflows,
         Some(folders) => folders,
@@ -66,16 +83,19 @@ pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>
 }
 
 /// Whether the user named the folders. A missing default folder is not reported.
-pub(super) fn are_named(named: &Folders, config: &Config) -> bool {
+pub(super) fn has_configured_folders(named: &WorkflowFolderArgs, config: &Config) -> bool {
     !named.workflows.is_empty() || config.workflows.folders.is_some()
 }
 
-pub(super) fn switches(written: &Written, config: &Config) -> Switches {
-    let on = |said: Option<Switch>, configured| match said {
-        Some(said) => said == Switch::On,
+pub(super) fn resolve_switches(
+    written: &GuidedWorkflowArgs,
+    config: &Config,
+) -> CheckpointSwitches {
+    let on = |said: Option<OnOff>, configured| match said {
+        Some(said) => said == OnOff::On,
         None => configured,
     };
-    Switches {
+    CheckpointSwitches {
         checkpoints: on(written.checkpoints, config.mcp.checkpoints),
         session_checkpoints: on(written.session_checkpoints, config.mcp.session_checkpoints),
     }

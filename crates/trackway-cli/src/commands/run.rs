@@ -8,81 +8,88 @@ use trackway::{
 use trackway_runtime::Error;
 
 use crate::{
-    args::Run,
-    ask::Asker,
-    commands::{here, parse_input},
-    engine::Engine,
-    exit::Exit,
-    failure::Failure,
-    follow::Follow,
-    place::{Again, Place},
-    screen::Screen,
-    signals::Signals,
+    answer_source::AnswerSource,
+    args::RunArgs,
+    cli_error::CliError,
+    commands::{local_server, parse_input},
+    exit_status::ExitStatus,
+    run_client::RunClient,
+    run_follower::RunFollower,
+    run_screen::RunScreen,
+    run_target::{HintOptions, RunTarget},
+    stop_signals::StopSignals,
 };
 
-pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
+pub(super) async fn run_workflow(args: RunArgs) -> Result<ExitStatus, CliError> {
     let request = StartRequest {
         workflow: args.name.clone(),
         input: args.input.as_deref().map_or_else(|| Ok(json!({})), parse_input)?,
         session_id: args.session.clone(),
     };
-    let mut signals = Signals::install()?;
-    let place = Place::find(&args.place)?;
+    let mut signals = StopSignals::install_handlers()?;
+    let place = RunTarget::resolve(&args.target)?;
     let engine = match place {
-        Place::Folder { ref path, .. } => {
-            let server = here::all(args.within.workspace.as_deref(), &args.folders, path)?;
-            known(&server, &args.name)?;
-            Engine::open_as(place, server, &args.testing).await?
+        RunTarget::Folder { ref path, .. } => {
+            let server = local_server::build_server_with_agents(
+                args.workspace_args.workspace.as_deref(),
+                &args.folders,
+                path,
+            )?;
+            check_workflow_exists(&server, &args.name)?;
+            RunClient::open_with_server(place, server, &args.testing).await?
         }
         // The server has its own workflow folders.
-        Place::Server(api) if args.folders.workflows.is_empty() => Engine::server(api),
-        Place::Server(_) => {
-            return Err(Failure::new("--workflows is for runs in this process")
-                .hint("a server runs this one: name its folders when you start it")
-                .exit(Exit::Usage));
+        RunTarget::Server(api) if args.folders.workflows.is_empty() => {
+            RunClient::from_rest_client(api)
+        }
+        RunTarget::Server(_) => {
+            return Err(CliError::new("--workflows is for runs in this process")
+                .with_hint("a server runs this one: name its folders when you start it")
+                .with_exit(ExitStatus::Usage));
         }
     };
-    let ended = drive(&args, &engine, request, &mut signals).await;
+    let ended = start_and_follow(&args, &engine, request, &mut signals).await;
     engine.close().await;
     ended
 }
 
 /// Checked before anything is opened, so that a mistyped name creates no folder.
-fn known(server: &Server, name: &str) -> Result<(), Failure> {
-    let registry = server.registry().map_err(|error| Failure::of(&error))?;
+fn check_workflow_exists(server: &Server, name: &str) -> Result<(), CliError> {
+    let registry = server.registry().map_err(|error| CliError::from_error(&error))?;
     if registry.get(name).is_some() {
         return Ok(());
     }
     let known: Vec<String> =
         registry.list().iter().map(|program| program.info().name.clone()).collect();
-    let why = registry.why_not(name);
+    let why = registry.unavailable_reason(name);
     let error = Error::UnknownWorkflow { name: name.to_owned(), known, why };
     Err(RunsError::Runtime(error).into())
 }
 
-async fn drive(
-    args: &Run,
-    engine: &Engine,
+async fn start_and_follow(
+    args: &RunArgs,
+    engine: &RunClient,
     request: StartRequest,
-    signals: &mut Signals,
-) -> Result<Exit, Failure> {
-    let mut asker = Asker::new(args.json);
-    let Some(run) = start(args, engine, request, &mut asker, signals).await? else {
-        return Ok(Exit::Interrupted);
+    signals: &mut StopSignals,
+) -> Result<ExitStatus, CliError> {
+    let mut asker = AnswerSource::new(args.json);
+    let Some(run) = start_run(args, engine, request, &mut asker, signals).await? else {
+        return Ok(ExitStatus::Interrupted);
     };
-    let again = Again { place: &args.place, within: &args.within };
-    let follow = Follow::new(engine, Screen::new(args.json), again, run.summary.id, 0).await?;
-    follow.run(&mut asker, signals).await
+    let again = HintOptions { target: &args.target, workspace_args: &args.workspace_args };
+    let follow =
+        RunFollower::new(engine, RunScreen::new(args.json), again, run.summary.id, 0).await?;
+    follow.run_until_stopped(&mut asker, signals).await
 }
 
 /// Starts the run. Asks for required input that is missing. `None`: interrupted.
-async fn start(
-    args: &Run,
-    engine: &Engine,
+async fn start_run(
+    args: &RunArgs,
+    engine: &RunClient,
     mut request: StartRequest,
-    asker: &mut Asker,
-    signals: &mut Signals,
-) -> Result<Option<RunDetail>, Failure> {
+    asker: &mut AnswerSource,
+    signals: &mut StopSignals,
+) -> Result<Option<RunDetail>, CliError> {
     let mut asked = false;
     loop {
         let failure = match engine.start(request.clone()).await {
@@ -96,12 +103,12 @@ async fn start(
         let problems = if asked { invalid.problems.as_slice() } else { &[] };
         let filled = tokio::select! {
             biased;
-            () = signals.next() => return Ok(None),
-            filled = asker.fill(&invalid.schema, problems) => filled?,
+            () = signals.wait_for_signal() => return Ok(None),
+            filled = asker.answer_schema(&invalid.schema, problems) => filled?,
         };
         match filled {
             Some(input) => request.input = input,
-            None => return Err(failure.hint("give the input with --input JSON")),
+            None => return Err(failure.with_hint("give the input with --input JSON")),
         }
         asked = true;
     }

@@ -1,8 +1,8 @@
 //! `trackway runs …`: commands on existing runs.
 
 pub(super) mod fork;
-mod guided;
 pub(super) mod list;
+mod local_guide;
 pub(super) mod replay_check;
 pub(super) mod resume;
 pub(super) mod show;
@@ -13,73 +13,84 @@ use serde_json::json;
 use trackway::api::RunDetail;
 use trackway_domain::Access;
 
-use self::guided::{Desk, refused};
+use self::local_guide::{LocalGuide, guide_error_to_cli};
 use crate::{
-    args::{self, Migrate, OneRun, Testing},
-    engine::Engine,
-    exit::Exit,
-    failure::Failure,
-    output,
-    place::Place,
-    programs,
+    args::{self, FaultInjectionArgs, MigrateRunArgs, RunRefArgs},
+    cli_error::CliError,
+    exit_status::ExitStatus,
+    output, programs,
+    run_client::RunClient,
+    run_target::RunTarget,
 };
 
 /// `trackway runs adopt`: lets an imported run go on here.
-pub(super) async fn adopt(args: OneRun) -> Result<Exit, Failure> {
-    let engine = for_one_run(&args.place).await?;
+pub(super) async fn adopt_run(args: RunRefArgs) -> Result<ExitStatus, CliError> {
+    let engine = open_client_for_one_run(&args.target).await?;
     let adopted = engine.adopt(args.id).await;
     engine.close().await;
-    tell(&adopted?, args.json)
+    print_run(&adopted?, args.json)
 }
 
 /// `trackway runs cancel`: ends a run.
-pub(super) async fn cancel(args: OneRun) -> Result<Exit, Failure> {
-    let engine = for_one_run(&args.place).await?;
+pub(super) async fn cancel_run(args: RunRefArgs) -> Result<ExitStatus, CliError> {
+    let engine = open_client_for_one_run(&args.target).await?;
     let canceled = engine.cancel(args.id).await;
     if let Ok(run) = &canceled
-        && engine.is_here()
+        && engine.is_local()
     {
-        engine.let_end(run.children.iter().filter_map(|id| id.parse().ok()).collect()).await;
+        engine
+            .wait_for_children_to_end(
+                run.children.iter().filter_map(|id| id.parse().ok()).collect(),
+            )
+            .await;
     }
     engine.close().await;
-    tell(&canceled?, args.json)
+    print_run(&canceled?, args.json)
 }
 
 /// `trackway runs migrate`: moves a run that an agent drives to the current version of its workflow
 /// file.
-pub(super) async fn migrate(args: Migrate) -> Result<Exit, Failure> {
-    let desk = Desk::open(&args.data.folder, &args.folders, None)?;
+pub(super) async fn migrate_run(args: MigrateRunArgs) -> Result<ExitStatus, CliError> {
+    let desk = LocalGuide::open_existing(&args.data.folder, &args.folders, None)?;
     let migrated = desk.guide.migrate(&Access::local(), args.id).await;
     desk.close().await;
-    let migrated = migrated.map_err(|error| refused(&error))?;
+    let migrated = migrated.map_err(|error| guide_error_to_cli(&error))?;
     if args.json {
-        output::json(&json!({
+        output::write_json_line(&json!({
             "runId": args.id,
             "from": migrated.from,
             "to": migrated.to,
             "nodes": migrated.nodes,
         }))?;
     } else if migrated.nodes.is_empty() {
-        output::line(&format!("{} already uses {}", args.id, migrated.to))?;
+        output::write_line(&format!("{} already uses {}", args.id, migrated.to))?;
     } else {
         let (count, to) = (migrated.nodes.len(), migrated.to);
         let nodes = if count == 1 { "node" } else { "nodes" };
-        output::line(&format!("{}: {count} {nodes} from {} to {to}", args.id, migrated.from))?;
+        output::write_line(&format!(
+            "{}: {count} {nodes} from {} to {to}",
+            args.id, migrated.from
+        ))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// An engine that does not continue the other runs of the folder.
-async fn for_one_run(place: &args::Place) -> Result<Engine, Failure> {
-    let server = |data: &Path| Ok(programs::bundled(data).without_recovery());
-    Engine::open_existing(Place::find(place)?, server, &Testing { fault: None }).await
+async fn open_client_for_one_run(place: &args::RunTargetArgs) -> Result<RunClient, CliError> {
+    let server = |data: &Path| Ok(programs::bundled_server(data).without_recovery());
+    RunClient::open_existing(
+        RunTarget::resolve(place)?,
+        server,
+        &FaultInjectionArgs { fault: None },
+    )
+    .await
 }
 
-fn tell(run: &RunDetail, as_json: bool) -> Result<Exit, Failure> {
+fn print_run(run: &RunDetail, as_json: bool) -> Result<ExitStatus, CliError> {
     if as_json {
-        output::json(run)?;
+        output::write_json_line(run)?;
     } else {
-        output::line(&format!("{} {}", run.summary.id, run.summary.state))?;
+        output::write_line(&format!("{} {}", run.summary.id, run.summary.state))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }

@@ -3,58 +3,65 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
-use trackway::{Bound, Mcp, Server};
+use trackway::{BoundServer, McpOptions, Server};
 
 use super::mcp;
 use crate::{
-    args::{Profile, Serve},
+    args::{ServeArgs, ServerProfile},
+    cli_error::CliError,
     config,
-    exit::Exit,
-    failure::Failure,
-    fault::Crash,
+    exit_status::ExitStatus,
+    fault_injection::AbortAtFaultPoint,
     output, programs,
-    signals::Signals,
-    text,
-    workspace::{Workspace, apply, follow::Loader},
+    stop_signals::StopSignals,
+    text_format,
+    workspace::{Workspace, apply_config, loader::WorkspaceLoader},
 };
 
 /// How long open connections may delay the end of a server.
 /// Limit (CLI): time that open connections may delay the end of a server.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
-pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
+pub(super) async fn run_server(args: ServeArgs) -> Result<ExitStatus, CliError> {
     // Before the address is printed: a reader of it may send a signal immediately.
-    let mut signals = Signals::install()?;
-    let folder = config::folder(args.workspace.as_deref())?;
-    let (workspace, _) = Workspace::read(folder, &config::variable);
-    let server = programs(args.profile, &args.data.folder, args.conformance.streaming_timeout);
+    let mut signals = StopSignals::install_handlers()?;
+    let folder = config::workspace_folder(args.workspace.as_deref())?;
+    let (workspace, _) = Workspace::load(folder, &config::read_env_var);
+    let server =
+        build_program_server(args.profile, &args.data.folder, args.conformance.streaming_timeout);
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
-    let folders = mcp::folders(&args.written.folders, &workspace.config, args.workspace.as_deref());
-    let switches = mcp::switches(&args.written, &workspace.config);
-    let server = match mcp::are_named(&args.written.folders, &workspace.config) {
+    let folders = mcp::resolve_workflow_folders(
+        &args.guided.folders,
+        &workspace.config,
+        args.workspace.as_deref(),
+    );
+    let switches = mcp::resolve_switches(&args.guided, &workspace.config);
+    let server = match mcp::has_configured_folders(&args.guided.folders, &workspace.config) {
         true => server.workflows(&folders),
-        false => server.workflows_if_any(&folders),
+        false => server.optional_workflows(&folders),
     };
     let server = server.mcp(
-        Mcp::new()
+        McpOptions::new()
             .checkpoints(switches.checkpoints)
             .session_checkpoints(switches.session_checkpoints),
     );
     let make = {
         let (data, folders) = (args.data.folder.clone(), folders.clone());
         let patience = args.conformance.streaming_timeout;
-        move || programs(args.profile, &data, patience).workflows(&folders)
+        move || build_program_server(args.profile, &data, patience).workflows(&folders)
     };
-    let following = Loader::new(folder, &folders, make).follow()?;
-    let mut server = apply(workspace.config, server)?.agents_from(following.agents.clone());
+    let following = WorkspaceLoader::new(folder, &folders, make).load_and_follow()?;
+    let mut server = apply_config(workspace.config, server)?.agents_from(following.agents.clone());
     if let Some(point) = args.testing.fault {
-        server = server.faults(Arc::new(Crash::at(point)));
+        server = server.faults(Arc::new(AbortAtFaultPoint::new(point)));
     }
     let bound = server.bind().await?;
     if args.json {
-        output::json(&announcement(&bound, &args.data.folder))?;
+        output::write_json_line(&announcement_json(&bound, &args.data.folder))?;
     } else {
-        page(&bound, &args.data.folder).iter().try_for_each(|line| output::line(line))?;
+        render_announcement(&bound, &args.data.folder)
+            .iter()
+            .try_for_each(|line| output::write_line(line))?;
     }
     let (end, ending) = tokio::sync::oneshot::channel();
     let mut serving = std::pin::pin!(bound.serve(async {
@@ -63,31 +70,31 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     }));
     tokio::select! {
         // It ends without a signal only when something failed.
-        served = &mut serving => return Ok(served.map(|()| Exit::Done)?),
-        () = signals.next() => {}
+        served = &mut serving => return Ok(served.map(|()| ExitStatus::Done)?),
+        () = signals.wait_for_signal() => {}
     }
     let _ = end.send(());
     tokio::select! {
         served = &mut serving => served?,
         // All acknowledged data is durable, so an early exit loses nothing.
-        () = signals.next() => output::note("Not waiting for open connections."),
-        () = tokio::time::sleep(FAREWELL_MAX) => output::note("Some connections stayed open; leaving them."),
+        () = signals.wait_for_signal() => output::print_note("Not waiting for open connections."),
+        () = tokio::time::sleep(FAREWELL_MAX) => output::print_note("Some connections stayed open; leaving them."),
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// What is served in addition to the workspace.
-fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server {
+fn build_program_server(profile: Option<ServerProfile>, data: &Path, patience: Duration) -> Server {
     match profile {
-        None => programs::bundled(data),
-        Some(Profile::Tck) => programs::conformance(data, patience),
+        None => programs::bundled_server(data),
+        Some(ServerProfile::Tck) => programs::conformance_server(data, patience),
     }
 }
 
 /// The output for programs: one line; only `url` is a stable field.
-fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
+fn announcement_json(bound: &BoundServer, data: &Path) -> serde_json::Value {
     let url = bound.url();
-    let agents: Vec<_> = names(bound)
+    let agents: Vec<_> = program_names(bound)
         .into_iter()
         .map(|(name, _)| json!({ "name": name, "url": format!("{url}/a2a/agents/{name}") }))
         .collect();
@@ -99,20 +106,20 @@ fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
 }
 
 /// The output for people.
-fn page(bound: &Bound, data: &Path) -> Vec<String> {
+fn render_announcement(bound: &BoundServer, data: &Path) -> Vec<String> {
     let url = bound.url();
     let mut lines = vec![
         format!("Trackway is serving at {url}"),
         String::new(),
         "Agents (A2A 1.0 and 0.3):".to_owned(),
     ];
-    let rows: Vec<Vec<String>> = names(bound)
+    let rows: Vec<Vec<String>> = program_names(bound)
         .into_iter()
         .map(|(name, description)| {
             vec![format!("  {name}"), format!("{url}/a2a/agents/{name}"), description]
         })
         .collect();
-    lines.extend(text::table(&rows));
+    lines.extend(text_format::render_table(&rows));
     let message =
         r#"{"role":"ROLE_USER","messageId":"try-'$(date +%s)'","parts":[{"text":"hello"}]}"#;
     let call = format!(
@@ -142,7 +149,7 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     lines
 }
 
-fn names(bound: &Bound) -> Vec<(String, String)> {
+fn program_names(bound: &BoundServer) -> Vec<(String, String)> {
     let programs = bound.runtime().registry().list();
     programs
         .iter()

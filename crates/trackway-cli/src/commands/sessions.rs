@@ -19,97 +19,98 @@ use trackway_ports::Journal;
 use trackway_sqlite::SqliteJournal;
 
 use crate::{
-    args::{ListSessions, OneSession, Sessions, Whose},
-    exit::Exit,
-    failure::Failure,
-    output, place, text,
+    args::{ListSessionsArgs, SessionOwnerArgs, SessionRefArgs, SessionsCommand},
+    cli_error::CliError,
+    exit_status::ExitStatus,
+    output, run_target, text_format,
 };
 
-pub(super) async fn sessions(command: Sessions) -> Result<Exit, Failure> {
+pub(super) async fn run_sessions_command(command: SessionsCommand) -> Result<ExitStatus, CliError> {
     match command {
-        Sessions::List(args) => list(&args).await,
-        Sessions::Show(args) => show::show(&args).await,
-        Sessions::Graph(args) => graph::graph(&args).await,
-        Sessions::Find(args) => find::find(&args).await,
-        Sessions::Notes(args) => notes(&args).await,
-        Sessions::Export(args) => export::export(&args).await,
-        Sessions::Import(args) => import::import(&args).await,
-        Sessions::Prune(args) => prune::prune(&args).await,
+        SessionsCommand::List(args) => list_sessions(&args).await,
+        SessionsCommand::Show(args) => show::show_session(&args).await,
+        SessionsCommand::Graph(args) => graph::print_session_graph(&args).await,
+        SessionsCommand::Find(args) => find::find_node_by_token(&args).await,
+        SessionsCommand::Notes(args) => print_session_notes(&args).await,
+        SessionsCommand::Export(args) => export::export_session(&args).await,
+        SessionsCommand::Import(args) => import::import_session(&args).await,
+        SessionsCommand::Prune(args) => prune::prune_sessions(&args).await,
     }
 }
 
 /// `trackway sessions list`: lists sessions.
-async fn list(args: &ListSessions) -> Result<Exit, Failure> {
+async fn list_sessions(args: &ListSessionsArgs) -> Result<ExitStatus, CliError> {
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-    let sessions = reader(&args.whose)?.list(limit).await?;
-    if args.whose.json {
-        output::json(&sessions)?;
-        return Ok(Exit::Done);
+    let sessions = open_sessions_reader(&args.owner)?.list_sessions(limit).await?;
+    if args.owner.json {
+        output::write_json_line(&sessions)?;
+        return Ok(ExitStatus::Done);
     }
     if sessions.is_empty() {
-        output::note("No sessions.");
-        return Ok(Exit::Done);
+        output::print_note("No sessions.");
+        return Ok(ExitStatus::Done);
     }
     let head = ["SESSION", "RUNS", "UPDATED", "WORKFLOWS"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(sessions.iter().map(row)).collect();
-    text::table(&rows).iter().try_for_each(|line| output::line(line))?;
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(sessions.iter().map(session_table_row)).collect();
+    text_format::render_table(&rows).iter().try_for_each(|line| output::write_line(line))?;
     if sessions.len() == limit {
-        output::note("hint: there may be more: --limit N shows them");
+        output::print_note("hint: there may be more: --limit N shows them");
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn row(session: &SessionSummary) -> Vec<String> {
+fn session_table_row(session: &SessionSummary) -> Vec<String> {
     vec![
         session.session_id.to_string(),
         session.runs.to_string(),
-        text::moment(&session.updated_at),
+        text_format::format_timestamp(&session.updated_at),
         session.workflows.join(", "),
     ]
 }
 
 /// `trackway sessions notes`: the notes on a session itself.
-async fn notes(args: &OneSession) -> Result<Exit, Failure> {
-    let sessions = reader(&args.whose)?;
-    if args.whose.json {
-        let view = sessions.view(&args.id).await?;
+async fn print_session_notes(args: &SessionRefArgs) -> Result<ExitStatus, CliError> {
+    let sessions = open_sessions_reader(&args.owner)?;
+    if args.owner.json {
+        let view = sessions.load_session(&args.id).await?;
         let notes: Vec<_> = view
             .notes()
             .iter()
             .map(|note| json!({ "at": note.at.to_string(), "markdown": note.markdown }))
             .collect();
-        output::json(&notes)?;
-        return Ok(Exit::Done);
+        output::write_json_line(&notes)?;
+        return Ok(ExitStatus::Done);
     }
-    let page = sessions.notes(&args.id).await?;
+    let page = sessions.render_notes_markdown(&args.id).await?;
     if page.is_empty() {
-        output::note("No notes on this session.");
+        output::print_note("No notes on this session.");
     } else {
-        output::line(text::printable(&page).trim_end())?;
+        output::write_line(text_format::replace_control_chars(&page).trim_end())?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// The sessions in a folder that must exist.
-fn reader(whose: &Whose) -> Result<SessionsReader, Failure> {
-    let journal = Arc::new(place::existing(&whose.data.folder)?);
-    Ok(SessionsReader::of(journal, whose.access()))
+fn open_sessions_reader(whose: &SessionOwnerArgs) -> Result<SessionsReader, CliError> {
+    let journal = Arc::new(run_target::open_existing_store(&whose.data.folder)?);
+    Ok(SessionsReader::for_access(journal, whose.access()))
 }
 
 /// The folder's store, opened for writing. A missing folder is created.
-fn writer(folder: &Path) -> Result<Arc<dyn Journal>, Failure> {
+fn open_journal_for_writing(folder: &Path) -> Result<Arc<dyn Journal>, CliError> {
     Ok(Arc::new(SqliteJournal::open(folder)?))
 }
 
-impl From<SessionsError> for Failure {
+impl From<SessionsError> for CliError {
     fn from(error: SessionsError) -> Self {
-        let failure = Self::of(&error).code(error.code().as_str());
+        let failure = Self::from_error(&error).with_code(error.code().as_str());
         match error {
-            SessionsError::Unknown { id, known } => match nearest(id.as_str(), &known) {
-                Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
-                None => failure.hint("`trackway sessions list` shows them"),
+            SessionsError::UnknownSession { id, known } => match nearest(id.as_str(), &known) {
+                Some(meant) => failure.with_hint(format!("did you mean {meant:?}?")),
+                None => failure.with_hint("`trackway sessions list` shows them"),
             },
-            SessionsError::Damaged { .. } => failure.hint(
+            SessionsError::Damaged { .. } => failure.with_hint(
                 "a bundle holds whole logs only; `--format markdown` or `--format pdf` writes what can be read",
             ),
             _ => failure,

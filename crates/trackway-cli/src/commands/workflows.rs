@@ -10,40 +10,43 @@ mod show;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use trackway_definition::Fault;
-use trackway_runtime::{Catalogue, Invalid, Known};
+use trackway_definition::Finding;
+use trackway_runtime::{Catalogue, CatalogueEntry, InvalidFile};
 
 use super::mcp;
 use crate::{
-    args::{Library, Workflows},
+    args::{WorkflowLibraryArgs, WorkflowsCommand},
+    cli_error::CliError,
     config::Config,
-    exit::Exit,
-    failure::Failure,
+    exit_status::ExitStatus,
 };
 
-pub(super) fn workflows(command: &Workflows) -> Result<Exit, Failure> {
+pub(super) fn run_workflows_command(command: &WorkflowsCommand) -> Result<ExitStatus, CliError> {
     match command {
-        Workflows::List(args) => list::list(args),
-        Workflows::Check(args) => check::check(args),
-        Workflows::Show(args) => show::show(args),
+        WorkflowsCommand::List(args) => list::list_workflows(args),
+        WorkflowsCommand::Check(args) => check::check_workflow_files(args),
+        WorkflowsCommand::Show(args) => show::show_workflow(args),
     }
 }
 
 /// The workflow folders of a workspace, and whether the user named them.
-fn folders(library: &Library) -> Result<(Vec<PathBuf>, bool), Failure> {
+fn resolve_library_folders(
+    library: &WorkflowLibraryArgs,
+) -> Result<(Vec<PathBuf>, bool), CliError> {
     let config = Config::load(library.workspace.as_deref())?;
-    let folders = mcp::folders(&library.folders, &config, library.workspace.as_deref());
-    Ok((folders, mcp::are_named(&library.folders, &config)))
+    let folders =
+        mcp::resolve_workflow_folders(&library.folders, &config, library.workspace.as_deref());
+    Ok((folders, mcp::has_configured_folders(&library.folders, &config)))
 }
 
-fn catalogue(library: &Library) -> Result<Catalogue, Failure> {
-    let (folders, named) = folders(library)?;
-    Ok(if named { Catalogue::named(folders) } else { Catalogue::new(folders) })
+fn open_catalogue(library: &WorkflowLibraryArgs) -> Result<Catalogue, CliError> {
+    let (folders, named) = resolve_library_folders(library)?;
+    Ok(if named { Catalogue::with_required_folders(folders) } else { Catalogue::new(folders) })
 }
 
 /// One problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Finding {
+struct WorkflowFinding {
     file: String,
     line: Option<u32>,
     /// JSON pointer into the file; empty for the file as a whole.
@@ -52,8 +55,8 @@ struct Finding {
     suggestion: Option<String>,
 }
 
-impl Finding {
-    fn json(&self) -> Value {
+impl WorkflowFinding {
+    fn to_json(&self) -> Value {
         json!({
             "file": self.file,
             "line": self.line,
@@ -64,7 +67,7 @@ impl Finding {
     }
 
     /// `workflows/a.yaml, line 3, /steps/0: …`, with the hint on a line of its own.
-    fn lines(&self) -> Vec<String> {
+    fn render_lines(&self) -> Vec<String> {
         let mut place = self.file.clone();
         if let Some(line) = self.line {
             place.push_str(&format!(", line {line}"));
@@ -78,8 +81,8 @@ impl Finding {
 }
 
 /// Why a file is not a valid workflow.
-fn faults(invalid: &Invalid) -> impl Iterator<Item = Finding> + '_ {
-    invalid.errors.iter().map(|fault: &Fault| Finding {
+fn invalid_file_findings(invalid: &InvalidFile) -> impl Iterator<Item = WorkflowFinding> + '_ {
+    invalid.errors.iter().map(|fault: &Finding| WorkflowFinding {
         file: invalid.file.display().to_string(),
         line: fault.line,
         pointer: fault.path.clone(),
@@ -89,9 +92,11 @@ fn faults(invalid: &Invalid) -> impl Iterator<Item = Finding> + '_ {
 }
 
 /// Why a workflow cannot be started.
-fn unsupported(known: &Known) -> impl Iterator<Item = Finding> + '_ {
-    let matter = known.definition.unheeded.iter().filter(|construct| construct.matters);
-    matter.map(|construct| Finding {
+fn unsupported_construct_findings(
+    known: &CatalogueEntry,
+) -> impl Iterator<Item = WorkflowFinding> + '_ {
+    let matter = known.definition.unsupported.iter().filter(|construct| construct.matters);
+    matter.map(|construct| WorkflowFinding {
         file: known.file.display().to_string(),
         line: None,
         pointer: construct.path.clone(),

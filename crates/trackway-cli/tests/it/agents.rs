@@ -3,13 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod addresses;
+mod agent_workspace;
 mod bounds;
 mod clients;
 mod crashes;
-mod desk;
 mod edges;
 mod models;
-mod official;
+mod official_client;
 mod prompts;
 mod reload;
 mod replies;

@@ -6,21 +6,23 @@ mod scripted;
 mod sessions;
 mod terminal;
 
-use crate::support::{Finished, Folder, Trackway, trackway};
+use crate::support::{CommandOutput, TestFolder, TrackwayCommand, trackway_command};
 
 /// A conversation on a data folder that may be new, in a workspace that has nothing in it.
-fn chat(folder: &Folder, args: &[&str]) -> Trackway {
+fn chat_command(folder: &TestFolder, args: &[&str]) -> TrackwayCommand {
     let args = [&["chat"], args].concat();
-    trackway(&args).env("TRACKWAY_DATA", folder.data()).env("TRACKWAY_WORKSPACE", folder.path())
+    trackway_command(&args)
+        .env("TRACKWAY_DATA", folder.data_path())
+        .env("TRACKWAY_WORKSPACE", folder.path())
 }
 
 /// These lines to their end.
-fn said(folder: &Folder, args: &[&str], lines: &str) -> Finished {
-    chat(folder, args).finish(lines)
+fn run_chat(folder: &TestFolder, args: &[&str], lines: &str) -> CommandOutput {
+    chat_command(folder, args).run_to_end(lines)
 }
 
 /// The runs of a folder, newest first.
-fn runs(folder: &Folder) -> Vec<serde_json::Value> {
-    let list = folder.trackway(&["runs", "list", "--json"]).expect(0).json();
+fn list_runs(folder: &TestFolder) -> Vec<serde_json::Value> {
+    let list = folder.run_command(&["runs", "list", "--json"]).expect(0).json();
     list["runs"].as_array().unwrap().clone()
 }

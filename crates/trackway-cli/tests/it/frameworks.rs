@@ -8,17 +8,19 @@ use std::{path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{Folder, Served, interpret, output_of, prepared};
+use crate::support::{
+    ServerUnderTest, TestFolder, client_command, prepared_path, run_client_to_end,
+};
 
 /// Runs a command to its end, and returns each line that it printed, with what it said on stderr.
-async fn run(command: Command) -> (Vec<Value>, String) {
-    let (printed, errors) = output_of(command).await;
+async fn run_client(command: Command) -> (Vec<Value>, String) {
+    let (printed, errors) = run_client_to_end(command).await;
     (printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), errors)
 }
 
 /// A framework in Python. Its experimental parts warn about themselves; that is not our matter.
 fn python(variable: &str, script: &str) -> Command {
-    let mut command = interpret(variable, &format!("frameworks/{script}"));
+    let mut command = client_command(variable, &format!("frameworks/{script}"));
     command.env("PYTHONWARNINGS", "ignore");
     command
 }
@@ -26,29 +28,29 @@ fn python(variable: &str, script: &str) -> Command {
 fn node(variable: &str, script: &str) -> Command {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/frameworks");
     let mut command = Command::new("node");
-    command.arg(scripts.join(script)).arg(prepared(variable));
+    command.arg(scripts.join(script)).arg(prepared_path(variable));
     command
 }
 
 /// A server in a workspace with these files.
 #[derive(Debug)]
-struct Site {
-    server: Served,
-    _folder: Folder,
+struct FrameworkServer {
+    server: ServerUnderTest,
+    _folder: TestFolder,
 }
 
-impl Site {
+impl FrameworkServer {
     fn start(files: &[(&str, &str)], args: &[&str]) -> Self {
-        let folder = Folder::with(files);
+        let folder = TestFolder::with_files(files);
         Self { server: folder.serve(args), _folder: folder }
     }
 
-    fn agent(&self, name: &str) -> String {
+    fn agent_url(&self, name: &str) -> String {
         format!("{}/a2a/agents/{name}", self.server.url)
     }
 
     /// The runs of a workflow, the oldest first, each whole.
-    async fn runs(&self, workflow: &str) -> Vec<Value> {
+    async fn list_runs(&self, workflow: &str) -> Vec<Value> {
         let (_, list) = self.server.get(&format!("/api/runs?workflow={workflow}")).await;
         let mut runs = Vec::new();
         for run in list["runs"].as_array().unwrap().iter().rev() {
@@ -59,15 +61,15 @@ impl Site {
     }
 
     /// Why answers to the questions of this run were refused, in the server's own words.
-    async fn refusals(&self, run: &Value) -> Vec<String> {
-        let updates = self.server.ended(run["id"].as_str().unwrap()).await;
+    async fn answer_refusals(&self, run: &Value) -> Vec<String> {
+        let updates = self.server.wait_for_end(run["id"].as_str().unwrap()).await;
         let errors = updates.iter().filter_map(|update| update["question"]["errors"].as_array());
         errors.flatten().map(|error| error["message"].as_str().unwrap().to_owned()).collect()
     }
 }
 
 /// What the agent said in a turn.
-fn said(turn: &Value) -> String {
+fn turn_text(turn: &Value) -> String {
     let artifacts = turn["artifacts"].as_array().unwrap();
     let text = artifacts.iter().find(|artifact| artifact["artifactId"] == "text-response").unwrap();
     let parts = text["parts"].as_array().unwrap().iter();

@@ -9,7 +9,6 @@
 )]
 
 mod answer;
-mod bare;
 mod blocks;
 mod client;
 mod confirms;
@@ -22,14 +21,15 @@ mod errors;
 mod forks;
 mod http;
 mod imports;
+mod mcp_workspace;
+mod obedient_agent;
 mod outputs;
 mod people;
 mod processes;
+mod raw_stdio_client;
 mod replays;
-mod scripted;
 mod served;
 mod sessions;
-mod shop;
 mod stdio;
 mod switches;
 mod tokens;

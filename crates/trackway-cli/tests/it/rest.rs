@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Served};
+use crate::support::{ServerUnderTest, TestFolder};
 
 #[tokio::test]
 async fn a_run_is_started_followed_answered_and_read() {
-    let folder = Folder::new();
-    let server = Served::start(&folder.data());
-    let run = server.begin("review", json!({ "subject": "x" })).await;
-    let question = server.asked(&run).await;
+    let folder = TestFolder::new();
+    let server = ServerUnderTest::start(&folder.data_path());
+    let run = server.start_run("review", json!({ "subject": "x" })).await;
+    let question = server.wait_for_question(&run).await;
     let at = format!("/api/runs/{run}");
 
     let (status, refused) =
@@ -21,7 +21,7 @@ async fn a_run_is_started_followed_answered_and_read() {
     let body = json!({ "input": { "confirmed": true }, "questionId": question["id"] });
     let (status, resumed) = server.post(&format!("{at}/resume"), &body).await;
     assert_eq!((status, &resumed["answer"]["primaryResume"]), (200, &json!(true)));
-    let updates = server.ended(&run).await;
+    let updates = server.wait_for_end(&run).await;
     assert_eq!(updates.last().unwrap()["final"], true);
 
     // Every event, in pages, without a gap.
@@ -43,10 +43,10 @@ async fn a_run_is_started_followed_answered_and_read() {
 /// A conversation is found again, with what it has used for each agent.
 #[tokio::test]
 async fn a_session_is_read_with_what_it_used() {
-    let folder = Folder::new();
-    let server = Served::start(&folder.data());
-    let run = server.begin("assistant", json!("/run echo text=hi")).await;
-    server.ended(&run).await;
+    let folder = TestFolder::new();
+    let server = ServerUnderTest::start(&folder.data_path());
+    let run = server.start_run("assistant", json!("/run echo text=hi")).await;
+    server.wait_for_end(&run).await;
     let (_, detail) = server.get(&format!("/api/runs/{run}")).await;
     let id = detail["sessionId"].as_str().unwrap();
 
@@ -66,10 +66,10 @@ async fn a_session_is_read_with_what_it_used() {
 /// A stream that is taken up again goes on after the position the client saw last.
 #[tokio::test]
 async fn a_stream_goes_on_after_a_position() {
-    let folder = Folder::new();
-    let server = Served::start(&folder.data());
-    let run = server.begin("echo", json!({ "text": "hi" })).await;
-    let all = server.ended(&run).await;
+    let folder = TestFolder::new();
+    let server = ServerUnderTest::start(&folder.data_path());
+    let run = server.start_run("echo", json!({ "text": "hi" })).await;
+    let all = server.wait_for_end(&run).await;
     let pos = all[1]["pos"].as_u64().unwrap();
     let address = format!("{}/api/runs/{run}/stream", server.url);
     for request in [
@@ -92,12 +92,12 @@ async fn a_stream_goes_on_after_a_position() {
 /// Proves X5: every refusal is a problem with a code, a status and what would have been right.
 #[tokio::test]
 async fn every_refusal_is_a_problem() {
-    let folder = Folder::new();
-    let server = Served::start(&folder.data());
+    let folder = TestFolder::new();
+    let server = ServerUnderTest::start(&folder.data_path());
     let unknown = "run_00000000000000000000000000000000";
-    let ended = server.begin("echo", json!({ "text": "hi" })).await;
-    server.ended(&ended).await;
-    let working = server.begin("ledger", json!({ "entries": 1, "delayMs": 3_600_000 })).await;
+    let ended = server.start_run("echo", json!({ "text": "hi" })).await;
+    server.wait_for_end(&ended).await;
+    let working = server.start_run("ledger", json!({ "entries": 1, "delayMs": 3_600_000 })).await;
 
     let gets = [
         ("/api/runs?colour=red".to_owned(), 400, "invalid-request", "`workflow`"),
@@ -175,8 +175,8 @@ fn nested(levels: usize) -> Value {
 /// Proves X5.
 #[tokio::test]
 async fn bodies_that_are_no_json_or_too_large_are_refused() {
-    let folder = Folder::new();
-    let server = Served::start(&folder.data());
+    let folder = TestFolder::new();
+    let server = ServerUnderTest::start(&folder.data_path());
     let address = format!("{}/api/runs", server.url);
     let json = "application/json";
     for (kind, body, expected) in [

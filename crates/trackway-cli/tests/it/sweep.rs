@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trackway_cli::programs::bundled;
-use trackway_runtime::Registry;
-use trackway_testkit::{Guest, Store, Subject, sweep, sweep_again};
+use trackway_cli::programs::bundled_server;
+use trackway_runtime::ProgramRegistry;
+use trackway_testkit::{ScriptedClient, StoreKind, SweepSubject, crash_sweep, seeded_crash_sweep};
 
-fn programs(outside: &Path) -> Registry {
-    bundled(outside).registry().unwrap()
+fn programs(outside: &Path) -> ProgramRegistry {
+    bundled_server(outside).registry().unwrap()
 }
 
-fn subject(workflow: &str, input: Value) -> Subject {
+fn subject(workflow: &str, input: Value) -> SweepSubject {
     let answers = |workflow: &str, question: usize| match (workflow, question) {
         ("invest", 0) => vec![
             json!({"walletAddress": "0x1", "amount": -1}),
@@ -22,14 +22,14 @@ fn subject(workflow: &str, input: Value) -> Subject {
         ("review", 0) => vec![json!({"confirmed": "maybe"}), json!({"confirmed": true})],
         _ => Vec::new(),
     };
-    Subject::new(Guest::new(workflow, input).answers(answers), programs)
+    SweepSubject::new(ScriptedClient::new(workflow, input).with_answers(answers), programs)
 }
 
 /// Sweeps a program on both stores.
-fn swept(subject: &Subject) {
-    sweep(subject, Store::Sqlite);
-    sweep(subject, Store::Memory);
-    sweep_again(subject, Store::Sqlite, 0..10);
+fn swept(subject: &SweepSubject) {
+    crash_sweep(subject, StoreKind::Sqlite);
+    crash_sweep(subject, StoreKind::Memory);
+    seeded_crash_sweep(subject, StoreKind::Sqlite, 0..10);
 }
 
 /// Proves L4, L8, L13, X2.
@@ -66,7 +66,10 @@ fn review_survives_a_crash_anywhere() {
 #[test]
 fn a_reject_mid_way_survives_a_crash_anywhere() {
     let no = |_: &str, _: usize| vec![json!({"confirmed": false})];
-    swept(&Subject::new(Guest::new("review", json!({"subject": "tea"})).answers(no), programs));
+    swept(&SweepSubject::new(
+        ScriptedClient::new("review", json!({"subject": "tea"})).with_answers(no),
+        programs,
+    ));
 }
 
 /// Proves L8, L13, X2.
@@ -85,8 +88,8 @@ fn family_survives_a_crash_anywhere() {
 #[test]
 fn a_family_that_asks_survives_a_crash_anywhere() {
     let family = subject("family", json!({"children": 2, "workflow": "review"}));
-    sweep(&family, Store::Sqlite);
-    sweep_again(&family, Store::Memory, 0..20);
+    crash_sweep(&family, StoreKind::Sqlite);
+    seeded_crash_sweep(&family, StoreKind::Memory, 0..20);
 }
 
 /// Proves L8, L10, L13, X2.

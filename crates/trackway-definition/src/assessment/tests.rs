@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn prompt(assessments: &[&str]) -> Prompt {
-    let dimension = |id: &str, required| Dimension {
+fn prompt(assessments: &[&str]) -> PromptStep {
+    let dimension = |id: &str, required| AssessmentDimension {
         id: id.to_owned(),
         purpose: format!("How {id} it is"),
         levels: vec!["low".to_owned(), "medium".to_owned(), "high".to_owned()],
@@ -14,14 +14,14 @@ fn prompt(assessments: &[&str]) -> Prompt {
         purpose: "To know".to_owned(),
         dimensions: vec![dimension("clear", true), dimension("risky", false)],
     };
-    Prompt {
+    PromptStep {
         assessments: assessments.iter().map(assessment).collect(),
-        consequences: vec![Consequence {
+        consequences: vec![AssessmentConsequence {
             level: "low".to_owned(),
             assessment: Some("plan".to_owned()),
             guidance: "Ask again.".to_owned(),
         }],
-        ..Prompt::default()
+        ..PromptStep::default()
     }
 }
 
@@ -66,7 +66,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
             vec![("/assessmentId", Some(json!("plan")), Some(json!("other")))],
         ),
     ] {
-        let found = needs(&prompt.assessments[0], &artifact, at);
+        let found = assessment_needs(&prompt.assessments[0], &artifact, at);
         let found: Vec<_> = found
             .into_iter()
             .map(|need| (need.pointer[at.len()..].to_owned(), need.example, need.got))
@@ -81,7 +81,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
 
 /// Proves T7: a judgement that holds the step says what is to be done first.
 #[test]
-fn a_level_can_hold_the_step() {
+fn assessment_level_can_block_the_step() {
     let both = prompt(&["plan", "code"]);
     let one = prompt(&["plan"]);
     let code =
@@ -119,13 +119,16 @@ fn a_level_can_hold_the_step() {
 
 /// Proves T13: the example names every level and is none of them.
 #[test]
-fn the_example_leaves_the_judgement_open() {
+fn assessment_example_leaves_levels_open() {
     let prompt = prompt(&["plan", "code"]);
     for assessment in &prompt.assessments {
-        let mut example = example(assessment);
-        assert!(needs(assessment, &example, "").iter().any(|need| need.got.is_some()));
-        crate::testing::choose(&mut example);
-        assert_eq!(crate::schema::example_fault(&schema(assessment, false), &example), None);
-        assert_eq!(needs(assessment, &example, ""), []);
+        let mut example = assessment_example(assessment);
+        assert!(assessment_needs(assessment, &example, "").iter().any(|need| need.got.is_some()));
+        crate::test_support::fill_choices(&mut example);
+        assert_eq!(
+            crate::schema::example_error(&assessment_schema(assessment, false), &example),
+            None
+        );
+        assert_eq!(assessment_needs(assessment, &example, ""), []);
     }
 }

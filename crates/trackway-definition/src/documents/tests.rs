@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::Contract;
+use crate::model::OutputContract;
 
 fn rule(name: &str, kind: DocumentKind, from: &str, key: Option<&str>) -> DocumentRule {
     DocumentRule { name: name.to_owned(), kind, from: from.to_owned(), key: key.map(str::to_owned) }
@@ -12,9 +12,9 @@ fn rule(name: &str, kind: DocumentKind, from: &str, key: Option<&str>) -> Docume
 /// Proves T12: declared parts of an output go where the contract says.
 #[test]
 fn outputs_go_into_their_documents() {
-    let prompt = Prompt {
-        output: Some(Contract {
-            form: Form::Whole { schema: json!({}), example: json!({}) },
+    let prompt = PromptStep {
+        output: Some(OutputContract {
+            form: OutputForm::WholeOutput { schema: json!({}), example: json!({}) },
             required: true,
             documents: vec![
                 rule("summary", DocumentKind::Header, "/summary", None),
@@ -25,12 +25,15 @@ fn outputs_go_into_their_documents() {
                 rule("all", DocumentKind::Header, "", None),
             ],
         }),
-        ..Prompt::default()
+        ..PromptStep::default()
     };
     let output = json!({"summary": {"title": "T"}, "events": [1, 2], "files": [{"path": "a"}]});
-    let inputs =
-        Inputs { output: Some(output.clone()), notes: Some("N".to_owned()), ..Inputs::default() };
-    let found: Vec<_> = changes(&prompt, "review", &inputs)
+    let inputs = AttemptInputs {
+        output: Some(output.clone()),
+        notes: Some("N".to_owned()),
+        ..AttemptInputs::default()
+    };
+    let found: Vec<_> = document_changes(&prompt, "review", &inputs)
         .into_iter()
         .map(|change| (change.name, change.kind, change.key, change.value))
         .collect();
@@ -54,8 +57,8 @@ fn outputs_go_into_their_documents() {
 /// Proves T12: artifacts that were asked for are kept by their kind; others are not made anything of.
 #[test]
 fn artifacts_go_into_a_log_of_their_kind() {
-    let contract = Contract {
-        form: Form::Artifact {
+    let contract = OutputContract {
+        form: OutputForm::Artifact {
             kind: "wr.loop_control".to_owned(),
             schema: json!({}),
             example: json!({}),
@@ -63,15 +66,15 @@ fn artifacts_go_into_a_log_of_their_kind() {
         required: true,
         documents: vec![],
     };
-    let prompt = Prompt { output: Some(contract), ..Prompt::default() };
+    let prompt = PromptStep { output: Some(contract), ..PromptStep::default() };
     let artifact = json!({"kind": "wr.loop_control", "decision": "stop"});
-    let inputs = Inputs {
+    let inputs = AttemptInputs {
         output: Some(json!({"artifacts": [artifact, {"kind": "other"}, 3]})),
-        ..Inputs::default()
+        ..AttemptInputs::default()
     };
-    let found = changes(&prompt, "s", &inputs);
+    let found = document_changes(&prompt, "s", &inputs);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].name.as_str(), &found[0].value), ("wr.loop_control", &artifact));
-    assert!(changes(&Prompt::default(), "s", &inputs).is_empty());
-    assert!(changes(&prompt, "s", &Inputs::default()).is_empty());
+    assert!(document_changes(&PromptStep::default(), "s", &inputs).is_empty());
+    assert!(document_changes(&prompt, "s", &AttemptInputs::default()).is_empty());
 }

@@ -1,15 +1,18 @@
 //! The engine's side: every action, from the beginning to the end.
 
 use serde_json::{Value, json};
-use trackway_domain::Inputs;
+use trackway_domain::AttemptInputs;
 
-use super::{Action, Emission, Move, Place, Stuck, Turn, answer, begin, collect, exit, item};
+use super::{
+    BlockedWalk, EmittedContent, NextStep, StepAction, WalkProgress, WalkState, answer_step,
+    begin_exit, begin_item, begin_run, collect_item_results,
+};
 use crate::{
     Definition,
     model::{Condition, OnFailure, Step, StepKind},
-    testing::{
-        ask, definition, each, emit, equals, map, nested, object, output, prompt, repeat, switch,
-        tool,
+    test_support::{
+        ask_step, emit_step, equals_condition, expect_object, loop_over_items, loop_step, map_step,
+        nested_step, output_inputs, prompt_step, sample_definition, switch_step, tool_step,
     },
 };
 
@@ -17,77 +20,85 @@ use crate::{
 /// `log` has every action in the order in which it was done.
 fn drive(
     definition: &Definition,
-    first: Move,
+    first: WalkProgress,
     log: &mut Vec<String>,
-) -> Result<Result<Value, String>, Stuck> {
+) -> Result<Result<Value, String>, BlockedWalk> {
     let mut moved = first;
     loop {
-        let (step, action) = match moved.turn {
-            Turn::Done { output } => return Ok(Ok(output)),
-            Turn::Act { step, action, .. } => (step, action),
+        let (step, action) = match moved.next {
+            NextStep::Done { output } => return Ok(Ok(output)),
+            NextStep::Act { step, action, .. } => (step, action),
         };
         // What a real driver would write down before it does anything.
-        let kept = serde_json::to_string(&moved.place).expect("a place can be written");
-        let place: Place = serde_json::from_str(&kept).expect("a place can be read");
+        let kept = serde_json::to_string(&moved.state).expect("a place can be written");
+        let place: WalkState = serde_json::from_str(&kept).expect("a place can be read");
         let result = match action {
-            Action::Map { items, limit, on_failure } => {
+            StepAction::Map { items, limit, on_failure } => {
                 log.push(format!("{step}: {} items, {limit} at once", items.len()));
                 let mut results = Vec::new();
                 for (index, value) in items.iter().enumerate() {
-                    let first = item(definition, &place, index, value)?;
+                    let first = begin_item(definition, &place, index, value)?;
                     results.push(drive(definition, first, log)?);
                 }
-                match collect(on_failure, results) {
+                match collect_item_results(on_failure, results) {
                     Ok(list) => list,
                     Err(reason) => return Ok(Err(format!("{step}: {reason}"))),
                 }
             }
-            Action::Tool { name, .. } if name == "fail" => return Ok(Err("it failed".to_owned())),
-            Action::Reject { reason } => return Ok(Err(reason)),
+            StepAction::Tool { name, .. } if name == "fail" => {
+                return Ok(Err("it failed".to_owned()));
+            }
+            StepAction::Reject { reason } => return Ok(Err(reason)),
             other => {
-                log.push(format!("{step}: {}", told(&other)));
-                done(other)
+                log.push(format!("{step}: {}", describe_action(&other)));
+                scripted_result(other)
             }
         };
-        moved = answer(definition, &place, &output(result))?;
+        moved = answer_step(definition, &place, &output_inputs(result))?;
     }
 }
 
 /// What the world does.
-fn done(action: Action) -> Value {
+fn scripted_result(action: StepAction) -> Value {
     match action {
-        Action::Prompt { text, .. } => json!(text.len()),
-        Action::Ask { .. } => json!({"name": "Ada"}),
-        Action::Tool { args, .. } => json!({"echo": args}),
-        Action::Emit { .. } | Action::Map { .. } | Action::Reject { .. } => Value::Null,
-        Action::Status { text } => json!(text),
+        StepAction::Prompt { text, .. } => json!(text.len()),
+        StepAction::Ask { .. } => json!({"name": "Ada"}),
+        StepAction::Tool { args, .. } => json!({"echo": args}),
+        StepAction::Emit { .. } | StepAction::Map { .. } | StepAction::Reject { .. } => Value::Null,
+        StepAction::Status { text } => json!(text),
     }
 }
 
-fn told(action: &Action) -> String {
+fn describe_action(action: &StepAction) -> String {
     match action {
-        Action::Prompt { agent, text, .. } => {
+        StepAction::Prompt { agent, text, .. } => {
             format!("{} works on {text}", agent.as_deref().unwrap_or("someone"))
         }
-        Action::Ask { message, authorize: true, .. } => format!("asked to authorize: {message}"),
-        Action::Ask { message, .. } => format!("asked {message}"),
-        Action::Status { text } => format!("said {text}"),
-        Action::Reject { reason } => format!("declined: {reason}"),
-        Action::Tool { name, args } => format!("{name} {}", json!(args)),
-        Action::Emit { artifact, content: Emission::Text(text) } => format!("{artifact} = {text}"),
-        Action::Emit { artifact, content: Emission::Data(data) } => format!("{artifact} = {data}"),
-        Action::Map { .. } => "map".to_owned(),
+        StepAction::Ask { message, authorize: true, .. } => {
+            format!("asked to authorize: {message}")
+        }
+        StepAction::Ask { message, .. } => format!("asked {message}"),
+        StepAction::Status { text } => format!("said {text}"),
+        StepAction::Reject { reason } => format!("declined: {reason}"),
+        StepAction::Tool { name, args } => format!("{name} {}", json!(args)),
+        StepAction::Emit { artifact, content: EmittedContent::Text(text) } => {
+            format!("{artifact} = {text}")
+        }
+        StepAction::Emit { artifact, content: EmittedContent::Data(data) } => {
+            format!("{artifact} = {data}")
+        }
+        StepAction::Map { .. } => "map".to_owned(),
     }
 }
 
-fn run(definition: &Definition, context: Value) -> (Result<Value, String>, Vec<String>) {
+fn run_definition(definition: &Definition, context: Value) -> (Result<Value, String>, Vec<String>) {
     let mut log = Vec::new();
-    let first = begin(definition, &object(context)).expect("it begins");
+    let first = begin_run(definition, &expect_object(context)).expect("it begins");
     let end = drive(definition, first, &mut log).expect("nothing is lacking");
     (end, log)
 }
 
-fn worked_on_by(agent: &str, mut step: Step) -> Step {
+fn with_agent(agent: &str, mut step: Step) -> Step {
     if let StepKind::Prompt(prompt) = &mut step.kind {
         prompt.agent = Some(agent.to_owned());
     }
@@ -99,31 +110,36 @@ fn worked_on_by(agent: &str, mut step: Step) -> Step {
 fn a_definition_is_driven_to_its_end() {
     let schema = json!({"type": "object", "required": ["name"]});
     let per_item = vec![
-        tool("try", "echo", &[("what", json!("=item")), ("at", json!("=index"))]).save("tried"),
-        switch(
+        tool_step("try", "echo", &[("what", json!("=item")), ("at", json!("=index"))])
+            .with_save("tried"),
+        switch_step(
             "big",
-            vec![(equals("item", json!("b")), vec![emit("shout", "loud", "{{ item }}!")])],
+            vec![(
+                equals_condition("item", json!("b")),
+                vec![emit_step("shout", "loud", "{{ item }}!")],
+            )],
         ),
     ];
-    let rounds = vec![worked_on_by("writer", prompt("write", "{{ part }}"))];
-    let inner = vec![emit("inner-emit", "note", "from {{ who }}").save("note")];
+    let rounds = vec![with_agent("writer", prompt_step("write", "{{ part }}"))];
+    let inner = vec![emit_step("inner-emit", "note", "from {{ who }}").with_save("note")];
     let steps = vec![
-        ask("who", "Who is it?", schema).save("user"),
-        switch(
+        ask_step("who", "Who is it?", schema).with_save("user"),
+        switch_step(
             "known",
             vec![
                 (
-                    equals("user.name", json!("Ada")),
-                    vec![emit("hello", "greeting", "Hi {{ user.name }}")],
+                    equals_condition("user.name", json!("Ada")),
+                    vec![emit_step("hello", "greeting", "Hi {{ user.name }}")],
                 ),
-                (Condition::Always, vec![emit("stranger", "greeting", "Who?")]),
+                (Condition::Always, vec![emit_step("stranger", "greeting", "Who?")]),
             ],
         ),
-        map("all", "list", Some("tried.echo.what"), per_item).save("made"),
-        repeat("parts", each("made", "part"), 5, rounds),
-        nested("sub", Some(&[("who", json!("=user.name"))]), Some("note"), inner).save("said"),
+        map_step("all", "list", Some("tried.echo.what"), per_item).with_save("made"),
+        loop_step("parts", loop_over_items("made", "part"), 5, rounds),
+        nested_step("sub", Some(&[("who", json!("=user.name"))]), Some("note"), inner)
+            .with_save("said"),
     ];
-    let (end, log) = run(&definition(steps), json!({"list": ["a", "b"]}));
+    let (end, log) = run_definition(&sample_definition(steps), json!({"list": ["a", "b"]}));
     assert_eq!(
         log,
         [
@@ -147,28 +163,30 @@ fn a_definition_is_driven_to_its_end() {
 /// Maps inside of maps, inside of cases: each item finds its own steps.
 #[test]
 fn items_have_items_of_their_own() {
-    let inner =
-        map("inner", "item", Some("item"), vec![emit("e", "log", "{{ item }}")]).save("row");
-    let case = switch(
+    let inner = map_step("inner", "item", Some("item"), vec![emit_step("e", "log", "{{ item }}")])
+        .with_save("row");
+    let case = switch_step(
         "s",
         vec![(Condition::Cel("false".to_owned()), vec![]), (Condition::Always, vec![inner])],
     );
-    let steps = vec![map("outer", "rows", Some("row"), vec![case]).save("all")];
-    let (end, log) = run(&definition(steps), json!({"rows": [[1, 2], [3]]}));
+    let steps = vec![map_step("outer", "rows", Some("row"), vec![case]).with_save("all")];
+    let (end, log) = run_definition(&sample_definition(steps), json!({"rows": [[1, 2], [3]]}));
     assert_eq!(log.iter().filter(|line| line.starts_with("e:")).count(), 3);
     assert_eq!(end, Ok(json!({"rows": [[1, 2], [3]], "all": [[1, 2], [3]]})));
 }
 
 /// An item that fails stops the map, is left out, or leaves its reason, as the map says.
 #[test]
-fn a_failed_item_does_what_the_map_says() {
+fn failed_map_item_follows_on_failure() {
     let sample = |policy| {
-        let bad = tool("bad", "fail", &[]).when(equals("item", json!("b")));
-        let mut step = map("m", "list", Some("item"), vec![bad]).save("all");
+        let bad =
+            tool_step("bad", "fail", &[]).with_condition(equals_condition("item", json!("b")));
+        let mut step = map_step("m", "list", Some("item"), vec![bad]).with_save("all");
         if let StepKind::Map(map) = &mut step.kind {
             map.on_failure = policy;
         }
-        let (end, _) = run(&definition(vec![step]), json!({"list": ["a", "b", "c"]}));
+        let (end, _) =
+            run_definition(&sample_definition(vec![step]), json!({"list": ["a", "b", "c"]}));
         end.map(|context| context["all"].clone())
     };
     assert_eq!(sample(OnFailure::Fail), Err("m: it failed".to_owned()));
@@ -180,83 +198,94 @@ fn a_failed_item_does_what_the_map_says() {
 #[test]
 fn exit_handlers_are_walked() {
     let on_exit = vec![
-        switch(
+        switch_step(
             "s",
-            vec![(equals("failed", json!(true)), vec![emit("e", "end", "failed {{ why }}")])],
+            vec![(
+                equals_condition("failed", json!(true)),
+                vec![emit_step("e", "end", "failed {{ why }}")],
+            )],
         ),
-        map("m", "list", None, vec![emit("each", "end", "{{ item }}")]),
+        map_step("m", "list", None, vec![emit_step("each", "end", "{{ item }}")]),
     ];
-    let sample = Definition { on_exit, ..definition(vec![prompt("a", "x")]) };
-    let context = object(json!({"failed": true, "why": "late", "list": [1]}));
+    let sample = Definition { on_exit, ..sample_definition(vec![prompt_step("a", "x")]) };
+    let context = expect_object(json!({"failed": true, "why": "late", "list": [1]}));
     let mut log = Vec::new();
-    let first = exit(&sample, &context).expect("it begins");
+    let first = begin_exit(&sample, &context).expect("it begins");
     drive(&sample, first, &mut log).expect("nothing is lacking").expect("nothing fails");
     assert_eq!(log, ["e: end = failed late", "m: 1 items, 2 at once", "each: end = 1"]);
-    let none = exit(&definition(vec![prompt("a", "x")]), &context).expect("it begins");
-    assert_eq!(none.turn, Turn::Done { output: Value::Object(context) });
+    let none =
+        begin_exit(&sample_definition(vec![prompt_step("a", "x")]), &context).expect("it begins");
+    assert_eq!(none.next, NextStep::Done { output: Value::Object(context) });
 }
 
 /// A result that does not fit moves nothing: the same place takes a better one.
 #[test]
 fn a_result_that_does_not_fit_can_be_sent_again() {
-    let sample = definition(vec![ask("a", "How many?", json!({"type": "integer"})).save("n")]);
-    let first = begin(&sample, &object(json!({}))).expect("it begins");
-    for wrong in [output(json!("three")), Inputs::default()] {
-        assert!(answer(&sample, &first.place, &wrong).is_err());
+    let sample = sample_definition(vec![
+        ask_step("a", "How many?", json!({"type": "integer"})).with_save("n"),
+    ]);
+    let first = begin_run(&sample, &expect_object(json!({}))).expect("it begins");
+    for wrong in [output_inputs(json!("three")), AttemptInputs::default()] {
+        assert!(answer_step(&sample, &first.state, &wrong).is_err());
     }
-    let end = answer(&sample, &first.place, &output(json!(3))).expect("it fits");
-    assert_eq!(end.turn, Turn::Done { output: json!({"n": 3}) });
-    let ended = answer(&sample, &end.place, &Inputs::default()).expect_err("it has ended");
+    let end = answer_step(&sample, &first.state, &output_inputs(json!(3))).expect("it fits");
+    assert_eq!(end.next, NextStep::Done { output: json!({"n": 3}) });
+    let ended =
+        answer_step(&sample, &end.state, &AttemptInputs::default()).expect_err("it has ended");
     assert_eq!(ended.block.code, "place-lost");
 }
 
 /// A map is answered with a list, and an item is begun only at a map.
 #[test]
-fn what_is_no_map_has_no_items() {
-    let sample = definition(vec![prompt("a", "x"), map("m", "list", None, vec![])]);
-    let first = begin(&sample, &object(json!({"list": [1]}))).expect("it begins");
-    assert!(item(&sample, &first.place, 0, &json!(1)).is_err());
-    let second = answer(&sample, &first.place, &Inputs::default()).expect("it goes on");
-    assert!(answer(&sample, &second.place, &output(json!("no list"))).is_err());
-    let one = item(&sample, &second.place, 0, &json!(1)).expect("it is a map");
-    assert_eq!(one.turn, Turn::Done { output: Value::Null });
+fn begin_item_needs_a_map_step() {
+    let sample =
+        sample_definition(vec![prompt_step("a", "x"), map_step("m", "list", None, vec![])]);
+    let first = begin_run(&sample, &expect_object(json!({"list": [1]}))).expect("it begins");
+    assert!(begin_item(&sample, &first.state, 0, &json!(1)).is_err());
+    let second = answer_step(&sample, &first.state, &AttemptInputs::default()).expect("it goes on");
+    assert!(answer_step(&sample, &second.state, &output_inputs(json!("no list"))).is_err());
+    let one = begin_item(&sample, &second.state, 0, &json!(1)).expect("it is a map");
+    assert_eq!(one.next, NextStep::Done { output: Value::Null });
 }
 
 /// A walk that is stuck says where: at the step that was answered, or at one that comes after it.
 #[test]
-fn a_walk_is_stuck_at_the_step_that_lacks_something() {
+fn blocked_walk_names_the_step() {
     let steps = vec![
-        tool("first", "find", &[]).set("found", "result.items"),
-        prompt("left-out", "{{ never }}").when(Condition::Cel("false".to_owned())),
-        prompt("second", "about {{ topic }}"),
+        tool_step("first", "find", &[]).with_set("found", "result.items"),
+        prompt_step("left-out", "{{ never }}").with_condition(Condition::Cel("false".to_owned())),
+        prompt_step("second", "about {{ topic }}"),
     ];
-    let sample = definition(steps);
-    let first = begin(&sample, &object(json!({}))).expect("it begins");
+    let sample = sample_definition(steps);
+    let first = begin_run(&sample, &expect_object(json!({}))).expect("it begins");
     let at = |result: Value| {
-        answer(&sample, &first.place, &output(result)).expect_err("it is stuck").step
+        answer_step(&sample, &first.state, &output_inputs(result)).expect_err("it is stuck").step
     };
     assert_eq!(at(json!({"other": 1})).as_deref(), Some("first"));
     assert_eq!(at(json!({"items": []})).as_deref(), Some("second"));
-    let stuck = begin(&definition(vec![prompt("only", "{{ topic }}")]), &object(json!({})));
+    let stuck = begin_run(
+        &sample_definition(vec![prompt_step("only", "{{ topic }}")]),
+        &expect_object(json!({})),
+    );
     assert_eq!(stuck.expect_err("it is stuck").step.as_deref(), Some("only"));
 }
 
 /// Issue 11, A13: a written workflow says how far it has come, asks for an authorization with an artifact,
 /// and declines.
 #[test]
-fn a_walk_speaks_asks_for_an_authorization_and_declines() {
-    let sample = crate::read(SIGNING, crate::Format::Yaml).expect("it is valid");
+fn walk_reports_asks_and_rejects() {
+    let sample = crate::parse_draft(SIGNING, crate::FileFormat::Yaml).expect("it is valid");
     let sample = sample.link(&|_| None).expect("it stands alone");
-    let (end, log) = run(&sample, json!({"item": "tea"}));
+    let (end, log) = run_definition(&sample, json!({"item": "tea"}));
     let expected = ["begin: said Looking for tea", "sign: asked to authorize: Sign for tea?"];
     assert_eq!(log, expected);
     assert_eq!(end, Err("Ada does not sign".to_owned()), "nothing after it runs");
-    let first = begin(&sample, &object(json!({"item": "tea"}))).expect("it begins");
-    let asked = answer(&sample, &first.place, &output(json!("x"))).expect("it goes on");
-    let Turn::Act { action: Action::Ask { artifact, .. }, .. } = asked.turn else {
-        panic!("{:?}", asked.turn)
+    let first = begin_run(&sample, &expect_object(json!({"item": "tea"}))).expect("it begins");
+    let asked = answer_step(&sample, &first.state, &output_inputs(json!("x"))).expect("it goes on");
+    let NextStep::Act { action: StepAction::Ask { artifact, .. }, .. } = asked.next else {
+        panic!("{:?}", asked.next)
     };
-    let order = Emission::Data(json!({"item": "tea"}));
+    let order = EmittedContent::Data(json!({"item": "tea"}));
     assert_eq!(artifact, Some(("order.json".to_owned(), order)));
 }
 

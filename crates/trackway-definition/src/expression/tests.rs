@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{any_json, object};
+use crate::test_support::{any_json, expect_object};
 
 fn sample() -> Object {
-    object(json!({
+    expect_object(json!({
         "count": 3, "name": "Größe", "ratio": 1.5, "big": 18_446_744_073_709_551_615_u64,
         "small": i64::MIN, "done": false, "nothing": null, "list": [1, 2, 3],
         "task": {"kind": "bug", "owner": {"name": "Ada"}}, "odd-name": 1,
@@ -91,7 +91,7 @@ fn a_name_that_is_not_set_is_named() {
 }
 
 #[test]
-fn what_has_no_value_says_why() {
+fn expression_error_names_the_reason() {
     for (source, part, pointer) in [
         ("name + 1", "string", "/context/name"),
         ("count / 0", "zero", "/context/count"),
@@ -110,14 +110,14 @@ fn what_has_no_value_says_why() {
         assert!(need.message.contains(part), "{source}: {}", need.message);
         assert!(need.pointer.starts_with(pointer), "{source}: {}", need.pointer);
     }
-    assert_eq!(expression_fault("a == b.c"), None);
-    assert_eq!(plain_name("a.b['c']").as_deref(), Some("a.b.c"));
-    assert_eq!(plain_name("a + b"), None);
+    assert_eq!(expression_error("a == b.c"), None);
+    assert_eq!(name_path_of("a.b['c']").as_deref(), Some("a.b.c"));
+    assert_eq!(name_path_of("a + b"), None);
 }
 
 /// A fault is told with its place, and in words about the expression.
 #[test]
-fn what_is_no_expression_says_where() {
+fn parse_error_names_the_column() {
     for (source, said) in [
         ("a ==", "the end stands where a value is expected, at column 5"),
         ("a == * 2", "unexpected token, at column 6"),
@@ -129,7 +129,7 @@ fn what_is_no_expression_says_where() {
         ("for > 1", "reserved identifier: for, at column 1"),
         ("", "the end stands where a value is expected, at column 1"),
     ] {
-        let fault = expression_fault(source).map(|flaw| flaw.reason).unwrap_or_default();
+        let fault = expression_error(source).map(|flaw| flaw.reason).unwrap_or_default();
         assert_eq!(fault, format!("`{source}` is no CEL expression: {said}"));
     }
 }
@@ -137,7 +137,7 @@ fn what_is_no_expression_says_where() {
 /// No expression takes the process down or keeps it for long, on a thread with a usual stack.
 #[test]
 fn an_expression_is_bounded() {
-    let many = object(json!({"l": vec![1; 2000], "s": "x".repeat(1000)}));
+    let many = expect_object(json!({"l": vec![1; 2000], "s": "x".repeat(1000)}));
     let deep = |open: &str, close: &str, times: usize| {
         format!("{}1{}", open.repeat(times), close.repeat(times))
     };
@@ -196,7 +196,7 @@ fn an_expression_is_bounded() {
         format!("r'\\' + '{brackets}' == name"),
         format!("'''{brackets}''\\'(''' == name"),
     ] {
-        let context = object(json!({ "name": "x" }));
+        let context = expect_object(json!({ "name": "x" }));
         assert_eq!(evaluate(&source, &context), Ok(json!(false)), "{source}");
     }
     assert_eq!(
@@ -224,7 +224,7 @@ proptest! {
     /// A value that goes in and is not touched comes out the same.
     #[test]
     fn values_survive(value in any_json(any_number(), "\\PC{0,8}", "\\PC{0,4}")) {
-        let context = object(json!({ "value": value }));
+        let context = expect_object(json!({ "value": value }));
         prop_assert_eq!(evaluate("value", &context), Ok(value));
     }
 }

@@ -8,16 +8,16 @@ mod odd;
 mod own;
 mod steps;
 
-use crate::{Definition, Draft, Fault, Format, read};
+use crate::{Definition, DefinitionDraft, FileFormat, Finding, parse_draft};
 
 /// A file that refers to no other.
-fn linked(text: &str, format: Format) -> Result<Definition, Vec<Fault>> {
-    let draft = read(text, format).map_err(|unreadable| unreadable.faults)?;
+fn link_alone(text: &str, format: FileFormat) -> Result<Definition, Vec<Finding>> {
+    let draft = parse_draft(text, format).map_err(|unreadable| unreadable.findings)?;
     draft.link(&|_| None)
 }
 
 /// A file that refers to others.
-fn among(drafts: &[Draft], id: &str) -> Result<Definition, Vec<Fault>> {
+fn link_among(drafts: &[DefinitionDraft], id: &str) -> Result<Definition, Vec<Finding>> {
     let find = |id: &str| drafts.iter().find(|draft| draft.id == id);
     find(id).expect("the draft").link(&find)
 }
@@ -37,18 +37,18 @@ fn with_steps(steps: &serde_json::Value) -> String {
     .to_string()
 }
 
-fn tolerant(steps: &serde_json::Value) -> Definition {
-    linked(&with_steps(steps), Format::Json).expect("a definition")
+fn parse_tolerant(steps: &serde_json::Value) -> Definition {
+    link_alone(&with_steps(steps), FileFormat::Json).expect("a definition")
 }
 
 /// Pointers and messages of what is wrong with these steps.
-fn wrong(steps: &serde_json::Value) -> Vec<String> {
-    shown(linked(&with_steps(steps), Format::Json))
+fn findings_of_steps(steps: &serde_json::Value) -> Vec<String> {
+    format_findings(link_alone(&with_steps(steps), FileFormat::Json))
 }
 
-fn shown(result: Result<Definition, Vec<Fault>>) -> Vec<String> {
+fn format_findings(result: Result<Definition, Vec<Finding>>) -> Vec<String> {
     let faults = result.err().unwrap_or_default();
-    let line = |fault: &Fault| {
+    let line = |fault: &Finding| {
         let hint = fault.suggestion.as_ref().map(|hint| format!(" [{hint}]")).unwrap_or_default();
         format!("{}: {}{hint}", fault.path, fault.message)
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::place::resolved;
+use super::schema_pointer::follow_references;
 
 /// Schemas of trees refer to themselves; an example of one is shallow.
 /// Limit (Definitions): levels of an example for a schema.
@@ -22,7 +22,7 @@ const TEXT_MAX: u64 = 4096;
 
 /// What stands in an example where the schema leaves it open.
 #[derive(Debug, Clone, Copy)]
-pub struct Filling {
+pub struct ExampleFiller {
     /// A text, and what a text is made longer with.
     pub text: &'static str,
     pub boolean: bool,
@@ -31,33 +31,33 @@ pub struct Filling {
 }
 
 /// For people and agents who are shown what a value looks like.
-const SHOWN: Filling = Filling { text: "…", boolean: true, items: 1 };
+const SHOWN: ExampleFiller = ExampleFiller { text: "…", boolean: true, items: 1 };
 
 /// A value that fits a schema, if it is a plain one.
-pub(crate) fn made(root: &Value, schema: &Value) -> Value {
-    Maker { root, filling: SHOWN, left: VALUES_MAX }.make(schema, 0, 0)
+pub(crate) fn example_for(root: &Value, schema: &Value) -> Value {
+    ExampleBuilder { root, filling: SHOWN, values_left: VALUES_MAX }.build(schema, 0, 0)
 }
 
 /// A value that fits a schema, if it is a plain one, filled with what the caller says. It is of bounded
 /// size whatever the schema asks for.
-pub fn example_value(schema: &Value, filling: Filling) -> Value {
-    Maker { root: schema, filling, left: VALUES_MAX }.make(schema, 0, 0)
+pub fn example_value(schema: &Value, filling: ExampleFiller) -> Value {
+    ExampleBuilder { root: schema, filling, values_left: VALUES_MAX }.build(schema, 0, 0)
 }
 
-struct Maker<'a> {
+struct ExampleBuilder<'a> {
     root: &'a Value,
-    filling: Filling,
+    filling: ExampleFiller,
     /// Values that may still be made.
-    left: usize,
+    values_left: usize,
 }
 
-impl Maker<'_> {
+impl ExampleBuilder<'_> {
     /// `number` tells the items of a list apart.
-    fn make(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
-        let schema = resolved(self.root, schema);
+    fn build(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
+        let schema = follow_references(self.root, schema);
         // Counted also where it is too deep: a list would take such values without end.
-        let Some(left) = self.left.checked_sub(1) else { return Value::Null };
-        self.left = left;
+        let Some(left) = self.values_left.checked_sub(1) else { return Value::Null };
+        self.values_left = left;
         if depth > DEPTH_MAX {
             return Value::Null;
         }
@@ -70,34 +70,34 @@ impl Maker<'_> {
         {
             return options[number as usize % options.len()].clone();
         }
-        let own = self.typed(schema, depth, number);
+        let own = self.build_typed(schema, depth, number);
         let first = |key: &str| schema.get(key).and_then(|choices| choices.get(0));
         if let Some(first) = first("oneOf").or(first("anyOf")) {
-            return joined(own, self.make(first, depth + 1, number));
+            return merge_values(own, self.build(first, depth + 1, number));
         }
         let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-        all.fold(own, |made, part| joined(made, self.make(part, depth + 1, number)))
+        all.fold(own, |made, part| merge_values(made, self.build(part, depth + 1, number)))
     }
 
-    fn typed(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
-        match kind(schema) {
-            "object" => self.object(schema, depth),
-            "array" => self.list(schema, depth),
-            "string" => self.text(schema, number),
-            "integer" | "number" => amount(schema, number),
+    fn build_typed(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
+        match schema_type(schema) {
+            "object" => self.build_object(schema, depth),
+            "array" => self.build_list(schema, depth),
+            "string" => self.build_text(schema, number),
+            "integer" | "number" => example_number(schema, number),
             "boolean" => json!(self.filling.boolean),
             _ => Value::Null,
         }
     }
 
-    fn object(&mut self, schema: &Value, depth: usize) -> Value {
+    fn build_object(&mut self, schema: &Value, depth: usize) -> Value {
         let mut object = Map::new();
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         for name in required.filter_map(Value::as_str) {
             let property = schema.get("properties").and_then(|all| all.get(name));
             let other = schema.get("additionalProperties").filter(|schema| schema.is_object());
             let made = match property.or(other) {
-                Some(property) => self.make(property, depth + 1, 0),
+                Some(property) => self.build(property, depth + 1, 0),
                 None => json!(self.filling.text),
             };
             object.insert(name.to_owned(), made);
@@ -105,7 +105,7 @@ impl Maker<'_> {
         Value::Object(object)
     }
 
-    fn list(&mut self, schema: &Value, depth: usize) -> Value {
+    fn build_list(&mut self, schema: &Value, depth: usize) -> Value {
         let first =
             schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(self.filling.items);
@@ -113,13 +113,13 @@ impl Maker<'_> {
         let count = least.max(first.len() as u64).min(most).min(ITEMS_MAX);
         let rest = schema.get("items").or(schema.get("contains"));
         let items = (0..count).map(|number| match (first.get(number as usize), rest) {
-            (Some(schema), _) | (None, Some(schema)) => self.make(schema, depth + 1, number),
+            (Some(schema), _) | (None, Some(schema)) => self.build(schema, depth + 1, number),
             (None, None) => json!(format!("{}{}", self.filling.text, number + 1)),
         });
         Value::Array(items.collect())
     }
 
-    fn text(&self, schema: &Value, number: u64) -> Value {
+    fn build_text(&self, schema: &Value, number: u64) -> Value {
         let filler = self.filling.text;
         let mut text = match schema.get("format").and_then(Value::as_str) {
             Some("date-time") => "2026-01-31T12:00:00Z",
@@ -144,7 +144,7 @@ impl Maker<'_> {
 }
 
 /// Two halves of an object; of anything else, the later.
-fn joined(first: Value, second: Value) -> Value {
+fn merge_values(first: Value, second: Value) -> Value {
     match (first, second) {
         (Value::Object(mut first), Value::Object(second)) => {
             first.extend(second);
@@ -156,7 +156,7 @@ fn joined(first: Value, second: Value) -> Value {
 }
 
 /// The type, or the one that the other keywords speak of. Where nothing is said, a text will do.
-fn kind(schema: &Value) -> &str {
+fn schema_type(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
         Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("string"),
@@ -167,7 +167,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-fn amount(schema: &Value, number: u64) -> Value {
+fn example_number(schema: &Value, number: u64) -> Value {
     let get = |key: &str| schema.get(key).and_then(Value::as_f64);
     let is_whole = schema.get("type").is_some_and(|kind| kind == "integer");
     let step = get("multipleOf").unwrap_or(1.0);

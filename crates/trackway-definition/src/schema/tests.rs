@@ -3,14 +3,17 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::place::put;
+use super::schema_pointer::put_at_pointer;
 use super::*;
-use crate::testing::any_json;
+use crate::test_support::any_json;
 
 /// Does what the needs say, all at once.
-pub(crate) fn mend(value: &mut Value, needs: &[Need]) {
+pub(crate) fn apply_needs(value: &mut Value, needs: &[InputRequirement]) {
     for need in needs {
-        assert!(put(value, &need.pointer, crate::testing::chosen(need)), "{need:?}");
+        assert!(
+            put_at_pointer(value, &need.pointer, crate::test_support::chosen_value(need)),
+            "{need:?}"
+        );
     }
 }
 
@@ -66,7 +69,7 @@ fn only_schemas_that_are_safe_and_whole_are_used() {
     }
 }
 
-fn review() -> (Value, Value) {
+fn review_schema() -> (Value, Value) {
     let schema = json!({
         "type": "object",
         "required": ["title", "verdict", "findings"],
@@ -87,7 +90,7 @@ fn review() -> (Value, Value) {
 /// Proves T7: a field that is not wanted is mended by what it stands in, with all the rest kept, and what
 /// else is wrong there mended with it.
 #[test]
-fn what_is_not_wanted_is_left_out() {
+fn unknown_fields_are_left_out_of_the_example() {
     let text = json!({"type": "string"});
     let shut = json!({
         "type": "object", "required": ["a"], "properties": {"a": text, "in": {
@@ -110,7 +113,7 @@ fn what_is_not_wanted_is_left_out() {
         ),
         (&open, json!({"a": "mine", "q": 1}), "/output", json!({"a": "mine"})),
     ] {
-        let needs = needs(schema, &value, "/output", Some(&json!({"a": "x"})));
+        let needs = find_schema_needs(schema, &value, "/output", Some(&json!({"a": "x"})));
         assert_eq!(needs.len(), 1, "{value}: {needs:?}");
         assert_eq!(
             (needs[0].pointer.as_str(), &needs[0].example),
@@ -122,9 +125,9 @@ fn what_is_not_wanted_is_left_out() {
 
 /// Proves T7: each need names the exact place, the schema there, what was sent and what would do.
 #[test]
-fn what_is_wrong_is_named_where_it_is() {
-    let (schema, example) = review();
-    assert_eq!(example_fault(&schema, &example), None);
+fn violation_is_reported_at_its_pointer() {
+    let (schema, example) = review_schema();
+    assert_eq!(example_error(&schema, &example), None);
     let good = || example.clone();
     let mut with_extra = good();
     with_extra["extra"] = json!(1);
@@ -157,8 +160,8 @@ fn what_is_wrong_is_named_where_it_is() {
         (("", json!([])), "/output", Some(good()), Some(json!([]))),
     ] {
         let mut value = good();
-        assert!(put(&mut value, change.0, change.1));
-        let needs = needs(&schema, &value, "/output", Some(&good()));
+        assert!(put_at_pointer(&mut value, change.0, change.1));
+        let needs = find_schema_needs(&schema, &value, "/output", Some(&good()));
         assert_eq!(needs.len(), 1, "{needs:?}");
         assert_eq!(
             (needs[0].pointer.as_str(), &needs[0].example, &needs[0].got),
@@ -167,24 +170,27 @@ fn what_is_wrong_is_named_where_it_is() {
         );
         assert!(needs[0].schema.is_some());
     }
-    let empty = needs(&schema, &json!({}), "/output", Some(&good()));
+    let empty = find_schema_needs(&schema, &json!({}), "/output", Some(&good()));
     let pointers: Vec<&str> = empty.iter().map(|need| need.pointer.as_str()).collect();
     assert_eq!(pointers, ["/output/title", "/output/verdict", "/output/findings"]);
     assert_eq!(empty[0].schema, Some(json!({"type": "string", "minLength": 3})));
-    assert!(needs(&schema, &good(), "/output", None).is_empty());
+    assert!(find_schema_needs(&schema, &good(), "/output", None).is_empty());
 }
 
 /// Proves T7: a name with a slash or a tilde is found again by its pointer.
 #[test]
 fn pointers_are_escaped() {
     let schema = json!({"required": ["a/b~c"], "properties": {"a/b~c": {"type": "integer"}}});
-    assert_eq!(needs(&schema, &json!({}), "/output", None)[0].pointer, "/output/a~1b~0c");
-    let wrong = needs(&schema, &json!({"a/b~c": "x"}), "/output", None);
+    assert_eq!(
+        find_schema_needs(&schema, &json!({}), "/output", None)[0].pointer,
+        "/output/a~1b~0c"
+    );
+    let wrong = find_schema_needs(&schema, &json!({"a/b~c": "x"}), "/output", None);
     assert_eq!((wrong[0].pointer.as_str(), &wrong[0].got), ("/output/a~1b~0c", &Some(json!("x"))));
 }
 
 #[test]
-fn a_context_is_held_against_its_schema() {
+fn context_is_checked_against_its_schema() {
     let schema =
         json!({"type": "object", "required": ["goal"], "properties": {"goal": {"type": "string"}}});
     let context = |value: Value| value.as_object().cloned().unwrap();
@@ -201,12 +207,12 @@ fn a_context_is_held_against_its_schema() {
 #[test]
 fn what_was_sent_is_shown_at_a_bounded_length() {
     let long = json!("ä".repeat(5_000));
-    let shown = cut(&long);
+    let shown = truncate_value(&long);
     assert!(
         shown.as_str().unwrap().len() < 2_200 && shown.as_str().unwrap().ends_with("(10000 bytes)")
     );
-    assert!(cut(&json!([long])).is_string());
-    assert_eq!(cut(&json!([1])), json!([1]));
+    assert!(truncate_value(&json!([long])).is_string());
+    assert_eq!(truncate_value(&json!([1])), json!([1]));
 }
 
 /// A schema and a value that fits it.
@@ -259,7 +265,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 /// The example with something else put at one of its places, or something taken away.
-fn damaged(example: Value) -> impl Strategy<Value = Value> {
+fn damaged_value(example: Value) -> impl Strategy<Value = Value> {
     let mut places = vec![String::new()];
     list_places(&example, "", &mut places);
     (prop::collection::vec((prop::sample::select(places), any_value(), any::<bool>()), 0..3))
@@ -269,10 +275,12 @@ fn damaged(example: Value) -> impl Strategy<Value = Value> {
                 match (take, place.rsplit_once('/')) {
                     (true, Some((outer, last))) => {
                         let outer = value.pointer_mut(outer).and_then(Value::as_object_mut);
-                        outer.map(|outer| outer.remove(&place::unescape(last)));
+                        outer.map(|outer| {
+                            outer.remove(&schema_pointer::unescape_pointer_token(last))
+                        });
                     }
                     _ => {
-                        put(&mut value, &place, other);
+                        put_at_pointer(&mut value, &place, other);
                     }
                 }
             }
@@ -283,8 +291,8 @@ fn damaged(example: Value) -> impl Strategy<Value = Value> {
 fn list_places(value: &Value, at: &str, places: &mut Vec<String>) {
     match value {
         Value::Object(object) => object.iter().for_each(|(key, value)| {
-            places.push(crate::lack::step(at, key));
-            list_places(value, &crate::lack::step(at, key), places);
+            places.push(crate::context_error::child_pointer(at, key));
+            list_places(value, &crate::context_error::child_pointer(at, key), places);
         }),
         Value::Array(items) => items.iter().enumerate().for_each(|(place, value)| {
             places.push(format!("{at}/{place}"));
@@ -297,17 +305,17 @@ fn list_places(value: &Value, at: &str, places: &mut Vec<String>) {
 proptest! {
     /// Proves T7: doing what the needs say mends an output, in at most three rounds.
     #[test]
-    fn needs_mend((schema, example, mut value) in schema_and_example().prop_flat_map(|(schema, example)| {
-        let values = prop_oneof![damaged(example.clone()), any_value()];
+    fn applied_needs_make_the_value_valid((schema, example, mut value) in schema_and_example().prop_flat_map(|(schema, example)| {
+        let values = prop_oneof![damaged_value(example.clone()), any_value()];
         values.prop_map(move |value| (schema.clone(), example.clone(), value))
     })) {
-        prop_assert_eq!(example_fault(&schema, &example), None);
+        prop_assert_eq!(example_error(&schema, &example), None);
         let mut asked = Vec::new();
         for _ in 0..3 {
-            asked = needs(&schema, &value, "", Some(&example));
-            mend(&mut value, &asked);
+            asked = find_schema_needs(&schema, &value, "", Some(&example));
+            apply_needs(&mut value, &asked);
         }
-        let left = needs(&schema, &value, "", Some(&example));
+        let left = find_schema_needs(&schema, &value, "", Some(&example));
         prop_assert!(left.is_empty(), "{schema} {example} {value} {asked:?} {left:?}");
     }
 
@@ -315,8 +323,8 @@ proptest! {
     #[test]
     fn no_schema_takes_the_process_down(schema in any_value(), value in any_value()) {
         if schema_fault(&schema).is_none() {
-            needs(&schema, &value, "/output", None);
-            made(&schema, &schema);
+            find_schema_needs(&schema, &value, "/output", None);
+            example_for(&schema, &schema);
         }
     }
 }
@@ -331,7 +339,7 @@ fn a_value_with_too_many_errors_to_list_is_refused_without_the_list() {
     let closed = json!({"type": "object", "additionalProperties": false});
     let wide = Value::Object((0..50_000).map(|at| (format!("k{at}"), json!(at))).collect());
     for (schema, value) in [(forms, deep), (closed, wide)] {
-        let needs = super::needs(&schema, &value, "/output", None);
+        let needs = super::find_schema_needs(&schema, &value, "/output", None);
         assert_eq!((needs.len(), needs[0].pointer.as_str()), (1, "/output"));
         assert_eq!((needs[0].got.as_ref(), needs[0].schema.as_ref()), (None, Some(&schema)));
     }

@@ -10,7 +10,7 @@ use super::RENDERED_BYTES_MAX;
 const DIGITS_MAX: usize = 20;
 
 /// Makes things known to an environment, and says under which names.
-macro_rules! known {
+macro_rules! register {
     ($names:ident, $add:ident by $method:ident: $($name:literal => $does:expr,)*) => {
         pub(super) const $names: &[&str] = &[$($name),*];
 
@@ -20,12 +20,12 @@ macro_rules! known {
     };
 }
 
-known! { FILTERS, add_filters by add_filter:
-    "fixed" => fixed,
-    "join" => join,
-    "replace" => replace,
-    "tojson" => json_of,
-    "json" => json_of,
+register! { FILTERS, add_filters by add_filter:
+    "fixed" => fixed_filter,
+    "join" => join_filter,
+    "replace" => replace_filter,
+    "tojson" => json_filter,
+    "json" => json_filter,
     "default" => filters::default,
     "d" => filters::default,
     "length" => filters::length,
@@ -56,10 +56,10 @@ known! { FILTERS, add_filters by add_filter:
     "round" => filters::round,
     "int" => filters::int,
     "float" => filters::float,
-    "string" => text,
+    "string" => text_filter,
 }
 
-known! { TESTS, add_tests by add_test:
+register! { TESTS, add_tests by add_test:
     "defined" => tests::is_defined,
     "undefined" => tests::is_undefined,
     "none" => tests::is_none,
@@ -84,37 +84,37 @@ known! { TESTS, add_tests by add_test:
     "endingwith" => tests::is_endingwith,
 }
 
-pub(super) fn add(environment: &mut Environment<'static>) {
+pub(super) fn add_to_environment(environment: &mut Environment<'static>) {
     add_filters(environment);
     add_tests(environment);
 }
 
 /// A value as compact JSON.
-pub(super) fn json(value: &Value) -> Result<String, Error> {
+pub(super) fn to_json(value: &Value) -> Result<String, Error> {
     serde_json::to_string(value).map_err(|error| {
         Error::new(ErrorKind::BadSerialization, "the value cannot be written as JSON")
             .with_source(error)
     })
 }
 
-fn json_of(value: &Value) -> Result<String, Error> {
+fn json_filter(value: &Value) -> Result<String, Error> {
     if value.is_undefined() {
         return Err(Error::from(ErrorKind::UndefinedError));
     }
-    json(value)
+    to_json(value)
 }
 
 /// A value as it is shown: texts as they are, lists and objects as JSON.
-fn text(value: &Value) -> Result<String, Error> {
+fn text_filter(value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::Undefined => Err(Error::from(ErrorKind::UndefinedError)),
         ValueKind::String => Ok(value.to_string()),
-        _ => json(value),
+        _ => to_json(value),
     }
 }
 
 /// A number with this many digits after the point.
-fn fixed(value: &Value, digits: Option<usize>) -> Result<String, Error> {
+fn fixed_filter(value: &Value, digits: Option<usize>) -> Result<String, Error> {
     if value.is_undefined() {
         return Err(Error::from(ErrorKind::UndefinedError));
     }
@@ -132,7 +132,7 @@ fn fixed(value: &Value, digits: Option<usize>) -> Result<String, Error> {
 
 /// The items in a row with something between them; items that are lists or objects as JSON.
 #[expect(clippy::needless_pass_by_value, reason = "a filter gets its options by value")]
-fn join(value: &Value, between: Option<String>, options: Kwargs) -> Result<String, Error> {
+fn join_filter(value: &Value, between: Option<String>, options: Kwargs) -> Result<String, Error> {
     let attribute: Option<String> = options.get("attribute")?;
     options.assert_all_used()?;
     if value.is_undefined() {
@@ -145,15 +145,15 @@ fn join(value: &Value, between: Option<String>, options: Kwargs) -> Result<Strin
             joined.push_str(&between);
         }
         match &attribute {
-            Some(name) => joined.push_str(&text(&item.get_attr(name)?)?),
-            None => joined.push_str(&text(&item)?),
+            Some(name) => joined.push_str(&text_filter(&item.get_attr(name)?)?),
+            None => joined.push_str(&text_filter(&item)?),
         }
         check_length(joined.len())?;
     }
     Ok(joined)
 }
 
-fn replace(value: &str, from: &str, to: &str) -> Result<String, Error> {
+fn replace_filter(value: &str, from: &str, to: &str) -> Result<String, Error> {
     let times = if from.is_empty() { value.len() + 1 } else { value.matches(from).count() };
     check_length(value.len().saturating_add(times.saturating_mul(to.len())))?;
     Ok(value.replace(from, to))

@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::lack::Like;
-use crate::testing::object;
+use crate::context_error::ExpectedType;
+use crate::test_support::expect_object;
 
 fn sample() -> Object {
-    object(json!({
+    expect_object(json!({
         "name": "Ada <b>&\"", "count": 3, "price": 2.345, "whole": 2.0, "done": false, "nothing": null,
         "big": 18_446_744_073_709_551_615_u64, "items": ["a", "b"], "empty": [],
         "ticket": {"title": "Größe", "tags": [1, {"x": null}]}, "brace": "{{ name }}",
@@ -38,7 +38,7 @@ fn values_are_shown_as_they_are_and_structures_as_json() {
         ("{{ name|upper|replace('ADA', 'x') }}", "x <B>&\""),
         ("{{ count }}\n", "3\n"),
     ] {
-        assert_eq!(render(source, &sample()).as_deref(), Ok(shown), "{source}");
+        assert_eq!(render_template(source, &sample()).as_deref(), Ok(shown), "{source}");
     }
 }
 
@@ -62,11 +62,13 @@ fn a_name_that_is_not_set_is_named() {
         ("{% if missing %}x{% endif %}", "missing", json!("…")),
         ("{% for r in rows %}{{ r.name }}{% endfor %}", "rows.0.name", json!("…")),
     ] {
-        match render(source, &sample()) {
-            Err(lack @ Lack::Missing { .. }) => {
-                let Lack::Missing { name: found, like, .. } = &lack else { unreachable!() };
+        match render_template(source, &sample()) {
+            Err(lack @ ContextError::Missing { .. }) => {
+                let ContextError::Missing { name: found, expected: like, .. } = &lack else {
+                    unreachable!()
+                };
                 assert_eq!(found, name, "{source}");
-                if *like != Like::Anything {
+                if *like != ExpectedType::Anything {
                     assert_eq!(lack.needs()[0].example, Some(example), "{source}");
                 }
             }
@@ -76,7 +78,7 @@ fn a_name_that_is_not_set_is_named() {
 }
 
 #[test]
-fn what_cannot_be_filled_in_says_why() {
+fn template_error_names_the_reason() {
     for (source, part) in [
         ("{{ name", "line 1"),
         ("{{ name|nosuch }}", "nosuch"),
@@ -88,13 +90,15 @@ fn what_cannot_be_filled_in_says_why() {
         ("{{ price|fixed(99) }}", "digits"),
         ("{{ name + 1 }}", "line 1"),
     ] {
-        match render(source, &sample()) {
-            Err(Lack::Wrong { reason, .. }) => assert!(reason.contains(part), "{source}: {reason}"),
+        match render_template(source, &sample()) {
+            Err(ContextError::Invalid { reason, .. }) => {
+                assert!(reason.contains(part), "{source}: {reason}")
+            }
             other => panic!("{source}: {other:?}"),
         }
     }
-    assert_eq!(template_fault("{{ anything.at_all|default('x') }}"), None);
-    assert!(template_fault("{% if x %}").is_some());
+    assert_eq!(template_error("{{ anything.at_all|default('x') }}"), None);
+    assert!(template_error("{% if x %}").is_some());
 }
 
 /// A file with a name in a template that nothing stands for is refused when it is read: no context could
@@ -116,23 +120,23 @@ fn names_that_are_not_there_are_found_without_a_context() {
         ("{{ a.upper() }}", "no function `upper`", Some("… | upper")),
         ("{{ [1, {'x': a[b | frobnicate]}] }}", "no filter `frobnicate`", None),
     ] {
-        let flaw = template_fault(source).unwrap_or_else(|| panic!("{source} has a flaw"));
+        let flaw = template_error(source).unwrap_or_else(|| panic!("{source} has a flaw"));
         assert!(flaw.reason.contains(part), "{source}: {}", flaw.reason);
-        assert_eq!(flaw.meant.as_deref(), meant, "{source}");
+        assert_eq!(flaw.suggestion.as_deref(), meant, "{source}");
     }
     for source in [
         "{% for i in a recursive %}{{ loop.cycle('a', 'b') }}{{ loop(i) }}{% endfor %}",
         "{{ a | map(attribute='nope') | map('upper') | select('odd') | selectattr('x', 'eq', 1) }}",
         "{{ a[1:2] | tojson if b is not none else c }}",
     ] {
-        assert_eq!(template_fault(source), None, "{source}");
+        assert_eq!(template_error(source), None, "{source}");
     }
 }
 
 /// A template can neither run for ever nor fill the memory.
 #[test]
 fn a_template_is_bounded() {
-    let many = object(json!({ "list": vec![0; 400], "long": "x".repeat(100_000) }));
+    let many = expect_object(json!({ "list": vec![0; 400], "long": "x".repeat(100_000) }));
     for source in [
         "{% for a in list %}{% for b in list %}{% for c in list %}{{ c }}{% endfor %}{% endfor %}{% endfor %}".to_owned(),
         "{% for a in list %}{{ long }}{% endfor %}".to_owned(),
@@ -151,17 +155,17 @@ fn a_template_is_bounded() {
         format!("{{{{ {}{} }}}}", "[".repeat(400), "]".repeat(400)),
         "{{ a }}".repeat(100_000),
     ] {
-        assert!(render(&source, &many).is_err(), "{}", &source[..40]);
+        assert!(render_template(&source, &many).is_err(), "{}", &source[..40]);
     }
     let chain = format!("{{{{ 1{} }}}}", "+1".repeat(500));
-    assert_eq!(render(&chain, &many).as_deref(), Ok("501"));
+    assert_eq!(render_template(&chain, &many).as_deref(), Ok("501"));
 }
 
 proptest! {
     /// No text takes the process down, and a text without braces is its own result.
     #[test]
     fn any_text_is_rendered_or_refused(source in "([a-z|.+{}%#\"'()\\[\\] ~-]|\\{\\{|\\}\\}|\\{%|%\\}|if |for |in |é){0,40}") {
-        let result = render(&source, &sample());
+        let result = render_template(&source, &sample());
         if !source.contains(['{', '}']) {
             prop_assert_eq!(result, Ok(source));
         }
@@ -170,7 +174,7 @@ proptest! {
     /// Values are never read as template text.
     #[test]
     fn values_stay_values(value in ".{0,40}") {
-        let context = object(json!({ "value": value }));
-        prop_assert_eq!(render("{{ value }}", &context), Ok(value));
+        let context = expect_object(json!({ "value": value }));
+        prop_assert_eq!(render_template("{{ value }}", &context), Ok(value));
     }
 }

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use trackway_domain::{Block, Object, Warning};
+use trackway_domain::{BlockReason, Object, Warning};
 
 use super::{
-    Frame, Inside, Mode, Root, Walk, bounds, held, place,
-    undecided::{self, Undecided},
+    FrameKind, WalkFrame, WalkMode, WalkPosition, WalkRoot, size_limits, step_lookup,
+    undecided_steps::{self, UndecidedStep},
+    walk_blocks,
 };
 use crate::{
     condition,
-    lack::{Lack, root},
+    context_error::{ContextError, root_name},
     model::{Condition, Definition, Step},
 };
 
@@ -24,8 +25,8 @@ pub(crate) const SILENT_STEPS_MAX: u32 = 10_000;
 #[derive(Debug)]
 pub(crate) struct Walker<'d> {
     pub(super) definition: &'d Definition,
-    pub(super) mode: Mode,
-    pub(super) walk: Walk,
+    pub(super) mode: WalkMode,
+    pub(super) position: WalkPosition,
     /// The list of steps of each frame.
     pub(super) lists: Vec<&'d [Step]>,
     /// The context of the innermost frame.
@@ -33,17 +34,17 @@ pub(crate) struct Walker<'d> {
     /// What this call brought. Where a context lacks a name, or has something of no use under it, this
     /// is tried, so that sending what was asked for always helps, whichever workflow inside of another
     /// one asked for it.
-    pub(super) facts: Object,
+    pub(super) sent_facts: Object,
     pub(super) warnings: Vec<Warning>,
     /// Steps that were left out for want of a fact.
-    pub(super) undecided: Vec<Undecided>,
-    pub(super) emitted: Vec<Emitted>,
-    silent: u32,
+    pub(super) undecided: Vec<UndecidedStep>,
+    pub(super) emitted: Vec<EmittedArtifact>,
+    steps_without_stop: u32,
 }
 
 /// Whether a condition holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Truth {
+pub(super) enum ConditionState {
     Known(bool),
     /// These names are not set.
     Unset(Vec<String>),
@@ -51,16 +52,16 @@ pub(super) enum Truth {
 
 /// What a walk left behind when it stopped.
 #[derive(Debug)]
-pub(crate) struct Stopped {
-    pub(crate) walk: Walk,
+pub(crate) struct StoppedWalk {
+    pub(crate) position: WalkPosition,
     pub(crate) context: Object,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) emitted: Vec<Emitted>,
+    pub(crate) emitted: Vec<EmittedArtifact>,
 }
 
 /// An artifact that the walk came past.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Emitted {
+pub(crate) struct EmittedArtifact {
     pub(crate) artifact: String,
     pub(crate) value: Value,
 }
@@ -69,15 +70,15 @@ impl<'d> Walker<'d> {
     /// Before the first step of a list.
     pub(crate) fn begin(
         definition: &'d Definition,
-        mode: Mode,
-        root: Root,
+        mode: WalkMode,
+        root: WalkRoot,
         context: Object,
-    ) -> Result<Self, Block> {
-        let frames = vec![Frame { at: 0, inside: Inside::Root }];
-        let walk = Walk { root, frames, ahead: BTreeMap::new() };
+    ) -> Result<Self, BlockReason> {
+        let frames = vec![WalkFrame { step_index: 0, kind: FrameKind::Root }];
+        let walk = WalkPosition { root, frames, early_decisions: BTreeMap::new() };
         let mut walker = Self::resume(definition, mode, walk, context)?;
-        if mode == Mode::Caller {
-            walker.facts = walker.context.clone();
+        if mode == WalkMode::Caller {
+            walker.sent_facts = walker.context.clone();
         }
         Ok(walker)
     }
@@ -85,49 +86,54 @@ impl<'d> Walker<'d> {
     /// At the step where a walk had stopped.
     pub(crate) fn resume(
         definition: &'d Definition,
-        mode: Mode,
-        walk: Walk,
+        mode: WalkMode,
+        walk: WalkPosition,
         context: Object,
-    ) -> Result<Self, Block> {
-        let lists = place::lists(definition, &walk)?;
+    ) -> Result<Self, BlockReason> {
+        let lists = step_lookup::frame_lists(definition, &walk)?;
         Ok(Self {
             definition,
             mode,
-            walk,
+            position: walk,
             lists,
             context,
-            facts: Object::new(),
+            sent_facts: Object::new(),
             warnings: Vec::new(),
             undecided: Vec::new(),
             emitted: Vec::new(),
-            silent: 0,
+            steps_without_stop: 0,
         })
     }
 
     /// Goes on to the next step that is outside; none at the end.
-    pub(crate) fn go(&mut self) -> Result<Option<&'d Step>, Block> {
-        while let (Some(frame), Some(list)) = (self.walk.frames.last(), self.lists.last()) {
+    pub(crate) fn walk_to_next_step(&mut self) -> Result<Option<&'d Step>, BlockReason> {
+        while let (Some(frame), Some(list)) = (self.position.frames.last(), self.lists.last()) {
             let list: &'d [Step] = list;
-            let Some(step) = list.get(frame.at) else {
-                let around = self.around();
-                self.close().map_err(|block| match around {
-                    Some(step) => self.wanted_by(&step.id, block),
+            let Some(step) = list.get(frame.step_index) else {
+                let around = self.enclosing_step();
+                self.close_list().map_err(|block| match around {
+                    Some(step) => self.name_step_in_block(&step.id, block),
                     None => block,
                 })?;
                 continue;
             };
             self.count_step()?;
             if let Some(when) = &step.when
-                && !self.holds(when).map_err(|block| self.wanted_by(&step.id, block))?
+                && !self
+                    .condition_holds(when)
+                    .map_err(|block| self.name_step_in_block(&step.id, block))?
             {
-                self.note_unset(&step.id, when);
-                self.leave_out(step);
-            } else if self.enter(step).map_err(|block| self.wanted_by(&step.id, block))? {
-                bounds::whole(&self.context)?;
+                self.note_skipped_step(&step.id, when);
+                self.skip_step(step);
+            } else if self
+                .enter_step(step)
+                .map_err(|block| self.name_step_in_block(&step.id, block))?
+            {
+                size_limits::check_context(&self.context)?;
                 return Ok(Some(step));
             }
         }
-        bounds::whole(&self.context)?;
+        size_limits::check_context(&self.context)?;
         Ok(None)
     }
 
@@ -135,38 +141,38 @@ impl<'d> Walker<'d> {
     /// them as for any step. The engine begins them as a walk of their own.
     pub(super) fn begin_exit(&mut self) {
         let handlers = self.definition.on_exit.as_slice();
-        if self.mode == Mode::Caller && !self.walk.root.exit && !handlers.is_empty() {
-            self.walk.root = Root { exit: true, hops: Vec::new() };
+        if self.mode == WalkMode::Caller && !self.position.root.exit && !handlers.is_empty() {
+            self.position.root = WalkRoot { exit: true, hops: Vec::new() };
             // The names that the engine gives its own; an agent that walks away never gets here.
             self.context.insert("ended".to_owned(), "completed".into());
             self.context.insert("reason".to_owned(), "".into());
-            self.walk.frames.push(Frame { at: 0, inside: Inside::Root });
+            self.position.frames.push(WalkFrame { step_index: 0, kind: FrameKind::Root });
             self.lists.push(handlers);
         }
     }
 
     /// The step at which the walk stands.
-    pub(crate) fn here(&self) -> Option<&'d Step> {
+    pub(crate) fn current_step(&self) -> Option<&'d Step> {
         let list: &'d [Step] = self.lists.last()?;
-        list.get(self.walk.frames.last()?.at)
+        list.get(self.position.frames.last()?.step_index)
     }
 
     /// The lists that the walk is inside of, from the innermost to the outermost: their steps, the step
     /// that each belongs to, the position in it, and the context of its steps.
-    pub(crate) fn around_here(
+    pub(crate) fn enclosing_lists(
         &self,
     ) -> impl Iterator<Item = (&'d [Step], Option<&'d Step>, usize, &Object)> + '_ {
-        (0..self.walk.frames.len()).rev().filter_map(|number| {
+        (0..self.position.frames.len()).rev().filter_map(|number| {
             let list: &'d [Step] = self.lists.get(number)?;
-            let at = self.walk.frames.get(number)?.at;
-            let owner = self.frame(number).map(|(step, _)| step);
-            Some((list, owner, at, self.context_of(number)))
+            let at = self.position.frames.get(number)?.step_index;
+            let owner = self.frame_owner(number).map(|(step, _)| step);
+            Some((list, owner, at, self.context_of_frame(number)))
         })
     }
 
     /// The definition's exit steps, where they are still ahead.
-    pub(crate) fn exit_ahead(&self) -> &'d [Step] {
-        if self.walk.root.exit { &[] } else { &self.definition.on_exit }
+    pub(crate) fn remaining_exit_steps(&self) -> &'d [Step] {
+        if self.position.root.exit { &[] } else { &self.definition.on_exit }
     }
 
     pub(crate) fn definition(&self) -> &'d Definition {
@@ -174,81 +180,87 @@ impl<'d> Walker<'d> {
     }
 
     /// The step at hand of each list, from the outermost to the one where the walk stands.
-    pub(crate) fn way(&self) -> Vec<&'d Step> {
-        let each = self.lists.iter().zip(&self.walk.frames);
-        each.filter_map(|(list, frame)| list.get(frame.at)).collect()
+    pub(crate) fn step_path(&self) -> Vec<&'d Step> {
+        let each = self.lists.iter().zip(&self.position.frames);
+        each.filter_map(|(list, frame)| list.get(frame.step_index)).collect()
     }
 
     /// What a frame is inside of: the step, and how far that is.
-    pub(super) fn frame(&self, number: usize) -> Option<(&'d Step, &Inside)> {
+    pub(super) fn frame_owner(&self, number: usize) -> Option<(&'d Step, &FrameKind)> {
         let above = number.checked_sub(1)?;
         let list: &'d [Step] = self.lists.get(above)?;
-        let step = list.get(self.walk.frames.get(above)?.at)?;
-        Some((step, &self.walk.frames.get(number)?.inside))
+        let step = list.get(self.position.frames.get(above)?.step_index)?;
+        Some((step, &self.position.frames.get(number)?.kind))
     }
 
     pub(crate) fn context(&self) -> &Object {
         &self.context
     }
 
-    pub(crate) fn walk(&self) -> &Walk {
-        &self.walk
+    pub(crate) fn position(&self) -> &WalkPosition {
+        &self.position
     }
 
-    pub(crate) fn stop(mut self) -> Stopped {
-        self.warnings.extend(undecided::warning(&self.undecided));
-        Stopped {
-            walk: self.walk,
+    pub(crate) fn into_stopped(mut self) -> StoppedWalk {
+        self.warnings.extend(undecided_steps::undecided_warning(&self.undecided));
+        StoppedWalk {
+            position: self.position,
             context: self.context,
             warnings: self.warnings,
             emitted: self.emitted,
         }
     }
 
-    pub(crate) fn holds(&mut self, condition: &Condition) -> Result<bool, Block> {
-        self.look(|names| condition::holds(condition, names))
+    pub(crate) fn condition_holds(&mut self, condition: &Condition) -> Result<bool, BlockReason> {
+        self.read_context(|names| condition::condition_holds(condition, names))
     }
 
     /// Whether a condition holds, where the names that it reads are set.
-    pub(super) fn holds_if_set(&mut self, condition: &Condition) -> Result<Truth, Block> {
+    pub(super) fn holds_if_set(
+        &mut self,
+        condition: &Condition,
+    ) -> Result<ConditionState, BlockReason> {
         loop {
-            match condition::holds(condition, &self.context) {
-                Ok(holds) => return Ok(Truth::Known(holds)),
-                Err(lack) if self.supply(&lack) => {}
-                Err(Lack::Missing { name, others, .. }) => {
+            match condition::condition_holds(condition, &self.context) {
+                Ok(holds) => return Ok(ConditionState::Known(holds)),
+                Err(lack) if self.supply_fact(&lack) => {}
+                Err(ContextError::Missing { name, others, .. }) => {
                     let others = others.into_iter().map(|(name, _)| name);
-                    return Ok(Truth::Unset(std::iter::once(name).chain(others).collect()));
+                    return Ok(ConditionState::Unset(
+                        std::iter::once(name).chain(others).collect(),
+                    ));
                 }
-                Err(_) => return self.holds(condition).map(Truth::Known),
+                Err(_) => return self.condition_holds(condition).map(ConditionState::Known),
             }
         }
     }
 
     /// Something that is read from the context. See [`Walker::facts`] for names that it lacks.
-    pub(crate) fn look<T>(
+    pub(crate) fn read_context<T>(
         &mut self,
-        read: impl Fn(&Object) -> Result<T, Lack>,
-    ) -> Result<T, Block> {
+        read: impl Fn(&Object) -> Result<T, ContextError>,
+    ) -> Result<T, BlockReason> {
         loop {
             let lack = match read(&self.context) {
                 Ok(value) => return Ok(value),
                 Err(lack) => lack,
             };
             // Each turn puts one of the facts in its place, so this ends.
-            if !self.supply(&lack) {
-                return Err(self.block(&lack, &|names| read(names).err()));
+            if !self.supply_fact(&lack) {
+                return Err(self.build_block(&lack, &|names| read(names).err()));
             }
         }
     }
 
     /// Puts what this call brought in place of what is missing or wrong; whether there was anything.
-    fn supply(&mut self, lack: &Lack) -> bool {
-        let Some(name) = lack.name().map(|name| root(name).to_owned()) else { return false };
-        if let Some(frame) = self.item_frame(&name, self.walk.frames.len()) {
-            return self.renew_item(frame);
+    fn supply_fact(&mut self, lack: &ContextError) -> bool {
+        let Some(name) = lack.name().map(|name| root_name(name).to_owned()) else { return false };
+        if let Some(frame) = self.find_item_frame(&name, self.position.frames.len()) {
+            return self.refresh_item(frame);
         }
-        let Some(fact) = self.facts.get(&name) else { return false };
-        if self.context.get(&name) == Some(fact) || self.is_own_name(&name, self.walk.frames.len())
+        let Some(fact) = self.sent_facts.get(&name) else { return false };
+        if self.context.get(&name) == Some(fact)
+            || self.is_loop_name(&name, self.position.frames.len())
         {
             return false;
         }
@@ -256,11 +268,11 @@ impl<'d> Walker<'d> {
         true
     }
 
-    pub(super) fn count_step(&mut self) -> Result<(), Block> {
-        self.silent += 1;
-        if self.silent <= SILENT_STEPS_MAX {
+    pub(super) fn count_step(&mut self) -> Result<(), BlockReason> {
+        self.steps_without_stop += 1;
+        if self.steps_without_stop <= SILENT_STEPS_MAX {
             return Ok(());
         }
-        Err(held::no_progress(SILENT_STEPS_MAX))
+        Err(walk_blocks::no_progress_block(SILENT_STEPS_MAX))
     }
 }

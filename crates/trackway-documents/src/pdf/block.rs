@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::letters::Style;
+use super::fonts::TextStyle;
 
 /// The supported extensions of Markdown.
 const EXTENSIONS: Options =
@@ -10,20 +10,20 @@ const EXTENSIONS: Options =
 
 /// A piece of text in one style. A line break inside it is also a line break on the page.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Span {
+pub(super) struct TextSpan {
     pub(super) text: String,
-    pub(super) style: Style,
+    pub(super) style: TextStyle,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Block {
+pub(super) enum MarkdownBlock {
     Heading {
         level: u8,
-        spans: Vec<Span>,
+        spans: Vec<TextSpan>,
     },
     /// `depth` is the level of indentation; `mark` comes before its first line.
     Paragraph {
-        spans: Vec<Span>,
+        spans: Vec<TextSpan>,
         depth: usize,
         mark: Option<String>,
     },
@@ -33,24 +33,24 @@ pub(super) enum Block {
     },
     /// The first row is the head.
     Table {
-        rows: Vec<Vec<Vec<Span>>>,
+        rows: Vec<Vec<Vec<TextSpan>>>,
     },
     Rule,
 }
 
-pub(super) fn blocks(markdown: &str) -> Vec<Block> {
-    let mut builder = Builder::default();
+pub(super) fn parse_blocks(markdown: &str) -> Vec<MarkdownBlock> {
+    let mut builder = BlockBuilder::default();
     for event in Parser::new_ext(markdown, EXTENSIONS) {
-        builder.take(event);
+        builder.handle_event(event);
     }
-    builder.flush();
+    builder.flush_paragraph();
     builder.blocks
 }
 
 #[derive(Debug, Default)]
-struct Builder {
-    blocks: Vec<Block>,
-    spans: Vec<Span>,
+struct BlockBuilder {
+    blocks: Vec<MarkdownBlock>,
+    spans: Vec<TextSpan>,
     bold: usize,
     italic: usize,
     quotes: usize,
@@ -58,49 +58,49 @@ struct Builder {
     lists: Vec<Option<u64>>,
     mark: Option<String>,
     code: Option<String>,
-    rows: Vec<Vec<Vec<Span>>>,
-    row: Vec<Vec<Span>>,
+    rows: Vec<Vec<Vec<TextSpan>>>,
+    row: Vec<Vec<TextSpan>>,
     links: Vec<String>,
 }
 
-impl Builder {
-    fn take(&mut self, event: Event<'_>) {
+impl BlockBuilder {
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
-            Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
+            Event::Start(tag) => self.start_tag(tag),
+            Event::End(tag) => self.end_tag(tag),
             Event::Text(text) => match &mut self.code {
                 Some(code) => code.push_str(&text),
-                None => self.say(&text, false),
+                None => self.push_span(&text, false),
             },
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.say(&text, true);
+                self.push_span(&text, true);
             }
             Event::InlineHtml(html) | Event::Html(html) => {
                 let is_break = matches!(html.trim(), "<br>" | "<br/>" | "<br />");
-                self.say(if is_break { "\n" } else { &html }, false);
+                self.push_span(if is_break { "\n" } else { &html }, false);
             }
-            Event::FootnoteReference(name) => self.say(&name, false),
-            Event::SoftBreak => self.say(" ", false),
-            Event::HardBreak => self.say("\n", false),
-            Event::TaskListMarker(done) => self.say(if done { "☑ " } else { "☐ " }, false),
-            Event::Rule => self.blocks.push(Block::Rule),
+            Event::FootnoteReference(name) => self.push_span(&name, false),
+            Event::SoftBreak => self.push_span(" ", false),
+            Event::HardBreak => self.push_span("\n", false),
+            Event::TaskListMarker(done) => self.push_span(if done { "☑ " } else { "☐ " }, false),
+            Event::Rule => self.blocks.push(MarkdownBlock::Rule),
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
+    fn start_tag(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Strong => self.bold += 1,
             Tag::Emphasis => self.italic += 1,
             Tag::BlockQuote(_) => {
-                self.flush();
+                self.flush_paragraph();
                 self.quotes += 1;
             }
             Tag::CodeBlock(_) => {
-                self.flush();
+                self.flush_paragraph();
                 self.code = Some(String::new());
             }
             Tag::List(first) => {
-                self.flush();
+                self.flush_paragraph();
                 self.lists.push(first);
             }
             Tag::Item => {
@@ -116,68 +116,68 @@ impl Builder {
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.links.push(dest_url.into_string());
             }
-            Tag::HtmlBlock | Tag::Paragraph | Tag::Heading { .. } => self.flush(),
+            Tag::HtmlBlock | Tag::Paragraph | Tag::Heading { .. } => self.flush_paragraph(),
             _ => {}
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
+    fn end_tag(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Strong => self.bold = self.bold.saturating_sub(1),
             TagEnd::Emphasis => self.italic = self.italic.saturating_sub(1),
             TagEnd::BlockQuote(_) => {
-                self.flush();
+                self.flush_paragraph();
                 self.quotes = self.quotes.saturating_sub(1);
             }
             TagEnd::CodeBlock => {
                 let text = self.code.take().unwrap_or_default();
-                let depth = self.depth();
-                self.blocks.push(Block::Code { text, depth });
+                let depth = self.nesting_depth();
+                self.blocks.push(MarkdownBlock::Code { text, depth });
             }
             TagEnd::List(_) => {
-                self.flush();
+                self.flush_paragraph();
                 self.lists.pop();
             }
             TagEnd::Heading(level) => {
                 let spans = std::mem::take(&mut self.spans);
-                self.blocks.push(Block::Heading { level: level as u8, spans });
+                self.blocks.push(MarkdownBlock::Heading { level: level as u8, spans });
             }
             TagEnd::TableCell => self.row.push(std::mem::take(&mut self.spans)),
             TagEnd::TableHead | TagEnd::TableRow => self.rows.push(std::mem::take(&mut self.row)),
             TagEnd::Table => {
                 let rows = std::mem::take(&mut self.rows);
-                self.blocks.push(Block::Table { rows });
+                self.blocks.push(MarkdownBlock::Table { rows });
             }
-            TagEnd::Link | TagEnd::Image => self.tell_address(),
-            TagEnd::Paragraph | TagEnd::Item | TagEnd::HtmlBlock => self.flush(),
+            TagEnd::Link | TagEnd::Image => self.append_link_target(),
+            TagEnd::Paragraph | TagEnd::Item | TagEnd::HtmlBlock => self.flush_paragraph(),
             _ => {}
         }
     }
 
     /// Paper has no links: the address follows the link text, unless it is the link text.
-    fn tell_address(&mut self) {
+    fn append_link_target(&mut self) {
         let Some(address) = self.links.pop() else { return };
         let said = self.spans.last().is_some_and(|span| span.text.ends_with(&address));
         if !said {
-            self.say(&format!(" ({address})"), false);
+            self.push_span(&format!(" ({address})"), false);
         }
     }
 
-    fn say(&mut self, text: &str, mono: bool) {
-        let style = Style { bold: self.bold > 0, italic: self.italic > 0, mono };
-        self.spans.push(Span { text: text.to_owned(), style });
+    fn push_span(&mut self, text: &str, mono: bool) {
+        let style = TextStyle { bold: self.bold > 0, italic: self.italic > 0, mono };
+        self.spans.push(TextSpan { text: text.to_owned(), style });
     }
 
-    fn depth(&self) -> usize {
+    fn nesting_depth(&self) -> usize {
         self.lists.len() + self.quotes
     }
 
     /// Makes a paragraph of the text so far.
-    fn flush(&mut self) {
+    fn flush_paragraph(&mut self) {
         if self.spans.is_empty() {
             return;
         }
-        let (spans, depth) = (std::mem::take(&mut self.spans), self.depth());
-        self.blocks.push(Block::Paragraph { spans, depth, mark: self.mark.take() });
+        let (spans, depth) = (std::mem::take(&mut self.spans), self.nesting_depth());
+        self.blocks.push(MarkdownBlock::Paragraph { spans, depth, mark: self.mark.take() });
     }
 }

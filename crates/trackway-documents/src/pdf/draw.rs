@@ -12,8 +12,8 @@ use krilla::{
 
 use super::{
     PdfError,
-    layout::{Line, MARGIN, PAGE_HEIGHT, PAGE_WIDTH},
-    letters::{Letters, Style},
+    fonts::{FontSet, TextStyle},
+    layout::{MARGIN, PAGE_HEIGHT, PAGE_WIDTH, PageLine},
 };
 
 const NUMBER_SIZE: f32 = 8.0;
@@ -24,10 +24,10 @@ const ASCENT: f32 = 1.05;
 /// Lines that must fit below a heading; otherwise the heading moves to the next page.
 const KEPT_LINES: f32 = 3.0;
 
-pub(super) fn document(
-    letters: &Letters,
+pub(super) fn render_pdf(
+    letters: &FontSet,
     title: &str,
-    lines: &[Line],
+    lines: &[PageLine],
 ) -> Result<Vec<u8>, PdfError> {
     let pages = paginate(lines);
     let settings = PageSettings::from_wh(PAGE_WIDTH, PAGE_HEIGHT)
@@ -38,17 +38,17 @@ pub(super) fn document(
         let mut page = document.start_page_with(settings.clone());
         let mut surface = page.surface();
         for (y, line) in placed {
-            draw(&mut surface, letters, *y, line);
+            draw_line(&mut surface, letters, *y, line);
         }
         let label = format!("{} / {}", number + 1, pages.len());
-        let width = letters.width_of(&label, Style::default()) * NUMBER_SIZE;
+        let width = letters.text_width(&label, TextStyle::default()) * NUMBER_SIZE;
         let x = (PAGE_WIDTH - width) / 2.0;
-        write(
+        draw_text(
             &mut surface,
             letters,
             (x, PAGE_HEIGHT - NUMBER_RISE),
             &label,
-            Style::default(),
+            TextStyle::default(),
             NUMBER_SIZE,
         );
         surface.finish();
@@ -58,9 +58,9 @@ pub(super) fn document(
 }
 
 /// The lines of each page, each with the distance of its top from the top of the page.
-fn paginate(lines: &[Line]) -> Vec<Vec<(f32, &Line)>> {
+fn paginate(lines: &[PageLine]) -> Vec<Vec<(f32, &PageLine)>> {
     let bottom = PAGE_HEIGHT - MARGIN;
-    let mut pages: Vec<Vec<(f32, &Line)>> = vec![Vec::new()];
+    let mut pages: Vec<Vec<(f32, &PageLine)>> = vec![Vec::new()];
     let mut y = MARGIN;
     for line in lines {
         let is_first = pages.last().is_none_or(Vec::is_empty);
@@ -80,31 +80,31 @@ fn paginate(lines: &[Line]) -> Vec<Vec<(f32, &Line)>> {
     pages
 }
 
-fn draw(surface: &mut Surface<'_>, letters: &Letters, y: f32, line: &Line) {
+fn draw_line(surface: &mut Surface<'_>, letters: &FontSet, y: f32, line: &PageLine) {
     if line.rule {
-        rule(surface, y + line.height() / 2.0);
+        draw_rule(surface, y + line.height() / 2.0);
     }
     for piece in &line.pieces {
         let at = (MARGIN + piece.x, y + line.size * ASCENT);
-        write(surface, letters, at, &piece.text, piece.style, line.size);
+        draw_text(surface, letters, at, &piece.text, piece.style, line.size);
     }
 }
 
-fn write(
+fn draw_text(
     surface: &mut Surface<'_>,
-    letters: &Letters,
+    letters: &FontSet,
     (mut x, y): (f32, f32),
     text: &str,
-    style: Style,
+    style: TextStyle,
     size: f32,
 ) {
-    for set in letters.set(text, style) {
+    for set in letters.shape_text(text, style) {
         surface.draw_glyphs(Point::from_xy(x, y), &set.glyphs, set.font, &set.text, size, false);
         x += set.width * size;
     }
 }
 
-fn rule(surface: &mut Surface<'_>, y: f32) {
+fn draw_rule(surface: &mut Surface<'_>, y: f32) {
     let mut path = PathBuilder::new();
     path.move_to(MARGIN, y);
     path.line_to(PAGE_WIDTH - MARGIN, y);

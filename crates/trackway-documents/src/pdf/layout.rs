@@ -1,8 +1,8 @@
 //! Blocks as lines: the position of each word.
 
 use super::{
-    block::{Block, Span},
-    letters::{Letters, Style},
+    block::{MarkdownBlock, TextSpan},
+    fonts::{FontSet, TextStyle},
 };
 
 /// A4 in points, and its margins.
@@ -29,8 +29,8 @@ const COLUMN_MIN: f32 = 30.0;
 
 /// One line of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Line {
-    pub(super) pieces: Vec<Piece>,
+pub(super) struct PageLine {
+    pub(super) pieces: Vec<TextPiece>,
     pub(super) size: f32,
     /// Empty space above it, except at the top of a page.
     pub(super) above: f32,
@@ -41,34 +41,36 @@ pub(super) struct Line {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Piece {
+pub(super) struct TextPiece {
     pub(super) x: f32,
     pub(super) text: String,
-    pub(super) style: Style,
+    pub(super) style: TextStyle,
 }
 
-impl Line {
+impl PageLine {
     pub(super) fn height(&self) -> f32 {
         self.size * LEADING
     }
 }
 
-pub(super) fn lines(letters: &Letters, blocks: &[Block]) -> Vec<Line> {
+pub(super) fn layout_blocks(letters: &FontSet, blocks: &[MarkdownBlock]) -> Vec<PageLine> {
     let mut lines = Vec::new();
     for block in blocks {
         let mut fresh = match block {
-            Block::Heading { level, spans } => heading(letters, *level, spans),
-            Block::Paragraph { spans, depth, mark } => {
-                paragraph(letters, spans, *depth, mark.as_deref())
+            MarkdownBlock::Heading { level, spans } => layout_heading(letters, *level, spans),
+            MarkdownBlock::Paragraph { spans, depth, mark } => {
+                layout_paragraph(letters, spans, *depth, mark.as_deref())
             }
-            Block::Code { text, depth } => code(letters, text, *depth),
-            Block::Table { rows } => table(letters, rows),
-            Block::Rule => vec![Line { size: TEXT_SIZE, rule: true, ..Line::default() }],
+            MarkdownBlock::Code { text, depth } => layout_code(letters, text, *depth),
+            MarkdownBlock::Table { rows } => layout_table(letters, rows),
+            MarkdownBlock::Rule => {
+                vec![PageLine { size: TEXT_SIZE, rule: true, ..PageLine::default() }]
+            }
         };
         if let Some(first) = fresh.first_mut() {
             first.above = match block {
-                Block::Heading { .. } => first.size,
-                Block::Paragraph { mark: Some(_), .. } => TEXT_SIZE * 0.2,
+                MarkdownBlock::Heading { .. } => first.size,
+                MarkdownBlock::Paragraph { mark: Some(_), .. } => TEXT_SIZE * 0.2,
                 _ => TEXT_SIZE * 0.6,
             };
         }
@@ -77,7 +79,7 @@ pub(super) fn lines(letters: &Letters, blocks: &[Block]) -> Vec<Line> {
     lines
 }
 
-fn heading(letters: &Letters, level: u8, spans: &[Span]) -> Vec<Line> {
+fn layout_heading(letters: &FontSet, level: u8, spans: &[TextSpan]) -> Vec<PageLine> {
     let size = match level {
         1 => 18.0,
         2 => 15.0,
@@ -85,43 +87,55 @@ fn heading(letters: &Letters, level: u8, spans: &[Span]) -> Vec<Line> {
         4 => 11.0,
         _ => TEXT_SIZE,
     };
-    let bold: Vec<Span> = spans
+    let bold: Vec<TextSpan> = spans
         .iter()
-        .map(|span| Span { text: span.text.clone(), style: Style { bold: true, ..span.style } })
+        .map(|span| TextSpan {
+            text: span.text.clone(),
+            style: TextStyle { bold: true, ..span.style },
+        })
         .collect();
-    let wrapped = wrap(letters, &bold, WIDTH, size);
+    let wrapped = wrap_spans(letters, &bold, WIDTH, size);
     wrapped
         .into_iter()
-        .map(|pieces| Line { pieces, size, leads: true, ..Line::default() })
+        .map(|pieces| PageLine { pieces, size, leads: true, ..PageLine::default() })
         .collect()
 }
 
-fn paragraph(letters: &Letters, spans: &[Span], depth: usize, mark: Option<&str>) -> Vec<Line> {
-    let left = moved_in(depth);
-    let mut lines: Vec<Line> = wrap(letters, spans, WIDTH - left, TEXT_SIZE)
+fn layout_paragraph(
+    letters: &FontSet,
+    spans: &[TextSpan],
+    depth: usize,
+    mark: Option<&str>,
+) -> Vec<PageLine> {
+    let left = indent_width(depth);
+    let mut lines: Vec<PageLine> = wrap_spans(letters, spans, WIDTH - left, TEXT_SIZE)
         .into_iter()
-        .map(|pieces| Line { pieces: shifted(pieces, left), size: TEXT_SIZE, ..Line::default() })
+        .map(|pieces| PageLine {
+            pieces: shift_right(pieces, left),
+            size: TEXT_SIZE,
+            ..PageLine::default()
+        })
         .collect();
     if let (Some(mark), Some(first)) = (mark, lines.first_mut()) {
-        let style = Style::default();
-        let width = letters.width_of(mark, style) * TEXT_SIZE;
+        let style = TextStyle::default();
+        let width = letters.text_width(mark, style) * TEXT_SIZE;
         let x = (left - width - TEXT_SIZE * 0.4).max(0.0);
-        first.pieces.insert(0, Piece { x, text: mark.to_owned(), style });
+        first.pieces.insert(0, TextPiece { x, text: mark.to_owned(), style });
     }
     lines
 }
 
 /// Every line of the text unchanged; a line that is too long continues on the next.
-fn code(letters: &Letters, text: &str, depth: usize) -> Vec<Line> {
-    let left = moved_in(depth) + INDENT / 2.0;
+fn layout_code(letters: &FontSet, text: &str, depth: usize) -> Vec<PageLine> {
+    let left = indent_width(depth) + INDENT / 2.0;
     let mut lines = Vec::new();
     for source in text.trim_end().lines() {
         let source = source.replace('\t', "    ");
         let mut rest = source.as_str();
         loop {
-            let cut = fitting(letters, rest, Style::MONO, (WIDTH - left) / CODE_SIZE);
-            let piece = Piece { x: left, text: rest[..cut].to_owned(), style: Style::MONO };
-            lines.push(Line { pieces: vec![piece], size: CODE_SIZE, ..Line::default() });
+            let cut = fitting_bytes(letters, rest, TextStyle::MONO, (WIDTH - left) / CODE_SIZE);
+            let piece = TextPiece { x: left, text: rest[..cut].to_owned(), style: TextStyle::MONO };
+            lines.push(PageLine { pieces: vec![piece], size: CODE_SIZE, ..PageLine::default() });
             rest = &rest[cut..];
             if rest.is_empty() {
                 break;
@@ -131,29 +145,34 @@ fn code(letters: &Letters, text: &str, depth: usize) -> Vec<Line> {
     lines
 }
 
-fn table(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<Line> {
-    let widths = columns(letters, rows);
+fn layout_table(letters: &FontSet, rows: &[Vec<Vec<TextSpan>>]) -> Vec<PageLine> {
+    let widths = column_widths(letters, rows);
     let mut lines = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let mut x = 0.0;
-        let mut tall: Vec<Line> = Vec::new();
+        let mut tall: Vec<PageLine> = Vec::new();
         for (cell, width) in row.iter().zip(&widths) {
-            let cell: Vec<Span> = cell
+            let cell: Vec<TextSpan> = cell
                 .iter()
                 .map(|span| {
                     if number == 0 {
-                        Span { style: Style::BOLD, ..span.clone() }
+                        TextSpan { style: TextStyle::BOLD, ..span.clone() }
                     } else {
                         span.clone()
                     }
                 })
                 .collect();
-            for (place, pieces) in wrap(letters, &cell, *width, TABLE_SIZE).into_iter().enumerate()
+            for (place, pieces) in
+                wrap_spans(letters, &cell, *width, TABLE_SIZE).into_iter().enumerate()
             {
                 if tall.len() <= place {
-                    tall.push(Line { size: TABLE_SIZE, leads: number == 0, ..Line::default() });
+                    tall.push(PageLine {
+                        size: TABLE_SIZE,
+                        leads: number == 0,
+                        ..PageLine::default()
+                    });
                 }
-                tall[place].pieces.extend(shifted(pieces, x));
+                tall[place].pieces.extend(shift_right(pieces, x));
             }
             x += width + GUTTER;
         }
@@ -167,13 +186,13 @@ fn table(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<Line> {
 
 /// Columns are as wide as their widest cell if there is enough space; otherwise they share the
 /// space.
-fn columns(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<f32> {
+fn column_widths(letters: &FontSet, rows: &[Vec<Vec<TextSpan>>]) -> Vec<f32> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let mut natural = vec![COLUMN_MIN; count];
     for row in rows {
         for (cell, widest) in row.iter().zip(&mut natural) {
-            let style = Style::BOLD;
-            let width: f32 = cell.iter().map(|span| letters.width_of(&span.text, style)).sum();
+            let style = TextStyle::BOLD;
+            let width: f32 = cell.iter().map(|span| letters.text_width(&span.text, style)).sum();
             *widest = widest.max(width * TABLE_SIZE + 1.0);
         }
     }
@@ -190,19 +209,19 @@ fn columns(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<f32> {
     natural.iter().map(|width| if *width <= fair { *width } else { width * share }).collect()
 }
 
-fn moved_in(depth: usize) -> f32 {
+fn indent_width(depth: usize) -> f32 {
     INDENT * depth.min(DEPTH_MAX) as f32
 }
 
-fn shifted(pieces: Vec<Piece>, by: f32) -> Vec<Piece> {
-    pieces.into_iter().map(|piece| Piece { x: piece.x + by, ..piece }).collect()
+fn shift_right(pieces: Vec<TextPiece>, by: f32) -> Vec<TextPiece> {
+    pieces.into_iter().map(|piece| TextPiece { x: piece.x + by, ..piece }).collect()
 }
 
 /// How many bytes of the text fit. At least one letter, so that the loop ends.
-fn fitting(letters: &Letters, text: &str, style: Style, width: f32) -> usize {
+fn fitting_bytes(letters: &FontSet, text: &str, style: TextStyle, width: f32) -> usize {
     let mut used = 0.0;
     for (at, letter) in text.char_indices() {
-        used += letters.width(letter, style);
+        used += letters.char_width(letter, style);
         if used > width && at > 0 {
             return at;
         }
@@ -211,9 +230,9 @@ fn fitting(letters: &Letters, text: &str, style: Style, width: f32) -> usize {
 }
 
 /// The spans in lines of at most that width, broken between words if possible.
-fn wrap(letters: &Letters, spans: &[Span], width: f32, size: f32) -> Vec<Vec<Piece>> {
+fn wrap_spans(letters: &FontSet, spans: &[TextSpan], width: f32, size: f32) -> Vec<Vec<TextPiece>> {
     let mut wrapping =
-        Wrapping { letters, width, size, lines: vec![Vec::new()], x: 0.0, space: false };
+        LineWrapper { letters, width, size, lines: vec![Vec::new()], x: 0.0, space: false };
     for span in spans {
         for (number, line) in span.text.split('\n').enumerate() {
             if number > 0 {
@@ -222,7 +241,7 @@ fn wrap(letters: &Letters, spans: &[Span], width: f32, size: f32) -> Vec<Vec<Pie
             for (number, word) in line.split(char::is_whitespace).enumerate() {
                 wrapping.space |= number > 0;
                 if !word.is_empty() {
-                    wrapping.put(word, span.style);
+                    wrapping.push_word(word, span.style);
                 }
             }
         }
@@ -230,30 +249,30 @@ fn wrap(letters: &Letters, spans: &[Span], width: f32, size: f32) -> Vec<Vec<Pie
     wrapping.lines
 }
 
-struct Wrapping<'a> {
-    letters: &'a Letters,
+struct LineWrapper<'a> {
+    letters: &'a FontSet,
     width: f32,
     size: f32,
-    lines: Vec<Vec<Piece>>,
+    lines: Vec<Vec<TextPiece>>,
     x: f32,
     /// The next word needs a space before it.
     space: bool,
 }
 
-impl Wrapping<'_> {
+impl LineWrapper<'_> {
     fn next_line(&mut self) {
         self.lines.push(Vec::new());
         self.x = 0.0;
         self.space = false;
     }
 
-    fn put(&mut self, word: &str, style: Style) {
+    fn push_word(&mut self, word: &str, style: TextStyle) {
         let space = if self.space && self.x > 0.0 { " " } else { "" };
         self.space = false;
-        let width = self.letters.width_of(word, style) * self.size;
-        let gap = self.letters.width_of(space, style) * self.size;
+        let width = self.letters.text_width(word, style) * self.size;
+        let gap = self.letters.text_width(space, style) * self.size;
         if self.x + gap + width <= self.width {
-            self.add(&format!("{space}{word}"), style, gap + width);
+            self.push_text(&format!("{space}{word}"), style, gap + width);
             return;
         }
         if self.x > 0.0 {
@@ -261,25 +280,25 @@ impl Wrapping<'_> {
         }
         let mut rest = word;
         loop {
-            let cut = fitting(self.letters, rest, style, self.width / self.size);
+            let cut = fitting_bytes(self.letters, rest, style, self.width / self.size);
             if cut == rest.len() {
                 break;
             }
-            self.add(&rest[..cut], style, self.width);
+            self.push_text(&rest[..cut], style, self.width);
             self.next_line();
             rest = &rest[cut..];
         }
-        let width = self.letters.width_of(rest, style) * self.size;
-        self.add(rest, style, width);
+        let width = self.letters.text_width(rest, style) * self.size;
+        self.push_text(rest, style, width);
     }
 
-    fn add(&mut self, text: &str, style: Style, width: f32) {
+    fn push_text(&mut self, text: &str, style: TextStyle, width: f32) {
         let x = self.x;
         self.x += width;
         let Some(line) = self.lines.last_mut() else { return };
         match line.last_mut() {
             Some(last) if last.style == style => last.text.push_str(text),
-            _ => line.push(Piece { x, text: text.to_owned(), style }),
+            _ => line.push(TextPiece { x, text: text.to_owned(), style }),
         }
     }
 }

@@ -1,25 +1,25 @@
 //! PDFs, read back.
 
 use super::{
-    block::{Block, blocks},
+    block::{MarkdownBlock, parse_blocks},
     *,
 };
 
 /// Proves T16.
 #[test]
 fn markdown_becomes_blocks() {
-    let found = blocks(
+    let found = parse_blocks(
         "# T\n\na **b** `c`\n\n1. x\n2. y\n\n```\ncode\n```\n\n| h |\n|---|\n| z |\n\n---\n",
     );
     let kinds: Vec<&str> = found
         .iter()
         .map(|block| match block {
-            Block::Heading { .. } => "heading",
-            Block::Paragraph { mark: Some(_), .. } => "item",
-            Block::Paragraph { .. } => "paragraph",
-            Block::Code { .. } => "code",
-            Block::Table { .. } => "table",
-            Block::Rule => "rule",
+            MarkdownBlock::Heading { .. } => "heading",
+            MarkdownBlock::Paragraph { mark: Some(_), .. } => "item",
+            MarkdownBlock::Paragraph { .. } => "paragraph",
+            MarkdownBlock::Code { .. } => "code",
+            MarkdownBlock::Table { .. } => "table",
+            MarkdownBlock::Rule => "rule",
         })
         .collect();
     assert_eq!(kinds, ["heading", "paragraph", "item", "item", "code", "table", "rule"]);
@@ -28,7 +28,7 @@ fn markdown_becomes_blocks() {
 /// Proves T16: long words, wide tables and many lines end inside the page.
 #[test]
 fn everything_fits_the_page() {
-    let letters = Letters::load().unwrap();
+    let letters = FontSet::load().unwrap();
     let long = "x".repeat(5_000);
     let many = "| a ".repeat(40);
     let rule = "|---".repeat(40);
@@ -36,9 +36,9 @@ fn everything_fits_the_page() {
         "{long}\n\n`{long}`\n\n```\n{long}\n```\n\n{many}|\n{rule}|\n{many}|\n\n> > - 1. * deep {long}\n"
     );
     let right = layout::PAGE_WIDTH - 2.0 * layout::MARGIN;
-    for line in layout::lines(&letters, &blocks(&page)) {
+    for line in layout::layout_blocks(&letters, &parse_blocks(&page)) {
         for piece in &line.pieces {
-            let end = piece.x + letters.width_of(&piece.text, piece.style) * line.size;
+            let end = piece.x + letters.text_width(&piece.text, piece.style) * line.size;
             assert!(end <= right + line.size, "{end} > {right}: {}", piece.text);
         }
     }
@@ -48,10 +48,10 @@ fn everything_fits_the_page() {
 #[test]
 fn a_page_becomes_a_pdf() {
     let lines = "Grüße, Ελλάδα, Привет, שלום, 日本, →, ☑, 🙂\n\n".repeat(200);
-    let pdf = from_markdown("T", &lines).unwrap();
+    let pdf = render_markdown("T", &lines).unwrap();
     assert!(pdf.starts_with(b"%PDF-"));
     assert!(pdf.trim_ascii_end().ends_with(b"%%EOF"));
     assert!(pdf.windows(9).any(|part| part == b"/FontFile" || part == b"ToUnicode"));
-    assert_eq!(pdf, from_markdown("T", &lines).unwrap());
-    assert!(from_markdown("", "").unwrap().starts_with(b"%PDF-"), "an empty page is one too");
+    assert_eq!(pdf, render_markdown("T", &lines).unwrap());
+    assert!(render_markdown("", "").unwrap().starts_with(b"%PDF-"), "an empty page is one too");
 }

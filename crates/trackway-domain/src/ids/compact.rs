@@ -26,22 +26,22 @@ const ACK_HEAD: [u8; 12] = [0, 0, 0, 0, 0, 0, 0x80, 0, 0x80, 0, 0, 0];
 impl RunId {
     /// An id with the time and the last 32 bits of this UUID.
     #[must_use]
-    pub fn compact(uuid: Uuid) -> Self {
+    pub fn compact_from_uuid(uuid: Uuid) -> Self {
         let mut bytes = *uuid.as_bytes();
         bytes[6..12].copy_from_slice(&RUN_MIDDLE);
         Self::new(Uuid::from_bytes(bytes))
     }
 
     /// The bytes that name the run, if its id has the short form.
-    pub fn to_short(self) -> Option<[u8; RUN_BYTES]> {
+    pub fn to_short_bytes(self) -> Option<[u8; RUN_BYTES]> {
         let bytes = self.uuid().into_bytes();
         let mut short = [0; RUN_BYTES];
         short[..6].copy_from_slice(&bytes[..6]);
         short[6..].copy_from_slice(&bytes[12..]);
-        (Self::from_short(short) == self).then_some(short)
+        (Self::from_short_bytes(short) == self).then_some(short)
     }
 
-    pub fn from_short(short: [u8; RUN_BYTES]) -> Self {
+    pub fn from_short_bytes(short: [u8; RUN_BYTES]) -> Self {
         let mut bytes = [0; 16];
         bytes[..6].copy_from_slice(&short[..6]);
         bytes[6..12].copy_from_slice(&RUN_MIDDLE);
@@ -53,24 +53,24 @@ impl RunId {
 impl NodeId {
     /// The node that the event of this number makes; `None` if the run or the number does not fit the
     /// short form.
-    pub fn at(run: RunId, seq: Seq) -> Option<Self> {
+    pub fn from_event_number(run: RunId, seq: Seq) -> Option<Self> {
         let number = u32::try_from(seq).ok()?.to_be_bytes();
         let short: [u8; NODE_BYTES] = match number {
             [0, rest @ ..] => rest,
             _ => return None,
         };
-        run.to_short()?;
-        Some(Self::from_short(run, short))
+        run.to_short_bytes()?;
+        Some(Self::from_short_bytes(run, short))
     }
 
     /// The bytes that name the node in its run, if its id has the short form.
-    pub fn to_short(self, run: RunId) -> Option<[u8; NODE_BYTES]> {
-        run.to_short()?;
+    pub fn to_short_bytes(self, run: RunId) -> Option<[u8; NODE_BYTES]> {
+        run.to_short_bytes()?;
         let short = self.uuid().into_bytes().last_chunk().copied()?;
-        (Self::from_short(run, short) == self).then_some(short)
+        (Self::from_short_bytes(run, short) == self).then_some(short)
     }
 
-    pub fn from_short(run: RunId, short: [u8; NODE_BYTES]) -> Self {
+    pub fn from_short_bytes(run: RunId, short: [u8; NODE_BYTES]) -> Self {
         let of = run.uuid().into_bytes();
         let mut bytes = [0; 16];
         bytes[..6].copy_from_slice(&of[..6]);
@@ -82,8 +82,8 @@ impl NodeId {
 
     /// The number of the event that made the node, if the id contains it. People use it as the node's
     /// name.
-    pub fn number(self, run: RunId) -> Option<Seq> {
-        let [a, b, c] = self.to_short(run)?;
+    pub fn event_number(self, run: RunId) -> Option<Seq> {
+        let [a, b, c] = self.to_short_bytes(run)?;
         Some(Seq::from(u32::from_be_bytes([0, a, b, c])))
     }
 }
@@ -91,18 +91,18 @@ impl NodeId {
 impl AckId {
     /// An id with the last 32 bits of this UUID.
     #[must_use]
-    pub fn compact(uuid: Uuid) -> Self {
+    pub fn compact_from_uuid(uuid: Uuid) -> Self {
         let bytes = uuid.into_bytes();
-        Self::from_short([bytes[12], bytes[13], bytes[14], bytes[15]])
+        Self::from_short_bytes([bytes[12], bytes[13], bytes[14], bytes[15]])
     }
 
     /// The bytes that name the ack, if its id has the short form.
-    pub fn to_short(self) -> Option<[u8; ACK_BYTES]> {
+    pub fn to_short_bytes(self) -> Option<[u8; ACK_BYTES]> {
         let short = self.uuid().into_bytes().last_chunk().copied()?;
-        (Self::from_short(short) == self).then_some(short)
+        (Self::from_short_bytes(short) == self).then_some(short)
     }
 
-    pub fn from_short(short: [u8; ACK_BYTES]) -> Self {
+    pub fn from_short_bytes(short: [u8; ACK_BYTES]) -> Self {
         let mut bytes = [0; 16];
         bytes[..12].copy_from_slice(&ACK_HEAD);
         bytes[12..].copy_from_slice(&short);
@@ -117,30 +117,33 @@ mod tests {
     #[test]
     fn short_forms_read_back() {
         let uuid = Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ab);
-        let run = RunId::compact(uuid);
+        let run = RunId::compact_from_uuid(uuid);
         assert_eq!(run.to_string(), "run_01933c5a77a1700080000000456789ab");
-        assert_eq!(RunId::from_short(run.to_short().unwrap()), run);
+        assert_eq!(RunId::from_short_bytes(run.to_short_bytes().unwrap()), run);
         assert_eq!(run.uuid().get_version_num(), 7);
         for seq in [1, 3, 300, 0x00ff_ffff] {
-            let node = NodeId::at(run, seq).unwrap();
-            assert_eq!(node.number(run), Some(seq));
-            assert_eq!(NodeId::from_short(run, node.to_short(run).unwrap()), node);
+            let node = NodeId::from_event_number(run, seq).unwrap();
+            assert_eq!(node.event_number(run), Some(seq));
+            assert_eq!(NodeId::from_short_bytes(run, node.to_short_bytes(run).unwrap()), node);
             assert_eq!(node.uuid().get_version_num(), 8);
         }
-        let ack = AckId::compact(uuid);
-        assert_eq!(AckId::from_short(ack.to_short().unwrap()), ack);
+        let ack = AckId::compact_from_uuid(uuid);
+        assert_eq!(AckId::from_short_bytes(ack.to_short_bytes().unwrap()), ack);
     }
 
     #[test]
     fn other_ids_have_no_short_form() {
         let uuid = Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ab);
-        let (run, short) = (RunId::new(uuid), RunId::compact(uuid));
-        assert_eq!(run.to_short(), None);
-        assert_eq!(NodeId::at(run, 3), None);
-        assert_eq!(NodeId::at(short, 0x0100_0000), None);
-        assert_eq!(NodeId::new(uuid).to_short(short), None);
-        let other = RunId::compact(Uuid::from_u128(uuid.as_u128() + 1));
-        assert_eq!(NodeId::at(other, 3).and_then(|node| node.to_short(short)), None);
-        assert_eq!(AckId::new(uuid).to_short(), None);
+        let (run, short) = (RunId::new(uuid), RunId::compact_from_uuid(uuid));
+        assert_eq!(run.to_short_bytes(), None);
+        assert_eq!(NodeId::from_event_number(run, 3), None);
+        assert_eq!(NodeId::from_event_number(short, 0x0100_0000), None);
+        assert_eq!(NodeId::new(uuid).to_short_bytes(short), None);
+        let other = RunId::compact_from_uuid(Uuid::from_u128(uuid.as_u128() + 1));
+        assert_eq!(
+            NodeId::from_event_number(other, 3).and_then(|node| node.to_short_bytes(short)),
+            None
+        );
+        assert_eq!(AckId::new(uuid).to_short_bytes(), None);
     }
 }

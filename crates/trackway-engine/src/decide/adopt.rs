@@ -5,7 +5,7 @@ use trackway_domain::{Event, StateName, WorkflowRef};
 use crate::{Decision, Effect, Refusal, Run};
 
 /// From here on the run belongs to this store. Adopting it twice changes nothing.
-pub(super) fn adopt(run: &Run) -> Result<Decision, Refusal> {
+pub(super) fn adopt_run(run: &Run) -> Result<Decision, Refusal> {
     let state = run.state.name();
     match (run.imported, state.is_terminal()) {
         (true, _) => {}
@@ -22,9 +22,9 @@ pub(super) fn adopt(run: &Run) -> Result<Decision, Refusal> {
 /// The event that is added to an imported log. Whatever the log says, a run that could continue waits
 /// until a caller here adopts it. This includes a guided run that is complete: an outside agent can
 /// continue it, and can find it without a token.
-pub fn import(workflow: &WorkflowRef, state: StateName, guided: bool) -> Option<Event> {
+pub fn event_for_import(workflow: &WorkflowRef, state: StateName, guided: bool) -> Option<Event> {
     let may_go_on = match guided {
-        true if workflow.holds_session_notes() => false,
+        true if workflow.is_session_notes() => false,
         true => !state.is_terminal() || state == StateName::Completed,
         false => !state.is_terminal(),
     };

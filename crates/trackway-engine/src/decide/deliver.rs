@@ -1,30 +1,39 @@
 //! A caller's message: an answer to a question, or a message for the history.
 
-use trackway_domain::{Delivery, Event, Late, QuestionId, Reading, Resume, StateName};
+use trackway_domain::{
+    AnswerRequest, Event, LateAnswer, MessageDelivery, ParsedAnswer, QuestionId, StateName,
+};
 
-use super::message_id;
-use crate::{Asked, Decision, Delivered, Effect, Env, Refusal, Reply, Run, read_answer};
+use super::new_message_id;
+use crate::{
+    CommandReply, Decision, DecisionEnv, DeliveryOutcome, Effect, QuestionRecord, Refusal, Run,
+    parse_answer,
+};
 
 /// This function orders the requests to one question. The first valid one resumes the run. Every other
 /// request gets its order and what is wrong with it.
-pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Decision, Refusal> {
+pub(super) fn decide_delivery(
+    run: &Run,
+    delivery: MessageDelivery,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, Refusal> {
     let state = run.state.name();
     if run.imported {
         return Err(Refusal::NotAdopted);
     }
-    let Some(question) = target(run, &delivery) else {
+    let Some(question) = target_question(run, &delivery) else {
         if state.is_terminal() {
             return Err(Refusal::Ended { state });
         }
         let events = vec![Event::Noted { message: delivery.message }];
         return Ok(Decision {
             events,
-            reply: Reply::Delivered(Delivered::Noted),
+            reply: CommandReply::Delivered(DeliveryOutcome::Noted),
             ..Decision::default()
         });
     };
     let asked = run.questions.get(&question).ok_or(Refusal::UnknownQuestion(question))?;
-    let replaces = is_unreadable(run, asked);
+    let replaces = is_unreadable_answer(run, asked);
     let open = replaces || run.state.question().is_some_and(|open| open.id == question);
     if state.is_terminal() && !asked.answered {
         // The run ended before the question had an answer.
@@ -32,15 +41,15 @@ pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Deci
     }
     // A recorded event may still lead the program to another path. An answer that is accepted now
     // might then be acknowledged and never used.
-    if open && !delivery.settled {
-        return Err(Refusal::NotSettled);
+    if open && !delivery.is_program_idle {
+        return Err(Refusal::ProgramNotIdle);
     }
-    Ok(judge(run, asked, delivery, (open, replaces), env))
+    Ok(judge_answer(run, asked, delivery, (open, replaces), env))
 }
 
 /// The question that the message is checked against: the named one, the open one, or, while the run
 /// continues after it, the last one, answered or withdrawn.
-fn target(run: &Run, delivery: &Delivery) -> Option<QuestionId> {
+fn target_question(run: &Run, delivery: &MessageDelivery) -> Option<QuestionId> {
     let open = || run.state.question().map(|question| question.id);
     let last = || run.last_question.filter(|_| run.state.name() == StateName::Working);
     delivery.question.or_else(open).or_else(last)
@@ -48,7 +57,7 @@ fn target(run: &Run, delivery: &Delivery) -> Option<QuestionId> {
 
 /// Whether the run is parked because its program cannot read the answer to this question. Another
 /// answer can then replace it.
-fn is_unreadable(run: &Run, asked: &Asked) -> bool {
+fn is_unreadable_answer(run: &Run, asked: &QuestionRecord) -> bool {
     let last = run.last_question == Some(asked.question.id);
     let blamed = run.parked.as_ref().is_some_and(|evidence| {
         evidence.asked.is_none() && evidence.recorded.as_deref() == Some(&asked.op.to_string())
@@ -56,28 +65,29 @@ fn is_unreadable(run: &Run, asked: &Asked) -> bool {
     last && blamed && asked.answered && run.state.name() == StateName::Working
 }
 
-fn judge(
+fn judge_answer(
     run: &Run,
-    asked: &Asked,
-    delivery: Delivery,
+    asked: &QuestionRecord,
+    delivery: MessageDelivery,
     (open, replaces): (bool, bool),
-    env: Env<'_>,
+    env: DecisionEnv<'_>,
 ) -> Decision {
     let question = &asked.question;
     let order = asked.requests + 1;
-    let concurrent = asked.answered || delivery.others;
+    let concurrent = asked.answered || delivery.has_concurrent;
     let awaited_by = delivery.awaited_by;
-    let read = delivery.reading.filter(|reading| reading.question == question.id);
-    let resume = Resume { question: question.id, message: delivery.message, order, concurrent };
-    let Reading { input, problems, .. } = match read {
+    let read = delivery.parsed_answer.filter(|reading| reading.question == question.id);
+    let resume =
+        AnswerRequest { question: question.id, message: delivery.message, order, concurrent };
+    let ParsedAnswer { input, problems, .. } = match read {
         Some(reading) => *reading,
         None => {
             let workflow = &run.submission.workflow;
-            read_answer(workflow, question, &resume.message.parts, env.schemas)
+            parse_answer(workflow, question, &resume.message.parts, env.schemas)
         }
     };
     let primary = open && problems.is_empty();
-    let reply = Reply::Delivered(Delivered::Answer {
+    let reply = CommandReply::Delivered(DeliveryOutcome::Answer {
         question: question.id,
         order,
         concurrent,
@@ -85,14 +95,14 @@ fn judge(
         problems: problems.clone(),
     });
     let (event, effects) = if !open {
-        (Event::Late(Late { resume, problems }), Vec::new())
+        (Event::Late(LateAnswer { resume, problems }), Vec::new())
     } else if primary {
         (Event::Resumed { resume, input, awaited_by, replaces }, vec![Effect::Drive])
     } else if replaces {
-        (Event::Late(Late { resume, problems }), Vec::new())
+        (Event::Late(LateAnswer { resume, problems }), Vec::new())
     } else {
         let question = question.clone();
-        (Event::Refused { resume, problems, question, message_id: message_id(env) }, Vec::new())
+        (Event::Refused { resume, problems, question, message_id: new_message_id(env) }, Vec::new())
     };
     Decision { events: vec![event], effects, reply }
 }

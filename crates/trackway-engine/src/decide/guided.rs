@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use trackway_domain::{
-    AckId, Answer, AnsweredNode, Attempt, AttemptOutcome, Block, Branch, Checkpoint, Consent,
-    Event, Guided, GuidedCommand, Need, Node, NodeAnswer, NodeId, Pending, RunId, Seal, Seq,
-    StateName, StepState, Submission,
+    AckId, AnsweredNode, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition,
+    Checkpoint, Consent, Event, GuidedCommand, GuidedEvent, InputRequirement, Node, NodeAnswer,
+    NodeId, PendingStep, RenderStamp, RunId, Seq, StateName, StepState, Submission,
 };
 
-use crate::{Decision, Env, GuidedReply, Refusal, Reply, Run};
+use crate::{CommandReply, Decision, DecisionEnv, GuidedReply, Refusal, Run};
 
 /// Number of the event that makes the first node: `Submitted` and `Started` come before it.
 const OPENED_AT: Seq = 3;
@@ -19,23 +19,28 @@ const OPENED_AT: Seq = 3;
 const BLOCKED_ATTEMPTS_MAX: u32 = 100;
 
 /// Size from which a fact is stored as a reference. A reference takes about thirty bytes.
-const KEPT_BYTES_MIN: usize = 512;
+const REFERENCED_FACT_BYTES_MIN: usize = 512;
 /// Events that one node may refer to: each of them is one more read for an answer to the node. A node that
 /// needs more stores its whole context, and later nodes refer to it.
 /// Limit (Sessions): earlier events that a snapshot refers to for its facts.
-const KEPT_EVENTS_MAX: usize = 4;
+const REFERENCED_EVENTS_MAX: usize = 4;
 
 /// Creates a run.
-pub(super) fn begin(command: GuidedCommand, env: Env<'_>) -> Result<Decision, Refusal> {
+pub(super) fn decide_creation(
+    command: GuidedCommand,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, Refusal> {
     match command {
-        GuidedCommand::Open { submission, step, seal } => Ok(open(submission, *step, seal, env)),
+        GuidedCommand::Open { submission, step, seal } => {
+            Ok(open_run(submission, *step, seal, env))
+        }
         // The run has no steps, so it is complete from its start.
         GuidedCommand::OpenNotes { submission, notes } => Ok(Decision {
             events: vec![
                 Event::Submitted(submission),
                 Event::Started,
-                completed(Value::Null),
-                noted(None, notes),
+                completed_event(Value::Null),
+                checkpoint_event(None, notes),
             ],
             ..Decision::default()
         }),
@@ -45,16 +50,20 @@ pub(super) fn begin(command: GuidedCommand, env: Env<'_>) -> Result<Decision, Re
     }
 }
 
-pub(super) fn decide(run: &Run, command: GuidedCommand, env: Env<'_>) -> Result<Decision, Refusal> {
-    accepts(run.state.name(), run.imported)?;
+pub(super) fn decide_guided(
+    run: &Run,
+    command: GuidedCommand,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, Refusal> {
+    guided_run_accepts(run.state.name(), run.imported)?;
     let events = match command {
         GuidedCommand::Open { .. } | GuidedCommand::OpenNotes { .. } => {
             return Err(Refusal::AlreadySubmitted);
         }
-        GuidedCommand::Answer(sent) => return answer(run, *sent, env),
-        GuidedCommand::Checkpoint { node, notes } => vec![noted(node, notes)],
+        GuidedCommand::Answer(sent) => return answer_node(run, *sent, env),
+        GuidedCommand::Checkpoint { node, notes } => vec![checkpoint_event(node, notes)],
         GuidedCommand::Repin { nodes } => {
-            nodes.into_iter().map(|node| guided(Guided::Repinned { node })).collect()
+            nodes.into_iter().map(|node| guided_event(GuidedEvent::Repinned { node })).collect()
         }
     };
     Ok(Decision { events, ..Decision::default() })
@@ -62,7 +71,7 @@ pub(super) fn decide(run: &Run, command: GuidedCommand, env: Env<'_>) -> Result<
 
 /// Whether a guided run accepts more events. A completed run does: an agent that goes back to an earlier
 /// node adds another branch.
-pub fn accepts(state: StateName, imported: bool) -> Result<(), Refusal> {
+pub fn guided_run_accepts(state: StateName, imported: bool) -> Result<(), Refusal> {
     if state.is_terminal() && state != StateName::Completed {
         return Err(Refusal::Ended { state });
     }
@@ -70,11 +79,16 @@ pub fn accepts(state: StateName, imported: bool) -> Result<(), Refusal> {
 }
 
 /// Starts a run. If its workflow has no steps, the run is complete from its start.
-fn open(submission: Box<Submission>, step: StepState, seal: Seal, env: Env<'_>) -> Decision {
+fn open_run(
+    submission: Box<Submission>,
+    step: StepState,
+    seal: RenderStamp,
+    env: DecisionEnv<'_>,
+) -> Decision {
     let StepState { walk, context, pending, documents, warnings } = step;
     let is_complete = pending.is_none();
     let node = Node {
-        id: node_id(submission.run, OPENED_AT, env),
+        id: new_node_id(submission.run, OPENED_AT, env),
         parent: None,
         definition: submission.workflow.version.clone(),
         walk,
@@ -82,25 +96,25 @@ fn open(submission: Box<Submission>, step: StepState, seal: Seal, env: Env<'_>) 
         kept: BTreeMap::new(),
         pending,
     };
-    let ack = (!is_complete).then(|| fresh_ack(env));
-    let answer = Answer { ack, branch: Branch::FIRST, warnings, seal };
-    let opened = Guided::Opened { node: node.clone(), answer: answer.clone(), documents };
-    let mut events = vec![Event::Submitted(submission), Event::Started, guided(opened)];
-    events.extend(is_complete.then(|| completed(Value::Null)));
-    let reply = Reply::Guided(Box::new(GuidedReply::Opened { node, answer }));
+    let ack = (!is_complete).then(|| new_ack_id(env));
+    let answer = AttemptReply { ack, branch: BranchPosition::FIRST, warnings, seal };
+    let opened = GuidedEvent::Opened { node: node.clone(), answer: answer.clone(), documents };
+    let mut events = vec![Event::Submitted(submission), Event::Started, guided_event(opened)];
+    events.extend(is_complete.then(|| completed_event(Value::Null)));
+    let reply = CommandReply::Guided(Box::new(GuidedReply::Opened { node, answer }));
     Decision { events, reply, ..Decision::default() }
 }
 
 /// Decides an answer by the interpreter's result.
-fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal> {
+fn answer_node(run: &Run, sent: NodeAnswer, env: DecisionEnv<'_>) -> Result<Decision, Refusal> {
     let NodeAnswer { at, ack, digest, inputs, consent, seal, result, warning } = sent;
     let wants_agreement = at.node.pending.as_ref().filter(|pending| pending.confirm);
     let result = match (result, wants_agreement, consent) {
-        (Ok(_), Some(pending), Consent::ToBeAsked) => {
-            let reply = Reply::Guided(Box::new(GuidedReply::ConsentNeeded(pending.clone())));
+        (Ok(_), Some(pending), Consent::NotAskedYet) => {
+            let reply = CommandReply::Guided(Box::new(GuidedReply::ConsentNeeded(pending.clone())));
             return Ok(Decision { reply, ..Decision::default() });
         }
-        (Ok(_), Some(pending), Consent::Given(false)) => Err(declined(pending)),
+        (Ok(_), Some(pending), Consent::Answered(false)) => Err(confirmation_declined(pending)),
         (result, _, _) => result,
     };
     let (outcome, documents, warnings) = match result {
@@ -110,7 +124,7 @@ fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal
         Err(block) => (AttemptOutcome::Blocked(block), Vec::new(), Vec::new()),
         Ok(StepState { walk, context, pending, documents, warnings }) => {
             let mut node = Node {
-                id: node_id(run.id(), run.seq + 1, env),
+                id: new_node_id(run.id(), run.seq + 1, env),
                 parent: Some(at.node.id),
                 definition: at.node.definition.clone(),
                 walk,
@@ -118,14 +132,14 @@ fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal
                 kept: BTreeMap::new(),
                 pending,
             };
-            keep_large_facts(&mut node, &at);
+            reference_large_facts(&mut node, &at);
             (AttemptOutcome::Advanced(node), documents, warnings)
         }
     };
-    let is_complete = is_complete(&outcome);
-    let answer = Answer {
-        ack: (!is_complete).then(|| fresh_ack(env)),
-        branch: branch(&outcome, &at),
+    let is_complete = completes_branch(&outcome);
+    let answer = AttemptReply {
+        ack: (!is_complete).then(|| new_ack_id(env)),
+        branch: branch_position(&outcome, &at),
         warnings: warning.into_iter().chain(warnings).collect(),
         seal,
     };
@@ -133,38 +147,38 @@ fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal
     let completes = is_complete && run.state.name() == StateName::Working;
     let output = completes.then(|| inputs.output.clone().unwrap_or_default());
     let attempt = Attempt { node: at.node.id, ack, digest, inputs, outcome, answer, documents };
-    let attempted = guided(Guided::Attempted(attempt.clone()));
-    let events = std::iter::once(attempted).chain(output.map(completed)).collect();
-    let reply = Reply::Guided(Box::new(GuidedReply::Attempted(attempt)));
+    let attempted = guided_event(GuidedEvent::Attempted(attempt.clone()));
+    let events = std::iter::once(attempted).chain(output.map(completed_event)).collect();
+    let reply = CommandReply::Guided(Box::new(GuidedReply::Attempted(attempt)));
     Ok(Decision { events, reply, ..Decision::default() })
 }
 
 /// The position of the answer's node among the branches of its parent. A blocked answer makes no branch:
 /// the node stays the answered one.
-fn branch(outcome: &AttemptOutcome, at: &AnsweredNode) -> Branch {
+fn branch_position(outcome: &AttemptOutcome, at: &AnsweredNode) -> BranchPosition {
     match outcome {
         AttemptOutcome::Advanced(_) => {
             let index = at.branches;
-            Branch { forked: index > 0, index, siblings: index.saturating_add(1) }
+            BranchPosition { forked: index > 0, index, siblings: index.saturating_add(1) }
         }
         AttemptOutcome::Blocked(_) => at.branch,
     }
 }
 
-fn is_complete(outcome: &AttemptOutcome) -> bool {
+fn completes_branch(outcome: &AttemptOutcome) -> bool {
     matches!(outcome, AttemptOutcome::Advanced(node) if node.pending.is_none())
 }
 
 /// Removes from a new node the large facts that the answered node already has: the new node refers to the
 /// event that holds them. That event holds the value itself, so a reader follows only one reference.
-fn keep_large_facts(node: &mut Node, at: &AnsweredNode) {
+fn reference_large_facts(node: &mut Node, at: &AnsweredNode) {
     let mut kept = BTreeMap::new();
     for (name, value) in &node.context {
-        if at.context.get(name) == Some(value) && is_large(value) {
+        if at.context.get(name) == Some(value) && is_large_fact(value) {
             kept.insert(name.clone(), at.node.kept.get(name).copied().unwrap_or(at.seq));
         }
     }
-    if kept.values().collect::<BTreeSet<_>>().len() > KEPT_EVENTS_MAX {
+    if kept.values().collect::<BTreeSet<_>>().len() > REFERENCED_EVENTS_MAX {
         return;
     }
     for name in kept.keys() {
@@ -174,46 +188,46 @@ fn keep_large_facts(node: &mut Node, at: &AnsweredNode) {
     node.kept = kept;
 }
 
-fn is_large(value: &Value) -> bool {
+fn is_large_fact(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        Value::String(text) => text.len() >= KEPT_BYTES_MIN,
-        Value::Array(_) | Value::Object(_) => value.to_string().len() >= KEPT_BYTES_MIN,
+        Value::String(text) => text.len() >= REFERENCED_FACT_BYTES_MIN,
+        Value::Array(_) | Value::Object(_) => value.to_string().len() >= REFERENCED_FACT_BYTES_MIN,
     }
 }
 
-fn declined(pending: &Pending) -> Block {
-    Block {
+fn confirmation_declined(pending: &PendingStep) -> BlockReason {
+    BlockReason {
         code: "confirmation-declined".into(),
         message: format!("The user did not agree to {:?}; nothing was advanced.", pending.title),
-        needs: vec![Need {
+        needs: vec![InputRequirement {
             pointer: "/ackToken".into(),
             message: "Ask the user what to change. When they agree, send the same call with the \
                       ackToken of this answer."
                 .into(),
-            ..Need::default()
+            ..InputRequirement::default()
         }],
     }
 }
 
 /// The node's id is derived from the event that makes it, if the run's id is a compact one.
-fn node_id(run: RunId, seq: Seq, env: Env<'_>) -> NodeId {
-    NodeId::at(run, seq).unwrap_or_else(|| NodeId::new((env.ids)()))
+fn new_node_id(run: RunId, seq: Seq, env: DecisionEnv<'_>) -> NodeId {
+    NodeId::from_event_number(run, seq).unwrap_or_else(|| NodeId::new((env.ids)()))
 }
 
-fn fresh_ack(env: Env<'_>) -> AckId {
-    AckId::compact((env.ids)())
+fn new_ack_id(env: DecisionEnv<'_>) -> AckId {
+    AckId::compact_from_uuid((env.ids)())
 }
 
-fn noted(node: Option<NodeId>, notes: String) -> Event {
-    guided(Guided::Checkpointed(Checkpoint { node, notes }))
+fn checkpoint_event(node: Option<NodeId>, notes: String) -> Event {
+    guided_event(GuidedEvent::Checkpointed(Checkpoint { node, notes }))
 }
 
-fn completed(output: Value) -> Event {
+fn completed_event(output: Value) -> Event {
     Event::Completed { output, message_id: None }
 }
 
-fn guided(guided: Guided) -> Event {
+fn guided_event(guided: GuidedEvent) -> Event {
     Event::Guided(Box::new(guided))
 }
 

@@ -1,14 +1,18 @@
 //! Parking: a run whose program does not fit its log waits, with the mismatch on record, for code
 //! that fits.
 
-use trackway_domain::{Event, Evidence};
+use trackway_domain::{Event, ReplayMismatch};
 
-use super::message_id;
-use crate::{Decision, Env, Refusal, Run};
+use super::new_message_id;
+use crate::{Decision, DecisionEnv, Refusal, Run};
 
 /// Parking again with the same mismatch records nothing: every start of the server tries again, and
 /// the log of a parked run must not grow.
-pub(super) fn park(run: &Run, evidence: Evidence, env: Env<'_>) -> Result<Decision, Refusal> {
+pub(super) fn park_run(
+    run: &Run,
+    evidence: ReplayMismatch,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, Refusal> {
     let state = run.state.name();
     if state.is_terminal() {
         return Err(Refusal::Ended { state });
@@ -16,11 +20,11 @@ pub(super) fn park(run: &Run, evidence: Evidence, env: Env<'_>) -> Result<Decisi
     if run.parked.as_ref() == Some(&evidence) {
         return Ok(Decision::default());
     }
-    let events = vec![Event::Parked { evidence, state, message_id: message_id(env) }];
+    let events = vec![Event::Parked { evidence, state, message_id: new_message_id(env) }];
     Ok(Decision { events, ..Decision::default() })
 }
 
-pub(super) fn unpark(run: &Run) -> Decision {
+pub(super) fn unpark_run(run: &Run) -> Decision {
     let events = if run.parked.is_some() { vec![Event::Unparked] } else { Vec::new() };
     Decision { events, ..Decision::default() }
 }

@@ -19,7 +19,7 @@ mod timers;
 mod waiting;
 mod yields;
 
-use crate::fixture::Story;
+use crate::fixture::ScriptedRun;
 
 /// Commands that lead to each state. Every run has a deadline, so that it can pass in each state.
 const STATES: [(&str, &str); 8] = [
@@ -63,18 +63,18 @@ const COMMANDS: [&str; 25] = [
 ];
 
 /// The result of one command after others, in one line.
-fn told(given: &str, command: &str) -> String {
-    Story::of(given).line(command)
+fn outcome_after(given: &str, command: &str) -> String {
+    ScriptedRun::after_commands(given).command_summary(command)
 }
 
 /// The result of one command in every state, one line per state. If all final states give the same
 /// result, they share a line.
-fn each_state(command: &str) -> String {
+fn outcome_in_each_state(command: &str) -> String {
     assert!(COMMANDS.contains(&command), "{command} is not in the list");
     let rows = STATES.map(|(state, given)| {
-        let mut story = Story::of(given);
+        let mut story = ScriptedRun::after_commands(given);
         assert_eq!(story.state().as_str(), state, "`{given}` leads there");
-        (state, story.line(command))
+        (state, story.command_summary(command))
     });
     let (open, ended) = rows.split_at(4);
     let alike = |(state, line): &(&str, String)| line.replace(&format!("({state})"), "(…)");

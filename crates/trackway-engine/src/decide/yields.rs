@@ -2,63 +2,70 @@
 
 use trackway_domain::{ChildOutcome, Event, Op, Question, QuestionId, StateName, Yield};
 
-use super::{agent_message, begin, ended, message_id, spoken_in};
-use crate::{Decision, Effect, Env, Refusal, Reply, Run};
+use super::{
+    effects_of_end, new_agent_message, new_message_id, start_if_submitted, state_after_start,
+};
+use crate::{CommandReply, Decision, DecisionEnv, Effect, Refusal, Run};
 
-pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Decision, Refusal> {
+pub(super) fn decide_yield(
+    run: &Run,
+    op: Op,
+    what: Yield,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, Refusal> {
     match what {
         Yield::Status { parts } => {
-            let mut events = begin(run)?;
-            let message = agent_message(env, parts);
-            events.push(Event::Status { op, state: spoken_in(run), message });
+            let mut events = start_if_submitted(run)?;
+            let message = new_agent_message(env, parts);
+            events.push(Event::Status { op, state: state_after_start(run), message });
             Ok(Decision { events, ..Decision::default() })
         }
         Yield::Reference { run: other, parts, metadata } => {
-            let mut events = begin(run)?;
-            let mut message = agent_message(env, parts);
+            let mut events = start_if_submitted(run)?;
+            let mut message = new_agent_message(env, parts);
             message.references.push(other.to_string());
             message.metadata = metadata;
-            events.push(Event::Status { op, state: spoken_in(run), message });
+            events.push(Event::Status { op, state: state_after_start(run), message });
             Ok(Decision { events, ..Decision::default() })
         }
         Yield::Answer { parts } => {
-            let mut events = begin(run)?;
+            let mut events = start_if_submitted(run)?;
             events.push(Event::Answered { op, parts });
             Ok(Decision { events, ..Decision::default() })
         }
         Yield::Artifact(chunk) => {
-            let mut events = begin(run)?;
+            let mut events = start_if_submitted(run)?;
             events.push(Event::Artifact { op, chunk });
             Ok(Decision { events, ..Decision::default() })
         }
         Yield::Interrupted { reason, prompt, schema, artifact, answer_type } => {
-            let mut events = begin(run)?;
+            let mut events = start_if_submitted(run)?;
             // The artifact comes first, so that a watcher of the question already has it.
             if let Some(artifact) = artifact {
                 events.push(Event::Artifact { op: op.clone(), chunk: artifact.into() });
             }
             let id = QuestionId::new((env.ids)());
             let question = Question { id, reason, prompt, schema, answer_type };
-            events.push(Event::Asked { op, question, message_id: message_id(env) });
-            Ok(Decision { events, reply: Reply::Asked(id), ..Decision::default() })
+            events.push(Event::Asked { op, question, message_id: new_message_id(env) });
+            Ok(Decision { events, reply: CommandReply::Asked(id), ..Decision::default() })
         }
         Yield::Reject { reason } => {
             // No `Started` here: a run that rejects before anything else never enters `working`.
-            begin(run)?;
+            start_if_submitted(run)?;
             let outcome = ChildOutcome {
                 state: StateName::Rejected,
                 output: serde_json::Value::Null,
                 message: Some(reason.clone()),
             };
-            let events = vec![Event::Rejected { reason, message_id: message_id(env) }];
-            Ok(Decision { events, effects: ended(run, outcome), ..Decision::default() })
+            let events = vec![Event::Rejected { reason, message_id: new_message_id(env) }];
+            Ok(Decision { events, effects: effects_of_end(run, outcome), ..Decision::default() })
         }
     }
 }
 
 /// The program no longer waits for this answer. If the question has an answer by now, nothing
 /// happens.
-pub(super) fn withdraw(run: &Run, op: &Op) -> Decision {
+pub(super) fn withdraw_question(run: &Run, op: &Op) -> Decision {
     let open = run.state.question().map(|question| question.id);
     let open = open.filter(|id| run.questions.get(id).is_some_and(|asked| asked.op == *op));
     match open {

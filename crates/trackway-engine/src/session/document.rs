@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use trackway_domain::{DocumentChange, DocumentKind, NodeId, RunId, Timestamp};
 
-use super::{RunTrack, notes};
+use super::{RunTree, notes};
 
 /// Field of a header that holds a value without fields.
 const PLAIN_FIELD: &str = "value";
@@ -26,22 +26,23 @@ pub struct Document {
     pub at: Option<Timestamp>,
 }
 
-impl RunTrack {
+impl RunTree {
     /// Headers, logs and tables at the newest node, then all notes and checkpoints.
     pub fn documents(&self) -> Vec<Document> {
         let mut documents = match self.nodes.last() {
-            Some(tip) => self.documents_at(tip.id),
+            Some(tip) => self.documents_at_node(tip.id),
             None => Vec::new(),
         };
-        documents.extend(notes::of_run(self));
+        documents.extend(notes::note_documents_of_run(self));
         documents
     }
 
     /// Headers, logs and tables at that node, in the order in which they first appear.
-    pub fn documents_at(&self, node: NodeId) -> Vec<Document> {
-        let path = self.path(node);
-        let changes = self.opening.iter().chain(path.iter().flat_map(|edge| &edge.documents));
-        let documents = reduce(changes).into_iter().map(|(name, kind, value)| Document {
+    pub fn documents_at_node(&self, node: NodeId) -> Vec<Document> {
+        let path = self.path_to(node);
+        let changes =
+            self.opening_changes.iter().chain(path.iter().flat_map(|edge| &edge.documents));
+        let documents = reduce_documents(changes).into_iter().map(|(name, kind, value)| Document {
             name,
             kind,
             run: self.id(),
@@ -55,7 +56,7 @@ impl RunTrack {
 }
 
 /// Whether several outputs form one document of this kind.
-pub(super) const fn is_reduced(kind: DocumentKind) -> bool {
+pub(super) const fn is_reducible(kind: DocumentKind) -> bool {
     match kind {
         DocumentKind::Header | DocumentKind::Log | DocumentKind::Table => true,
         DocumentKind::Notes | DocumentKind::Checkpoint => false,
@@ -63,37 +64,38 @@ pub(super) const fn is_reduced(kind: DocumentKind) -> bool {
 }
 
 /// The documents that these changes build, each with its name and kind.
-pub fn reduce<'a>(
+pub fn reduce_documents<'a>(
     changes: impl Iterator<Item = &'a DocumentChange>,
 ) -> Vec<(String, DocumentKind, Value)> {
     // A workflow declares a handful of documents: searching a list is faster than building a map.
-    let mut growing: Vec<(&str, DocumentKind, Growing)> = Vec::new();
-    for change in changes.filter(|change| is_reduced(change.kind)) {
-        let known = |(name, kind, _): &(&str, DocumentKind, Growing)| {
+    let mut growing: Vec<(&str, DocumentKind, DocumentBuilder)> = Vec::new();
+    for change in changes.filter(|change| is_reducible(change.kind)) {
+        let known = |(name, kind, _): &(&str, DocumentKind, DocumentBuilder)| {
             *name == change.name && *kind == change.kind
         };
         let place = growing.iter().position(known).unwrap_or_else(|| {
-            growing.push((&change.name, change.kind, Growing::default()));
+            growing.push((&change.name, change.kind, DocumentBuilder::default()));
             growing.len() - 1
         });
-        growing[place].2.take(change);
+        growing[place].2.apply_change(change);
     }
-    let whole =
-        |(name, kind, growing): (&str, _, Growing)| (name.to_owned(), kind, growing.value(kind));
+    let whole = |(name, kind, growing): (&str, _, DocumentBuilder)| {
+        (name.to_owned(), kind, growing.into_value(kind))
+    };
     growing.into_iter().map(whole).collect()
 }
 
 /// A document while it is being built.
 #[derive(Debug, Default)]
-struct Growing {
+struct DocumentBuilder {
     fields: Map<String, Value>,
     rows: Vec<Value>,
     /// The index of the row of each key.
     keys: HashMap<String, usize>,
 }
 
-impl Growing {
-    fn take(&mut self, change: &DocumentChange) {
+impl DocumentBuilder {
+    fn apply_change(&mut self, change: &DocumentChange) {
         match change.kind {
             DocumentKind::Header => match &change.value {
                 Value::Object(fields) => {
@@ -105,10 +107,10 @@ impl Growing {
                     self.fields.insert(PLAIN_FIELD.to_owned(), plain.clone());
                 }
             },
-            DocumentKind::Log => self.rows.extend(items(&change.value).iter().cloned()),
+            DocumentKind::Log => self.rows.extend(as_items(&change.value).iter().cloned()),
             DocumentKind::Table => {
-                for row in items(&change.value) {
-                    self.put(row, change.key.as_deref());
+                for row in as_items(&change.value) {
+                    self.upsert_row(row, change.key.as_deref());
                 }
             }
             DocumentKind::Notes | DocumentKind::Checkpoint => {}
@@ -116,8 +118,8 @@ impl Growing {
     }
 
     /// The first row of a key keeps its position; a later one replaces its content.
-    fn put(&mut self, row: &Value, key: Option<&str>) {
-        let Some(key) = key_of(row, key) else {
+    fn upsert_row(&mut self, row: &Value, key: Option<&str>) {
+        let Some(key) = row_key(row, key) else {
             self.rows.push(row.clone());
             return;
         };
@@ -130,7 +132,7 @@ impl Growing {
         }
     }
 
-    fn value(self, kind: DocumentKind) -> Value {
+    fn into_value(self, kind: DocumentKind) -> Value {
         match kind {
             DocumentKind::Header => Value::Object(self.fields),
             DocumentKind::Log
@@ -142,7 +144,7 @@ impl Growing {
 }
 
 /// A list gives its items, any other value gives one item.
-fn items(value: &Value) -> &[Value] {
+fn as_items(value: &Value) -> &[Value] {
     match value {
         Value::Array(items) => items,
         one => std::slice::from_ref(one),
@@ -151,7 +153,7 @@ fn items(value: &Value) -> &[Value] {
 
 /// The key of a row, as text: the value at the pointer, or in the field of that name. Without a key
 /// declaration the row itself is the key. A row that lacks its key matches no other row.
-fn key_of(row: &Value, key: Option<&str>) -> Option<String> {
+fn row_key(row: &Value, key: Option<&str>) -> Option<String> {
     let found = match key {
         None | Some("") => Some(row),
         Some(pointer) if pointer.starts_with('/') => row.pointer(pointer),

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Caller, Checkpoint, DocumentChange,
-    DocumentKind, Event, Guided, Inputs, Node, NodeId, Object, Pending, RunId, Seal, SessionId,
-    Submission, Timestamp, WorkflowRef,
+    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition,
+    Caller, Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object,
+    PendingStep, RenderStamp, RunId, SessionId, Submission, Timestamp, WorkflowRef,
 };
 use uuid::Uuid;
 
-use super::RunTrack;
+use super::RunTree;
 
-pub(super) struct Tale {
+pub(super) struct ScriptedLog {
     pub(super) events: Vec<(Event, Timestamp)>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn change(
 }
 
 fn node(name: &str, parent: Option<&str>) -> Node {
-    let pending = Pending {
+    let pending = PendingStep {
         step: format!("step-{name}"),
         title: format!("Step {name}"),
         prompt: format!("Do {name}."),
@@ -52,12 +52,17 @@ fn node(name: &str, parent: Option<&str>) -> Node {
     }
 }
 
-fn answer() -> Answer {
-    Answer { ack: None, branch: Branch::default(), warnings: Vec::new(), seal: Seal::default() }
+fn attempt_reply() -> AttemptReply {
+    AttemptReply {
+        ack: None,
+        branch: BranchPosition::default(),
+        warnings: Vec::new(),
+        seal: RenderStamp::default(),
+    }
 }
 
-impl Tale {
-    pub(super) fn of(run: u128, workflow: &str) -> Self {
+impl ScriptedLog {
+    pub(super) fn submitted_run(run: u128, workflow: &str) -> Self {
         let workflow = match workflow {
             WorkflowRef::SESSION_NOTES => WorkflowRef::session_notes(),
             name => WorkflowRef { name: name.to_owned(), version: "sha256-0".to_owned() },
@@ -68,19 +73,19 @@ impl Tale {
             ..Submission::new(run, session, workflow, Caller::local(), json!({}))
         };
         Self { events: Vec::new() }
-            .then(Event::Submitted(Box::new(submission)))
-            .then(Event::Started)
+            .push(Event::Submitted(Box::new(submission)))
+            .push(Event::Started)
     }
 
     pub(super) fn guided() -> Self {
-        Self::of(1, "wf").then(guided(Guided::Opened {
+        Self::submitted_run(1, "wf").push(guided_event(GuidedEvent::Opened {
             node: node("a", None),
-            answer: answer(),
+            answer: attempt_reply(),
             documents: Vec::new(),
         }))
     }
 
-    pub(super) fn then(mut self, event: Event) -> Self {
+    pub(super) fn push(mut self, event: Event) -> Self {
         let at = Timestamp(i64::try_from(self.events.len()).unwrap() * 1_000);
         self.events.push((event, at));
         self
@@ -102,7 +107,8 @@ impl Tale {
     }
 
     pub(super) fn blocked(self, at: &str) -> Self {
-        let block = Block { code: "x".to_owned(), message: "x".to_owned(), needs: Vec::new() };
+        let block =
+            BlockReason { code: "x".to_owned(), message: "x".to_owned(), needs: Vec::new() };
         self.attempt(at, Some("not yet"), AttemptOutcome::Blocked(block), Vec::new())
     }
 
@@ -113,37 +119,37 @@ impl Tale {
         outcome: AttemptOutcome,
         documents: Vec<DocumentChange>,
     ) -> Self {
-        let inputs = Inputs { notes: notes.map(str::to_owned), ..Inputs::default() };
-        self.then(guided(Guided::Attempted(Attempt {
+        let inputs = AttemptInputs { notes: notes.map(str::to_owned), ..AttemptInputs::default() };
+        self.push(guided_event(GuidedEvent::Attempted(Attempt {
             node: node_id(from),
             ack: AckId::new(Uuid::from_u128(7)),
             digest: "d".to_owned(),
             inputs,
             outcome,
-            answer: answer(),
+            answer: attempt_reply(),
             documents,
         })))
     }
 
     pub(super) fn checkpoint(self, node: Option<&str>, notes: &str) -> Self {
         let checkpoint = Checkpoint { node: node.map(node_id), notes: notes.to_owned() };
-        self.then(guided(Guided::Checkpointed(checkpoint)))
+        self.push(guided_event(GuidedEvent::Checkpointed(checkpoint)))
     }
 
     pub(super) fn repin(self, name: &str, definition: &str) -> Self {
         let node = Node { definition: definition.to_owned(), ..node(name, None) };
-        self.then(guided(Guided::Repinned { node }))
+        self.push(guided_event(GuidedEvent::Repinned { node }))
     }
 
     pub(super) fn completed(self) -> Self {
-        self.then(Event::Completed { output: Value::Null, message_id: None })
+        self.push(Event::Completed { output: Value::Null, message_id: None })
     }
 
-    pub(super) fn track(&self) -> RunTrack {
-        RunTrack::fold(self.events.iter().map(|(event, at)| (event, *at))).unwrap()
+    pub(super) fn run_tree(&self) -> RunTree {
+        RunTree::fold_log(self.events.iter().map(|(event, at)| (event, *at))).unwrap()
     }
 }
 
-fn guided(guided: Guided) -> Event {
+fn guided_event(guided: GuidedEvent) -> Event {
     Event::Guided(Box::new(guided))
 }

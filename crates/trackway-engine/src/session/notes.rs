@@ -2,7 +2,7 @@
 
 use trackway_domain::{DocumentKind, Timestamp, WorkflowRef};
 
-use super::{Document, RunTrack, TrackEdge, track::TrackNote};
+use super::{Document, RunTree, TreeEdge, run_tree::TreeNote};
 
 /// A note on the session itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct SessionNote<'a> {
     pub markdown: &'a str,
 }
 
-pub(super) fn of_session(keeper: &RunTrack) -> impl Iterator<Item = SessionNote<'_>> {
+pub(super) fn session_notes(keeper: &RunTree) -> impl Iterator<Item = SessionNote<'_>> {
     keeper
         .checkpoints
         .iter()
@@ -19,20 +19,22 @@ pub(super) fn of_session(keeper: &RunTrack) -> impl Iterator<Item = SessionNote<
 }
 
 /// The run's notes and checkpoints in the order in which they were recorded.
-pub(super) fn of_run(track: &RunTrack) -> Vec<Document> {
+pub(super) fn note_documents_of_run(track: &RunTree) -> Vec<Document> {
     let mut found: Vec<(u64, Document)> = Vec::new();
     for edge in &track.edges {
-        found.extend(of_edge(track, edge).into_iter().map(|document| (edge.seq, document)));
+        found.extend(
+            note_documents_of_edge(track, edge).into_iter().map(|document| (edge.seq, document)),
+        );
     }
     for note in &track.checkpoints {
-        found.push((note.seq, of_checkpoint(track, note)));
+        found.push((note.seq, checkpoint_document(track, note)));
     }
     found.sort_by_key(|(seq, _)| *seq);
     found.into_iter().map(|(_, document)| document).collect()
 }
 
 /// The notes that the interpreter declared, or else the notes that came with the answer.
-fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
+fn note_documents_of_edge(track: &RunTree, edge: &TreeEdge) -> Vec<Document> {
     let step = track.node(edge.from).and_then(|node| node.step.clone());
     let document = |name: String, kind, value| Document {
         name,
@@ -46,7 +48,7 @@ fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
     let declared: Vec<Document> = edge
         .documents
         .iter()
-        .filter(|change| !super::document::is_reduced(change.kind))
+        .filter(|change| !super::document::is_reducible(change.kind))
         .map(|change| document(change.name.clone(), change.kind, change.value.clone()))
         .collect();
     match &edge.inputs.notes {
@@ -58,9 +60,9 @@ fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
     }
 }
 
-fn of_checkpoint(track: &RunTrack, note: &TrackNote) -> Document {
+fn checkpoint_document(track: &RunTree, note: &TreeNote) -> Document {
     let node = note.checkpoint.node;
-    let name = if track.submission.workflow.holds_session_notes() {
+    let name = if track.submission.workflow.is_session_notes() {
         WorkflowRef::SESSION_NOTES
     } else {
         "checkpoint"

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 use trackway_domain::{
-    Failure, Message, MessageId, Op, OpKind, Question, QuestionId, Reason, Resume, Role,
+    AnswerRequest, Failure, InterruptReason, Message, MessageId, Op, OpKind, Question, QuestionId,
+    Role,
 };
 use uuid::Uuid;
 
 use super::*;
 
-fn question(reason: Reason) -> Question {
+fn question(reason: InterruptReason) -> Question {
     Question {
         id: QuestionId::new(Uuid::from_u128(1)),
         reason,
@@ -22,8 +23,8 @@ fn states() -> Vec<State> {
     vec![
         State::Submitted,
         State::Working,
-        State::interrupted(question(Reason::InputRequired)),
-        State::interrupted(question(Reason::AuthRequired)),
+        State::from_question(question(InterruptReason::InputRequired)),
+        State::from_question(question(InterruptReason::AuthRequired)),
         State::Completed { output: json!(1) },
         State::Failed { failure: Failure::new("f") },
         State::Canceled,
@@ -42,16 +43,16 @@ fn moving() -> Vec<(Event, StateName)> {
         question: question(reason),
         message_id: message_id.clone(),
     };
-    let resume = Resume {
-        question: question(Reason::InputRequired).id,
+    let resume = AnswerRequest {
+        question: question(InterruptReason::InputRequired).id,
         message,
         order: 1,
         concurrent: false,
     };
     vec![
         (Event::Started, Working),
-        (asked(Reason::InputRequired), InputRequired),
-        (asked(Reason::AuthRequired), AuthRequired),
+        (asked(InterruptReason::InputRequired), InputRequired),
+        (asked(InterruptReason::AuthRequired), AuthRequired),
         (
             Event::Resumed {
                 resume: resume.clone(),
@@ -86,7 +87,7 @@ unknown ->
 #[test]
 fn the_table_is_exactly_the_documents() {
     let mut text = String::new();
-    for (from, next) in TABLE {
+    for (from, next) in TRANSITIONS {
         text += &format!("{from} ->");
         next.iter().for_each(|to| text += &format!(" {to}"));
         text.push('\n');
@@ -101,7 +102,7 @@ fn events_move_along_the_table_and_nowhere_else() {
     for state in states() {
         for (event, to) in moving() {
             let allowed =
-                TABLE.iter().any(|(from, next)| *from == state.name() && next.contains(&to));
+                TRANSITIONS.iter().any(|(from, next)| *from == state.name() && next.contains(&to));
             match transition(&state, &event) {
                 Ok(next) => {
                     let next = next.expect("these events move").name();
@@ -116,7 +117,7 @@ fn events_move_along_the_table_and_nowhere_else() {
             }
         }
     }
-    let all: usize = TABLE.iter().map(|(_, next)| next.len()).sum();
+    let all: usize = TRANSITIONS.iter().map(|(_, next)| next.len()).sum();
     assert_eq!(reached.len(), all, "every transition of the table is reached by some event");
     assert!(reached.iter().all(|(_, to)| *to != Unknown), "nothing enters `unknown`");
 }
@@ -128,5 +129,8 @@ fn a_resume_needs_the_open_question() {
     assert!(matches!(withdrawn, Event::Withdrawn { .. }));
     assert!(transition(&State::Submitted, withdrawn).is_err());
     let other = Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) };
-    assert!(transition(&State::interrupted(question(Reason::InputRequired)), &other).is_err());
+    assert!(
+        transition(&State::from_question(question(InterruptReason::InputRequired)), &other)
+            .is_err()
+    );
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use trackway_domain::{Command, Event, File, FileSource, MessageId, Op, Part, Reason, Role, Yield};
+use trackway_domain::{
+    Command, Event, File, FileSource, InterruptReason, MessageId, Op, Part, Role, Yield,
+};
 
 use super::*;
-use crate::fixture::{Story, render};
+use crate::fixture::{ScriptedRun, render};
 
 /// Scripts that together contain every kind of event.
 const STORIES: [&str; 4] = [
@@ -20,7 +22,7 @@ const STORIES: [&str; 4] = [
     "submit; reject no",
 ];
 
-fn shown(update: &Update) -> String {
+fn render_update(update: &Update) -> String {
     let status = match update {
         Update::Submitted => return "the run".into(),
         Update::Artifact(chunk) => {
@@ -43,8 +45,8 @@ fn shown(update: &Update) -> String {
 }
 
 /// The message of the newest update.
-fn message(story: &Story) -> Message {
-    match update(story.events().next_back().unwrap()) {
+fn message(story: &ScriptedRun) -> Message {
+    match visible_update(story.events().next_back().unwrap()) {
         Some(Update::Status(StatusUpdate { message: Some(message), .. })) => message,
         other => panic!("{other:?} has no message"),
     }
@@ -53,7 +55,7 @@ fn message(story: &Story) -> Message {
 /// A question whose prompt has a text, some data and a file.
 fn rich_question() -> (Vec<Part>, Command) {
     let prompt = vec![
-        Part::text("How much?").with("lang", "en"),
+        Part::text("How much?").with_metadata("lang", "en"),
         Part::data(json!({"options": [1, 2]})),
         Part::file(File {
             name: Some("terms.pdf".into()),
@@ -69,7 +71,7 @@ fn ask(prompt: Vec<Part>) -> Command {
     Command::Yield {
         op: "ask:rich#0".parse::<Op>().unwrap(),
         what: Yield::Interrupted {
-            reason: Reason::InputRequired,
+            reason: InterruptReason::InputRequired,
             prompt,
             schema: schema(),
             artifact: None,
@@ -89,10 +91,10 @@ fn each_event_is_seen_as_one_update_or_none() {
     let mut kinds = BTreeSet::new();
     let mut rows = Vec::new();
     for words in STORIES {
-        let story = Story::of(words);
+        let story = ScriptedRun::after_commands(words);
         for event in story.events().filter(|event| !kinds.contains(event.name())) {
-            let seen = update(event).as_ref().map_or("-".into(), shown);
-            rows.push(story.named(format!("{}\n  {seen}", render::event(event))));
+            let seen = visible_update(event).as_ref().map_or("-".into(), render_update);
+            rows.push(story.with_short_ids(format!("{}\n  {seen}", render::render_event(event))));
         }
         kinds.extend(story.events().map(Event::name));
     }
@@ -159,8 +161,8 @@ fn each_event_is_seen_as_one_update_or_none() {
 #[test]
 fn a_question_carries_its_schema_and_keeps_its_parts() {
     let (prompt, command) = rich_question();
-    let mut story = Story::of("submit");
-    story.take(command).unwrap();
+    let mut story = ScriptedRun::after_commands("submit");
+    story.apply_command(command).unwrap();
     let message = message(&story);
     assert_eq!(message.role, Role::Agent);
     assert_eq!(message.metadata["questionId"], json!(story.questions()[0]));
@@ -176,10 +178,10 @@ fn a_question_carries_its_schema_and_keeps_its_parts() {
 #[test]
 fn a_repeated_question_carries_the_errors_beside_the_schema() {
     let (prompt, command) = rich_question();
-    let mut story = Story::of("submit");
-    story.take(command).unwrap();
+    let mut story = ScriptedRun::after_commands("submit");
+    story.apply_command(command).unwrap();
     let first = message(&story);
-    story.tell("answer amount=many").unwrap();
+    story.try_command("answer amount=many").unwrap();
     let again = message(&story);
     let errors = json!([{"path": "/amount", "code": "type", "message": "type does not hold",
                          "expected": "number", "got": "many"}]);
@@ -200,8 +202,8 @@ fn a_repeated_question_carries_the_errors_beside_the_schema() {
 /// Proves L6: a question without a text still has a part that carries the schema.
 #[test]
 fn a_question_without_a_prompt_still_carries_its_schema() {
-    let mut story = Story::of("submit");
-    story.take(ask(vec![])).unwrap();
+    let mut story = ScriptedRun::after_commands("submit");
+    story.apply_command(ask(vec![])).unwrap();
     let message = message(&story);
     assert_eq!(message.parts.len(), 1);
     assert_eq!(message.parts[0].metadata["schema"], schema());
@@ -210,10 +212,12 @@ fn a_question_without_a_prompt_still_carries_its_schema() {
 /// Proves L15: only the interrupting update carries the schema.
 #[test]
 fn the_schema_stands_in_the_interrupting_update_alone() {
-    let story = Story::of("submit; status hi; artifact a.txt one; artifact b.txt two; ask form");
+    let story = ScriptedRun::after_commands(
+        "submit; status hi; artifact a.txt one; artifact b.txt two; ask form",
+    );
     let with_schema: Vec<bool> = story
         .events()
-        .filter_map(update)
+        .filter_map(visible_update)
         .map(|update| match update {
             Update::Submitted => false,
             Update::Artifact(chunk) => {
@@ -233,12 +237,12 @@ fn the_schema_stands_in_the_interrupting_update_alone() {
 #[test]
 fn a_status_update_is_a_whole_message() {
     let (parts, _) = rich_question();
-    let mut story = Story::of("submit");
+    let mut story = ScriptedRun::after_commands("submit");
     let mut ids = BTreeSet::new();
     for _ in 0..3 {
         let what = Yield::Status { parts: parts.clone() };
         let op = "status:#0".parse::<Op>().unwrap();
-        story.take(Command::Yield { op, what }).unwrap();
+        story.apply_command(Command::Yield { op, what }).unwrap();
         let message = message(&story);
         assert_eq!((message.role, &message.parts), (Role::Agent, &parts));
         assert!(uuid::Uuid::try_parse(message.id.as_str()).is_ok());
@@ -254,5 +258,5 @@ fn a_status_without_a_message_is_not_seen() {
     let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, vec![]);
     let event =
         Event::Status { op: "status:#0".parse().unwrap(), state: StateName::Working, message };
-    assert_eq!((update(&event), shows(&event)), (None, false));
+    assert_eq!((visible_update(&event), is_visible(&event)), (None, false));
 }

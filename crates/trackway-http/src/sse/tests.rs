@@ -5,23 +5,23 @@ use std::{collections::VecDeque, convert::Infallible};
 use futures_util::StreamExt as _;
 use trackway_domain::RunId;
 
-use super::frames::PIECE_BYTES_MAX;
+use super::shared_frames::PIECE_BYTES_MAX;
 use super::*;
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 
 /// Events of these sizes, each a line of one letter.
-struct Sizes {
+struct FakeSource {
     sizes: VecDeque<usize>,
-    next: Pos,
+    next: Position,
     /// How often an event was fetched again.
     again: std::sync::Arc<std::sync::atomic::AtomicUsize>,
     last: usize,
     run: RunId,
 }
 
-impl Sizes {
-    fn of(sizes: &[usize]) -> Self {
+impl FakeSource {
+    fn with_sizes(sizes: &[usize]) -> Self {
         let (next, again, last) = (0, Default::default(), 0);
         Self {
             sizes: sizes.iter().copied().collect(),
@@ -33,8 +33,8 @@ impl Sizes {
     }
 }
 
-impl Feed for Sizes {
-    type Item = (Pos, usize);
+impl SseSource for FakeSource {
+    type Item = (Position, usize);
     type Error = Infallible;
 
     async fn next(&mut self) -> Result<Option<Self::Item>, Infallible> {
@@ -43,18 +43,18 @@ impl Feed for Sizes {
         Ok(Some((self.next, size)))
     }
 
-    async fn again(&mut self) -> Result<Option<Self::Item>, Infallible> {
+    async fn repeat_last(&mut self) -> Result<Option<Self::Item>, Infallible> {
         self.again.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(Some((self.next, self.last)))
     }
 
-    fn describe(&self, (pos, bytes): &Self::Item) -> Described {
+    fn describe(&self, (pos, bytes): &Self::Item) -> SseEventInfo {
         let scope = FrameScope::Event;
         let key = FrameKey { run: self.run, pos: *pos, dialect: "test", scope };
-        Described { pos: *pos, bytes: *bytes, key }
+        SseEventInfo { pos: *pos, bytes: *bytes, key }
     }
 
-    fn around(&self) -> (&[u8], &[u8]) {
+    fn envelope(&self) -> (&[u8], &[u8]) {
         (b"<", b">")
     }
 
@@ -63,13 +63,13 @@ impl Feed for Sizes {
         out.extend(std::iter::repeat_n(letter, *bytes));
     }
 
-    async fn close(&mut self, _end: Result<(), Infallible>) -> Vec<u8> {
+    async fn closing_frame(&mut self, _end: Result<(), Infallible>) -> Vec<u8> {
         b"data: over\n\n".to_vec()
     }
 }
 
-fn body(feed: Sizes, frames: &SharedFrames) -> axum::body::BodyDataStream {
-    response(feed, frames.clone(), Duration::from_secs(15)).into_body().into_data_stream()
+fn body(feed: FakeSource, frames: &SharedFrames) -> axum::body::BodyDataStream {
+    stream_response(feed, frames.clone(), Duration::from_secs(15)).into_body().into_data_stream()
 }
 
 const MIB: usize = 1024 * 1024;
@@ -90,7 +90,7 @@ fn expected(sizes: &[usize]) -> String {
 async fn no_chunk_is_larger_than_a_piece() {
     let sizes = [10, 3 * MIB, 20, WHOLE_BYTES_MAX, WHOLE_BYTES_MAX + 1, 30];
     let frames = SharedFrames::default();
-    let mut stream = body(Sizes::of(&sizes), &frames);
+    let mut stream = body(FakeSource::with_sizes(&sizes), &frames);
     let mut whole = Vec::new();
     let largest = CHUNK_BYTES + WHOLE_BYTES_MAX + 100;
     while let Some(chunk) = stream.next().await {
@@ -112,7 +112,7 @@ async fn readers_who_stop_cost_one_frame_together() {
     let mut stopped = Vec::new();
     let mut taken = 0;
     for _ in 0..300 {
-        let mut stream = body(Sizes::of(&[4 * MIB]), &frames);
+        let mut stream = body(FakeSource::with_sizes(&[4 * MIB]), &frames);
         for _ in 0..TAKEN {
             taken += stream.next().await.unwrap().unwrap().len();
         }
@@ -128,7 +128,7 @@ async fn readers_who_stop_cost_one_frame_together() {
 #[tokio::test]
 async fn a_reader_goes_on_where_its_event_had_to_make_room() {
     let frames = SharedFrames::default();
-    let slow = Sizes::of(&[4 * MIB, 5]);
+    let slow = FakeSource::with_sizes(&[4 * MIB, 5]);
     let again = slow.again.clone();
     let mut slow = body(slow, &frames);
     let mut whole: Vec<u8> = Vec::new();
@@ -137,7 +137,7 @@ async fn a_reader_goes_on_where_its_event_had_to_make_room() {
     }
     let mut others = Vec::new();
     for number in 0..30 {
-        let mut sizes = Sizes::of(&[4 * MIB]);
+        let mut sizes = FakeSource::with_sizes(&[4 * MIB]);
         sizes.next = 1 + number % 20;
         let mut other = body(sizes, &frames);
         other.next().await.unwrap().unwrap();

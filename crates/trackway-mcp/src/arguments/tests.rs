@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn check(raw: Value) -> Result<Arguments, Refusal> {
+fn check(raw: Value) -> Result<Arguments, ToolRefusal> {
     let parameters = json!([
         { "name": "stateToken", "type": "string", "required": true, "description": "where the run stands", "example": "st.v1.…" },
         { "name": "context", "type": "object", "description": "facts", "example": {} },
     ]);
     let parameters: Vec<Parameter> = serde_json::from_value(parameters).unwrap();
-    Arguments::check("tool", &parameters, Some(raw))
+    Arguments::parse("tool", &parameters, Some(raw))
 }
 
 fn needs(raw: Value) -> Vec<(String, String)> {
@@ -19,7 +19,7 @@ fn needs(raw: Value) -> Vec<(String, String)> {
 
 /// Proves T8: names in another style or with a slip are recognised, and everything is told at once.
 #[test]
-fn wrong_arguments_are_told_with_what_was_meant() {
+fn wrong_arguments_suggest_the_right_name() {
     for name in ["state_token", "StateToken", "state-token", "stateTokn", "statetoken"] {
         let told = needs(json!({ name: "x" }));
         assert_eq!(told[0].0, format!("/{name}"));
@@ -50,7 +50,7 @@ fn the_message_says_what_was_meant() {
 }
 
 #[test]
-fn a_part_of_one_name_means_it() {
+fn part_of_a_name_suggests_it() {
     let names = ["stateToken", "ackToken", "context", "notesMarkdown"];
     for (written, name) in [
         ("notes", Some("notesMarkdown")),
@@ -63,17 +63,17 @@ fn a_part_of_one_name_means_it() {
         ("-", None),
         ("else", None),
     ] {
-        assert_eq!(meant(written, names), name, "{written}");
+        assert_eq!(suggest_name(written, names), name, "{written}");
     }
 }
 
 /// Proves T8: what is absent and what is null are the same.
 #[test]
-fn null_is_nothing() {
+fn null_arguments_count_as_absent() {
     let raw = json!({ "stateToken": "st", "context": null });
     let mut arguments = check(raw).unwrap();
-    assert_eq!(arguments.text("stateToken").as_deref(), Some("st"));
-    assert_eq!(arguments.object("context"), None);
+    assert_eq!(arguments.take_string("stateToken").as_deref(), Some("st"));
+    assert_eq!(arguments.take_object("context"), None);
 }
 
 /// Proves L14: a client whose numbers are all floats means the same integers.
@@ -81,6 +81,6 @@ fn null_is_nothing() {
 fn integral_numbers_are_integers() {
     let raw = json!({ "stateToken": "x", "context": { "count": 40.0, "share": 2.5 } });
     let mut arguments = check(raw).unwrap();
-    let context = Value::Object(arguments.object("context").unwrap());
+    let context = Value::Object(arguments.take_object("context").unwrap());
     assert_eq!(context.to_string(), r#"{"count":40,"share":2.5}"#);
 }

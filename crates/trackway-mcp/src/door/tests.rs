@@ -1,118 +1,121 @@
 //! The contract of the tools, over the wire and on a real store.
 
 use super::*;
-use crate::testing::{Client, NOTES, Place, answering};
+use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
 
 /// Proves T1: the tools, always in the same order, each with its schemas.
 #[tokio::test]
 async fn tools_are_listed_in_a_fixed_order() {
-    let at = Place::new();
-    let mut client = Client::older(at.door(), json!({})).await;
+    let at = TestFolder::new();
+    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
     let listed = client.request("tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, Name::ALL.map(Name::as_str));
+    assert_eq!(names, ToolName::ALL.map(ToolName::as_str));
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
         assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{tool}");
     }
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T14: without its switch a checkpoint is neither offered nor taken.
 #[tokio::test]
 async fn checkpoints_are_behind_their_switches() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door_with(Switches::default()), json!({})).await;
+    let at = TestFolder::new();
+    at.write_workflow("notes.yaml", NOTES);
+    let mut client =
+        LineClient::connect_older(at.open_door_with(CheckpointSwitches::default()), json!({}))
+            .await;
     let listed = client.request("tools/list", json!({})).await;
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5);
-    let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
     let notes = json!({ "stateToken": first["stateToken"], "notesMarkdown": "n" });
-    assert_eq!(client.refused("workflow_checkpoint", notes.clone()).await, "switched-off");
-    client.leave().await;
+    assert_eq!(client.call_refused("workflow_checkpoint", notes.clone()).await, "switched-off");
+    client.disconnect().await;
 
-    let on = Switches { checkpoints: true, session_checkpoints: false };
-    let mut client = Client::older(at.door_with(on), json!({})).await;
-    let recorded = client.done("workflow_checkpoint", notes.clone()).await;
+    let on = CheckpointSwitches { checkpoints: true, session_checkpoints: false };
+    let mut client = LineClient::connect_older(at.open_door_with(on), json!({})).await;
+    let recorded = client.call_ok("workflow_checkpoint", notes.clone()).await;
     assert_eq!((&recorded["recorded"], &recorded["repeated"]), (&json!(true), &json!(false)));
     assert_eq!(recorded["stateToken"], first["stateToken"]);
-    assert_eq!(client.done("workflow_checkpoint", notes).await["repeated"], true);
+    assert_eq!(client.call_ok("workflow_checkpoint", notes).await["repeated"], true);
     let session = json!({ "sessionId": "S", "notesMarkdown": "n" });
-    assert_eq!(client.refused("workflow_checkpoint", session.clone()).await, "switched-off");
-    client.leave().await;
+    assert_eq!(client.call_refused("workflow_checkpoint", session.clone()).await, "switched-off");
+    client.disconnect().await;
 
-    let mut client = Client::older(at.door(), json!({})).await;
-    let recorded = client.done("workflow_checkpoint", session).await;
+    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let recorded = client.call_ok("workflow_checkpoint", session).await;
     assert_eq!(recorded["session"]["sessionId"], "S");
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T1, T3, T9: from the list to the end; the hash is one and the same everywhere.
 #[tokio::test]
 async fn a_run_is_walked_to_its_end() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES).workflow("broken.yaml", "id: broken\nsteps: 3\n");
-    let mut client = Client::older(at.door(), json!({})).await;
-    let list = client.done("workflow_list", json!({})).await;
+    let at = TestFolder::new();
+    at.write_workflow("notes.yaml", NOTES).write_workflow("broken.yaml", "id: broken\nsteps: 3\n");
+    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let list = client.call_ok("workflow_list", json!({})).await;
     assert_eq!(list["workflows"][0]["workflowId"], "notes", "{list}");
     assert_eq!(list["invalid"].as_array().unwrap().len(), 1, "{list}");
     for (query, found) in [("RELEASE", 1), ("deploy", 0)] {
-        let list = client.done("workflow_list", json!({ "query": query })).await;
+        let list = client.call_ok("workflow_list", json!({ "query": query })).await;
         assert_eq!(list["workflows"].as_array().unwrap().len(), found, "{query}: {list}");
     }
     let page = json!({ "cursor": "page 2" });
-    assert_eq!(client.refused("workflow_list", page).await, "invalid-request");
-    let inspected = client.done("workflow_inspect", json!({ "workflowId": "notes" })).await;
+    assert_eq!(client.call_refused("workflow_list", page).await, "invalid-request");
+    let inspected = client.call_ok("workflow_inspect", json!({ "workflowId": "notes" })).await;
     assert_eq!(inspected["steps"][1]["id"], "publish");
     let context = json!({ "ticketId": "T-1" });
-    let first =
-        client.done("workflow_start", json!({ "workflowId": "notes", "context": context })).await;
+    let first = client
+        .call_ok("workflow_start", json!({ "workflowId": "notes", "context": context }))
+        .await;
     for hash in [&list["workflows"][0]["workflowHash"], &inspected["workflowHash"]] {
         assert_eq!(*hash, first["workflowHash"]);
     }
     assert_eq!(first["pending"]["stepId"], "gather");
     assert_eq!(first["session"]["sessionId"], "T-1");
     assert_eq!((&first["blocked"], &first["warnings"]), (&Value::Null, &json!([])));
-    let second = client.done("workflow_advance", answering(&first, "did")).await;
+    let second = client.call_ok("workflow_advance", answer_arguments(&first, "did")).await;
     assert_eq!(second["pending"]["requireConfirmation"], true);
-    let end = client.done("workflow_advance", answering(&second, "done")).await;
+    let end = client.call_ok("workflow_advance", answer_arguments(&second, "done")).await;
     assert_eq!((&end["isComplete"], &end["pending"]), (&json!(true), &Value::Null));
     assert_eq!(end["ackToken"], Value::Null);
     let look = json!({ "stateToken": end["stateToken"] });
-    assert_eq!(client.done("workflow_advance", look).await["isComplete"], true);
-    client.leave().await;
+    assert_eq!(client.call_ok("workflow_advance", look).await["isComplete"], true);
+    client.disconnect().await;
 }
 
 /// Proves T4, T6: the same call is told the same bytes, also by another process; other inputs fork.
 #[tokio::test]
 async fn replays_are_the_same_bytes_and_other_inputs_fork() {
-    let (at, mut client) = Client::on_notes(json!({})).await;
-    let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
-    let told = client.call("workflow_advance", answering(&first, "did")).await;
-    assert_eq!(client.call("workflow_advance", answering(&first, "did")).await, told);
-    KeyRing::rotate(&at.data(), trackway_domain::Timestamp(1), None).unwrap();
-    let mut other = Client::older(at.door(), json!({})).await;
-    assert_eq!(other.call("workflow_advance", answering(&first, "did")).await, told);
+    let (at, mut client) = LineClient::connect_to_notes(json!({})).await;
+    let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
+    let told = client.call("workflow_advance", answer_arguments(&first, "did")).await;
+    assert_eq!(client.call("workflow_advance", answer_arguments(&first, "did")).await, told);
+    KeyRing::rotate(&at.data_folder(), trackway_domain::Timestamp(1), None).unwrap();
+    let mut other = LineClient::connect_older(at.open_door(), json!({})).await;
+    assert_eq!(other.call("workflow_advance", answer_arguments(&first, "did")).await, told);
     // Where the notes stand makes no difference.
     for place in ["output", "context"] {
-        let mut inside = answering(&first, "did");
+        let mut inside = answer_arguments(&first, "did");
         let notes = inside.as_object_mut().unwrap().remove("notesMarkdown").unwrap();
         inside[place] = json!({ "notesMarkdown": notes });
         assert_eq!(other.call("workflow_advance", inside).await, told, "{place}");
     }
-    let forked = other.call("workflow_advance", answering(&first, "otherwise")).await;
+    let forked = other.call("workflow_advance", answer_arguments(&first, "otherwise")).await;
     assert_eq!(forked["structuredContent"]["branch"]["forked"], true);
     assert!(forked["content"][0]["text"].as_str().unwrap().contains("Forked"));
-    client.leave().await;
-    other.leave().await;
+    client.disconnect().await;
+    other.disconnect().await;
 }
 
 /// Proves T7: the text names the same tokens as the JSON, each once and alone on its line.
 #[tokio::test]
 async fn text_and_json_name_the_same_tokens() {
-    let (_at, mut client) = Client::on_notes(json!({})).await;
+    let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
     let result = client.call("workflow_start", json!({ "workflowId": "notes" })).await;
     let text = result["content"][0]["text"].as_str().unwrap();
     for name in ["stateToken", "ackToken"] {
@@ -120,16 +123,16 @@ async fn text_and_json_name_the_same_tokens() {
         assert_eq!(text.lines().filter(|line| *line == token).count(), 1, "{text}");
         assert_eq!(text.matches(token).count(), 1);
     }
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T2, T5, T8: whatever is wrong with a call is told as data, with a code of its own.
 #[tokio::test]
 async fn wrong_calls_are_answered_as_data() {
-    let (_at, mut client) = Client::on_notes(json!({})).await;
-    let one = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
-    let two = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
-    let next = client.done("workflow_advance", answering(&one, "did")).await;
+    let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
+    let one = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
+    let two = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
+    let next = client.call_ok("workflow_advance", answer_arguments(&one, "did")).await;
     let (state, ack) = (&one["stateToken"], &one["ackToken"]);
     let cases = [
         (json!({ "stateToken": ack, "ackToken": state }), "token-swapped"),
@@ -152,26 +155,27 @@ async fn wrong_calls_are_answered_as_data() {
     ];
     for (arguments, code) in cases {
         let shown = arguments.to_string();
-        assert_eq!(client.refused("workflow_advance", arguments).await, code, "{shown}");
+        assert_eq!(client.call_refused("workflow_advance", arguments).await, code, "{shown}");
     }
     let unknown = json!({ "workflowId": "note" });
-    assert_eq!(client.refused("workflow_start", unknown.clone()).await, "unknown-workflow");
-    assert_eq!(client.refused("workflow_inspect", unknown).await, "unknown-workflow");
-    assert_eq!(client.refused("workflow_advnce", json!({})).await, "invalid-request");
-    client.leave().await;
+    assert_eq!(client.call_refused("workflow_start", unknown.clone()).await, "unknown-workflow");
+    assert_eq!(client.call_refused("workflow_inspect", unknown).await, "unknown-workflow");
+    assert_eq!(client.call_refused("workflow_advnce", json!({})).await, "invalid-request");
+    client.disconnect().await;
 }
 
 /// Proves T8: what is wrong with an argument is named by its pointer, as data and as text, in both
 /// revisions, and changes nothing.
 #[tokio::test]
 async fn a_wrong_argument_is_named_by_its_pointer() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
+    let at = TestFolder::new();
+    at.write_workflow("notes.yaml", NOTES);
     let (start, advance) = ("workflow_start", "workflow_advance");
-    for mut client in
-        [Client::older(at.door(), json!({})).await, Client::newest(at.door(), &json!({}))]
-    {
-        let first = client.done(start, json!({ "workflowId": "notes" })).await;
+    for mut client in [
+        LineClient::connect_older(at.open_door(), json!({})).await,
+        LineClient::connect_newest(at.open_door(), &json!({})),
+    ] {
+        let first = client.call_ok(start, json!({ "workflowId": "notes" })).await;
         let (state, ack) = (&first["stateToken"], &first["ackToken"]);
         let with = |name: &str, value: Value| {
             let mut arguments = json!({ "stateToken": state, "ackToken": ack });
@@ -204,9 +208,9 @@ async fn a_wrong_argument_is_named_by_its_pointer() {
             let text = refused["content"][0]["text"].as_str().unwrap();
             assert!(text.contains(pointer), "{pointer}: {text}");
         }
-        let next = client.done(advance, answering(&first, "did")).await;
+        let next = client.call_ok(advance, answer_arguments(&first, "did")).await;
         assert_eq!(next["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
-        client.leave().await;
+        client.disconnect().await;
     }
 }
 
@@ -221,15 +225,15 @@ fn altered(token: &Value) -> String {
 /// Proves T2: a refusal says which of the two tokens is wrong, and how; nothing comes of the call.
 #[tokio::test]
 async fn a_wrong_token_is_named_by_its_parameter() {
-    let (at, elsewhere) = (Place::new(), Place::new());
-    at.workflow("notes.yaml", NOTES);
-    elsewhere.workflow("notes.yaml", NOTES);
+    let (at, elsewhere) = (TestFolder::new(), TestFolder::new());
+    at.write_workflow("notes.yaml", NOTES);
+    elsewhere.write_workflow("notes.yaml", NOTES);
     let begin = json!({ "workflowId": "notes" });
-    let mut neighbour = Client::older(elsewhere.door(), json!({})).await;
-    let foreign = neighbour.done("workflow_start", begin.clone()).await;
-    neighbour.leave().await;
-    let mut client = Client::older(at.door(), json!({})).await;
-    let first = client.done("workflow_start", begin).await;
+    let mut neighbour = LineClient::connect_older(elsewhere.open_door(), json!({})).await;
+    let foreign = neighbour.call_ok("workflow_start", begin.clone()).await;
+    neighbour.disconnect().await;
+    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let first = client.call_ok("workflow_start", begin).await;
     let (state, ack) = (&first["stateToken"], &first["ackToken"]);
     let half = |token: &Value| {
         let token = token.as_str().unwrap();
@@ -253,28 +257,29 @@ async fn a_wrong_token_is_named_by_its_parameter() {
         assert!(error["message"].as_str().unwrap().contains(parameter), "{parameter}: {error}");
     }
     let noted = json!({ "stateToken": ack, "notesMarkdown": "n" });
-    assert_eq!(client.refused("workflow_checkpoint", noted).await, "token-swapped");
+    assert_eq!(client.call_refused("workflow_checkpoint", noted).await, "token-swapped");
     let quoted = |token: &Value| format!("`{}`", token.as_str().unwrap());
     let arguments = json!({ "stateToken": quoted(state), "ackToken": quoted(ack) });
-    let next = client.done("workflow_advance", arguments).await;
+    let next = client.call_ok("workflow_advance", arguments).await;
     assert_eq!(next["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T14: notes, a checkpoint and a session note are in a look, as data and as text, also in another
 /// run of the session; a new chat finds them without a token.
 #[tokio::test]
 async fn recorded_notes_are_read_back() {
-    let (at, mut client) = Client::on_notes(json!({})).await;
+    let (at, mut client) = LineClient::connect_to_notes(json!({})).await;
     let begin = json!({ "workflowId": "notes", "context": { "ticketId": "ACE-7" } });
-    let first = client.done("workflow_start", begin.clone()).await;
+    let first = client.call_ok("workflow_start", begin.clone()).await;
     assert_eq!(first["recap"]["notes"], json!([]), "{first}");
-    let second = client.done("workflow_advance", answering(&first, "Seven changes.")).await;
+    let second =
+        client.call_ok("workflow_advance", answer_arguments(&first, "Seven changes.")).await;
     assert!(second.get("recap").is_none(), "an answer is replayed as it was");
     let noted = json!({ "stateToken": second["stateToken"], "notesMarkdown": "Asked Ada." });
-    client.done("workflow_checkpoint", noted).await;
+    client.call_ok("workflow_checkpoint", noted).await;
     let noted = json!({ "sessionId": "ACE-7", "notesMarkdown": "Release on Friday." });
-    client.done("workflow_checkpoint", noted).await;
+    client.call_ok("workflow_checkpoint", noted).await;
 
     let look = json!({ "stateToken": second["stateToken"] });
     let seen = client.call("workflow_advance", look).await;
@@ -296,9 +301,9 @@ async fn recorded_notes_are_read_back() {
     let other = client.call("workflow_start", begin).await;
     let text = other["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("Release on Friday.") && text.contains("Seven changes."), "{text}");
-    client.leave().await;
+    client.disconnect().await;
 
-    let mut client = Client::older(at.door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
     for query in ["ACE-7", "seven changes", ""] {
         let found = client.call("workflow_resume", json!({ "query": query })).await;
         let items = found["structuredContent"]["items"].as_array().unwrap();
@@ -311,9 +316,15 @@ async fn recorded_notes_are_read_back() {
         let text = found["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(second["stateToken"].as_str().unwrap()), "{text}");
     }
-    let none = client.done("workflow_resume", json!({ "query": "no such words" })).await;
+    let none = client.call_ok("workflow_resume", json!({ "query": "no such words" })).await;
     assert_eq!(none["items"], json!([]));
-    assert_eq!(client.refused("workflow_resume", json!({ "q": "x" })).await, "invalid-request");
-    assert_eq!(client.refused("workflow_resume", json!({ "query": 7 })).await, "invalid-request");
-    client.leave().await;
+    assert_eq!(
+        client.call_refused("workflow_resume", json!({ "q": "x" })).await,
+        "invalid-request"
+    );
+    assert_eq!(
+        client.call_refused("workflow_resume", json!({ "query": 7 })).await,
+        "invalid-request"
+    );
+    client.disconnect().await;
 }

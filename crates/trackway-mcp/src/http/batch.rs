@@ -11,54 +11,54 @@ use axum::{
 use serde_json::Value;
 
 use crate::{
-    batch::{BATCH_BYTES_MAX, REVISION, TOO_LARGE, refusal},
+    batch::{BATCH_BYTES_MAX, BATCH_REVISION, BATCH_TOO_LARGE, batch_refusal},
     jsonrpc::{self, INVALID_REQUEST, REVISION_HEADER},
 };
 
 /// Largest answer to one message of a batch.
 ///
 /// Limit (MCP): bytes of one answer in a batch.
-const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+const BATCH_ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-pub(super) async fn answer_each(request: Request, next: Next) -> Response {
+pub(super) async fn split_batch(request: Request, next: Next) -> Response {
     let revision = request.headers().get(REVISION_HEADER);
-    let may_batch = revision.is_none_or(|revision| revision == REVISION);
+    let may_batch = revision.is_none_or(|revision| revision == BATCH_REVISION);
     if request.method() != Method::POST || !may_batch {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let Some((body, is_batch)) = peek(body).await else {
-        return refused(TOO_LARGE);
+    let Some((body, is_batch)) = peek_is_json_array(body).await else {
+        return batch_error_response(BATCH_TOO_LARGE);
     };
     if !is_batch {
         return next.run(Request::from_parts(parts, body)).await;
     }
     let Ok(bytes) = axum::body::to_bytes(body, BATCH_BYTES_MAX).await else {
-        return refused(TOO_LARGE);
+        return batch_error_response(BATCH_TOO_LARGE);
     };
     let messages = match serde_json::from_slice::<Vec<Value>>(&bytes) {
         Ok(messages) => messages,
         // As the transport answers to what is no JSON.
         Err(_) => return next.run(Request::from_parts(parts, Body::from(bytes))).await,
     };
-    if let Some(reason) = refusal(&messages) {
-        return refused(reason);
+    if let Some(reason) = batch_refusal(&messages) {
+        return batch_error_response(reason);
     }
     let mut answers = Vec::new();
     for message in messages {
         let mut parts = parts.clone();
         parts.headers.remove(header::CONTENT_LENGTH);
         let request = Request::from_parts(parts, Body::from(message.to_string()));
-        answers.extend(answer(next.clone().run(request).await).await);
+        answers.extend(read_jsonrpc_answer(next.clone().run(request).await).await);
     }
     if answers.is_empty() {
         return StatusCode::ACCEPTED.into_response();
     }
-    jsonrpc::response(StatusCode::OK, &Value::Array(answers))
+    jsonrpc::json_response(StatusCode::OK, &Value::Array(answers))
 }
 
 /// The body again, and whether a list begins it.
-async fn peek(body: Body) -> Option<(Body, bool)> {
+async fn peek_is_json_array(body: Body) -> Option<(Body, bool)> {
     use futures_util::StreamExt as _;
     let mut stream = body.into_data_stream();
     let mut seen = Vec::new();
@@ -78,8 +78,8 @@ async fn peek(body: Body) -> Option<(Body, bool)> {
 }
 
 /// What answers the message in what the transport sent: itself, or what stands in a stream of events.
-async fn answer(response: Response) -> Option<Value> {
-    let bytes = axum::body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await.ok()?;
+async fn read_jsonrpc_answer(response: Response) -> Option<Value> {
+    let bytes = axum::body::to_bytes(response.into_body(), BATCH_ANSWER_BYTES_MAX).await.ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;
     let is_answer = |value: &Value| !value["result"].is_null() || !value["error"].is_null();
     if let Ok(value) = serde_json::from_str::<Value>(text) {
@@ -89,7 +89,7 @@ async fn answer(response: Response) -> Option<Value> {
     events.filter_map(|data| serde_json::from_str::<Value>(data).ok()).find(is_answer)
 }
 
-fn refused(message: &str) -> Response {
-    let answer = jsonrpc::error(&Value::Null, INVALID_REQUEST, message);
-    jsonrpc::response(StatusCode::BAD_REQUEST, &answer)
+fn batch_error_response(message: &str) -> Response {
+    let answer = jsonrpc::error_message(&Value::Null, INVALID_REQUEST, message);
+    jsonrpc::json_response(StatusCode::BAD_REQUEST, &answer)
 }

@@ -14,18 +14,18 @@ use rmcp::model::ProtocolVersion;
 use serde_json::Value;
 use trackway_domain::Code;
 
-use super::problem;
+use super::problem_response;
 use crate::{
     jsonrpc::{self, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, REVISION_HEADER},
-    unread::{CALL, Revision, Scan, Unread},
+    unparsed::{CALL_METHOD, MessageScan, ResultForm, UnparsedMessage},
 };
 
 /// How much of a body is looked at for the id under which to answer. An agent that sends a whole file
 /// by mistake is told so; whoever sends more than this is not listened to.
 /// Limit (MCP): part of a refused body that is searched for its request id.
-const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
+const SCANNED_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-pub(super) async fn answer_unreadable(
+pub(super) async fn refuse_unparsable_bodies(
     State(bytes_max): State<usize>,
     request: Request,
     next: Next,
@@ -34,39 +34,43 @@ pub(super) async fn answer_unreadable(
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let (scan, unread) = match seen(body, bytes_max).await {
-        Ok(Seen::Body(body)) => {
-            let scan = Scan::of(&body);
-            match Unread::too_deep(&scan) {
+    let (scan, unread) = match buffer_or_scan_body(body, bytes_max).await {
+        Ok(BufferedBody::Body(body)) => {
+            let scan = MessageScan::scan_message(&body);
+            match UnparsedMessage::check_depth(&scan) {
                 Some(unread) => (scan, unread),
                 None => {
                     let body = Bytes::from(body);
                     let request = Request::from_parts(parts, Body::from(body.clone()));
                     let response = next.run(request).await;
-                    return nonsense(&response, &body).unwrap_or(response);
+                    return invalid_jsonrpc_response(&response, &body).unwrap_or(response);
                 }
             }
         }
-        Ok(Seen::TooLong(scan)) => (scan, Unread::TooLong { bytes_max }),
+        Ok(BufferedBody::TooLong(scan)) => (scan, UnparsedMessage::TooLong { bytes_max }),
         Err(error) => {
             let detail = format!("the body cannot be read: {error}");
-            return problem(StatusCode::BAD_REQUEST, Code::InvalidRequest, &detail);
+            return problem_response(StatusCode::BAD_REQUEST, Code::InvalidRequest, &detail);
         }
     };
-    match unread.answer(&scan, revision(&parts.headers)) {
-        Some(answer) => told(unread, &answer),
-        None => problem(status(unread), Code::TooLarge, "the message is too large or too deep"),
+    match unread.error_answer(&scan, client_revision(&parts.headers)) {
+        Some(answer) => unparsed_response(unread, &answer),
+        None => problem_response(
+            unparsed_status(unread),
+            Code::TooLarge,
+            "the message is too large or too deep",
+        ),
     }
 }
 
 /// The answer to what is JSON, as its header says, and no message: as JSON-RPC has it.
-fn nonsense(response: &Response, body: &[u8]) -> Option<Response> {
+fn invalid_jsonrpc_response(response: &Response, body: &[u8]) -> Option<Response> {
     // What the transport answers to a body that it cannot read, as to one of another kind.
     if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
         return None;
     }
     let sent = serde_json::from_slice::<Value>(body);
-    let is_call = |sent: &Value| sent["method"].as_str() == Some(CALL);
+    let is_call = |sent: &Value| sent["method"].as_str() == Some(CALL_METHOD);
     let (code, message) = match &sent {
         Err(error) => (PARSE_ERROR, format!("the body is not JSON: {error}")),
         Ok(sent) if is_call(sent) => (INVALID_PARAMS, "the call is not of its form".to_owned()),
@@ -74,37 +78,43 @@ fn nonsense(response: &Response, body: &[u8]) -> Option<Response> {
     };
     let id = sent.ok().map(|sent| sent["id"].clone());
     let id = id.filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
-    Some(jsonrpc::response(StatusCode::BAD_REQUEST, &jsonrpc::error(&id, code, &message)))
+    Some(jsonrpc::json_response(
+        StatusCode::BAD_REQUEST,
+        &jsonrpc::error_message(&id, code, &message),
+    ))
 }
 
-enum Seen {
+enum BufferedBody {
     Body(Vec<u8>),
-    TooLong(Scan),
+    TooLong(MessageScan),
 }
 
 /// The whole body, where it is within its bound; of a longer one nothing is kept.
-async fn seen(mut body: Body, bytes_max: usize) -> Result<Seen, axum::Error> {
+async fn buffer_or_scan_body(
+    mut body: Body,
+    bytes_max: usize,
+) -> Result<BufferedBody, axum::Error> {
     let mut kept = Vec::new();
-    while let Some(piece) = piece(&mut body).await? {
+    while let Some(piece) = next_body_chunk(&mut body).await? {
         if piece.len() <= bytes_max - kept.len() {
             kept.extend_from_slice(&piece);
             continue;
         }
-        let mut scan = Scan::of(&kept);
-        scan.see(&piece);
-        let mut room = SEEN_BYTES_MAX.saturating_sub(kept.len() + piece.len());
+        let mut scan = MessageScan::scan_message(&kept);
+        scan.scan_chunk(&piece);
+        let mut room = SCANNED_BYTES_MAX.saturating_sub(kept.len() + piece.len());
         drop(kept);
-        while let Some(piece) = self::piece(&mut body).await? {
+        while let Some(piece) = self::next_body_chunk(&mut body).await? {
             let Some(left) = room.checked_sub(piece.len()) else { break };
             room = left;
-            scan.see(&piece);
+            scan.scan_chunk(&piece);
         }
-        return Ok(Seen::TooLong(scan));
+        return Ok(BufferedBody::TooLong(scan));
     }
-    Ok(Seen::Body(kept))
+    Ok(BufferedBody::Body(kept))
 }
 
-async fn piece(body: &mut Body) -> Result<Option<Bytes>, axum::Error> {
+async fn next_body_chunk(body: &mut Body) -> Result<Option<Bytes>, axum::Error> {
     loop {
         match poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await.transpose()? {
             None => return Ok(None),
@@ -118,24 +128,25 @@ async fn piece(body: &mut Body) -> Result<Option<Bytes>, axum::Error> {
     }
 }
 
-fn revision(headers: &HeaderMap) -> Revision {
+fn client_revision(headers: &HeaderMap) -> ResultForm {
     let newest = ProtocolVersion::V_2026_07_28;
     let said = headers.get(REVISION_HEADER).and_then(|said| said.to_str().ok());
     match said.is_some_and(|said| said >= newest.as_str()) {
-        true => Revision::Newest,
-        false => Revision::Older,
+        true => ResultForm::Newest,
+        false => ResultForm::Older,
     }
 }
 
-fn told(unread: Unread, answer: &Value) -> Response {
+fn unparsed_response(unread: UnparsedMessage, answer: &Value) -> Response {
     // A refused call is an answer like any other; an error of the protocol has a status of its own.
-    let status = if answer.get("result").is_some() { StatusCode::OK } else { status(unread) };
-    jsonrpc::response(status, answer)
+    let status =
+        if answer.get("result").is_some() { StatusCode::OK } else { unparsed_status(unread) };
+    jsonrpc::json_response(status, answer)
 }
 
-fn status(unread: Unread) -> StatusCode {
+fn unparsed_status(unread: UnparsedMessage) -> StatusCode {
     match unread {
-        Unread::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        Unread::TooDeep => StatusCode::BAD_REQUEST,
+        UnparsedMessage::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        UnparsedMessage::TooDeep => StatusCode::BAD_REQUEST,
     }
 }

@@ -25,7 +25,7 @@ use sha2::Sha256;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use trackway_domain::{Caller, Code};
 
-use crate::refusal::Refusal;
+use crate::refusal::ToolRefusal;
 
 /// A session is some 55 KB: together they stay below 30 MB.
 ///
@@ -49,46 +49,46 @@ pub(super) const CALLS_OF_SESSION_MAX: usize = 32;
 pub(super) const SESSION_BYTES_MAX: u32 = 4 * 1024 * 1024;
 
 /// The header that names a protocol session.
-pub(super) const HEADER: &str = "mcp-session-id";
+pub(super) const SESSION_ID_HEADER: &str = "mcp-session-id";
 
 /// Knows whose session an id is. Sessions end with the process, and so does the key.
-pub(super) struct Sessions {
+pub(super) struct ProtocolSessions {
     /// None where the operating system gave no random numbers: then no session is anybody's.
     key: Option<[u8; 32]>,
     manager: Arc<LocalSessionManager>,
     /// A std mutex: it is held to look something up.
-    open: Mutex<Open>,
+    open: Mutex<OpenSessions>,
 }
 
 /// The sessions that were opened and not ended, by id.
 #[derive(Default)]
-struct Open {
+struct OpenSessions {
     /// Counts uses: the least of them is of the session that was used longest ago.
     uses: u64,
-    sessions: HashMap<String, Session>,
+    sessions: HashMap<String, OpenSession>,
 }
 
-struct Session {
+struct OpenSession {
     caller: Caller,
     used: u64,
-    calls: SessionCalls,
+    calls: SessionCallLimit,
 }
 
 /// What a session may still have under way.
 #[derive(Debug, Clone)]
-pub(crate) struct SessionCalls {
+pub(crate) struct SessionCallLimit {
     calls: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
 }
 
 /// Room for one call, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct CallRoom {
+pub(crate) struct CallPermit {
     _call: OwnedSemaphorePermit,
     _bytes: OwnedSemaphorePermit,
 }
 
-impl SessionCalls {
+impl SessionCallLimit {
     fn new() -> Self {
         Self {
             calls: Arc::new(Semaphore::new(CALLS_OF_SESSION_MAX)),
@@ -98,52 +98,55 @@ impl SessionCalls {
 
     /// Room for a call of so many bytes. One that is larger than all there is needs all of it: what is
     /// wrong with it is told by who reads it.
-    pub(crate) fn begin(&self, bytes: usize) -> Result<CallRoom, Refusal> {
+    pub(crate) fn acquire(&self, bytes: usize) -> Result<CallPermit, ToolRefusal> {
         let bytes = u32::try_from(bytes).map_or(SESSION_BYTES_MAX, |it| it.min(SESSION_BYTES_MAX));
         let call = self.calls.clone().try_acquire_owned();
         let bytes = self.bytes.clone().try_acquire_many_owned(bytes);
         match (call, bytes) {
-            (Ok(call), Ok(bytes)) => Ok(CallRoom { _call: call, _bytes: bytes }),
+            (Ok(call), Ok(bytes)) => Ok(CallPermit { _call: call, _bytes: bytes }),
             _ => {
                 let message = format!(
                     "this session has too many calls that are not answered yet: at most \
                      {CALLS_OF_SESSION_MAX}, and {SESSION_BYTES_MAX} bytes of them"
                 );
                 let next = "Wait for the answer to one of them, then send the same call again.";
-                let refusal = Refusal::new(Code::InvalidRequest, message, next);
-                Err(Refusal { retryable: true, ..refusal })
+                let refusal = ToolRefusal::new(Code::InvalidRequest, message, next);
+                Err(ToolRefusal { retryable: true, ..refusal })
             }
         }
     }
 }
 
-impl Open {
+impl OpenSessions {
     /// Takes a session in; those that have to go for it.
-    fn add(&mut self, id: &str, caller: &Caller) -> Vec<String> {
+    fn insert_and_evict(&mut self, id: &str, caller: &Caller) -> Vec<String> {
         self.uses += 1;
-        let calls = SessionCalls::new();
-        let session = Session { caller: caller.clone(), used: self.uses, calls };
+        let calls = SessionCallLimit::new();
+        let session = OpenSession { caller: caller.clone(), used: self.uses, calls };
         self.sessions.insert(id.to_owned(), session);
-        let is_own = |session: &Session| session.caller == *caller;
+        let is_own = |session: &OpenSession| session.caller == *caller;
         let own = self.sessions.values().filter(|session| is_own(session)).count();
         let mut gone = Vec::new();
         if own > SESSIONS_OF_CALLER_MAX {
-            gone.extend(self.take_oldest(is_own));
+            gone.extend(self.remove_least_recently_used(is_own));
         }
         if self.sessions.len() > SESSIONS_MAX {
-            gone.extend(self.take_oldest(|_| true));
+            gone.extend(self.remove_least_recently_used(|_| true));
         }
         gone
     }
 
-    fn take_oldest(&mut self, which: impl Fn(&Session) -> bool) -> Option<String> {
+    fn remove_least_recently_used(
+        &mut self,
+        which: impl Fn(&OpenSession) -> bool,
+    ) -> Option<String> {
         let all = self.sessions.iter().filter(|(_, session)| which(session));
         let oldest = all.min_by_key(|(_, session)| session.used).map(|(id, _)| id.clone())?;
         self.sessions.remove(&oldest);
         Some(oldest)
     }
 
-    fn touch(&mut self, id: &str, ends: bool) -> Option<SessionCalls> {
+    fn mark_used(&mut self, id: &str, ends: bool) -> Option<SessionCallLimit> {
         self.uses += 1;
         if ends {
             self.sessions.remove(id);
@@ -155,7 +158,7 @@ impl Open {
     }
 }
 
-impl Sessions {
+impl ProtocolSessions {
     pub(super) fn new(manager: Arc<LocalSessionManager>) -> Self {
         let mut key = [0; 32];
         let key = match getrandom::fill(&mut key) {
@@ -169,8 +172,8 @@ impl Sessions {
     }
 
     /// A session was opened; the ones that it takes the place of are closed.
-    pub(super) async fn add(&self, id: &str, caller: &Caller) {
-        let gone = self.open().add(id, caller);
+    pub(super) async fn register_session(&self, id: &str, caller: &Caller) {
+        let gone = self.lock_open_sessions().insert_and_evict(id, caller);
         for id in gone {
             // One that has ended by itself is closed already.
             let _ = self.manager.close_session(&id.into()).await;
@@ -178,29 +181,33 @@ impl Sessions {
     }
 
     /// A session is used, or ends by this. What it may still begin.
-    pub(super) fn touch(&self, id: &HeaderValue, ends: bool) -> Option<SessionCalls> {
-        self.open().touch(id.to_str().ok()?, ends)
+    pub(super) fn mark_session_used(
+        &self,
+        id: &HeaderValue,
+        ends: bool,
+    ) -> Option<SessionCallLimit> {
+        self.lock_open_sessions().mark_used(id.to_str().ok()?, ends)
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn lock_open_sessions(&self) -> MutexGuard<'_, OpenSessions> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What this caller gets to see of the id.
-    pub(super) fn shown(&self, id: &str, caller: &Caller) -> Option<String> {
-        let code = self.mac(id, caller)?.finalize().into_bytes();
+    pub(super) fn sign_session_id(&self, id: &str, caller: &Caller) -> Option<String> {
+        let code = self.session_id_mac(id, caller)?.finalize().into_bytes();
         Some(format!("{id}.{}", HEXLOWER.encode(&code)))
     }
 
     /// The id, where this caller opened the session.
-    pub(super) fn opened<'a>(&self, shown: &'a str, caller: &Caller) -> Option<&'a str> {
+    pub(super) fn verify_session_id<'a>(&self, shown: &'a str, caller: &Caller) -> Option<&'a str> {
         let (id, code) = shown.rsplit_once('.')?;
         let code = HEXLOWER.decode(code.as_bytes()).ok()?;
-        self.mac(id, caller)?.verify_slice(&code).ok()?;
+        self.session_id_mac(id, caller)?.verify_slice(&code).ok()?;
         Some(id)
     }
 
-    fn mac(&self, id: &str, caller: &Caller) -> Option<Hmac<Sha256>> {
+    fn session_id_mac(&self, id: &str, caller: &Caller) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_ref()?).ok()?;
         for part in [id, &*caller.tenant, &*caller.user] {
             // With its length, so that no two lists of parts are the same bytes.
@@ -212,7 +219,7 @@ impl Sessions {
 }
 
 /// Without the key.
-impl fmt::Debug for Sessions {
+impl fmt::Debug for ProtocolSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions").finish_non_exhaustive()
     }
@@ -224,20 +231,20 @@ mod tests {
 
     /// Proves X6: nobody takes the sessions, or the memory, of the others.
     #[test]
-    fn the_session_that_was_used_longest_ago_makes_room() {
+    fn least_recently_used_session_is_evicted() {
         let (ann, bob) = (Caller::new("t", "ann"), Caller::new("t", "bob"));
-        let mut open = Open::default();
-        assert!(open.add("bob", &bob).is_empty());
+        let mut open = OpenSessions::default();
+        assert!(open.insert_and_evict("bob", &bob).is_empty());
         for number in 0..SESSIONS_OF_CALLER_MAX {
-            assert!(open.add(&format!("ann {number}"), &ann).is_empty());
+            assert!(open.insert_and_evict(&format!("ann {number}"), &ann).is_empty());
         }
-        open.touch("ann 0", false);
-        assert_eq!(open.add("one more", &ann), ["ann 1"]);
-        open.touch("ann 2", true);
-        assert!(open.add("instead", &ann).is_empty());
+        open.mark_used("ann 0", false);
+        assert_eq!(open.insert_and_evict("one more", &ann), ["ann 1"]);
+        open.mark_used("ann 2", true);
+        assert!(open.insert_and_evict("instead", &ann).is_empty());
         let others = (0..).map(|number| Caller::new("t", format!("user {number}").as_str()));
         for (number, other) in others.enumerate().take(2 * SESSIONS_MAX) {
-            open.add(&format!("other {number}"), &other);
+            open.insert_and_evict(&format!("other {number}"), &other);
         }
         assert_eq!(open.sessions.len(), SESSIONS_MAX);
         assert!(open.sessions.contains_key(&format!("other {}", 2 * SESSIONS_MAX - 1)));

@@ -7,7 +7,7 @@ use axum::{
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use trackway_domain::Scopes;
-use trackway_ports::{Gatekeeper, PortFuture};
+use trackway_ports::{Authenticator, PortFuture};
 
 use super::*;
 use crate::testing;
@@ -19,13 +19,13 @@ const ACCEPT: &str = "application/json, text/event-stream";
 /// Lets `good` in, `narrow` to one workflow that is not there, `other` as somebody else, and nobody
 /// besides.
 #[derive(Debug)]
-struct OneKey;
+struct FakeAuthenticator;
 
-impl Gatekeeper for OneKey {
-    fn identify<'a>(
+impl Authenticator for FakeAuthenticator {
+    fn authenticate<'a>(
         &'a self,
         bearer: Option<&'a str>,
-    ) -> PortFuture<'a, Result<Identity, Unrecognised>> {
+    ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
         Box::pin(async move {
             match bearer {
                 Some("good") => {
@@ -38,22 +38,22 @@ impl Gatekeeper for OneKey {
                 Some("other") => {
                     Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all() })
                 }
-                Some(_) => Err(Unrecognised::Wrong { reason: "no such key".to_owned() }),
-                None => Err(Unrecognised::Missing),
+                Some(_) => Err(Unauthenticated::Wrong { reason: "no such key".to_owned() }),
+                None => Err(Unauthenticated::Missing),
             }
         })
     }
 }
 
 /// The door behind HTTP with its keys and the workflow `notes`; the folder goes with the first.
-fn guarded() -> (testing::Place, Router) {
-    let at = testing::Place::new();
-    at.workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+fn guarded_router() -> (testing::TestFolder, Router) {
+    let at = testing::TestFolder::new();
+    at.write_workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.open_door(), Some(Arc::new(FakeAuthenticator)), 1 << 20).router();
     (at, router)
 }
 
-fn post() -> axum::http::request::Builder {
+fn post_request() -> axum::http::request::Builder {
     HttpRequest::builder()
         .method(Method::POST)
         .uri("/mcp")
@@ -62,7 +62,7 @@ fn post() -> axum::http::request::Builder {
         .header("content-type", "application/json")
 }
 
-async fn told(router: Router, request: HttpRequest<Body>) -> (StatusCode, HeaderMap, Value) {
+async fn send(router: Router, request: HttpRequest<Body>) -> (StatusCode, HeaderMap, Value) {
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap();
@@ -75,21 +75,23 @@ async fn told(router: Router, request: HttpRequest<Body>) -> (StatusCode, Header
 /// Proves X6, T1: a foreign page is refused with a key and without.
 #[tokio::test]
 async fn foreign_pages_are_refused() {
-    let at = testing::Place::new();
-    for gatekeeper in [None, Some(Arc::new(OneKey) as Arc<dyn Gatekeeper>)] {
-        let router = HttpDoor::new(at.door(), gatekeeper, 1 << 20).router();
+    let at = testing::TestFolder::new();
+    for gatekeeper in [None, Some(Arc::new(FakeAuthenticator) as Arc<dyn Authenticator>)] {
+        let router = HttpDoor::new(at.open_door(), gatekeeper, 1 << 20).router();
         let foreign = ["https://evil.example", "null", "http://localhost.evil.example:7420"];
         for origin in foreign {
-            let request = post().header("origin", origin).header("authorization", "Bearer good");
+            let request =
+                post_request().header("origin", origin).header("authorization", "Bearer good");
             let (status, headers, body) =
-                told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+                send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
             assert_eq!(status, StatusCode::FORBIDDEN, "{origin}");
             assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
             assert_eq!(body["code"], "forbidden");
         }
         for origin in ["http://127.0.0.1:7420", "http://localhost:9", "http://localhost"] {
-            let request = post().header("origin", origin).header("authorization", "Bearer good");
-            let (status, ..) = told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+            let request =
+                post_request().header("origin", origin).header("authorization", "Bearer good");
+            let (status, ..) = send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
             assert_ne!(status, StatusCode::FORBIDDEN, "{origin}");
         }
     }
@@ -97,15 +99,15 @@ async fn foreign_pages_are_refused() {
 
 /// Proves X6: strangers are turned away before their body is read.
 #[tokio::test]
-async fn strangers_need_a_key() {
-    let (_at, router) = guarded();
+async fn callers_without_a_key_are_refused() {
+    let (_at, router) = guarded_router();
     for key in [None, Some("Bearer bad"), Some("Basic good")] {
-        let mut request = post();
+        let mut request = post_request();
         if let Some(key) = key {
             request = request.header("authorization", key);
         }
         let (status, headers, body) =
-            told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+            send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{key:?}");
         assert_eq!(headers[header::WWW_AUTHENTICATE], "Bearer");
         assert_eq!(body["code"], "unauthenticated");
@@ -115,13 +117,16 @@ async fn strangers_need_a_key() {
 /// Proves T8: whatever is sent, the answer to a mistake is JSON.
 #[tokio::test]
 async fn errors_are_json() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), None, 64).router();
+    let at = testing::TestFolder::new();
+    let router = HttpDoor::new(at.open_door(), None, 64).router();
     let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(100));
     let cases = [
-        (post().body(Body::from("not json")).unwrap(), 400..500),
-        (post().body(Body::from(long)).unwrap(), 413..414),
-        (post().header("mcp-session-id", "nobody").body(Body::from("{}")).unwrap(), 400..500),
+        (post_request().body(Body::from("not json")).unwrap(), 400..500),
+        (post_request().body(Body::from(long)).unwrap(), 413..414),
+        (
+            post_request().header("mcp-session-id", "nobody").body(Body::from("{}")).unwrap(),
+            400..500,
+        ),
         (
             HttpRequest::builder()
                 .method("PUT")
@@ -142,7 +147,7 @@ async fn errors_are_json() {
     ];
     for (request, expected) in cases {
         let shown = format!("{request:?}");
-        let (status, headers, body) = told(router.clone(), request).await;
+        let (status, headers, body) = send(router.clone(), request).await;
         assert!(expected.contains(&status.as_u16()), "{shown}: {status} {body}");
         let kind = headers[header::CONTENT_TYPE].to_str().unwrap();
         assert!(kind.contains("json"), "{shown}: {kind}");
@@ -152,10 +157,10 @@ async fn errors_are_json() {
 
 /// Proves T8: a call that is too long or too deep to be read is refused like any other.
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_under_its_id() {
-    let at = testing::Place::new();
-    at.workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.door(), None, 1 << 20).router();
+async fn unparsable_calls_are_answered_under_their_id() {
+    let at = testing::TestFolder::new();
+    at.write_workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.open_door(), None, 1 << 20).router();
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let long = format!("\"{}\"", "x".repeat(3 << 20));
     for (value, method, status) in [
@@ -168,9 +173,9 @@ async fn what_cannot_be_read_is_answered_under_its_id() {
         let arguments = format!(r#"{{"workflowId":"notes","context":{{"a":{value}}}}}"#);
         let params = format!(r#"{{"name":"workflow_start","arguments":{arguments}}}"#);
         let body = format!(r#"{{"method":"{method}","params":{params},"jsonrpc":"2.0","id":"d"}}"#);
-        let request = post().header("mcp-protocol-version", "2026-07-28");
+        let request = post_request().header("mcp-protocol-version", "2026-07-28");
         let (told_status, _, told) =
-            told(router.clone(), request.body(Body::from(body)).unwrap()).await;
+            send(router.clone(), request.body(Body::from(body)).unwrap()).await;
         assert_eq!((told_status.as_u16(), &told["id"]), (status, &json!("d")), "{told}");
         let result = &told["result"];
         let error = &result["structuredContent"]["error"];
@@ -191,13 +196,13 @@ async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Valu
         },
     });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let request = post()
+    let request = post_request()
         .header("authorization", format!("Bearer {key}"))
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", "tools/call")
         .header("mcp-name", tool);
     let (_, _, told) =
-        told(router.clone(), request.body(Body::from(body.to_string())).unwrap()).await;
+        send(router.clone(), request.body(Body::from(body.to_string())).unwrap()).await;
     assert!(told["result"]["structuredContent"].is_object(), "{told}");
     told["result"]["structuredContent"].clone()
 }
@@ -205,7 +210,7 @@ async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Valu
 /// Proves X6: each tool asks whether the key may, also for a run of the same caller.
 #[tokio::test]
 async fn every_call_needs_its_scope() {
-    let (_at, router) = guarded();
+    let (_at, router) = guarded_router();
     let start = json!({ "workflowId": "notes" });
     let run = call(&router, "good", "workflow_start", &start).await;
     let (state, ack) = (&run["stateToken"], &run["ackToken"]);
@@ -228,27 +233,27 @@ async fn every_call_needs_its_scope() {
 }
 
 /// One message of a client of an older revision.
-async fn older(
+async fn send_as_older_client(
     router: &Router,
     key: &str,
     session: Option<&str>,
     message: &Value,
 ) -> (StatusCode, HeaderMap, Value) {
-    let mut request = post()
+    let mut request = post_request()
         .header("authorization", format!("Bearer {key}"))
         .header("mcp-protocol-version", "2025-06-18");
     if let Some(session) = session {
         request = request.header("mcp-session-id", session);
     }
-    told(router.clone(), request.body(Body::from(message.to_string())).unwrap()).await
+    send(router.clone(), request.body(Body::from(message.to_string())).unwrap()).await
 }
 
 /// The id of a session that `good` has opened.
-async fn opened(router: &Router) -> String {
-    opened_with(router, json!({})).await
+async fn open_session(router: &Router) -> String {
+    open_session_with(router, json!({})).await
 }
 
-async fn opened_with(router: &Router, capabilities: Value) -> String {
+async fn open_session_with(router: &Router, capabilities: Value) -> String {
     let greeting = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
@@ -257,19 +262,19 @@ async fn opened_with(router: &Router, capabilities: Value) -> String {
             "clientInfo": { "name": "test", "version": "0" },
         },
     });
-    let (status, headers, _) = older(router, "good", None, &greeting).await;
+    let (status, headers, _) = send_as_older_client(router, "good", None, &greeting).await;
     assert_eq!(status, StatusCode::OK);
     let session = headers["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert!(older(router, "good", Some(&session), &ready).await.0.is_success());
+    assert!(send_as_older_client(router, "good", Some(&session), &ready).await.0.is_success());
     session
 }
 
 /// Proves T8: what is no message is answered as JSON-RPC says.
 #[tokio::test]
-async fn what_is_no_message_has_an_answer_of_json_rpc() {
-    let (_at, router) = guarded();
-    let session = opened(&router).await;
+async fn invalid_messages_get_a_jsonrpc_error() {
+    let (_at, router) = guarded_router();
+    let session = open_session(&router).await;
     for (body, status, code) in [
         ("{", 400, -32700),
         ("", 400, -32700),
@@ -280,10 +285,10 @@ async fn what_is_no_message_has_an_answer_of_json_rpc() {
         (r#"{"jsonrpc":"2.0","id":7,"method":"prompts/list"}"#, 200, -32601),
         (r#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#, 200, -32601),
     ] {
-        let request = post().header("authorization", "Bearer good");
+        let request = post_request().header("authorization", "Bearer good");
         let request = request.header("mcp-protocol-version", "2025-06-18");
         let request = request.header("mcp-session-id", &session).body(Body::from(body)).unwrap();
-        let (told_status, _, told) = told(router.clone(), request).await;
+        let (told_status, _, told) = send(router.clone(), request).await;
         assert_eq!(
             (told_status.as_u16(), &told["error"]["code"]),
             (status, &json!(code)),
@@ -299,20 +304,20 @@ async fn what_is_no_message_has_an_answer_of_json_rpc() {
 /// Proves T1: revision 2025-03-26 has batches, and the later ones have not.
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
-    let (_at, router) = guarded();
-    let session = opened(&router).await;
+    let (_at, router) = guarded_router();
+    let session = open_session(&router).await;
     let batch = json!([
         { "jsonrpc": "2.0", "id": 2, "method": "ping" },
         { "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 99 } },
         { "jsonrpc": "2.0", "id": "three", "method": "tools/list" },
     ]);
     let send = async |revision: Option<&str>, batch: &Value| {
-        let mut request = post().header("authorization", "Bearer good");
+        let mut request = post_request().header("authorization", "Bearer good");
         if let Some(revision) = revision {
             request = request.header("mcp-protocol-version", revision);
         }
         let request = request.header("mcp-session-id", &session);
-        told(router.clone(), request.body(Body::from(batch.to_string())).unwrap()).await
+        send(router.clone(), request.body(Body::from(batch.to_string())).unwrap()).await
     };
     for revision in [None, Some("2025-03-26")] {
         let (status, _, told) = send(revision, &batch).await;
@@ -333,31 +338,31 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
 
 /// Proves X6: who ends a session is told that it has ended.
 #[tokio::test]
-async fn the_end_of_a_session_has_no_content() {
-    let (_at, router) = guarded();
-    let session = opened(&router).await;
+async fn ending_a_session_answers_204() {
+    let (_at, router) = guarded_router();
+    let session = open_session(&router).await;
     let end = HttpRequest::builder().method(Method::DELETE).uri("/mcp");
     let end = end.header("host", "localhost").header("authorization", "Bearer good");
-    let (status, ..) = told_of(&router, end.header("mcp-session-id", &session)).await;
+    let (status, ..) = send_empty(&router, end.header("mcp-session-id", &session)).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
     let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
-    let (status, ..) = older(&router, "good", Some(&session), &ping).await;
+    let (status, ..) = send_as_older_client(&router, "good", Some(&session), &ping).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
 /// Proves X6: sessions that nobody uses make room for new ones.
 #[tokio::test]
 async fn a_caller_has_a_bounded_number_of_sessions() {
-    let (_at, router) = guarded();
-    let first = opened(&router).await;
+    let (_at, router) = guarded_router();
+    let first = open_session(&router).await;
     let mut last = String::new();
     for _ in 0..128 {
-        last = opened(&router).await;
+        last = open_session(&router).await;
     }
     let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
-    let (status, ..) = older(&router, "good", Some(&first), &ping).await;
+    let (status, ..) = send_as_older_client(&router, "good", Some(&first), &ping).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    let (status, ..) = older(&router, "good", Some(&last), &ping).await;
+    let (status, ..) = send_as_older_client(&router, "good", Some(&last), &ping).await;
     assert_eq!(status, StatusCode::OK);
 }
 
@@ -365,13 +370,13 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
 /// and cannot end it either.
 #[tokio::test]
 async fn a_stolen_session_id_opens_nothing() {
-    let (_at, router) = guarded();
-    let session = &*opened(&router).await;
+    let (_at, router) = guarded_router();
+    let session = &*open_session(&router).await;
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
 
     let (own, _) = session.rsplit_once('.').unwrap();
     for (key, stolen) in [("other", session), ("good", own), ("good", "nobody")] {
-        let (status, _, told) = older(&router, key, Some(stolen), &list).await;
+        let (status, _, told) = send_as_older_client(&router, key, Some(stolen), &list).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{key}: {told}");
         assert_eq!(told["code"], "invalid-request");
         let end = HttpRequest::builder()
@@ -380,20 +385,20 @@ async fn a_stolen_session_id_opens_nothing() {
             .header("host", "localhost")
             .header("authorization", format!("Bearer {key}"))
             .header("mcp-session-id", stolen);
-        let (status, ..) = told_of(&router, end).await;
+        let (status, ..) = send_empty(&router, end).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{key}");
     }
     // Another key of the same caller is the same caller.
     for key in ["good", "narrow"] {
-        let (status, _, told) = older(&router, key, Some(session), &list).await;
+        let (status, _, told) = send_as_older_client(&router, key, Some(session), &list).await;
         assert_eq!(status, StatusCode::OK, "{key}: {told}");
         assert!(told["result"]["tools"].is_array(), "{key}: {told}");
     }
 }
 
-async fn told_of(
+async fn send_empty(
     router: &Router,
     request: axum::http::request::Builder,
 ) -> (StatusCode, HeaderMap, Value) {
-    told(router.clone(), request.body(Body::empty()).unwrap()).await
+    send(router.clone(), request.body(Body::empty()).unwrap()).await
 }

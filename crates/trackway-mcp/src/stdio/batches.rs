@@ -8,34 +8,35 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::lines::malformed;
+use super::line_transport::invalid_message_answer;
 
 /// The batches that are not answered yet.
 #[derive(Debug, Default)]
-pub(super) struct Batches {
-    open: Vec<Batch>,
+pub(super) struct OpenBatches {
+    open: Vec<OpenBatch>,
 }
 
 #[derive(Debug, Default)]
-struct Batch {
+struct OpenBatch {
     /// The requests whose answers are missing.
     waiting: Vec<RequestId>,
     answers: Vec<Value>,
 }
 
-impl Batches {
+impl OpenBatches {
     /// Takes a batch apart: the messages that are to be worked on, and the answer, where none of them
     /// waits for one.
-    pub(super) fn take(
+    pub(super) fn split_batch(
         &mut self,
         batch: Vec<Value>,
     ) -> (Vec<RxJsonRpcMessage<RoleServer>>, Option<Value>) {
         let mut messages = Vec::with_capacity(batch.len());
-        let mut new = Batch::default();
+        let mut new = OpenBatch::default();
         for sent in batch {
             match serde_json::from_value::<RxJsonRpcMessage<RoleServer>>(sent.clone()) {
-                Ok(JsonRpcMessage::Request(request)) if self.is_open(&request.id, &new) => {
-                    new.answers.extend(malformed(&sent, "another message has the same id"));
+                Ok(JsonRpcMessage::Request(request)) if self.is_id_in_use(&request.id, &new) => {
+                    new.answers
+                        .extend(invalid_message_answer(&sent, "another message has the same id"));
                 }
                 Ok(message) => {
                     if let JsonRpcMessage::Request(request) = &message {
@@ -43,47 +44,49 @@ impl Batches {
                     }
                     messages.push(message);
                 }
-                Err(_) => new.answers.extend(malformed(&sent, "the message is not of its form")),
+                Err(_) => new
+                    .answers
+                    .extend(invalid_message_answer(&sent, "the message is not of its form")),
             }
         }
         if new.waiting.is_empty() {
-            return (messages, new.into_answer());
+            return (messages, new.into_batch_answer());
         }
         self.open.push(new);
         (messages, None)
     }
 
-    fn is_open(&self, id: &RequestId, new: &Batch) -> bool {
-        self.waits_for(id) || new.waiting.contains(id)
+    fn is_id_in_use(&self, id: &RequestId, new: &OpenBatch) -> bool {
+        self.is_awaited(id) || new.waiting.contains(id)
     }
 
     /// Whether the answer to this request belongs into a batch.
-    pub(super) fn waits_for(&self, id: &RequestId) -> bool {
+    pub(super) fn is_awaited(&self, id: &RequestId) -> bool {
         self.open.iter().any(|batch| batch.waiting.contains(id))
     }
 
     /// Adds an answer to its batch. The whole answer where it was the last one.
-    pub(super) fn answer(&mut self, id: &RequestId, answer: Value) -> Option<Value> {
-        self.settle(id, Some(answer))
+    pub(super) fn add_answer(&mut self, id: &RequestId, answer: Value) -> Option<Value> {
+        self.finish_request(id, Some(answer))
     }
 
     /// The request was cancelled: nobody answers it, and its batch no longer waits for it.
-    pub(super) fn cancel(&mut self, id: &RequestId) -> Option<Value> {
-        self.settle(id, None)
+    pub(super) fn cancel_request(&mut self, id: &RequestId) -> Option<Value> {
+        self.finish_request(id, None)
     }
 
-    fn settle(&mut self, id: &RequestId, answer: Option<Value>) -> Option<Value> {
+    fn finish_request(&mut self, id: &RequestId, answer: Option<Value>) -> Option<Value> {
         let at = self.open.iter().position(|batch| batch.waiting.contains(id))?;
         let batch = &mut self.open[at];
         batch.waiting.retain(|waiting| waiting != id);
         batch.answers.extend(answer);
-        if batch.waiting.is_empty() { self.open.remove(at).into_answer() } else { None }
+        if batch.waiting.is_empty() { self.open.remove(at).into_batch_answer() } else { None }
     }
 }
 
-impl Batch {
+impl OpenBatch {
     /// A batch that asks nothing is not answered.
-    fn into_answer(self) -> Option<Value> {
+    fn into_batch_answer(self) -> Option<Value> {
         (!self.answers.is_empty()).then_some(Value::Array(self.answers))
     }
 }

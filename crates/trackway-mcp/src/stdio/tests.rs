@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::testing::{Client, NOTES, Place, answering};
+use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
 
 /// Proves T8, T1: lines that are no messages are answered as JSON-RPC says, and the next one counts.
 #[tokio::test]
 async fn nonsense_is_answered_and_survived() {
-    let at = Place::new();
-    let mut client = Client::silent(at.door());
+    let at = TestFolder::new();
+    let mut client = LineClient::connect(at.open_door());
     // Before anything was asked, nothing else means anything.
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     for (line, code, id) in [
@@ -19,63 +19,63 @@ async fn nonsense_is_answered_and_survived() {
         ("{}", -32600, Value::Null),
         (r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, -32600, json!(7)),
     ] {
-        client.line(line).await;
-        let answer = client.next().await;
+        client.send_line(line).await;
+        let answer = client.next_message().await;
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}");
     }
-    client.line("").await;
+    client.send_line("").await;
     let pong = client.request("ping", json!({})).await;
     assert!(pong.get("result").is_some(), "{pong}");
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T1: large messages pass, and one beyond every bound ends nothing.
 #[tokio::test]
 async fn large_messages_pass() {
-    let (_at, mut client) = Client::on_notes(json!({})).await;
+    let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
     let context = json!({ "text": "x".repeat(200 * 1024) });
     let start = json!({ "workflowId": "notes", "context": context });
-    assert_eq!(client.done("workflow_start", start).await["isComplete"], false);
+    assert_eq!(client.call_ok("workflow_start", start).await["isComplete"], false);
     let context = json!({ "text": "x".repeat(2 * 1024 * 1024) });
     let start = json!({ "workflowId": "notes", "context": context });
-    assert_eq!(client.refused("workflow_start", start).await, "too-large");
-    client.line(&format!("\"{}\"", "x".repeat(17 * 1024 * 1024))).await;
-    assert_eq!(client.next().await["error"]["code"], -32600);
+    assert_eq!(client.call_refused("workflow_start", start).await, "too-large");
+    client.send_line(&format!("\"{}\"", "x".repeat(17 * 1024 * 1024))).await;
+    assert_eq!(client.next_message().await["error"]["code"], -32600);
     assert!(client.request("ping", json!({})).await.get("result").is_some());
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T8, T1: a call that is too long or too deep to be read is refused like any other, under its own
 /// id wherever that stands, and the next one counts.
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_under_its_id() {
-    let (_at, mut client) = Client::on_notes(json!({})).await;
+async fn unparsable_calls_are_answered_under_their_id() {
+    let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
     for levels in [100, 121, 122, 124, 130, 5_000, 200_000] {
         let lists = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let arguments = format!(r#"{{"workflowId":"notes","context":{{"a":{lists}}}}}"#);
         let params = format!(r#"{{"name":"workflow_start","arguments":{arguments}}}"#);
         let line =
             format!(r#"{{"method":"tools/call","params":{params},"jsonrpc":"2.0","id":"d"}}"#);
-        client.line(&line).await;
-        let answer = client.next().await;
+        client.send_line(&line).await;
+        let answer = client.next_message().await;
         assert_eq!(answer["id"], "d", "{levels}");
         let code = &answer["result"]["structuredContent"]["error"]["code"];
         assert_eq!(*code, if levels == 100 { Value::Null } else { json!("too-large") }, "{levels}");
     }
     let context = json!({ "text": "x".repeat(17 * 1024 * 1024) });
     let start = json!({ "workflowId": "notes", "context": context });
-    assert_eq!(client.refused("workflow_start", start.clone()).await, "too-large");
+    assert_eq!(client.call_refused("workflow_start", start.clone()).await, "too-large");
     let error = client.request("ping", start).await;
     assert_eq!(error["error"]["data"]["code"], "too-large");
     assert!(client.request("ping", json!({})).await.get("result").is_some());
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T1: a client that never says a word is let go too.
 #[tokio::test]
-async fn a_client_that_only_closes_is_let_go() {
-    let at = Place::new();
-    Client::silent(at.door()).leave().await;
+async fn client_that_only_closes_ends_cleanly() {
+    let at = TestFolder::new();
+    LineClient::connect(at.open_door()).disconnect().await;
 }
 
 fn ping(id: u32) -> Value {
@@ -85,8 +85,9 @@ fn ping(id: u32) -> Value {
 /// Proves T1: revision 2025-03-26 has batches. Each is answered by one list, whatever is in it.
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
-    let at = Place::new();
-    let mut client = Client::of_revision(at.door(), "2025-03-26", json!({})).await;
+    let at = TestFolder::new();
+    let mut client =
+        LineClient::connect_with_revision(at.open_door(), "2025-03-26", json!({})).await;
     let gone = |id: u32| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     let batch = json!([
         ping(20),
@@ -97,7 +98,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
         ping(20),
     ]);
     client.send(&batch).await;
-    let answers = client.next().await;
+    let answers = client.next_message().await;
     let answers = answers.as_array().unwrap();
     let of = |id: Value, field: &str| {
         let with = answers.iter().filter(|one| one["id"] == id && one.get(field).is_some());
@@ -115,49 +116,50 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
         json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }]),
     ] {
         client.send(&refused).await;
-        let answer = client.next().await;
+        let answer = client.next_message().await;
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));
     }
     assert!(client.request("ping", json!({})).await.get("result").is_some());
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T1: a batch does not wait for a request that was cancelled, and which nobody answers therefore.
 #[tokio::test]
-async fn a_batch_goes_without_what_was_cancelled() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
+async fn batch_omits_cancelled_requests() {
+    let at = TestFolder::new();
+    at.write_workflow("notes.yaml", NOTES);
     let can_ask = json!({ "elicitation": {} });
-    let mut client = Client::of_revision(at.door(), "2025-03-26", can_ask).await;
-    let start = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
-    let second = client.done("workflow_advance", answering(&start, "gathered")).await;
-    let params = json!({ "name": "workflow_advance", "arguments": answering(&second, "out") });
+    let mut client = LineClient::connect_with_revision(at.open_door(), "2025-03-26", can_ask).await;
+    let start = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
+    let second = client.call_ok("workflow_advance", answer_arguments(&start, "gathered")).await;
+    let params =
+        json!({ "name": "workflow_advance", "arguments": answer_arguments(&second, "out") });
     let advance =
         json!({ "jsonrpc": "2.0", "id": "wait", "method": "tools/call", "params": params });
     client.send(&json!([ping(30), advance])).await;
     // The person is asked beside the batch, and says nothing.
-    let question = client.next().await;
+    let question = client.next_message().await;
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let params = json!({ "requestId": "wait" });
     client
         .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
         .await;
-    let answers = client.next().await;
+    let answers = client.next_message().await;
     assert_eq!(answers.as_array().map(Vec::len), Some(1), "{answers}");
     assert_eq!(answers[0]["id"], 30, "{answers}");
-    client.leave().await;
+    client.disconnect().await;
 }
 
 /// Proves T1: the later revisions have no batches; one is refused once, and nothing of it is done.
 #[tokio::test]
 async fn a_batch_is_refused_where_the_revision_has_none() {
-    let at = Place::new();
-    let mut client = Client::older(at.door(), json!({})).await;
+    let at = TestFolder::new();
+    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
     client.send(&json!([ping(20), ping(21)])).await;
-    let answer = client.next().await;
+    let answer = client.next_message().await;
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));
     assert!(answer["error"]["message"].as_str().unwrap().contains("2025-03-26"), "{answer}");
     let pong = client.request("ping", json!({})).await;
     assert!(pong.get("result").is_some(), "{pong}");
-    client.leave().await;
+    client.disconnect().await;
 }

@@ -15,7 +15,7 @@ use subtle::ConstantTimeEq as _;
 use trackway_domain::{ACK_BYTES, AckId, NODE_BYTES, NodeId, RUN_BYTES, RunId};
 use uuid::Uuid;
 
-use super::error::{Fault, Param};
+use super::error::{TokenErrorKind, TokenParameter};
 
 /// Bytes of a key's id, of which 15 bits are used: enough to tell a folder's keys apart from those of any
 /// other. They are three whole characters, so that an altered character is in the id or behind it and
@@ -36,39 +36,39 @@ const MAC_BYTES: usize = 9;
 const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Crockford's alphabet: without `i`, `l`, `o` and `u`.
-static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
+static CROCKFORD_BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = Specification::new();
     specification.symbols.push_str(ALPHABET);
     specification.encoding().expect("32 symbols, none twice")
 });
 
 pub(super) type KeyId = [u8; KEY_ID_BYTES];
-pub(super) type Key = [u8; 32];
+pub(super) type SigningSecret = [u8; 32];
 
 /// What a state token names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct NodeRef {
     pub run: RunId,
     pub node: NodeId,
 }
 
 /// What an ack token names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ack {
-    pub place: Place,
+pub struct AttemptRef {
+    pub node_ref: NodeRef,
     pub ack: AckId,
 }
 
 /// A token's bytes, taken apart and not yet believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unproved {
-    param: Param,
+pub(super) struct UnverifiedToken {
+    param: TokenParameter,
     pub(super) key: KeyId,
     ids: Vec<u8>,
     mac: [u8; MAC_BYTES],
 }
 
-impl Param {
+impl TokenParameter {
     /// Bytes of the ids in the short form, and where they are written whole.
     const fn ids_bytes(self) -> [usize; 2] {
         match self {
@@ -84,114 +84,122 @@ impl Param {
 }
 
 /// A key's id, of which only 15 bits are used.
-pub(super) fn key_id(bytes: [u8; KEY_ID_BYTES]) -> KeyId {
+pub(super) fn mask_key_id(bytes: [u8; KEY_ID_BYTES]) -> KeyId {
     (u16::from_be_bytes(bytes) & KEY_ID_MASK).to_be_bytes()
 }
 
-pub(super) fn write_state(id: KeyId, key: &Key, place: Place) -> String {
-    let Place { run, node } = place;
-    let ids = match (run.to_short(), node.to_short(run)) {
+pub(super) fn encode_state_token(id: KeyId, key: &SigningSecret, place: NodeRef) -> String {
+    let NodeRef { run, node } = place;
+    let ids = match (run.to_short_bytes(), node.to_short_bytes(run)) {
         (Some(run), Some(node)) => [&run[..], &node[..]].concat(),
         _ => [run.uuid(), node.uuid()].map(Uuid::into_bytes).concat(),
     };
-    write(Param::State, id, key, &ids)
+    encode_signed(TokenParameter::State, id, key, &ids)
 }
 
-pub(super) fn write_ack(id: KeyId, key: &Key, ack: Ack) -> String {
-    let Ack { place: Place { run, node }, ack } = ack;
-    let ids = match (node.to_short(run), ack.to_short()) {
-        (Some(node), Some(ack)) => [&tag(run)[..], &node[..], &ack[..]].concat(),
+pub(super) fn encode_ack_token(id: KeyId, key: &SigningSecret, ack: AttemptRef) -> String {
+    let AttemptRef { node_ref: NodeRef { run, node }, ack } = ack;
+    let ids = match (node.to_short_bytes(run), ack.to_short_bytes()) {
+        (Some(node), Some(ack)) => [&run_tag(run)[..], &node[..], &ack[..]].concat(),
         _ => [run.uuid(), node.uuid(), ack.uuid()].map(Uuid::into_bytes).concat(),
     };
-    write(Param::Ack, id, key, &ids)
+    encode_signed(TokenParameter::Ack, id, key, &ids)
 }
 
 /// Signs and writes a token.
-fn write(param: Param, id: KeyId, key: &Key, ids: &[u8]) -> String {
-    let mac = sign(param, key, id, ids);
-    let body = BASE32.encode(&[ids, &mac].concat());
-    format!("{}{}{body}", param.prefix(), key_id_text(id))
+fn encode_signed(param: TokenParameter, id: KeyId, key: &SigningSecret, ids: &[u8]) -> String {
+    let mac = token_mac(param, key, id, ids);
+    let body = CROCKFORD_BASE32.encode(&[ids, &mac].concat());
+    format!("{}{}{body}", param.prefix(), encode_key_id(id))
 }
 
 /// What tells the run from others.
-fn tag(run: RunId) -> [u8; TAG_BYTES] {
+fn run_tag(run: RunId) -> [u8; TAG_BYTES] {
     let hash: [u8; 32] = Sha256::digest(run.uuid().as_bytes()).into();
     [hash[0], hash[1], hash[2]]
 }
 
-fn key_id_text(id: KeyId) -> String {
+fn encode_key_id(id: KeyId) -> String {
     let number = u16::from_be_bytes(id);
     let symbol = |shift: u16| char::from(ALPHABET.as_bytes()[usize::from(number >> shift & 31)]);
     [10, 5, 0].map(symbol).iter().collect()
 }
 
-fn key_id_of(text: &str) -> Option<KeyId> {
+fn decode_key_id(text: &str) -> Option<KeyId> {
     let symbols = text.chars().map(|c| ALPHABET.find(c).and_then(|at| u16::try_from(at).ok()));
     let number = symbols.reduce(|number, symbol| Some(number? << 5 | symbol?))??;
     Some(number.to_be_bytes())
 }
 
 /// Takes a token's text apart.
-pub(super) fn read(param: Param, text: &str) -> Result<Unproved, Fault> {
-    let token = bare(text);
+pub(super) fn decode_token(
+    param: TokenParameter,
+    text: &str,
+) -> Result<UnverifiedToken, TokenErrorKind> {
+    let token = strip_decoration(text);
     let Some(body) = token.strip_prefix(param.prefix()) else {
-        return Err(malformed(param, &token));
+        return Err(malformed_token(param, &token));
     };
     let plain = body.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if !plain || !param.body_chars().contains(&body.len()) {
-        return Err(malformed(param, &token));
+        return Err(malformed_token(param, &token));
     }
     // Of a token's form, but with a letter that none has, or bits beyond the end: somebody altered it.
     let (key, body) = body.split_at(KEY_ID_CHARS);
-    let key = key_id_of(key).ok_or(Fault::Changed)?;
-    let bytes = BASE32.decode(body.as_bytes()).map_err(|_| Fault::Changed)?;
-    let (ids, mac) = bytes.split_last_chunk::<MAC_BYTES>().ok_or(Fault::Changed)?;
-    Ok(Unproved { param, key, ids: ids.to_vec(), mac: *mac })
+    let key = decode_key_id(key).ok_or(TokenErrorKind::Altered)?;
+    let bytes = CROCKFORD_BASE32.decode(body.as_bytes()).map_err(|_| TokenErrorKind::Altered)?;
+    let (ids, mac) = bytes.split_last_chunk::<MAC_BYTES>().ok_or(TokenErrorKind::Altered)?;
+    Ok(UnverifiedToken { param, key, ids: ids.to_vec(), mac: *mac })
 }
 
-impl Unproved {
+impl UnverifiedToken {
     /// Whether this key signed it, under the name that the token gives or under another.
-    pub(super) fn is_signed_by(&self, id: KeyId, key: &Key) -> bool {
-        sign(self.param, key, id, &self.ids).ct_eq(&self.mac).into()
+    pub(super) fn is_signed_by(&self, id: KeyId, key: &SigningSecret) -> bool {
+        token_mac(self.param, key, id, &self.ids).ct_eq(&self.mac).into()
     }
 
     /// The id at this place of a token that has whole ids.
-    fn id(&self, at: usize) -> Uuid {
+    fn full_id_at(&self, at: usize) -> Uuid {
         let bytes = self.ids.get(at * ID_BYTES..).and_then(|ids| ids.first_chunk());
         Uuid::from_bytes(bytes.copied().unwrap_or_default())
     }
 
     /// What a state token names.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn node_ref(&self) -> NodeRef {
         let short = self.ids.split_first_chunk::<RUN_BYTES>();
         match short.and_then(|(run, node)| Some((*run, <[u8; NODE_BYTES]>::try_from(node).ok()?))) {
             Some((run, node)) => {
-                let run = RunId::from_short(run);
-                Place { run, node: NodeId::from_short(run, node) }
+                let run = RunId::from_short_bytes(run);
+                NodeRef { run, node: NodeId::from_short_bytes(run, node) }
             }
-            None => Place { run: RunId::new(self.id(0)), node: NodeId::new(self.id(1)) },
+            None => NodeRef {
+                run: RunId::new(self.full_id_at(0)),
+                node: NodeId::new(self.full_id_at(1)),
+            },
         }
     }
 
     /// What an ack token names, if it belongs to this place.
-    pub(super) fn ack(&self, at: Place) -> Result<Ack, Fault> {
-        let (is_run, node, ack) = match self.short_ack() {
-            Some((run, node, ack)) => {
-                (run == tag(at.run), NodeId::from_short(at.run, node), AckId::from_short(ack))
-            }
+    pub(super) fn attempt_ref(&self, at: NodeRef) -> Result<AttemptRef, TokenErrorKind> {
+        let (is_run, node, ack) = match self.short_ack_parts() {
+            Some((run, node, ack)) => (
+                run == run_tag(at.run),
+                NodeId::from_short_bytes(at.run, node),
+                AckId::from_short_bytes(ack),
+            ),
             None => {
-                let is_run = RunId::new(self.id(0)) == at.run;
-                (is_run, NodeId::new(self.id(1)), AckId::new(self.id(2)))
+                let is_run = RunId::new(self.full_id_at(0)) == at.run;
+                (is_run, NodeId::new(self.full_id_at(1)), AckId::new(self.full_id_at(2)))
             }
         };
         match (is_run, node == at.node) {
-            (false, _) => Err(Fault::OtherRun),
-            (true, false) => Err(Fault::OtherSnapshot),
-            (true, true) => Ok(Ack { place: at, ack }),
+            (false, _) => Err(TokenErrorKind::OtherRun),
+            (true, false) => Err(TokenErrorKind::OtherSnapshot),
+            (true, true) => Ok(AttemptRef { node_ref: at, ack }),
         }
     }
 
-    fn short_ack(&self) -> Option<([u8; TAG_BYTES], [u8; NODE_BYTES], [u8; ACK_BYTES])> {
+    fn short_ack_parts(&self) -> Option<([u8; TAG_BYTES], [u8; NODE_BYTES], [u8; ACK_BYTES])> {
         let (run, rest) = self.ids.split_first_chunk::<TAG_BYTES>()?;
         let (node, ack) = rest.split_first_chunk::<NODE_BYTES>()?;
         Some((*run, *node, ack.try_into().ok()?))
@@ -199,9 +207,9 @@ impl Unproved {
 }
 
 /// Whether an agent that looks for a token would take this line for one.
-pub(crate) fn looks_like_one(line: &str) -> bool {
-    let line = bare(line);
-    [Param::State, Param::Ack].iter().any(|param| {
+pub(crate) fn looks_like_token(line: &str) -> bool {
+    let line = strip_decoration(line);
+    [TokenParameter::State, TokenParameter::Ack].iter().any(|param| {
         let body = line.strip_prefix(param.prefix());
         body.is_some_and(|body| {
             !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -209,7 +217,7 @@ pub(crate) fn looks_like_one(line: &str) -> bool {
     })
 }
 
-fn sign(param: Param, key: &Key, id: KeyId, ids: &[u8]) -> [u8; MAC_BYTES] {
+fn token_mac(param: TokenParameter, key: &SigningSecret, id: KeyId, ids: &[u8]) -> [u8; MAC_BYTES] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length is taken");
     mac.update(param.prefix().as_bytes());
     mac.update(&id);
@@ -220,7 +228,7 @@ fn sign(param: Param, key: &Key, id: KeyId, ids: &[u8]) -> [u8; MAC_BYTES] {
 
 /// The token without what a chat or a quoting agent puts around it. All in capitals is the same token;
 /// capitals here and there are not.
-fn bare(text: &str) -> String {
+fn strip_decoration(text: &str) -> String {
     let around = |c: char| {
         c.is_whitespace()
             || c.is_control()
@@ -238,7 +246,7 @@ fn bare(text: &str) -> String {
 
 /// Why a text is no token, in words that help to mend it. The text itself is not repeated: it may be
 /// long, and it may be a secret that was pasted into the wrong place.
-fn malformed(param: Param, token: &str) -> Fault {
+fn malformed_token(param: TokenParameter, token: &str) -> TokenErrorKind {
     let (prefix, [short, _]) = (param.prefix(), param.body_chars());
     let chars = prefix.len() + short;
     let param = param.with_article();
@@ -262,7 +270,7 @@ fn malformed(param: Param, token: &str) -> Fault {
     } else {
         format!("{param} begins with {prefix} and has {chars} characters")
     };
-    Fault::Malformed { hint }
+    TokenErrorKind::Malformed { hint }
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use trackway_domain::Code;
 
 /// The argument that a token was sent as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Param {
+pub enum TokenParameter {
     State,
     Ack,
 }
 
-impl Param {
+impl TokenParameter {
     pub const fn name(self) -> &'static str {
         match self {
             Self::State => "stateToken",
@@ -35,7 +35,7 @@ impl Param {
         }
     }
 
-    pub(super) const fn other(self) -> Self {
+    pub(super) const fn other_parameter(self) -> Self {
         match self {
             Self::State => Self::Ack,
             Self::Ack => Self::State,
@@ -43,7 +43,7 @@ impl Param {
     }
 }
 
-impl fmt::Display for Param {
+impl fmt::Display for TokenParameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -53,23 +53,23 @@ impl fmt::Display for Param {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{param}: {fault}")]
 pub struct TokenError {
-    pub param: Param,
-    pub fault: Fault,
+    pub param: TokenParameter,
+    pub fault: TokenErrorKind,
 }
 
 /// What is wrong with it. The same fault in either token is the same variant, and has the same code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum TokenErrorKind {
     #[error("this is not a token: {hint}")]
     Malformed { hint: String },
     #[error("this token was altered after it was made")]
-    Changed,
+    Altered,
     #[error("this token was made in another data folder")]
     Foreign,
     #[error("this token was signed with a key that has been retired")]
     Expired,
-    #[error("this is {}", match .is { Param::State => "a state token, not an ack token", Param::Ack => "an ack token, not a state token" })]
-    Swapped { is: Param },
+    #[error("this is {}", match .is { TokenParameter::State => "a state token, not an ack token", TokenParameter::Ack => "an ack token, not a state token" })]
+    Swapped { is: TokenParameter },
     #[error("this ack token belongs to another run than the state token")]
     OtherRun,
     #[error("this ack token belongs to another snapshot of the run than the state token")]
@@ -79,33 +79,33 @@ pub enum Fault {
 impl TokenError {
     pub fn code(&self) -> Code {
         match self.fault {
-            Fault::Malformed { .. } => Code::TokenMalformed,
-            Fault::Changed => Code::TokenChanged,
-            Fault::Foreign => Code::TokenForeign,
-            Fault::Expired => Code::TokenExpired,
-            Fault::Swapped { .. } => Code::TokenSwapped,
-            Fault::OtherRun => Code::AckOfOtherRun,
-            Fault::OtherSnapshot => Code::AckOfOtherSnapshot,
+            TokenErrorKind::Malformed { .. } => Code::TokenMalformed,
+            TokenErrorKind::Altered => Code::TokenChanged,
+            TokenErrorKind::Foreign => Code::TokenForeign,
+            TokenErrorKind::Expired => Code::TokenExpired,
+            TokenErrorKind::Swapped { .. } => Code::TokenSwapped,
+            TokenErrorKind::OtherRun => Code::AckOfOtherRun,
+            TokenErrorKind::OtherSnapshot => Code::AckOfOtherSnapshot,
         }
     }
 
     /// What to do about it.
-    pub fn next(&self) -> String {
+    pub fn next_step(&self) -> String {
         let param = self.param;
         match self.fault {
-            Fault::Malformed { .. } | Fault::Changed => format!(
+            TokenErrorKind::Malformed { .. } | TokenErrorKind::Altered => format!(
                 "Copy {param} again, character by character, from the answer that gave it, and send the same call."
             ),
-            Fault::Foreign => {
+            TokenErrorKind::Foreign => {
                 "Use the server that gave this token. If it was this one, its keys were lost: workflow_resume finds your runs again, and a person gets new tokens for a run with `trackway runs fork RUN`.".to_owned()
             }
-            Fault::Expired => {
+            TokenErrorKind::Expired => {
                 "This token cannot be used any more, but the run is still there: workflow_resume finds it and gives a new token, and so does `trackway runs fork RUN`.".to_owned()
             }
-            Fault::Swapped { .. } => {
+            TokenErrorKind::Swapped { .. } => {
                 "Send the text that begins with st.v1. as stateToken and the one that begins with ack.v1. as ackToken.".to_owned()
             }
-            Fault::OtherRun | Fault::OtherSnapshot => {
+            TokenErrorKind::OtherRun | TokenErrorKind::OtherSnapshot => {
                 "Send a stateToken and an ackToken from the same answer; workflow_advance with the stateToken alone gives a fresh ackToken for it.".to_owned()
             }
         }

@@ -2,62 +2,62 @@
 
 use rmcp::{RoleServer, model::CallToolResponse, service::RequestContext};
 use serde_json::Value;
-use trackway_domain::{Inputs, Need, Object};
+use trackway_domain::{AttemptInputs, InputRequirement, Object};
 use trackway_ports::Identity;
-use trackway_runtime::{Advance, Advanced, Consent};
+use trackway_runtime::{AdvanceRequest, AdvanceResponse, Consent};
 
 use crate::{
-    answer,
-    arguments::{Arguments, shortened},
-    confirm::{self, Asked, Retry},
-    door::Door,
-    refusal::Refusal,
-    token::Place,
-    tools::Name,
+    arguments::{Arguments, truncate_echo},
+    confirmation::{self, ConfirmationOutcome, RetriedCall},
+    door::McpDoor,
+    position_answer,
+    refusal::ToolRefusal,
+    token::NodeRef,
+    tools::ToolName,
 };
 
-const NOTES: &str = "notesMarkdown";
+const NOTES_KEY: &str = "notesMarkdown";
 
-pub(crate) async fn advance(
-    door: &Door,
+pub(crate) async fn call_advance(
+    door: &McpDoor,
     identity: &Identity,
     mut arguments: Arguments,
     context: &RequestContext<RoleServer>,
-    retry: Retry,
-) -> Result<CallToolResponse, Refusal> {
-    let state = arguments.text("stateToken").unwrap_or_default();
-    let ack = arguments.text("ackToken");
-    let inputs = inputs(&mut arguments)?;
-    let place = door.ring().read_state(&state)?;
+    retry: RetriedCall,
+) -> Result<CallToolResponse, ToolRefusal> {
+    let state = arguments.take_string("stateToken").unwrap_or_default();
+    let ack = arguments.take_string("ackToken");
+    let inputs = take_inputs(&mut arguments)?;
+    let place = door.key_ring().verify_state_token(&state)?;
     let Some(ack) = ack else {
-        return look(door, identity, place, &inputs).await;
+        return look_at_node(door, identity, place, &inputs).await;
     };
-    let ack = door.ring().read_ack(&ack, place)?.ack;
-    door.permit(identity, place).await?;
-    let mut advance = Advance {
+    let ack = door.key_ring().verify_ack_token(&ack, place)?.ack;
+    door.authorize_run(identity, place).await?;
+    let mut advance = AdvanceRequest {
         run: place.run,
         node: place.node,
         ack,
         inputs,
         consent: Consent::Implied,
-        seal: door.seal(),
+        seal: door.current_seal(),
     };
-    let asker = confirm::Asker::of(context);
-    advance.consent = asker.consent(door, identity, &advance, &retry)?;
+    let asker = confirmation::ConfirmationMode::for_client(context);
+    advance.consent = asker.initial_consent(door, identity, &advance, &retry)?;
     // At most twice: the second time the answer of the person is known.
     loop {
         match door.guide().advance(&identity.access(), advance.clone()).await? {
-            Advanced::Position(position) => {
-                return Ok(answer::position(door.ring(), &position).into());
+            AdvanceResponse::Node(position) => {
+                return Ok(position_answer::position_result(door.key_ring(), &position).into());
             }
-            Advanced::AskFirst(pending) => {
-                match asker.ask(door, identity, &advance, &pending, context).await? {
-                    Asked::Answered(agreed) => {
+            AdvanceResponse::ConsentNeeded(pending) => {
+                match asker.ask_user(door, identity, &advance, &pending, context).await? {
+                    ConfirmationOutcome::Answered(agreed) => {
                         // People take their time.
-                        door.ring().renew();
-                        advance.consent = Consent::Given(agreed);
+                        door.key_ring().reload_if_changed();
+                        advance.consent = Consent::Answered(agreed);
                     }
-                    Asked::Passed(request) => return Ok(request.into()),
+                    ConfirmationOutcome::InputRequired(request) => return Ok(request.into()),
                 }
             }
         }
@@ -65,36 +65,38 @@ pub(crate) async fn advance(
 }
 
 /// Without an ack nothing is answered. Inputs would be lost, so they are not taken.
-async fn look(
-    door: &Door,
+async fn look_at_node(
+    door: &McpDoor,
     identity: &Identity,
-    place: Place,
-    inputs: &Inputs,
-) -> Result<CallToolResponse, Refusal> {
+    place: NodeRef,
+    inputs: &AttemptInputs,
+) -> Result<CallToolResponse, ToolRefusal> {
     let is_empty = |output: &Value| output.as_object().is_some_and(Object::is_empty);
     let output = inputs.output.as_ref().filter(|output| !is_empty(output));
     if !inputs.context.is_empty() || output.is_some() || inputs.notes.is_some() {
-        return Err(wrong(vec![Need {
+        return Err(invalid_advance(vec![InputRequirement {
             message: "ackToken is missing: without it the call only looks, and context, output and notes would be lost; send the ackToken from the same answer as the stateToken".to_owned(),
-            ..need("/ackToken")
+            ..need_at("/ackToken")
         }]));
     }
-    let position =
-        door.guide().look(&identity.access(), place.run, place.node, door.seal()).await?;
-    if !identity.scopes.allow_run(&position.workflow) {
-        return Err(Refusal::forbidden(&position.workflow));
+    let position = door
+        .guide()
+        .inspect_node(&identity.access(), place.run, place.node, door.current_seal())
+        .await?;
+    if !identity.scopes.allows_run(&position.workflow) {
+        return Err(ToolRefusal::forbidden_workflow(&position.workflow));
     }
     let recap = door.guide().recap(&identity.access(), &position).await?;
-    Ok(answer::look(door.ring(), &position, &recap).into())
+    Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap).into())
 }
 
 /// What the agent brought. Notes may stand in three places and mean the same in each; empty ones are none.
-fn inputs(arguments: &mut Arguments) -> Result<Inputs, Refusal> {
-    let mut context = arguments.object("context").unwrap_or_default();
-    let mut output = arguments.object("output");
+fn take_inputs(arguments: &mut Arguments) -> Result<AttemptInputs, ToolRefusal> {
+    let mut context = arguments.take_object("context").unwrap_or_default();
+    let mut output = arguments.take_object("output");
     let mut found: Vec<(&str, String)> = Vec::new();
     let mut needs = Vec::new();
-    if let Some(notes) = arguments.text(NOTES) {
+    if let Some(notes) = arguments.take_string(NOTES_KEY) {
         found.push(("/notesMarkdown", notes));
     }
     let places = [
@@ -102,15 +104,15 @@ fn inputs(arguments: &mut Arguments) -> Result<Inputs, Refusal> {
         ("/output/notesMarkdown", output.as_mut()),
     ];
     for (pointer, place) in places {
-        match place.and_then(|place| place.remove(NOTES)) {
+        match place.and_then(|place| place.remove(NOTES_KEY)) {
             None | Some(Value::Null) => {}
             Some(Value::String(notes)) => found.push((pointer, notes)),
-            Some(other) => needs.push(Need {
+            Some(other) => needs.push(InputRequirement {
                 message: "notesMarkdown must be of type string".to_owned(),
                 schema: Some(serde_json::json!({ "type": "string" })),
                 example: Some("What I did, found and decided.".into()),
-                got: Some(shortened(other)),
-                ..need(pointer)
+                got: Some(truncate_echo(other)),
+                ..need_at(pointer)
             }),
         }
     }
@@ -118,26 +120,26 @@ fn inputs(arguments: &mut Arguments) -> Result<Inputs, Refusal> {
     found.retain(|(_, notes)| !notes.is_empty());
     if let Some((first, notes)) = found.first() {
         let others = found.iter().filter(|(_, other)| other != notes);
-        needs.extend(others.map(|(pointer, _)| Need {
+        needs.extend(others.map(|(pointer, _)| InputRequirement {
             message: format!(
                 "these notes differ from those at {first}; send them in one place only"
             ),
-            ..need(pointer)
+            ..need_at(pointer)
         }));
     }
     if !needs.is_empty() {
-        return Err(wrong(needs));
+        return Err(invalid_advance(needs));
     }
     // An output that held nothing but notes is none.
     let output = output.filter(|output| !(noted && Object::is_empty(output)));
     let notes = found.into_iter().next().map(|(_, notes)| notes);
-    Ok(Inputs { context, output: output.map(Value::Object), notes })
+    Ok(AttemptInputs { context, output: output.map(Value::Object), notes })
 }
 
-fn need(pointer: &str) -> Need {
-    Need { pointer: pointer.to_owned(), ..Need::default() }
+fn need_at(pointer: &str) -> InputRequirement {
+    InputRequirement { pointer: pointer.to_owned(), ..InputRequirement::default() }
 }
 
-fn wrong(needs: Vec<Need>) -> Refusal {
-    Refusal::arguments(Name::Advance.as_str(), needs)
+fn invalid_advance(needs: Vec<InputRequirement>) -> ToolRefusal {
+    ToolRefusal::invalid_arguments(ToolName::Advance.as_str(), needs)
 }

@@ -2,33 +2,41 @@
 
 use rmcp::model::CallToolResult;
 use serde_json::json;
-use trackway_domain::{Code, Need, SessionId, WorkflowRef};
+use trackway_domain::{Code, InputRequirement, SessionId, WorkflowRef};
 use trackway_ports::Identity;
 
-use crate::{answer, arguments::Arguments, door::Door, refusal::Refusal, text, tools::Name};
+use crate::{
+    arguments::Arguments, door::McpDoor, position_answer, refusal::ToolRefusal, text,
+    tools::ToolName,
+};
 
-pub(crate) async fn checkpoint(
-    door: &Door,
+pub(crate) async fn call_checkpoint(
+    door: &McpDoor,
     identity: &Identity,
     mut arguments: Arguments,
-) -> Result<CallToolResult, Refusal> {
-    let notes = arguments.text("notesMarkdown").unwrap_or_default();
+) -> Result<CallToolResult, ToolRefusal> {
+    let notes = arguments.take_string("notesMarkdown").unwrap_or_default();
     if notes.trim().is_empty() {
-        return Err(wrong("/notesMarkdown", "there is nothing to record: the notes are empty"));
+        return Err(invalid_checkpoint(
+            "/notesMarkdown",
+            "there is nothing to record: the notes are empty",
+        ));
     }
-    match (arguments.text("stateToken"), arguments.text("sessionId")) {
-        (Some(token), None) => on_snapshot(door, identity, &token, &notes).await,
-        (None, Some(session)) => on_session(door, identity, &session, &notes).await,
+    match (arguments.take_string("stateToken"), arguments.take_string("sessionId")) {
+        (Some(token), None) => checkpoint_node(door, identity, &token, &notes).await,
+        (None, Some(session)) => checkpoint_session(door, identity, &session, &notes).await,
         (Some(_), Some(_)) => {
-            Err(wrong("/sessionId", "send either stateToken or sessionId, not both"))
+            Err(invalid_checkpoint("/sessionId", "send either stateToken or sessionId, not both"))
         }
-        (None, None) => Err(wrong("/stateToken", "send a stateToken, or a sessionId instead")),
+        (None, None) => {
+            Err(invalid_checkpoint("/stateToken", "send a stateToken, or a sessionId instead"))
+        }
     }
 }
 
 /// What to say to a call while the switch is off.
-pub(crate) fn switched_off() -> Refusal {
-    Refusal::new(
+pub(crate) fn checkpoints_disabled() -> ToolRefusal {
+    ToolRefusal::new(
         Code::SwitchedOff,
         "workflow_checkpoint is switched off on this server",
         "Put the notes into `notesMarkdown` of the next workflow_advance; the operator switches checkpoints on with `--checkpoints on` or `[mcp] checkpoints = true`.",
@@ -36,51 +44,52 @@ pub(crate) fn switched_off() -> Refusal {
 }
 
 /// What to say to a checkpoint on a whole session while only that switch is off.
-pub(crate) fn sessions_switched_off() -> Refusal {
-    Refusal::new(
+pub(crate) fn session_checkpoints_disabled() -> ToolRefusal {
+    ToolRefusal::new(
         Code::SwitchedOff,
         "checkpoints on a whole session (sessionId) are switched off on this server",
         "Send a stateToken instead of the sessionId; the operator switches them on with `--session-checkpoints on` or `[mcp] session_checkpoints = true`.",
     )
 }
 
-async fn on_snapshot(
-    door: &Door,
+async fn checkpoint_node(
+    door: &McpDoor,
     identity: &Identity,
     token: &str,
     notes: &str,
-) -> Result<CallToolResult, Refusal> {
-    let place = door.ring().read_state(token)?;
-    door.permit(identity, place).await?;
+) -> Result<CallToolResult, ToolRefusal> {
+    let place = door.key_ring().verify_state_token(token)?;
+    door.authorize_run(identity, place).await?;
     let done = door
         .guide()
-        .checkpoint(&identity.access(), place.run, place.node, notes, door.seal())
+        .checkpoint(&identity.access(), place.run, place.node, notes, door.current_seal())
         .await?;
-    let tokens = answer::tokens(door.ring(), &done.position);
+    let tokens = position_answer::sign_tokens(door.key_ring(), &done.view);
     let structured = json!({
         "recorded": true,
-        "repeated": done.repeated,
+        "repeated": done.is_repeat,
         "stateToken": tokens.state,
-        "session": answer::session(&done.position),
-        "workflowId": done.position.workflow,
-        "workflowHash": done.position.hash,
-        "isComplete": done.position.pending.is_none(),
-        "warnings": done.position.warnings,
+        "session": position_answer::session_json(&done.view),
+        "workflowId": done.view.workflow,
+        "workflowHash": done.view.hash,
+        "isComplete": done.view.pending.is_none(),
+        "warnings": done.view.warnings,
     });
-    Ok(super::answer(text::checkpoint(&done.position, &tokens, done.repeated), structured))
+    Ok(super::tool_result(text::render_checkpoint(&done.view, &tokens, done.is_repeat), structured))
 }
 
-async fn on_session(
-    door: &Door,
+async fn checkpoint_session(
+    door: &McpDoor,
     identity: &Identity,
     session: &str,
     notes: &str,
-) -> Result<CallToolResult, Refusal> {
+) -> Result<CallToolResult, ToolRefusal> {
     // They are recorded as a run of this name, and so need what any run needs.
-    if !identity.scopes.allow_run(WorkflowRef::SESSION_NOTES) {
-        return Err(Refusal::forbidden(WorkflowRef::SESSION_NOTES));
+    if !identity.scopes.allows_run(WorkflowRef::SESSION_NOTES) {
+        return Err(ToolRefusal::forbidden_workflow(WorkflowRef::SESSION_NOTES));
     }
-    let session = SessionId::new(session).map_err(|why| wrong("/sessionId", &why.to_string()))?;
+    let session = SessionId::new(session)
+        .map_err(|why| invalid_checkpoint("/sessionId", &why.to_string()))?;
     let repeated = door.guide().checkpoint_session(&identity.access(), &session, notes).await?;
     let structured = json!({
         "recorded": true,
@@ -88,10 +97,14 @@ async fn on_session(
         "session": { "sessionId": session },
         "warnings": [],
     });
-    Ok(super::answer(text::session_checkpoint(session.as_str(), repeated), structured))
+    Ok(super::tool_result(text::render_session_checkpoint(session.as_str(), repeated), structured))
 }
 
-fn wrong(pointer: &str, message: &str) -> Refusal {
-    let need = Need { pointer: pointer.to_owned(), message: message.to_owned(), ..Need::default() };
-    Refusal::arguments(Name::Checkpoint.as_str(), vec![need])
+fn invalid_checkpoint(pointer: &str, message: &str) -> ToolRefusal {
+    let need = InputRequirement {
+        pointer: pointer.to_owned(),
+        message: message.to_owned(),
+        ..InputRequirement::default()
+    };
+    ToolRefusal::invalid_arguments(ToolName::Checkpoint.as_str(), vec![need])
 }

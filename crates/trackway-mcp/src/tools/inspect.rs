@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_definition::model::{Form, Say, Step, StepKind, Unheeded};
-use trackway_runtime::Known;
+use trackway_definition::model::{Announcement, OutputForm, Step, StepKind, Unsupported};
+use trackway_runtime::CatalogueEntry;
 
 use crate::text;
 
@@ -15,13 +15,13 @@ const UNSUPPORTED_BYTES_MAX: usize = 400;
 /// Limit (MCP): constructs that keep a workflow from being started, in the text of `workflow_inspect`.
 const UNSUPPORTED_MAX: usize = 10;
 
-pub(crate) fn inspect(known: &Known, rules: &[String]) -> CallToolResult {
-    let (structured, text) = describe(known, rules);
-    super::answer(text, structured)
+pub(crate) fn inspect_result(known: &CatalogueEntry, rules: &[String]) -> CallToolResult {
+    let (structured, text) = describe_workflow(known, rules);
+    super::tool_result(text, structured)
 }
 
 /// One workflow as JSON and as text. `rules` is its guidance, with references looked up.
-pub fn describe(known: &Known, rules: &[String]) -> (Value, String) {
+pub fn describe_workflow(known: &CatalogueEntry, rules: &[String]) -> (Value, String) {
     let definition = &known.definition;
     let mut structured = json!({
         "workflowId": definition.id,
@@ -30,8 +30,8 @@ pub fn describe(known: &Known, rules: &[String]) -> (Value, String) {
         "version": definition.version,
         "workflowHash": known.hash,
         "guidance": rules,
-        "steps": steps(&definition.steps),
-        "unheeded": definition.unheeded,
+        "steps": steps_json(&definition.steps),
+        "unheeded": definition.unsupported,
     });
     if let Some(input) = &definition.input {
         structured["input"] = input.clone();
@@ -39,15 +39,16 @@ pub fn describe(known: &Known, rules: &[String]) -> (Value, String) {
     if !definition.tags.is_empty() {
         structured["tags"] = json!(definition.tags);
     }
-    (structured, told(known))
+    (structured, render_workflow(known))
 }
 
-fn steps(list: &[Step]) -> Value {
-    list.iter().map(step).collect()
+fn steps_json(list: &[Step]) -> Value {
+    list.iter().map(step_json).collect()
 }
 
-fn step(step: &Step) -> Value {
-    let mut told = json!({ "id": step.id, "title": step.title, "kind": kind(&step.kind) });
+fn step_json(step: &Step) -> Value {
+    let mut told =
+        json!({ "id": step.id, "title": step.title, "kind": step_kind_name(&step.kind) });
     if step.when.is_some() {
         told["conditional"] = true.into();
     }
@@ -60,21 +61,21 @@ fn step(step: &Step) -> Value {
         }
     }
     let inner = step.kind.inner_steps();
-    let inner: Vec<Value> = inner.into_iter().flatten().map(self::step).collect();
+    let inner: Vec<Value> = inner.into_iter().flatten().map(self::step_json).collect();
     if !inner.is_empty() {
         told["steps"] = inner.into();
     }
     told
 }
 
-const fn kind(kind: &StepKind) -> &'static str {
+const fn step_kind_name(kind: &StepKind) -> &'static str {
     match kind {
         StepKind::Prompt(_) => "prompt",
         StepKind::Ask(_) => "ask",
         StepKind::Tool(_) => "tool",
         StepKind::Emit(_) => "emit",
-        StepKind::Say(Say::Status(_)) => "status",
-        StepKind::Say(Say::Reject(_)) => "reject",
+        StepKind::Announce(Announcement::Status(_)) => "status",
+        StepKind::Announce(Announcement::Reject(_)) => "reject",
         StepKind::Nested(_) => "workflow",
         StepKind::Switch(_) => "switch",
         StepKind::Loop(_) => "loop",
@@ -83,7 +84,7 @@ const fn kind(kind: &StepKind) -> &'static str {
     }
 }
 
-fn told(known: &Known) -> String {
+fn render_workflow(known: &CatalogueEntry) -> String {
     let definition = &known.definition;
     let mut told = format!(
         "# {}\n\n{}\n\nworkflowId: `{}`, version {}, workflowHash `{}`\n\nSteps:\n",
@@ -93,20 +94,24 @@ fn told(known: &Known) -> String {
         definition.version,
         known.hash
     );
-    outline(&mut told, &definition.steps, 0);
+    render_outline(&mut told, &definition.steps, 0);
     told.push('\n');
     if let Some(input) = &definition.input {
-        let _ = writeln!(told, "Context that a start wants:\n```\n{}\n```\n", text::form(input));
+        let _ = writeln!(
+            told,
+            "Context that a start wants:\n```\n{}\n```\n",
+            text::summarize_schema(input)
+        );
     }
-    unsupported(&mut told, &definition.unheeded);
+    render_unsupported(&mut told, &definition.unsupported);
     told
 }
 
 /// What keeps the workflow from being started, one by one; all that is merely not acted on, in one line.
-fn unsupported(told: &mut String, unheeded: &[Unheeded]) {
+fn render_unsupported(told: &mut String, unheeded: &[Unsupported]) {
     let (fatal, silent): (Vec<_>, Vec<_>) = unheeded.iter().partition(|one| one.matters);
     for construct in fatal.iter().take(UNSUPPORTED_MAX) {
-        text::line(
+        text::push_paragraph(
             told,
             &format!(
                 "Not supported, so it cannot be started: `{}`: {}",
@@ -115,7 +120,10 @@ fn unsupported(told: &mut String, unheeded: &[Unheeded]) {
         );
     }
     if let Some(more) = fatal.len().checked_sub(UNSUPPORTED_MAX + 1) {
-        text::line(told, &format!("And {} more constructs that are not supported.", more + 1));
+        text::push_paragraph(
+            told,
+            &format!("And {} more constructs that are not supported.", more + 1),
+        );
     }
     if silent.is_empty() {
         return;
@@ -133,7 +141,7 @@ fn unsupported(told: &mut String, unheeded: &[Unheeded]) {
         left -= 1;
     }
     let more = if left > 0 { format!(" and {left} more") } else { String::new() };
-    text::line(
+    text::push_paragraph(
         told,
         &format!(
             "Not acted on, and nothing runs otherwise because of it: {shown}{more} (`unheeded` has the reasons)."
@@ -141,7 +149,7 @@ fn unsupported(told: &mut String, unheeded: &[Unheeded]) {
     );
 }
 
-fn outline(told: &mut String, steps: &[Step], depth: usize) {
+fn render_outline(told: &mut String, steps: &[Step], depth: usize) {
     for step in steps {
         let indent = "  ".repeat(depth);
         let optional = if step.when.is_some() { ", conditional" } else { "" };
@@ -154,17 +162,18 @@ fn outline(told: &mut String, steps: &[Step], depth: usize) {
             "{indent}- `{}` {} ({}{optional}{confirmed})",
             step.id,
             step.title,
-            kind(&step.kind)
+            step_kind_name(&step.kind)
         );
         if let StepKind::Prompt(prompt) = &step.kind
             && let Some(contract) = &prompt.output
         {
-            let (Form::Whole { schema, .. } | Form::Artifact { schema, .. }) = &contract.form;
+            let (OutputForm::WholeOutput { schema, .. } | OutputForm::Artifact { schema, .. }) =
+                &contract.form;
             let what = if contract.required { "output" } else { "optional output" };
-            let _ = writeln!(told, "{indent}  {what}: `{}`", text::form(schema));
+            let _ = writeln!(told, "{indent}  {what}: `{}`", text::summarize_schema(schema));
         }
         for inner in step.kind.inner_steps() {
-            outline(told, inner, depth + 1);
+            render_outline(told, inner, depth + 1);
         }
     }
 }

@@ -4,11 +4,11 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_definition::Fault;
-use trackway_domain::{Need, Scopes};
-use trackway_runtime::{Invalid, Known, Listing};
+use trackway_definition::Finding;
+use trackway_domain::{InputRequirement, Scopes};
+use trackway_runtime::{CatalogueEntry, CatalogueListing, InvalidFile};
 
-use crate::{refusal::Refusal, text, tools::Name};
+use crate::{refusal::ToolRefusal, text, tools::ToolName};
 
 /// Limit (MCP): bytes of JSON of the entries on one page of `workflow_list`.
 /// A page has at least one entry, and each is bounded.
@@ -18,14 +18,14 @@ const PAGE_BYTES_MAX: usize = 8 * 1024;
 const DESCRIPTION_CHARS_MAX: usize = 300;
 
 /// Limit (MCP): faults of one file in `workflow_list`; `trackway workflows check` shows them all.
-const FAULTS_MAX: usize = 5;
+const FINDINGS_PER_FILE_MAX: usize = 5;
 
 /// A file that somebody who has none can begin with.
-const FIRST_FILE: &str = "id: hello\nname: Hello\nversion: \"1\"\nsteps:\n  - id: greet\n    prompt: Say hello to the user.\n";
+const EXAMPLE_FILE: &str = "id: hello\nname: Hello\nversion: \"1\"\nsteps:\n  - id: greet\n    prompt: Say hello to the user.\n";
 
 /// What of the list is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct ListQuery {
     /// Words that all have to be in a workflow's id, name, description or tags.
     pub(crate) query: Option<String>,
     /// The `nextCursor` of the page before.
@@ -34,7 +34,7 @@ pub(crate) struct Wanted {
 
 /// Where a page begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum After {
+enum ListCursor {
     Start,
     /// After the workflow of this id.
     Workflow(String),
@@ -43,106 +43,112 @@ enum After {
 }
 
 /// The part of a listing that these scopes may see.
-pub(crate) fn list(
-    listing: Listing,
+pub(crate) fn list_workflows(
+    listing: CatalogueListing,
     folders: &[PathBuf],
     scopes: &Scopes,
-    wanted: &Wanted,
-) -> Result<CallToolResult, Refusal> {
-    let after = after(wanted.cursor.as_deref())?;
-    let Listing { mut workflows, mut invalid } = listing;
-    workflows.retain(|known| scopes.allow_run(&known.definition.id));
+    wanted: &ListQuery,
+) -> Result<CallToolResult, ToolRefusal> {
+    let after = parse_cursor(wanted.cursor.as_deref())?;
+    let CatalogueListing { mut workflows, mut invalid } = listing;
+    workflows.retain(|known| scopes.allows_run(&known.definition.id));
     invalid.retain(|file| match &file.workflow {
-        Some(id) => scopes.allow_run(id),
+        Some(id) => scopes.allows_run(id),
         None => scopes.is_all(),
     });
     let all = workflows.len();
-    let words = words(wanted.query.as_deref());
-    workflows.retain(|known| matches(&words, &searched(known)));
+    let words = query_words(wanted.query.as_deref());
+    workflows.retain(|known| contains_all_words(&words, &searchable_text(known)));
     invalid.retain(|file| {
-        matches(
+        contains_all_words(
             &words,
             &format!("{} {}", file.file.display(), file.workflow.as_deref().unwrap_or("")),
         )
     });
     let total = workflows.len();
-    let page = Page::cut(workflows, invalid, &after);
+    let page = ListPage::take_page(workflows, invalid, &after);
     let mut structured = json!({
-        "workflows": page.workflows.iter().map(workflow).collect::<Vec<_>>(),
-        "invalid": page.invalid.iter().map(broken).collect::<Vec<_>>(),
+        "workflows": page.workflows.iter().map(workflow_json).collect::<Vec<_>>(),
+        "invalid": page.invalid.iter().map(invalid_file_json).collect::<Vec<_>>(),
         "total": total,
     });
     if let Some(next) = &page.next {
         structured["nextCursor"] = next.as_str().into();
     }
-    let mut told = told(&page, total, all, wanted);
+    let mut told = render_page(&page, total, all, wanted);
     if all == 0 && scopes.is_all() {
-        structured["folders"] = folders.iter().map(|folder| place(folder)).collect();
-        told.push_str(&first_steps(folders));
+        structured["folders"] = folders.iter().map(|folder| absolute_path(folder)).collect();
+        told.push_str(&render_getting_started(folders));
     }
-    Ok(super::answer(told, structured))
+    Ok(super::tool_result(told, structured))
 }
 
-fn after(cursor: Option<&str>) -> Result<After, Refusal> {
-    let Some(cursor) = cursor.filter(|cursor| !cursor.is_empty()) else { return Ok(After::Start) };
+fn parse_cursor(cursor: Option<&str>) -> Result<ListCursor, ToolRefusal> {
+    let Some(cursor) = cursor.filter(|cursor| !cursor.is_empty()) else {
+        return Ok(ListCursor::Start);
+    };
     match cursor.split_once(':') {
-        Some(("w", id)) => Ok(After::Workflow(id.to_owned())),
-        Some(("f", file)) => Ok(After::File(file.to_owned())),
-        _ => Err(Refusal::arguments(
-            Name::List.as_str(),
-            vec![Need {
+        Some(("w", id)) => Ok(ListCursor::Workflow(id.to_owned())),
+        Some(("f", file)) => Ok(ListCursor::File(file.to_owned())),
+        _ => Err(ToolRefusal::invalid_arguments(
+            ToolName::List.as_str(),
+            vec![InputRequirement {
                 pointer: "/cursor".to_owned(),
                 message: "cursor is not a `nextCursor` of this tool; leave it out to begin with the first page".to_owned(),
-                ..Need::default()
+                ..InputRequirement::default()
             }],
         )),
     }
 }
 
-fn words(query: Option<&str>) -> Vec<String> {
+fn query_words(query: Option<&str>) -> Vec<String> {
     query.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect()
 }
 
-fn matches(words: &[String], text: &str) -> bool {
+fn contains_all_words(words: &[String], text: &str) -> bool {
     let text = text.to_lowercase();
     words.iter().all(|word| text.contains(word))
 }
 
-fn searched(known: &Known) -> String {
+fn searchable_text(known: &CatalogueEntry) -> String {
     let definition = &known.definition;
     let tags = definition.tags.join(" ");
     format!("{} {} {} {tags}", definition.id, definition.name, definition.description)
 }
 
 /// What one answer shows.
-struct Page {
-    workflows: Vec<Known>,
-    invalid: Vec<Invalid>,
+struct ListPage {
+    workflows: Vec<CatalogueEntry>,
+    invalid: Vec<InvalidFile>,
     /// Where the next page begins, if there is one.
     next: Option<String>,
 }
 
-impl Page {
+impl ListPage {
     /// Workflows in order of their ids, then files in order of their paths, as far as they fit.
-    fn cut(workflows: Vec<Known>, invalid: Vec<Invalid>, after: &After) -> Self {
+    fn take_page(
+        workflows: Vec<CatalogueEntry>,
+        invalid: Vec<InvalidFile>,
+        after: &ListCursor,
+    ) -> Self {
         let mut page = Self { workflows: Vec::new(), invalid: Vec::new(), next: None };
         let mut left = PAGE_BYTES_MAX;
         for known in workflows {
             match after {
-                After::Workflow(id) if known.definition.id <= *id => continue,
-                After::File(_) => continue,
+                ListCursor::Workflow(id) if known.definition.id <= *id => continue,
+                ListCursor::File(_) => continue,
                 _ => {}
             }
-            if !page.takes(&mut left, &workflow(&known)) {
+            if !page.fits_on_page(&mut left, &workflow_json(&known)) {
                 return page;
             }
             page.workflows.push(known);
         }
         for file in invalid {
-            if matches!(after, After::File(last) if file.file.display().to_string() <= *last) {
+            if matches!(after, ListCursor::File(last) if file.file.display().to_string() <= *last) {
                 continue;
             }
-            if !page.takes(&mut left, &broken(&file)) {
+            if !page.fits_on_page(&mut left, &invalid_file_json(&file)) {
                 return page;
             }
             page.invalid.push(file);
@@ -151,7 +157,7 @@ impl Page {
     }
 
     /// Whether there is room for one more. Where there is none, the next page begins there.
-    fn takes(&mut self, left: &mut usize, entry: &Value) -> bool {
+    fn fits_on_page(&mut self, left: &mut usize, entry: &Value) -> bool {
         let bytes = entry.to_string().len();
         let is_empty = self.workflows.is_empty() && self.invalid.is_empty();
         if bytes <= *left || is_empty {
@@ -167,12 +173,12 @@ impl Page {
     }
 }
 
-fn workflow(known: &Known) -> Value {
+fn workflow_json(known: &CatalogueEntry) -> Value {
     let definition = &known.definition;
     let mut told = json!({
         "workflowId": definition.id,
         "name": definition.name,
-        "description": text::cut(&definition.description, DESCRIPTION_CHARS_MAX),
+        "description": text::truncate_chars(&definition.description, DESCRIPTION_CHARS_MAX),
         "version": definition.version,
         "workflowHash": known.hash,
     });
@@ -182,35 +188,35 @@ fn workflow(known: &Known) -> Value {
     told
 }
 
-fn broken(file: &Invalid) -> Value {
+fn invalid_file_json(file: &InvalidFile) -> Value {
     let mut told = json!({
         "file": file.file.display().to_string(),
-        "errors": file.errors.iter().take(FAULTS_MAX).map(error).collect::<Vec<_>>(),
+        "errors": file.errors.iter().take(FINDINGS_PER_FILE_MAX).map(finding_json).collect::<Vec<_>>(),
     });
     if let Some(id) = &file.workflow {
         told["workflowId"] = id.as_str().into();
     }
-    if file.errors.len() > FAULTS_MAX {
+    if file.errors.len() > FINDINGS_PER_FILE_MAX {
         told["errorCount"] = file.errors.len().into();
     }
     told
 }
 
-fn error(fault: &Fault) -> Value {
-    let mut told = json!({ "path": fault.path, "message": text::fault(fault) });
+fn finding_json(fault: &Finding) -> Value {
+    let mut told = json!({ "path": fault.path, "message": text::format_finding(fault) });
     if let Some(line) = fault.line {
         told["line"] = line.into();
     }
     told
 }
 
-fn told(page: &Page, total: usize, all: usize, wanted: &Wanted) -> String {
+fn render_page(page: &ListPage, total: usize, all: usize, wanted: &ListQuery) -> String {
     let mut told = String::new();
     if all == 0 {
-        text::line(&mut told, "No workflow can be started here.");
+        text::push_paragraph(&mut told, "No workflow can be started here.");
     } else if total == 0 {
         let query = wanted.query.as_deref().unwrap_or_default();
-        text::line(
+        text::push_paragraph(
             &mut told,
             &format!("No workflow has all words of {query:?}. Without `query`, there are {all}."),
         );
@@ -219,7 +225,7 @@ fn told(page: &Page, total: usize, all: usize, wanted: &Wanted) -> String {
         for known in &page.workflows {
             let definition = &known.definition;
             let first = definition.description.lines().next().unwrap_or_default();
-            let about = text::cut(first, DESCRIPTION_CHARS_MAX);
+            let about = text::truncate_chars(first, DESCRIPTION_CHARS_MAX);
             let _ = writeln!(told, "- `{}`: {} ({about})", definition.id, definition.name);
         }
         told.push('\n');
@@ -228,17 +234,17 @@ fn told(page: &Page, total: usize, all: usize, wanted: &Wanted) -> String {
         let _ = writeln!(told, "Files that are not valid workflows:");
         for file in &page.invalid {
             let _ = writeln!(told, "- `{}`", file.file.display());
-            for fault in file.errors.iter().take(FAULTS_MAX) {
-                let _ = writeln!(told, "  - {}", text::placed(fault));
+            for fault in file.errors.iter().take(FINDINGS_PER_FILE_MAX) {
+                let _ = writeln!(told, "  - {}", text::format_finding_with_location(fault));
             }
-            if let Some(more) = file.errors.len().checked_sub(FAULTS_MAX + 1) {
+            if let Some(more) = file.errors.len().checked_sub(FINDINGS_PER_FILE_MAX + 1) {
                 let _ = writeln!(told, "  - and {} more", more + 1);
             }
         }
         told.push('\n');
     }
     if let Some(next) = &page.next {
-        text::line(
+        text::push_paragraph(
             &mut told,
             &format!(
                 "There is more: call `workflow_list` again with `cursor` {next:?}, or with words in `query`."
@@ -249,22 +255,23 @@ fn told(page: &Page, total: usize, all: usize, wanted: &Wanted) -> String {
 }
 
 /// Where files are looked for, and how one is made.
-fn first_steps(folders: &[PathBuf]) -> String {
+fn render_getting_started(folders: &[PathBuf]) -> String {
     let mut told = String::from("Workflow files (.yaml, .yml, .json) are looked for in:\n");
     for folder in folders {
         let state = if folder.exists() { "" } else { " (there is no such folder yet)" };
-        let _ = writeln!(told, "- `{}`{state}", place(folder));
+        let _ = writeln!(told, "- `{}`{state}", absolute_path(folder));
     }
-    let first = folders.first().map_or_else(|| "workflows".to_owned(), |folder| place(folder));
+    let first =
+        folders.first().map_or_else(|| "workflows".to_owned(), |folder| absolute_path(folder));
     let _ = write!(
         told,
-        "\nTo make one, save this as `{first}/hello.yaml`. It is found at the next call:\n```yaml\n{FIRST_FILE}```\n"
+        "\nTo make one, save this as `{first}/hello.yaml`. It is found at the next call:\n```yaml\n{EXAMPLE_FILE}```\n"
     );
     told
 }
 
 /// A folder as somebody in another folder finds it.
-fn place(folder: &std::path::Path) -> String {
+fn absolute_path(folder: &std::path::Path) -> String {
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string()
 }
 

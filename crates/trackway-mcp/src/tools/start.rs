@@ -2,32 +2,34 @@
 
 use rmcp::model::CallToolResult;
 use trackway_ports::Identity;
-use trackway_runtime::{Guide, Start};
+use trackway_runtime::{GuidedRuns, GuidedStartRequest};
 
-use crate::{answer, arguments::Arguments, door::Door, refusal::Refusal};
+use crate::{arguments::Arguments, door::McpDoor, position_answer, refusal::ToolRefusal};
 
-pub(crate) async fn start(
-    door: &Door,
+pub(crate) async fn call_start(
+    door: &McpDoor,
     identity: &Identity,
     mut arguments: Arguments,
-) -> Result<CallToolResult, Refusal> {
-    let workflow = arguments.text("workflowId").unwrap_or_default();
-    if !identity.scopes.allow_run(&workflow) {
-        return Err(Refusal::forbidden(&workflow));
+) -> Result<CallToolResult, ToolRefusal> {
+    let workflow = arguments.take_string("workflowId").unwrap_or_default();
+    if !identity.scopes.allows_run(&workflow) {
+        return Err(ToolRefusal::forbidden_workflow(&workflow));
     }
-    let context = arguments.object("context").unwrap_or_default();
-    let joins = Guide::names_session(&context);
-    let start = Start { workflow, context, seal: door.seal() };
+    let context = arguments.take_object("context").unwrap_or_default();
+    let joins = GuidedRuns::has_session_id(&context);
+    let start = GuidedStartRequest { workflow, context, seal: door.current_seal() };
     let position = door.guide().start(&identity.access(), start).await?;
     if !joins {
-        return Ok(answer::position(door.ring(), &position));
+        return Ok(position_answer::position_result(door.key_ring(), &position));
     }
     // The run has begun: a recap that cannot be read must not cost the caller its tokens.
     match door.guide().recap(&identity.access(), &position).await {
-        Ok(recap) => Ok(answer::look(door.ring(), &position, &recap)),
+        Ok(recap) => {
+            Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap))
+        }
         Err(error) => {
             tracing::warn!(%error, "the recap of a session is left out");
-            Ok(answer::position(door.ring(), &position))
+            Ok(position_answer::position_result(door.key_ring(), &position))
         }
     }
 }

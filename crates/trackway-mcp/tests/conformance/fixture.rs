@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// Error of a client that lacks what a call needs.
 const CAPABILITY_MISSING: i32 = -32021;
 
-const PLAIN: [&str; 16] = [
+const TOOL_NAMES: [&str; 16] = [
     "test_simple_text",
     "test_image_content",
     "test_audio_content",
@@ -64,7 +64,7 @@ impl Fixture {
     }
 
     /// The round that the client's state names; none where it sent no state.
-    fn round(&self, request: &CallToolRequestParams) -> Result<Option<String>, ErrorData> {
+    fn sealed_round(&self, request: &CallToolRequestParams) -> Result<Option<String>, ErrorData> {
         let Some(state) = &request.request_state else { return Ok(None) };
         let opened = self.codec.open(state).map_err(|error| {
             ErrorData::invalid_params(format!("the state was changed: {error}"), None)
@@ -73,8 +73,11 @@ impl Fixture {
     }
 
     /// One question, or two of them, and then the answer.
-    fn ask(&self, request: &CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let round = self.round(request)?;
+    fn ask_for_input(
+        &self,
+        request: &CallToolRequestParams,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let round = self.sealed_round(request)?;
         let answer = |key: &str, field: &str| -> Option<Value> {
             let response = request.input_responses.as_ref()?.get(key)?;
             let value = response["content"].get(field)?;
@@ -83,7 +86,7 @@ impl Fixture {
         let text = json!({ "type": "string" });
         let result = match &*request.name {
             "test_input_required_result_elicitation" => match answer("user_name", "name") {
-                Some(Value::String(name)) => said(&format!("Hello, {name}!")),
+                Some(Value::String(name)) => text_result(&format!("Hello, {name}!")),
                 _ => {
                     let wanted = json!({ "name": text });
                     self.input_required("user_name", "What is your name?", &wanted, "1")
@@ -91,7 +94,7 @@ impl Fixture {
             },
             "test_input_required_result_multi_round" => {
                 match (round.as_deref(), answer("step1", "name"), answer("step2", "color")) {
-                    (Some("2"), _, Some(color)) => said(&format!("Done: {color}")),
+                    (Some("2"), _, Some(color)) => text_result(&format!("Done: {color}")),
                     (Some("1"), Some(_), _) => {
                         let message = "Step 2: What is your favorite color?";
                         self.input_required("step2", message, &json!({ "color": text }), "2")
@@ -103,7 +106,7 @@ impl Fixture {
                 }
             }
             _ => match (round, answer("confirm", "ok")) {
-                (Some(_), Some(_)) => said("state-ok"),
+                (Some(_), Some(_)) => text_result("state-ok"),
                 _ => {
                     let wanted = json!({ "ok": { "type": "boolean" } });
                     self.input_required("confirm", "Please confirm", &wanted, "1")
@@ -114,47 +117,47 @@ impl Fixture {
             let required: InputRequiredResult = serde_json::from_value(result).unwrap();
             return Ok(required.into());
         }
-        Ok(complete(result).into())
+        Ok(into_complete_result(result).into())
     }
 }
 
 /// A result that is the last word on its call.
-fn complete(result: Value) -> CallToolResult {
+fn into_complete_result(result: Value) -> CallToolResult {
     let mut result: CallToolResult = serde_json::from_value(result).unwrap();
     result.result_type = CallToolResult::success(Vec::new()).result_type;
     result
 }
 
-fn said(text: &str) -> Value {
+fn text_result(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
 /// What the tools that always say the same say, and the forms that others ask a person to fill in.
 /// Trackway sends no log messages, asked for or not.
-fn fixed(part: &str, name: &str) -> Option<Value> {
+fn fixture_value(part: &str, name: &str) -> Option<Value> {
     let file: Value = serde_json::from_str(include_str!("fixture.json")).unwrap();
     file[part].get(name).cloned()
 }
 
 /// Asks the client while the call waits, as revisions with protocol sessions do.
-async fn elicit(
+async fn elicit_form(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<Value, ErrorData> {
     let message = request.arguments.as_ref().and_then(|given| given.get("message"));
     let message = message.and_then(Value::as_str).unwrap_or("Please fill in");
     let question: ElicitRequestParams = serde_json::from_value(json!({
-        "mode": "form", "message": message, "requestedSchema": fixed("forms", &request.name),
+        "mode": "form", "message": message, "requestedSchema": fixture_value("forms", &request.name),
     }))
     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let answer = context.peer.create_elicitation(question).await;
     let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let action = serde_json::to_value(&answer.action).unwrap();
     let (action, content) = (action.as_str().unwrap(), json!(answer.content));
-    Ok(said(&format!("Elicitation completed: action={action}, content={content}")))
+    Ok(text_result(&format!("Elicitation completed: action={action}, content={content}")))
 }
 
-async fn progress(context: &RequestContext<RoleServer>) -> Value {
+async fn report_progress(context: &RequestContext<RoleServer>) -> Value {
     if let Some(token) = context.meta.get_progress_token() {
         for done in [0.0, 50.0, 100.0] {
             let told = ProgressNotificationParam::new(token.clone(), done).with_total(100.0);
@@ -163,7 +166,7 @@ async fn progress(context: &RequestContext<RoleServer>) -> Value {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
-    said("Done.")
+    text_result("Done.")
 }
 
 impl ServerHandler for Fixture {
@@ -185,7 +188,7 @@ impl ServerHandler for Fixture {
         let schema: Map<String, Value> =
             serde_json::from_value(json!({ "type": "object", "properties": {} })).unwrap();
         let schema = Arc::new(schema);
-        let tools = PLAIN.map(|name| Tool::new(name, "A tool of the suite.", schema.clone()));
+        let tools = TOOL_NAMES.map(|name| Tool::new(name, "A tool of the suite.", schema.clone()));
         Ok(ListToolsResult::with_all_items(tools.to_vec())
             .with_ttl_ms(1000)
             .with_cache_scope(CacheScope::Public))
@@ -198,22 +201,22 @@ impl ServerHandler for Fixture {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = &*request.name;
         if name.starts_with("test_input_required_result_") || name == "test_streaming_elicitation" {
-            return self.ask(&request);
+            return self.ask_for_input(&request);
         }
-        let result = match (fixed("results", name), name) {
+        let result = match (fixture_value("results", name), name) {
             (Some(result), _) => result,
-            (None, "test_tool_with_progress") => progress(&context).await,
+            (None, "test_tool_with_progress") => report_progress(&context).await,
             (None, "test_missing_capability") => {
                 let needed = json!({ "requiredCapabilities": { "sampling": {} } });
                 let code = ErrorCode(CAPABILITY_MISSING);
                 return Err(ErrorData::new(code, "sampling is needed", Some(needed)));
             }
             (None, name) if name.starts_with("test_elicitation") => {
-                elicit(&request, &context).await?
+                elicit_form(&request, &context).await?
             }
             _ => return Err(ErrorData::invalid_params("there is no such tool", None)),
         };
-        Ok(complete(result).into())
+        Ok(into_complete_result(result).into())
     }
 
     async fn list_prompts(

@@ -98,12 +98,12 @@ fn address(text: &str) -> IpAddr {
 fn only_public_addresses_may_be_connected_to() {
     for text in PUBLIC {
         for policy in [STRICT, LOOPBACK] {
-            assert_eq!(policy.refusal(address(text)), None, "{text}");
+            assert_eq!(policy.reason_to_refuse(address(text)), None, "{text}");
         }
     }
     for text in NEVER {
         for policy in [STRICT, LOOPBACK] {
-            assert!(policy.refusal(address(text)).is_some(), "{text}");
+            assert!(policy.reason_to_refuse(address(text)).is_some(), "{text}");
         }
     }
 }
@@ -112,8 +112,8 @@ fn only_public_addresses_may_be_connected_to() {
 #[test]
 fn loopback_is_a_switch() {
     for text in OF_LOOPBACK {
-        assert_eq!(STRICT.refusal(address(text)), Some("a loopback address"), "{text}");
-        assert_eq!(LOOPBACK.refusal(address(text)), None, "{text}");
+        assert_eq!(STRICT.reason_to_refuse(address(text)), Some("a loopback address"), "{text}");
+        assert_eq!(LOOPBACK.reason_to_refuse(address(text)), None, "{text}");
     }
 }
 
@@ -132,8 +132,12 @@ fn an_embedded_address_is_judged_as_itself() {
                 Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
             ] {
                 for policy in [STRICT, LOOPBACK] {
-                    let same = policy.refusal(IpAddr::V4(plain));
-                    assert_eq!(policy.refusal(IpAddr::V6(wrapped)), same, "{wrapped} {plain}");
+                    let same = policy.reason_to_refuse(IpAddr::V4(plain));
+                    assert_eq!(
+                        policy.reason_to_refuse(IpAddr::V6(wrapped)),
+                        same,
+                        "{wrapped} {plain}"
+                    );
                 }
             }
         }

@@ -5,12 +5,12 @@ use super::*;
 const BYTES_MAX: usize = 64;
 
 /// The events of the chunks before the stream ends, and the event that its end adds.
-fn read_and_finished(chunks: &[&[u8]]) -> Result<(Vec<Event>, Option<Event>), BadStream> {
-    let mut parser = Parser::new(BYTES_MAX);
+fn read_and_finished(chunks: &[&[u8]]) -> Result<(Vec<SseEvent>, Option<SseEvent>), SseError> {
+    let mut parser = SseParser::new(BYTES_MAX);
     let mut events = Vec::new();
     for chunk in chunks {
         let mut received = Bytes::copy_from_slice(chunk);
-        while let Some(event) = parser.next(&mut received)? {
+        while let Some(event) = parser.next_event(&mut received)? {
             events.push(event);
         }
         assert!(received.is_empty(), "all that was received is used");
@@ -18,13 +18,13 @@ fn read_and_finished(chunks: &[&[u8]]) -> Result<(Vec<Event>, Option<Event>), Ba
     Ok((events, parser.finish()?))
 }
 
-fn read(chunks: &[&[u8]]) -> Result<Vec<Event>, BadStream> {
+fn read(chunks: &[&[u8]]) -> Result<Vec<SseEvent>, SseError> {
     read_and_finished(chunks).map(|(events, _)| events)
 }
 
-fn event(kind: &str, id: &str, data: &str) -> Event {
+fn event(kind: &str, id: &str, data: &str) -> SseEvent {
     let id = (!id.is_empty()).then(|| id.to_owned());
-    Event { kind: kind.to_owned(), data: data.to_owned(), id }
+    SseEvent { kind: kind.to_owned(), data: data.to_owned(), id }
 }
 
 /// Every split in two and every byte alone, including inside characters and line ends.
@@ -71,27 +71,28 @@ fn each_form_is_read_whole_and_cut_at_every_byte() {
 
 #[test]
 fn what_is_too_large_or_no_text_is_refused_without_being_kept() {
-    let too_large = Err(BadStream::TooLarge { bytes_max: BYTES_MAX });
+    let too_large = Err(SseError::TooLarge { bytes_max: BYTES_MAX });
     let long = [b"data: ".as_slice(), &[b'x'; 100], b"\n\n"].concat();
     assert_eq!(read(&[&long]), too_large);
     let endless = [&b"x"[..]; 100];
     assert_eq!(read(&endless), too_large);
     let many: Vec<&[u8]> = [&b"data: 0123456789\n"[..]; 10].to_vec();
     assert_eq!(read(&many), too_large);
-    assert_eq!(read(&[b"data: \xff\n\n"]), Err(BadStream::NotUtf8));
+    assert_eq!(read(&[b"data: \xff\n\n"]), Err(SseError::NotUtf8));
     let comments: Vec<&[u8]> = [&b": 0123456789\n"[..]; 100].to_vec();
     assert_eq!(read(&comments), Ok(Vec::new()), "comments are not collected");
 }
 
 #[test]
 fn the_id_of_half_an_event_does_not_count() {
-    let mut parser = Parser::after(Some("4".to_owned()), BYTES_MAX);
+    let mut parser = SseParser::resume_after(Some("4".to_owned()), BYTES_MAX);
     let mut received = Bytes::from_static(b"data: a\n\nid: 5\ndata: b\n");
-    let first = parser.next(&mut received).unwrap().unwrap();
+    let first = parser.next_event(&mut received).unwrap().unwrap();
     assert_eq!(first, event("", "4", "a"));
-    assert_eq!(parser.next(&mut received), Ok(None));
+    assert_eq!(parser.next_event(&mut received), Ok(None));
     let long = format!("id: {}\ndata: c\n\n", "9".repeat(2_000));
-    let third = Parser::after(Some("4".to_owned()), 4_096).next(&mut Bytes::from(long));
+    let third =
+        SseParser::resume_after(Some("4".to_owned()), 4_096).next_event(&mut Bytes::from(long));
     assert_eq!(third, Ok(Some(event("", "4", "c"))), "an id that no header carries is not taken");
 }
 
@@ -104,5 +105,5 @@ fn a_last_event_without_its_empty_line_is_there_at_the_end() {
     for text in ["", "event: x\n\n:\n\n", "id: 3\n\n", "retry: 5\n\n", "data: a\n\n"] {
         assert_eq!(read_and_finished(&[text.as_bytes()]).unwrap().1, None, "{text:?}");
     }
-    assert_eq!(read_and_finished(&[b"data: \xc3"]), Err(BadStream::NotUtf8), "half a letter");
+    assert_eq!(read_and_finished(&[b"data: \xc3"]), Err(SseError::NotUtf8), "half a letter");
 }

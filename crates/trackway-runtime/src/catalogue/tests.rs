@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Catalogue, NotKnown};
+use super::{Catalogue, WorkflowLookupError};
 
 /// Long enough for the slowest machine; a notice that has not come by then does not come.
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -50,12 +50,12 @@ fn invalid(catalogue: &Catalogue) -> Vec<String> {
 }
 
 fn warning(catalogue: &Catalogue, id: &str, hash: &str) -> Option<String> {
-    catalogue.drift(id, hash).map(|warning| warning.code)
+    catalogue.drift_warning(id, hash).map(|warning| warning.code)
 }
 
 /// Proves T3: what is added, changed and deleted shows at the next question, whatever the clock says.
 #[test]
-fn files_are_as_they_are_now() {
+fn catalogue_follows_file_changes() {
     let (folder, catalogue) = folder();
     assert_eq!(ids(&catalogue), Vec::<String>::new());
     write(folder.path(), "b.json", &workflow("beta", "Do it."));
@@ -87,7 +87,7 @@ fn an_invalid_file_is_listed_until_it_is_mended() {
     assert!(listing.invalid[0].errors[0].message.contains("UTF-8"));
     assert_eq!(listing.invalid[1].errors[0].line, Some(2));
     match catalogue.get("broken") {
-        Err(NotKnown::Invalid(invalid)) => {
+        Err(WorkflowLookupError::Invalid(invalid)) => {
             assert_eq!((invalid.file, invalid.workflow.as_deref()), (path, Some("broken")));
             assert!(!invalid.errors.is_empty());
         }
@@ -116,13 +116,13 @@ fn of_two_files_with_one_id_the_first_has_it() {
 }
 
 #[test]
-fn an_unknown_id_is_told_with_those_that_are_near() {
+fn unknown_id_gets_similar_ids() {
     let (folder, catalogue) = folder();
     for id in ["code-review", "code-review-short", "shaping"] {
         write(folder.path(), &format!("{id}.json"), &workflow(id, "Do it."));
     }
     let near = |id: &str| match catalogue.get(id) {
-        Err(NotKnown::Unknown { near }) => near,
+        Err(WorkflowLookupError::UnknownId { similar: near }) => near,
         other => panic!("it is unknown: {other:?}"),
     };
     assert_eq!(near("code-reveiw"), ["code-review"]);
@@ -132,7 +132,7 @@ fn an_unknown_id_is_told_with_those_that_are_near() {
 
 /// Proves T3: a run that is pinned is warned when its file changes, breaks or goes.
 #[test]
-fn a_pinned_run_is_told_of_drift() {
+fn pinned_run_gets_a_drift_warning() {
     let (folder, catalogue) = folder();
     let path = write(folder.path(), "a.json", &workflow("alpha", "Do it."));
     let pinned = catalogue.get("alpha").expect("known").hash;
@@ -152,12 +152,12 @@ fn a_pinned_run_is_told_of_drift() {
 /// Proves T3: a file that is not even YAML or JSON is still its workflow's: who asks for it is told what is
 /// wrong, and a pinned run too.
 #[test]
-fn a_file_that_cannot_be_parsed_is_still_its_workflows() {
+fn unparsable_file_keeps_its_workflow_id() {
     let (folder, catalogue) = folder();
     let path = write(folder.path(), "a.yaml", &workflow("alpha", "Do it."));
     let pinned = catalogue.get("alpha").expect("known").hash;
     let reason = |catalogue: &Catalogue, id: &str| match catalogue.get(id) {
-        Err(NotKnown::Invalid(invalid)) => invalid.errors[0].clone(),
+        Err(WorkflowLookupError::Invalid(invalid)) => invalid.errors[0].clone(),
         other => panic!("it is invalid: {other:?}"),
     };
     // It says nothing of an id any more; it had one.
@@ -165,7 +165,7 @@ fn a_file_that_cannot_be_parsed_is_still_its_workflows() {
         fs::write(&path, broken).expect("written");
         let fault = reason(&catalogue, "alpha");
         assert_eq!(catalogue.list().invalid[0].workflow.as_deref(), Some("alpha"));
-        let warning = catalogue.drift("alpha", &pinned).expect("a warning");
+        let warning = catalogue.drift_warning("alpha", &pinned).expect("a warning");
         assert_eq!(warning.code, "definition-changed");
         assert!(warning.message.contains(fault.message.trim_end_matches('.')), "{warning:?}");
     }
@@ -177,7 +177,7 @@ fn a_file_that_cannot_be_parsed_is_still_its_workflows() {
     // Mended under another id, it is that one's.
     write(folder.path(), "a.yaml", &workflow("delta", "Do it."));
     assert!(catalogue.get("delta").is_ok());
-    assert!(matches!(catalogue.get("alpha"), Err(NotKnown::Unknown { .. })));
+    assert!(matches!(catalogue.get("alpha"), Err(WorkflowLookupError::UnknownId { .. })));
 }
 
 /// Proves T3: a definition is also made of the files that it refers to.
@@ -208,7 +208,7 @@ fn folders_that_do_not_exist_are_empty_and_may_overlap() {
     assert_eq!(ids(&catalogue), ["alpha"]);
     assert_eq!(invalid(&catalogue), Vec::<String>::new());
     // One that somebody named is missed, until it is there.
-    let catalogue = Catalogue::named(folders.clone());
+    let catalogue = Catalogue::with_required_folders(folders.clone());
     assert_eq!(ids(&catalogue), ["alpha"]);
     assert_eq!(invalid(&catalogue), ["gone: there is no such folder"]);
     fs::create_dir(&folders[0]).expect("made");

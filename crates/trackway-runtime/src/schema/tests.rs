@@ -1,10 +1,12 @@
 //! What is wrong with a value, told so that it can be mended.
 
 use serde_json::{Value, json};
-use trackway_engine::Schemas;
+use trackway_engine::SchemaChecker;
 
 use super::*;
-use crate::{Kind, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stage};
+use crate::{
+    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, RegistryError, Stage,
+};
 
 fn form() -> Value {
     json!({"type": "object", "additionalProperties": false, "required": ["walletAddress", "amount"],
@@ -12,7 +14,7 @@ fn form() -> Value {
 }
 
 fn told(value: &Value) -> Vec<(String, String, Value, Option<Value>)> {
-    let mut problems = SchemaBook::default().check(&form(), value);
+    let mut problems = SchemaCache::default().check(&form(), value);
     problems.sort_by(|a, b| a.path.cmp(&b.path));
     problems.into_iter().map(|p| (p.path, p.code, p.expected, p.got)).collect()
 }
@@ -44,10 +46,10 @@ fn each_problem_names_the_place_the_rule_and_what_stood_there() {
 /// Proves X5.
 #[test]
 fn schemas_are_bounded_and_a_bad_one_is_a_problem() {
-    let book = SchemaBook::default();
+    let book = SchemaCache::default();
     let large = json!({"description": "x".repeat(SCHEMA_BYTES_MAX)});
-    assert!(matches!(book.learn(&large), Err(SchemaError::TooLarge { .. })));
-    assert!(matches!(book.learn(&json!({"type": "thing"})), Err(SchemaError::Invalid { .. })));
+    assert!(matches!(book.compile(&large), Err(SchemaError::TooLarge { .. })));
+    assert!(matches!(book.compile(&json!({"type": "thing"})), Err(SchemaError::Invalid { .. })));
     let problems = book.check(&json!({"type": "thing"}), &json!(1));
     assert_eq!(problems[0].code, "schema");
 }
@@ -60,7 +62,7 @@ impl Idle {
     fn with(input_schema: Value) -> Arc<Self> {
         Arc::new(Self(ProgramInfo {
             name: "idle".to_owned(),
-            kind: Kind::Workflow,
+            kind: ProgramKind::Workflow,
             version: "1".to_owned(),
             description: String::new(),
             tags: vec![],
@@ -90,31 +92,31 @@ impl Program for Idle {
 /// bounds is refused before.
 #[test]
 fn schemas_are_compiled_at_their_first_use() {
-    let registry = Registry::new();
+    let registry = ProgramRegistry::new();
     let schema = json!({"type": "object", "required": ["a"]});
     registry.add(Idle::with(schema.clone())).unwrap();
     assert_eq!(registry.schemas.lock().len(), 0);
     assert_eq!(registry.schemas.check(&schema, &json!({})).len(), 1);
     assert_eq!(registry.schemas.lock().len(), 1);
     let large = json!({"description": "x".repeat(SCHEMA_BYTES_MAX)});
-    let refused = Registry::new().add(Idle::with(large));
-    assert!(matches!(refused, Err(RegistryError::BadSchema { .. })), "{refused:?}");
+    let refused = ProgramRegistry::new().add(Idle::with(large));
+    assert!(matches!(refused, Err(RegistryError::InvalidSchema { .. })), "{refused:?}");
 }
 
 /// Proves X5: a schema cannot make the server fetch anything.
 #[test]
 fn references_to_other_documents_are_refused() {
     let remote = json!({"$ref": "http://127.0.0.1:1/schema.json"});
-    assert!(matches!(SchemaBook::default().learn(&remote), Err(SchemaError::Invalid { .. })));
+    assert!(matches!(SchemaCache::default().compile(&remote), Err(SchemaError::Invalid { .. })));
 }
 
 /// Proves X5: an object that may have no property at all names those that it has.
 #[test]
-fn a_property_where_none_is_known_is_named() {
+fn unknown_property_is_named() {
     let empty = json!({ "type": "object", "additionalProperties": false });
     let outer = json!({ "type": "object", "properties": { "inner": empty } });
     let told = |schema: &Value, value: &Value| {
-        let problems = SchemaBook::default().check(schema, value);
+        let problems = SchemaCache::default().check(schema, value);
         problems.into_iter().map(|p| (p.path, p.code, p.got)).collect::<Vec<_>>()
     };
     let row =
@@ -150,7 +152,7 @@ fn a_large_wrong_value_gives_a_small_list_of_problems() {
         (&choice, json!({ "list": vec![json!({"flag": long}); 3] }), "anyOf", 3),
         (&choice, json!({ "list": vec![1; 100_000] }), "schema", 1),
     ] {
-        let problems = SchemaBook::default().check(schema, &value);
+        let problems = SchemaCache::default().check(schema, &value);
         let told = json!(problems).to_string();
         assert_eq!((problems[0].code.as_str(), problems.len()), (code, count), "{told:.300}");
         assert!(told.len() <= LIST_BYTES_MAX, "{code}: {} bytes", told.len());
@@ -181,7 +183,7 @@ fn forms_that_refer_to_each_other_are_checked_at_any_depth() {
         [("anyOf", json!({})), ("oneOf", json!({})), ("anyOf", closed.clone()), ("oneOf", closed)]
     {
         let schema = forms(keyword, &more);
-        let book = SchemaBook::default();
+        let book = SchemaCache::default();
         let wrong = nested(json!(5), &|inner| json!({ "a": inner }));
         let problems = book.check(&schema, &wrong);
         assert_eq!((problems.len(), problems[0].code.as_str()), (1, "schema"), "{keyword}");
@@ -199,7 +201,7 @@ fn a_schema_that_doubles_with_each_reference_is_refused() {
         definitions[format!("d{level}")] = json!({"allOf": [next, next]});
     }
     let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
-    assert!(matches!(SchemaBook::default().learn(&schema), Err(SchemaError::TooManyPaths)));
+    assert!(matches!(SchemaCache::default().compile(&schema), Err(SchemaError::TooManyPaths)));
 }
 
 /// Proves L14: what a known format asks for is asked for; an unknown one asks for nothing.
@@ -215,7 +217,7 @@ fn known_formats_are_checked() {
     ] {
         let schema = json!({"type": "string", "format": format});
         let codes = |text: &str| {
-            let problems = SchemaBook::default().check(&schema, &json!(text));
+            let problems = SchemaCache::default().check(&schema, &json!(text));
             problems.into_iter().map(|problem| problem.code).collect::<Vec<_>>()
         };
         assert_eq!(codes(good), [] as [&str; 0], "{format}");

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
     Access, ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, NewChild, Op, OpKind,
-    Problem, QuestionId, RunId, normalize_integers,
+    QuestionId, RunId, ValidationError, normalize_integers,
 };
-use trackway_engine::Delivered;
-use trackway_ports::Pinned;
+use trackway_engine::DeliveryOutcome;
+use trackway_ports::PinnedDefinition;
 
-use super::{Fact, Stage};
-use crate::{Deliver, Kind, RunAddress, ancestry::Parent};
+use super::{RecordedFact, Stage};
+use crate::{DeliverRequest, ProgramKind, RunAddress, child_limits::ParentRun};
 
 /// Why a child was not started. Recorded, so that replays fail the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -21,16 +21,16 @@ use crate::{Deliver, Kind, RunAddress, ancestry::Parent};
 pub enum ChildError {
     #[error("there is no workflow named {0:?}")]
     UnknownWorkflow(String),
-    #[error("the input does not satisfy the schema of workflow {name:?}: {}", told(.problems))]
-    InvalidInput { name: String, problems: Vec<Problem> },
+    #[error("the input does not satisfy the schema of workflow {name:?}: {}", format_errors(.problems))]
+    InvalidInput { name: String, problems: Vec<ValidationError> },
     #[error("runs may start each other {max} deep, and this one is as deep already")]
     TooDeep { max: u32 },
     #[error("{max} agents and workflows were started from here already, which is the limit")]
     TooMany { max: u32 },
 }
 
-fn told(problems: &[Problem]) -> String {
-    problems.iter().map(Problem::sentence).collect::<Vec<_>>().join("; ")
+fn format_errors(problems: &[ValidationError]) -> String {
+    problems.iter().map(ValidationError::to_sentence).collect::<Vec<_>>().join("; ")
 }
 
 impl Stage {
@@ -42,7 +42,7 @@ impl Stage {
 
     /// As [`Stage::start_child`], recorded under a key of its own: for children of one workflow that are
     /// started beside each other.
-    pub async fn start_child_as(
+    pub async fn start_child_with_key(
         &self,
         key: &str,
         name: &str,
@@ -71,27 +71,31 @@ impl Stage {
         awaited: bool,
     ) -> Result<(Op, RunId), ChildError> {
         normalize_integers(&mut input);
-        let op = self.0.book().claim(OpKind::Child, key);
-        if !self.0.book().knows(&op) {
-            self.go_live(&op).await;
-            let checked = match self.new_child(name, input, awaited) {
-                Ok(child) => self.check_growth(name, awaited).await.map(|()| child),
+        let op = self.0.replay_state().claim_op(OpKind::Child, key);
+        if !self.0.replay_state().has_record(&op) {
+            self.wait_for_replay_end(&op).await;
+            let checked = match self.build_child(name, input, awaited) {
+                Ok(child) => self.check_child_limits(name, awaited).await.map(|()| child),
                 Err(error) => Err(error),
             };
             let (command, pins) = match checked {
                 Ok((child, pins)) => {
                     (Command::StartChild { op: op.clone(), child: Box::new(child) }, pins)
                 }
-                Err(error) => (Command::Draw { op: op.clone(), value: json!(error) }, Vec::new()),
+                Err(error) => {
+                    (Command::RecordValue { op: op.clone(), value: json!(error) }, Vec::new())
+                }
             };
-            self.order_with(command, pins).await;
+            self.append_with_pins(command, pins).await;
         }
         loop {
-            match self.fact(&op).await {
-                Fact::Child(child) => return Ok((op, child)),
-                Fact::Drawn(error) => match ChildError::deserialize(&error) {
+            match self.next_fact(&op).await {
+                RecordedFact::Child(child) => return Ok((op, child)),
+                RecordedFact::Value(error) => match ChildError::deserialize(&error) {
                     Ok(error) => return Err(error),
-                    Err(unknown) => self.misfit(&op.to_string(), unknown.to_string()).await,
+                    Err(unknown) => {
+                        self.park_as_nondeterministic(&op.to_string(), unknown.to_string()).await
+                    }
                 },
                 _ => {}
             }
@@ -99,9 +103,9 @@ impl Stage {
     }
 
     /// Waits for a child's end.
-    pub async fn child_outcome(&self, op: &Op) -> ChildOutcome {
+    pub async fn wait_for_child(&self, op: &Op) -> ChildOutcome {
         loop {
-            if let Fact::ChildEnded(outcome) = self.wait(op).await {
+            if let RecordedFact::ChildEnded(outcome) = self.wait_for_fact(op).await {
                 return outcome;
             }
         }
@@ -110,9 +114,9 @@ impl Stage {
     /// Waits for the first answer of a dispatched child, or of a run that this one sent something. Whoever
     /// is waited for answers, by its end at the latest. That a child has ended may be recorded before what
     /// it said first, and is no answer.
-    pub async fn answer_of(&self, op: &Op) -> FirstAnswer {
+    pub async fn wait_for_first_answer(&self, op: &Op) -> FirstAnswer {
         loop {
-            if let Fact::Answered(answer) = self.wait(op).await {
+            if let RecordedFact::FirstAnswer(answer) = self.wait_for_fact(op).await {
                 return *answer;
             }
         }
@@ -121,11 +125,11 @@ impl Stage {
     /// As [`Stage::answer_of`], for an answer that comes within the limit. That it came too late is recorded.
     /// Nothing is where it comes in time, so that most waits cost no timer in the store: after a crash the
     /// limit begins again. The program stays in memory meanwhile.
-    pub async fn answer_within(&self, op: &Op, limit: Duration) -> Option<FirstAnswer> {
-        let _stays = self.stay();
-        let late_op = self.0.book().claim(OpKind::Sleep, "");
-        let answer = std::pin::pin!(self.answer_of(op));
-        let late = std::pin::pin!(self.late(&late_op, limit));
+    pub async fn first_answer_or_timeout(&self, op: &Op, limit: Duration) -> Option<FirstAnswer> {
+        let _stays = self.keep_alive();
+        let late_op = self.0.replay_state().claim_op(OpKind::Sleep, "");
+        let answer = std::pin::pin!(self.wait_for_first_answer(op));
+        let late = std::pin::pin!(self.record_timeout(&late_op, limit));
         match select(answer, late).await {
             Either::Left((answer, _)) => Some(answer),
             Either::Right(((), _)) => None,
@@ -133,70 +137,71 @@ impl Stage {
     }
 
     /// Returns once it is recorded that the limit has passed.
-    async fn late(&self, op: &Op, limit: Duration) {
-        if !self.0.book().knows(op) {
-            self.go_live(op).await;
-            let Some((core, _)) = self.0.live() else {
+    async fn record_timeout(&self, op: &Op, limit: Duration) {
+        if !self.0.replay_state().has_record(op) {
+            self.wait_for_replay_end(op).await;
+            let Some((core, _)) = self.0.live_run() else {
                 return std::future::pending().await;
             };
             core.options.clock.sleep_until(core.now() + limit).await;
-            self.order(Command::Draw { op: op.clone(), value: Value::Null }).await;
+            self.decide_and_append(Command::RecordValue { op: op.clone(), value: Value::Null })
+                .await;
         }
-        self.fact(op).await;
+        self.next_fact(op).await;
     }
 
     /// The name under which this run hears what another says to that message: to be had once for each
     /// message that was taken for an answer.
-    pub fn expect_answer(&self, message: &MessageId) -> Op {
-        self.0.book().claim(OpKind::Child, message.as_str())
+    pub fn expect_reply(&self, message: &MessageId) -> Op {
+        self.0.replay_state().claim_op(OpKind::Child, message.as_str())
     }
 
     /// Sends another run of the same caller a message that answers its question, and has this one told
     /// what it says next. To be done within a step: a repetition with the same message changes nothing.
-    pub async fn reply(
+    pub async fn reply_to_run(
         &self,
         run: RunId,
         question: Option<QuestionId>,
         message: Message,
-    ) -> Result<Delivered, Failure> {
-        let Some((core, _)) = self.0.live() else {
+    ) -> Result<DeliveryOutcome, Failure> {
+        let Some((core, _)) = self.0.live_run() else {
             return std::future::pending().await;
         };
-        let access = Access::own(self.caller().clone());
+        let access = Access::own_only(self.caller().clone());
         let to = RunAddress { run, access, workflow: None };
-        let deliver = Deliver { to, session: None, message, question, hook: None };
-        let answered = core.deliver(deliver, Some(self.run())).await;
+        let deliver = DeliverRequest { to, session: None, message, question, hook: None };
+        let answered = core.deliver(deliver, Some(self.run_id())).await;
         answered.map(|answered| answered.delivered).map_err(|error| Failure::new(error.to_string()))
     }
 
     /// Whether the run may have one more child at all. What cannot be read now is no reason to refuse it.
-    async fn check_growth(&self, name: &str, awaited: bool) -> Result<(), ChildError> {
-        let Some((core, live)) = self.0.live() else { return Ok(()) };
-        let parent = Parent {
-            run: self.run(),
+    async fn check_child_limits(&self, name: &str, awaited: bool) -> Result<(), ChildError> {
+        let Some((core, live)) = self.0.live_run() else { return Ok(()) };
+        let parent = ParentRun {
+            run: self.run_id(),
             session: self.session().clone(),
             parent: live.head().run.as_ref().and_then(|run| run.submission.parent),
-            is_first: !self.0.book().has_children(),
+            is_first: !self.0.replay_state().has_children(),
         };
         let program = core.options.registry.get(name);
-        let is_agent = program.is_some_and(|program| program.info().kind == Kind::Agent);
-        let _stays = self.stay();
-        let checked = core.may_start_child(parent, awaited || is_agent).await;
+        let is_agent = program.is_some_and(|program| program.info().kind == ProgramKind::Agent);
+        let _stays = self.keep_alive();
+        let checked = core.check_child_limits(parent, awaited || is_agent).await;
         checked.unwrap_or_else(|error| {
-            tracing::warn!(run = %self.run(), %error, "the ancestors of a run cannot be read");
+            tracing::warn!(run = %self.run_id(), %error, "the ancestors of a run cannot be read");
             Ok(())
         })
     }
 
     /// What the child begins with, and the definition that it needs.
-    fn new_child(
+    fn build_child(
         &self,
         name: &str,
         input: Value,
         awaited: bool,
-    ) -> Result<(NewChild, Vec<Pinned>), ChildError> {
+    ) -> Result<(NewChild, Vec<PinnedDefinition>), ChildError> {
         let unknown = || ChildError::UnknownWorkflow(name.to_owned());
-        let (core, _) = self.0.live().ok_or_else(unknown)?;
+        let (core, _) = self.0.live_run().ok_or_else(unknown)?;
         let registry = &core.options.registry;
         let program = registry.get(name).ok_or_else(unknown)?;
         let info = program.info();
@@ -205,13 +210,13 @@ impl Stage {
             return Err(ChildError::InvalidInput { name: name.to_owned(), problems });
         }
         let child = NewChild {
-            workflow: info.workflow(),
+            workflow: info.workflow_ref(),
             description: info.description.clone(),
             input,
             awaited,
             deadline: info.deadline.map(|span| core.now() + span),
-            exit: program.exit(),
+            exit: program.exit_workflow(),
         };
-        Ok((child, program.pin().into_iter().collect()))
+        Ok((child, program.pinned_source().into_iter().collect()))
     }
 }

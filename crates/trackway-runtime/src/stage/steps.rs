@@ -3,14 +3,14 @@
 use std::{future::Future, pin::Pin, time::Duration};
 
 use serde_json::Value;
-use trackway_domain::{Command, Failure, Op, OpKind, Retry, StepOutcome, Timestamp};
+use trackway_domain::{Command, Failure, Op, OpKind, StepOutcome, StepRetry, Timestamp};
 
-use super::{Fact, Stage, guard};
-use crate::live;
+use super::{RecordedFact, Stage, activity_guards};
+use crate::live_run;
 
 /// One attempt at a step, as its closure sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
+pub struct StepAttempt {
     /// The same for every attempt of this step, also after a crash: give it to services that can
     /// recognise a repeated request.
     pub idempotency_key: String,
@@ -45,7 +45,7 @@ impl Default for RetryPolicy {
 
 /// What a step's work does elsewhere, which decides what must be durable around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum StepEffect {
     /// It changes something: everything before it is durable when it begins.
     Change,
     /// It changes nothing but is not to be repeated without need, like the call of a model: outcomes of
@@ -56,25 +56,25 @@ enum Effect {
 }
 
 /// Where a step is with its attempts.
-struct Tries {
+struct AttemptState {
     policy: RetryPolicy,
     /// Of the next attempt.
     number: u32,
     /// When the first one began.
     since: Option<Timestamp>,
-    effect: Effect,
+    effect: StepEffect,
 }
 
 /// What a step does; called once for each attempt.
-pub type StepWork<'a> = dyn FnMut(Attempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>
+pub type StepWork<'a> = dyn FnMut(StepAttempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>
     + Send
     + 'a;
 
 impl Stage {
     /// Whether a log that is only checked holds another step of this key. For a step that depends on what
     /// is not there in a check; where a run is really driven the answer is no.
-    pub fn check_holds_step(&self, key: &str) -> bool {
-        self.0.live().is_none() && self.0.book().holds_next(OpKind::Step, key)
+    pub fn checked_log_has_step(&self, key: &str) -> bool {
+        self.0.live_run().is_none() && self.0.replay_state().has_next(OpKind::Step, key)
     }
 
     /// Does a step, or returns what it came to before.
@@ -87,7 +87,7 @@ impl Stage {
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
     ) -> (Op, StepOutcome) {
-        self.step_once(key, policy, work, Effect::Change).await
+        self.run_step(key, policy, work, StepEffect::Change).await
     }
 
     /// As [`Stage::step`], for work that changes nothing elsewhere but costs something, such as asking a
@@ -99,7 +99,7 @@ impl Stage {
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
     ) -> (Op, StepOutcome) {
-        self.step_once(key, policy, work, Effect::Request).await
+        self.run_step(key, policy, work, StepEffect::Request).await
     }
 
     /// As [`Stage::request_step`], for work that costs nothing, such as reading earlier runs: a request
@@ -110,33 +110,33 @@ impl Stage {
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
     ) -> (Op, StepOutcome) {
-        self.step_once(key, policy, work, Effect::Read).await
+        self.run_step(key, policy, work, StepEffect::Read).await
     }
 
-    async fn step_once(
+    async fn run_step(
         &self,
         key: &str,
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
-        effect: Effect,
+        effect: StepEffect,
     ) -> (Op, StepOutcome) {
-        let op = self.0.book().claim(OpKind::Step, key);
+        let op = self.0.replay_state().claim_op(OpKind::Step, key);
         let (mut number, mut since) = (1, None);
         loop {
-            if !self.0.book().knows(&op) {
-                self.go_live(&op).await;
-                let tries = Tries { policy, number, since, effect };
-                let command = self.attempt(&op, tries, work).await;
-                self.order(command).await;
-                if effect != Effect::Read {
-                    self.0.step_recorded();
+            if !self.0.replay_state().has_record(&op) {
+                self.wait_for_replay_end(&op).await;
+                let tries = AttemptState { policy, number, since, effect };
+                let command = self.attempt_step(&op, tries, work).await;
+                self.decide_and_append(command).await;
+                if effect != StepEffect::Read {
+                    self.0.mark_step_recorded();
                 }
             }
-            match self.fact(&op).await {
-                Fact::Done(outcome) => return (op, outcome),
-                Fact::Failed { attempt, since: first } => {
+            match self.next_fact(&op).await {
+                RecordedFact::StepDone(outcome) => return (op, outcome),
+                RecordedFact::StepFailed { attempt, since: first } => {
                     (number, since) = (attempt + 1, Some(first));
-                    self.wait(&op).await;
+                    self.wait_for_fact(&op).await;
                 }
                 _ => {}
             }
@@ -145,80 +145,80 @@ impl Stage {
 
     /// Records what is known already as a step's outcome. Nothing is done, so nothing has to be durable
     /// before it; a replay returns what was recorded.
-    pub async fn record(
+    pub async fn record_step(
         &self,
         key: &str,
         value: impl FnOnce() -> Result<Value, Failure> + Send,
     ) -> StepOutcome {
-        let op = self.0.book().claim(OpKind::Step, key);
-        if !self.0.book().knows(&op) {
-            self.go_live(&op).await;
+        let op = self.0.replay_state().claim_op(OpKind::Step, key);
+        if !self.0.replay_state().has_record(&op) {
+            self.wait_for_replay_end(&op).await;
             let outcome = value().map_or_else(StepOutcome::Err, StepOutcome::Ok);
-            self.order(Command::FinishStep { op: op.clone(), outcome }).await;
+            self.decide_and_append(Command::FinishStep { op: op.clone(), outcome }).await;
         }
         loop {
-            if let Fact::Done(outcome) = self.fact(&op).await {
+            if let RecordedFact::StepDone(outcome) = self.next_fact(&op).await {
                 return outcome;
             }
         }
     }
 
     /// One attempt; the command that records what it came to.
-    async fn attempt(&self, op: &Op, tries: Tries, work: &mut StepWork<'_>) -> Command {
-        let Tries { policy, number, since, effect } = tries;
-        let Some((core, live)) = self.0.live() else {
+    async fn attempt_step(&self, op: &Op, tries: AttemptState, work: &mut StepWork<'_>) -> Command {
+        let AttemptState { policy, number, since, effect } = tries;
+        let Some((core, live)) = self.0.live_run() else {
             return std::future::pending().await;
         };
-        let _active = guard::Active::at(self.0.clone());
+        let _active = activity_guards::ActiveGuard::new(self.0.clone());
         let seq = match effect {
-            Effect::Change => live.head().run.as_ref().map_or(0, |run| run.seq),
-            Effect::Request | Effect::Read => self.0.steps_recorded(),
+            StepEffect::Change => live.head().run.as_ref().map_or(0, |run| run.seq),
+            StepEffect::Request | StepEffect::Read => self.0.last_step_seq(),
         };
-        let is_durable = live.until_committed(seq).await == live::Durable::Yes;
+        let is_durable = live.wait_until_committed(seq).await == live_run::Durability::Durable;
         // Nor is anything done that could not be recorded.
-        if !is_durable || core.broken.borrow().is_some() {
+        if !is_durable || core.store_failure.borrow().is_some() {
             return std::future::pending().await;
         }
-        core.reach("step:before");
+        core.reach_fault_point("step:before");
         let again = since.is_some();
         let since = since.unwrap_or_else(|| core.now());
         let end = policy.deadline.map(|span| since + span);
         let late = || {
             let failure = Failure::new(format!("step {:?} passed its deadline", op.key));
-            finish(op, StepOutcome::Err(failure))
+            finish_command(op, StepOutcome::Err(failure))
         };
         // The pause may have been longer than planned: nobody ran when it was over.
         if again && end.is_some_and(|end| core.now() >= end) {
             return late();
         }
-        let idempotency_key = format!("{}/{op}", self.run());
+        let idempotency_key = format!("{}/{op}", self.run_id());
         let result = match end {
-            None => work(Attempt { idempotency_key, number, op: op.clone() }).await,
+            None => work(StepAttempt { idempotency_key, number, op: op.clone() }).await,
             Some(end) => tokio::select! {
                 biased;
-                result = work(Attempt { idempotency_key, number, op: op.clone() }) => result,
+                result = work(StepAttempt { idempotency_key, number, op: op.clone() }) => result,
                 () = core.options.clock.sleep_until(end) => return late(),
             },
         };
-        core.reach("step:after");
+        core.reach_fault_point("step:after");
         let failure = match result {
-            Ok(value) => return finish(op, StepOutcome::Ok(value)),
+            Ok(value) => return finish_command(op, StepOutcome::Ok(value)),
             Err(failure) => failure,
         };
-        let due = core.now() + pause(policy, number);
+        let due = core.now() + backoff_after(policy, number);
         if number >= policy.attempts || end.is_some_and(|end| due >= end) {
-            return finish(op, StepOutcome::Err(failure));
+            return finish_command(op, StepOutcome::Err(failure));
         }
-        Command::RetryStep(Retry { op: op.clone(), attempt: number, failure, due, since })
+        Command::RetryStep(StepRetry { op: op.clone(), attempt: number, failure, due, since })
     }
 }
 
-fn finish(op: &Op, outcome: StepOutcome) -> Command {
+fn finish_command(op: &Op, outcome: StepOutcome) -> Command {
     Command::FinishStep { op: op.clone(), outcome }
 }
 
 /// The pause after the attempt of that number.
-fn pause(policy: RetryPolicy, number: u32) -> Duration {
+fn backoff_after(policy: RetryPolicy, number: u32) -> Duration {
     let factor = 2_u32.saturating_pow(number.saturating_sub(1));
     policy.backoff.saturating_mul(factor).min(policy.backoff_max)
 }
@@ -228,11 +228,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pause_doubles_up_to_its_bound() {
+    fn backoff_doubles_up_to_its_limit() {
         let policy =
             RetryPolicy { backoff_max: Duration::from_millis(500), ..RetryPolicy::default() };
-        let pauses: Vec<_> = (1..=5).map(|number| pause(policy, number).as_millis()).collect();
+        let pauses: Vec<_> =
+            (1..=5).map(|number| backoff_after(policy, number).as_millis()).collect();
         assert_eq!(pauses, [100, 200, 400, 500, 500]);
-        assert_eq!(pause(policy, u32::MAX).as_millis(), 500);
+        assert_eq!(backoff_after(policy, u32::MAX).as_millis(), 500);
     }
 }

@@ -5,11 +5,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use trackway_domain::{Inputs, RunId};
-use trackway_ports::{Append, Done, Journal, PortFuture};
-use trackway_testkit::{MemoryJournal, Tap, Tapped};
+use trackway_domain::{AttemptInputs, RunId};
+use trackway_ports::{Append, AppendCallback, Journal, PortFuture};
+use trackway_testkit::{InterceptedJournal, JournalInterceptor, MemoryJournal};
 
-use crate::kit::{Library, access, advance, answer, log, noted, seal, start};
+use crate::support::{
+    DefinitionFolder, access, advance, answer_request, load_events, notes_inputs, render_stamp,
+    start_three,
+};
 
 /// Counts what goes through.
 #[derive(Debug, Default)]
@@ -24,8 +27,8 @@ impl Counts {
     }
 }
 
-impl Tap for Counts {
-    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+impl JournalInterceptor for Counts {
+    fn intercept_append(&self, journal: &Arc<dyn Journal>, append: Append, done: AppendCallback) {
         self.appends.fetch_add(1, Ordering::SeqCst);
         journal.append(append, done);
     }
@@ -40,40 +43,46 @@ impl Tap for Counts {
 /// branch and with five hundred.
 #[tokio::test]
 async fn an_answer_costs_the_same_in_a_long_run() {
-    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
     let counts = Arc::new(Counts::default());
-    let guide = library.guide(Arc::new(Tapped::new(Arc::new(journal.clone()), counts.clone())));
-    let first = start(&guide).await;
+    let guide = library
+        .guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal.clone()), counts.clone())));
+    let first = start_three(&guide).await;
     assert_eq!(counts.take(), (0, 1), "a start");
-    let second = advance(&guide, answer(&first, noted("a"))).await.unwrap();
+    let second = advance(&guide, answer_request(&first, notes_inputs("a"))).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "an answer to a run of three events");
-    while log(&journal, first.run).await.len() < 500 {
+    while load_events(&journal, first.run).await.len() < 500 {
         for _ in 0..100 {
-            let look = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
-            advance(&guide, answer(&look, Inputs::default())).await.unwrap();
+            let look =
+                guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
+            advance(&guide, answer_request(&look, AttemptInputs::default())).await.unwrap();
         }
     }
     counts.take();
-    advance(&guide, answer(&first, noted("b"))).await.unwrap();
+    advance(&guide, answer_request(&first, notes_inputs("b"))).await.unwrap();
     assert_eq!(counts.take(), (2, 1), "another branch; the others are looked at for damage");
-    let blocked = advance(&guide, answer(&second, Inputs::default())).await.unwrap();
+    let blocked = advance(&guide, answer_request(&second, AttemptInputs::default())).await.unwrap();
     assert!(blocked.blocked.is_some());
     assert_eq!(counts.take(), (1, 1), "a blocked answer");
-    assert_eq!(advance(&guide, answer(&first, noted("a"))).await, Ok(second.clone()));
+    assert_eq!(
+        advance(&guide, answer_request(&first, notes_inputs("a"))).await,
+        Ok(second.clone())
+    );
     assert_eq!(counts.take(), (1, 0), "a repetition");
-    guide.look(&access(), first.run, first.node, seal()).await.unwrap();
+    guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
     assert_eq!(counts.take(), (1, 0), "a look");
-    let look = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
+    let look = guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
     counts.take();
     guide.recap(&access(), &look).await.unwrap();
     let recap = counts.take();
-    let short = start(&guide).await;
+    let short = start_three(&guide).await;
     counts.take();
     guide.recap(&access(), &short).await.unwrap();
     assert_eq!(counts.take(), recap, "a recap of a long run and of a short one");
-    guide.checkpoint(&access(), first.run, first.node, "notes", seal()).await.unwrap();
+    guide.checkpoint(&access(), first.run, first.node, "notes", render_stamp()).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "a checkpoint");
-    let fresh = library.guide(Arc::new(Tapped::new(Arc::new(journal), counts.clone())));
-    advance(&fresh, answer(&second, noted("c"))).await.unwrap();
+    let fresh =
+        library.guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal), counts.clone())));
+    advance(&fresh, answer_request(&second, notes_inputs("c"))).await.unwrap();
     assert_eq!(counts.take(), (2, 1), "the definition is not in memory");
 }

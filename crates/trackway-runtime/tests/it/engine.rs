@@ -6,13 +6,14 @@ use std::sync::{
 };
 
 use serde_json::json;
-use trackway_domain::{Inputs, Part, RunId, StateName};
+use trackway_domain::{AttemptInputs, Part, RunId, StateName};
 use trackway_ports::{PortFuture, RunFilter};
-use trackway_runtime::{Deliver, GuideError, RunAddress};
-use trackway_testkit::{Setup, Tap, World, message};
+use trackway_runtime::{DeliverRequest, GuidedRunError, RunAddress};
+use trackway_testkit::{JournalInterceptor, ProcessSetup, TestWorld, user_message};
 
-use crate::kit::{
-    Library, access, advance, answer, log, names, no_programs, output, seal, start, to_the_end,
+use crate::support::{
+    DefinitionFolder, access, advance, advance_to_end, answer_request, event_names, load_events,
+    no_programs, output_inputs, render_stamp, start_three,
 };
 
 fn address(run: RunId) -> RunAddress {
@@ -22,32 +23,38 @@ fn address(run: RunId) -> RunAddress {
 /// A canceled run takes no more answers; what was told is told again, and it can be looked at.
 #[test]
 fn a_canceled_run_is_over_and_stays_so() {
-    let (library, world) = (Library::new(), World::memory());
-    let (first, second, noted) = world.run(no_programs(), async |process| {
-        let guide = library.guide_in(&world, &process);
-        let first = start(&guide).await;
-        let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
-        let noted = guide.checkpoint(&access(), first.run, first.node, "n", seal()).await.unwrap();
+    let (library, world) = (DefinitionFolder::new(), TestWorld::with_memory_store());
+    let (first, second, noted) = world.run_to_completion(no_programs(), async |process| {
+        let guide = library.guided_runs_in(&world, &process);
+        let first = start_three(&guide).await;
+        let second =
+            advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
+        let noted =
+            guide.checkpoint(&access(), first.run, first.node, "n", render_stamp()).await.unwrap();
         let view = process.cancel(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Canceled);
         (first, second, noted)
     });
-    assert!(!noted.repeated);
-    world.run(no_programs(), async |process| {
-        let guide = library.guide_in(&world, &process);
-        let ended = GuideError::Ended { run: first.run, state: StateName::Canceled };
-        let sent = answer(&second, output(json!({ "n": 1 })));
+    assert!(!noted.is_repeat);
+    world.run_to_completion(no_programs(), async |process| {
+        let guide = library.guided_runs_in(&world, &process);
+        let ended = GuidedRunError::Ended { run: first.run, state: StateName::Canceled };
+        let sent = answer_request(&second, output_inputs(json!({ "n": 1 })));
         assert_eq!(advance(&guide, sent).await, Err(ended.clone()));
-        assert_eq!(advance(&guide, answer(&first, Inputs::default())).await, Ok(second.clone()));
-        let look = guide.look(&access(), second.run, second.node, seal()).await.unwrap();
+        assert_eq!(
+            advance(&guide, answer_request(&first, AttemptInputs::default())).await,
+            Ok(second.clone())
+        );
+        let look =
+            guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
         assert_eq!((&look.pending, look.ack), (&second.pending, None), "there is no answering it");
         let over = look.blocked.unwrap();
         assert_eq!(over.code, "run-ended");
         assert!(over.message.contains("was canceled"), "{over:?}");
-        let fresh = guide.checkpoint(&access(), first.run, first.node, "m", seal()).await;
+        let fresh = guide.checkpoint(&access(), first.run, first.node, "m", render_stamp()).await;
         assert_eq!(fresh, Err(ended.clone()));
-        let known = guide.checkpoint(&access(), first.run, first.node, "n", seal()).await;
-        assert!(known.unwrap().repeated);
+        let known = guide.checkpoint(&access(), first.run, first.node, "n", render_stamp()).await;
+        assert!(known.unwrap().is_repeat);
         assert_eq!(guide.migrate(&access(), first.run).await, Err(ended));
     });
 }
@@ -56,20 +63,21 @@ fn a_canceled_run_is_over_and_stays_so() {
 /// no row ever says that there is a program to drive.
 #[test]
 fn the_engine_never_drives_a_guided_run() {
-    let (library, world) = (Library::new(), World::memory());
-    let rows = async |process: &trackway_testkit::Process| {
-        process.runs(RunFilter::default(), None, 10).await.unwrap()
+    let (library, world) = (DefinitionFolder::new(), TestWorld::with_memory_store());
+    let rows = async |process: &trackway_testkit::TestProcess| {
+        process.list_runs(RunFilter::default(), None, 10).await.unwrap()
     };
-    let second = world.run(no_programs(), async |process| {
-        let guide = library.guide_in(&world, &process);
-        let first = start(&guide).await;
-        let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let second = world.run_to_completion(no_programs(), async |process| {
+        let guide = library.guided_runs_in(&world, &process);
+        let first = start_three(&guide).await;
+        let second =
+            advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
         let view = process.view(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Working);
-        let deliver = Deliver {
+        let deliver = DeliverRequest {
             to: address(first.run),
             session: None,
-            message: message("m1", Part::text("how is it going?")),
+            message: user_message("m1", Part::text("how is it going?")),
             question: None,
             hook: None,
         };
@@ -77,25 +85,25 @@ fn the_engine_never_drives_a_guided_run() {
         second
     });
     for _ in 0..2 {
-        world.run(no_programs(), async |process| {
+        world.run_to_completion(no_programs(), async |process| {
             process.view(&address(second.run)).await.unwrap();
             for row in rows(&process).await {
                 assert_eq!((row.state, row.runnable), (StateName::Working, false));
                 assert!(!row.parked);
             }
-            assert!(!process.faults.reached().contains(&"effect:drive"));
-            assert!(!process.faults.reached().contains(&"recovery:run"));
+            assert!(!process.faults.reached_points().contains(&"effect:drive"));
+            assert!(!process.faults.reached_points().contains(&"recovery:run"));
         });
     }
-    world.run(no_programs(), async |process| {
-        let guide = library.guide_in(&world, &process);
-        to_the_end(&guide, second.clone()).await;
+    world.run_to_completion(no_programs(), async |process| {
+        let guide = library.guided_runs_in(&world, &process);
+        advance_to_end(&guide, second.clone()).await;
         let view = process.view(&address(second.run)).await.unwrap();
         assert_eq!(view.state, StateName::Completed);
         assert_eq!(rows(&process).await[0].state, StateName::Completed);
-        let log = log(&*process.journal, second.run).await;
+        let log = load_events(&*process.journal, second.run).await;
         let told = ["opened", "attempted", "noted", "attempted", "attempted", "completed"];
-        assert_eq!(names(&log)[2..], told);
+        assert_eq!(event_names(&log)[2..], told);
     });
 }
 
@@ -103,7 +111,7 @@ fn the_engine_never_drives_a_guided_run() {
 #[derive(Debug, Default)]
 struct EventReads(AtomicUsize);
 
-impl Tap for EventReads {
+impl JournalInterceptor for EventReads {
     fn before_read(&self, run: Option<RunId>) -> PortFuture<'_, ()> {
         self.0.fetch_add(usize::from(run.is_some()), Ordering::SeqCst);
         Box::pin(std::future::ready(()))
@@ -113,34 +121,41 @@ impl Tap for EventReads {
 /// Who watches a run through the engine of the same process sees what is recorded by a guide. The engine
 /// takes it from the append, and reads nothing for it.
 #[test]
-fn a_watcher_beside_the_guide_sees_every_answer() {
-    let (library, world) = (Library::new(), World::memory());
+fn watcher_of_a_guided_run_gets_every_event() {
+    let (library, world) = (DefinitionFolder::new(), TestWorld::with_memory_store());
     let reads = Arc::new(EventReads::default());
-    world.run(Setup::from(no_programs()).tap(reads.clone()), async |process| {
-        let guide = library.guide_in(&world, &process);
-        let first = start(&guide).await;
-        let mut watch = process.watch(&address(first.run), 0).await.unwrap();
-        let mut seen = Vec::new();
-        let mut next = async |count: usize| {
-            for _ in 0..count {
-                let stored = watch.next().await.unwrap().expect("the run goes on");
-                seen.push(stored.event.name());
-            }
-            seen.clone()
-        };
-        assert_eq!(next(3).await, ["submitted", "started", "opened"]);
-        reads.0.store(0, Ordering::SeqCst);
-        // The watcher waits while the guide records.
-        let (seen, second) = tokio::join!(next(1), async {
-            tokio::task::yield_now().await;
-            advance(&guide, answer(&first, Inputs::default())).await.unwrap()
-        });
-        assert_eq!(seen.last(), Some(&"attempted"));
-        to_the_end(&guide, second).await;
-        assert_eq!(next(3).await[4..], ["attempted", "attempted", "completed"]);
-        assert_eq!(watch.next().await.unwrap(), None);
-        assert_eq!(reads.0.load(Ordering::SeqCst), 3, "the guide reads for each of three answers");
-        let view = process.view(&address(first.run)).await.unwrap();
-        assert_eq!((view.state, view.seq), (StateName::Completed, 7));
-    });
+    world.run_to_completion(
+        ProcessSetup::from(no_programs()).with_interceptor(reads.clone()),
+        async |process| {
+            let guide = library.guided_runs_in(&world, &process);
+            let first = start_three(&guide).await;
+            let mut watch = process.watch(&address(first.run), 0).await.unwrap();
+            let mut seen = Vec::new();
+            let mut next = async |count: usize| {
+                for _ in 0..count {
+                    let stored = watch.next().await.unwrap().expect("the run goes on");
+                    seen.push(stored.event.name());
+                }
+                seen.clone()
+            };
+            assert_eq!(next(3).await, ["submitted", "started", "opened"]);
+            reads.0.store(0, Ordering::SeqCst);
+            // The watcher waits while the guide records.
+            let (seen, second) = tokio::join!(next(1), async {
+                tokio::task::yield_now().await;
+                advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap()
+            });
+            assert_eq!(seen.last(), Some(&"attempted"));
+            advance_to_end(&guide, second).await;
+            assert_eq!(next(3).await[4..], ["attempted", "attempted", "completed"]);
+            assert_eq!(watch.next().await.unwrap(), None);
+            assert_eq!(
+                reads.0.load(Ordering::SeqCst),
+                3,
+                "the guide reads for each of three answers"
+            );
+            let view = process.view(&address(first.run)).await.unwrap();
+            assert_eq!((view.state, view.seq), (StateName::Completed, 7));
+        },
+    );
 }

@@ -9,7 +9,7 @@ use trackway_domain::{
     StateName, StepOutcome, Submission, Timestamp, WorkflowRef,
 };
 use trackway_runtime::{
-    Kind, Program, ProgramFuture, ProgramInfo, ReplayVerdict, RetryPolicy, Stage, replay,
+    Program, ProgramFuture, ProgramInfo, ProgramKind, ReplayVerdict, RetryPolicy, Stage, replay,
 };
 use uuid::Uuid;
 
@@ -19,12 +19,12 @@ const OTHER: RunId = RunId::new(Uuid::from_u128(3));
 
 /// Dispatches a child, sends an answer to it and to another run, and notes what it hears.
 #[derive(Debug)]
-struct Listens {
+struct ListeningProgram {
     info: ProgramInfo,
     heard: Arc<Mutex<Vec<String>>>,
 }
 
-impl Program for Listens {
+impl Program for ListeningProgram {
     fn info(&self) -> &ProgramInfo {
         &self.info
     }
@@ -37,7 +37,7 @@ impl Program for Listens {
                 heard.lock().unwrap().push(text);
             };
             let (op, run) = stage.dispatch("child", "child", Value::Null).await.unwrap();
-            note(stage.answer_of(&op).await);
+            note(stage.wait_for_first_answer(&op).await);
             assert_eq!(run, CHILD);
             for message in ["to-child", "to-other", "again"] {
                 let mut work = |_| -> futures_util::future::BoxFuture<'_, _> {
@@ -45,8 +45,8 @@ impl Program for Listens {
                 };
                 let (_, sent) = stage.step("send", RetryPolicy::default(), &mut work).await;
                 if matches!(sent, StepOutcome::Ok(_)) {
-                    let op = stage.expect_answer(&MessageId::new(message).unwrap());
-                    note(stage.answer_of(&op).await);
+                    let op = stage.expect_reply(&MessageId::new(message).unwrap());
+                    note(stage.wait_for_first_answer(&op).await);
                 }
             }
             Ok(Value::Null)
@@ -57,7 +57,7 @@ impl Program for Listens {
 fn program() -> (Arc<dyn Program>, Arc<Mutex<Vec<String>>>) {
     let info = ProgramInfo {
         name: "listens".to_owned(),
-        kind: Kind::Workflow,
+        kind: ProgramKind::Workflow,
         version: "1".to_owned(),
         description: String::new(),
         tags: Vec::new(),
@@ -71,14 +71,14 @@ fn program() -> (Arc<dyn Program>, Arc<Mutex<Vec<String>>>) {
         deadline: None,
     };
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-    (Arc::new(Listens { info, heard: heard.clone() }), heard)
+    (Arc::new(ListeningProgram { info, heard: heard.clone() }), heard)
 }
 
 fn op(name: &str) -> Op {
     name.parse().unwrap()
 }
 
-fn begin(message: Option<Message>) -> Vec<Event> {
+fn submitted_events(message: Option<Message>) -> Vec<Event> {
     let workflow = |name: &str| WorkflowRef { name: name.to_owned(), version: "1".to_owned() };
     let submission = Submission {
         run: PARENT,
@@ -106,50 +106,50 @@ fn begin(message: Option<Message>) -> Vec<Event> {
     vec![Event::Submitted(Box::new(submission)), Event::Started, started]
 }
 
-fn answered(run: RunId, reply_to: Option<&str>, text: &str) -> Event {
+fn run_answered(run: RunId, reply_to: Option<&str>, text: &str) -> Event {
     let reply_to = reply_to.map(|message| MessageId::new(message).unwrap());
-    Event::RunAnswered { run, reply_to, answer: FirstAnswer::said(vec![Part::text(text)]) }
+    Event::RunAnswered { run, reply_to, answer: FirstAnswer::from_parts(vec![Part::text(text)]) }
 }
 
 /// What the child says after its start.
-fn first() -> Event {
-    answered(CHILD, None, "first")
+fn first_answer_event() -> Event {
+    run_answered(CHILD, None, "first")
 }
 
 /// What a run says to a message.
-fn said(run: RunId, to: &str, text: &str) -> Event {
-    answered(run, Some(to), text)
+fn reply_event(run: RunId, to: &str, text: &str) -> Event {
+    run_answered(run, Some(to), text)
 }
 
-fn sent(number: u32) -> Event {
+fn reply_sent(number: u32) -> Event {
     let op = op(&format!("step:send#{number}"));
     Event::StepDone { op, outcome: StepOutcome::Ok(Value::Null) }
 }
 
-fn refused(number: u32) -> Event {
+fn reply_refused(number: u32) -> Event {
     let op = op(&format!("step:send#{number}"));
     Event::StepDone { op, outcome: StepOutcome::Err(trackway_domain::Failure::new("no")) }
 }
 
-fn ended() -> Event {
+fn child_ended() -> Event {
     let outcome = ChildOutcome { state: StateName::Completed, output: Value::Null, message: None };
     Event::ChildEnded { child: CHILD, outcome }
 }
 
-async fn heard(rest: Vec<Event>) -> Vec<String> {
+async fn received_answers(rest: Vec<Event>) -> Vec<String> {
     let (program, heard) = program();
-    let log = [begin(None), rest].concat();
-    assert_eq!(replay(&program, &log).await, ReplayVerdict::Fits);
+    let log = [submitted_events(None), rest].concat();
+    assert_eq!(replay(&program, &log).await, ReplayVerdict::Matches);
     let heard = heard.lock().unwrap();
     heard.clone()
 }
 
 /// Proves D3: the end of a child may be told before what it said first, and is not taken for it.
 #[tokio::test]
-async fn a_childs_end_is_no_answer() {
-    assert_eq!(heard(vec![first(), ended()]).await, ["first"]);
-    assert_eq!(heard(vec![ended(), first()]).await, ["first"]);
-    assert_eq!(heard(vec![ended()]).await, Vec::<String>::new());
+async fn end_of_a_child_is_not_a_first_answer() {
+    assert_eq!(received_answers(vec![first_answer_event(), child_ended()]).await, ["first"]);
+    assert_eq!(received_answers(vec![child_ended(), first_answer_event()]).await, ["first"]);
+    assert_eq!(received_answers(vec![child_ended()]).await, Vec::<String>::new());
 }
 
 /// Proves D3, D6: each answer goes to whom it belongs, also where a run said it before it was recorded
@@ -158,61 +158,73 @@ async fn a_childs_end_is_no_answer() {
 async fn answers_go_to_whoever_waits_for_them() {
     let all = ["first", "child again", "other", "other again"];
     let log = vec![
-        first(),
-        sent(0),
-        said(CHILD, "to-child", "child again"),
-        sent(1),
-        said(OTHER, "to-other", "other"),
-        sent(2),
-        said(OTHER, "again", "other again"),
+        first_answer_event(),
+        reply_sent(0),
+        reply_event(CHILD, "to-child", "child again"),
+        reply_sent(1),
+        reply_event(OTHER, "to-other", "other"),
+        reply_sent(2),
+        reply_event(OTHER, "again", "other again"),
     ];
-    assert_eq!(heard(log).await, all);
+    assert_eq!(received_answers(log).await, all);
     let log = vec![
-        first(),
-        said(CHILD, "to-child", "child again"),
-        sent(0),
-        said(OTHER, "to-other", "other"),
-        sent(1),
-        said(OTHER, "again", "other again"),
-        sent(2),
+        first_answer_event(),
+        reply_event(CHILD, "to-child", "child again"),
+        reply_sent(0),
+        reply_event(OTHER, "to-other", "other"),
+        reply_sent(1),
+        reply_event(OTHER, "again", "other again"),
+        reply_sent(2),
     ];
-    assert_eq!(heard(log).await, all, "said before it is known that it was sent");
-    let log = vec![first(), refused(0), refused(1), sent(2), said(OTHER, "again", "other again")];
-    assert_eq!(heard(log).await, ["first", "other again"], "what was not taken has no answer");
+    assert_eq!(received_answers(log).await, all, "said before it is known that it was sent");
+    let log = vec![
+        first_answer_event(),
+        reply_refused(0),
+        reply_refused(1),
+        reply_sent(2),
+        reply_event(OTHER, "again", "other again"),
+    ];
+    assert_eq!(
+        received_answers(log).await,
+        ["first", "other again"],
+        "what was not taken has no answer"
+    );
 }
 
 /// Proves D3, D6: an older answer that is told after a newer one goes to whom it belongs, and so does the
 /// newer one.
 #[tokio::test]
 async fn answers_may_be_told_in_another_order() {
-    let log = vec![said(CHILD, "to-child", "child again"), first(), sent(0)];
-    assert_eq!(heard(log).await, ["first", "child again"]);
+    let log =
+        vec![reply_event(CHILD, "to-child", "child again"), first_answer_event(), reply_sent(0)];
+    assert_eq!(received_answers(log).await, ["first", "child again"]);
     let log = vec![
-        first(),
-        sent(0),
-        said(CHILD, "to-child", "child again"),
-        said(OTHER, "again", "other again"),
-        sent(1),
-        said(OTHER, "to-other", "other"),
-        sent(2),
+        first_answer_event(),
+        reply_sent(0),
+        reply_event(CHILD, "to-child", "child again"),
+        reply_event(OTHER, "again", "other again"),
+        reply_sent(1),
+        reply_event(OTHER, "to-other", "other"),
+        reply_sent(2),
     ];
-    assert_eq!(heard(log).await, ["first", "child again", "other", "other again"]);
+    assert_eq!(received_answers(log).await, ["first", "child again", "other", "other again"]);
 }
 
 /// Proves D3: an answer that nobody has asked for yet does not make a log unfit.
 #[tokio::test]
-async fn an_early_answer_fits() {
-    let log = vec![first(), said(CHILD, "to-child", "child again")];
-    assert_eq!(heard(log).await, ["first"]);
+async fn early_answer_matches_replay() {
+    let log = vec![first_answer_event(), reply_event(CHILD, "to-child", "child again")];
+    assert_eq!(received_answers(log).await, ["first"]);
 }
 
 /// Proves L17: a child that was started with a message is not waited for, and its first word is not an
 /// answer to its start.
 #[tokio::test]
-async fn a_child_that_is_told_of_at_its_start_owes_no_answer() {
+async fn child_started_with_a_message_owes_no_first_answer() {
     let (program, heard) = program();
     let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, Vec::new());
-    let log = [begin(Some(message)), vec![said(CHILD, "to-child", "later")]].concat();
-    assert_eq!(replay(&program, &log).await, ReplayVerdict::Fits);
+    let log =
+        [submitted_events(Some(message)), vec![reply_event(CHILD, "to-child", "later")]].concat();
+    assert_eq!(replay(&program, &log).await, ReplayVerdict::Matches);
     assert_eq!(*heard.lock().unwrap(), Vec::<String>::new());
 }

@@ -2,60 +2,70 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Access, Caller, Event, Guided, Inputs, SessionId, StateName, Timestamp};
+use trackway_domain::{
+    Access, AttemptInputs, Caller, Event, GuidedEvent, SessionId, StateName, Timestamp,
+};
 use trackway_ports::{Append, Journal as _, RunFilter, RunRow};
-use trackway_runtime::GuideError;
+use trackway_runtime::GuidedRunError;
 use trackway_testkit::MemoryJournal;
 
-use crate::kit::{Library, access, advance, answer, log, names, seal, start};
+use crate::support::{
+    DefinitionFolder, access, advance, answer_request, event_names, load_events, render_stamp,
+    start_three,
+};
 
 /// Proves T14: notes advance nothing, and the same notes are recorded once.
 #[tokio::test]
 async fn notes_on_a_node_are_recorded_once() {
-    let (library, journal) = (Library::new(), MemoryJournal::new());
-    let guide = library.guide(Arc::new(journal.clone()));
-    let first = start(&guide).await;
+    let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
+    let guide = library.guided_runs(Arc::new(journal.clone()));
+    let first = start_three(&guide).await;
     let note = async |text: &str| {
-        guide.checkpoint(&access(), first.run, first.node, text, seal()).await.unwrap()
+        guide.checkpoint(&access(), first.run, first.node, text, render_stamp()).await.unwrap()
     };
     let noted = note("half way").await;
-    assert!(!noted.repeated);
-    assert_eq!((noted.position.node, &noted.position.pending), (first.node, &first.pending));
-    assert!(note("half way").await.repeated);
-    assert!(!note("further").await.repeated);
-    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
-    let elsewhere = guide.checkpoint(&access(), first.run, second.node, "half way", seal()).await;
-    assert!(!elsewhere.unwrap().repeated, "another node");
-    let log = log(&journal, first.run).await;
-    assert_eq!(names(&log)[3..], ["checkpointed", "checkpointed", "attempted", "checkpointed"]);
-    let reopened = library.guide(Arc::new(journal.reopen()));
-    let again = reopened.checkpoint(&access(), first.run, first.node, "half way", seal()).await;
-    assert!(again.unwrap().repeated);
+    assert!(!noted.is_repeat);
+    assert_eq!((noted.view.node, &noted.view.pending), (first.node, &first.pending));
+    assert!(note("half way").await.is_repeat);
+    assert!(!note("further").await.is_repeat);
+    let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
+    let elsewhere =
+        guide.checkpoint(&access(), first.run, second.node, "half way", render_stamp()).await;
+    assert!(!elsewhere.unwrap().is_repeat, "another node");
+    let log = load_events(&journal, first.run).await;
+    assert_eq!(
+        event_names(&log)[3..],
+        ["checkpointed", "checkpointed", "attempted", "checkpointed"]
+    );
+    let reopened = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
+    let again =
+        reopened.checkpoint(&access(), first.run, first.node, "half way", render_stamp()).await;
+    assert!(again.unwrap().is_repeat);
 }
 
 /// Proves T14: a session's own notes are in one log of the caller's own, which is complete.
 #[tokio::test]
 async fn notes_on_a_session_need_no_run() {
-    let (library, journal) = (Library::new(), MemoryJournal::new());
-    let guide = library.guide(Arc::new(journal.clone()));
+    let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
+    let guide = library.guided_runs(Arc::new(journal.clone()));
     let session = SessionId::new("ACE-7").unwrap();
-    let eve = Access::own(Caller::new("local", "eve"));
+    let eve = Access::own_only(Caller::new("local", "eve"));
     for number in 0..20 {
         let note = format!("note {number}");
         assert_eq!(guide.checkpoint_session(&access(), &session, &note).await, Ok(false));
         assert_eq!(guide.checkpoint_session(&access(), &session, &note).await, Ok(true));
     }
     assert_eq!(guide.checkpoint_session(&eve, &session, "note 0").await, Ok(false));
-    let rows = journal.runs(RunFilter::default(), None, 10).await.unwrap();
+    let rows = journal.list_runs(RunFilter::default(), None, 10).await.unwrap();
     assert_eq!(rows.len(), 2, "one for each caller");
     for row in rows {
         assert_eq!((row.state, row.runnable), (StateName::Completed, false));
         assert_eq!((row.workflow.name.as_str(), &row.session), ("session-notes", &session));
-        let log = log(&journal, row.id).await;
-        assert_eq!(names(&log)[..3], ["submitted", "started", "completed"]);
+        let log = load_events(&journal, row.id).await;
+        assert_eq!(event_names(&log)[..3], ["submitted", "started", "completed"]);
         let noted = |event: &&Event| match event {
             Event::Guided(guided) => {
-                matches!(&**guided, Guided::Checkpointed(note) if note.node.is_none())
+                matches!(&**guided, GuidedEvent::Checkpointed(note) if note.node.is_none())
             }
             _ => false,
         };
@@ -68,12 +78,12 @@ async fn notes_on_a_session_need_no_run() {
 /// no notebook.
 #[tokio::test]
 async fn notes_on_a_session_go_nowhere_else() {
-    let library = Library::new();
+    let library = DefinitionFolder::new();
     let session = SessionId::new("ACE-7").unwrap();
     let origin = MemoryJournal::new();
-    let guide = library.guide(Arc::new(origin.clone()));
+    let guide = library.guided_runs(Arc::new(origin.clone()));
     guide.checkpoint_session(&access(), &session, "mine").await.unwrap();
-    let row = origin.runs(RunFilter::default(), None, 1).await.unwrap().remove(0);
+    let row = origin.list_runs(RunFilter::default(), None, 1).await.unwrap().remove(0);
     let mut renamed = row.workflow.clone();
     renamed.name = "review".to_owned();
     for other in [
@@ -86,9 +96,9 @@ async fn notes_on_a_session_go_nowhere_else() {
         append.events = vec![Event::Started];
         append.row = Some(other);
         journal.append_all(vec![append]).await.unwrap();
-        let guide = library.guide(Arc::new(journal.clone()));
+        let guide = library.guided_runs(Arc::new(journal.clone()));
         let refused = guide.checkpoint_session(&access(), &session, "mine").await;
-        assert_eq!(refused, Err(GuideError::UnknownRun { run: row.id }));
-        assert_eq!(log(&journal, row.id).await.len(), 1);
+        assert_eq!(refused, Err(GuidedRunError::UnknownRun { run: row.id }));
+        assert_eq!(load_events(&journal, row.id).await.len(), 1);
     }
 }

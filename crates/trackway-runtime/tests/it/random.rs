@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use trackway_domain::AckId;
-use trackway_ports::{Ids, Journal};
-use trackway_runtime::{Advance, Advanced, Consent, Guide};
+use trackway_ports::{IdSource, Journal};
+use trackway_runtime::{AdvanceRequest, AdvanceResponse, Consent, GuidedRuns};
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{CountingIds, MemoryJournal};
 
-use self::model::{Came, Model};
-use crate::kit::{Library, access, answer_at, fitting, noted, seal, start};
+use self::model::{AdvanceResult, Model};
+use crate::support::{
+    DefinitionFolder, access, answer_request_at, notes_inputs, render_stamp, start_three,
+    valid_inputs,
+};
 
 /// One call. Numbers choose among what there is, whatever there is.
 #[derive(Debug, Clone)]
@@ -72,25 +75,25 @@ enum Store {
 impl Store {
     fn open(&self) -> Arc<dyn Journal> {
         match self {
-            Self::Memory(memory) => Arc::new(memory.reopen()),
+            Self::Memory(memory) => Arc::new(memory.reopen_as_next_process()),
             Self::Sqlite(folder) => Arc::new(SqliteJournal::open(folder.path()).unwrap()),
         }
     }
 }
 
 /// Two processes on one store, and what they are held against.
-struct Play {
-    library: Library,
+struct Simulation {
+    library: DefinitionFolder,
     store: Store,
     ids: Arc<CountingIds>,
     journals: [Arc<dyn Journal>; 2],
-    guides: [Guide; 2],
+    guides: [GuidedRuns; 2],
     model: Model,
 }
 
-impl Play {
+impl Simulation {
     fn new(store: Store) -> Self {
-        let (library, ids) = (Library::new(), Arc::new(CountingIds::new()));
+        let (library, ids) = (DefinitionFolder::new(), Arc::new(CountingIds::new()));
         let journals = [store.open(), store.open()];
         let guides = guides(&library, &journals, &ids);
         Self { library, store, ids, journals, guides, model: Model::default() }
@@ -108,48 +111,50 @@ impl Play {
         let guide = self.guides[process].clone();
         match call {
             Call::Crash => self.crash().await,
-            Call::Start => self.model.started(&start(&guide).await),
+            Call::Start => self.model.on_started(&start_three(&guide).await),
             Call::Look { run, node } => {
-                let Some((run, node)) = self.model.pick(run, node) else { return };
+                let Some((run, node)) = self.model.pick_node(run, node) else { return };
                 let look = self.model.node(run, node);
-                let seen = guide.look(&access(), look.run, look.id, seal()).await.unwrap();
-                self.model.looked(run, node, &seen);
+                let seen =
+                    guide.inspect_node(&access(), look.run, look.id, render_stamp()).await.unwrap();
+                self.model.on_inspected(run, node, &seen);
             }
             Call::Note { run, node, text } => {
-                let Some((run, node)) = self.model.pick(run, node) else { return };
+                let Some((run, node)) = self.model.pick_node(run, node) else { return };
                 let (at, text) = (self.model.node(run, node), format!("note {text}"));
-                let noted = guide.checkpoint(&access(), at.run, at.id, &text, seal()).await;
+                let noted = guide.checkpoint(&access(), at.run, at.id, &text, render_stamp()).await;
                 let noted = noted.unwrap();
-                self.model.noted(run, node, text, noted.repeated);
+                self.model.on_checkpoint(run, node, text, noted.is_repeat);
             }
             Call::Again { run, answer } => {
-                let Some((sent, told)) = self.model.answered(run, answer) else { return };
+                let Some((sent, told)) = self.model.find_answer(run, answer) else { return };
                 // Whatever the door knows of a person's agreement: a repetition asks nobody.
-                let sent = Advance { consent: Consent::ToBeAsked, ..sent };
+                let sent = AdvanceRequest { consent: Consent::NotAskedYet, ..sent };
                 let again = guide.advance(&access(), sent).await;
-                assert_eq!(again, Ok(Advanced::Position(Box::new(told))));
+                assert_eq!(again, Ok(AdvanceResponse::Node(Box::new(told))));
             }
             Call::Advance { run, node, ack, inputs, consent } => {
-                let Some((run, node)) = self.model.pick(run, node) else { return };
+                let Some((run, node)) = self.model.pick_node(run, node) else { return };
                 let at = self.model.node(run, node);
                 let Some(ack) = self.ack(run, node, ack) else { return };
                 let inputs = match inputs {
                     // The second step takes no answer without an output.
-                    0 => noted("no output"),
-                    number => fitting(&at.shown, number),
+                    0 => notes_inputs("no output"),
+                    number => valid_inputs(&at.shown, number),
                 };
                 let consent = match consent {
-                    0 => Consent::ToBeAsked,
-                    1 => Consent::Given(false),
-                    2 => Consent::Given(true),
+                    0 => Consent::NotAskedYet,
+                    1 => Consent::Answered(false),
+                    2 => Consent::Answered(true),
                     _ => Consent::Implied,
                 };
-                let sent = Advance { consent, ..answer_at(at.run, at.id, ack, inputs) };
+                let sent =
+                    AdvanceRequest { consent, ..answer_request_at(at.run, at.id, ack, inputs) };
                 let came = match guide.advance(&access(), sent.clone()).await.unwrap() {
-                    Advanced::AskFirst(_) => Came::AskedFirst,
-                    Advanced::Position(position) => Came::Told(position),
+                    AdvanceResponse::ConsentNeeded(_) => AdvanceResult::AskedFirst,
+                    AdvanceResponse::Node(position) => AdvanceResult::Told(position),
                 };
-                self.model.advanced(run, node, sent, came);
+                self.model.on_advanced(run, node, sent, came);
             }
         }
     }
@@ -159,28 +164,28 @@ impl Play {
         let at = self.model.node(run, node);
         at.shown.ack?;
         let offered = ack.and_then(|ack| at.acks.get(ack % at.acks.len().max(1)));
-        Some(offered.copied().unwrap_or_else(|| AckId::new(self.ids.uuid())))
+        Some(offered.copied().unwrap_or_else(|| AckId::new(self.ids.new_uuid())))
     }
 }
 
 fn guides(
-    library: &Library,
+    library: &DefinitionFolder,
     journals: &[Arc<dyn Journal>; 2],
     ids: &Arc<CountingIds>,
-) -> [Guide; 2] {
-    [0, 1].map(|index: usize| library.guide_with(journals[index].clone(), ids.clone()))
+) -> [GuidedRuns; 2] {
+    [0, 1].map(|index: usize| library.guided_runs_with_ids(journals[index].clone(), ids.clone()))
 }
 
-fn play(store: Store, calls: Vec<(usize, Call)>) {
+fn run_simulation(store: Store, calls: Vec<(usize, Call)>) {
     let thread = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     thread.block_on(async {
-        let mut play = Play::new(store);
-        play.model.started(&start(&play.guides[0]).await);
+        let mut play = Simulation::new(store);
+        play.model.on_started(&start_three(&play.guides[0]).await);
         for (process, call) in calls {
             play.call(process, call).await;
         }
         play.crash().await;
-        play.model.judge(&play.guides[0], &*play.journals[1]).await;
+        play.model.check_store(&play.guides[0], &*play.journals[1]).await;
         for journal in &play.journals {
             journal.close().await;
         }
@@ -188,7 +193,7 @@ fn play(store: Store, calls: Vec<(usize, Call)>) {
 }
 
 /// The same cases every time, unless a seed is given: a failure is a number.
-fn seeded(cases: u32) -> ProptestConfig {
+fn seeded_config(cases: u32) -> ProptestConfig {
     let mut config =
         ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {
@@ -198,21 +203,21 @@ fn seeded(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(seeded(256))]
+    #![proptest_config(seeded_config(256))]
 
     /// Proves T4, T6, T12, T14.
     #[test]
-    fn any_order_of_calls_goes_where_the_model_goes(calls in calls()) {
-        play(Store::Memory(MemoryJournal::new()), calls);
+    fn calls_in_any_order_match_the_model(calls in calls()) {
+        run_simulation(Store::Memory(MemoryJournal::new()), calls);
     }
 }
 
 proptest! {
-    #![proptest_config(seeded(16))]
+    #![proptest_config(seeded_config(16))]
 
     /// Proves T4, T6, T12, T14: on disk, with two journals on one folder that are closed and opened again.
     #[test]
-    fn and_on_disk_too(calls in calls()) {
-        play(Store::Sqlite(tempfile::tempdir().unwrap()), calls);
+    fn calls_on_disk_match_the_model(calls in calls()) {
+        run_simulation(Store::Sqlite(tempfile::tempdir().unwrap()), calls);
     }
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::source::fenced;
+use super::embedding::wrap_in_code_fence;
 
 /// Nothing worth a line of its own.
-pub(super) fn is_empty(value: &Value) -> bool {
+pub(super) fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Object(fields) => fields.is_empty(),
@@ -16,51 +16,52 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// A value as it was sent.
-pub(super) fn block(value: &Value) -> String {
-    fenced(&format!("{value:#}"), "json")
+pub(super) fn format_json_block(value: &Value) -> String {
+    wrap_in_code_fence(&format!("{value:#}"), "json")
 }
 
 /// The text of a value that is one.
-pub(super) fn text(value: &Value) -> &str {
+pub(super) fn as_text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-pub(super) fn document(value: &Value) -> String {
+pub(super) fn format_document_value(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
-            let rows = fields.iter().map(|(field, value)| vec![cell_text(field), cell(value)]);
-            table(&["Field".to_owned(), "Value".to_owned()], rows)
+            let rows =
+                fields.iter().map(|(field, value)| vec![escape_cell(field), format_cell(value)]);
+            format_table(&["Field".to_owned(), "Value".to_owned()], rows)
         }
         Value::Array(items) if items.is_empty() => "(empty)".to_owned(),
-        Value::Array(items) => match objects(items) {
-            Some(rows) => rows_table(&rows),
-            None => items.iter().map(item).collect(),
+        Value::Array(items) => match as_non_empty_objects(items) {
+            Some(rows) => format_rows_table(&rows),
+            None => items.iter().map(format_list_item).collect(),
         },
-        other => plain(other),
+        other => format_plain(other),
     }
 }
 
 /// The items, where all of them have fields.
-fn objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
+fn as_non_empty_objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
     items.iter().map(|item| item.as_object().filter(|fields| !fields.is_empty())).collect()
 }
 
 /// One column per field, in the order in which fields first appear.
-fn rows_table(rows: &[&Map<String, Value>]) -> String {
+fn format_rows_table(rows: &[&Map<String, Value>]) -> String {
     let mut columns: Vec<&String> = Vec::new();
     for field in rows.iter().flat_map(|row| row.keys()) {
         if !columns.contains(&field) {
             columns.push(field);
         }
     }
-    let head: Vec<String> = columns.iter().map(|column| cell_text(column)).collect();
+    let head: Vec<String> = columns.iter().map(|column| escape_cell(column)).collect();
     let cells = |row: &&Map<String, Value>| -> Vec<String> {
-        columns.iter().map(|column| row.get(*column).map(cell).unwrap_or_default()).collect()
+        columns.iter().map(|column| row.get(*column).map(format_cell).unwrap_or_default()).collect()
     };
-    table(&head, rows.iter().map(cells))
+    format_table(&head, rows.iter().map(cells))
 }
 
-fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
+fn format_table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut text = line(head);
     text.push_str(&line(&vec!["---".to_owned(); head.len()]));
@@ -68,18 +69,18 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
     text
 }
 
-fn item(value: &Value) -> String {
+fn format_list_item(value: &Value) -> String {
     // Lines after the first stay inside the item.
-    format!("- {}\n", plain(value).replace('\n', "\n  "))
+    format!("- {}\n", format_plain(value).replace('\n', "\n  "))
 }
 
-fn cell(value: &Value) -> String {
-    cell_text(&plain(value))
+fn format_cell(value: &Value) -> String {
+    escape_cell(&format_plain(value))
 }
 
 /// Text that ends neither its cell nor its row. Backslashes right before a bar are doubled with it:
 /// one of them would otherwise take away the mark that keeps the bar inside.
-fn cell_text(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     let mut slashes = 0;
     for letter in text.chars() {
@@ -92,7 +93,7 @@ fn cell_text(text: &str) -> String {
     cell.lines().collect::<Vec<_>>().join("<br>")
 }
 
-fn plain(value: &Value) -> String {
+fn format_plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

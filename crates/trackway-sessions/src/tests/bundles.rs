@@ -2,59 +2,64 @@
 
 use serde_json::Value;
 use trackway_domain::{Caller, Code};
-use trackway_testkit::{Trail, runs_to_drive};
+use trackway_testkit::{GuidedRunBuilder, list_runs_to_drive};
 
-use super::kit::{Place, ticket};
-use crate::{BadBundle, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint};
+use super::session_store::{SessionStore, ticket_session};
+use crate::{BundleError, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint};
 
-async fn refusal(place: &Place, file: &[u8]) -> BadBundle {
-    match place.sessions().import(file, None).await {
+async fn import_error(place: &SessionStore, file: &[u8]) -> BundleError {
+    match place.sessions().import_bundle(file, None).await {
         Err(SessionsError::Bundle(why)) => why,
         other => panic!("{other:?}"),
     }
 }
 
-async fn seen(place: &Place) -> (SessionDetail, SessionGraph, String) {
-    let view = place.sessions().view(&ticket()).await.unwrap();
-    let page = place.sessions().markdown(&ticket()).await.unwrap();
+async fn session_snapshot(place: &SessionStore) -> (SessionDetail, SessionGraph, String) {
+    let view = place.sessions().load_session(&ticket_session()).await.unwrap();
+    let page = place.sessions().render_session_markdown(&ticket_session()).await.unwrap();
     (SessionDetail::from(&view), SessionGraph::from(&view), page)
 }
 
 /// Proves T16.
 #[tokio::test]
 async fn an_import_gives_the_same_lineage_and_documents() {
-    let (origin, other) = (Place::with_session().await, Place::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await;
     assert_eq!(bundle, origin.bundle().await, "the same session gives the same file");
-    let done = other.sessions().import(bundle.as_bytes(), None).await.unwrap();
+    let done = other.sessions().import_bundle(bundle.as_bytes(), None).await.unwrap();
     assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
     assert_eq!(done.signed_by, fingerprint(&origin.public_key()));
-    assert_eq!(seen(&other).await, seen(&origin).await);
-    let pinned = Trail::guided(1, "ticket-7", "review").append().pins.remove(0);
-    assert_eq!(other.journal.pinned(pinned.hash).await.unwrap(), Some(pinned.body));
+    assert_eq!(session_snapshot(&other).await, session_snapshot(&origin).await);
+    let pinned =
+        GuidedRunBuilder::new_guided_run(1, "ticket-7", "review").to_append().pins.remove(0);
+    assert_eq!(other.journal.find_definition(pinned.hash).await.unwrap(), Some(pinned.body));
     // Nothing in the new folder is driven, and a node is found as if it had been made there.
-    assert!(runs_to_drive(&*other.journal).await.is_empty());
-    let trail = &super::kit::trails()[0];
-    let node = other.journal.node(trail.run(), trail.node_id("c")).await.unwrap().unwrap();
-    assert_eq!(node.branches, 1);
+    assert!(list_runs_to_drive(&*other.journal).await.is_empty());
+    let trail = &super::session_store::sample_histories()[0];
+    let node = other.journal.find_node(trail.run_id(), trail.node_id("c")).await.unwrap().unwrap();
+    assert_eq!(node.branch_count, 1);
 
-    let again = other.sessions().import(bundle.as_bytes(), None).await.unwrap();
+    let again = other.sessions().import_bundle(bundle.as_bytes(), None).await.unwrap();
     assert_eq!((again.imported.len(), again.skipped.len()), (0, 3), "twice is fine");
     let onwards = other.bundle().await;
-    let third = Place::empty();
-    third.sessions().import(onwards.as_bytes(), None).await.unwrap();
-    assert_eq!(seen(&third).await, seen(&origin).await, "and so is a third folder");
+    let third = SessionStore::empty();
+    third.sessions().import_bundle(onwards.as_bytes(), None).await.unwrap();
+    assert_eq!(
+        session_snapshot(&third).await,
+        session_snapshot(&origin).await,
+        "and so is a third folder"
+    );
 }
 
 /// Proves T16: nothing that could be used to go on elsewhere leaves the folder.
 #[tokio::test]
 async fn a_bundle_holds_no_tokens_and_no_keys() {
-    let place = Place::with_session().await;
+    let place = SessionStore::with_session().await;
     let bundle = place.bundle().await;
     let keys = std::fs::read_to_string(place.folder.path().join("token-keys.json")).unwrap();
     let keys: Value = serde_json::from_str(&keys).unwrap();
     let mut secrets = Vec::new();
-    collect(&keys, &mut secrets);
+    collect_long_strings(&keys, &mut secrets);
     assert!(secrets.len() >= 2, "{keys}");
     for secret in secrets {
         assert!(!bundle.contains(&secret), "a key is in the bundle");
@@ -65,11 +70,11 @@ async fn a_bundle_holds_no_tokens_and_no_keys() {
 }
 
 /// Every long text in a value.
-fn collect(value: &Value, found: &mut Vec<String>) {
+fn collect_long_strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if text.len() >= 32 => found.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-        Value::Object(fields) => fields.values().for_each(|item| collect(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_long_strings(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| collect_long_strings(item, found)),
         _ => {}
     }
 }
@@ -77,7 +82,7 @@ fn collect(value: &Value, found: &mut Vec<String>) {
 /// Proves T16: whichever byte is another one, the bundle is refused and nothing is written.
 #[tokio::test]
 async fn a_flipped_byte_anywhere_is_refused() {
-    let (origin, other) = (Place::with_session().await, Place::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await.into_bytes();
     // A step that is no multiple of anything in the file, and all of its end, where the signature is.
     let places = (0..bundle.len()).step_by(7).chain(bundle.len() - 400..bundle.len());
@@ -85,7 +90,7 @@ async fn a_flipped_byte_anywhere_is_refused() {
         for flip in [0x01, 0x20, 0x80] {
             let mut damaged = bundle.clone();
             damaged[place] ^= flip;
-            let outcome = other.sessions().import(&damaged, None).await;
+            let outcome = other.sessions().import_bundle(&damaged, None).await;
             assert!(
                 matches!(outcome, Err(SessionsError::Bundle(_))),
                 "byte {place} ^ {flip:#x}: {outcome:?}"
@@ -93,40 +98,42 @@ async fn a_flipped_byte_anywhere_is_refused() {
         }
     }
     for length in (0..bundle.len()).step_by(101) {
-        refusal(&other, &bundle[..length]).await;
+        import_error(&other, &bundle[..length]).await;
     }
-    assert!(other.sessions().list(10).await.unwrap().is_empty());
+    assert!(other.sessions().list_sessions(10).await.unwrap().is_empty());
 }
 
 /// Proves T16: the reason says what is wrong.
 #[tokio::test]
 async fn a_refusal_says_why() {
-    let (origin, other) = (Place::with_session().await, Place::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await;
-    let not_one = |why: BadBundle| assert!(matches!(why, BadBundle::NotABundle { .. }), "{why}");
-    not_one(refusal(&other, b"").await);
-    not_one(refusal(&other, b"{}").await);
-    not_one(refusal(&other, b"\xff\xfe").await);
-    not_one(refusal(&other, b"[1]").await);
+    let not_one =
+        |why: BundleError| assert!(matches!(why, BundleError::NotABundle { .. }), "{why}");
+    not_one(import_error(&other, b"").await);
+    not_one(import_error(&other, b"{}").await);
+    not_one(import_error(&other, b"\xff\xfe").await);
+    not_one(import_error(&other, b"[1]").await);
     let newer = bundle.replacen("\"trackway-session\": 1", "\"trackway-session\": 2", 1);
-    assert_eq!(refusal(&other, newer.as_bytes()).await, BadBundle::Version { found: 2 });
+    assert_eq!(import_error(&other, newer.as_bytes()).await, BundleError::Version { found: 2 });
     let compact = serde_json::from_str::<Value>(&bundle).unwrap().to_string();
-    assert_eq!(refusal(&other, compact.as_bytes()).await, BadBundle::Rewritten);
+    assert_eq!(import_error(&other, compact.as_bytes()).await, BundleError::Rewritten);
     let changed = bundle.replacen("second way", "another way", 1);
-    assert_eq!(refusal(&other, changed.as_bytes()).await, BadBundle::Changed);
+    assert_eq!(import_error(&other, changed.as_bytes()).await, BundleError::DigestMismatch);
     let (mine, theirs) = (origin.public_key(), other.public_key());
     let hex = |key: [u8; 32]| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let claimed = bundle.replacen(&hex(mine), &hex(theirs), 1);
-    assert_eq!(refusal(&other, claimed.as_bytes()).await, BadBundle::Signature);
+    assert_eq!(import_error(&other, claimed.as_bytes()).await, BundleError::Signature);
     for signer in [hex(theirs), fingerprint(&theirs)] {
         let signer = signer.parse().unwrap();
-        let refused = other.sessions().import(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
+        let refused =
+            other.sessions().import_bundle(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
         assert_eq!(refused.code(), Code::BadBundle);
         assert!(refused.to_string().contains(&fingerprint(&mine)), "{refused}");
     }
     for signer in [hex(mine), fingerprint(&mine)] {
         let signer = signer.parse().unwrap();
-        other.sessions().import(bundle.as_bytes(), Some(&signer)).await.unwrap();
+        other.sessions().import_bundle(bundle.as_bytes(), Some(&signer)).await.unwrap();
     }
 }
 
@@ -135,8 +142,8 @@ async fn a_refusal_says_why() {
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
     use crate::bundle::{Bundle, BundledDefinition, BundledEvent};
     type Change = fn(&mut Bundle);
-    let (origin, other) = (Place::with_session().await, Place::empty());
-    let good = Bundle::open(origin.bundle().await.as_bytes(), None).unwrap();
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let good = Bundle::parse_and_verify(origin.bundle().await.as_bytes(), None).unwrap();
     let changes: Vec<(&str, Change)> = vec![
         ("no runs", |bundle| bundle.runs.clear()),
         ("no events", |bundle| bundle.runs[0].events.clear()),
@@ -167,7 +174,7 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
         ("no definition", |bundle| bundle.definitions.clear()),
         ("a definition too many", |bundle| {
             let body = "{}".to_owned();
-            let hash = crate::bundle::hash(body.as_bytes());
+            let hash = crate::bundle::sha256_name(body.as_bytes());
             bundle.definitions.push(BundledDefinition { hash, body });
         }),
     ];
@@ -175,55 +182,58 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
         let mut bad = good.clone();
         change(&mut bad);
         let Bundle { session_id, runs, definitions, .. } = bad;
-        let text = Bundle::sealed(session_id, runs, definitions, origin.public_key(), |bytes| {
-            origin.sign(bytes)
-        })
-        .to_text();
-        let outcome = other.sessions().import(text.as_bytes(), None).await;
+        let text =
+            Bundle::new_signed(session_id, runs, definitions, origin.public_key(), |bytes| {
+                origin.sign(bytes)
+            })
+            .to_text();
+        let outcome = other.sessions().import_bundle(text.as_bytes(), None).await;
         assert!(matches!(outcome, Err(SessionsError::Bundle(_))), "{case}: {outcome:?}");
     }
-    assert!(other.sessions().list(10).await.unwrap().is_empty());
+    assert!(other.sessions().list_sessions(10).await.unwrap().is_empty());
 }
 
 /// Proves T16: a run of the same id with another content is not overwritten, nor another caller's.
 #[tokio::test]
 async fn a_run_that_is_here_with_another_content_is_refused() {
-    let (origin, other) = (Place::with_session().await, Place::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await;
-    let own = Trail::guided(2, "ticket-7", "deploy").open("a").advance("a", "b");
-    own.write(&*other.journal).await;
-    let why = refusal(&other, bundle.as_bytes()).await;
+    let own = GuidedRunBuilder::new_guided_run(2, "ticket-7", "deploy")
+        .open_node("a")
+        .advance_node("a", "b");
+    own.append_to_journal(&*other.journal).await;
+    let why = import_error(&other, bundle.as_bytes()).await;
     assert_eq!(
         why.to_string(),
-        format!("{} cannot be taken: it is here already with another content", own.run())
+        format!("{} cannot be taken: it is here already with another content", own.run_id())
     );
-    let view = other.sessions().view(&ticket()).await.unwrap();
+    let view = other.sessions().load_session(&ticket_session()).await.unwrap();
     assert_eq!(view.runs.len(), 1, "nothing of it was taken");
 
-    let taken = Place::with_session().await;
-    let ada = taken.of(Caller::new("acme", "ada"));
-    let refused = ada.import(bundle.as_bytes(), None).await.unwrap_err();
+    let taken = SessionStore::with_session().await;
+    let ada = taken.reader_for(Caller::new("acme", "ada"));
+    let refused = ada.import_bundle(bundle.as_bytes(), None).await.unwrap_err();
     assert!(refused.to_string().contains("another caller"), "{refused}");
 }
 
 /// Proves T16: a session becomes the session of whoever imports it.
 #[tokio::test]
 async fn an_import_belongs_to_its_caller() {
-    let (origin, other) = (Place::with_session().await, Place::empty());
-    let ada = other.of(Caller::new("acme", "ada"));
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let ada = other.reader_for(Caller::new("acme", "ada"));
     let bundle = origin.bundle().await;
-    ada.import(bundle.as_bytes(), None).await.unwrap();
-    assert_eq!(ada.view(&ticket()).await.unwrap().runs.len(), 2);
-    assert!(other.sessions().view(&ticket()).await.is_err());
-    assert_eq!(ada.import(bundle.as_bytes(), None).await.unwrap().skipped.len(), 3);
+    ada.import_bundle(bundle.as_bytes(), None).await.unwrap();
+    assert_eq!(ada.load_session(&ticket_session()).await.unwrap().runs.len(), 2);
+    assert!(other.sessions().load_session(&ticket_session()).await.is_err());
+    assert_eq!(ada.import_bundle(bundle.as_bytes(), None).await.unwrap().skipped.len(), 3);
 }
 
 /// Ends the store's writer at one point.
 #[derive(Debug)]
-struct DieAt(&'static str);
+struct PanicAt(&'static str);
 
-impl trackway_ports::Faults for DieAt {
-    fn reach(&self, point: &'static str) {
+impl trackway_ports::FaultInjector for PanicAt {
+    fn reach_point(&self, point: &'static str) {
         assert!(point != self.0, "as told");
     }
 }
@@ -232,25 +242,25 @@ impl trackway_ports::Faults for DieAt {
 /// gives the whole.
 #[tokio::test]
 async fn a_session_is_imported_whole_or_not_at_all() {
-    let place = Place::with_session().await;
+    let place = SessionStore::with_session().await;
     let bundle = place.bundle().await;
-    let page = place.sessions().markdown(&ticket()).await.unwrap();
+    let page = place.sessions().render_session_markdown(&ticket_session()).await.unwrap();
     for (point, skipped) in [("store:before-commit", 0), ("store:after-commit", 3)] {
         let folder = tempfile::tempdir().unwrap();
-        let options = trackway_sqlite::Options {
-            faults: std::sync::Arc::new(DieAt(point)),
+        let options = trackway_sqlite::SqliteOptions {
+            faults: std::sync::Arc::new(PanicAt(point)),
             ..Default::default()
         };
         let dying = trackway_sqlite::SqliteJournal::open_with(folder.path(), options).unwrap();
-        let reader = SessionsReader::local(std::sync::Arc::new(dying));
-        reader.import(bundle.as_bytes(), None).await.unwrap_err();
+        let reader = SessionsReader::for_local_caller(std::sync::Arc::new(dying));
+        reader.import_bundle(bundle.as_bytes(), None).await.unwrap_err();
         reader.journal.close().await;
 
         let next = trackway_sqlite::SqliteJournal::open(folder.path()).unwrap();
-        let reader = SessionsReader::local(std::sync::Arc::new(next));
-        assert_eq!(reader.view(&ticket()).await.is_ok(), skipped > 0, "{point}");
-        let done = reader.import(bundle.as_bytes(), None).await.unwrap();
+        let reader = SessionsReader::for_local_caller(std::sync::Arc::new(next));
+        assert_eq!(reader.load_session(&ticket_session()).await.is_ok(), skipped > 0, "{point}");
+        let done = reader.import_bundle(bundle.as_bytes(), None).await.unwrap();
         assert_eq!((done.imported.len(), done.skipped.len()), (3 - skipped, skipped), "{point}");
-        assert_eq!(reader.markdown(&ticket()).await.unwrap(), page);
+        assert_eq!(reader.render_session_markdown(&ticket_session()).await.unwrap(), page);
     }
 }

@@ -2,23 +2,23 @@
 
 use serde_json::{Value, json};
 use trackway_domain::{Caller, Code, SessionId};
-use trackway_testkit::Trail;
+use trackway_testkit::GuidedRunBuilder;
 
-use super::kit::{Place, ticket};
+use super::session_store::{SessionStore, ticket_session};
 use crate::{SessionDetail, SessionGraph, SessionsError};
 
 /// Proves T11 and T13: the shapes that programs rely on.
 #[tokio::test]
 async fn a_session_has_runs_and_documents_and_a_graph() {
-    let place = Place::with_session().await;
-    let list = serde_json::to_value(place.sessions().list(10).await.unwrap()).unwrap();
+    let place = SessionStore::with_session().await;
+    let list = serde_json::to_value(place.sessions().list_sessions(10).await.unwrap()).unwrap();
     assert_eq!(list[0]["sessionId"], "ticket-7");
     assert_eq!(
         (&list[0]["runs"], &list[0]["workflows"]),
         (&json!(2), &json!(["deploy", "review"]))
     );
 
-    let view = place.sessions().view(&ticket()).await.unwrap();
+    let view = place.sessions().load_session(&ticket_session()).await.unwrap();
     let shown = serde_json::to_value(SessionDetail::from(&view)).unwrap();
     let runs: Vec<_> = shown["runs"]
         .as_array()
@@ -55,37 +55,45 @@ async fn a_session_has_runs_and_documents_and_a_graph() {
 /// Proves T11: nobody sees what is another's.
 #[tokio::test]
 async fn sessions_belong_to_their_caller() {
-    let place = Place::with_session().await;
+    let place = SessionStore::with_session().await;
     let ada = Caller::new("acme", "ada");
-    Trail::guided(9, "ticket-8", "review").caller(&ada).open("a").write(&*place.journal).await;
-    let refused = place.of(ada.clone()).view(&ticket()).await.unwrap_err();
+    GuidedRunBuilder::new_guided_run(9, "ticket-8", "review")
+        .with_caller(&ada)
+        .open_node("a")
+        .append_to_journal(&*place.journal)
+        .await;
+    let refused = place.reader_for(ada.clone()).load_session(&ticket_session()).await.unwrap_err();
     assert_eq!(refused.code(), Code::UnknownSession);
-    let SessionsError::Unknown { known, .. } = refused else { panic!("{refused:?}") };
+    let SessionsError::UnknownSession { known, .. } = refused else { panic!("{refused:?}") };
     assert_eq!(known, ["ticket-8"]);
-    let mine = place.sessions().view(&SessionId::new("ticket-8").unwrap()).await;
-    assert!(matches!(mine, Err(SessionsError::Unknown { .. })));
-    assert_eq!(place.of(ada).list(10).await.unwrap().len(), 1);
+    let mine = place.sessions().load_session(&SessionId::new("ticket-8").unwrap()).await;
+    assert!(matches!(mine, Err(SessionsError::UnknownSession { .. })));
+    assert_eq!(place.reader_for(ada).list_sessions(10).await.unwrap().len(), 1);
 }
 
 /// Proves T12: damage in one run hides neither what is around it nor another run, and is marked.
 #[tokio::test]
 async fn a_damaged_run_is_shown_without_the_damage() {
     let journal = trackway_testkit::MemoryJournal::new();
-    for trail in super::kit::trails() {
-        trail.write(&journal).await;
+    for trail in super::session_store::sample_histories() {
+        trail.append_to_journal(&journal).await;
     }
-    let run = super::kit::trails()[0].run();
-    journal.damage(run, 6);
-    let reader = crate::SessionsReader::local(std::sync::Arc::new(journal));
-    let view = reader.view(&ticket()).await.unwrap();
+    let run = super::session_store::sample_histories()[0].run_id();
+    journal.damage_event(run, 6);
+    let reader = crate::SessionsReader::for_local_caller(std::sync::Arc::new(journal));
+    let view = reader.load_session(&ticket_session()).await.unwrap();
     let shown = SessionDetail::from(&view);
     assert!(shown.runs[0].damaged.is_some());
     assert_eq!((view.runs[0].nodes.len(), view.runs[1].nodes.len()), (4, 2));
     let graph = crate::SessionGraph::from(&view);
     assert_eq!(graph.damaged[0].run_id, run);
-    assert!(reader.markdown(&ticket()).await.unwrap().contains("**Damaged:**"));
-    let place = Place::empty();
-    let refused =
-        reader.bundle(&ticket(), place.public_key(), |bytes| place.sign(bytes)).await.unwrap_err();
+    assert!(
+        reader.render_session_markdown(&ticket_session()).await.unwrap().contains("**Damaged:**")
+    );
+    let place = SessionStore::empty();
+    let refused = reader
+        .export_bundle(&ticket_session(), place.public_key(), |bytes| place.sign(bytes))
+        .await
+        .unwrap_err();
     assert_eq!(refused.code(), Code::DamagedLog);
 }

@@ -10,18 +10,18 @@ use std::{
 
 use trackway_domain::{Caller, Event, RunId, Timestamp};
 use trackway_ports::{Append, Journal, PortFuture};
-use trackway_testkit::{Tap, Tapped, Trail};
+use trackway_testkit::{GuidedRunBuilder, InterceptedJournal, JournalInterceptor};
 
-use super::kit::{Place, ticket};
-use crate::Prune;
+use super::session_store::{SessionStore, ticket_session};
+use crate::PruneRequest;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn prune(now: Timestamp, dry_run: bool) -> Prune {
-    Prune { now, older_than: 60 * DAY, dry_run }
+fn prune(now: Timestamp, dry_run: bool) -> PruneRequest {
+    PruneRequest { now, older_than: 60 * DAY, dry_run }
 }
 
-async fn pruned(place: &Place, prune: Prune) -> Vec<String> {
+async fn pruned_session_ids(place: &SessionStore, prune: PruneRequest) -> Vec<String> {
     let removed = prune.run(&place.journal).await.unwrap();
     removed.into_iter().map(|session| session.session_id.to_string()).collect()
 }
@@ -29,41 +29,50 @@ async fn pruned(place: &Place, prune: Prune) -> Vec<String> {
 /// Proves T17.
 #[tokio::test]
 async fn only_finished_sessions_of_that_age_are_removed() {
-    let place = Place::with_finished_session().await;
+    let place = SessionStore::with_finished_session().await;
     let ada = Caller::new("acme", "ada");
     let done = |number, session: &str| {
-        Trail::guided(number, session, "review").open("a").advance("a", "end").completed()
+        GuidedRunBuilder::new_guided_run(number, session, "review")
+            .open_node("a")
+            .advance_node("a", "end")
+            .complete_run()
     };
     let trails = [
-        done(10, "of-another-caller").caller(&ada),
-        Trail::guided(11, "under-way", "review").open("a"),
+        done(10, "of-another-caller").with_caller(&ada),
+        GuidedRunBuilder::new_guided_run(11, "under-way", "review").open_node("a"),
         // Completed once, and going on in another branch.
-        done(12, "forked").advance("a", "b"),
+        done(12, "forked").advance_node("a", "b"),
         // The branch that was made last is complete, an older one is not.
-        Trail::guided(17, "half-done", "review")
-            .open("a")
-            .advance("a", "b")
-            .advance("a", "end")
-            .completed(),
-        Trail::guided(13, "stopped", "review").open("a").then(Event::Canceled),
+        GuidedRunBuilder::new_guided_run(17, "half-done", "review")
+            .open_node("a")
+            .advance_node("a", "b")
+            .advance_node("a", "end")
+            .complete_run(),
+        GuidedRunBuilder::new_guided_run(13, "stopped", "review")
+            .open_node("a")
+            .with_event(Event::Canceled),
         done(14, "half"),
-        Trail::guided(15, "half", "review").open("a"),
+        GuidedRunBuilder::new_guided_run(15, "half", "review").open_node("a"),
     ];
     for trail in &trails {
-        trail.write(&*place.journal).await;
+        trail.append_to_journal(&*place.journal).await;
     }
     let mut young = done(16, "young");
     young.began = young.began + 30 * DAY;
-    young.write(&*place.journal).await;
+    young.append_to_journal(&*place.journal).await;
     let now = trails[0].began + 61 * DAY;
 
     let expected = ["ticket-7", "of-another-caller", "stopped"];
-    assert_eq!(pruned(&place, prune(now, true)).await, expected, "a dry run");
-    assert_eq!(pruned(&place, prune(now, true)).await, expected, "which removed nothing");
-    assert_eq!(pruned(&place, prune(now, false)).await, expected);
-    assert!(pruned(&place, prune(now, false)).await.is_empty());
-    assert!(place.sessions().view(&ticket()).await.is_err());
-    let left = place.sessions().list(10).await.unwrap();
+    assert_eq!(pruned_session_ids(&place, prune(now, true)).await, expected, "a dry run");
+    assert_eq!(
+        pruned_session_ids(&place, prune(now, true)).await,
+        expected,
+        "which removed nothing"
+    );
+    assert_eq!(pruned_session_ids(&place, prune(now, false)).await, expected);
+    assert!(pruned_session_ids(&place, prune(now, false)).await.is_empty());
+    assert!(place.sessions().load_session(&ticket_session()).await.is_err());
+    let left = place.sessions().list_sessions(10).await.unwrap();
     let mut left: Vec<_> = left.iter().map(|session| session.session_id.as_str()).collect();
     left.sort_unstable();
     assert_eq!(left, ["forked", "half", "half-done", "under-way", "young"]);
@@ -71,40 +80,47 @@ async fn only_finished_sessions_of_that_age_are_removed() {
 
 /// Proves T17: a run whose start was never answered goes after ninety days, however short the rule is.
 #[tokio::test]
-async fn a_start_that_nobody_answered_goes_in_the_end() {
-    let place = Place::empty();
-    let lost = Trail::guided(1, "lost", "review").open("a");
-    lost.write(&*place.journal).await;
-    Trail::guided(2, "noted", "review").open("a").blocked("a").write(&*place.journal).await;
+async fn unanswered_start_is_pruned_after_90_days() {
+    let place = SessionStore::empty();
+    let lost = GuidedRunBuilder::new_guided_run(1, "lost", "review").open_node("a");
+    lost.append_to_journal(&*place.journal).await;
+    GuidedRunBuilder::new_guided_run(2, "noted", "review")
+        .open_node("a")
+        .block_attempt("a")
+        .append_to_journal(&*place.journal)
+        .await;
     let at = |days: u32| lost.began + days * DAY;
-    let now = |days| Prune { now: at(days), older_than: Duration::ZERO, dry_run: false };
-    assert!(pruned(&place, now(89)).await.is_empty());
-    assert_eq!(pruned(&place, now(91)).await, ["lost"]);
-    assert!(pruned(&place, now(1_000)).await.is_empty(), "somebody worked on the other");
+    let now = |days| PruneRequest { now: at(days), older_than: Duration::ZERO, dry_run: false };
+    assert!(pruned_session_ids(&place, now(89)).await.is_empty());
+    assert_eq!(pruned_session_ids(&place, now(91)).await, ["lost"]);
+    assert!(
+        pruned_session_ids(&place, now(1_000)).await.is_empty(),
+        "somebody worked on the other"
+    );
 }
 
 /// Proves T17: the age is that of the newest record, and exact.
 #[tokio::test]
 async fn the_newest_record_counts() {
-    let place = Place::with_finished_session().await;
-    let view = place.sessions().view(&ticket()).await.unwrap();
+    let place = SessionStore::with_finished_session().await;
+    let view = place.sessions().load_session(&ticket_session()).await.unwrap();
     // The note on the session was written last.
     let last = view.notes().last().unwrap().at;
     let almost = Timestamp((last + 60 * DAY).millis() - 1);
-    assert!(pruned(&place, prune(almost, false)).await.is_empty());
-    assert_eq!(pruned(&place, prune(last + 60 * DAY, false)).await, ["ticket-7"]);
+    assert!(pruned_session_ids(&place, prune(almost, false)).await.is_empty());
+    assert_eq!(pruned_session_ids(&place, prune(last + 60 * DAY, false)).await, ["ticket-7"]);
 }
 
 /// Proves T17: what is imported again after its removal is whole.
 #[tokio::test]
 async fn a_removed_session_can_be_imported_again() {
-    let place = Place::with_finished_session().await;
+    let place = SessionStore::with_finished_session().await;
     let bundle = place.bundle().await;
-    let before = place.sessions().markdown(&ticket()).await.unwrap();
+    let before = place.sessions().render_session_markdown(&ticket_session()).await.unwrap();
     let now = Timestamp(i64::MAX);
-    assert_eq!(pruned(&place, prune(now, false)).await, ["ticket-7"]);
-    place.sessions().import(bundle.as_bytes(), None).await.unwrap();
-    assert_eq!(place.sessions().markdown(&ticket()).await.unwrap(), before);
+    assert_eq!(pruned_session_ids(&place, prune(now, false)).await, ["ticket-7"]);
+    place.sessions().import_bundle(bundle.as_bytes(), None).await.unwrap();
+    assert_eq!(place.sessions().render_session_markdown(&ticket_session()).await.unwrap(), before);
 }
 
 /// Somebody who writes at one moment: before the so-maniest read or removal that is not of one run.
@@ -115,7 +131,7 @@ struct Intruder {
     writes: Mutex<Option<Append>>,
 }
 
-impl Tap for Intruder {
+impl JournalInterceptor for Intruder {
     fn before_read(&self, run: Option<RunId>) -> PortFuture<'_, ()> {
         let is_now = run.is_none() && self.left.fetch_sub(1, Ordering::SeqCst) == 1;
         let append = self.writes.lock().unwrap().take_if(|_| is_now);
@@ -130,17 +146,25 @@ impl Tap for Intruder {
 /// Proves T17: whatever is recorded up to the removal itself, in a run of the session or in a new one,
 /// keeps the session.
 #[tokio::test]
-async fn what_goes_on_until_the_last_moment_stays() {
-    let finished = || Trail::guided(1, "s", "review").open("a").advance("a", "end").completed();
-    let goes_on = finished().advance("a", "b").append();
-    let mut going_on = Append::new(finished().run(), 5, goes_on.at);
+async fn session_changed_before_removal_stays() {
+    let finished = || {
+        GuidedRunBuilder::new_guided_run(1, "s", "review")
+            .open_node("a")
+            .advance_node("a", "end")
+            .complete_run()
+    };
+    let goes_on = finished().advance_node("a", "b").to_append();
+    let mut going_on = Append::new(finished().run_id(), 5, goes_on.at);
     going_on.events = goes_on.events[5..].to_vec();
-    let another = Trail::guided(2, "s", "review").open("a").advance("a", "b").append();
+    let another = GuidedRunBuilder::new_guided_run(2, "s", "review")
+        .open_node("a")
+        .advance_node("a", "b")
+        .to_append();
     // Two pages of all rows, the rows of the session, and the removal.
     for moment in 1..=4 {
         for append in [&going_on, &another] {
-            let place = Place::empty();
-            finished().write(&*place.journal).await;
+            let place = SessionStore::empty();
+            finished().append_to_journal(&*place.journal).await;
             let intruder = Intruder {
                 journal: place.journal.clone(),
                 left: AtomicUsize::new(moment),
@@ -148,13 +172,13 @@ async fn what_goes_on_until_the_last_moment_stays() {
             };
             let intruder = Arc::new(intruder);
             let tapped: Arc<dyn Journal> =
-                Arc::new(Tapped::new(place.journal.clone(), intruder.clone()));
+                Arc::new(InterceptedJournal::new(place.journal.clone(), intruder.clone()));
             let removed = prune(Timestamp(i64::MAX), false).run(&tapped).await.unwrap();
             assert!(intruder.writes.lock().unwrap().is_none(), "moment {moment} came");
             assert!(removed.is_empty(), "moment {moment}: {removed:?}");
             let id = trackway_domain::SessionId::new("s").unwrap();
-            let view = place.sessions().view(&id).await.unwrap();
-            assert!(!view.may_be_removed(Timestamp(i64::MAX)));
+            let view = place.sessions().load_session(&id).await.unwrap();
+            assert!(!view.can_be_removed(Timestamp(i64::MAX)));
         }
     }
 }

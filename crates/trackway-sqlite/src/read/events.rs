@@ -1,12 +1,12 @@
 //! Reading the log of one run.
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, types::ValueRef};
-use trackway_domain::{Pos, RunId, Seq, Timestamp};
-use trackway_ports::{AppendId, BlobHash, ReadError, Receipt, Stored, decode};
+use trackway_domain::{Position, RunId, Seq, Timestamp};
+use trackway_ports::{AppendId, AppendReceipt, BlobHash, ReadError, StoredEvent, decode_event};
 
-use crate::{FolderBlobs, checksum::EventPlace, error::read_error};
+use crate::{FolderBlobs, checksum::EventKey, sqlite_error::to_read_error};
 
-use super::{Source, Unreadable, parsed, run::least_head, scan};
+use super::{ReadSource, RowError, parse_column, run_row::recorded_head, table_scan};
 
 /// A page ends when the bodies of its events exceed this size: pages of small events stay long, and a
 /// page of large events does not take much memory.
@@ -18,25 +18,25 @@ pub(super) const EVENT_COLUMNS: &str = "pos, seq, at, format, crc, body, blob";
 
 /// Reads by the key of the events. If that finds nothing, or another row, although the run should have
 /// more events, they are read without a key: damage in another run may have misled the search.
-pub(crate) fn events(
-    from: Source<'_>,
+pub(crate) fn list_events(
+    from: ReadSource<'_>,
     run: RunId,
     after: Seq,
     limit: usize,
-) -> Result<Vec<Stored>, ReadError> {
-    let found = by_key(from, run, after, limit)?;
+) -> Result<Vec<StoredEvent>, ReadError> {
+    let found = list_events_by_key(from, run, after, limit)?;
     let trouble = match found {
         Ok(found) if !found.is_empty() || limit == 0 => return Ok(found),
-        Ok(_) if least_head(from.conn, run)? <= after => return Ok(Vec::new()),
+        Ok(_) if recorded_head(from.conn, run)? <= after => return Ok(Vec::new()),
         // The run may have new events since the first read.
-        Ok(_) => match by_key(from, run, after, limit)? {
+        Ok(_) => match list_events_by_key(from, run, after, limit)? {
             Ok(found) if !found.is_empty() => return Ok(found),
-            Ok(_) => Unreadable::Content("it is missing".to_owned()),
+            Ok(_) => RowError::Content("it is missing".to_owned()),
             Err(trouble) => trouble,
         },
         Err(trouble) => trouble,
     };
-    let found = scan::events(from, run, after, limit)?;
+    let found = table_scan::scan_events(from, run, after, limit)?;
     if found.is_empty() {
         let reason = trouble.to_string();
         return Err(ReadError::Damaged { run, seq: after.saturating_add(1), reason });
@@ -49,14 +49,14 @@ pub(crate) fn events(
 const LOG_PAGE: usize = 256;
 
 /// Every readable event of the run, and the first damage among them.
-pub(super) fn readable_log(
-    from: Source<'_>,
+pub(super) fn load_readable_log(
+    from: ReadSource<'_>,
     run: RunId,
-) -> Result<(Vec<Stored>, Option<ReadError>), ReadError> {
+) -> Result<(Vec<StoredEvent>, Option<ReadError>), ReadError> {
     let (mut log, mut damage) = (Vec::new(), None);
     let mut after = 0;
     loop {
-        match events(from, run, after, LOG_PAGE) {
+        match list_events(from, run, after, LOG_PAGE) {
             Ok(page) => {
                 let Some(last) = page.last() else { return Ok((log, damage)) };
                 after = last.seq;
@@ -64,7 +64,9 @@ pub(super) fn readable_log(
             }
             Err(error @ ReadError::Damaged { seq, .. }) => {
                 damage.get_or_insert(error);
-                let Some(next) = next_seq(from.conn, run, seq)? else { return Ok((log, damage)) };
+                let Some(next) = next_seq_after(from.conn, run, seq)? else {
+                    return Ok((log, damage));
+                };
                 after = next - 1;
             }
             Err(error) => return Err(error),
@@ -74,39 +76,43 @@ pub(super) fn readable_log(
 
 /// Number of the first event after this one. A damaged number may leave a gap that is too long to walk
 /// through.
-fn next_seq(conn: &Connection, run: RunId, seq: Seq) -> Result<Option<Seq>, ReadError> {
+fn next_seq_after(conn: &Connection, run: RunId, seq: Seq) -> Result<Option<Seq>, ReadError> {
     let sql = "SELECT min(seq) FROM events WHERE run = ?1 AND seq > ?2";
     let values = (run.to_string(), i64::try_from(seq).unwrap_or(i64::MAX));
     let next = conn
         .prepare_cached(sql)
         .and_then(|mut statement| statement.query_row(values, |row| row.get::<_, Option<i64>>(0)));
-    Ok(next.map_err(read_error)?.map(i64::unsigned_abs))
+    Ok(next.map_err(to_read_error)?.map(i64::unsigned_abs))
 }
 
 /// The append that follows that event of the run, if it has this id.
-pub(crate) fn receipt(
+pub(crate) fn find_receipt(
     conn: &Connection,
     run: RunId,
     expected: Seq,
     id: AppendId,
-) -> Result<Option<Receipt>, ReadError> {
+) -> Result<Option<AppendReceipt>, ReadError> {
     let Ok(seq) = i64::try_from(expected.saturating_add(1)) else { return Ok(None) };
     let sql = "SELECT pos FROM events WHERE run = ?1 AND seq = ?2 AND append = ?3";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
         let values = (run.to_string(), seq, id.0.cast_signed());
         statement.query_row(values, |row| row.get::<_, i64>(0)).optional()
     });
-    let receipt = |pos: i64| Receipt { first: pos.unsigned_abs(), starts: Vec::new(), hooks: true };
-    found.map(|pos| pos.map(receipt)).map_err(read_error)
+    let receipt = |pos: i64| AppendReceipt {
+        first_position: pos.unsigned_abs(),
+        start_positions: Vec::new(),
+        has_due_hook: true,
+    };
+    found.map(|pos| pos.map(receipt)).map_err(to_read_error)
 }
 
 /// The inner error is about the first event after `after`.
-fn by_key(
-    from: Source<'_>,
+fn list_events_by_key(
+    from: ReadSource<'_>,
     run: RunId,
     after: Seq,
     limit: usize,
-) -> Result<Result<Vec<Stored>, Unreadable>, ReadError> {
+) -> Result<Result<Vec<StoredEvent>, RowError>, ReadError> {
     let Ok(first) = i64::try_from(after) else {
         return Ok(Ok(Vec::new()));
     };
@@ -114,9 +120,9 @@ fn by_key(
         "SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
     );
     let key = run.to_string();
-    let mut statement = from.conn.prepare_cached(&sql).map_err(read_error)?;
+    let mut statement = from.conn.prepare_cached(&sql).map_err(to_read_error)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query((&key, first, limit)).map_err(read_error)?;
+    let mut rows = statement.query((&key, first, limit)).map_err(to_read_error)?;
     let mut found = Vec::new();
     let mut seq = after;
     let mut bytes = 0;
@@ -128,13 +134,13 @@ fn by_key(
         let read = match rows.next() {
             Ok(None) => return Ok(Ok(found)),
             Ok(Some(row)) => {
-                read_event(row, from.blobs, &key).and_then(|read| match read.0.seq == seq {
+                decode_event_row(row, from.blobs, &key).and_then(|read| match read.0.seq == seq {
                     true => Ok(read),
-                    false => Err(Unreadable::Content("it is missing".to_owned())),
+                    false => Err(RowError::Content("it is missing".to_owned())),
                 })
             }
-            Err(error) if is_damage(&error) => Err(error.into()),
-            Err(error) => return Err(read_error(error)),
+            Err(error) if is_page_damage(&error) => Err(error.into()),
+            Err(error) => return Err(to_read_error(error)),
         };
         match read {
             Ok((event, size)) => {
@@ -143,7 +149,7 @@ fn by_key(
             }
             // The events before are good; a call that starts here gets the error.
             Err(_) if !found.is_empty() => return Ok(Ok(found)),
-            Err(Unreadable::Unavailable(reason)) => return Err(ReadError::Unavailable { reason }),
+            Err(RowError::Unavailable(reason)) => return Err(ReadError::Unavailable { reason }),
             Err(error) => return Ok(Err(error)),
         }
     }
@@ -151,62 +157,57 @@ fn by_key(
 
 /// Finds the first event after the position by binary search: inside a run, positions grow with numbers.
 /// An index by (run, pos) would be faster to read, but would make every append slower.
-pub(crate) fn events_after_pos(
-    from: Source<'_>,
+pub(crate) fn list_events_after_position(
+    from: ReadSource<'_>,
     run: RunId,
-    after: Pos,
+    after: Position,
     limit: usize,
-) -> Result<Vec<Stored>, ReadError> {
+) -> Result<Vec<StoredEvent>, ReadError> {
     let key = run.to_string();
     let mut at_or_after = from
         .conn
         .prepare_cached(
             "SELECT seq, pos FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
         )
-        .map_err(read_error)?;
+        .map_err(to_read_error)?;
     let mut newest = from
         .conn
         .prepare_cached("SELECT seq, pos FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1")
-        .map_err(read_error)?;
+        .map_err(to_read_error)?;
     let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
     let is_after = |pos: i64| u64::try_from(pos).is_ok_and(|pos| pos > after);
 
-    let mut high = match newest.query_row([&key], pair).optional().map_err(read_error)? {
+    let mut high = match newest.query_row([&key], pair).optional().map_err(to_read_error)? {
         Some((seq, pos)) if is_after(pos) => seq,
         _ => return Ok(Vec::new()),
     };
     let mut low = 1;
     while low < high {
         let middle = low + (high - low) / 2;
-        match at_or_after.query_row((&key, middle), pair).map_err(read_error)? {
+        match at_or_after.query_row((&key, middle), pair).map_err(to_read_error)? {
             (_, pos) if is_after(pos) => high = middle,
             (seq, _) => low = seq.max(middle) + 1,
         }
     }
-    events(from, run, low.unsigned_abs() - 1, limit)
+    list_events(from, run, low.unsigned_abs() - 1, limit)
 }
 
 /// The event in this row and the size of its body, if it is undamaged and belongs to this run.
-pub(super) fn read_event(
+pub(super) fn decode_event_row(
     row: &Row<'_>,
     blobs: &FolderBlobs,
     run: &str,
-) -> Result<(Stored, usize), Unreadable> {
-    let unsigned = |number: i64| u64::try_from(number).map_err(Unreadable::content);
-    let place = EventPlace {
-        run,
-        pos: row.get(0)?,
-        seq: row.get(1)?,
-        at: row.get(2)?,
-        format: row.get(3)?,
-    };
+) -> Result<(StoredEvent, usize), RowError> {
+    let unsigned = |number: i64| u64::try_from(number).map_err(RowError::invalid_content);
+    let place =
+        EventKey { run, pos: row.get(0)?, seq: row.get(1)?, at: row.get(2)?, format: row.get(3)? };
     let crc: u32 = row.get(4)?;
     let from_blob;
     let (content, body) = match row.get_ref(5)? {
         ValueRef::Null => {
-            let hash: BlobHash = parsed(row, 6)?;
-            let bytes = blobs.read(hash).map_err(Unreadable::blob)?;
-            from_blob = String::from_utf8(bytes).map_err(Unreadable::content)?;
+            let hash: BlobHash = parse_column(row, 6)?;
+            let bytes = blobs.read_blob(hash).map_err(RowError::from_blob_error)?;
+            from_blob = String::from_utf8(bytes).map_err(RowError::invalid_content)?;
             (crc32fast::hash(hash.to_string().as_bytes()), from_blob.as_str())
         }
         value => {
@@ -214,21 +215,21 @@ pub(super) fn read_event(
             (crc32fast::hash(body.as_bytes()), body)
         }
     };
-    if place.seal(content) != crc {
-        return Err(Unreadable::Content("it does not match its checksum".to_owned()));
+    if place.checksum_with_content(content) != crc {
+        return Err(RowError::Content("it does not match its checksum".to_owned()));
     }
-    let event = decode(place.format, body).map_err(|error| {
+    let event = decode_event(place.format, body).map_err(|error| {
         let source = std::error::Error::source(&error);
         let detail = source.map_or_else(String::new, |source| format!(": {source}"));
-        Unreadable::Content(format!("{error}{detail}"))
+        RowError::Content(format!("{error}{detail}"))
     })?;
     let at = Timestamp::from_millis(place.at);
     let (pos, seq) = (unsigned(place.pos)?, unsigned(place.seq)?);
-    Ok((Stored { pos, seq, at, event }, body.len()))
+    Ok((StoredEvent { pos, seq, at, event }, body.len()))
 }
 
 /// The page of this row is damaged, which says nothing about other pages.
-pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_page_damage(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure)

@@ -6,34 +6,37 @@ use trackway_ports::{Hook, HookTarget, ReadError};
 
 use crate::json;
 
-use super::{Unreadable, parsed, select, select_moment};
+use super::{RowError, parse_column, select_rows, select_timestamp};
 
 const HOOKS: &str = "SELECT run, id, target, after, due, failing_since, attempts FROM hooks
      WHERE run = ?1 ORDER BY number";
 
-pub(crate) fn hooks(conn: &Connection, run: RunId) -> Result<Vec<Hook>, ReadError> {
-    select(conn, "hook", HOOKS, [run.to_string()], usize::MAX, hook_row)
+pub(crate) fn list_hooks(conn: &Connection, run: RunId) -> Result<Vec<Hook>, ReadError> {
+    select_rows(conn, "hook", HOOKS, [run.to_string()], usize::MAX, decode_hook_row)
 }
 
 pub(super) const NEXT: &str = "SELECT due FROM hooks WHERE due > ?1 ORDER BY due LIMIT 1";
 
-pub(crate) fn next_hook(conn: &Connection, now: Timestamp) -> Result<Option<Timestamp>, ReadError> {
-    select_moment(conn, NEXT, [now.millis()])
+pub(crate) fn next_hook_due(
+    conn: &Connection,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, ReadError> {
+    select_timestamp(conn, NEXT, [now.millis()])
 }
 
-pub(super) fn hook_row(row: &Row<'_>) -> Result<Hook, Unreadable> {
-    let moment = |column| -> Result<Option<Timestamp>, Unreadable> {
+pub(super) fn decode_hook_row(row: &Row<'_>) -> Result<Hook, RowError> {
+    let moment = |column| -> Result<Option<Timestamp>, RowError> {
         Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
     };
     let after: i64 = row.get(3)?;
     Ok(Hook {
-        run: parsed(row, 0)?,
+        run: parse_column(row, 0)?,
         id: row.get(1)?,
         // The error does not contain the text, because the text may hold a secret.
-        target: json::from_text(row.get_ref(2)?.as_str()?)
+        target: json::parse_json_text(row.get_ref(2)?.as_str()?)
             .map(HookTarget)
-            .map_err(|_| Unreadable::Content("its target is damaged".to_owned()))?,
-        after: u64::try_from(after).map_err(Unreadable::content)?,
+            .map_err(|_| RowError::Content("its target is damaged".to_owned()))?,
+        delivered_through: u64::try_from(after).map_err(RowError::invalid_content)?,
         due: moment(4)?,
         failing_since: moment(5)?,
         attempts: row.get(6)?,

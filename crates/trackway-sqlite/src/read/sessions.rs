@@ -12,15 +12,15 @@ use rusqlite::{Connection, Params};
 use trackway_domain::{Access, Caller, Event, RunId, Seq, SessionId, Timestamp, WorkflowRef};
 use trackway_ports::{ReadError, RunRow, SessionRow};
 
-use crate::error::read_error;
+use crate::sqlite_error::to_read_error;
 
 use super::{
-    Source,
-    events::events,
-    guided::head,
-    parsed,
-    run::{Known, known},
-    scan, select,
+    ReadSource,
+    events::list_events,
+    guided_index::newest_seq,
+    parse_column,
+    run_row::{VerifiedRun, find_verified_run},
+    select_rows, table_scan,
 };
 
 /// From the index alone.
@@ -30,16 +30,16 @@ pub(super) const RUNS_OF_TENANT: &str = "SELECT id FROM runs WHERE tenant = ?1";
 pub(super) const RUNS_OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1";
 
 /// One snapshot, so that no run is combined with events of another moment.
-pub(crate) fn sessions(
-    from: Source<'_>,
+pub(crate) fn list_sessions(
+    from: ReadSource<'_>,
     access: &Access,
     limit: usize,
 ) -> Result<Vec<SessionRow>, ReadError> {
-    let moment = from.conn.unchecked_transaction().map_err(read_error)?;
-    let from = Source { conn: &moment, ..from };
-    let ids = indexed(from.conn, RUNS_OF_TENANT, [&*access.caller.tenant]);
-    let found = gather(from, &ids, |whose| access.covers(whose.caller))?;
-    let whole = found.whole.into_values().map(|Known { row, head }| Run {
+    let moment = from.conn.unchecked_transaction().map_err(to_read_error)?;
+    let from = ReadSource { conn: &moment, ..from };
+    let ids = indexed_run_ids(from.conn, RUNS_OF_TENANT, [&*access.caller.tenant]);
+    let found = collect_runs(from, &ids, |whose| access.covers(whose.caller))?;
+    let whole = found.intact.into_values().map(|VerifiedRun { row, head }| ListedRun {
         id: row.id,
         session: row.session,
         workflow: row.workflow,
@@ -51,7 +51,7 @@ pub(crate) fn sessions(
     let runs = whole.chain(found.damaged);
     let mut sessions = BTreeMap::<SessionId, SessionRow>::new();
     for run in runs {
-        let updated_at = last_time(from, &run)?.unwrap_or(run.status_at);
+        let updated_at = last_event_time(from, &run)?.unwrap_or(run.status_at);
         let session = sessions.entry(run.session.clone()).or_insert_with(|| SessionRow {
             id: run.session,
             workflows: Vec::new(),
@@ -68,18 +68,19 @@ pub(crate) fn sessions(
     Ok(sessions)
 }
 
-pub(crate) fn session_runs(
-    from: Source<'_>,
+pub(crate) fn list_session_runs(
+    from: ReadSource<'_>,
     access: &Access,
     session: &SessionId,
 ) -> Result<Vec<RunRow>, ReadError> {
-    let moment = from.conn.unchecked_transaction().map_err(read_error)?;
-    let from = Source { conn: &moment, ..from };
-    let ids = indexed(from.conn, RUNS_OF_SESSION, [session.as_str()]);
-    let found =
-        gather(from, &ids, |whose| access.covers(whose.caller) && *whose.session == *session)?;
+    let moment = from.conn.unchecked_transaction().map_err(to_read_error)?;
+    let from = ReadSource { conn: &moment, ..from };
+    let ids = indexed_run_ids(from.conn, RUNS_OF_SESSION, [session.as_str()]);
+    let found = collect_runs(from, &ids, |whose| {
+        access.covers(whose.caller) && *whose.session == *session
+    })?;
     match found.damaged.first() {
-        None => Ok(found.whole.into_values().rev().map(|known| known.row).collect()),
+        None => Ok(found.intact.into_values().rev().map(|known| known.row).collect()),
         Some(damaged) => {
             let reason = "its row in the index of runs is damaged".to_owned();
             Err(ReadError::Damaged { run: damaged.id, seq: 1, reason })
@@ -88,18 +89,18 @@ pub(crate) fn session_runs(
 }
 
 /// The owner of the requested runs.
-struct Whose<'a> {
+struct RunOwner<'a> {
     caller: &'a Caller,
     session: &'a SessionId,
 }
 
 #[derive(Default)]
-struct Found {
-    whole: BTreeMap<RunId, Known>,
-    damaged: Vec<Run>,
+struct SessionRuns {
+    intact: BTreeMap<RunId, VerifiedRun>,
+    damaged: Vec<ListedRun>,
 }
 
-struct Run {
+struct ListedRun {
     id: RunId,
     session: SessionId,
     workflow: WorkflowRef,
@@ -110,27 +111,27 @@ struct Run {
 
 /// The runs that an index lists, or would list if it were undamaged. If the row of a run is damaged, its
 /// first event tells the owner.
-fn gather(
-    from: Source<'_>,
+fn collect_runs(
+    from: ReadSource<'_>,
     named: &[RunId],
-    is_asked_for: impl Fn(Whose<'_>) -> bool,
-) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+    is_asked_for: impl Fn(RunOwner<'_>) -> bool,
+) -> Result<SessionRuns, ReadError> {
+    let mut found = SessionRuns::default();
     let mut suspects = BTreeSet::new();
     let asked_row =
-        |row: &RunRow| is_asked_for(Whose { caller: &row.caller, session: &row.session });
-    scan::runs(from.conn, |row| match row {
-        Ok(known) if asked_row(&known.row) => drop(found.whole.insert(known.row.id, known)),
+        |row: &RunRow| is_asked_for(RunOwner { caller: &row.caller, session: &row.session });
+    table_scan::scan_runs(from.conn, |row| match row {
+        Ok(known) if asked_row(&known.row) => drop(found.intact.insert(known.row.id, known)),
         Ok(_) => {}
         Err(suspect) => suspects.extend(suspect.run),
     })?;
     for run in named {
-        if found.whole.contains_key(run) || suspects.contains(run) {
+        if found.intact.contains_key(run) || suspects.contains(run) {
             continue;
         }
-        match known(from.conn, *run) {
+        match find_verified_run(from.conn, *run) {
             Ok(Some(known)) if asked_row(&known.row) => {
-                found.whole.insert(*run, known);
+                found.intact.insert(*run, known);
             }
             Ok(_) => {}
             Err(ReadError::Damaged { .. }) => drop(suspects.insert(*run)),
@@ -138,17 +139,17 @@ fn gather(
         }
     }
     // A damaged key may look like the key of another run, which has its own row.
-    suspects.retain(|run| !found.whole.contains_key(run));
+    suspects.retain(|run| !found.intact.contains_key(run));
     for run in suspects {
-        let first = match events(from, run, 0, 1) {
+        let first = match list_events(from, run, 0, 1) {
             Ok(mut page) => page.pop(),
             Err(ReadError::Damaged { .. }) => None,
             Err(error) => return Err(error),
         };
         let Some(first) = first else { continue };
         let Event::Submitted(submission) = first.event else { continue };
-        if is_asked_for(Whose { caller: &submission.caller, session: &submission.session }) {
-            found.damaged.push(Run {
+        if is_asked_for(RunOwner { caller: &submission.caller, session: &submission.session }) {
+            found.damaged.push(ListedRun {
                 id: run,
                 session: submission.session,
                 workflow: submission.workflow,
@@ -161,22 +162,22 @@ fn gather(
     Ok(found)
 }
 
-fn indexed(conn: &Connection, sql: &str, values: impl Params) -> Vec<RunId> {
+fn indexed_run_ids(conn: &Connection, sql: &str, values: impl Params) -> Vec<RunId> {
     // If the index cannot be read, the scan of the table continues without it.
-    let named = select(conn, "run", sql, values, usize::MAX, |row| parsed(row, 0));
+    let named = select_rows(conn, "run", sql, values, usize::MAX, |row| parse_column(row, 0));
     named.unwrap_or_default()
 }
 
 /// When the run's newest event was recorded. `None` if it has none, or if it cannot be read: damage in
 /// one run does not hide the sessions of others.
-fn last_time(from: Source<'_>, run: &Run) -> Result<Option<Timestamp>, ReadError> {
-    let newest = match head(from.conn, run.id) {
+fn last_event_time(from: ReadSource<'_>, run: &ListedRun) -> Result<Option<Timestamp>, ReadError> {
+    let newest = match newest_seq(from.conn, run.id) {
         Ok(newest) => newest.max(run.head),
         Err(ReadError::Damaged { .. }) => run.head,
         Err(error) => return Err(error),
     };
     let Some(before) = newest.checked_sub(1) else { return Ok(None) };
-    match events(from, run.id, before, 1) {
+    match list_events(from, run.id, before, 1) {
         Ok(page) => Ok(page.first().map(|stored| stored.at)),
         Err(ReadError::Damaged { .. }) => Ok(None),
         Err(error) => Err(error),

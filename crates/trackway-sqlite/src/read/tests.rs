@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use trackway_domain::{Access, SessionId, StateName};
-use trackway_ports::{RunFilter, RunQuery};
+use trackway_ports::{RunFilter, StatusTimeQuery};
 
 use super::{
-    by_status::{BEHIND, condition, count_sql, page_sql},
-    guided::{ATTEMPT, ATTEMPTS_AT, HEAD, KIND, node_sql},
+    guided_index::{ATTEMPT, ATTEMPTS_AT, HEAD, KIND, select_node_sql},
     hooks::NEXT,
-    leases::{free_runs_sql, hooks_sql, timers_sql},
-    rows::{WAITING, WAITING_OF_WORKFLOW, runs_sql},
+    index_rows::{WAITING, WAITING_OF_WORKFLOW, list_runs_sql},
+    leases::{claimable_runs_sql, due_hooks_sql, due_timers_sql},
     sessions::{RUNS_OF_SESSION, RUNS_OF_TENANT},
+    status_time_listing::{AFTER_CURSOR, count_runs_sql, query_condition, runs_page_sql},
 };
 use crate::database::Database;
 
@@ -31,8 +31,11 @@ fn check(conn: &Connection, sql: &str, expected: &[&str]) {
 #[test]
 fn frequent_reads_use_their_index() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create(folder.path(), Duration::from_secs(1)).unwrap().writer().unwrap();
-    let free = &plan(&conn, &free_runs_sql())[0];
+    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer()
+        .unwrap();
+    let free = &plan(&conn, &claimable_runs_sql())[0];
     assert!(free.starts_with("SCAN runs USING INDEX runs_to_drive"), "{free}");
     check(
         &conn,
@@ -50,12 +53,12 @@ fn frequent_reads_use_their_index() {
         ],
     );
     // The tenant is found by the key of its run, and nothing is sorted.
-    let due = plan(&conn, &hooks_sql());
+    let due = plan(&conn, &due_hooks_sql());
     assert_eq!(due[0], "SEARCH hooks USING INDEX hooks_by_due (due<?)", "{due:?}");
     assert!(due.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER")), "{due:?}");
     assert!(due.iter().any(|step| step.starts_with("SEARCH runs USING")), "{due:?}");
     check(&conn, NEXT, &["SEARCH hooks USING COVERING INDEX hooks_by_due (due>?)"]);
-    let due = plan(&conn, &timers_sql());
+    let due = plan(&conn, &due_timers_sql());
     assert_eq!(due[0], "SEARCH timers USING INDEX timers_by_due (due<?)", "{due:?}");
     assert!(due.iter().all(|step| !step.contains("FOR ORDER BY")), "{due:?}");
 }
@@ -64,10 +67,13 @@ fn frequent_reads_use_their_index() {
 #[test]
 fn guided_runs_are_read_through_their_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create(folder.path(), Duration::from_secs(1)).unwrap().writer().unwrap();
+    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer()
+        .unwrap();
     check(
         &conn,
-        &node_sql(),
+        &select_node_sql(),
         &["SEARCH nodes USING INDEX sqlite_autoindex_nodes_1 (run=? AND node=?)"],
     );
     let at_node = "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 (run=? AND node=?)";
@@ -88,45 +94,54 @@ fn guided_runs_are_read_through_their_keys() {
 #[test]
 fn listings_walk_an_index_from_its_new_end() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create(folder.path(), Duration::from_secs(1)).unwrap().writer().unwrap();
+    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer()
+        .unwrap();
     let any = RunFilter::default;
     let own = RunFilter { access: Some(Access::local()), ..any() };
     let of_session = RunFilter { session: Some(SessionId::new("s").unwrap()), ..own.clone() };
     let by_id = "SEARCH runs USING PRIMARY KEY (id<?)";
-    check(&conn, &runs_sql(&any()).0, &[by_id]);
+    check(&conn, &list_runs_sql(&any()).0, &[by_id]);
     check(
         &conn,
-        &runs_sql(&own).0,
+        &list_runs_sql(&own).0,
         &["SEARCH runs USING INDEX runs_by_user (tenant=? AND user=? AND id<?)"],
     );
     check(
         &conn,
-        &runs_sql(&of_session).0,
+        &list_runs_sql(&of_session).0,
         &["SEARCH runs USING INDEX runs_by_session (session=? AND id<?)"],
     );
     let failed = RunFilter { states: vec![StateName::Failed], ..any() };
-    assert_eq!(plan(&conn, &runs_sql(&failed).0)[0], by_id);
+    assert_eq!(plan(&conn, &list_runs_sql(&failed).0)[0], by_id);
 }
 
 #[test]
 fn listings_by_status_walk_their_index_and_count_in_it() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create(folder.path(), Duration::from_secs(1)).unwrap().writer().unwrap();
-    let own = RunQuery::new(Access::local(), 9);
-    let of_state =
-        RunQuery { workflow: Some("w".to_owned()), state: Some(StateName::Failed), ..own.clone() };
+    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer()
+        .unwrap();
+    let own = StatusTimeQuery::new(Access::local(), 9);
+    let of_state = StatusTimeQuery {
+        workflow: Some("w".to_owned()),
+        state: Some(StateName::Failed),
+        ..own.clone()
+    };
     for query in [&own, &of_state] {
-        let (all, _) = condition(query);
-        let (page, next) = (page_sql(&all), page_sql(&format!("{all}{BEHIND}")));
+        let (all, _) = query_condition(query);
+        let (page, next) = (runs_page_sql(&all), runs_page_sql(&format!("{all}{AFTER_CURSOR}")));
         check(&conn, &page, &["SEARCH runs USING INDEX runs_by_status (tenant=? AND user=?)"]);
         let behind = "SEARCH runs USING INDEX runs_by_status \
                       (tenant=? AND user=? AND (status_at,id)<(?,?))";
         check(&conn, &next, &[behind]);
-        let counted = &plan(&conn, &count_sql(&all))[0];
+        let counted = &plan(&conn, &count_runs_sql(&all))[0];
         assert!(counted.starts_with("SEARCH runs USING COVERING INDEX"), "{counted}");
     }
-    let of_session = RunQuery { session: Some(SessionId::new("s").unwrap()), ..own };
-    let (all, _) = condition(&of_session);
-    let searched = &plan(&conn, &page_sql(&all))[0];
+    let of_session = StatusTimeQuery { session: Some(SessionId::new("s").unwrap()), ..own };
+    let (all, _) = query_condition(&of_session);
+    let searched = &plan(&conn, &runs_page_sql(&all))[0];
     assert_eq!(searched, "SEARCH runs USING INDEX runs_by_session (session=?)");
 }

@@ -15,7 +15,7 @@ pub(super) struct HookStatements<'conn> {
 }
 
 /// The run whose hooks change, after this append.
-pub(super) struct Place<'a> {
+pub(super) struct HookContext<'a> {
     pub(super) run: &'a str,
     /// Number of its newest event.
     pub(super) newest: i64,
@@ -23,7 +23,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'conn> HookStatements<'conn> {
-    pub(super) fn prepare(conn: &'conn Connection) -> rusqlite::Result<Self> {
+    pub(super) fn prepare_hook_statements(conn: &'conn Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             wake: conn.prepare("UPDATE hooks SET due = ?2 WHERE run = ?1 AND due IS NULL")?,
             // An existing hook of the same name keeps its position in the log.
@@ -52,26 +52,29 @@ impl<'conn> HookStatements<'conn> {
     }
 
     /// Makes idle hooks of the run due. True if there was one.
-    pub(super) fn wake(&mut self, place: &Place<'_>) -> rusqlite::Result<bool> {
+    pub(super) fn mark_idle_hooks_due(
+        &mut self,
+        place: &HookContext<'_>,
+    ) -> rusqlite::Result<bool> {
         Ok(self.wake.execute(params![place.run, place.at])? > 0)
     }
 
     /// Applies one change. True if the hook is due after it.
-    pub(super) fn change(
+    pub(super) fn apply_hook_change(
         &mut self,
-        place: &Place<'_>,
+        place: &HookContext<'_>,
         change: &HookChange,
     ) -> rusqlite::Result<bool> {
-        let Place { run, newest, at } = place;
+        let HookContext { run, newest, at } = place;
         let stored = |seq: &Seq| i64::try_from(*seq).unwrap_or(i64::MAX);
         match change {
             HookChange::Set { id, target, after } => {
-                let target = json::to_text(&target.0);
-                is_due(&mut self.set, params![run, id, target, stored(after), newest, at])
+                let target = json::to_json_text(&target.0);
+                query_is_due(&mut self.set, params![run, id, target, stored(after), newest, at])
             }
             HookChange::Remove { id } => self.remove.execute(params![run, id]).map(|_| false),
-            HookChange::Told { id, after } => {
-                is_due(&mut self.told, params![run, id, stored(after), newest, at])
+            HookChange::Delivered { id, after } => {
+                query_is_due(&mut self.told, params![run, id, stored(after), newest, at])
             }
             HookChange::Failed { id, due, failing_since, attempts } => {
                 let (due, since) = (due.millis(), failing_since.millis());
@@ -83,6 +86,6 @@ impl<'conn> HookStatements<'conn> {
 
 /// Runs a statement that returns whether its hook is due. No row means that the hook no longer
 /// exists.
-fn is_due(statement: &mut Statement<'_>, values: impl Params) -> rusqlite::Result<bool> {
+fn query_is_due(statement: &mut Statement<'_>, values: impl Params) -> rusqlite::Result<bool> {
     Ok(statement.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }

@@ -6,44 +6,44 @@ use trackway_ports::{
 };
 
 use crate::{
-    error::read_error,
-    prepared::outbox_key,
-    read::{self, worker_key},
+    read::{self, stored_worker_key},
+    sqlite_error::to_read_error,
+    write_jobs::stored_outbox_key,
 };
 
-pub(crate) fn hold(
+pub(crate) fn renew_worker_lease(
     conn: &Connection,
     worker: WorkerId,
     lease: Lease,
     now: i64,
 ) -> Result<(), ReadError> {
     let (others_until, until) = match lease {
-        Lease::Sole => (i64::MAX, i64::MAX),
+        Lease::Exclusive => (i64::MAX, i64::MAX),
         Lease::Until(until) => (now, until.millis()),
     };
     let hold = || {
         conn.prepare_cached("DELETE FROM workers WHERE until <= ?1")?.execute([others_until])?;
         conn.prepare_cached("INSERT OR REPLACE INTO workers (id, until) VALUES (?1, ?2)")?
-            .execute(params![worker_key(worker), until])
+            .execute(params![stored_worker_key(worker), until])
     };
-    hold().map(drop).map_err(read_error)
+    hold().map(drop).map_err(to_read_error)
 }
 
-pub(crate) fn release(conn: &Connection, worker: WorkerId) -> Result<(), ReadError> {
+pub(crate) fn delete_worker_lease(conn: &Connection, worker: WorkerId) -> Result<(), ReadError> {
     conn.prepare_cached("DELETE FROM workers WHERE id = ?1")
-        .and_then(|mut statement| statement.execute([worker_key(worker)]))
+        .and_then(|mut statement| statement.execute([stored_worker_key(worker)]))
         .map(drop)
-        .map_err(read_error)
+        .map_err(to_read_error)
 }
 
 pub(crate) fn claim_runs(
     conn: &Connection,
     claim: WorkClaim,
 ) -> Result<Vec<ClaimedRun>, ReadError> {
-    let mut runs = read::free_runs(conn, claim)?;
+    let mut runs = read::list_claimable_runs(conn, claim)?;
     let sql = "UPDATE runs SET epoch = epoch + 1, driver = ?2 WHERE id = ?1";
-    note(conn, sql, claim.worker, runs.iter().map(|claimed| [claimed.run.to_string()]))?;
-    runs.iter_mut().for_each(|claimed| claimed.epoch = claimed.epoch.next());
+    mark_claimed(conn, sql, claim.worker, runs.iter().map(|claimed| [claimed.run.to_string()]))?;
+    runs.iter_mut().for_each(|claimed| claimed.epoch = claimed.epoch.next_epoch());
     Ok(runs)
 }
 
@@ -51,47 +51,52 @@ pub(crate) fn claim_errands(
     conn: &Connection,
     claim: WorkClaim,
 ) -> Result<Vec<OutboxRow>, ReadError> {
-    let errands = read::free_errands(conn, claim)?;
+    let errands = read::list_claimable_errands(conn, claim)?;
     let sql = "UPDATE outbox SET worker = ?2 WHERE id = ?1";
-    note(conn, sql, claim.worker, errands.iter().map(|errand| [outbox_key(errand.id)]))?;
+    mark_claimed(
+        conn,
+        sql,
+        claim.worker,
+        errands.iter().map(|errand| [stored_outbox_key(errand.id)]),
+    )?;
     Ok(errands)
 }
 
-pub(crate) fn claim_timers(
+pub(crate) fn claim_due_timers(
     conn: &Connection,
     claim: WorkClaim,
 ) -> Result<Vec<DueTimer>, ReadError> {
-    let due = read::due_timers(conn, claim)?;
+    let due = read::list_due_timers(conn, claim)?;
     let sql = "UPDATE timers SET worker = ?3 WHERE run = ?1 AND timer = ?2 AND worker IS NOT ?3";
     let names = due.iter().map(|due| [due.run.to_string(), due.timer.to_string()]);
-    note(conn, sql, claim.worker, names)?;
+    mark_claimed(conn, sql, claim.worker, names)?;
     Ok(due)
 }
 
-pub(crate) fn claim_hooks(
+pub(crate) fn claim_due_hooks(
     conn: &Connection,
     claim: WorkClaim,
     except: &[String],
 ) -> Result<Vec<DueHook>, ReadError> {
-    let due = read::due_hooks(conn, claim, except)?;
+    let due = read::list_due_hooks(conn, claim, except)?;
     let sql = "UPDATE hooks SET worker = ?3 WHERE run = ?1 AND id = ?2 AND worker IS NOT ?3";
     let names = due.iter().map(|due| [due.hook.run.to_string(), due.hook.id.clone()]);
-    note(conn, sql, claim.worker, names)?;
+    mark_claimed(conn, sql, claim.worker, names)?;
     Ok(due)
 }
 
 /// Records who has claimed these rows. The worker is the value after the key.
-fn note<const N: usize>(
+fn mark_claimed<const N: usize>(
     conn: &Connection,
     sql: &str,
     worker: WorkerId,
     names: impl Iterator<Item = [String; N]>,
 ) -> Result<(), ReadError> {
-    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
-    let worker = worker_key(worker);
+    let mut statement = conn.prepare_cached(sql).map_err(to_read_error)?;
+    let worker = stored_worker_key(worker);
     for name in names {
         let values = name.into_iter().chain([worker.clone()]);
-        statement.execute(rusqlite::params_from_iter(values)).map_err(read_error)?;
+        statement.execute(rusqlite::params_from_iter(values)).map_err(to_read_error)?;
     }
     Ok(())
 }

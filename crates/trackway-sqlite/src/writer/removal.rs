@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use trackway_domain::{Errand, RunId};
-use trackway_ports::{AppendError, BlobHash, Removal, RunHead};
+use trackway_ports::{AppendError, BlobHash, RunHead, RunRemoval};
 
 use crate::{FolderBlobs, json};
 
-use super::{statements::Statements, upkeep::Done};
+use super::{maintenance::MaintenanceResult, statements::WriterStatements};
 
 /// The rows that belong to only one run.
 const OF_ONE_RUN: [&str; 8] = [
@@ -34,27 +34,27 @@ const POSITIONS: &str = "INSERT INTO meta (name, value) VALUES ('positions-used'
 
 /// Removes the runs, unless one has newer events, and returns the blobs that may no longer be
 /// needed. `newest` is the newest position in the log, which is not reused.
-pub(super) fn remove(
+pub(super) fn remove_runs(
     conn: &Connection,
-    statements: &mut Statements<'_>,
-    removal: &Removal,
+    statements: &mut WriterStatements<'_>,
+    removal: &RunRemoval,
     newest: i64,
-) -> Done {
-    if let Some(RunHead { run, head }) = moved_on(conn, statements, removal)? {
+) -> MaintenanceResult {
+    if let Some(RunHead { run, head }) = find_changed_run(conn, statements, removal)? {
         return Ok(Err(AppendError::Conflict { run, expected: head }));
     }
     let runs: Vec<RunId> = removal.runs.iter().map(|run| run.run).collect();
-    Ok(Ok(remove_all(conn, &runs, newest)?))
+    Ok(Ok(delete_runs(conn, &runs, newest)?))
 }
 
 /// A run that has changed since the decision to remove it.
-fn moved_on(
+fn find_changed_run(
     conn: &Connection,
-    statements: &mut Statements<'_>,
-    removal: &Removal,
+    statements: &mut WriterStatements<'_>,
+    removal: &RunRemoval,
 ) -> rusqlite::Result<Option<RunHead>> {
     for run in &removal.runs {
-        let head = statements.head(&run.run.to_string())?.seq;
+        let head = statements.load_head(&run.run.to_string())?.seq;
         // A missing run was removed by another caller.
         if head != 0 && i64::try_from(run.head) != Ok(head) {
             return Ok(Some(*run));
@@ -74,7 +74,7 @@ fn moved_on(
     Ok(None)
 }
 
-fn remove_all(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Result<Vec<BlobHash>> {
+fn delete_runs(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Result<Vec<BlobHash>> {
     let keys: Vec<String> = runs.iter().map(ToString::to_string).collect();
     let mut blobs = Vec::new();
     let mut hashes = Vec::new();
@@ -82,15 +82,15 @@ fn remove_all(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resul
         let named = "SELECT DISTINCT blob FROM events WHERE run = ?1 AND blob IS NOT NULL";
         // A damaged name may be any text, even the path of another file.
         blobs.extend(
-            texts(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()),
+            select_texts(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()),
         );
-        hashes.extend(texts(conn, "SELECT hash FROM pins WHERE run = ?1", key)?);
+        hashes.extend(select_texts(conn, "SELECT hash FROM pins WHERE run = ?1", key)?);
         for sql in OF_ONE_RUN {
             conn.prepare_cached(sql)?.execute([key])?;
         }
     }
-    conn.execute(CLAIMS, [json::to_text(&keys)])?;
-    remove_errands(conn, runs)?;
+    conn.execute(CLAIMS, [json::to_json_text(&keys)])?;
+    delete_errands_of_runs(conn, runs)?;
     for hash in &hashes {
         conn.execute(DEFINITION, [hash])?;
     }
@@ -100,7 +100,7 @@ fn remove_all(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resul
 
 /// Deletes those of these blobs that no event names. It holds the write lock: a writer that is about
 /// to name one checks its file under the same lock (see `Writer::keep_blobs`).
-pub(super) fn sweep(
+pub(super) fn delete_unnamed_blobs(
     conn: &Connection,
     blobs: &FolderBlobs,
     unneeded: &[BlobHash],
@@ -112,7 +112,7 @@ pub(super) fn sweep(
             [hash.to_string()],
             |row| row.get(0),
         )?;
-        if !needed && let Err(error) = blobs.remove(*hash) {
+        if !needed && let Err(error) = blobs.remove_blob(*hash) {
             // The file only takes disk space.
             tracing::warn!(%error, %hash, "an unused blob could not be removed");
         }
@@ -121,19 +121,19 @@ pub(super) fn sweep(
 }
 
 /// The errands of these runs, and those that are only for them.
-fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
+fn delete_errands_of_runs(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
     let gone = |run: &RunId| runs.contains(run);
     let mut statement = conn.prepare("SELECT id, body FROM outbox")?;
     let mut rows = statement.query([])?;
     let mut ids = Vec::new();
     while let Some(row) = rows.next()? {
         let body: String = row.get(1)?;
-        let owed = match json::from_text(&body) {
-            Ok(Errand::TellWaiting { to, run, .. }) => gone(&to) || gone(&run),
+        let owed = match json::parse_json_text(&body) {
+            Ok(Errand::NotifyWaiting { to, run, .. }) => gone(&to) || gone(&run),
             Ok(Errand::CancelChild { child }) => gone(&child),
             Ok(Errand::RunExit { of, .. }) => gone(&of),
-            Ok(Errand::TellParent { parent, child, .. }) => gone(&parent) || gone(&child),
-            Ok(Errand::TellAnswer { to, from, .. }) => gone(&to) || gone(&from),
+            Ok(Errand::NotifyParent { parent, child, .. }) => gone(&parent) || gone(&child),
+            Ok(Errand::DeliverFirstAnswer { to, from, .. }) => gone(&to) || gone(&from),
             // A damaged row does not tell which run it belongs to.
             Err(_) => false,
         };
@@ -147,6 +147,6 @@ fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn texts(conn: &Connection, sql: &str, key: &str) -> rusqlite::Result<Vec<String>> {
+fn select_texts(conn: &Connection, sql: &str, key: &str) -> rusqlite::Result<Vec<String>> {
     conn.prepare_cached(sql)?.query_map([key], |row| row.get(0))?.collect()
 }

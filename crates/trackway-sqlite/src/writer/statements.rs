@@ -1,22 +1,24 @@
 //! The SQL of the writer: every statement is prepared once, and one append is written with them.
 
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
-use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Fence, Receipt, RunRow, TimerChange};
+use trackway_ports::{
+    AppendError, AppendFence, AppendReceipt, FORMAT_LATEST, MessageClaim, RunRow, TimerChange,
+};
 
 use crate::{
-    checksum::{EventPlace, RUN_COLUMNS, run_crc_after, run_crc_new},
+    checksum::{EventKey, RUN_COLUMNS, new_run_checksum_sql, updated_run_checksum_sql},
     json,
-    prepared::{ClaimWrite, OutboxWrite, Prepared, Record},
-    read::{worker, worker_key},
+    read::{parse_worker_key, stored_worker_key},
+    write_jobs::{EncodedAppend, EncodedEvent, EncodedMessageClaim, EncodedOutboxChange},
     writer::{
-        Outcome,
-        guided::GuidedStatements,
-        heads::{Head, Heads},
-        hooks::{HookStatements, Place},
+        WriteOutcome,
+        guided_index::GuidedStatements,
+        head_cache::{CachedHead, HeadCache},
+        hooks::{HookContext, HookStatements},
     },
 };
 
-pub(crate) struct Statements<'conn> {
+pub(crate) struct WriterStatements<'conn> {
     begin: Statement<'conn>,
     commit: Statement<'conn>,
     rollback: Statement<'conn>,
@@ -40,8 +42,8 @@ pub(crate) struct Statements<'conn> {
     guided: GuidedStatements<'conn>,
 }
 
-impl<'conn> Statements<'conn> {
-    pub(crate) fn prepare(conn: &'conn Connection) -> rusqlite::Result<Self> {
+impl<'conn> WriterStatements<'conn> {
+    pub(crate) fn prepare_statements(conn: &'conn Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             begin: conn.prepare("BEGIN IMMEDIATE")?,
             commit: conn.prepare("COMMIT")?,
@@ -75,8 +77,8 @@ impl<'conn> Statements<'conn> {
                  ON CONFLICT (id) DO UPDATE
                  SET state = ?8, runnable = ?9, parked = ?10, status_at = ?12, head = ?13,
                      crc = {}, epoch = ?14, driver = ?15",
-                run_crc_new(),
-                run_crc_after(&[
+                new_run_checksum_sql(),
+                updated_run_checksum_sql(&[
                     ("state", "?8"),
                     ("runnable", "?9"),
                     ("parked", "?10"),
@@ -89,12 +91,12 @@ impl<'conn> Statements<'conn> {
             move_run: conn.prepare(&format!(
                 "UPDATE runs SET status_at = ?2, head = ?6, crc = {}
                  WHERE id = ?1 AND state = ?3 AND runnable = ?4 AND parked = ?5",
-                run_crc_after(&[("status_at", "?2"), ("head", "?6")]),
+                updated_run_checksum_sql(&[("status_at", "?2"), ("head", "?6")]),
             ))?,
             // The length of a guided run's log, and the time of its newest event.
             lengthen_run: conn.prepare(&format!(
                 "UPDATE runs SET head = ?2, status_at = ?3, crc = {} WHERE id = ?1",
-                run_crc_after(&[("head", "?2"), ("status_at", "?3")]),
+                updated_run_checksum_sql(&[("head", "?2"), ("status_at", "?3")]),
             ))?,
             take_run: conn.prepare("UPDATE runs SET epoch = ?2, driver = ?3 WHERE id = ?1")?,
             set_timer: conn.prepare(
@@ -116,20 +118,20 @@ impl<'conn> Statements<'conn> {
                 "INSERT INTO claims (tenant, user, message, run, digest, reply)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
-            hooks: HookStatements::prepare(conn)?,
-            guided: GuidedStatements::prepare(conn)?,
+            hooks: HookStatements::prepare_hook_statements(conn)?,
+            guided: GuidedStatements::prepare_guided_statements(conn)?,
         })
     }
 
-    pub(crate) fn begin(&mut self) -> rusqlite::Result<()> {
+    pub(crate) fn begin_transaction(&mut self) -> rusqlite::Result<()> {
         self.begin.execute([]).map(drop)
     }
 
-    pub(crate) fn commit(&mut self) -> rusqlite::Result<()> {
+    pub(crate) fn commit_transaction(&mut self) -> rusqlite::Result<()> {
         self.commit.execute([]).map(drop)
     }
 
-    pub(crate) fn rollback(&mut self) -> rusqlite::Result<()> {
+    pub(crate) fn roll_back_transaction(&mut self) -> rusqlite::Result<()> {
         self.rollback.execute([]).map(drop)
     }
 
@@ -138,100 +140,111 @@ impl<'conn> Statements<'conn> {
         self.data_version.query_row([], |row| row.get(0))
     }
 
-    pub(crate) fn newest_pos(&mut self) -> rusqlite::Result<i64> {
+    pub(crate) fn newest_position(&mut self) -> rusqlite::Result<i64> {
         self.newest_pos.query_row([], |row| row.get(0))
     }
 
     /// The stored head of the run.
-    pub(super) fn head(&mut self, run: &str) -> rusqlite::Result<Head> {
+    pub(super) fn load_head(&mut self, run: &str) -> rusqlite::Result<CachedHead> {
         self.head.query_row([run], |row| {
             let (seq, hooked, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Head { seq, hooked, epoch, driver: worker(row.get(3)?) })
+            Ok(CachedHead {
+                seq,
+                may_have_hooks: hooked,
+                epoch,
+                driver: parse_worker_key(row.get(3)?),
+            })
         })
     }
 
     /// Pages in the write-ahead log that a checkpoint still has to move.
-    pub(crate) fn frames_to_move(&mut self) -> rusqlite::Result<i64> {
+    pub(crate) fn unmoved_wal_frames(&mut self) -> rusqlite::Result<i64> {
         self.frames.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
     }
 
     /// Writes one append, or refuses it. Every reason for a refusal is checked before the first write,
     /// so a refused append leaves nothing behind.
-    pub(crate) fn write(
+    pub(crate) fn write_append(
         &mut self,
-        append: &Prepared,
-        heads: &mut Heads,
+        append: &EncodedAppend,
+        heads: &mut HeadCache,
         newest: &mut i64,
-    ) -> rusqlite::Result<Outcome> {
+    ) -> rusqlite::Result<WriteOutcome> {
         if let Some(write) = &append.claim
-            && let Some(earlier) = self.claimed(&write.claim)?
+            && let Some(earlier) = self.find_message_claim(&write.claim)?
         {
             return Ok(Err(AppendError::Claimed(Box::new(earlier))));
         }
-        let head = match heads.get(append.run) {
+        let head = match heads.cached_head(append.run) {
             Some(head) => head,
-            None => self.head(&append.key)?,
+            None => self.load_head(&append.key)?,
         };
         if i64::try_from(append.expected) != Ok(head.seq) {
-            heads.set(append.run, head);
+            heads.cache_head(append.run, head);
             return Ok(Err(AppendError::Conflict { run: append.run, expected: append.expected }));
         }
-        if !passes(append.fence, head) {
-            heads.set(append.run, head);
+        if !passes_fence(append.fence, head) {
+            heads.cache_head(append.run, head);
             return Ok(Err(AppendError::Fenced { run: append.run }));
         }
-        for start in &append.starts {
-            if self.head(&start.key)?.seq != 0 {
+        for start in &append.started_runs {
+            if self.load_head(&start.key)?.seq != 0 {
                 return Ok(Err(AppendError::Conflict { run: start.run, expected: 0 }));
             }
         }
-        let mut receipt = self.put(append, head, heads, newest)?;
-        for start in &append.starts {
-            receipt.starts.push(self.put(start, Head::default(), heads, newest)?.first);
+        let mut receipt = self.insert_append(append, head, heads, newest)?;
+        for start in &append.started_runs {
+            receipt.start_positions.push(
+                self.insert_append(start, CachedHead::default(), heads, newest)?.first_position,
+            );
         }
         Ok(Ok(receipt))
     }
 
     /// Writes an append that passed all checks, after the existing events of its run.
-    fn put(
+    fn insert_append(
         &mut self,
-        append: &Prepared,
-        head: Head,
-        heads: &mut Heads,
+        append: &EncodedAppend,
+        head: CachedHead,
+        heads: &mut HeadCache,
         newest: &mut i64,
-    ) -> rusqlite::Result<Receipt> {
+    ) -> rusqlite::Result<AppendReceipt> {
         let first = if append.records.is_empty() { 0 } else { *newest + 1 };
         let mut seq = head.seq;
         for record in &append.records {
             let id = append.id.filter(|_| seq == head.seq);
             seq += 1;
             *newest += 1;
-            self.add_event(append, seq, *newest, record, id)?;
-            if let Some(marks) = &record.marks {
-                self.guided.note(&append.key, seq, marks)?;
+            self.insert_event(append, seq, *newest, record, id)?;
+            if let Some(marks) = &record.index_entries {
+                self.guided.index_event(&append.key, seq, marks)?;
             }
         }
         for pin in &append.pins {
-            self.guided.pin(&append.key, pin)?;
+            self.guided.pin_definition(&append.key, pin)?;
         }
-        let hooked = head.hooked || !append.hooks.is_empty();
-        let head = Head { seq, hooked, ..driven_after(append, head) };
-        heads.set(append.run, head);
-        self.write_rows(append, head)?;
-        let hooks = hooked && self.write_hooks(append, seq)?;
-        Ok(Receipt { first: first.unsigned_abs(), starts: Vec::new(), hooks })
+        let hooked = head.may_have_hooks || !append.hooks.is_empty();
+        let head = CachedHead { seq, may_have_hooks: hooked, ..head_with_driver(append, head) };
+        heads.cache_head(append.run, head);
+        self.write_index_rows(append, head)?;
+        let hooks = hooked && self.write_hook_changes(append, seq)?;
+        Ok(AppendReceipt {
+            first_position: first.unsigned_abs(),
+            start_positions: Vec::new(),
+            has_due_hook: hooks,
+        })
     }
 
-    fn add_event(
+    fn insert_event(
         &mut self,
-        append: &Prepared,
+        append: &EncodedAppend,
         seq: i64,
         pos: i64,
-        record: &Record,
+        record: &EncodedEvent,
         append_id: Option<i64>,
     ) -> rusqlite::Result<()> {
         let blob = record.blob.map(|hash| hash.to_string());
-        let place = EventPlace { run: &append.key, seq, pos, at: record.at, format: FORMAT_NEWEST };
+        let place = EventKey { run: &append.key, seq, pos, at: record.at, format: FORMAT_LATEST };
         let body = blob.is_none().then_some(&record.body);
         self.add_event
             .execute(params![
@@ -240,8 +253,8 @@ impl<'conn> Statements<'conn> {
                 seq,
                 record.at,
                 record.kind,
-                FORMAT_NEWEST,
-                place.seal(record.crc),
+                FORMAT_LATEST,
+                place.checksum_with_content(record.crc),
                 body,
                 blob,
                 append_id
@@ -250,15 +263,21 @@ impl<'conn> Statements<'conn> {
     }
 
     /// `head` is the head of the run after the append.
-    fn write_rows(&mut self, append: &Prepared, head: Head) -> rusqlite::Result<()> {
+    fn write_index_rows(
+        &mut self,
+        append: &EncodedAppend,
+        head: CachedHead,
+    ) -> rusqlite::Result<()> {
         let newest = head.seq;
-        let takes = matches!(append.fence, Fence::Take(_));
+        let takes = matches!(append.fence, AppendFence::TakeOver(_));
         match &append.row {
-            Some(row) if append.expected == 0 || takes || !self.move_run(row, newest)? => {
-                self.put_run(row, head)?;
+            Some(row)
+                if append.expected == 0 || takes || !self.update_status_time(row, newest)? =>
+            {
+                self.upsert_run_row(row, head)?;
             }
             None if takes => {
-                let driver = head.driver.map(worker_key);
+                let driver = head.driver.map(stored_worker_key);
                 self.take_run.execute(params![append.key, head.epoch, driver])?;
             }
             None if append.records.iter().any(|record| record.guided) => {
@@ -280,13 +299,13 @@ impl<'conn> Statements<'conn> {
         }
         for change in &append.outbox {
             match change {
-                OutboxWrite::Add { id, body } => {
+                EncodedOutboxChange::Add { id, body } => {
                     self.add_outbox.execute(params![id, body, append.worker_key])?
                 }
-                OutboxWrite::Remove { id } => self.remove_outbox.execute([id])?,
+                EncodedOutboxChange::Remove { id } => self.remove_outbox.execute([id])?,
             };
         }
-        if let Some(ClaimWrite { claim, reply }) = &append.claim {
+        if let Some(EncodedMessageClaim { claim, reply }) = &append.claim {
             self.add_claim.execute(params![
                 claim.key.caller.tenant,
                 claim.key.caller.user,
@@ -300,17 +319,21 @@ impl<'conn> Statements<'conn> {
     }
 
     /// True if one of the run's hooks has something to deliver after this append.
-    fn write_hooks(&mut self, append: &Prepared, newest: i64) -> rusqlite::Result<bool> {
-        let place = Place { run: &append.key, newest, at: append.at };
-        let mut due = append.tells && self.hooks.wake(&place)?;
+    fn write_hook_changes(
+        &mut self,
+        append: &EncodedAppend,
+        newest: i64,
+    ) -> rusqlite::Result<bool> {
+        let place = HookContext { run: &append.key, newest, at: append.at };
+        let mut due = append.notifies_hooks && self.hooks.mark_idle_hooks_due(&place)?;
         for change in &append.hooks {
-            due |= self.hooks.change(&place, change)?;
+            due |= self.hooks.apply_hook_change(&place, change)?;
         }
         Ok(due)
     }
 
     /// Writes the row if only the time of its status has changed. Returns false if more has changed.
-    fn move_run(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<bool> {
+    fn update_status_time(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<bool> {
         let (id, status_at) = (row.id.to_string(), row.status_at.millis());
         let moved = self.move_run.execute(params![
             id,
@@ -323,7 +346,7 @@ impl<'conn> Statements<'conn> {
         Ok(moved > 0)
     }
 
-    fn put_run(&mut self, row: &RunRow, head: Head) -> rusqlite::Result<()> {
+    fn upsert_run_row(&mut self, row: &RunRow, head: CachedHead) -> rusqlite::Result<()> {
         self.put_run
             .execute(params![
                 row.id.to_string(),
@@ -340,25 +363,28 @@ impl<'conn> Statements<'conn> {
                 row.status_at.millis(),
                 head.seq,
                 head.epoch,
-                head.driver.map(worker_key)
+                head.driver.map(stored_worker_key)
             ])
             .map(drop)
     }
 
     /// The earlier claim of the same key.
-    fn claimed(&mut self, claim: &Claim) -> rusqlite::Result<Option<Claim>> {
+    fn find_message_claim(
+        &mut self,
+        claim: &MessageClaim,
+    ) -> rusqlite::Result<Option<MessageClaim>> {
         let key = &claim.key;
         self.find_claim
             .query_row(params![key.caller.tenant, key.caller.user, key.message.as_str()], |row| {
                 let run: String = row.get(0)?;
                 let reply: String = row.get(2)?;
-                Ok(Claim {
+                Ok(MessageClaim {
                     key: key.clone(),
                     // A damaged claim still proves that the message was processed: an incomplete reply
                     // is better than processing it twice.
                     run: run.parse().unwrap_or(claim.run),
                     digest: row.get(1)?,
-                    reply: json::from_text(&reply).unwrap_or_default(),
+                    reply: json::parse_json_text(&reply).unwrap_or_default(),
                 })
             })
             .optional()
@@ -366,20 +392,22 @@ impl<'conn> Statements<'conn> {
 }
 
 /// Whether the fence lets the append pass.
-fn passes(fence: Fence, head: Head) -> bool {
+fn passes_fence(fence: AppendFence, head: CachedHead) -> bool {
     match fence {
-        Fence::Open => true,
-        Fence::Held(epoch) => epoch.0.cast_signed() == head.epoch,
-        Fence::Take(epoch) => head.driver.is_none() && epoch.0.cast_signed() == head.epoch + 1,
+        AppendFence::Unfenced => true,
+        AppendFence::AtEpoch(epoch) => epoch.0.cast_signed() == head.epoch,
+        AppendFence::TakeOver(epoch) => {
+            head.driver.is_none() && epoch.0.cast_signed() == head.epoch + 1
+        }
     }
 }
 
 /// The driver of the run after the append: none if it needs no driver.
-fn driven_after(append: &Prepared, head: Head) -> Head {
+fn head_with_driver(append: &EncodedAppend, head: CachedHead) -> CachedHead {
     let (epoch, driver) = match append.fence {
-        Fence::Take(epoch) => (epoch.0.cast_signed(), append.worker),
-        Fence::Open | Fence::Held(_) => (head.epoch, head.driver),
+        AppendFence::TakeOver(epoch) => (epoch.0.cast_signed(), append.worker),
+        AppendFence::Unfenced | AppendFence::AtEpoch(_) => (head.epoch, head.driver),
     };
     let needs_none = append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked);
-    Head { epoch, driver: driver.filter(|_| !needs_none), ..head }
+    CachedHead { epoch, driver: driver.filter(|_| !needs_none), ..head }
 }

@@ -3,14 +3,14 @@
 use std::{sync::mpsc, time::Duration};
 
 use trackway_domain::{Event, RunId, Timestamp};
-use trackway_ports::{Append, NoFaults};
+use trackway_ports::{Append, NoFaultInjection};
 use uuid::Uuid;
 
 use crate::{checkpoint, database::Database};
 
 use super::*;
 
-fn job(expected: u64, answers: &mpsc::Sender<Outcome>) -> Job {
+fn job(expected: u64, answers: &mpsc::Sender<WriteOutcome>) -> WriteJob {
     let mut append = Append::new(RunId::new(Uuid::from_u128(1)), expected, Timestamp(0));
     let text = serde_json::Value::String("x".repeat(20_000));
     append.events.push(Event::StepDone {
@@ -22,8 +22,8 @@ fn job(expected: u64, answers: &mpsc::Sender<Outcome>) -> Job {
         outcome: trackway_domain::StepOutcome::Ok(text),
     });
     let answers = answers.clone();
-    Job {
-        work: Work::append(append),
+    WriteJob {
+        work: WriteRequest::encode_append(append),
         done: Box::new(move |outcome| answers.send(outcome).unwrap()),
     }
 }
@@ -32,17 +32,19 @@ fn job(expected: u64, answers: &mpsc::Sender<Outcome>) -> Job {
 #[test]
 fn a_store_that_was_full_writes_again_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::create(folder.path(), Duration::from_secs(1)).unwrap();
-    let conn = database.writer().unwrap();
-    let (checkpoints, _checkpointer) = checkpoint::pair(database.checkpointer().unwrap());
+    let database = Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap();
+    let conn = database.open_writer().unwrap();
+    let (checkpoints, _checkpointer) =
+        checkpoint::new_checkpointer(database.open_checkpointer().unwrap());
     let blobs = FolderBlobs::open(folder.path()).unwrap();
-    let writer = Writer { blobs, faults: Arc::new(NoFaults), checkpoints };
-    let mut statements = Statements::prepare(&conn).unwrap();
-    let mut heads = Heads::default();
+    let writer = WriterThread { blobs, faults: Arc::new(NoFaultInjection), checkpoints };
+    let mut statements = WriterStatements::prepare_statements(&conn).unwrap();
+    let mut heads = HeadCache::default();
     let (answers, _) = mpsc::channel();
     let mut write = |expected| {
-        let written = writer.commit(&conn, &mut statements, &mut heads, &[job(expected, &answers)]);
-        written.map_err(|error| writer.undo(&conn, &mut statements, &mut heads, error))
+        let written =
+            writer.commit_batch(&conn, &mut statements, &mut heads, &[job(expected, &answers)]);
+        written.map_err(|error| writer.roll_back(&conn, &mut statements, &mut heads, error))
     };
     write(0).unwrap().remove(0).unwrap();
     let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();

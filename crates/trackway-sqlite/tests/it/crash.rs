@@ -12,7 +12,7 @@ use serde_json::Value;
 use trackway_domain::Timestamp;
 use trackway_ports::{HookChange, HookTarget, Journal as _};
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::whole_log;
+use trackway_testkit::load_full_log;
 
 use crate::helpers::*;
 
@@ -39,7 +39,7 @@ fn append_until_killed(folder: &Path) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let heads: Vec<u64> = (0..RUNS)
         .map(|number| {
-            runtime.block_on(whole_log(&journal, run(number.into()))).unwrap().len() as u64
+            runtime.block_on(load_full_log(&journal, run_id(number.into()))).unwrap().len() as u64
         })
         .collect();
     let (sender, receiver) = channel();
@@ -48,11 +48,11 @@ fn append_until_killed(folder: &Path) {
         // Every fifth is large, so that some kills hit a blob being written.
         let size = if expected % 5 == 4 { 70_000 } else { 100 };
         let text = format!("{number} {expected} ").repeat(size / 5);
-        let mut append = appending(run(number.into()), expected, [event(&text)]);
+        let mut append = appending(run_id(number.into()), expected, [event(&text)]);
         // A hook that has received everything before this event.
         let (id, target) = (HOOK.to_owned(), HookTarget(Value::Null));
-        append.hooks = vec![HookChange::Set { id, target, after: 0 }];
-        append.hooks.push(HookChange::Told { id: HOOK.to_owned(), after: expected });
+        append.hook_changes = vec![HookChange::Set { id, target, after: 0 }];
+        append.hook_changes.push(HookChange::Delivered { id: HOOK.to_owned(), after: expected });
         journal.append(
             append,
             Box::new(move |outcome| {
@@ -126,7 +126,7 @@ async fn kill_and_look() {
         kill_after(start_child(folder.path()), lines, &mut newest);
         let journal = SqliteJournal::open(folder.path()).unwrap();
         for (number, acknowledged) in (0_u128..).zip(&mut newest) {
-            let events = whole_log(&journal, run(number)).await.unwrap();
+            let events = load_full_log(&journal, run_id(number)).await.unwrap();
             let found = events.len() as u64;
             // One more than acknowledged may be stored: the kill came between commit and answer.
             assert!(
@@ -134,8 +134,9 @@ async fn kill_and_look() {
                 "run {number}: {acknowledged} acknowledged, {found} found"
             );
             *acknowledged = found;
-            let hooks = journal.hooks(run(number)).await.unwrap();
-            let places: Vec<_> = hooks.iter().map(|hook| (hook.after, hook.due)).collect();
+            let hooks = journal.list_hooks(run_id(number)).await.unwrap();
+            let places: Vec<_> =
+                hooks.iter().map(|hook| (hook.delivered_through, hook.due)).collect();
             let place = found.checked_sub(1).map(|after| (after, Some(Timestamp(0))));
             assert_eq!(places, Vec::from_iter(place), "the hook came whole with its event");
             assert!(events.iter().zip(1..).all(|(stored, seq)| stored.seq == seq));

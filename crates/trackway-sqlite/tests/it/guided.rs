@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use trackway_domain::NodeId;
-use trackway_ports::{Journal, Lineage, LineageLimits, NodePlace, ReadError, Stored};
+use trackway_ports::{Journal, LineageLimits, NodeLineage, ReadError, StoredEvent, StoredNode};
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::{journal_suite::trees::*, whole_log};
+use trackway_testkit::{journal_suite::guided_samples::*, load_full_log};
 
 use crate::helpers::*;
 
@@ -18,22 +18,23 @@ fn digest(number: u128) -> String {
 /// Opens node 1, and advances from it to 2 and 3, and from 2 to 4.
 async fn grow(journal: &dyn Journal, number: u128) {
     let digest = &digest(number);
-    append(journal, opening(number)).await.unwrap();
-    append(journal, guided(number, 2, [advanced(1, 1, digest, 2)])).await.unwrap();
-    append(journal, guided(number, 3, [advanced(1, 2, digest, 3)])).await.unwrap();
-    append(journal, guided(number, 4, [advanced(2, 3, digest, 4)])).await.unwrap();
+    append(journal, opening_append(number)).await.unwrap();
+    append(journal, guided_append(number, 2, [advanced_event(1, 1, digest, 2)])).await.unwrap();
+    append(journal, guided_append(number, 3, [advanced_event(1, 2, digest, 3)])).await.unwrap();
+    append(journal, guided_append(number, 4, [advanced_event(2, 3, digest, 4)])).await.unwrap();
 }
 
-type Look = (Vec<Result<Option<NodePlace>, ReadError>>, Vec<Result<Option<Stored>, ReadError>>);
+type Look =
+    (Vec<Result<Option<StoredNode>, ReadError>>, Vec<Result<Option<StoredEvent>, ReadError>>);
 
 async fn look(journal: &dyn Journal, number: u128) -> Look {
     let mut places = Vec::new();
     for node in 1..=4 {
-        places.push(journal.node(run(number), NodeId::new(number_id(node))).await);
+        places.push(journal.find_node(run_id(number), NodeId::new(numbered_uuid(node))).await);
     }
     let mut attempts = Vec::new();
     for (node, ack) in [(1, 1), (1, 2), (2, 3)] {
-        attempts.push(journal.attempt(attempt_key(number, node, ack, &digest(number))).await);
+        attempts.push(journal.find_attempt(attempt_key(number, node, ack, &digest(number))).await);
     }
     (places, attempts)
 }
@@ -57,7 +58,7 @@ fn same(left: &Look, right: &Look) {
 /// valid.
 #[tokio::test]
 async fn a_damaged_index_hides_nothing() {
-    let here = format!("WHERE run = '{}'", run(1));
+    let here = format!("WHERE run = '{}'", run_id(1));
     for damage in [
         "DELETE FROM nodes WHERE_HERE; DELETE FROM attempts WHERE_HERE",
         "UPDATE nodes SET seq = 3 WHERE_HERE; UPDATE attempts SET seq = 5 WHERE_HERE",
@@ -72,14 +73,23 @@ async fn a_damaged_index_hides_nothing() {
         let journal = SqliteJournal::open(folder.path()).unwrap();
         same(&look(&journal, 1).await, &right[0]);
         same(&look(&journal, 2).await, &right[1]);
-        append(&journal, guided(1, 5, [repinned(1, "other")])).await.unwrap();
-        append(&journal, guided(1, 6, [advanced(1, 4, "later", 5)])).await.unwrap();
-        let first = place(&journal, 1, 1).await.unwrap();
-        assert_eq!((first.made.seq, first.head, first.branches), (6, 7, 3), "{damage}");
+        append(&journal, guided_append(1, 5, [repinned_event(1, "other")])).await.unwrap();
+        append(&journal, guided_append(1, 6, [advanced_event(1, 4, "later", 5)])).await.unwrap();
+        let first = find_node(&journal, 1, 1).await.unwrap();
+        assert_eq!(
+            (first.defining_event.seq, first.head, first.branch_count),
+            (6, 7, 3),
+            "{damage}"
+        );
         let limits = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
-        let lineage = journal.lineage(run(1), NodeId::new(number_id(4)), limits).await.unwrap();
-        let log = whole_log(&journal, run(1)).await.unwrap();
-        assert_eq!(lineage, Lineage::of(&log, NodeId::new(number_id(4)), limits), "{damage}");
+        let lineage =
+            journal.load_lineage(run_id(1), NodeId::new(numbered_uuid(4)), limits).await.unwrap();
+        let log = load_full_log(&journal, run_id(1)).await.unwrap();
+        assert_eq!(
+            lineage,
+            NodeLineage::from_events(&log, NodeId::new(numbered_uuid(4)), limits),
+            "{damage}"
+        );
     }
 }
 
@@ -89,18 +99,18 @@ async fn a_damaged_index_hides_nothing() {
 async fn an_attempt_without_its_row_is_no_new_one() {
     let folder = tempfile::tempdir().unwrap();
     let right = two_runs(folder.path()).await;
-    let lost = format!("DELETE FROM attempts WHERE run = '{}' AND seq IN (3, 5)", run(1));
+    let lost = format!("DELETE FROM attempts WHERE run = '{}' AND seq IN (3, 5)", run_id(1));
     execute(folder.path(), &lost);
     let journal = SqliteJournal::open(folder.path()).unwrap();
     same(&look(&journal, 1).await, &right[0]);
     same(&look(&journal, 2).await, &right[1]);
     let never = attempt_key(1, 1, 3, "never made");
-    assert_eq!(journal.attempt(never).await.unwrap(), None);
+    assert_eq!(journal.find_attempt(never).await.unwrap(), None);
     // Other attempts at the same node do not change that.
-    append(&journal, guided(1, 5, [advanced(1, 4, "later", 5)])).await.unwrap();
+    append(&journal, guided_append(1, 5, [advanced_event(1, 4, "later", 5)])).await.unwrap();
     let found = look(&journal, 1).await;
     assert_eq!(format!("{:?}", found.1), format!("{:?}", right[0].1));
-    assert_eq!(found.0[0].as_ref().unwrap().as_ref().unwrap().branches, 3);
+    assert_eq!(found.0[0].as_ref().unwrap().as_ref().unwrap().branch_count, 3);
 }
 
 /// Proves T12: damage in a body is reported for its own run; nodes before and after it are found.
@@ -110,7 +120,7 @@ async fn a_damaged_event_hides_no_other_node() {
     let right = two_runs(folder.path()).await;
     execute(
         folder.path(),
-        &format!("UPDATE events SET body = body || ' ' WHERE run = '{}' AND seq = 3", run(1)),
+        &format!("UPDATE events SET body = body || ' ' WHERE run = '{}' AND seq = 3", run_id(1)),
     );
     let journal = SqliteJournal::open(folder.path()).unwrap();
     let (places, attempts) = look(&journal, 1).await;
@@ -121,10 +131,11 @@ async fn a_damaged_event_hides_no_other_node() {
     same(&look(&journal, 2).await, &right[1]);
     // Without the index, nodes after the damage are found too; a node that may be in the damaged part is
     // uncertain.
-    execute(folder.path(), &format!("DELETE FROM nodes WHERE run = '{}'", run(1)));
-    assert!(place(&journal, 1, 4).await.is_some());
+    execute(folder.path(), &format!("DELETE FROM nodes WHERE run = '{}'", run_id(1)));
+    assert!(find_node(&journal, 1, 4).await.is_some());
     for lost in [2, 9] {
-        let error = journal.node(run(1), NodeId::new(number_id(lost))).await.unwrap_err();
+        let error =
+            journal.find_node(run_id(1), NodeId::new(numbered_uuid(lost))).await.unwrap_err();
         assert!(matches!(error, ReadError::Damaged { seq: 3, .. }), "{error}");
     }
 }
@@ -133,15 +144,18 @@ async fn a_damaged_event_hides_no_other_node() {
 #[tokio::test]
 async fn a_damaged_definition_is_reported_and_mended() {
     let (folder, journal) = fresh_store();
-    let mut first = opening(1);
-    first.pins = vec![pin("hash", "the body"), pin("other", "2")];
+    let mut first = opening_append(1);
+    first.pins = vec![pinned_definition("hash", "the body"), pinned_definition("other", "2")];
     append(&journal, first).await.unwrap();
     execute(folder.path(), "UPDATE definitions SET body = 'the b0dy' WHERE hash = 'hash'");
-    let error = journal.pinned("hash".to_owned()).await.unwrap_err();
+    let error = journal.find_definition("hash".to_owned()).await.unwrap_err();
     assert!(matches!(error, ReadError::DamagedBlob { .. }), "{error}");
-    assert_eq!(journal.pinned("other".to_owned()).await.unwrap().as_deref(), Some("2"));
-    let mut second = opening(2);
-    second.pins = vec![pin("hash", "the body")];
+    assert_eq!(journal.find_definition("other".to_owned()).await.unwrap().as_deref(), Some("2"));
+    let mut second = opening_append(2);
+    second.pins = vec![pinned_definition("hash", "the body")];
     append(&journal, second).await.unwrap();
-    assert_eq!(journal.pinned("hash".to_owned()).await.unwrap().as_deref(), Some("the body"));
+    assert_eq!(
+        journal.find_definition("hash".to_owned()).await.unwrap().as_deref(),
+        Some("the body")
+    );
 }

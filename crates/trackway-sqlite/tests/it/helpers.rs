@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use trackway_domain::{Event, Op, OpKind, RunId, Seq, StepOutcome, Timestamp};
-use trackway_ports::{Append, AppendError, Journal, Receipt};
+use trackway_ports::{Append, AppendError, AppendReceipt, Journal};
 use trackway_sqlite::SqliteJournal;
 
-pub(crate) use trackway_testkit::journal_suite::samples::{hand_in, run};
+pub(crate) use trackway_testkit::journal_suite::sample_appends::{enqueue_append, run_id};
 
 /// A store in a new folder, and the folder, which is deleted with it.
 pub(crate) fn fresh_store() -> (TempDir, SqliteJournal) {
@@ -34,8 +34,11 @@ pub(crate) fn appending(
     append
 }
 
-pub(crate) async fn append(journal: &dyn Journal, append: Append) -> Result<Receipt, AppendError> {
-    hand_in(journal, append).await.unwrap()
+pub(crate) async fn append(
+    journal: &dyn Journal,
+    append: Append,
+) -> Result<AppendReceipt, AppendError> {
+    enqueue_append(journal, append).await.unwrap()
 }
 
 /// Appends events until the run has `count` of them.
@@ -52,7 +55,7 @@ pub(crate) async fn fill_from(journal: &dyn Journal, run: RunId, from: Seq, coun
 }
 
 pub(crate) async fn count(journal: &dyn Journal, run: RunId) -> usize {
-    journal.events(run, 0, 1_000_000).await.unwrap().len()
+    journal.list_events(run, 0, 1_000_000).await.unwrap().len()
 }
 
 /// The store's database, as the `sqlite3` tool would open it.

@@ -31,11 +31,11 @@ use trackway_testkit::journal_suite::StoreUnderTest;
 struct InFolder(TempDir);
 
 impl StoreUnderTest for InFolder {
-    fn fresh() -> PortFuture<'static, Self> {
+    fn create_empty() -> PortFuture<'static, Self> {
         Box::pin(async { Self(tempfile::tempdir().unwrap()) })
     }
 
-    fn open(&self) -> PortFuture<'_, Arc<dyn Journal>> {
+    fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>> {
         Box::pin(async {
             Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn Journal>
         })

@@ -11,7 +11,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("deep").join("inside 'ü'?#%20");
     let journal = SqliteJournal::open(&folder).unwrap();
-    fill(&journal, run(1), 1).await;
+    fill(&journal, run_id(1), 1).await;
     assert!(folder.join("blobs").is_dir());
     let conn = database(&folder);
     let pragma = |name: &str| -> String {
@@ -34,8 +34,8 @@ async fn a_database_without_tables_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
     database(folder.path()).execute_batch("CREATE TABLE t (x); DROP TABLE t;").unwrap();
     let journal = SqliteJournal::open(folder.path()).unwrap();
-    fill(&journal, run(1), 2).await;
-    assert_eq!(count(&journal, run(1)).await, 2);
+    fill(&journal, run_id(1), 2).await;
+    assert_eq!(count(&journal, run_id(1)).await, 2);
 }
 
 /// Proves X2: an old program never writes into a database that it does not understand.
@@ -76,20 +76,20 @@ async fn a_file_that_is_no_database_is_refused() {
 async fn a_reader_sees_what_the_server_writes() {
     let folder = tempfile::tempdir().unwrap();
     let server = SqliteJournal::open(folder.path()).unwrap();
-    fill(&server, run(1), 3).await;
+    fill(&server, run_id(1), 3).await;
     let reader = SqliteJournal::open_read_only(folder.path()).unwrap();
-    assert_eq!(count(&reader, run(1)).await, 3);
-    fill(&server, run(2), 5).await;
-    assert_eq!(count(&reader, run(2)).await, 5);
+    assert_eq!(count(&reader, run_id(1)).await, 3);
+    fill(&server, run_id(2), 5).await;
+    assert_eq!(count(&reader, run_id(2)).await, 5);
 
-    let outcome = append(&reader, appending(run(1), 3, [event("no")])).await;
+    let outcome = append(&reader, appending(run_id(1), 3, [event("no")])).await;
     match outcome {
         Err(AppendError::Broken { reason }) => assert!(reason.contains("reading only")),
         other => panic!("a reader must not write: {other:?}"),
     }
     reader.close().await;
-    fill(&server, run(3), 1).await;
-    assert_eq!(count(&server, run(1)).await, 3);
+    fill(&server, run_id(3), 1).await;
+    assert_eq!(count(&server, run_id(1)).await, 3);
 }
 
 /// Proves X3.
@@ -97,12 +97,12 @@ async fn a_reader_sees_what_the_server_writes() {
 async fn a_reader_needs_no_server() {
     let folder = tempfile::tempdir().unwrap();
     let server = SqliteJournal::open(folder.path()).unwrap();
-    fill(&server, run(1), 3).await;
+    fill(&server, run_id(1), 3).await;
     server.close().await;
     drop(server);
     let reader = SqliteJournal::open_read_only(folder.path()).unwrap();
-    assert_eq!(count(&reader, run(1)).await, 3);
-    let runs = reader.runs(RunFilter::default(), None, 9).await.unwrap();
+    assert_eq!(count(&reader, run_id(1)).await, 3);
+    let runs = reader.list_runs(RunFilter::default(), None, 9).await.unwrap();
     assert!(runs.is_empty());
 }
 
@@ -110,11 +110,11 @@ async fn a_reader_needs_no_server() {
 #[tokio::test]
 async fn closing_leaves_no_write_ahead_log() {
     let (folder, journal) = fresh_store();
-    fill(&journal, run(1), 3).await;
-    assert_eq!(count(&journal, run(1)).await, 3);
+    fill(&journal, run_id(1), 3).await;
+    assert_eq!(count(&journal, run_id(1)).await, 3);
     journal.close().await;
     let log = folder.path().join("trackway.db-wal");
     assert!(std::fs::metadata(log).map_or(0, |file| file.len()) == 0);
     // Reading is still possible.
-    assert_eq!(count(&journal, run(1)).await, 3);
+    assert_eq!(count(&journal, run_id(1)).await, 3);
 }

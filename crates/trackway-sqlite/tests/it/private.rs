@@ -32,8 +32,8 @@ fn open_to_others(folder: &Path) -> Vec<PathBuf> {
 async fn write_something(folder: &Path) -> SqliteJournal {
     let journal = SqliteJournal::open(folder).unwrap();
     let large = event(&"x".repeat(100_000));
-    let seq = count(&journal, run(1)).await as u64;
-    append(&journal, appending(run(1), seq, [large, event("small")])).await.unwrap();
+    let seq = count(&journal, run_id(1)).await as u64;
+    append(&journal, appending(run_id(1), seq, [large, event("small")])).await.unwrap();
     journal
 }
 

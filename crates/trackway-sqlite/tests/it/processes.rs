@@ -10,7 +10,7 @@ use std::{
 
 use trackway_ports::{AppendError, Journal as _};
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::whole_log;
+use trackway_testkit::load_full_log;
 
 use crate::helpers::*;
 
@@ -44,13 +44,13 @@ async fn write_all(folder: &Path, number: &str) {
     for event_number in 0..EVENTS {
         let text = format!("{number} {event_number}");
         loop {
-            match append(&journal, appending(run(1), seen, [event(&text)])).await {
+            match append(&journal, appending(run_id(1), seen, [event(&text)])).await {
                 Ok(_) => {
                     seen += 1;
                     break;
                 }
                 Err(AppendError::Conflict { .. }) => {
-                    seen = whole_log(&journal, run(1)).await.unwrap().len() as u64;
+                    seen = load_full_log(&journal, run_id(1)).await.unwrap().len() as u64;
                 }
                 Err(other) => panic!("{other}"),
             }
@@ -73,7 +73,7 @@ async fn processes_write_to_one_run_of_a_fresh_folder() {
         assert!(child.wait().unwrap().success());
     }
     let journal = SqliteJournal::open_read_only(&folder).unwrap();
-    let found = whole_log(&journal, run(1)).await.unwrap();
+    let found = load_full_log(&journal, run_id(1)).await.unwrap();
     let mut found: Vec<_> = found.into_iter().map(|stored| stored.event).collect();
     for number in 0..CHILDREN {
         for event_number in 0..EVENTS {
@@ -104,9 +104,9 @@ async fn a_fresh_folder_may_be_opened_by_many_at_once() {
         let journals: Vec<_> =
             openings.into_iter().map(|opening| opening.join().unwrap().unwrap()).collect();
         for (seq, journal) in (0..).zip(&journals) {
-            append(journal, appending(run(1), seq, [event("one")])).await.unwrap();
+            append(journal, appending(run_id(1), seq, [event("one")])).await.unwrap();
         }
-        assert_eq!(count(&journals[0], run(1)).await, 8);
+        assert_eq!(count(&journals[0], run_id(1)).await, 8);
     }
 }
 
@@ -133,12 +133,12 @@ async fn opening_waits_for_a_writer() {
         thread::sleep(std::time::Duration::from_millis(200));
         other.execute_batch("COMMIT").unwrap();
         let journal = opening.join().unwrap().unwrap();
-        fill(&journal, run(1), 2).await;
+        fill(&journal, run_id(1), 2).await;
         // With a migrated database it does not even need to wait.
         other.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)").unwrap();
         let beside = SqliteJournal::open(folder.path()).unwrap();
-        assert_eq!(count(&beside, run(1)).await, 2);
-        let waiting = hand_in(&beside, appending(run(1), 2, [event("three")]));
+        assert_eq!(count(&beside, run_id(1)).await, 2);
+        let waiting = enqueue_append(&beside, appending(run_id(1), 2, [event("three")]));
         other.execute_batch("COMMIT").unwrap();
         waiting.await.unwrap().unwrap();
     }

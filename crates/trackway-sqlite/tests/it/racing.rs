@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use trackway_domain::NodeId;
-use trackway_ports::{AppendError, Journal as _, Removal};
+use trackway_ports::{AppendError, Journal as _, RunRemoval};
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::journal_suite::trees::*;
+use trackway_testkit::journal_suite::guided_samples::*;
 
 use crate::helpers::*;
 
@@ -26,7 +26,7 @@ async fn processes_under_load_share_the_folder() {
             let body = Arc::clone(&body);
             tasks.push(tokio::spawn(async move {
                 for seq in 0..EVENTS {
-                    let id = run(process * RUNS + number);
+                    let id = run_id(process * RUNS + number);
                     let outcome = append(&*journal, appending(id, seq, [event(&body)])).await;
                     outcome.unwrap();
                 }
@@ -41,7 +41,7 @@ async fn processes_under_load_share_the_folder() {
     }
     let reader = SqliteJournal::open_read_only(folder.path()).unwrap();
     for number in 0..3 * RUNS {
-        assert_eq!(count(&reader, run(number)).await as u64, EVENTS);
+        assert_eq!(count(&reader, run_id(number)).await as u64, EVENTS);
     }
     assert_eq!(integrity(folder.path()), "ok");
 }
@@ -54,8 +54,8 @@ async fn every_answer_of_two_processes_is_one_branch() {
     let folder = tempfile::tempdir().unwrap();
     let journals: Vec<_> =
         (0..2).map(|_| Arc::new(SqliteJournal::open(folder.path()).unwrap())).collect();
-    append(&*journals[0], opening(1)).await.unwrap();
-    let first = NodeId::new(number_id(1));
+    append(&*journals[0], opening_append(1)).await.unwrap();
+    let first = NodeId::new(numbered_uuid(1));
     let agents: Vec<_> = (0..AGENTS)
         .map(|agent| {
             let journal = Arc::clone(&journals[usize::from(agent % 2 == 1)]);
@@ -63,9 +63,9 @@ async fn every_answer_of_two_processes_is_one_branch() {
                 for answer in 0..ANSWERS {
                     let number = 2 + agent * ANSWERS + answer;
                     loop {
-                        let place = journal.node(run(1), first).await.unwrap().unwrap();
-                        let next = advanced(1, number, "digest", number);
-                        match append(&*journal, guided(1, place.head, [next])).await {
+                        let place = journal.find_node(run_id(1), first).await.unwrap().unwrap();
+                        let next = advanced_event(1, number, "digest", number);
+                        match append(&*journal, guided_append(1, place.head, [next])).await {
                             Ok(_) => break,
                             Err(AppendError::Conflict { .. }) => {}
                             Err(other) => panic!("{other}"),
@@ -79,15 +79,15 @@ async fn every_answer_of_two_processes_is_one_branch() {
         agent.await.unwrap();
     }
     for journal in &journals {
-        let place = journal.node(run(1), first).await.unwrap().unwrap();
+        let place = journal.find_node(run_id(1), first).await.unwrap().unwrap();
         let answers = AGENTS * ANSWERS;
-        assert_eq!(u128::from(place.branches), answers);
+        assert_eq!(u128::from(place.branch_count), answers);
         assert_eq!(u128::from(place.head), answers + 2);
         for number in 2..2 + answers {
             let key = attempt_key(1, 1, number, "digest");
-            assert!(journal.attempt(key).await.unwrap().is_some());
-            let node = NodeId::new(number_id(number));
-            assert!(journal.node(run(1), node).await.unwrap().is_some());
+            assert!(journal.find_attempt(key).await.unwrap().is_some());
+            let node = NodeId::new(numbered_uuid(number));
+            assert!(journal.find_node(run_id(1), node).await.unwrap().is_some());
         }
     }
 }
@@ -98,13 +98,13 @@ async fn a_run_that_another_process_removed_is_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
     let one = SqliteJournal::open(folder.path()).unwrap();
     let two = SqliteJournal::open(folder.path()).unwrap();
-    fill(&one, run(1), 3).await;
-    two.remove(Removal::of([(run(1), 3)])).await.unwrap();
-    let late = append(&one, appending(run(1), 3, [event("late")])).await;
+    fill(&one, run_id(1), 3).await;
+    two.remove_runs(RunRemoval::of_runs([(run_id(1), 3)])).await.unwrap();
+    let late = append(&one, appending(run_id(1), 3, [event("late")])).await;
     assert!(matches!(late, Err(AppendError::Conflict { .. })));
-    fill(&one, run(1), 2).await;
-    assert_eq!(count(&two, run(1)).await, 2);
-    let late = append(&two, appending(run(1), 0, [event("late")])).await;
+    fill(&one, run_id(1), 2).await;
+    assert_eq!(count(&two, run_id(1)).await, 2);
+    let late = append(&two, appending(run_id(1), 0, [event("late")])).await;
     assert!(matches!(late, Err(AppendError::Conflict { .. })));
 }
 
@@ -116,16 +116,16 @@ async fn opening_and_closing_disturbs_nobody() {
     let steady = Arc::new(SqliteJournal::open(folder.path()).unwrap());
     let writing = {
         let steady = Arc::clone(&steady);
-        tokio::spawn(async move { fill(&*steady, run(1), 500).await })
+        tokio::spawn(async move { fill(&*steady, run_id(1), 500).await })
     };
     for round in 0..ROUNDS {
         let visitor = SqliteJournal::open(folder.path()).unwrap();
-        append(&visitor, appending(run(2), round, [event(&"x".repeat(5_000))])).await.unwrap();
+        append(&visitor, appending(run_id(2), round, [event(&"x".repeat(5_000))])).await.unwrap();
         visitor.close().await;
     }
     writing.await.unwrap();
-    assert_eq!(count(&*steady, run(1)).await, 500);
-    assert_eq!(count(&*steady, run(2)).await as u64, ROUNDS);
+    assert_eq!(count(&*steady, run_id(1)).await, 500);
+    assert_eq!(count(&*steady, run_id(2)).await as u64, ROUNDS);
     steady.close().await;
     assert_eq!(integrity(folder.path()), "ok");
 }

@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use trackway_ports::{AppendError, Faults, Journal as _, Removal};
-use trackway_sqlite::{Options, SqliteJournal};
-use trackway_testkit::journal_suite::trees::opening;
+use trackway_ports::{AppendError, FaultInjector, Journal as _, RunRemoval};
+use trackway_sqlite::{SqliteJournal, SqliteOptions};
+use trackway_testkit::journal_suite::guided_samples::opening_append;
 
 use crate::helpers::*;
 
@@ -25,19 +25,19 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[tokio::test]
 async fn blobs_go_with_the_last_run_that_needs_them() {
     let (folder, journal) = fresh_store();
-    append(&journal, appending(run(1), 0, [large("own"), large("shared")])).await.unwrap();
-    append(&journal, appending(run(2), 0, [large("shared")])).await.unwrap();
+    append(&journal, appending(run_id(1), 0, [large("own"), large("shared")])).await.unwrap();
+    append(&journal, appending(run_id(2), 0, [large("shared")])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 2);
-    journal.remove(Removal::of([(run(1), 2)])).await.unwrap();
+    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2)])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 1);
-    assert_eq!(count(&journal, run(2)).await, 1);
+    assert_eq!(count(&journal, run_id(2)).await, 1);
     // A name that is not a hash leads to no file.
     execute(folder.path(), "UPDATE events SET blob = '../trackway.db'");
-    journal.remove(Removal::of([(run(2), 1)])).await.unwrap();
+    journal.remove_runs(RunRemoval::of_runs([(run_id(2), 1)])).await.unwrap();
     assert!(folder.path().join("trackway.db").is_file());
-    assert_eq!(count(&journal, run(2)).await, 0);
-    append(&journal, appending(run(2), 0, [large("shared")])).await.unwrap();
-    journal.remove(Removal::of([(run(2), 1)])).await.unwrap();
+    assert_eq!(count(&journal, run_id(2)).await, 0);
+    append(&journal, appending(run_id(2), 0, [large("shared")])).await.unwrap();
+    journal.remove_runs(RunRemoval::of_runs([(run_id(2), 1)])).await.unwrap();
     assert!(files(folder.path()).is_empty());
     assert_eq!(integrity(folder.path()), "ok");
 }
@@ -46,8 +46,8 @@ async fn blobs_go_with_the_last_run_that_needs_them() {
 #[derive(Debug)]
 struct DieAt(&'static str, std::sync::atomic::AtomicUsize);
 
-impl Faults for DieAt {
-    fn reach(&self, point: &'static str) {
+impl FaultInjector for DieAt {
+    fn reach_point(&self, point: &'static str) {
         let before = if point == self.0 { 1 } else { 0 };
         let left = self.1.fetch_sub(before, std::sync::atomic::Ordering::SeqCst);
         assert!(before == 0 || left > 1, "as told");
@@ -66,18 +66,20 @@ async fn a_death_on_the_way_leaves_all_or_nothing() {
         ("store:after-sweep", 1, 0, 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let options =
-            Options { faults: Arc::new(DieAt(point, passes.into())), ..Options::default() };
+        let options = SqliteOptions {
+            faults: Arc::new(DieAt(point, passes.into())),
+            ..SqliteOptions::default()
+        };
         let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
-        append(&journal, appending(run(1), 0, [large("own")])).await.unwrap();
-        let outcome = journal.remove(Removal::of([(run(1), 1)])).await;
+        append(&journal, appending(run_id(1), 0, [large("own")])).await.unwrap();
+        let outcome = journal.remove_runs(RunRemoval::of_runs([(run_id(1), 1)])).await;
         assert!(matches!(outcome, Err(AppendError::Broken { .. })), "{point}");
         journal.close().await;
         let next = SqliteJournal::open(folder.path()).unwrap();
-        assert_eq!(count(&next, run(1)).await, events, "{point}");
+        assert_eq!(count(&next, run_id(1)).await, events, "{point}");
         assert_eq!(files(folder.path()).len(), blobs, "{point}");
-        next.remove(Removal::of([(run(1), 1)])).await.unwrap();
-        assert_eq!(count(&next, run(1)).await, 0);
+        next.remove_runs(RunRemoval::of_runs([(run_id(1), 1)])).await.unwrap();
+        assert_eq!(count(&next, run_id(1)).await, 0);
     }
 }
 
@@ -88,7 +90,7 @@ async fn a_blob_that_goes_while_it_is_being_named_comes_back() {
     // Another process writes, so this one waits: its file is written, its event is not.
     let other = database(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let outcome = hand_in(&journal, appending(run(1), 0, [large("named")]));
+    let outcome = enqueue_append(&journal, appending(run_id(1), 0, [large("named")]));
     let written = loop {
         let whole = |path: &PathBuf| path.extension().is_none();
         match files(folder.path()).into_iter().find(whole) {
@@ -100,31 +102,31 @@ async fn a_blob_that_goes_while_it_is_being_named_comes_back() {
     other.execute_batch("COMMIT").unwrap();
     outcome.await.unwrap().unwrap();
     assert!(written.is_file());
-    assert_eq!(count(&journal, run(1)).await, 1);
+    assert_eq!(count(&journal, run_id(1)).await, 1);
 }
 
 /// Proves T17: only the removal that fails is refused; the store continues.
 #[tokio::test]
 async fn a_removal_that_fails_touches_nothing_else() {
     let (folder, journal) = fresh_store();
-    append(&journal, opening(1)).await.unwrap();
-    append(&journal, opening(2)).await.unwrap();
+    append(&journal, opening_append(1)).await.unwrap();
+    append(&journal, opening_append(2)).await.unwrap();
     execute(
         folder.path(),
         &format!(
             "CREATE TRIGGER trapped BEFORE DELETE ON runs WHEN old.id = '{}'
              BEGIN SELECT raise(ABORT, 'trapped'); END;",
-            run(2),
+            run_id(2),
         ),
     );
-    let outcome = journal.remove(Removal::of([(run(1), 2), (run(2), 2)])).await;
+    let outcome = journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2), (run_id(2), 2)])).await;
     let Err(AppendError::Broken { reason }) = outcome else { panic!("{outcome:?}") };
     assert!(reason.contains("trapped"), "{reason}");
     for number in 1..=2 {
-        assert_eq!(count(&journal, run(number)).await, 2);
-        append(&journal, appending(run(number), 2, [event("three")])).await.unwrap();
+        assert_eq!(count(&journal, run_id(number)).await, 2);
+        append(&journal, appending(run_id(number), 2, [event("three")])).await.unwrap();
     }
-    journal.remove(Removal::of([(run(1), 3)])).await.unwrap();
-    assert_eq!(count(&journal, run(1)).await, 0);
-    assert_eq!(count(&journal, run(2)).await, 3);
+    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 3)])).await.unwrap();
+    assert_eq!(count(&journal, run_id(1)).await, 0);
+    assert_eq!(count(&journal, run_id(2)).await, 3);
 }

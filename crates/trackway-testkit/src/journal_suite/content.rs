@@ -6,17 +6,17 @@ use trackway_domain::{
 };
 use trackway_ports::Append;
 
-use super::{StoreUnderTest, fresh, samples::*};
+use super::{StoreUnderTest, fresh, sample_appends::*};
 
 /// Writes events with these values and checks that they read back, also after opening again.
-async fn round_trip<S: StoreUnderTest>(values: Vec<Value>) {
+async fn assert_values_round_trip<S: StoreUnderTest>(values: Vec<Value>) {
     let (store, journal) = fresh::<S>().await;
-    let mut append = Append::new(run(1), 0, at(0));
-    append.events = values.into_iter().map(event_of).collect();
-    write(&*journal, append.clone()).await;
+    let mut append = Append::new(run_id(1), 0, timestamp(0));
+    append.events = values.into_iter().map(event_with_value).collect();
+    append_accepted(&*journal, append.clone()).await;
     for _ in 0..2 {
-        let journal = store.open().await;
-        let stored = log(&*journal, run(1)).await;
+        let journal = store.open_journal().await;
+        let stored = load_log(&*journal, run_id(1)).await;
         let found: Vec<Event> = stored.into_iter().map(|stored| stored.event).collect();
         assert!(found == append.events, "an event came back changed");
         journal.close().await;
@@ -27,7 +27,7 @@ async fn round_trip<S: StoreUnderTest>(values: Vec<Value>) {
 pub async fn a_large_event_reads_back<S: StoreUnderTest>() {
     // Around the size at which a store may store a body elsewhere, and far beyond it.
     for length in [65_400, 65_536, 65_600, 3_000_000] {
-        round_trip::<S>(vec![json!("x".repeat(length))]).await;
+        assert_values_round_trip::<S>(vec![json!("x".repeat(length))]).await;
     }
 }
 
@@ -40,7 +40,7 @@ pub async fn many_large_events_in_one_append_read_back<S: StoreUnderTest>() {
         1 => json!(large),
         _ => json!(number),
     });
-    round_trip::<S>(values.collect()).await;
+    assert_values_round_trip::<S>(values.collect()).await;
 }
 
 const TEXTS: [&str; 9] = [
@@ -57,37 +57,41 @@ const TEXTS: [&str; 9] = [
 
 /// Proves X2.
 pub async fn any_text_reads_back<S: StoreUnderTest>() {
-    round_trip::<S>(TEXTS.iter().map(|text| json!({*text: text})).collect()).await;
+    assert_values_round_trip::<S>(TEXTS.iter().map(|text| json!({*text: text})).collect()).await;
 
     let (_store, journal) = fresh::<S>().await;
     for (number, text) in (1..).zip(TEXTS) {
         let fits = |c: &char| SessionId::new(c.encode_utf8(&mut [0; 4])).is_ok();
         let id = format!("x{}", text.chars().filter(fits).collect::<String>());
-        let mut row = row(number);
+        let mut row = run_row(number);
         row.session = SessionId::new(&id).unwrap();
         row.caller = Caller::new(text, text);
         row.workflow = WorkflowRef { name: text.to_owned(), version: text.to_owned() };
         row.state = StateName::InputRequired;
-        let mut append = writing_row(row.clone());
+        let mut append = row_append(row.clone());
         append.events = vec![Event::Noted {
             message: Message::new(
                 MessageId::new(&id).unwrap(),
                 Role::User,
-                vec![Part::text(text).with(text, text)],
+                vec![Part::text(text).with_metadata(text, text)],
             ),
         }];
-        let mut claim = claim(&row.caller, &id, row.id);
+        let mut claim = message_claim(&row.caller, &id, row.id);
         claim.digest = text.to_owned();
-        append.claim = Some(claim.clone());
+        append.message_claim = Some(claim.clone());
         let events = append.events.clone();
-        write(&*journal, append).await;
+        append_accepted(&*journal, append).await;
 
-        assert_eq!(log(&*journal, row.id).await[0].event, events[0]);
-        assert_eq!(journal.run(row.id).await.unwrap(), Some(row.clone()));
-        let found = journal.claim(claim.key.clone()).await.unwrap();
+        assert_eq!(load_log(&*journal, row.id).await[0].event, events[0]);
+        assert_eq!(journal.find_run(row.id).await.unwrap(), Some(row.clone()));
+        let found = journal.find_message_claim(claim.key.clone()).await.unwrap();
         assert_eq!(found, Some(claim));
-        let waiting =
-            journal.waiting(row.caller.clone(), row.session.clone(), Some(text.to_owned()), ALL);
+        let waiting = journal.list_waiting_runs(
+            row.caller.clone(),
+            row.session.clone(),
+            Some(text.to_owned()),
+            ALL,
+        );
         assert_eq!(waiting.await.unwrap(), [row.id]);
     }
 }
@@ -104,14 +108,14 @@ pub async fn huge_numbers_read_back<S: StoreUnderTest>() {
         json!(5e-324),
         json!(-0.0),
     ];
-    round_trip::<S>(numbers.to_vec()).await;
+    assert_values_round_trip::<S>(numbers.to_vec()).await;
     let (_store, journal) = fresh::<S>().await;
     for (number, moment) in (1..).zip([i64::MIN, -1, 0, i64::MAX]) {
-        let id = run(u128::MAX - number);
-        let mut append = appending(id, 0, [1]);
-        append.at = at(moment);
-        write(&*journal, append).await;
-        assert_eq!(log(&*journal, id).await[0].at, at(moment));
+        let id = run_id(u128::MAX - number);
+        let mut append = numbered_append(id, 0, [1]);
+        append.at = timestamp(moment);
+        append_accepted(&*journal, append).await;
+        assert_eq!(load_log(&*journal, id).await[0].at, timestamp(moment));
     }
 }
 
@@ -126,7 +130,7 @@ pub async fn fractions_read_back_exactly<S: StoreUnderTest>() {
         f64::from_bits(bits)
     });
     let finite = fractions.filter(|fraction| fraction.is_finite());
-    round_trip::<S>(finite.take(2_000).map(Value::from).collect()).await;
+    assert_values_round_trip::<S>(finite.take(2_000).map(Value::from).collect()).await;
 }
 
 /// Proves X2: a value that a front door accepted is not too deep for the log.
@@ -134,6 +138,6 @@ pub async fn a_deep_value_reads_back<S: StoreUnderTest>() {
     // The usual limit of a JSON parser is 128 levels; the event adds levels around the value.
     for depth in [127, 128, 300] {
         let deep = (0..depth).fold(json!(1), |inner, _| json!([inner]));
-        round_trip::<S>(vec![deep]).await;
+        assert_values_round_trip::<S>(vec![deep]).await;
     }
 }

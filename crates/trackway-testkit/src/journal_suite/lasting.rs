@@ -6,45 +6,45 @@ use tokio::sync::{mpsc, oneshot};
 use trackway_domain::Caller;
 use trackway_ports::{AppendError, Journal, OutboxChange, OutboxItem, TimerChange};
 
-use super::{StoreUnderTest, fresh, samples::*};
+use super::{StoreUnderTest, fresh, sample_appends::*};
 
 /// Proves X2.
 pub async fn everything_is_there_after_opening_again<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     let caller = Caller::new("tenant", "user");
-    let mut append = appending(run(1), 0, [1, 2, 3]);
-    append.row = Some(row(1));
-    append.timers = vec![TimerChange::Set(timer("t"), at(7))];
-    let item = OutboxItem::CancelChild { child: run(2) };
-    append.outbox = vec![OutboxChange::Add(outbox_id(1), item.clone())];
-    append.claim = Some(claim(&caller, "message", run(1)));
-    let receipt = write(&*journal, append).await;
-    let before = log(&*journal, run(1)).await;
+    let mut append = numbered_append(run_id(1), 0, [1, 2, 3]);
+    append.row = Some(run_row(1));
+    append.timer_changes = vec![TimerChange::Set(step_timer("t"), timestamp(7))];
+    let item = OutboxItem::CancelChild { child: run_id(2) };
+    append.outbox_changes = vec![OutboxChange::Add(outbox_id(1), item.clone())];
+    append.message_claim = Some(message_claim(&caller, "message", run_id(1)));
+    let receipt = append_accepted(&*journal, append).await;
+    let before = load_log(&*journal, run_id(1)).await;
     journal.close().await;
     drop(journal);
 
-    let journal = store.open().await;
-    assert_eq!(log(&*journal, run(1)).await, before);
-    assert_eq!(journal.run(run(1)).await.unwrap(), Some(row(1)));
-    assert_eq!(journal.next_timer(at(0)).await.unwrap(), Some(at(7)));
-    assert_eq!(journal.outbox(None, ALL).await.unwrap()[0].item, item);
-    let expected = claim(&caller, "message", run(1));
-    let found = journal.claim(expected.key.clone()).await.unwrap();
+    let journal = store.open_journal().await;
+    assert_eq!(load_log(&*journal, run_id(1)).await, before);
+    assert_eq!(journal.find_run(run_id(1)).await.unwrap(), Some(run_row(1)));
+    assert_eq!(journal.next_timer_due(timestamp(0)).await.unwrap(), Some(timestamp(7)));
+    assert_eq!(journal.list_outbox(None, ALL).await.unwrap()[0].item, item);
+    let expected = message_claim(&caller, "message", run_id(1));
+    let found = journal.find_message_claim(expected.key.clone()).await.unwrap();
     assert_eq!(found, Some(expected));
     // The log continues at its end.
-    let next = write(&*journal, appending(run(1), 3, [4])).await;
-    assert_eq!(next.first, receipt.first + 3);
+    let next = append_accepted(&*journal, numbered_append(run_id(1), 3, [4])).await;
+    assert_eq!(next.first_position, receipt.first_position + 3);
 }
 
 /// Proves X2: a read sees every append that was acknowledged before it, by any writer.
 pub async fn a_second_opening_sees_what_the_first_wrote<S: StoreUnderTest>() {
     let (store, one) = fresh::<S>().await;
-    let two = store.open().await;
+    let two = store.open_journal().await;
     for seq in 0..20 {
         let (writer, reader) = if seq % 2 == 0 { (&one, &two) } else { (&two, &one) };
-        write(&**writer, appending(run(1), seq, [seq])).await;
-        assert!((0..=seq).eq(numbers(&**reader, run(1)).await));
-        let late = append(&**reader, appending(run(1), seq, [99])).await;
+        append_accepted(&**writer, numbered_append(run_id(1), seq, [seq])).await;
+        assert!((0..=seq).eq(logged_numbers(&**reader, run_id(1)).await));
+        let late = append_and_wait(&**reader, numbered_append(run_id(1), seq, [99])).await;
         assert!(is_conflict(&late), "{late:?}");
     }
 }
@@ -58,9 +58,9 @@ pub async fn many_runs_at_once(journal: Arc<dyn Journal>) {
             let journal = Arc::clone(&journal);
             tokio::spawn(async move {
                 for seq in 0..EVENTS {
-                    write(&*journal, appending(run(number), seq, [seq])).await;
+                    append_accepted(&*journal, numbered_append(run_id(number), seq, [seq])).await;
                     // A read sees the append that was just acknowledged.
-                    let tail = journal.events(run(number), seq, ALL).await.unwrap();
+                    let tail = journal.list_events(run_id(number), seq, ALL).await.unwrap();
                     assert_eq!(tail.len(), 1);
                 }
             })
@@ -71,7 +71,7 @@ pub async fn many_runs_at_once(journal: Arc<dyn Journal>) {
     }
     let mut positions = Vec::new();
     for number in 1..=RUNS {
-        let events = log(&*journal, run(number)).await;
+        let events = load_log(&*journal, run_id(number)).await;
         assert_eq!(events.len() as u64, EVENTS);
         assert!(events.is_sorted_by(|a, b| a.pos < b.pos && a.seq + 1 == b.seq));
         positions.extend(events.iter().map(|stored| stored.pos));
@@ -90,9 +90,12 @@ pub async fn many_appenders_on_one_run(journal: Arc<dyn Journal>) {
             tokio::spawn(async move {
                 for round in 0..EACH {
                     let number = appender * EACH + round;
-                    let mut seen = log(&*journal, run(1)).await.len() as u64;
-                    while is_conflict(&append(&*journal, appending(run(1), seen, [number])).await) {
-                        seen = log(&*journal, run(1)).await.len() as u64;
+                    let mut seen = load_log(&*journal, run_id(1)).await.len() as u64;
+                    while is_conflict(
+                        &append_and_wait(&*journal, numbered_append(run_id(1), seen, [number]))
+                            .await,
+                    ) {
+                        seen = load_log(&*journal, run_id(1)).await.len() as u64;
                     }
                 }
             })
@@ -101,7 +104,7 @@ pub async fn many_appenders_on_one_run(journal: Arc<dyn Journal>) {
     for task in tasks {
         task.await.unwrap();
     }
-    let mut found = numbers(&*journal, run(1)).await;
+    let mut found = logged_numbers(&*journal, run_id(1)).await;
     found.sort_unstable();
     assert!((0..APPENDERS * EACH).eq(found));
 }
@@ -109,32 +112,33 @@ pub async fn many_appenders_on_one_run(journal: Arc<dyn Journal>) {
 /// Proves X2.
 pub async fn what_was_handed_in_before_closing_is_committed<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
-    let outcomes: Vec<_> =
-        (1..=200).map(|number| hand_in(&*journal, appending(run(number), 0, [1]))).collect();
+    let outcomes: Vec<_> = (1..=200)
+        .map(|number| enqueue_append(&*journal, numbered_append(run_id(number), 0, [1])))
+        .collect();
     journal.close().await;
     for outcome in outcomes {
         outcome.await.unwrap().unwrap();
     }
-    let journal = store.open().await;
+    let journal = store.open_journal().await;
     for number in 1..=200 {
-        assert_eq!(numbers(&*journal, run(number)).await, [1]);
+        assert_eq!(logged_numbers(&*journal, run_id(number)).await, [1]);
     }
 }
 
 /// Proves X2.
 pub async fn after_closing_appends_fail<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
-    write(&*journal, appending(run(1), 0, [1])).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
     journal.close().await;
-    let outcome = append(&*journal, appending(run(1), 1, [2])).await;
+    let outcome = append_and_wait(&*journal, numbered_append(run_id(1), 1, [2])).await;
     assert!(matches!(outcome, Err(AppendError::Closed)));
-    let journal = store.open().await;
-    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+    let journal = store.open_journal().await;
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1]);
 }
 
 /// Proves X2.
 pub async fn closing_twice_is_no_error(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
     tokio::join!(journal.close(), journal.close());
     journal.close().await;
 }
@@ -144,7 +148,7 @@ pub async fn an_answer_may_lead_to_the_next_append<S: StoreUnderTest>() {
     fn go_on(journal: &Arc<dyn Journal>, seq: u64, end: mpsc::UnboundedSender<u64>) {
         let next = Arc::clone(journal);
         journal.append(
-            appending(run(1), seq, [seq]),
+            numbered_append(run_id(1), seq, [seq]),
             Box::new(move |outcome| {
                 outcome.unwrap();
                 if seq < 50 {
@@ -159,20 +163,23 @@ pub async fn an_answer_may_lead_to_the_next_append<S: StoreUnderTest>() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     go_on(&journal, 0, sender);
     assert_eq!(receiver.recv().await, Some(50));
-    assert!((0..=50).eq(numbers(&*journal, run(1)).await));
+    assert!((0..=50).eq(logged_numbers(&*journal, run_id(1)).await));
 }
 
 /// Proves X2.
 pub async fn a_caller_that_went_away_disturbs_nobody(journal: Arc<dyn Journal>) {
-    drop(hand_in(&*journal, appending(run(1), 0, [1])));
+    drop(enqueue_append(&*journal, numbered_append(run_id(1), 0, [1])));
     let (sender, receiver) = oneshot::channel::<()>();
     drop(receiver);
-    journal.append(appending(run(1), 1, [2]), Box::new(move |_| assert!(sender.send(()).is_err())));
-    write(&*journal, appending(run(1), 2, [3])).await;
+    journal.append(
+        numbered_append(run_id(1), 1, [2]),
+        Box::new(move |_| assert!(sender.send(()).is_err())),
+    );
+    append_accepted(&*journal, numbered_append(run_id(1), 2, [3])).await;
     // A read that is dropped before it ends releases its slot.
     for _ in 0..100 {
-        let read = journal.events(run(1), 0, ALL);
+        let read = journal.list_events(run_id(1), 0, ALL);
         tokio::select! { biased; _ = std::future::ready(()) => {}, _ = read => {} }
     }
-    assert_eq!(numbers(&*journal, run(1)).await, [1, 2, 3]);
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1, 2, 3]);
 }

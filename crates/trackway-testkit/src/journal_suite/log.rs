@@ -5,31 +5,31 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use trackway_ports::{Append, AppendError, AppendId, Journal, RunFilter};
 
-use super::{StoreUnderTest, fresh, samples::*};
+use super::{StoreUnderTest, fresh, sample_appends::*};
 
 /// Proves X2.
 pub async fn an_append_reads_back_as_written(journal: Arc<dyn Journal>) {
-    let mut first = Append::new(run(1), 0, at(1_234));
-    first.events = vec![event(10), trackway_domain::Event::Started, event(11)];
-    let receipt = write(&*journal, first.clone()).await;
-    let events = log(&*journal, run(1)).await;
+    let mut first = Append::new(run_id(1), 0, timestamp(1_234));
+    first.events = vec![numbered_event(10), trackway_domain::Event::Started, numbered_event(11)];
+    let receipt = append_accepted(&*journal, first.clone()).await;
+    let events = load_log(&*journal, run_id(1)).await;
     assert_eq!(events.len(), 3);
     for (index, stored) in events.iter().enumerate() {
         assert_eq!(stored.seq, index as u64 + 1);
-        assert_eq!(stored.pos, receipt.first + index as u64);
-        assert_eq!(stored.at, at(1_234));
+        assert_eq!(stored.pos, receipt.first_position + index as u64);
+        assert_eq!(stored.at, timestamp(1_234));
         assert_eq!(stored.event, first.events[index]);
     }
 }
 
 /// Proves X2: positions order the events of a run. The order across runs is not defined.
 pub async fn positions_grow_with_the_log_of_a_run(journal: Arc<dyn Journal>) {
-    let one = write(&*journal, appending(run(1), 0, [1, 2, 3])).await;
-    write(&*journal, appending(run(2), 0, [1])).await;
-    let three = write(&*journal, appending(run(1), 3, [4, 5])).await;
-    let (a, c) = (one.first, three.first);
+    let one = append_accepted(&*journal, numbered_append(run_id(1), 0, [1, 2, 3])).await;
+    append_accepted(&*journal, numbered_append(run_id(2), 0, [1])).await;
+    let three = append_accepted(&*journal, numbered_append(run_id(1), 3, [4, 5])).await;
+    let (a, c) = (one.first_position, three.first_position);
     assert!(a >= 1 && c > a + 2, "{a} {c}");
-    let positions: Vec<u64> = log(&*journal, run(1)).await.iter().map(|e| e.pos).collect();
+    let positions: Vec<u64> = load_log(&*journal, run_id(1)).await.iter().map(|e| e.pos).collect();
     assert_eq!(positions, [a, a + 1, a + 2, c, c + 1]);
 }
 
@@ -46,7 +46,7 @@ pub async fn answers_come_in_the_order_of_a_runs_appends(journal: Arc<dyn Journa
         let after = if is_refused { expected + 7 } else { expected };
         expected += u64::from(!is_refused);
         journal.append(
-            appending(run(1), after, [number]),
+            numbered_append(run_id(1), after, [number]),
             Box::new(move |outcome| {
                 assert_eq!(outcome.is_err(), is_refused);
                 let mut answered = answered.lock().unwrap();
@@ -61,7 +61,7 @@ pub async fn answers_come_in_the_order_of_a_runs_appends(journal: Arc<dyn Journa
     let answered = answered.lock().unwrap();
     assert!((0..APPENDS).eq(answered.iter().map(|(number, _)| *number)));
     let receipts = answered.iter().filter_map(|(_, receipt)| receipt.as_ref());
-    let positions: Vec<u64> = receipts.map(|receipt| receipt.first).collect();
+    let positions: Vec<u64> = receipts.map(|receipt| receipt.first_position).collect();
     assert!(positions.is_sorted_by(|a, b| a < b));
 }
 
@@ -69,15 +69,17 @@ pub async fn answers_come_in_the_order_of_a_runs_appends(journal: Arc<dyn Journa
 pub async fn an_append_is_found_by_its_id<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     let of = |id, append: Append| Append { id: Some(AppendId(id)), ..append };
-    let first = write(&*journal, of(7, appending(run(1), 0, [1, 2]))).await;
-    let second = write(&*journal, of(u64::MAX, appending(run(1), 2, [3]))).await;
-    write(&*journal, appending(run(1), 3, [4])).await;
-    assert!(is_conflict(&append(&*journal, of(8, appending(run(1), 0, [9]))).await));
-    let other = store.open().await;
+    let first = append_accepted(&*journal, of(7, numbered_append(run_id(1), 0, [1, 2]))).await;
+    let second = append_accepted(&*journal, of(u64::MAX, numbered_append(run_id(1), 2, [3]))).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 3, [4])).await;
+    assert!(is_conflict(
+        &append_and_wait(&*journal, of(8, numbered_append(run_id(1), 0, [9]))).await
+    ));
+    let other = store.open_journal().await;
     for journal in [&journal, &other] {
         for (expected, id, found) in [
-            (0, 7, Some(first.first)),
-            (2, u64::MAX, Some(second.first)),
+            (0, 7, Some(first.first_position)),
+            (2, u64::MAX, Some(second.first_position)),
             // Another append, an event inside one, one without an id, one that does not exist.
             (0, 8, None),
             (1, 7, None),
@@ -85,16 +87,16 @@ pub async fn an_append_is_found_by_its_id<S: StoreUnderTest>() {
             (4, 7, None),
             (u64::MAX, 7, None),
         ] {
-            let receipt = journal.receipt(run(1), expected, AppendId(id)).await.unwrap();
-            assert_eq!(receipt.map(|it| it.first), found, "append {id} behind {expected}");
+            let receipt = journal.find_receipt(run_id(1), expected, AppendId(id)).await.unwrap();
+            assert_eq!(receipt.map(|it| it.first_position), found, "append {id} behind {expected}");
         }
-        assert_eq!(journal.receipt(run(2), 0, AppendId(7)).await.unwrap(), None);
+        assert_eq!(journal.find_receipt(run_id(2), 0, AppendId(7)).await.unwrap(), None);
     }
 }
 
 /// Proves X2.
 pub async fn events_are_read_in_pages(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, 1..=10)).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 0, 1..=10)).await;
     for (after, limit, expected) in [
         (0, 3, vec![1, 2, 3]),
         (3, 3, vec![4, 5, 6]),
@@ -105,8 +107,8 @@ pub async fn events_are_read_in_pages(journal: Arc<dyn Journal>) {
         (0, 0, vec![]),
         (9, usize::MAX, vec![10]),
     ] {
-        let page = journal.events(run(1), after, limit).await.unwrap();
-        let found: Vec<u64> = page.iter().map(number).collect();
+        let page = journal.list_events(run_id(1), after, limit).await.unwrap();
+        let found: Vec<u64> = page.iter().map(event_number).collect();
         assert_eq!(found, expected, "after {after}, limit {limit}");
     }
 }
@@ -115,165 +117,166 @@ pub async fn events_are_read_in_pages(journal: Arc<dyn Journal>) {
 pub async fn events_are_read_after_a_position(journal: Arc<dyn Journal>) {
     // Two alternating runs, so that their positions are interleaved.
     for seq in 0..20 {
-        write(&*journal, appending(run(1), seq, [seq + 1])).await;
-        write(&*journal, appending(run(2), seq, [seq + 1])).await;
+        append_accepted(&*journal, numbered_append(run_id(1), seq, [seq + 1])).await;
+        append_accepted(&*journal, numbered_append(run_id(2), seq, [seq + 1])).await;
     }
-    for id in [run(1), run(2)] {
-        let all = log(&*journal, id).await;
+    for id in [run_id(1), run_id(2)] {
+        let all = load_log(&*journal, id).await;
         let newest = all.last().unwrap().pos;
         for after in 0..=newest + 2 {
-            let found = journal.events_after_pos(id, after, ALL).await.unwrap();
+            let found = journal.list_events_after_position(id, after, ALL).await.unwrap();
             let expected: Vec<_> = all.iter().filter(|e| e.pos > after).cloned().collect();
             assert_eq!(found, expected, "after position {after}");
-            let page = journal.events_after_pos(id, after, 3).await.unwrap();
+            let page = journal.list_events_after_position(id, after, 3).await.unwrap();
             assert_eq!(page, expected[..expected.len().min(3)]);
         }
-        let none = journal.events_after_pos(id, u64::MAX, ALL).await.unwrap();
+        let none = journal.list_events_after_position(id, u64::MAX, ALL).await.unwrap();
         assert!(none.is_empty());
     }
 }
 
 /// Proves X2.
 pub async fn an_unknown_run_has_no_events(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
-    assert!(log(&*journal, run(2)).await.is_empty());
-    let after_pos = journal.events_after_pos(run(2), 0, ALL).await.unwrap();
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
+    assert!(load_log(&*journal, run_id(2)).await.is_empty());
+    let after_pos = journal.list_events_after_position(run_id(2), 0, ALL).await.unwrap();
     assert!(after_pos.is_empty());
 }
 
 /// Proves X2: of two decisions on the same state one is written.
 pub async fn an_append_behind_the_log_is_refused(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1, 2])).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1, 2])).await;
     for expected in [0, 1] {
-        match append(&*journal, appending(run(1), expected, [9])).await {
+        match append_and_wait(&*journal, numbered_append(run_id(1), expected, [9])).await {
             Err(AppendError::Conflict { run: of, expected: at }) => {
-                assert_eq!((of, at), (run(1), expected))
+                assert_eq!((of, at), (run_id(1), expected))
             }
             other => panic!("expected a conflict, got {other:?}"),
         }
     }
-    assert_eq!(numbers(&*journal, run(1)).await, [1, 2]);
-    write(&*journal, appending(run(1), 2, [3])).await;
-    assert_eq!(numbers(&*journal, run(1)).await, [1, 2, 3]);
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1, 2]);
+    append_accepted(&*journal, numbered_append(run_id(1), 2, [3])).await;
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1, 2, 3]);
 }
 
 /// Proves X2: a log never has a gap.
 pub async fn an_append_ahead_of_the_log_is_refused(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
     for (id, expected) in [(1, 2), (1, u64::MAX), (2, 1)] {
-        let outcome = append(&*journal, appending(run(id), expected, [9])).await;
+        let outcome = append_and_wait(&*journal, numbered_append(run_id(id), expected, [9])).await;
         assert!(is_conflict(&outcome), "{outcome:?}");
     }
-    assert_eq!(numbers(&*journal, run(1)).await, [1]);
-    assert!(log(&*journal, run(2)).await.is_empty());
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1]);
+    assert!(load_log(&*journal, run_id(2)).await.is_empty());
 }
 
 /// Proves X2: an append that only changes rows races like any other.
 pub async fn an_append_without_events_is_refused_behind_the_log(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
-    let mut late = Append::new(run(1), 0, at(0));
-    late.row = Some(row(1));
-    late.timers = vec![trackway_ports::TimerChange::Set(timer("t"), at(1))];
-    late.outbox = vec![trackway_ports::OutboxChange::Add(
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
+    let mut late = Append::new(run_id(1), 0, timestamp(0));
+    late.row = Some(run_row(1));
+    late.timer_changes = vec![trackway_ports::TimerChange::Set(step_timer("t"), timestamp(1))];
+    late.outbox_changes = vec![trackway_ports::OutboxChange::Add(
         outbox_id(1),
-        trackway_ports::OutboxItem::CancelChild { child: run(2) },
+        trackway_ports::OutboxItem::CancelChild { child: run_id(2) },
     )];
-    assert!(is_conflict(&append(&*journal, late).await));
-    assert!(journal.runs(RunFilter::default(), None, ALL).await.unwrap().is_empty());
-    assert!(journal.claim_timers(claim_at(10, ALL)).await.unwrap().is_empty());
-    assert!(journal.outbox(None, ALL).await.unwrap().is_empty());
+    assert!(is_conflict(&append_and_wait(&*journal, late).await));
+    assert!(journal.list_runs(RunFilter::default(), None, ALL).await.unwrap().is_empty());
+    assert!(journal.claim_due_timers(work_claim_at(10, ALL)).await.unwrap().is_empty());
+    assert!(journal.list_outbox(None, ALL).await.unwrap().is_empty());
 }
 
 /// Proves X2.
 pub async fn an_append_without_events_changes_rows_alone(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
-    let mut rows = Append::new(run(1), 1, at(0));
-    rows.row = Some(row(1));
-    write(&*journal, rows.clone()).await;
-    write(&*journal, rows).await;
-    assert_eq!(journal.run(run(1)).await.unwrap(), Some(row(1)));
-    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
+    let mut rows = Append::new(run_id(1), 1, timestamp(0));
+    rows.row = Some(run_row(1));
+    append_accepted(&*journal, rows.clone()).await;
+    append_accepted(&*journal, rows).await;
+    assert_eq!(journal.find_run(run_id(1)).await.unwrap(), Some(run_row(1)));
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1]);
 }
 
 /// Proves X2: appends that share a commit succeed or fail independently.
 pub async fn a_refused_append_leaves_its_neighbours_alone(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
     // Handed in together, so that a store which groups commits puts them into one.
     let outcomes: Vec<_> = (1..=500_u64)
         .map(|number| {
-            let mut refused = appending(run(1), 0, [number]);
-            refused.row = Some(row(1));
-            let good = appending(run(1_000 + u128::from(number)), 0, [number]);
-            (hand_in(&*journal, refused), hand_in(&*journal, good))
+            let mut refused = numbered_append(run_id(1), 0, [number]);
+            refused.row = Some(run_row(1));
+            let good = numbered_append(run_id(1_000 + u128::from(number)), 0, [number]);
+            (enqueue_append(&*journal, refused), enqueue_append(&*journal, good))
         })
         .collect();
     for (refused, good) in outcomes {
         assert!(is_conflict(&refused.await.unwrap()));
         good.await.unwrap().unwrap();
     }
-    assert_eq!(numbers(&*journal, run(1)).await, [1]);
-    assert!(journal.runs(RunFilter::default(), None, ALL).await.unwrap().is_empty());
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1]);
+    assert!(journal.list_runs(RunFilter::default(), None, ALL).await.unwrap().is_empty());
     for number in 1..=500_u64 {
-        let id = run(1_000 + u128::from(number));
-        assert_eq!(numbers(&*journal, id).await, [number]);
+        let id = run_id(1_000 + u128::from(number));
+        assert_eq!(logged_numbers(&*journal, id).await, [number]);
     }
 }
 
 /// Proves X2: yields are pipelined, each naming the one before it.
 pub async fn appends_to_one_run_may_follow_without_waiting(journal: Arc<dyn Journal>) {
-    let outcomes: Vec<_> =
-        (0..2_500).map(|seq| hand_in(&*journal, appending(run(1), seq, [seq]))).collect();
+    let outcomes: Vec<_> = (0..2_500)
+        .map(|seq| enqueue_append(&*journal, numbered_append(run_id(1), seq, [seq])))
+        .collect();
     for outcome in outcomes {
         outcome.await.unwrap().unwrap();
     }
-    assert!((0..2_500).eq(numbers(&*journal, run(1)).await));
+    assert!((0..2_500).eq(logged_numbers(&*journal, run_id(1)).await));
 }
 
 /// Proves X2: an append that follows a refused one is refused too.
 pub async fn what_follows_a_refused_append_is_refused_too(journal: Arc<dyn Journal>) {
-    write(&*journal, appending(run(1), 0, [1])).await;
-    let lost = hand_in(&*journal, appending(run(1), 0, [7, 8]));
-    let on_top = hand_in(&*journal, appending(run(1), 2, [9]));
+    append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
+    let lost = enqueue_append(&*journal, numbered_append(run_id(1), 0, [7, 8]));
+    let on_top = enqueue_append(&*journal, numbered_append(run_id(1), 2, [9]));
     assert!(is_conflict(&lost.await.unwrap()));
     assert!(is_conflict(&on_top.await.unwrap()));
-    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+    assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1]);
 }
 
 /// Proves L8, L17: a reader of the first run finds the new run, with its row and the positions that
 /// follow.
 pub async fn a_run_that_begins_with_an_append_is_there_with_it(journal: Arc<dyn Journal>) {
-    let mut parent = appending(run(1), 0, [1, 2]);
+    let mut parent = numbered_append(run_id(1), 0, [1, 2]);
     for number in [2, 3] {
-        let mut start = appending(run(number), 0, [10 * number as u64]);
-        start.row = Some(row(number));
-        parent.starts.push(start);
+        let mut start = numbered_append(run_id(number), 0, [10 * number as u64]);
+        start.row = Some(run_row(number));
+        parent.started_runs.push(start);
     }
-    let receipt = write(&*journal, parent).await;
+    let receipt = append_accepted(&*journal, parent).await;
     let mut positions = Vec::new();
     for number in [2, 3] {
-        assert_eq!(numbers(&*journal, run(number)).await, [10 * number as u64]);
-        assert_eq!(journal.run(run(number)).await.unwrap(), Some(row(number)));
-        positions.push(log(&*journal, run(number)).await[0].pos);
+        assert_eq!(logged_numbers(&*journal, run_id(number)).await, [10 * number as u64]);
+        assert_eq!(journal.find_run(run_id(number)).await.unwrap(), Some(run_row(number)));
+        positions.push(load_log(&*journal, run_id(number)).await[0].pos);
     }
-    assert_eq!(positions, receipt.starts);
-    let next = write(&*journal, appending(run(1), 2, [3])).await;
-    assert!(next.first > receipt.first + 1);
-    write(&*journal, appending(run(2), 1, [4])).await;
+    assert_eq!(positions, receipt.start_positions);
+    let next = append_accepted(&*journal, numbered_append(run_id(1), 2, [3])).await;
+    assert!(next.first_position > receipt.first_position + 1);
+    append_accepted(&*journal, numbered_append(run_id(2), 1, [4])).await;
 }
 
 /// Proves L8: a refused append starts no other run, and an append that would start an existing run is
 /// refused completely.
 pub async fn a_refused_append_begins_no_run(journal: Arc<dyn Journal>) {
-    let mut behind = appending(run(1), 7, [1]);
-    behind.starts.push(appending(run(2), 0, [2]));
-    assert!(is_conflict(&append(&*journal, behind).await));
-    assert!(log(&*journal, run(2)).await.is_empty());
-    write(&*journal, appending(run(2), 0, [2])).await;
-    let mut taken = appending(run(1), 0, [1]);
-    taken.starts.push(appending(run(3), 0, [3]));
-    taken.starts.push(appending(run(2), 0, [4]));
-    assert!(is_conflict(&append(&*journal, taken).await));
-    for nothing in [run(1), run(3)] {
-        assert!(log(&*journal, nothing).await.is_empty());
+    let mut behind = numbered_append(run_id(1), 7, [1]);
+    behind.started_runs.push(numbered_append(run_id(2), 0, [2]));
+    assert!(is_conflict(&append_and_wait(&*journal, behind).await));
+    assert!(load_log(&*journal, run_id(2)).await.is_empty());
+    append_accepted(&*journal, numbered_append(run_id(2), 0, [2])).await;
+    let mut taken = numbered_append(run_id(1), 0, [1]);
+    taken.started_runs.push(numbered_append(run_id(3), 0, [3]));
+    taken.started_runs.push(numbered_append(run_id(2), 0, [4]));
+    assert!(is_conflict(&append_and_wait(&*journal, taken).await));
+    for nothing in [run_id(1), run_id(3)] {
+        assert!(load_log(&*journal, nothing).await.is_empty());
     }
 }

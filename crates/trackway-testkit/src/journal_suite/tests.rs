@@ -6,12 +6,12 @@ use crate::MemoryJournal;
 struct InMemory(MemoryJournal);
 
 impl StoreUnderTest for InMemory {
-    fn fresh() -> PortFuture<'static, Self> {
+    fn create_empty() -> PortFuture<'static, Self> {
         Box::pin(async { Self(MemoryJournal::new()) })
     }
 
-    fn open(&self) -> PortFuture<'_, Arc<dyn Journal>> {
-        Box::pin(async { Arc::new(self.0.reopen()) as Arc<dyn Journal> })
+    fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>> {
+        Box::pin(async { Arc::new(self.0.reopen_as_next_process()) as Arc<dyn Journal> })
     }
 }
 

@@ -21,7 +21,7 @@ impl MemoryBlobs {
 }
 
 impl Blobs for MemoryBlobs {
-    fn put(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
+    fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
         Box::pin(async move {
             let hash = BlobHash(Sha256::digest(&bytes).into());
             self.blobs.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, bytes);
@@ -29,7 +29,7 @@ impl Blobs for MemoryBlobs {
         })
     }
 
-    fn get(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {
+    fn load_blob(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {
         Box::pin(async move {
             let blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
             blobs.get(&hash).cloned().ok_or_else(|| ReadError::DamagedBlob {

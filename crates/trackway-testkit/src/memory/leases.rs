@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use trackway_domain::{RunId, Timer, Timestamp};
+use trackway_domain::{RunId, TimerKey, Timestamp};
 use trackway_ports::{
-    Append, AppendError, ClaimedRun, DueHook, DueTimer, Epoch, Fence, Hook, Lease, OutboxId,
+    Append, AppendError, AppendFence, ClaimedRun, DueHook, DueTimer, Epoch, Hook, Lease, OutboxId,
     OutboxRow, RunLease, WorkClaim, WorkerId,
 };
 
-use super::contents::Contents;
+use super::contents::MemoryContents;
 
 /// Who is alive, who drives which run, and who has claimed what.
 #[derive(Debug, Default)]
-pub(super) struct Workers {
+pub(super) struct MemoryWorkers {
     alive_until: BTreeMap<WorkerId, Timestamp>,
     pub(super) runs: BTreeMap<RunId, RunLease>,
-    pub(super) timers: BTreeMap<(RunId, Timer), WorkerId>,
+    pub(super) timers: BTreeMap<(RunId, TimerKey), WorkerId>,
     pub(super) hooks: BTreeMap<(RunId, String), WorkerId>,
     pub(super) errands: BTreeMap<OutboxId, WorkerId>,
 }
 
-impl Workers {
-    pub(super) fn hold(&mut self, worker: WorkerId, lease: Lease, now: Timestamp) {
+impl MemoryWorkers {
+    pub(super) fn renew_lease(&mut self, worker: WorkerId, lease: Lease, now: Timestamp) {
         let until = match lease {
-            Lease::Sole => {
+            Lease::Exclusive => {
                 self.alive_until.clear();
                 Timestamp(i64::MAX)
             }
@@ -33,7 +33,7 @@ impl Workers {
         self.alive_until.insert(worker, until);
     }
 
-    pub(super) fn release(&mut self, worker: WorkerId) {
+    pub(super) fn release_lease(&mut self, worker: WorkerId) {
         self.alive_until.remove(&worker);
     }
 
@@ -42,25 +42,25 @@ impl Workers {
     }
 
     /// Another live worker has claimed it.
-    fn is_taken(&self, by: Option<&WorkerId>, claim: WorkClaim) -> bool {
+    fn is_claimed_by_other(&self, by: Option<&WorkerId>, claim: WorkClaim) -> bool {
         by.is_some_and(|by| *by != claim.worker && self.is_alive(*by, claim.now))
     }
 
     /// Why the append is refused.
-    pub(super) fn judge(&self, append: &Append) -> Result<(), AppendError> {
+    pub(super) fn check_fence(&self, append: &Append) -> Result<(), AppendError> {
         let RunLease { epoch, driver } = self.runs.get(&append.run).copied().unwrap_or_default();
         let passes = match append.fence {
-            Fence::Open => true,
-            Fence::Held(held) => held == epoch,
-            Fence::Take(taken) => driver.is_none() && taken == epoch.next(),
+            AppendFence::Unfenced => true,
+            AppendFence::AtEpoch(held) => held == epoch,
+            AppendFence::TakeOver(taken) => driver.is_none() && taken == epoch.next_epoch(),
         };
         if passes { Ok(()) } else { Err(AppendError::Fenced { run: append.run }) }
     }
 
     /// The run's driver after the append.
-    pub(super) fn write(&mut self, append: &Append) {
+    pub(super) fn update_driver(&mut self, append: &Append) {
         let lease = self.runs.entry(append.run).or_default();
-        if let Fence::Take(epoch) = append.fence {
+        if let AppendFence::TakeOver(epoch) = append.fence {
             *lease = RunLease { epoch, driver: append.worker };
         }
         if append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked) {
@@ -68,15 +68,15 @@ impl Workers {
         }
     }
 
-    pub(super) fn forget(&mut self, runs: &[RunId]) {
+    pub(super) fn remove_claims_of_runs(&mut self, runs: &[RunId]) {
         self.runs.retain(|run, _| !runs.contains(run));
         self.timers.retain(|(run, _), _| !runs.contains(run));
         self.hooks.retain(|(run, _), _| !runs.contains(run));
     }
 }
 
-impl Contents {
-    pub(super) fn run_lease(&self, run: RunId) -> Option<RunLease> {
+impl MemoryContents {
+    pub(super) fn find_run_lease(&self, run: RunId) -> Option<RunLease> {
         self.rows.get(&run).map(|_| self.workers.runs.get(&run).copied().unwrap_or_default())
     }
 
@@ -89,7 +89,7 @@ impl Contents {
         let free: Vec<RunId> = free.take(claim.limit).collect();
         let take = |run| {
             let lease = self.workers.runs.entry(run).or_default();
-            let epoch: Epoch = lease.epoch.next();
+            let epoch: Epoch = lease.epoch.next_epoch();
             *lease = RunLease { epoch, driver: Some(claim.worker) };
             ClaimedRun { run, epoch }
         };
@@ -108,10 +108,10 @@ impl Contents {
         free
     }
 
-    pub(super) fn claim_timers(&mut self, claim: WorkClaim) -> Vec<DueTimer> {
+    pub(super) fn claim_due_timers(&mut self, claim: WorkClaim) -> Vec<DueTimer> {
         let workers = &self.workers;
         let due = self.timers.iter().filter(|(key, due)| {
-            **due <= claim.now && !workers.is_taken(workers.timers.get(key), claim)
+            **due <= claim.now && !workers.is_claimed_by_other(workers.timers.get(key), claim)
         });
         let mut due: Vec<DueTimer> = due
             .map(|((run, timer), due)| DueTimer { run: *run, timer: timer.clone(), due: *due })
@@ -123,16 +123,16 @@ impl Contents {
         due
     }
 
-    pub(super) fn claim_hooks(&mut self, claim: WorkClaim, except: &[String]) -> Vec<DueHook> {
+    pub(super) fn claim_due_hooks(&mut self, claim: WorkClaim, except: &[String]) -> Vec<DueHook> {
         let tenant = |hook: &Hook| {
             let row = self.rows.get(&hook.run);
             row.map_or_else(String::new, |row| row.caller.tenant.to_string())
         };
         let is_taken = |hook: &Hook| {
             let by = self.workers.hooks.get(&(hook.run, hook.id.clone()));
-            self.workers.is_taken(by, claim)
+            self.workers.is_claimed_by_other(by, claim)
         };
-        let due = self.hooks.due(claim.now).into_iter().filter(|hook| !is_taken(hook));
+        let due = self.hooks.list_due_hooks(claim.now).into_iter().filter(|hook| !is_taken(hook));
         let due = due.map(|hook| DueHook { tenant: tenant(&hook), hook });
         let due = due.filter(|due| !except.contains(&due.tenant)).take(claim.limit);
         let due: Vec<DueHook> = due.collect();

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trackway_domain::{Caller, Object, Scopes, Timestamp};
-use trackway_ports::{Identity, Unrecognised};
+use trackway_ports::{Identity, Unauthenticated};
 
 use super::{
-    jwt::{Jwt, wrong},
-    key::check_word,
+    api_key::check_name,
+    jwt::{JwtOptions, invalid_token},
 };
 
 /// How far the clocks of two machines may differ.
@@ -17,29 +17,30 @@ const LEEWAY: Duration = Duration::from_secs(60);
 
 /// The identity that the token proves. The token must come from our issuer, be meant for us, be valid
 /// now, and name a tenant and a user.
-pub(super) fn identity(
+pub(super) fn identity_from_claims(
     claims: &Object,
-    options: &Jwt,
+    options: &JwtOptions,
     now: Timestamp,
-) -> Result<Identity, Unrecognised> {
+) -> Result<Identity, Unauthenticated> {
     if claims.get("iss").and_then(Value::as_str) != Some(&options.issuer) {
-        return Err(wrong("the token comes from another issuer"));
+        return Err(invalid_token("the token comes from another issuer"));
     }
-    if !texts(claims.get("aud")).any(|audience| audience == options.audience) {
-        return Err(wrong("the token is meant for another audience"));
+    if !strings_in(claims.get("aud")).any(|audience| audience == options.audience) {
+        return Err(invalid_token("the token is meant for another audience"));
     }
     // Without an expiry a lost token would be valid for ever.
-    let expires = moment(claims, "exp")?.ok_or_else(|| wrong("the token never expires"))?;
+    let expires =
+        time_claim(claims, "exp")?.ok_or_else(|| invalid_token("the token never expires"))?;
     if expires + LEEWAY <= now {
-        return Err(wrong("the token has expired"));
+        return Err(invalid_token("the token has expired"));
     }
-    if moment(claims, "nbf")?.is_some_and(|begins| begins > now + LEEWAY) {
-        return Err(wrong("the token is not valid yet"));
+    if time_claim(claims, "nbf")?.is_some_and(|begins| begins > now + LEEWAY) {
+        return Err(invalid_token("the token is not valid yet"));
     }
-    let tenant = word(claims, &options.tenant_claim)?;
-    let user = word(claims, &options.user_claim)?;
-    let scopes = texts(claims.get(&options.scope_claim)).flat_map(str::split_whitespace);
-    let (scopes, bad) = Scopes::among(scopes);
+    let tenant = text_claim(claims, &options.tenant_claim)?;
+    let user = text_claim(claims, &options.user_claim)?;
+    let scopes = strings_in(claims.get(&options.scope_claim)).flat_map(str::split_whitespace);
+    let (scopes, bad) = Scopes::parse_lenient(scopes);
     for error in bad {
         // The scope permits nothing; the issuer of the token should learn that.
         tracing::warn!(tenant, user, %error, "a scope of a token cannot be read");
@@ -48,25 +49,26 @@ pub(super) fn identity(
 }
 
 /// A claim in seconds since 1970; it may have a fraction.
-fn moment(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unrecognised> {
+fn time_claim(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unauthenticated> {
     let Some(value) = claims.get(claim) else { return Ok(None) };
     let seconds = value.as_f64().filter(|seconds| seconds.is_finite());
-    let seconds = seconds.ok_or_else(|| wrong(format!("the claim {claim:?} is not a number")))?;
+    let seconds =
+        seconds.ok_or_else(|| invalid_token(format!("the claim {claim:?} is not a number")))?;
     // Casts of floats saturate, which is right for the far future and the far past.
     #[expect(clippy::cast_possible_truncation, reason = "beyond its range it saturates")]
     Ok(Some(Timestamp::from_millis((seconds * 1_000.0) as i64)))
 }
 
-fn word<'a>(claims: &'a Object, claim: &str) -> Result<&'a str, Unrecognised> {
+fn text_claim<'a>(claims: &'a Object, claim: &str) -> Result<&'a str, Unauthenticated> {
     let word = claims.get(claim).and_then(Value::as_str);
-    let word =
-        word.ok_or_else(|| wrong(format!("the token has no string in its claim {claim:?}")))?;
-    check_word(word).map_err(|why| wrong(format!("the token's claim {claim:?} {why}")))?;
+    let word = word
+        .ok_or_else(|| invalid_token(format!("the token has no string in its claim {claim:?}")))?;
+    check_name(word).map_err(|why| invalid_token(format!("the token's claim {claim:?} {why}")))?;
     Ok(word)
 }
 
 /// One string, or an array of strings.
-fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+fn strings_in(value: Option<&Value>) -> impl Iterator<Item = &str> {
     let all = match value {
         Some(Value::Array(all)) => all.as_slice(),
         Some(one) => std::slice::from_ref(one),

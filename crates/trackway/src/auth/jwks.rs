@@ -26,7 +26,7 @@ struct PublicKey {
 
 /// The result of a search for the key that a token names.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum KeyLookup {
     Key(DecodingKey),
     /// The key exists, but for other algorithms.
     OtherAlgorithm,
@@ -36,45 +36,45 @@ pub(super) enum Found {
 }
 
 #[derive(Debug, Deserialize)]
-struct Document {
+struct JwksDocument {
     keys: Vec<Value>,
 }
 
 impl KeySet {
     /// The keys that can check a signature. Other keys in the set are not an error.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let document: Document = serde_json::from_slice(text)
+        let document: JwksDocument = serde_json::from_slice(text)
             .map_err(|error| format!("it is not a set of keys: {error}"))?;
         if document.keys.len() > KEYS_MAX {
             return Err(format!("it holds more than {KEYS_MAX} keys"));
         }
-        let keys: Vec<PublicKey> = document.keys.into_iter().filter_map(public_key).collect();
+        let keys: Vec<PublicKey> = document.keys.into_iter().filter_map(parse_public_key).collect();
         if keys.is_empty() {
             return Err("it holds no key that can check a signature".to_owned());
         }
         Ok(Self(keys))
     }
 
-    pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Found {
+    pub(super) fn find_key(&self, kid: Option<&str>, algorithm: Algorithm) -> KeyLookup {
         let fits = |key: &&PublicKey| key.algorithms.contains(&algorithm);
         let Some(kid) = kid else {
             let mut fitting = self.0.iter().filter(fits);
             return match (fitting.next(), fitting.next()) {
-                (Some(only), None) => Found::Key(only.key.clone()),
-                (Some(_), Some(_)) => Found::Ambiguous,
-                (None, _) => Found::Unknown,
+                (Some(only), None) => KeyLookup::Key(only.key.clone()),
+                (Some(_), Some(_)) => KeyLookup::Ambiguous,
+                (None, _) => KeyLookup::Unknown,
             };
         };
         let named = || self.0.iter().filter(|key| key.kid.as_deref() == Some(kid));
         match named().find(fits) {
-            Some(key) => Found::Key(key.key.clone()),
-            None if named().next().is_some() => Found::OtherAlgorithm,
-            None => Found::Unknown,
+            Some(key) => KeyLookup::Key(key.key.clone()),
+            None if named().next().is_some() => KeyLookup::OtherAlgorithm,
+            None => KeyLookup::Unknown,
         }
     }
 }
 
-fn public_key(value: Value) -> Option<PublicKey> {
+fn parse_public_key(value: Value) -> Option<PublicKey> {
     let jwk: Jwk = serde_json::from_value(value).ok()?;
     let common = &jwk.common;
     let signs =
@@ -84,7 +84,7 @@ fn public_key(value: Value) -> Option<PublicKey> {
     if !signs || !verifies {
         return None;
     }
-    let mut algorithms = algorithms(&jwk.algorithm);
+    let mut algorithms = allowed_algorithms(&jwk.algorithm);
     if let Some(only) = common.key_algorithm {
         algorithms.retain(|algorithm| KeyAlgorithm::from(*algorithm) == only);
     }
@@ -96,7 +96,7 @@ fn public_key(value: Value) -> Option<PublicKey> {
 }
 
 /// The algorithms that a key of this type may be used with: never one with a shared secret.
-fn algorithms(parameters: &AlgorithmParameters) -> Vec<Algorithm> {
+fn allowed_algorithms(parameters: &AlgorithmParameters) -> Vec<Algorithm> {
     match parameters {
         AlgorithmParameters::RSA(key) if key.n.len() >= MODULUS_DIGITS_MIN => vec![
             Algorithm::RS256,

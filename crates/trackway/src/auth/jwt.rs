@@ -5,9 +5,9 @@ use std::{net::IpAddr, path::PathBuf, sync::Arc};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, Validation, decode, decode_header};
 use reqwest::Url;
 use trackway_domain::Object;
-use trackway_ports::{Clock, Identity, Unrecognised};
+use trackway_ports::{Clock, Identity, Unauthenticated};
 
-use super::{AuthError, cache::Cache, claims};
+use super::{AuthError, claims, key_set_cache::KeySetCache};
 
 /// Longest token that is read. Tokens of large providers have some kilobytes.
 /// Limit (HTTP): bearer token.
@@ -15,7 +15,7 @@ const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
 /// Which tokens are accepted, and what their claims mean.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Jwt {
+pub struct JwtOptions {
     pub(super) keys: JwksSource,
     pub(super) issuer: String,
     pub(super) audience: String,
@@ -26,17 +26,17 @@ pub struct Jwt {
 
 /// Where the provider's public keys are.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JwksSource(pub(super) Place);
+pub struct JwksSource(pub(super) JwksLocation);
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
+pub(super) enum JwksLocation {
     File(PathBuf),
     Url(Url),
 }
 
 /// Settings with which no token could be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadJwt {
+pub enum JwtError {
     #[error("{url:?} is not an address: {reason}")]
     Url { url: String, reason: String },
     #[error("keys are fetched over https, or over http from this machine; not from {url:?}")]
@@ -47,33 +47,33 @@ pub enum BadJwt {
 
 impl JwksSource {
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self(Place::File(path.into()))
+        Self(JwksLocation::File(path.into()))
     }
 
     /// The URL of the keys. It must be https, except on this machine: an attacker that changes the
     /// keys on their way could act as any user.
-    pub fn url(text: &str) -> Result<Self, BadJwt> {
+    pub fn url(text: &str) -> Result<Self, JwtError> {
         let url = Url::parse(text)
-            .map_err(|error| BadJwt::Url { url: text.to_owned(), reason: error.to_string() })?;
+            .map_err(|error| JwtError::Url { url: text.to_owned(), reason: error.to_string() })?;
         let here = url.host_str().is_some_and(|host| {
             let host = host.trim_matches(['[', ']']);
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
         });
         match url.scheme() {
-            "https" => Ok(Self(Place::Url(url))),
-            "http" if here => Ok(Self(Place::Url(url))),
-            _ => Err(BadJwt::Insecure { url: text.to_owned() }),
+            "https" => Ok(Self(JwksLocation::Url(url))),
+            "http" if here => Ok(Self(JwksLocation::Url(url))),
+            _ => Err(JwtError::Insecure { url: text.to_owned() }),
         }
     }
 }
 
-impl Jwt {
+impl JwtOptions {
     /// Tokens that this issuer made for this audience. Both are required, because a provider signs the
     /// tokens of all its services with the same keys.
-    pub fn new(keys: JwksSource, issuer: &str, audience: &str) -> Result<Self, BadJwt> {
+    pub fn new(keys: JwksSource, issuer: &str, audience: &str) -> Result<Self, JwtError> {
         for (what, text) in [("issuer", issuer), ("audience", audience)] {
             if text.is_empty() {
-                return Err(BadJwt::Empty { what });
+                return Err(JwtError::Empty { what });
             }
         }
         Ok(Self {
@@ -111,46 +111,50 @@ impl Jwt {
 
 /// Recognises callers by their tokens.
 #[derive(Debug)]
-pub(super) struct Tokens {
-    options: Jwt,
-    keys: Cache,
+pub(super) struct TokenAuthenticator {
+    options: JwtOptions,
+    keys: KeySetCache,
     clock: Arc<dyn Clock>,
 }
 
-impl Tokens {
-    pub(super) fn open(options: Jwt, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
-        let keys = Cache::open(options.keys.clone(), clock.clone())?;
+impl TokenAuthenticator {
+    pub(super) fn open(options: JwtOptions, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
+        let keys = KeySetCache::open(options.keys.clone(), clock.clone())?;
         Ok(Self { options, keys, clock })
     }
 
     /// Whether this looks like a token and not like a key.
-    pub(super) fn is_token(bearer: &str) -> bool {
+    pub(super) fn looks_like_token(bearer: &str) -> bool {
         bearer.split('.').count() == 3
     }
 
-    pub(super) async fn identify(&self, token: &str) -> Result<Identity, Unrecognised> {
+    pub(super) async fn authenticate_token(
+        &self,
+        token: &str,
+    ) -> Result<Identity, Unauthenticated> {
         if token.len() > TOKEN_BYTES_MAX {
-            return Err(wrong("the token is too long"));
+            return Err(invalid_token("the token is too long"));
         }
-        let header = decode_header(token).map_err(|_| wrong("the token cannot be read"))?;
+        let header = decode_header(token).map_err(|_| invalid_token("the token cannot be read"))?;
         // With a shared secret, anyone who knows the public key could sign.
         if header.alg.family() == AlgorithmFamily::Hmac {
-            return Err(wrong("the token is not signed with a private key"));
+            return Err(invalid_token("the token is not signed with a private key"));
         }
         // RFC 7515, 4.1.11: a critical header that is not understood makes a token invalid.
         if header.crit.is_some() {
-            return Err(wrong("the token has a critical header that is not supported"));
+            return Err(invalid_token("the token has a critical header that is not supported"));
         }
-        let key = self.keys.find(header.kid.as_deref(), header.alg).await?;
-        let checked = decode::<Object>(token, &key, &signature_alone(header.alg));
-        let claims = checked.map_err(|_| wrong("the token's signature is not valid"))?.claims;
-        claims::identity(&claims, &self.options, self.clock.now())
+        let key = self.keys.find_key(header.kid.as_deref(), header.alg).await?;
+        let checked = decode::<Object>(token, &key, &signature_only_validation(header.alg));
+        let claims =
+            checked.map_err(|_| invalid_token("the token's signature is not valid"))?.claims;
+        claims::identity_from_claims(&claims, &self.options, self.clock.now())
     }
 }
 
 /// The library checks only the signature. It would read another clock than ours, and it accepts claims
 /// that it cannot read.
-fn signature_alone(algorithm: Algorithm) -> Validation {
+fn signature_only_validation(algorithm: Algorithm) -> Validation {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();
     validation.validate_exp = false;
@@ -158,8 +162,8 @@ fn signature_alone(algorithm: Algorithm) -> Validation {
     validation
 }
 
-pub(super) fn wrong(reason: impl Into<String>) -> Unrecognised {
-    Unrecognised::Wrong { reason: reason.into() }
+pub(super) fn invalid_token(reason: impl Into<String>) -> Unauthenticated {
+    Unauthenticated::Wrong { reason: reason.into() }
 }
 
 #[cfg(test)]

@@ -17,10 +17,12 @@ use std::{
 
 use tokio::{sync::watch, task::JoinHandle};
 use trackway_a2a::AddressPolicy;
-use trackway_agent::{AgentProgram, AgentSpec, BuiltIn, McpConfig, McpServers, Stock, Workshop};
-use trackway_runtime::{Registry, SystemClock, Tool};
+use trackway_agent::{
+    AgentProgram, AgentResources, AgentSpec, BuiltInTools, McpConfig, McpServers, Snapshot,
+};
+use trackway_runtime::{ProgramRegistry, SystemClock, Tool};
 
-use super::{Server, ServerError, written::Written};
+use super::{Server, ServerError, definitions::Definitions};
 
 /// How long a start waits for MCP servers. Unfinished turns continue immediately and may need these tools.
 /// The start does not wait longer than this.
@@ -29,10 +31,10 @@ const SERVERS_START_MAX: Duration = Duration::from_secs(10);
 
 /// The agents, and what they share.
 #[derive(Debug, Clone, Default)]
-pub struct Agents {
+pub struct AgentSet {
     pub specs: Vec<AgentSpec>,
     /// Models, and tools in addition to those of the server.
-    pub stock: Stock,
+    pub resources: Snapshot,
     /// Servers of further tools.
     pub mcp: McpConfig,
     /// The working folder of those servers, unless they name another one.
@@ -45,7 +47,7 @@ impl Server {
     /// Serves these agents. Each may dispatch the server's workflows and call its tools, as far as its
     /// spec allows.
     #[must_use]
-    pub fn agents(self, agents: Agents) -> Self {
+    pub fn agents(self, agents: AgentSet) -> Self {
         // The sender is dropped: this set never changes.
         self.agents_from(watch::channel(agents).1)
     }
@@ -54,21 +56,21 @@ impl Server {
     /// Turns in flight continue with the agent that they began with. The default agent is read once, at
     /// the start.
     #[must_use]
-    pub fn agents_from(mut self, changes: watch::Receiver<Agents>) -> Self {
+    pub fn agents_from(mut self, changes: watch::Receiver<AgentSet>) -> Self {
         self.agents = Some(changes);
         self
     }
 
     /// Keeps this value alive as long as the server, or the engine that was built from it.
     #[must_use]
-    pub(crate) fn keeping(mut self, kept: Arc<dyn Any + Send + Sync>) -> Self {
-        self.kept = Some(kept);
+    pub(crate) fn keep_alive(mut self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+        self.keep_alive = Some(kept);
         self
     }
 
     /// A server with the same workflows, tools and folders and nothing else, to find out what agents could
     /// use.
-    pub(crate) fn outline(&self) -> Self {
+    pub(crate) fn programs_only(&self) -> Self {
         Self {
             workflows: self.workflows.clone(),
             tools: self.tools.clone(),
@@ -83,11 +85,12 @@ impl Server {
     /// built-in tools whose names it does not use.
     pub fn agent_tools(&self) -> Result<Vec<Arc<dyn Tool>>, ServerError> {
         let own = self.tools()?;
-        let built_in = BuiltIn {
+        let built_in = BuiltInTools {
             addresses: AddressPolicy { allow_loopback: self.allow_loopback_targets },
             clock: Arc::new(SystemClock),
         };
-        let free = built_in.tools().into_iter().filter(|tool| own.get(&tool.info().name).is_none());
+        let free =
+            built_in.into_tools().into_iter().filter(|tool| own.get(&tool.info().name).is_none());
         Ok(own.list().cloned().chain(free).collect())
     }
 
@@ -97,71 +100,76 @@ impl Server {
     }
 
     /// Registers the agents in a registry that is only inspected. It starts nothing.
-    pub(super) fn enlist(&self, registry: &Registry) {
+    pub(super) fn register_agents(&self, registry: &ProgramRegistry) {
         let Some(agents) = self.agents.as_ref().map(|agents| agents.borrow().clone()) else {
             return;
         };
-        let workshop: Arc<Workshop> = Arc::default();
-        workshop.restock(agents.stock);
-        registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
+        let workshop: Arc<AgentResources> = Arc::default();
+        workshop.update(agents.resources);
+        registry.add_loader(Arc::new(trackway_agent::AgentLoader(workshop.clone())));
         for spec in agents.specs {
             if registry.get(&spec.name).is_none() {
                 // The start of the server reports an agent that cannot be offered.
-                let _ = registry.offer(Arc::new(AgentProgram::new(spec, workshop.clone())));
+                let _ = registry.set_current(Arc::new(AgentProgram::new(spec, workshop.clone())));
             }
         }
     }
 
     /// The agent at the addresses that name no agent, if there are agents.
-    pub(super) fn first_agent(&self) -> Option<String> {
+    pub(super) fn default_agent_name(&self) -> Option<String> {
         let agents = self.agents.as_ref()?.borrow();
         let first = agents.specs.first().map(|spec| spec.name.clone());
         agents.default_agent.clone().or(first)
     }
 
     /// Registers the agents, and updates them when they change.
-    pub(super) async fn staff(
+    pub(super) async fn start_agents(
         &self,
-        registry: &Arc<Registry>,
-    ) -> Result<Option<Employed>, ServerError> {
+        registry: &Arc<ProgramRegistry>,
+    ) -> Result<Option<RunningAgents>, ServerError> {
         let Some(mut changes) = self.agents.clone() else { return Ok(None) };
         let agents = changes.borrow_and_update().clone();
         let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone());
         // A late server is reported when it is ready.
-        let _ = tokio::time::timeout(SERVERS_START_MAX, servers.settled()).await;
+        let _ = tokio::time::timeout(SERVERS_START_MAX, servers.wait_until_started()).await;
         let tools = self.agent_tools()?;
-        let mut staff = Staff::new(registry.clone(), tools, servers.clone());
-        staff.renew(agents);
-        let written = staff.written.clone();
-        let following = tokio::spawn(staff.follow(changes));
-        Ok(Some(Employed { following, servers, written, _kept: self.kept.clone() }))
+        let mut staff = AgentSupervisor::new(registry.clone(), tools, servers.clone());
+        staff.replace_agents(agents);
+        let written = staff.definitions.clone();
+        let following = tokio::spawn(staff.follow_changes(changes));
+        Ok(Some(RunningAgents {
+            following,
+            servers,
+            definitions: written,
+            _kept: self.keep_alive.clone(),
+        }))
     }
 }
 
 /// Agents at work.
 #[derive(Debug)]
-pub(super) struct Employed {
+pub(super) struct RunningAgents {
     following: JoinHandle<()>,
     servers: Arc<McpServers>,
-    written: Arc<OnceLock<Arc<Written>>>,
+    definitions: Arc<OnceLock<Arc<Definitions>>>,
     /// Keeps them up to date with their files.
     _kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Employed {
+impl RunningAgents {
     /// Reads the workflow definitions again when agents change, because their steps may name agents.
-    pub(super) fn work_on(&self, written: &Arc<Written>) {
+    pub(super) fn set_definitions(&self, written: &Arc<Definitions>) {
         // It is set once: there is one set of definitions for the lifetime of the agents.
-        let _ = self.written.set(written.clone());
+        let _ = self.definitions.set(written.clone());
     }
 
     /// Their MCP servers, for metrics.
-    pub(super) fn servers(&self) -> Weak<McpServers> {
+    pub(super) fn mcp_servers(&self) -> Weak<McpServers> {
         Arc::downgrade(&self.servers)
     }
 
     /// Stops their MCP servers and the update task, and waits until both have ended.
-    pub(super) async fn dismiss(mut self) {
+    pub(super) async fn shutdown(mut self) {
         self.following.abort();
         // The task was stopped on purpose, so its result is not needed.
         let _ended = (&mut self.following).await;
@@ -171,7 +179,7 @@ impl Employed {
 
 /// Without a call of `dismiss`, the update task is stopped, and the MCP servers end with their last
 /// reference.
-impl Drop for Employed {
+impl Drop for RunningAgents {
     fn drop(&mut self) {
         self.following.abort();
     }
@@ -179,9 +187,9 @@ impl Drop for Employed {
 
 /// The agents of a registry.
 #[derive(Debug)]
-struct Staff {
-    registry: Arc<Registry>,
-    workshop: Arc<Workshop>,
+struct AgentSupervisor {
+    registry: Arc<ProgramRegistry>,
+    resources: Arc<AgentResources>,
     /// The tools of the server itself.
     tools: Vec<Arc<dyn Tool>>,
     servers: Arc<McpServers>,
@@ -189,86 +197,99 @@ struct Staff {
     /// so it also sees changes during registration.
     tools_changed: watch::Receiver<u64>,
     /// The latest configuration.
-    agents: Agents,
+    agents: AgentSet,
     /// The registered agents, by name, with their specs.
-    offered: BTreeMap<String, AgentSpec>,
+    registered: BTreeMap<String, AgentSpec>,
     /// Workflow definitions whose steps agents work on, once they are known.
-    written: Arc<OnceLock<Arc<Written>>>,
+    definitions: Arc<OnceLock<Arc<Definitions>>>,
 }
 
-impl Staff {
-    fn new(registry: Arc<Registry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
-        let workshop: Arc<Workshop> = Arc::default();
-        registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
-        let tools_changed = servers.changed();
+impl AgentSupervisor {
+    fn new(
+        registry: Arc<ProgramRegistry>,
+        tools: Vec<Arc<dyn Tool>>,
+        servers: Arc<McpServers>,
+    ) -> Self {
+        let workshop: Arc<AgentResources> = Arc::default();
+        registry.add_loader(Arc::new(trackway_agent::AgentLoader(workshop.clone())));
+        let tools_changed = servers.subscribe_changes();
         let (agents, offered, written) = Default::default();
-        Self { registry, workshop, tools, servers, tools_changed, agents, offered, written }
+        Self {
+            registry,
+            resources: workshop,
+            tools,
+            servers,
+            tools_changed,
+            agents,
+            registered: offered,
+            definitions: written,
+        }
     }
 
     /// Offers exactly these agents. An agent that cannot be offered is logged and left out; the others
     /// still work.
-    fn renew(&mut self, agents: Agents) {
+    fn replace_agents(&mut self, agents: AgentSet) {
         self.agents = agents;
-        self.restock();
+        self.update_resources();
         let mut now = BTreeMap::new();
         for spec in &self.agents.specs {
             let name = spec.name.clone();
-            match self.offer(spec) {
+            match self.register_agent(spec) {
                 Ok(()) => drop(now.insert(name, spec.clone())),
                 Err(why) => tracing::warn!(agent = name, why, "an agent is not offered"),
             }
         }
-        for name in self.offered.keys().filter(|name| !now.contains_key(*name)) {
+        for name in self.registered.keys().filter(|name| !now.contains_key(*name)) {
             self.registry.withdraw(name);
         }
-        self.offered = now;
+        self.registered = now;
     }
 
     /// Reads the workflow definitions again, because their steps may name agents. It reads whole folders.
-    async fn look_at_written(&self) {
-        let Some(written) = self.written.get().cloned() else { return };
+    async fn reload_definitions(&self) {
+        let Some(written) = self.definitions.get().cloned() else { return };
         let registry = self.registry.clone();
         // It does not panic. If it did, the previous set would stay.
-        let _looked = tokio::task::spawn_blocking(move || written.renew(&registry)).await;
+        let _looked = tokio::task::spawn_blocking(move || written.reload(&registry)).await;
     }
 
-    fn restock(&self) {
-        let mut stock = self.agents.stock.clone();
+    fn update_resources(&self) {
+        let mut stock = self.agents.resources.clone();
         stock.tools.extend(self.tools.iter().cloned());
         stock.tools.extend(self.servers.tools());
-        stock.servers_down = self.servers.down();
-        self.workshop.restock(stock);
+        stock.servers_down = self.servers.servers_down();
+        self.resources.update(stock);
     }
 
-    fn offer(&self, spec: &AgentSpec) -> Result<(), String> {
-        let before = self.offered.get(&spec.name);
+    fn register_agent(&self, spec: &AgentSpec) -> Result<(), String> {
+        let before = self.registered.get(&spec.name);
         if before == Some(spec) {
             return Ok(());
         }
         if before.is_none() && self.registry.get(&spec.name).is_some() {
             return Err("a workflow of this server has this name".to_owned());
         }
-        let program = AgentProgram::new(spec.clone(), self.workshop.clone());
-        self.registry.offer(Arc::new(program)).map_err(|error| error.to_string())
+        let program = AgentProgram::new(spec.clone(), self.resources.clone());
+        self.registry.set_current(Arc::new(program)).map_err(|error| error.to_string())
     }
 
     /// Follows changes of the configuration and of the MCP servers.
-    async fn follow(mut self, mut changes: watch::Receiver<Agents>) {
+    async fn follow_changes(mut self, mut changes: watch::Receiver<AgentSet>) {
         let mut is_said = true;
         loop {
             tokio::select! {
                 said = changes.changed(), if is_said => match said {
                     Ok(()) => {
                         let agents = changes.borrow_and_update().clone();
-                        self.servers.replace(agents.mcp.clone()).await;
-                        self.renew(agents);
-                        self.look_at_written().await;
+                        self.servers.update(agents.mcp.clone()).await;
+                        self.replace_agents(agents);
+                        self.reload_definitions().await;
                     }
                     // The sender is gone; the latest configuration stays.
                     Err(_) => is_said = false,
                 },
                 changed = self.tools_changed.changed() => match changed {
-                    Ok(()) => self.restock(),
+                    Ok(()) => self.update_resources(),
                     Err(_) => return,
                 },
             }

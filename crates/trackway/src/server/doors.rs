@@ -2,20 +2,20 @@
 
 use std::{fmt, sync::Arc};
 
-use trackway_a2a::Outgoing;
-use trackway_http::{Door, Gate, sse::SharedFrames};
+use trackway_a2a::PushSender;
+use trackway_http::{Door, OptionalAuthenticator, sse::SharedFrames};
 use trackway_mcp::HttpDoor;
 use trackway_ports::Store;
 use trackway_runtime::Runtime;
 
-use super::{Server, http, metrics, metrics::Metrics};
+use super::{Server, bound_server, metrics, metrics::Metrics};
 
 /// What a door needs to open.
 #[derive(Debug, Clone)]
 pub struct DoorContext {
     pub runtime: Runtime,
     pub store: Store,
-    pub gate: Gate,
+    pub gate: OptionalAuthenticator,
     /// Encoded events that slow readers share.
     pub frames: SharedFrames,
     /// The largest request body that is read.
@@ -23,15 +23,15 @@ pub struct DoorContext {
 }
 
 /// Opens a door of the embedding program, once there is an engine.
-pub(super) struct OpenDoor(Box<dyn FnOnce(&DoorContext) -> Door + Send + Sync>);
+pub(super) struct DoorFactory(Box<dyn FnOnce(&DoorContext) -> Door + Send + Sync>);
 
-impl OpenDoor {
+impl DoorFactory {
     pub(super) fn new(open: impl FnOnce(&DoorContext) -> Door + Send + Sync + 'static) -> Self {
         Self(Box::new(open))
     }
 }
 
-impl fmt::Debug for OpenDoor {
+impl fmt::Debug for DoorFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OpenDoor")
     }
@@ -39,10 +39,14 @@ impl fmt::Debug for OpenDoor {
 
 impl Server {
     /// The options of the A2A door.
-    pub(super) fn a2a_options(&self, outgoing: Outgoing) -> trackway_a2a::Options {
+    pub(super) fn a2a_options(&self, outgoing: PushSender) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
         trackway_a2a::Options {
-            default_agent: self.default_agent.clone().or_else(|| self.first_agent()).or(first),
+            default_agent: self
+                .default_agent
+                .clone()
+                .or_else(|| self.default_agent_name())
+                .or(first),
             extended_card: self.extended_card,
             grpc_reflection: self.grpc_reflection,
             conformance: self.conformance,
@@ -59,26 +63,31 @@ impl Server {
 
 /// The built-in doors, and those that the settings and the embedding program add.
 #[derive(Debug)]
-pub(super) struct Doors {
+pub(super) struct ServerDoors {
     pub(super) metrics: Arc<Metrics>,
     pub(super) a2a: trackway_a2a::Options,
-    pub(super) mcp: Option<trackway_mcp::Door>,
-    pub(super) added: Vec<OpenDoor>,
+    pub(super) mcp: Option<trackway_mcp::McpDoor>,
+    pub(super) added: Vec<DoorFactory>,
 }
 
-impl Doors {
+impl ServerDoors {
     pub(super) fn open(self, context: &DoorContext) -> Vec<Door> {
         let Self { metrics, a2a, mcp, added } = self;
         let DoorContext { runtime, store, gate, frames, body_bytes_max } = context.clone();
-        let health = http::health(runtime.clone());
-        let metrics = metrics::router(gate.clone(), metrics);
+        let health = bound_server::health_router(runtime.clone());
+        let metrics = metrics::metrics_router(gate.clone(), metrics);
         let mcp = mcp.map(|mcp| {
             let door = HttpDoor::new(mcp, gate.clone(), body_bytes_max);
-            Door::new("mcp", door.router()).on_stop(move || door.stop())
+            Door::new("mcp", door.router()).on_stop(move || door.shutdown())
         });
         let a2a = trackway_a2a::router(runtime.clone(), a2a);
-        let api =
-            trackway_api::Options { runtime, journal: store.journal, gate, frames, body_bytes_max };
+        let api = trackway_api::ApiOptions {
+            runtime,
+            journal: store.journal,
+            gate,
+            frames,
+            body_bytes_max,
+        };
         let mut doors = vec![
             Door::new("health", health),
             Door::new("metrics", metrics),
@@ -86,7 +95,7 @@ impl Doors {
             Door::new("a2a", a2a),
         ];
         doors.extend(mcp);
-        doors.extend(added.into_iter().map(|OpenDoor(open)| open(context)));
+        doors.extend(added.into_iter().map(|DoorFactory(open)| open(context)));
         doors
     }
 }

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use trackway_ports::{Clock as _, Journal};
-use trackway_runtime::{Supervisor, SystemClock};
+use trackway_runtime::{SystemClock, TaskSupervisor};
 
-use trackway_sessions::{Prune, SessionsError};
+use trackway_sessions::{PruneRequest, SessionsError};
 
 /// Ages are counted in days; more frequent checks would find nothing.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -15,28 +15,29 @@ const FIRST_AFTER: Duration = Duration::from_secs(10 * 60);
 
 /// What a server removes.
 #[derive(Debug)]
-pub(super) struct Retention {
+pub(super) struct RetentionTask {
     pub(super) journal: Arc<dyn Journal>,
     pub(super) older_than: Duration,
 }
 
-impl Retention {
+impl RetentionTask {
     /// Runs until it is dropped.
-    pub(super) async fn run(self, mut supervisor: Supervisor) {
+    pub(super) async fn run_until_dropped(self, mut supervisor: TaskSupervisor) {
         tokio::time::sleep(FIRST_AFTER).await;
         loop {
-            while let Err(error) = self.sweep().await {
-                if supervisor.failed(&error).await.is_break() {
+            while let Err(error) = self.prune_old_sessions().await {
+                if supervisor.back_off(&error).await.is_break() {
                     return;
                 }
             }
-            supervisor.succeeded();
+            supervisor.on_success();
             tokio::time::sleep(EVERY).await;
         }
     }
 
-    async fn sweep(&self) -> Result<(), SessionsError> {
-        let prune = Prune { now: SystemClock.now(), older_than: self.older_than, dry_run: false };
+    async fn prune_old_sessions(&self) -> Result<(), SessionsError> {
+        let prune =
+            PruneRequest { now: SystemClock.now(), older_than: self.older_than, dry_run: false };
         for session in prune.run(&self.journal).await? {
             tracing::info!(session = %session.session_id, runs = session.runs, "removed by retention");
         }
@@ -47,28 +48,35 @@ impl Retention {
 #[cfg(test)]
 mod tests {
     use trackway_domain::RunId;
-    use trackway_testkit::{MemoryJournal, Trail};
+    use trackway_testkit::{GuidedRunBuilder, MemoryJournal};
 
     use super::*;
 
-    async fn is_there(journal: &Arc<dyn Journal>, run: RunId) -> bool {
-        journal.run(run).await.unwrap().is_some()
+    async fn run_exists(journal: &Arc<dyn Journal>, run: RunId) -> bool {
+        journal.find_run(run).await.unwrap().is_some()
     }
 
     /// Proves T17.
     #[tokio::test]
-    async fn a_sweep_removes_what_is_old_and_done() {
+    async fn sweep_removes_old_finished_sessions() {
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
-        let done = Trail::guided(1, "done", "wf").open("a").advance("a", "end").completed();
-        let open = Trail::guided(2, "open", "wf").open("a").advance("a", "b");
-        done.write(&*journal).await;
-        open.write(&*journal).await;
+        let done = GuidedRunBuilder::new_guided_run(1, "done", "wf")
+            .open_node("a")
+            .advance_node("a", "end")
+            .complete_run();
+        let open =
+            GuidedRunBuilder::new_guided_run(2, "open", "wf").open_node("a").advance_node("a", "b");
+        done.append_to_journal(&*journal).await;
+        open.append_to_journal(&*journal).await;
         let kept =
-            Retention { journal: journal.clone(), older_than: Duration::from_secs(u64::MAX) };
-        kept.sweep().await.unwrap();
-        assert!(is_there(&journal, done.run()).await, "nothing is that old");
-        Retention { journal: journal.clone(), older_than: Duration::ZERO }.sweep().await.unwrap();
-        assert!(!is_there(&journal, done.run()).await);
-        assert!(is_there(&journal, open.run()).await);
+            RetentionTask { journal: journal.clone(), older_than: Duration::from_secs(u64::MAX) };
+        kept.prune_old_sessions().await.unwrap();
+        assert!(run_exists(&journal, done.run_id()).await, "nothing is that old");
+        RetentionTask { journal: journal.clone(), older_than: Duration::ZERO }
+            .prune_old_sessions()
+            .await
+            .unwrap();
+        assert!(!run_exists(&journal, done.run_id()).await);
+        assert!(run_exists(&journal, open.run_id()).await);
     }
 }

@@ -12,7 +12,7 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/8fsbtXtCt3Mf4LN
 /// Proves X6: a reader of a card must not choose what is signed.
 #[tokio::test]
 async fn cards_are_not_signed_without_a_configured_address() {
-    let signer = Signer::from_pem(KEY.as_bytes(), "k1").unwrap();
+    let signer = CardSigner::from_pem(KEY.as_bytes(), "k1").unwrap();
     let server = Server::new().sign_cards(signer).data("/dev/null/nowhere");
     let refused = server.listen("127.0.0.1:0").bind().await.unwrap_err();
     assert!(matches!(refused, ServerError::SignedWithoutAddress));
@@ -22,7 +22,7 @@ async fn cards_are_not_signed_without_a_configured_address() {
 #[tokio::test]
 async fn a_default_agent_that_is_not_there_is_refused() {
     let nobody = Some("nobody".to_owned());
-    let agents = Agents { default_agent: nobody, ..Agents::default() };
+    let agents = AgentSet { default_agent: nobody, ..AgentSet::default() };
     for server in [Server::new().default_agent("nobody"), Server::new().agents(agents)] {
         let server = server.data("/dev/null/nowhere").listen("127.0.0.1:0");
         let refused = server.bind().await.unwrap_err();

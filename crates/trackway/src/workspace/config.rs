@@ -4,12 +4,12 @@
 //! it is wrong, and `sections` and `models` build the values that commands use. An unknown setting is an
 //! error: a setting that is silently ignored is worse than none.
 
-mod file;
+mod config_reader;
+mod lenient_toml;
 mod models;
-mod reader;
+mod raw_config;
+mod raw_settings;
 mod sections;
-mod tolerant;
-mod written;
 
 use std::{
     cell::RefCell,
@@ -26,12 +26,12 @@ use trackway_runtime::ChildLimits;
 
 use crate::workspace::{
     WorkspaceError,
+    env_reference::EnvLookup,
     finding::{self, Finding},
-    reference::Variables,
 };
 
-pub use models::{ModelSection, Service, checked_url};
-pub use written::{HIDDEN, Written};
+pub use models::{ModelSection, ProviderKind, parse_base_url};
+pub use raw_settings::{HIDDEN, RawSetting};
 
 pub const FILE: &str = "trackway.toml";
 
@@ -39,47 +39,47 @@ pub const FILE: &str = "trackway.toml";
 #[derive(Debug, Default)]
 pub struct Config {
     pub auth: Auth,
-    pub outgoing: Outgoing,
-    pub push: Push,
-    pub server: Limits,
-    pub a2a: A2a,
-    pub mcp: Mcp,
-    pub workflows: Workflows,
-    pub retention: Retention,
-    pub defaults: Defaults,
+    pub outgoing: OutgoingSection,
+    pub push: PushSection,
+    pub server: ServerSection,
+    pub a2a: A2aSection,
+    pub mcp: McpSection,
+    pub workflows: WorkflowsSection,
+    pub retention: RetentionSection,
+    pub defaults: DefaultsSection,
     /// By name. None if the section is wrong: its name is still known.
     pub models: BTreeMap<String, Option<ModelSection>>,
-    pub dispatch: Dispatch,
+    pub dispatch: DispatchSection,
     /// The settings in the file, without secrets, and the line of each.
-    pub written: Vec<(Written, u32)>,
+    pub raw_settings: Vec<(RawSetting, u32)>,
 }
 
 /// `[defaults]`: the agent and the model that are used if none is named.
 #[derive(Debug, Default, PartialEq)]
-pub struct Defaults {
+pub struct DefaultsSection {
     /// The agent at the addresses that name no agent, and of `trackway chat`.
-    pub agent: Option<Named>,
+    pub agent: Option<NamedSetting>,
     /// The model of agents that name none.
-    pub model: Option<Named>,
+    pub model: Option<NamedSetting>,
 }
 
 /// A name and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedSetting {
     pub name: String,
     pub line: u32,
 }
 
 /// `[dispatch]`: workflows that agents start.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Dispatch {
+pub struct DispatchSection {
     /// How long an agent waits for a workflow's first answer.
     pub first_answer_timeout: Duration,
     /// Limits of the runs below a root.
     pub limits: ChildLimits,
 }
 
-impl Default for Dispatch {
+impl Default for DispatchSection {
     fn default() -> Self {
         let first_answer_timeout = FIRST_ANSWER_TIMEOUT_DEFAULT;
         Self { first_answer_timeout, limits: ChildLimits::default() }
@@ -88,14 +88,14 @@ impl Default for Dispatch {
 
 /// `[retention]`: how long sessions are kept.
 #[derive(Debug, PartialEq)]
-pub struct Retention {
+pub struct RetentionSection {
     /// None if they are kept for ever.
     pub older_than: Option<Duration>,
 }
 
 /// `[mcp]`: what agents may do.
 #[derive(Debug, Default, PartialEq)]
-pub struct Mcp {
+pub struct McpSection {
     /// Record notes without advancing.
     pub checkpoints: bool,
     /// Also record notes on a whole session.
@@ -104,27 +104,27 @@ pub struct Mcp {
 
 /// `[workflows]`: the folders of the workflow definitions.
 #[derive(Debug, Default, PartialEq)]
-pub struct Workflows {
+pub struct WorkflowsSection {
     pub folders: Option<Vec<PathBuf>>,
 }
 
 /// `[outgoing]`: which addresses the server may call.
 #[derive(Debug, Default, PartialEq)]
-pub struct Outgoing {
+pub struct OutgoingSection {
     /// Addresses of this machine are allowed.
     pub allow_loopback: bool,
 }
 
 /// `[push]`: notifications to clients.
 #[derive(Debug, Default, PartialEq)]
-pub struct Push {
+pub struct PushSection {
     /// The key that signs the bodies.
     pub secret: Option<Secret>,
 }
 
 /// `[server]`: how it is reached, and what a request may cost.
 #[derive(Debug, PartialEq)]
-pub struct Limits {
+pub struct ServerSection {
     /// The public address of the server.
     pub public_url: Option<String>,
     pub body_max_bytes: usize,
@@ -135,11 +135,11 @@ pub struct Limits {
 
 /// `[a2a]`: how the door presents itself.
 #[derive(Debug, Default, PartialEq)]
-pub struct A2a {
+pub struct A2aSection {
     /// The agent or workflow at the addresses that name none, if it is not the default agent.
-    pub default_agent: Option<Named>,
+    pub default_agent: Option<NamedSetting>,
     /// The key that signs the cards.
-    pub signing: Option<Signing>,
+    pub signing: Option<CardSigningKey>,
     /// gRPC clients may list the services.
     pub grpc_reflection: bool,
     /// Cards do not name the address of gRPC.
@@ -148,13 +148,13 @@ pub struct A2a {
 
 /// A private key, and the id of its public half.
 #[derive(Debug, PartialEq)]
-pub struct Signing {
+pub struct CardSigningKey {
     /// The private key as PEM.
     pub key_pem: Secret,
     pub key_id: String,
 }
 
-impl Default for Limits {
+impl Default for ServerSection {
     fn default() -> Self {
         // Room for a document of some megabytes in base64.
         Self {
@@ -170,15 +170,15 @@ impl Default for Limits {
 /// Limit (CLI): age of finished sessions that are kept; `[retention] days`.
 const RETENTION_DAYS: u64 = 60;
 
-impl Retention {
-    fn days(days: u64) -> Self {
+impl RetentionSection {
+    fn from_days(days: u64) -> Self {
         Self { older_than: Some(Duration::from_secs(days.saturating_mul(24 * 60 * 60))) }
     }
 }
 
-impl Default for Retention {
+impl Default for RetentionSection {
     fn default() -> Self {
-        Self::days(RETENTION_DAYS)
+        Self::from_days(RETENTION_DAYS)
     }
 }
 
@@ -186,40 +186,40 @@ impl Config {
     /// Reads the file in this folder, or in the current one. Without a file, all settings have their
     /// defaults. A named folder must exist.
     pub fn load(workspace: Option<&Path>) -> Result<Self, WorkspaceError> {
-        let folder = folder(workspace)?;
-        let (config, findings) = Self::read(folder, &variable);
-        finding::refusal(&findings).map_or(Ok(config), Err)
+        let folder = workspace_folder(workspace)?;
+        let (config, findings) = Self::load_with_findings(folder, &read_env_var);
+        finding::error_from_findings(&findings).map_or(Ok(config), Err)
     }
 
     /// The same, with all findings. A wrong setting gets its default.
-    pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
+    pub fn load_with_findings(folder: &Path, variables: EnvLookup<'_>) -> (Self, Vec<Finding>) {
         let path = folder.join(FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&path, folder, &text, variables),
+            Ok(text) => Self::parse_config(&path, folder, &text, variables),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (Self::default(), Vec::new()),
             Err(error) => {
-                let unread = Finding::error(format!("it cannot be read: {error}")).file(&path);
+                let unread = Finding::error(format!("it cannot be read: {error}")).with_file(&path);
                 (Self::default(), vec![unread])
             }
         }
     }
 
     /// Parses the text of the file. Relative paths begin at `folder`.
-    fn parse(
+    fn parse_config(
         path: &Path,
         folder: &Path,
         text: &str,
-        variables: Variables<'_>,
+        variables: EnvLookup<'_>,
     ) -> (Self, Vec<Finding>) {
         let findings = RefCell::default();
-        let reader = reader::Reader { path, folder, text, variables, findings };
-        let (file, misread) = tolerant::read(text);
-        misread.into_iter().for_each(|part| reader.misread(part));
-        let mut config = sections::config(&reader, file);
-        let lines = written::written(text).into_iter();
-        config.written = lines
+        let reader = config_reader::ConfigReader { path, folder, text, variables, findings };
+        let (file, misread) = lenient_toml::parse_lenient(text);
+        misread.into_iter().for_each(|part| reader.report_unreadable(part));
+        let mut config = sections::read_config(&reader, file);
+        let lines = raw_settings::list_raw_settings(text).into_iter();
+        config.raw_settings = lines
             .map(|written| {
-                let line = reader.line(written.at);
+                let line = reader.line_at(written.at);
                 (written, line)
             })
             .collect();
@@ -230,7 +230,7 @@ impl Config {
 }
 
 /// The workspace: the named folder, which must exist, or the current one.
-pub fn folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
+pub fn workspace_folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
     // An empty variable counts as not set.
     let named = named.filter(|folder| !folder.as_os_str().is_empty());
     match named {
@@ -241,7 +241,7 @@ pub fn folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where the workspace reads the environment")]
-pub fn variable(name: &str) -> Option<String> {
+pub fn read_env_var(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::finding::Finding;
-use crate::{BadSigningKey, ServerError};
+use crate::{ServerError, SigningKeyError};
 
 /// Why a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -11,15 +11,15 @@ pub enum WorkspaceError {
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
     /// All errors among the findings.
-    #[error("{}", listed(.0))]
+    #[error("{}", format_findings(.0))]
     Findings(Vec<Finding>),
     #[error("cards cannot be signed with signing_key_file")]
-    Signing(#[source] BadSigningKey),
+    Signing(#[source] SigningKeyError),
     #[error(transparent)]
     Server(#[from] ServerError),
 }
 
 /// One line for each.
-fn listed(findings: &[Finding]) -> String {
+fn format_findings(findings: &[Finding]) -> String {
     findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -9,7 +9,7 @@ use super::WorkspaceError;
 /// One thing that is wrong, suspicious or unused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    pub level: Level,
+    pub level: FindingLevel,
     /// The file; none for a finding that is not about a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -27,7 +27,7 @@ pub struct Finding {
 /// How much a finding matters, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum FindingLevel {
     /// The workspace cannot be used like this.
     Error,
     /// It can be used, but is probably not what the author meant.
@@ -39,49 +39,49 @@ pub enum Level {
 }
 
 impl Finding {
-    pub fn new(level: Level, message: impl Into<String>) -> Self {
+    pub fn new(level: FindingLevel, message: impl Into<String>) -> Self {
         Self { level, file: None, line: None, key: None, message: message.into(), suggestion: None }
     }
 
     pub fn error(message: impl Into<String>) -> Self {
-        Self::new(Level::Error, message)
+        Self::new(FindingLevel::Error, message)
     }
 
     #[must_use]
-    pub fn file(mut self, file: &Path) -> Self {
+    pub fn with_file(mut self, file: &Path) -> Self {
         self.file = Some(file.display().to_string());
         self
     }
 
     #[must_use]
-    pub fn line(mut self, line: Option<u32>) -> Self {
+    pub fn with_line(mut self, line: Option<u32>) -> Self {
         self.line = line;
         self
     }
 
     #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
+    pub fn with_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into()).filter(|key| !key.is_empty());
         self
     }
 
     #[must_use]
-    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+    pub fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
     }
 
     /// Adds a suggestion, if a known name is similar.
     #[must_use]
-    pub fn meant(self, nearest: Option<&str>) -> Self {
+    pub fn with_nearest_name(self, nearest: Option<&str>) -> Self {
         match nearest {
-            Some(meant) => self.suggest(format!("did you mean {meant:?}?")),
+            Some(meant) => self.with_suggestion(format!("did you mean {meant:?}?")),
             None => self,
         }
     }
 
     pub fn is_error(&self) -> bool {
-        self.level == Level::Error
+        self.level == FindingLevel::Error
     }
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Finding {
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for FindingLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Error => "error",
@@ -114,7 +114,7 @@ impl fmt::Display for Level {
 }
 
 /// The errors among the findings; none if there are none.
-pub fn refusal(findings: &[Finding]) -> Option<WorkspaceError> {
+pub fn error_from_findings(findings: &[Finding]) -> Option<WorkspaceError> {
     let errors: Vec<Finding> =
         findings.iter().filter(|finding| finding.is_error()).cloned().collect();
     (!errors.is_empty()).then_some(WorkspaceError::Findings(errors))

@@ -9,14 +9,14 @@ use std::{
 };
 
 use crate::Secret;
-use trackway_agent::Price;
+use trackway_agent::TokenPrice;
 use trackway_definition::nearest;
 
-use super::agents::Agent;
+use super::agent_files::AgentFile;
 use crate::workspace::{
-    config::{self, Config, ModelSection, Service},
-    finding::{Finding, Level},
-    reference::Variables,
+    config::{self, Config, ModelSection, ProviderKind},
+    env_reference::EnvLookup,
+    finding::{Finding, FindingLevel},
 };
 
 /// Names the default model; it overrides the file.
@@ -29,11 +29,11 @@ const OFFLINE_NAMES: [&str; 5] =
 
 /// The models that can be used.
 #[derive(Debug, Clone, Default)]
-pub struct Models {
+pub struct ResolvedModels {
     /// By the name that agents use.
     pub all: BTreeMap<String, ModelConfig>,
     pub default: String,
-    pub default_from: Source,
+    pub default_from: ValueSource,
     /// Names of `[models]` that no agent uses.
     pub unused: Vec<String>,
 }
@@ -41,22 +41,22 @@ pub struct Models {
 /// Everything that is needed to call a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
-    pub service: Service,
+    pub service: ProviderKind,
     /// None for the provider's own address.
-    pub base_url: Option<(String, Source)>,
-    pub api_key: Option<(Secret, Source)>,
+    pub base_url: Option<(String, ValueSource)>,
+    pub api_key: Option<(Secret, ValueSource)>,
     pub model: String,
     pub headers: Vec<(String, Secret)>,
-    pub price: Option<Price>,
+    pub price: Option<TokenPrice>,
     pub images: bool,
     pub record: Option<PathBuf>,
     pub file: Option<PathBuf>,
-    pub from: Source,
+    pub from: ValueSource,
 }
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Source {
+pub enum ValueSource {
     #[default]
     Default,
     File {
@@ -66,7 +66,7 @@ pub enum Source {
     Variable(&'static str),
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ValueSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -78,90 +78,99 @@ impl fmt::Display for Source {
 }
 
 /// The variables of a provider: address and key.
-pub fn variables_of(service: Service) -> Option<(&'static str, &'static str)> {
+pub fn provider_variables(service: ProviderKind) -> Option<(&'static str, &'static str)> {
     match service {
-        Service::OpenAi | Service::OpenAiResponses => Some(("OPENAI_BASE_URL", "OPENAI_API_KEY")),
-        Service::Anthropic => Some(("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")),
-        Service::Gemini => Some(("GEMINI_BASE_URL", "GEMINI_API_KEY")),
-        Service::Offline | Service::Scripted | Service::Replay => None,
+        ProviderKind::OpenAi | ProviderKind::OpenAiResponses => {
+            Some(("OPENAI_BASE_URL", "OPENAI_API_KEY"))
+        }
+        ProviderKind::Anthropic => Some(("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")),
+        ProviderKind::Gemini => Some(("GEMINI_BASE_URL", "GEMINI_API_KEY")),
+        ProviderKind::Offline | ProviderKind::Scripted | ProviderKind::Replay => None,
     }
 }
 
-pub(super) fn resolve(
+pub(super) fn resolve_models(
     file: &Path,
     config: &Config,
-    agents: &[Agent],
-    variables: Variables<'_>,
-) -> (Models, Vec<Finding>) {
-    let mut work =
-        Work { file, config, variables, models: Models::default(), findings: Vec::new() };
+    agents: &[AgentFile],
+    variables: EnvLookup<'_>,
+) -> (ResolvedModels, Vec<Finding>) {
+    let mut work = ModelResolver {
+        file,
+        config,
+        variables,
+        models: ResolvedModels::default(),
+        findings: Vec::new(),
+    };
     for (name, section) in &config.models {
         if let Some(section) = section {
-            let model = work.configured(name, section);
+            let model = work.model_from_section(name, section);
             work.models.all.insert(name.clone(), model);
         }
     }
-    work.choose_default();
+    work.choose_default_model();
     let mut used: BTreeSet<String> = BTreeSet::from([work.models.default.clone()]);
     for agent in agents {
         let Some(name) = &agent.spec.model else { continue };
-        let at = |why: String| agent.at("model", Level::Error, why);
+        let at = |why: String| agent.finding_at("model", FindingLevel::Error, why);
         let line = agent.lines.get("model").copied();
-        let from = Source::File { file: agent.file.clone().unwrap_or_default(), line };
-        work.refer(name, &from, &at);
+        let from = ValueSource::File { file: agent.file.clone().unwrap_or_default(), line };
+        work.ensure_model(name, &from, &at);
         used.insert(name.clone());
     }
     for name in &used {
-        work.check_key(name);
+        work.check_api_key(name);
     }
     let whole = config.models.iter().filter(|(_, section)| section.is_some()).map(|(name, _)| name);
     work.models.unused = whole.filter(|name| !used.contains(*name)).cloned().collect();
     (work.models, work.findings)
 }
 
-struct Work<'a> {
+struct ModelResolver<'a> {
     file: &'a Path,
     config: &'a Config,
-    variables: Variables<'a>,
-    models: Models,
+    variables: EnvLookup<'a>,
+    models: ResolvedModels,
     findings: Vec<Finding>,
 }
 
-impl Work<'_> {
+impl ModelResolver<'_> {
     /// An empty variable counts as not set.
-    fn variable(&self, name: &str) -> Option<String> {
+    fn nonempty_variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 
-    fn choose_default(&mut self) {
-        if let Some(name) = self.variable(MODEL_VARIABLE) {
-            let from = Source::Variable(MODEL_VARIABLE);
-            self.refer(&name, &from, &|why| Finding::error(why).key(MODEL_VARIABLE));
+    fn choose_default_model(&mut self) {
+        if let Some(name) = self.nonempty_variable(MODEL_VARIABLE) {
+            let from = ValueSource::Variable(MODEL_VARIABLE);
+            self.ensure_model(&name, &from, &|why| Finding::error(why).with_key(MODEL_VARIABLE));
             (self.models.default, self.models.default_from) = (name, from);
         } else if let Some(named) = &self.config.defaults.model {
             let line = Some(named.line);
-            let from = Source::File { file: self.file.to_owned(), line };
+            let from = ValueSource::File { file: self.file.to_owned(), line };
             let file = self.file;
-            self.refer(&named.name, &from, &|why| {
-                Finding::error(why).file(file).line(line).key("defaults.model")
+            self.ensure_model(&named.name, &from, &|why| {
+                Finding::error(why).with_file(file).with_line(line).with_key("defaults.model")
             });
             (self.models.default, self.models.default_from) = (named.name.clone(), from);
         } else {
             OFFLINE.clone_into(&mut self.models.default);
-            let offline = ModelConfig::plain(Service::Offline, "", Source::Default);
+            let offline =
+                ModelConfig::with_defaults(ProviderKind::Offline, "", ValueSource::Default);
             self.models.all.entry(OFFLINE.to_owned()).or_insert(offline);
         }
     }
 
     /// Ensures that there is a model of this name; `at` makes a finding at the line that names it.
-    fn refer(&mut self, name: &str, from: &Source, at: &dyn Fn(String) -> Finding) {
+    fn ensure_model(&mut self, name: &str, from: &ValueSource, at: &dyn Fn(String) -> Finding) {
         if self.models.all.contains_key(name) || self.config.models.contains_key(name) {
             return;
         }
         let model = match OFFLINE_NAMES.contains(&name) {
-            true => Some((Service::Offline, "")),
+            true => Some((ProviderKind::Offline, "")),
             false => name.split_once('/').and_then(|(service, model)| {
-                let service = Service::named(service).filter(|service| service.is_remote())?;
+                let service =
+                    ProviderKind::from_name(service).filter(|service| service.is_remote())?;
                 (!model.is_empty()).then_some((service, model))
             }),
         };
@@ -174,16 +183,16 @@ impl Work<'_> {
                          provider openai, openai-responses, anthropic or gemini, or offline"
                     .to_owned(),
             };
-            self.findings.push(finding.suggest(suggestion));
+            self.findings.push(finding.with_suggestion(suggestion));
             return;
         };
-        let mut config = ModelConfig::plain(service, model, from.clone());
-        self.complete(&mut config);
+        let mut config = ModelConfig::with_defaults(service, model, from.clone());
+        self.apply_environment(&mut config);
         self.models.all.insert(name.to_owned(), config);
     }
 
-    fn configured(&mut self, name: &str, section: &ModelSection) -> ModelConfig {
-        let from = Source::File { file: self.file.to_owned(), line: Some(section.line) };
+    fn model_from_section(&mut self, name: &str, section: &ModelSection) -> ModelConfig {
+        let from = ValueSource::File { file: self.file.to_owned(), line: Some(section.line) };
         let ModelSection {
             service,
             base_url,
@@ -198,8 +207,8 @@ impl Work<'_> {
         } = section.clone();
         if let Some(missing) = file.as_deref().filter(|file| !file.is_file()) {
             let why = format!("there is no file {}", missing.display());
-            let finding = Finding::error(why).file(self.file).line(Some(line));
-            self.findings.push(finding.key(format!("models.{name}.file")));
+            let finding = Finding::error(why).with_file(self.file).with_line(Some(line));
+            self.findings.push(finding.with_key(format!("models.{name}.file")));
         }
         let mut config = ModelConfig {
             service,
@@ -213,51 +222,52 @@ impl Work<'_> {
             file,
             from,
         };
-        self.complete(&mut config);
+        self.apply_environment(&mut config);
         config
     }
 
     /// Adds the settings from the environment. The key of the environment is used only with the address
     /// of the environment or of the provider itself. It is never sent to an address from a file.
-    fn complete(&mut self, config: &mut ModelConfig) {
-        let Some((address, key)) = variables_of(config.service) else { return };
+    fn apply_environment(&mut self, config: &mut ModelConfig) {
+        let Some((address, key)) = provider_variables(config.service) else { return };
         let is_own = config.base_url.is_none();
-        if is_own && let Some(url) = self.variable(address) {
-            match config::checked_url(&url) {
-                Ok(url) => config.base_url = Some((url, Source::Variable(address))),
-                Err(why) => self.tell_once(Finding::error(why).key(address)),
+        if is_own && let Some(url) = self.nonempty_variable(address) {
+            match config::parse_base_url(&url) {
+                Ok(url) => config.base_url = Some((url, ValueSource::Variable(address))),
+                Err(why) => self.push_finding_once(Finding::error(why).with_key(address)),
             }
         }
         if is_own
             && config.api_key.is_none()
-            && let Some(value) = self.variable(key)
+            && let Some(value) = self.nonempty_variable(key)
         {
             if reqwest::header::HeaderValue::from_str(&value).is_err() {
                 let why = "it has characters that no header can have";
-                self.tell_once(Finding::error(why).key(key));
+                self.push_finding_once(Finding::error(why).with_key(key));
             }
-            config.api_key = Some((Secret::new(value), Source::Variable(key)));
+            config.api_key = Some((Secret::new(value), ValueSource::Variable(key)));
         }
     }
 
     /// A provider at its own address needs a key.
-    fn check_key(&mut self, name: &str) {
+    fn check_api_key(&mut self, name: &str) {
         let Some(model) = self.models.all.get(name) else { return };
-        let Some((_, key)) = variables_of(model.service) else { return };
+        let Some((_, key)) = provider_variables(model.service) else { return };
         if model.base_url.is_some() || model.api_key.is_some() {
             return;
         }
         let why = format!("model {name:?} has no key");
-        let mut finding = Finding::error(why).suggest(format!("set {key}, or api_key in [models]"));
+        let mut finding =
+            Finding::error(why).with_suggestion(format!("set {key}, or api_key in [models]"));
         match &model.from {
-            Source::File { file, line } => finding = finding.file(file).line(*line),
-            Source::Variable(variable) => finding = finding.key(*variable),
-            Source::Default => {}
+            ValueSource::File { file, line } => finding = finding.with_file(file).with_line(*line),
+            ValueSource::Variable(variable) => finding = finding.with_key(*variable),
+            ValueSource::Default => {}
         }
         self.findings.push(finding);
     }
 
-    fn tell_once(&mut self, finding: Finding) {
+    fn push_finding_once(&mut self, finding: Finding) {
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
@@ -265,7 +275,7 @@ impl Work<'_> {
 }
 
 impl ModelConfig {
-    fn plain(service: Service, model: &str, from: Source) -> Self {
+    fn with_defaults(service: ProviderKind, model: &str, from: ValueSource) -> Self {
         Self {
             service,
             base_url: None,
@@ -283,13 +293,16 @@ impl ModelConfig {
     /// Its name in events and on screens.
     pub fn label(&self) -> String {
         match self.service {
-            Service::Offline => "offline-rules/1".to_owned(),
-            Service::Scripted | Service::Replay => {
+            ProviderKind::Offline => "offline-rules/1".to_owned(),
+            ProviderKind::Scripted | ProviderKind::Replay => {
                 let file = self.file.as_deref().and_then(Path::file_stem);
                 let file = file.map(|stem| stem.to_string_lossy().into_owned());
                 format!("{}/{}", self.service.name(), file.unwrap_or_default())
             }
-            Service::OpenAi | Service::OpenAiResponses | Service::Anthropic | Service::Gemini => {
+            ProviderKind::OpenAi
+            | ProviderKind::OpenAiResponses
+            | ProviderKind::Anthropic
+            | ProviderKind::Gemini => {
                 format!("{}/{}", self.service.name(), self.model)
             }
         }

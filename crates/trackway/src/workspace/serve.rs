@@ -4,10 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     Workspace, WorkspaceError,
-    config::{self, Config, Signing},
-    follow::{Following, Loader},
+    config::{self, CardSigningKey, Config},
+    loader::{FollowedAgents, WorkspaceLoader},
 };
-use crate::{Mcp, Server, Signer};
+use crate::{CardSigner, McpOptions, Server};
 
 impl Server {
     /// Adds a folder to the workflows and tools that this server already has: the agents of `agents/*.md`,
@@ -24,32 +24,33 @@ impl Server {
     /// # }
     /// ```
     pub fn workspace(self, folder: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
-        let folder = config::folder(Some(folder.as_ref()))?;
+        let folder = config::workspace_folder(Some(folder.as_ref()))?;
         // The loader reports the findings.
-        let (workspace, _) = Workspace::read(folder, &config::variable);
+        let (workspace, _) = Workspace::load(folder, &config::read_env_var);
         let folders = workspace.workflow_folders();
         let server = match workspace.config.workflows.folders {
             Some(_) => self.workflows(&folders),
-            None => self.workflows_if_any(&folders),
+            None => self.optional_workflows(&folders),
         };
         let outline =
-            server.outline().allow_loopback_targets(workspace.config.outgoing.allow_loopback);
-        let following = Loader::new(folder, &folders, move || outline.outline()).follow()?;
-        let mcp = Mcp::new()
+            server.programs_only().allow_loopback_targets(workspace.config.outgoing.allow_loopback);
+        let following = WorkspaceLoader::new(folder, &folders, move || outline.programs_only())
+            .load_and_follow()?;
+        let mcp = McpOptions::new()
             .checkpoints(workspace.config.mcp.checkpoints)
             .session_checkpoints(workspace.config.mcp.session_checkpoints);
-        Ok(apply(workspace.config, server.mcp(mcp))?.following(following))
+        Ok(apply_config(workspace.config, server.mcp(mcp))?.follow_agents(following))
     }
 
     /// Serves the agents of a workspace for the lifetime of the server.
-    fn following(self, following: Following) -> Self {
-        let Following { agents, watching } = following;
-        self.agents_from(agents).keeping(Arc::new(watching))
+    fn follow_agents(self, following: FollowedAgents) -> Self {
+        let FollowedAgents { agents, watching } = following;
+        self.agents_from(agents).keep_alive(Arc::new(watching))
     }
 }
 
 /// Applies the configuration to the server, setting by setting.
-pub fn apply(config: Config, mut server: Server) -> Result<Server, WorkspaceError> {
+pub fn apply_config(config: Config, mut server: Server) -> Result<Server, WorkspaceError> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
     server = server.connections(config.server.connections);
     server = server.blocking_timeout(config.server.blocking_timeout);
@@ -69,8 +70,8 @@ pub fn apply(config: Config, mut server: Server) -> Result<Server, WorkspaceErro
     if let Some(name) = config.a2a.default_agent {
         server = server.default_agent(name.name);
     }
-    if let Some(Signing { key_pem, key_id }) = config.a2a.signing {
-        let signer = Signer::from_pem(key_pem.expose().as_bytes(), key_id);
+    if let Some(CardSigningKey { key_pem, key_id }) = config.a2a.signing {
+        let signer = CardSigner::from_pem(key_pem.expose().as_bytes(), key_id);
         server = server.sign_cards(signer.map_err(WorkspaceError::Signing)?);
     }
     Ok(server)

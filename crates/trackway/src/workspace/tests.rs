@@ -5,12 +5,12 @@ mod limits;
 use std::fs;
 
 use tempfile::TempDir;
-use trackway_agent::{Approval, TOOL_CALLS_DEFAULT};
+use trackway_agent::{Permission, TOOL_CALLS_DEFAULT};
 
-use super::{check::Surroundings, *};
+use super::{check::AvailableCapabilities, *};
 
 /// A folder with these files.
-pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
+pub(super) fn workspace_with_files(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (name, text) in files {
         let file = folder.path().join(name);
@@ -20,23 +20,23 @@ pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn read(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Workspace, Vec<Finding>) {
-    let folder = folder(files);
+fn load_workspace(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Workspace, Vec<Finding>) {
+    let folder = workspace_with_files(files);
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name)?;
         Some(found.1.to_owned())
     };
-    let (workspace, mut findings) = Workspace::read(folder.path(), &variable);
-    let there = Surroundings {
+    let (workspace, mut findings) = Workspace::load(folder.path(), &variable);
+    let there = AvailableCapabilities {
         workflows: ["echo", "invest", "review"].map(str::to_owned).to_vec(),
-        aside: [("guided".to_owned(), "it has prompts".to_owned())].into(),
+        unavailable_workflows: [("guided".to_owned(), "it has prompts".to_owned())].into(),
         tools: [&ASSISTANT_TOOLS[..], &["ledger_enter"]]
             .concat()
             .into_iter()
             .map(str::to_owned)
             .collect(),
     };
-    findings.extend(check::check(&workspace, &there));
+    findings.extend(check::check_workspace(&workspace, &there));
     // Without the folder, which differs each time.
     let shown = folder.path().display().to_string();
     for finding in &mut findings {
@@ -47,12 +47,13 @@ fn read(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Workspace, Vec<F
 }
 
 /// The findings, one line each, with the hints below.
-fn told(files: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
-    let (_, findings) = read(files, variables);
-    let lines = findings.iter().filter(|finding| finding.level != Level::Note).map(|finding| {
-        let hint = finding.suggestion.as_ref().map(|hint| format!("\n  hint: {hint}"));
-        format!("{}: {finding}{}", finding.level, hint.unwrap_or_default())
-    });
+fn render_findings(files: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
+    let (_, findings) = load_workspace(files, variables);
+    let lines =
+        findings.iter().filter(|finding| finding.level != FindingLevel::Note).map(|finding| {
+            let hint = finding.suggestion.as_ref().map(|hint| format!("\n  hint: {hint}"));
+            format!("{}: {finding}{}", finding.level, hint.unwrap_or_default())
+        });
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -95,16 +96,16 @@ const SERVERS: &str = "{\n  \"mcpServers\": {\n    \"files\": { \"command\": \"f
 #[test]
 fn everything_that_can_be_said_is_read() {
     let files = [("agents/a.md", WHOLE), ("trackway.toml", MODELS), ("mcp.json", SERVERS)];
-    let (workspace, findings) = read(&files, &[("WHO", "Ann"), ("FAST_KEY", "hush")]);
-    assert!(findings.iter().all(|finding| finding.level == Level::Note), "{findings:#?}");
+    let (workspace, findings) = load_workspace(&files, &[("WHO", "Ann"), ("FAST_KEY", "hush")]);
+    assert!(findings.iter().all(|finding| finding.level == FindingLevel::Note), "{findings:#?}");
     let spec = &workspace.agents[0].spec;
     assert_eq!((spec.name.as_str(), spec.description.as_str()), ("broker", "Buys and sells."));
     assert_eq!(spec.prompt, "You are a broker.");
     assert_eq!(spec.tools, ["time_now", "files__*"]);
     assert_eq!(spec.workflows, ["invest", "re*"]);
-    assert_eq!(spec.approvals["files__*"], Approval::Ask);
-    assert_eq!(spec.approvals["time_now"], Approval::Deny);
-    let budgets = Budgets {
+    assert_eq!(spec.approvals["files__*"], Permission::Ask);
+    assert_eq!(spec.approvals["time_now"], Permission::Deny);
+    let budgets = TurnBudgets {
         calls: 5,
         tool_calls: TOOL_CALLS_DEFAULT,
         tokens: Some(1000),
@@ -130,19 +131,19 @@ fn everything_that_can_be_said_is_read() {
 
 #[test]
 fn little_has_to_be_said() {
-    let (workspace, findings) = read(&[("agents/helper.md", "---\n---\nHelp.")], &[]);
-    assert!(findings.iter().all(|finding| finding.level == Level::Note), "{findings:#?}");
+    let (workspace, findings) = load_workspace(&[("agents/helper.md", "---\n---\nHelp.")], &[]);
+    assert!(findings.iter().all(|finding| finding.level == FindingLevel::Note), "{findings:#?}");
     let spec = &workspace.agents[0].spec;
     assert_eq!((spec.name.as_str(), spec.prompt.as_str()), ("helper", "Help."));
     assert_eq!((&spec.tools[..], &spec.workflows[..]), (&[][..], &["*".to_owned()][..]));
-    assert_eq!(spec.budgets, Budgets::default());
+    assert_eq!(spec.budgets, TurnBudgets::default());
     assert_eq!(workspace.default_agent, "helper");
 }
 
 /// An empty folder is a workspace with one agent, and no model.
 #[test]
 fn nothing_has_to_be_there() {
-    let (workspace, findings) = read(&[], &[("TRACKWAY_MODEL", "")]);
+    let (workspace, findings) = load_workspace(&[], &[("TRACKWAY_MODEL", "")]);
     assert_eq!(workspace.default_agent, "assistant");
     assert_eq!(workspace.agents[0].spec.workflows, ["*"]);
     let model = &workspace.models.all[&workspace.models.default];
@@ -165,7 +166,7 @@ skills: [{ name: x, tag: [] }]
 peers: ["${env:NOBODY}"]
 ---
 "#;
-    insta::assert_snapshot!(told(&[("agents/a.md", agent)], &[]), @r#"
+    insta::assert_snapshot!(render_findings(&[("agents/a.md", agent)], &[]), @r#"
     error: agents/a.md, line 3: desciption: there is no key "desciption"
       hint: did you mean "description"?
     error: agents/a.md, line 2: name: "two words" cannot name an agent
@@ -205,7 +206,7 @@ fn files_that_are_no_agents_are_told() {
         ("agents/notes.txt", "x"),
         ("agents/.hidden.md", "x"),
     ];
-    insta::assert_snapshot!(told(&files, &[]), @r#"
+    insta::assert_snapshot!(render_findings(&files, &[]), @r#"
     unused: agents/notes.txt: it is not read: agents are the files *.md of this folder itself
     error: agents/a.md, line 1: there is no front matter
       hint: an agent's file begins with a line `---`, its settings, and another line `---`
@@ -246,7 +247,7 @@ provider = "offline"
     let servers =
         "{\"mcpServers\": {\"files\": {\"command\": \"x\"},\n \"web\": {\"command\": \"y\"}}}";
     let files = [("agents/a.md", agent), ("trackway.toml", config), ("mcp.json", servers)];
-    insta::assert_snapshot!(told(&files, &[]), @r#"
+    insta::assert_snapshot!(render_findings(&files, &[]), @r#"
     error: agents/a.md, line 3: model: there is no model "fst"
       hint: did you mean "fast"?
     error: trackway.toml, line 3: defaults.agent: there is no agent "ecko"
@@ -309,7 +310,7 @@ provider = 7
 [dispatch]
 first_answer_timeout = "soon"
 "#;
-    insta::assert_snapshot!(told(&[("trackway.toml", config)], &[]), @r#"
+    insta::assert_snapshot!(render_findings(&[("trackway.toml", config)], &[]), @r#"
     error: trackway.toml, line 4: defaults.mode: unknown field `mode`, expected `agent` or `model`
       hint: did you mean "model"?
     error: trackway.toml, line 6: models.a.provider: there is no provider "opnai"
@@ -376,7 +377,7 @@ fn models_come_from_the_environment() {
         (&[("TRACKWAY_MODEL", "offline/rules")], "offline-rules/1", None, None),
     ];
     for (variables, label, url, key) in table {
-        let (workspace, findings) = read(&[], variables);
+        let (workspace, findings) = load_workspace(&[], variables);
         assert!(!findings.iter().any(Finding::is_error), "{variables:?}: {findings:#?}");
         let model = &workspace.models.all[&workspace.models.default];
         assert_eq!(model.label(), *label, "{variables:?}");
@@ -390,9 +391,9 @@ fn models_come_from_the_environment() {
 fn the_environment_goes_before_the_file() {
     let config = "[defaults]\nmodel = \"own\"\n[models.own]\nprovider = \"offline\"\n[models.other]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1\"\n";
     let files = [("trackway.toml", config)];
-    assert_eq!(read(&files, &[]).0.models.default, "own");
+    assert_eq!(load_workspace(&files, &[]).0.models.default, "own");
     let key = ("OPENAI_API_KEY", "k");
-    let (workspace, _) = read(&files, &[("TRACKWAY_MODEL", "other"), key]);
+    let (workspace, _) = load_workspace(&files, &[("TRACKWAY_MODEL", "other"), key]);
     assert_eq!(workspace.models.default, "other");
     let other = &workspace.models.all["other"];
     assert_eq!(other.api_key, None, "a key is not sent to an address that it is not for");
@@ -414,7 +415,7 @@ fn mistakes_in_the_environment_are_told() {
             "OPENAI_API_KEY: it has characters that no header can have",
         ),
     ] {
-        let told = told(&[], variables);
+        let told = render_findings(&[], variables);
         assert!(told.starts_with(&format!("error: {says}")) || told.contains(says), "{told}");
     }
 }
@@ -424,10 +425,10 @@ fn mistakes_in_the_environment_are_told() {
 fn a_budget_without_a_price_is_told() {
     let agent = "---\nbudgets: { cost: 1 }\n---\n";
     let files = [("agents/a.md", agent)];
-    assert_eq!(told(&files, &[]), "", "rules cost nothing");
+    assert_eq!(render_findings(&files, &[]), "", "rules cost nothing");
     let variables =
         [(models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
-    insta::assert_snapshot!(told(&files, &variables), @r#"
+    insta::assert_snapshot!(render_findings(&files, &variables), @r#"
     warning: agents/a.md, line 2: budgets.cost: the model "openai/m" has no price, so that no cost is counted
       hint: give it a price in a section [models.NAME] of trackway.toml
     "#);
@@ -435,7 +436,7 @@ fn a_budget_without_a_price_is_told() {
         "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = 2 }\n";
     let files = [("agents/a.md", agent), ("trackway.toml", config)];
     let variables = [(models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
-    assert_eq!(told(&files, &variables), "");
+    assert_eq!(render_findings(&files, &variables), "");
 }
 
 /// Proves X6: what is shown of a configuration holds no secret, and says where each value came from.
@@ -445,11 +446,11 @@ fn what_is_shown_holds_no_secret() {
         "{MODELS}\n[push]\nsecret = \"sign-with-this\"\n[auth.jwt]\njwks_file = \"k\"\nissuer = \"${{env:WHO}}\"\naudience = \"us\"\n"
     );
     let files = [("agents/a.md", WHOLE), ("trackway.toml", &config), ("mcp.json", SERVERS)];
-    let folder = folder(&files);
+    let folder = workspace_with_files(&files);
     let variable =
         |name: &str| (name != models::MODEL_VARIABLE).then(|| format!("value-of-{name}"));
-    let (workspace, _) = Workspace::read(folder.path(), &variable);
-    let shown: Vec<String> = shown::settings(&workspace)
+    let (workspace, _) = Workspace::load(folder.path(), &variable);
+    let shown: Vec<String> = settings::effective_settings(&workspace)
         .iter()
         .map(|setting| format!("{} = {}  # {}", setting.key, setting.value, setting.from))
         .collect();

@@ -4,27 +4,29 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use trackway_domain::{Event, StateName};
-use trackway_ports::{Append, AppendError, Done, Journal};
-use trackway_testkit::{Setup, Tap, World, at};
+use trackway_ports::{Append, AppendCallback, AppendError, Journal};
+use trackway_testkit::{JournalInterceptor, ProcessSetup, TestWorld, local_run_address};
 
-use crate::kit::{Probe, answer, ended, settled, start, start_as, told};
+use crate::support::{
+    Probe, answer, start, start_as, visible_updates, wait_until_ended, wait_until_idle,
+};
 
 /// The names of the events of every append; the events of a run that begins in the same append follow a
 /// `>`.
 #[derive(Debug, Default)]
-struct Appends(Mutex<Vec<String>>);
+struct RecordingAppends(Mutex<Vec<String>>);
 
-impl Appends {
+impl RecordingAppends {
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
 
-impl Tap for Appends {
-    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+impl JournalInterceptor for RecordingAppends {
+    fn intercept_append(&self, journal: &Arc<dyn Journal>, append: Append, done: AppendCallback) {
         let names =
             |append: &Append| append.events.iter().map(Event::name).collect::<Vec<_>>().join(" ");
-        let starts = append.starts.iter().map(|start| format!(" > {}", names(start)));
+        let starts = append.started_runs.iter().map(|start| format!(" > {}", names(start)));
         let line = names(&append) + &starts.collect::<String>();
         self.0.lock().unwrap().push(line);
         journal.append(append, done);
@@ -55,21 +57,22 @@ workflow!(Above, "above", |_probe, ctx, _input: Value| -> u32 {
 /// Proves L1, X1: what a run does before its first effect is durable with its submission, or not at all.
 #[test]
 fn a_run_without_effects_is_one_append() {
-    for world in [World::sqlite(), World::memory()] {
-        let appends = Arc::new(Appends::default());
-        let setup = Setup::from(registry![Speaks(Probe::new())]).tap(appends.clone());
-        world.run(setup, async |process| {
+    for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {
+        let appends = Arc::new(RecordingAppends::default());
+        let setup =
+            ProcessSetup::from(registry![Speaks(Probe::new())]).with_interceptor(appends.clone());
+        world.run_to_completion(setup, async |process| {
             let started = start_as(&process, "s", "speaks", Value::Null).await.unwrap();
             assert_eq!(started.view.state, StateName::Submitted, "as of the submission");
             let run = started.view.submission.run;
             // The handle keeps its run in memory.
             drop(started);
-            assert_eq!(ended(&process, run).await.output, json!(2));
+            assert_eq!(wait_until_ended(&process, run).await.output, json!(2));
             assert_eq!(
-                told(&process, run).await,
+                visible_updates(&process, run).await,
                 ["submitted", "working", "working: one", "working: two", "completed."]
             );
-            process.quiet().await;
+            process.wait_until_quiet().await;
         });
         assert_eq!(appends.take(), ["submitted started status status completed"]);
     }
@@ -92,17 +95,18 @@ workflow!(Asks, "asks", |probe, ctx, _input: Value| -> u32 {
 /// all. Its caller is told of the run as of the answer.
 #[test]
 fn an_answer_and_what_the_run_does_by_it_are_one_append() {
-    for world in [World::sqlite(), World::memory()] {
-        let (appends, probe) = (Arc::new(Appends::default()), Probe::new());
-        let setup = Setup::from(registry![Asks(probe.clone())]).tap(appends.clone());
-        world.run(setup, async |process| {
+    for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {
+        let (appends, probe) = (Arc::new(RecordingAppends::default()), Probe::new());
+        let setup =
+            ProcessSetup::from(registry![Asks(probe.clone())]).with_interceptor(appends.clone());
+        world.run_to_completion(setup, async |process| {
             for (number, expected) in [
                 (1, &["resumed status completed"][..]),
                 (2, &["resumed status", "step-done completed"]),
             ] {
                 let run = start(&process, "asks", Value::Null).await;
-                settled(&process, run).await;
-                process.quiet().await;
+                wait_until_idle(&process, run).await;
+                process.wait_until_quiet().await;
                 appends.take();
                 let wrong = answer(&process, run, &format!("w{number}"), "x").await.unwrap();
                 assert_eq!(wrong.view.state, StateName::InputRequired);
@@ -112,8 +116,8 @@ fn an_answer_and_what_the_run_does_by_it_are_one_append() {
                 let answered = answer(&process, run, &format!("a{number}"), number).await.unwrap();
                 assert_eq!(answered.view.state, StateName::Working, "as of the answer");
                 drop(answered);
-                assert_eq!(ended(&process, run).await.output, json!(number));
-                process.quiet().await;
+                assert_eq!(wait_until_ended(&process, run).await.output, json!(number));
+                process.wait_until_quiet().await;
                 assert_eq!(appends.take(), expected);
             }
         });
@@ -124,13 +128,14 @@ fn an_answer_and_what_the_run_does_by_it_are_one_append() {
 /// Proves L7, X1.
 #[test]
 fn an_effect_waits_for_the_commit_of_what_was_before_it() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let appends = Arc::new(Appends::default());
-    let setup = Setup::from(registry![Works(probe.clone())]).tap(appends.clone());
-    world.run(setup, async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let appends = Arc::new(RecordingAppends::default());
+    let setup =
+        ProcessSetup::from(registry![Works(probe.clone())]).with_interceptor(appends.clone());
+    world.run_to_completion(setup, async |process| {
         let run = start(&process, "works", Value::Null).await;
-        ended(&process, run).await;
-        process.quiet().await;
+        wait_until_ended(&process, run).await;
+        process.wait_until_quiet().await;
     });
     assert_eq!(appends.take(), ["submitted started status", "step-done completed"]);
     assert_eq!(probe.count("worked"), 1);
@@ -138,10 +143,10 @@ fn an_effect_waits_for_the_commit_of_what_was_before_it() {
 
 /// Refuses every append that begins a run.
 #[derive(Debug)]
-struct NoStarts;
+struct RefusingStarts;
 
-impl Tap for NoStarts {
-    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+impl JournalInterceptor for RefusingStarts {
+    fn intercept_append(&self, journal: &Arc<dyn Journal>, append: Append, done: AppendCallback) {
         match append.expected {
             0 => done(Err(AppendError::Unavailable { reason: "the disk is full".into() })),
             _ => journal.append(append, done),
@@ -152,12 +157,13 @@ impl Tap for NoStarts {
 /// Proves X1: a run that could not be recorded has done nothing.
 #[test]
 fn a_run_that_was_not_recorded_has_no_effects() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let setup = Setup::from(registry![Works(probe.clone())]).tap(Arc::new(NoStarts));
-    world.run(setup, async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let setup = ProcessSetup::from(registry![Works(probe.clone())])
+        .with_interceptor(Arc::new(RefusingStarts));
+    world.run_to_completion(setup, async |process| {
         assert!(start_as(&process, "s", "works", Value::Null).await.is_err());
-        process.quiet().await;
-        assert_eq!(process.runs(Default::default(), None, 9).await.unwrap().len(), 0);
+        process.wait_until_quiet().await;
+        assert_eq!(process.list_runs(Default::default(), None, 9).await.unwrap().len(), 0);
     });
     assert_eq!(probe.count("worked"), 0);
 }
@@ -166,18 +172,18 @@ fn a_run_that_was_not_recorded_has_no_effects() {
 /// the parent is one more.
 #[test]
 fn a_child_without_effects_is_in_the_append_of_its_parent() {
-    for world in [World::sqlite(), World::memory()] {
-        let appends = Arc::new(Appends::default());
+    for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {
+        let appends = Arc::new(RecordingAppends::default());
         let registry = registry![Speaks(Probe::new()), Above(Probe::new())];
-        let setup = Setup::from(registry).tap(appends.clone());
-        world.run(setup, async |process| {
+        let setup = ProcessSetup::from(registry).with_interceptor(appends.clone());
+        world.run_to_completion(setup, async |process| {
             let run = start(&process, "above", Value::Null).await;
-            assert_eq!(ended(&process, run).await.output, json!(3));
-            process.quiet().await;
-            let rows = process.runs(Default::default(), None, 9).await.unwrap();
+            assert_eq!(wait_until_ended(&process, run).await.output, json!(3));
+            process.wait_until_quiet().await;
+            let rows = process.list_runs(Default::default(), None, 9).await.unwrap();
             for row in rows {
                 assert_eq!(row.state, StateName::Completed);
-                let view = process.view(&at(row.id)).await.unwrap();
+                let view = process.view(&local_run_address(row.id)).await.unwrap();
                 assert_eq!(view.state, StateName::Completed);
             }
         });

@@ -10,9 +10,9 @@ use serde_json::Value;
 use trackway::{Ctx, Stop, Workflow};
 use trackway_domain::StateName;
 use trackway_runtime::Error;
-use trackway_testkit::{World, at};
+use trackway_testkit::{TestWorld, local_run_address};
 
-use crate::kit::{Probe, answer, ended, settled, start, told};
+use crate::support::{Probe, answer, start, visible_updates, wait_until_ended, wait_until_idle};
 
 workflow!(Endless, "endless", |probe, ctx, how: String| -> () {
     let _gone = probe.guard("gone");
@@ -40,15 +40,15 @@ workflow!(Endless, "endless", |probe, ctx, how: String| -> () {
 #[test]
 fn cancelling_drops_the_running_code_and_answers_with_the_run_canceled() {
     for how in ["step", "code"] {
-        let (world, probe) = (World::sqlite(), Probe::new());
-        world.run(registry![Endless(probe.clone())], async |process| {
+        let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+        world.run_to_completion(registry![Endless(probe.clone())], async |process| {
             let run = start(&process, "endless", how).await;
-            probe.until("running", 1).await;
-            let view = process.cancel(&at(run)).await.unwrap();
+            probe.wait_for_mark("running", 1).await;
+            let view = process.cancel(&local_run_address(run)).await.unwrap();
             assert_eq!(view.state, StateName::Canceled);
-            probe.until("gone", 1).await;
-            process.quiet().await;
-            let told = told(&process, run).await;
+            probe.wait_for_mark("gone", 1).await;
+            process.wait_until_quiet().await;
+            let told = visible_updates(&process, run).await;
             assert_eq!(told.last().unwrap(), "canceled.");
             assert_eq!(told.iter().filter(|line| line.ends_with('.')).count(), 1);
         });
@@ -61,18 +61,21 @@ fn cancelling_drops_the_running_code_and_answers_with_the_run_canceled() {
 #[test]
 fn a_waiting_run_can_be_cancelled_and_then_takes_nothing_more() {
     for how in ["question", "sleep"] {
-        let (world, probe) = (World::sqlite(), Probe::new());
-        world.run(registry![Endless(probe.clone())], async |process| {
+        let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+        world.run_to_completion(registry![Endless(probe.clone())], async |process| {
             let run = start(&process, "endless", how).await;
-            probe.until("gone", 1).await;
-            process.quiet().await;
-            assert_eq!(process.cancel(&at(run)).await.unwrap().state, StateName::Canceled);
-            let again = process.cancel(&at(run)).await;
+            probe.wait_for_mark("gone", 1).await;
+            process.wait_until_quiet().await;
+            assert_eq!(
+                process.cancel(&local_run_address(run)).await.unwrap().state,
+                StateName::Canceled
+            );
+            let again = process.cancel(&local_run_address(run)).await;
             assert!(matches!(again, Err(Error::Ended { state: StateName::Canceled, .. })));
             let late = answer(&process, run, "late", Value::Null).await;
             assert!(matches!(late, Err(Error::Ended { .. })));
-            assert_eq!(told(&process, run).await.last().unwrap(), "canceled.");
-            assert_eq!(process.journal.next_timer(Default::default()).await.unwrap(), None);
+            assert_eq!(visible_updates(&process, run).await.last().unwrap(), "canceled.");
+            assert_eq!(process.journal.next_timer_due(Default::default()).await.unwrap(), None);
         });
         assert_eq!(probe.count("went on"), 0);
     }
@@ -116,33 +119,33 @@ fn a_cancel_that_comes_in_the_middle_of_a_poll_reaches_the_program() {
     let (polled, was_polled) = mpsc::channel();
     let (go_on, receiver) = mpsc::channel();
     let blocks = Blocks { polled, go_on: Mutex::new(receiver), probe: probe.clone() };
-    World::memory().run(registry![blocks], async |process| {
+    TestWorld::with_memory_store().run_to_completion(registry![blocks], async |process| {
         let run = start(&process, "blocks", Value::Null).await;
-        crate::kit::until(&process, run, |event| event.name() == "status").await;
+        crate::support::wait_for_event(&process, run, |event| event.name() == "status").await;
         probe.mark("block");
         // Only an unrelated message makes the driver poll the program.
         answer(&process, run, "m", "hello").await.unwrap();
         was_polled.recv().unwrap();
-        process.cancel(&at(run)).await.unwrap();
+        process.cancel(&local_run_address(run)).await.unwrap();
         go_on.send(()).unwrap();
-        probe.until("gone", 1).await;
-        process.quiet().await;
+        probe.wait_for_mark("gone", 1).await;
+        process.wait_until_quiet().await;
     });
 }
 
 /// Proves L10, L13, X2.
 #[test]
 fn a_cancel_that_was_acknowledged_is_kept_over_a_restart() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let run = world.run(registry![Endless(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let run = world.run_to_completion(registry![Endless(probe.clone())], async |process| {
         let run = start(&process, "endless", "step").await;
-        probe.until("running", 1).await;
-        process.cancel(&at(run)).await.unwrap();
+        probe.wait_for_mark("running", 1).await;
+        process.cancel(&local_run_address(run)).await.unwrap();
         run
     });
-    world.run(registry![Endless(probe.clone())], async |process| {
-        assert_eq!(ended(&process, run).await.state, StateName::Canceled);
-        process.quiet().await;
+    world.run_to_completion(registry![Endless(probe.clone())], async |process| {
+        assert_eq!(wait_until_ended(&process, run).await.state, StateName::Canceled);
+        process.wait_until_quiet().await;
     });
     assert_eq!(probe.count("running"), 1);
 }
@@ -150,14 +153,25 @@ fn a_cancel_that_was_acknowledged_is_kept_over_a_restart() {
 /// Proves L10, L13.
 #[test]
 fn of_many_cancels_at_once_one_cancels() {
-    World::memory().run(registry![Endless(Probe::new())], async |process| {
-        let run = start(&process, "endless", "question").await;
-        settled(&process, run).await;
-        let (address, process) = (at(run), &process);
-        let all = futures_util::future::join_all((0..32).map(|_| process.cancel(&address))).await;
-        assert_eq!(all.iter().filter(|result| result.is_ok()).count(), 1);
-        let ended = |result: &Result<_, Error>| matches!(result, Err(Error::Ended { .. }));
-        assert_eq!(all.iter().filter(|result| ended(result)).count(), 31);
-        assert_eq!(told(process, run).await.iter().filter(|line| *line == "canceled.").count(), 1);
-    });
+    TestWorld::with_memory_store().run_to_completion(
+        registry![Endless(Probe::new())],
+        async |process| {
+            let run = start(&process, "endless", "question").await;
+            wait_until_idle(&process, run).await;
+            let (address, process) = (local_run_address(run), &process);
+            let all =
+                futures_util::future::join_all((0..32).map(|_| process.cancel(&address))).await;
+            assert_eq!(all.iter().filter(|result| result.is_ok()).count(), 1);
+            let ended = |result: &Result<_, Error>| matches!(result, Err(Error::Ended { .. }));
+            assert_eq!(all.iter().filter(|result| ended(result)).count(), 31);
+            assert_eq!(
+                visible_updates(process, run)
+                    .await
+                    .iter()
+                    .filter(|line| *line == "canceled.")
+                    .count(),
+                1
+            );
+        },
+    );
 }

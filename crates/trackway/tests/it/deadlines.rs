@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trackway_domain::StateName;
-use trackway_testkit::{Setup, World, at};
+use trackway_testkit::{ProcessSetup, TestWorld, local_run_address};
 
-use crate::kit::{Probe, answer, ended, settled, start, start_as, told};
+use crate::support::{
+    Probe, answer, start, start_as, visible_updates, wait_until_ended, wait_until_idle,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -45,22 +47,22 @@ fn a_run_that_has_not_ended_by_its_deadline_fails_whatever_it_does() {
         ("sleeping", &["submitted", "working"]),
     ];
     for (what, before) in expected {
-        let (world, probe) = (World::memory(), Probe::new());
-        let setup = Setup { recover: false, ..registry![Hurries(probe.clone())].into() };
-        world.run(setup, async |process| {
+        let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+        let setup = ProcessSetup { recover: false, ..registry![Hurries(probe.clone())].into() };
+        world.run_to_completion(setup, async |process| {
             let run = start(&process, "hurries", what).await;
             match what {
-                "submitted" => probe.until("running", 1).await,
-                "working" => probe.until("stepping", 1).await,
-                "asking" | "authorizing" | "sleeping" => probe.until("gone", 1).await,
+                "submitted" => probe.wait_for_mark("running", 1).await,
+                "working" => probe.wait_for_mark("stepping", 1).await,
+                "asking" | "authorizing" | "sleeping" => probe.wait_for_mark("gone", 1).await,
                 _ => {}
             }
             process.clock.advance(MINUTE);
-            ended(&process, run).await;
+            wait_until_ended(&process, run).await;
             let mut expected: Vec<_> = before.iter().map(|line| (*line).to_owned()).collect();
             expected.push("failed: the run's deadline has passed.".into());
-            assert_eq!(told(&process, run).await, expected, "{what}");
-            process.quiet().await;
+            assert_eq!(visible_updates(&process, run).await, expected, "{what}");
+            process.wait_until_quiet().await;
             assert_eq!(probe.count("gone"), 1, "{what}: the program is dropped");
         });
     }
@@ -69,15 +71,15 @@ fn a_run_that_has_not_ended_by_its_deadline_fails_whatever_it_does() {
 /// Proves L10, X2.
 #[test]
 fn a_deadline_that_passes_while_no_process_runs_fails_the_run_at_the_next_start() {
-    let world = World::sqlite();
-    let run = world.run(registry![Hurries(Probe::new())], async |process| {
+    let world = TestWorld::with_sqlite_store();
+    let run = world.run_to_completion(registry![Hurries(Probe::new())], async |process| {
         let run = start(&process, "hurries", "asking").await;
-        settled(&process, run).await;
+        wait_until_idle(&process, run).await;
         run
     });
     world.clock.advance(MINUTE);
-    world.run(registry![Hurries(Probe::new())], async |process| {
-        assert_eq!(ended(&process, run).await.state, StateName::Failed);
+    world.run_to_completion(registry![Hurries(Probe::new())], async |process| {
+        assert_eq!(wait_until_ended(&process, run).await.state, StateName::Failed);
         let late = answer(&process, run, "late", Value::Null).await;
         assert!(matches!(late, Err(trackway_runtime::Error::Ended { .. })), "{late:?}");
     });
@@ -86,17 +88,20 @@ fn a_deadline_that_passes_while_no_process_runs_fails_the_run_at_the_next_start(
 /// Proves L10, L13.
 #[test]
 fn the_deadline_of_a_run_that_has_ended_does_nothing() {
-    let world = World::memory();
-    world.run(registry![Hurries(Probe::new())], async |process| {
+    let world = TestWorld::with_memory_store();
+    world.run_to_completion(registry![Hurries(Probe::new())], async |process| {
         let run = start_as(&process, "m", "hurries", "ending").await.unwrap().view.submission.run;
-        ended(&process, run).await;
+        wait_until_ended(&process, run).await;
         process.clock.advance(MINUTE);
         // A run that is started now sees its own deadline only.
         let other = start(&process, "hurries", "asking").await;
-        settled(&process, other).await;
+        wait_until_idle(&process, other).await;
         process.clock.advance(MINUTE);
-        ended(&process, other).await;
-        assert_eq!(told(&process, run).await, ["submitted", "working", "completed."]);
-        assert_eq!(process.view(&at(run)).await.unwrap().state, StateName::Completed);
+        wait_until_ended(&process, other).await;
+        assert_eq!(visible_updates(&process, run).await, ["submitted", "working", "completed."]);
+        assert_eq!(
+            process.view(&local_run_address(run)).await.unwrap().state,
+            StateName::Completed
+        );
     });
 }

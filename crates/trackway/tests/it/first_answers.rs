@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use trackway::{Ctx, Server, Stop, Workflow};
 use trackway_domain::Event;
 use trackway_ports::Clock as _;
-use trackway_runtime::Registry;
-use trackway_testkit::{Setup, World, at};
+use trackway_runtime::ProgramRegistry;
+use trackway_testkit::{ProcessSetup, TestWorld, local_run_address};
 
 use crate::{
     helpers::with_agent,
-    kit::{ended, log, start},
+    support::{load_log, start, wait_until_ended},
 };
 
 /// Says nothing for an hour.
@@ -53,16 +53,19 @@ answers:
 
 /// The agent's turn waits until exactly the limit has passed on the clock, and then gets a timeout.
 fn ends_with_its_limit(server: &Server, limit: Duration) {
-    let registry: Registry = with_agent(server.registry().unwrap(), SCRIPT);
-    let setup = Setup::from(registry).tools(Arc::new(server.tools().unwrap()));
-    World::memory().run(setup, async |process| {
+    let registry: ProgramRegistry = with_agent(server.registry().unwrap(), SCRIPT);
+    let setup = ProcessSetup::from(registry).with_tools(Arc::new(server.tools().unwrap()));
+    TestWorld::with_memory_store().run_to_completion(setup, async |process| {
         let run = start(&process, "editor", json!({ "prompt": "go" })).await;
         let due = process.clock.now() + limit;
-        process.clock.until_asleep(due).await;
-        assert!(!process.view(&at(run)).await.unwrap().state.is_terminal(), "it waits");
+        process.clock.wait_for_sleeper(due).await;
+        assert!(
+            !process.view(&local_run_address(run)).await.unwrap().state.is_terminal(),
+            "it waits"
+        );
         process.clock.advance_to(due);
-        assert_eq!(ended(&process, run).await.output["text"], "It takes longer.");
-        let log = log(&process, run).await;
+        assert_eq!(wait_until_ended(&process, run).await.output["text"], "It takes longer.");
+        let log = load_log(&process, run).await;
         let has = |chosen: fn(&Event) -> bool| log.iter().any(|stored| chosen(&stored.event));
         assert!(has(|event| matches!(event, Event::Drawn { .. })), "that it was late is recorded");
         assert!(!has(|event| matches!(event, Event::RunAnswered { .. })), "nothing was answered");

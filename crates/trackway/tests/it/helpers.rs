@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use trackway::{AgentFailed, Attempt, RetryPolicy, Server, StepFailed};
+use trackway::{AgentFailed, RetryPolicy, Server, StepAttempt, StepFailed};
 use trackway_agent::{
-    AgentProgram, AgentSpec, Budgets, Model, Stock, Workshop, provider::scripted::Scripted,
+    AgentProgram, AgentResources, AgentSpec, ConfiguredModel, Snapshot, TurnBudgets,
+    provider::scripted::ScriptedModel,
 };
-use trackway_domain::{AnswerKind, Event, Part, StateName};
-use trackway_runtime::{Registry, Tools};
-use trackway_testkit::{Setup, World};
+use trackway_domain::{Event, FirstAnswerKind, Part, StateName};
+use trackway_runtime::{ProgramRegistry, Tools};
+use trackway_testkit::{ProcessSetup, TestWorld};
 
-use crate::kit::{Probe, answer, ended, log, names, settled, start};
+use crate::support::{
+    Probe, answer, event_names, load_log, start, wait_until_ended, wait_until_idle,
+};
 
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct Sum {
@@ -25,7 +28,7 @@ struct Sum {
 fn sum(probe: &Probe) -> Arc<Tools> {
     let probe = probe.clone();
     let server =
-        Server::new().tool("sum", "Adds.", move |Sum { a, b }, attempt: Attempt| {
+        Server::new().tool("sum", "Adds.", move |Sum { a, b }, attempt: StepAttempt| {
             probe.mark(format!("sum {}", attempt.idempotency_key));
             async move {
                 if a + b == 13 && attempt.number < 3 { Err("not this number") } else { Ok(a + b) }
@@ -48,16 +51,16 @@ workflow!(Adds, "adds", |_probe, ctx, arguments: Value| -> Value {
 /// Proves D7, L13, X2.
 #[test]
 fn a_tool_of_the_server_is_called_once_also_across_a_restart() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let setup = || Setup::from(registry![Adds(probe.clone())]).tools(sum(&probe));
-    let run = world.run(setup(), async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let setup = || ProcessSetup::from(registry![Adds(probe.clone())]).with_tools(sum(&probe));
+    let run = world.run_to_completion(setup(), async |process| {
         let run = start(&process, "adds", json!({ "a": 1, "b": 2 })).await;
-        settled(&process, run).await;
+        wait_until_idle(&process, run).await;
         run
     });
-    world.run(setup(), async |process| {
+    world.run_to_completion(setup(), async |process| {
         answer(&process, run, "a", 4).await.unwrap();
-        assert_eq!(ended(&process, run).await.output, json!(7));
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(7));
     });
     assert_eq!(probe.marks(), [format!("sum {run}/step:sum#0"), format!("sum {run}/step:sum#1")]);
 }
@@ -70,16 +73,16 @@ fn a_call_that_fails_or_does_not_fit_is_an_error_and_not_the_end() {
         (json!({ "a": 6 }), "its arguments do not fit"),
         (json!(null), "its arguments do not fit"),
     ] {
-        let (world, probe) = (World::memory(), Probe::new());
-        let setup = || Setup::from(registry![Adds(probe.clone())]).tools(sum(&probe));
-        let run = world.run(setup(), async |process| {
+        let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+        let setup = || ProcessSetup::from(registry![Adds(probe.clone())]).with_tools(sum(&probe));
+        let run = world.run_to_completion(setup(), async |process| {
             let run = start(&process, "adds", arguments).await;
-            assert_eq!(settled(&process, run).await.state, StateName::InputRequired);
+            assert_eq!(wait_until_idle(&process, run).await.state, StateName::InputRequired);
             run
         });
-        world.run(setup(), async |process| {
+        world.run_to_completion(setup(), async |process| {
             answer(&process, run, "a", 1).await.unwrap();
-            let view = ended(&process, run).await;
+            let view = wait_until_ended(&process, run).await;
             assert_eq!(view.output[0], "sum");
             assert!(view.output[1].as_str().unwrap().contains(why), "{:?}", view.output);
         });
@@ -94,11 +97,11 @@ workflow!(Insists, "insists", |_probe, ctx, _input: Value| -> i64 {
 /// Proves L10.
 #[test]
 fn a_tool_is_tried_again_where_the_workflow_says_so() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let setup = Setup::from(registry![Insists(probe.clone())]).tools(sum(&probe));
-    world.run(setup, async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let setup = ProcessSetup::from(registry![Insists(probe.clone())]).with_tools(sum(&probe));
+    world.run_to_completion(setup, async |process| {
         let run = start(&process, "insists", Value::Null).await;
-        assert_eq!(ended(&process, run).await.output, json!(13));
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(13));
         assert_eq!(probe.count(&format!("sum {run}/step:sum#0")), 3, "under one key");
     });
 }
@@ -106,16 +109,16 @@ fn a_tool_is_tried_again_where_the_workflow_says_so() {
 /// Proves L13.
 #[test]
 fn a_run_whose_tool_is_not_there_waits_for_a_server_that_has_it() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let run = world.run(registry![Insists(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let run = world.run_to_completion(registry![Insists(probe.clone())], async |process| {
         let run = start(&process, "insists", Value::Null).await;
-        let parked = settled(&process, run).await.parked.unwrap();
+        let parked = wait_until_idle(&process, run).await.parked.unwrap();
         assert_eq!(parked.message, "the tool \"sum\" is not known here");
         run
     });
-    let setup = Setup::from(registry![Insists(probe.clone())]).tools(sum(&probe));
-    world.run(setup, async |process| {
-        assert_eq!(ended(&process, run).await.output, json!(13));
+    let setup = ProcessSetup::from(registry![Insists(probe.clone())]).with_tools(sum(&probe));
+    world.run_to_completion(setup, async |process| {
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(13));
     });
 }
 
@@ -138,10 +141,10 @@ workflow!(Consults, "consults", |probe, ctx, agent: String| -> Value {
 });
 
 /// The workflows, and an agent whose model has this script.
-pub(crate) fn with_agent(registry: Registry, script: &str) -> Registry {
-    let provider = Arc::new(Scripted::read("test", script).unwrap());
-    let mut stock = Stock { default_model: "main".to_owned(), ..Stock::default() };
-    stock.models.insert("main".to_owned(), Model { provider, price: None });
+pub(crate) fn with_agent(registry: ProgramRegistry, script: &str) -> ProgramRegistry {
+    let provider = Arc::new(ScriptedModel::parse_script("test", script).unwrap());
+    let mut stock = Snapshot { default_model: "main".to_owned(), ..Snapshot::default() };
+    stock.models.insert("main".to_owned(), ConfiguredModel { provider, price: None });
     let spec = AgentSpec {
         name: "editor".to_owned(),
         description: "Edits.".to_owned(),
@@ -150,13 +153,13 @@ pub(crate) fn with_agent(registry: Registry, script: &str) -> Registry {
         workflows: vec!["*".to_owned()],
         peers: Vec::new(),
         approvals: Default::default(),
-        budgets: Budgets::default(),
+        budgets: TurnBudgets::default(),
         model_timeout: None,
         first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: "You edit.".to_owned(),
     };
-    registry.add(Arc::new(AgentProgram::new(spec, Arc::new(Workshop::new(stock))))).unwrap();
+    registry.add(Arc::new(AgentProgram::new(spec, Arc::new(AgentResources::new(stock))))).unwrap();
     registry
 }
 
@@ -171,13 +174,13 @@ answers:
     text: '{"good": "very"}'
   - text: '{"good": true}'
 "#;
-    let world = World::memory();
+    let world = TestWorld::with_memory_store();
     let registry = with_agent(registry![Consults(Probe::new())], script);
-    world.run(registry, async |process| {
+    world.run_to_completion(registry, async |process| {
         let run = start(&process, "consults", "editor").await;
-        let view = ended(&process, run).await;
+        let view = wait_until_ended(&process, run).await;
         assert_eq!(view.output, json!(["A lamp.", true]), "{view:?}");
-        let children = names(&process, run).await;
+        let children = event_names(&process, run).await;
         assert_eq!(children.iter().filter(|name| **name == "child-ended").count(), 2);
     });
 }
@@ -188,11 +191,11 @@ fn an_agent_that_is_not_there_or_fails_is_an_error_and_not_the_end() {
     let script = "answers: [{ fault: refused, reason: no money }]";
     for (agent, state, told) in [("nobody", "not started", "nobody"), ("editor", "failed", "money")]
     {
-        let world = World::memory();
+        let world = TestWorld::with_memory_store();
         let registry = with_agent(registry![Consults(Probe::new())], script);
-        world.run(registry, async |process| {
+        world.run_to_completion(registry, async |process| {
             let run = start(&process, "consults", agent).await;
-            let output = ended(&process, run).await.output;
+            let output = wait_until_ended(&process, run).await.output;
             assert_eq!(output[0], state);
             assert!(output[1].as_str().unwrap().contains(told), "{output:?}");
         });
@@ -215,12 +218,12 @@ answers:
     calls: [{ tool: dispatch_workflow_answers, arguments: {} }]
   - text: Done.
 "#;
-    let world = World::memory();
+    let world = TestWorld::with_memory_store();
     let registry = with_agent(registry![Answers(Probe::new())], script);
-    world.run(registry, async |process| {
+    world.run_to_completion(registry, async |process| {
         let run = start(&process, "editor", json!({ "prompt": "go" })).await;
-        assert_eq!(ended(&process, run).await.output["text"], "Done.");
-        let told: Vec<_> = log(&process, run)
+        assert_eq!(wait_until_ended(&process, run).await.output["text"], "Done.");
+        let told: Vec<_> = load_log(&process, run)
             .await
             .into_iter()
             .filter_map(|stored| match stored.event {
@@ -229,6 +232,6 @@ answers:
             })
             .collect();
         let parts = vec![Part::text("Ready."), Part::data(json!({ "chains": [1] }))];
-        assert_eq!(told, [(AnswerKind::Answered, parts)]);
+        assert_eq!(told, [(FirstAnswerKind::Answered, parts)]);
     });
 }

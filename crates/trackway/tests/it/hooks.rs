@@ -7,13 +7,14 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use trackway_domain::{Caller, Part, RunId, StateName};
-use trackway_runtime::{Messenger, NewHook, Registry, Submit};
+use trackway_runtime::{HookMessenger, NewHook, ProgramRegistry, SubmitRequest};
 use trackway_testkit::{
-    Guest, Postbox, Process, Setup, Store, Subject, World, answer_to, at, hook, message, sweep,
-    sweep_again,
+    ProcessSetup, RecordingMessenger, ScriptedClient, StoreKind, SweepSubject, TestProcess,
+    TestWorld, answer_delivery, crash_sweep, local_run_address, new_test_hook, seeded_crash_sweep,
+    user_message,
 };
 
-use crate::kit::{Probe, ended, settled};
+use crate::support::{Probe, wait_until_ended, wait_until_idle};
 
 workflow!(Talks, "talks", |probe, ctx, _input: Value| -> u32 {
     ctx.status("one").await;
@@ -43,49 +44,54 @@ const BEFORE: [&str; 5] =
     ["submitted", "working", "working: one", "+a.txt", "input-required: More?"];
 const AFTER: [&str; 3] = ["working", "working: two", "completed."];
 
-fn setup<M: Messenger + 'static>(postbox: &Arc<M>) -> Setup {
+fn setup<M: HookMessenger + 'static>(postbox: &Arc<M>) -> ProcessSetup {
     let probe = Probe::new();
-    Setup::from(registry![Talks(probe.clone()), Counts(probe.clone()), Long(probe)])
-        .messenger(postbox.clone())
+    ProcessSetup::from(registry![Talks(probe.clone()), Counts(probe.clone()), Long(probe)])
+        .with_messenger(postbox.clone())
 }
 
 /// Starts a run with a hook from its first message on.
-async fn start(process: &Process, workflow: &str, input: Value, hook: Option<NewHook>) -> RunId {
-    let submit = Submit {
+async fn start(
+    process: &TestProcess,
+    workflow: &str,
+    input: Value,
+    hook: Option<NewHook>,
+) -> RunId {
+    let submit = SubmitRequest {
         workflow: workflow.to_owned(),
         input: input.clone(),
         caller: Caller::local(),
         session: None,
-        message: Some(message(&format!("start {workflow}"), Part::data(input))),
+        message: Some(user_message(&format!("start {workflow}"), Part::data(input))),
         hook,
     };
     process.submit(submit).await.unwrap().view.submission.run
 }
 
-fn worlds() -> [World; 2] {
-    [World::memory(), World::sqlite()]
+fn worlds() -> [TestWorld; 2] {
+    [TestWorld::with_memory_store(), TestWorld::with_sqlite_store()]
 }
 
 /// Proves X2: each update once and in order, with the run as of that update.
 #[test]
 fn a_hook_of_the_first_message_is_told_of_everything() {
     for world in worlds() {
-        let postbox = Arc::new(Postbox::new());
-        world.run(setup(&postbox), async |process| {
-            let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
-            settled(&process, run).await;
-            process.quiet().await;
-            assert_eq!(postbox.lines(run, "h"), BEFORE);
-            process.deliver(answer_to(run, "answer", json!(7))).await.unwrap();
-            ended(&process, run).await;
-            process.quiet().await;
-            assert_eq!(postbox.lines(run, "h"), [&BEFORE[..], &AFTER[..]].concat());
-            let letters = postbox.letters();
+        let postbox = Arc::new(RecordingMessenger::new());
+        world.run_to_completion(setup(&postbox), async |process| {
+            let run = start(&process, "talks", Value::Null, Some(new_test_hook("h"))).await;
+            wait_until_idle(&process, run).await;
+            process.wait_until_quiet().await;
+            assert_eq!(postbox.delivered_lines(run, "h"), BEFORE);
+            process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+            wait_until_ended(&process, run).await;
+            process.wait_until_quiet().await;
+            assert_eq!(postbox.delivered_lines(run, "h"), [&BEFORE[..], &AFTER[..]].concat());
+            let letters = postbox.successful_deliveries();
             assert!(letters.iter().all(|letter| letter.view_seq == letter.seq));
             assert!(letters.iter().all(|letter| letter.target == json!({"to": "h"})));
             assert_eq!(letters[4].state, StateName::InputRequired);
             assert_eq!(letters[7].state, StateName::Completed);
-            let hook = process.hook(&at(run), "h").await.unwrap().unwrap();
+            let hook = process.find_hook(&local_run_address(run), "h").await.unwrap().unwrap();
             assert_eq!((hook.due, hook.attempts), (None, 0));
         });
     }
@@ -94,20 +100,20 @@ fn a_hook_of_the_first_message_is_told_of_everything() {
 /// Proves X2: a hook that comes with an answer is told of what follows from it.
 #[test]
 fn a_hook_of_a_later_message_is_told_from_there() {
-    let (world, postbox) = (World::sqlite(), Arc::new(Postbox::new()));
-    world.run(setup(&postbox), async |process| {
+    let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));
+    world.run_to_completion(setup(&postbox), async |process| {
         let run = start(&process, "talks", Value::Null, None).await;
-        settled(&process, run).await;
-        let mut answer = answer_to(run, "answer", json!(7));
-        answer.hook = Some(hook("h"));
+        wait_until_idle(&process, run).await;
+        let mut answer = answer_delivery(run, "answer", json!(7));
+        answer.hook = Some(new_test_hook("h"));
         process.deliver(answer.clone()).await.unwrap();
-        ended(&process, run).await;
+        wait_until_ended(&process, run).await;
         // A repeated message gets the same answer and sets no hook.
-        answer.hook = Some(hook("again"));
-        assert!(process.deliver(answer).await.unwrap().repeated);
-        process.quiet().await;
-        assert_eq!(postbox.lines(run, "h"), AFTER);
-        assert_eq!(process.hooks(&at(run)).await.unwrap().len(), 1);
+        answer.hook = Some(new_test_hook("again"));
+        assert!(process.deliver(answer).await.unwrap().is_repeat);
+        process.wait_until_quiet().await;
+        assert_eq!(postbox.delivered_lines(run, "h"), AFTER);
+        assert_eq!(process.list_hooks(&local_run_address(run)).await.unwrap().len(), 1);
     });
 }
 
@@ -115,23 +121,23 @@ fn a_hook_of_a_later_message_is_told_from_there() {
 #[test]
 fn what_was_not_told_is_told_by_the_next_process() {
     for world in worlds() {
-        let postbox = Arc::new(Postbox::new());
-        let never = || trackway_runtime::Undelivered::Again { reason: "down".to_owned() };
-        postbox.judge(move |_| Err(never()));
-        let run = world.run(setup(&postbox), async |process| {
-            let run = start(&process, "counts", json!(3), Some(hook("h"))).await;
-            ended(&process, run).await;
-            postbox.until_attempts(1).await;
+        let postbox = Arc::new(RecordingMessenger::new());
+        let never = || trackway_runtime::DeliveryError::Transient { reason: "down".to_owned() };
+        postbox.set_verdict(move |_| Err(never()));
+        let run = world.run_to_completion(setup(&postbox), async |process| {
+            let run = start(&process, "counts", json!(3), Some(new_test_hook("h"))).await;
+            wait_until_ended(&process, run).await;
+            postbox.wait_for_attempts(1).await;
             run
         });
-        postbox.judge(|_| Ok(()));
+        postbox.set_verdict(|_| Ok(()));
         world.clock.advance(Duration::from_secs(3600));
-        world.run(setup(&postbox), async |process| {
-            process.quiet().await;
+        world.run_to_completion(setup(&postbox), async |process| {
+            process.wait_until_quiet().await;
             assert_eq!(process.runs_in_memory(), 0);
         });
         let all = ["submitted", "working", "working: 0", "working: 1", "working: 2", "completed."];
-        assert_eq!(postbox.lines(run, "h"), all);
+        assert_eq!(postbox.delivered_lines(run, "h"), all);
     }
 }
 
@@ -139,39 +145,41 @@ fn what_was_not_told_is_told_by_the_next_process() {
 #[test]
 fn many_runs_and_long_ones_are_told_whole() {
     const RUNS: usize = 200;
-    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
-    world.run(setup(&postbox), async |process| {
+    let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
+    world.run_to_completion(setup(&postbox), async |process| {
         let mut runs = Vec::new();
         for number in 0..RUNS {
-            let submit = Submit {
+            let submit = SubmitRequest {
                 workflow: "counts".to_owned(),
                 input: json!(if number == 0 { 300 } else { 2 }),
                 caller: Caller::local(),
                 session: None,
                 message: None,
-                hook: Some(hook("h")),
+                hook: Some(new_test_hook("h")),
             };
             runs.push(process.submit(submit).await.unwrap().view.submission.run);
         }
         for run in &runs {
-            ended(&process, *run).await;
+            wait_until_ended(&process, *run).await;
         }
-        process.quiet().await;
-        assert_eq!(postbox.lines(runs[0], "h").len(), 303);
+        process.wait_until_quiet().await;
+        assert_eq!(postbox.delivered_lines(runs[0], "h").len(), 303);
         for run in &runs[1..] {
             let lines = ["submitted", "working", "working: 0", "working: 1", "completed."];
-            assert_eq!(postbox.lines(*run, "h"), lines);
+            assert_eq!(postbox.delivered_lines(*run, "h"), lines);
         }
     });
 }
 
-fn programs(_outside: &Path) -> Registry {
+fn programs(_outside: &Path) -> ProgramRegistry {
     registry![Talks(Probe::new())]
 }
 
-fn subject() -> Subject {
-    Subject::new(
-        Guest::new("talks", Value::Null).hooked().answers(|_, _| vec![json!("wrong"), json!(7)]),
+fn subject() -> SweepSubject {
+    SweepSubject::new(
+        ScriptedClient::new("talks", Value::Null)
+            .with_hook()
+            .with_answers(|_, _| vec![json!("wrong"), json!(7)]),
         programs,
     )
 }
@@ -179,17 +187,17 @@ fn subject() -> Subject {
 /// Proves X2: a crash at any point, and every update still arrives, in order.
 #[test]
 fn a_crash_anywhere_loses_no_update() {
-    sweep(&subject(), Store::Memory);
+    crash_sweep(&subject(), StoreKind::Memory);
 }
 
 /// Proves X2.
 #[test]
 fn a_crash_anywhere_loses_no_update_on_disk() {
-    sweep(&subject(), Store::Sqlite);
+    crash_sweep(&subject(), StoreKind::Sqlite);
 }
 
 /// Proves X2.
 #[test]
 fn several_crashes_lose_no_update() {
-    sweep_again(&subject(), Store::Memory, 0..20);
+    seeded_crash_sweep(&subject(), StoreKind::Memory, 0..20);
 }

@@ -8,7 +8,7 @@
 )]
 
 #[macro_use]
-mod kit;
+mod support;
 
 mod appends;
 mod cancels;

@@ -3,9 +3,9 @@
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use trackway_domain::StateName;
-use trackway_testkit::{Setup, World};
+use trackway_testkit::{ProcessSetup, TestWorld};
 
-use crate::kit::{Probe, answer, ended, settled, start};
+use crate::support::{Probe, answer, start, wait_until_ended, wait_until_idle};
 
 const RUNS: usize = 1_000;
 
@@ -18,35 +18,35 @@ workflow!(Waits, "waits", |probe, ctx, number: u32| -> u32 {
 
 /// Proves X2.
 #[test]
-fn heavy_a_thousand_waiting_runs_are_not_in_memory_and_each_can_be_answered_after_a_restart() {
-    let (world, probe) = (World::sqlite(), Probe::new());
+fn heavy_thousand_waiting_runs_leave_memory_and_survive_a_restart() {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
     // Without recovery, which would mistake runs that have just started for those of a dead process.
-    let setup = Setup { recover: false, ..registry![Waits(probe.clone())].into() };
-    let runs = world.run(setup, async |process| {
+    let setup = ProcessSetup { recover: false, ..registry![Waits(probe.clone())].into() };
+    let runs = world.run_to_completion(setup, async |process| {
         let runs: Vec<_> = stream::iter(0..RUNS)
             .map(|number| start(&process, "waits", number))
             .buffered(64)
             .collect()
             .await;
         for run in &runs {
-            settled(&process, *run).await;
+            wait_until_idle(&process, *run).await;
         }
-        probe.until("gone", RUNS).await;
-        process.quiet().await;
+        probe.wait_for_mark("gone", RUNS).await;
+        process.wait_until_quiet().await;
         assert_eq!(process.runs_in_memory(), 0);
         assert_eq!(probe.count("gone"), RUNS, "each program was dropped once");
         runs
     });
-    world.run(registry![Waits(probe.clone())], async |process| {
-        process.quiet().await;
+    world.run_to_completion(registry![Waits(probe.clone())], async |process| {
+        process.wait_until_quiet().await;
         assert_eq!(probe.count("gone"), RUNS, "no program is taken up for nothing");
         let answered = stream::iter(runs.iter().enumerate()).map(async |(number, run)| {
             answer(&process, *run, &format!("a{number}"), 1).await.unwrap();
-            let view = ended(&process, *run).await;
+            let view = wait_until_ended(&process, *run).await;
             assert_eq!((view.state, view.output), (StateName::Completed, json!(number + 1)));
         });
         answered.buffer_unordered(64).collect::<Vec<()>>().await;
-        process.quiet().await;
+        process.wait_until_quiet().await;
     });
 }
 
@@ -68,11 +68,11 @@ workflow!(Rests, "rests", |probe, ctx, how: String| -> () {
 #[test]
 fn a_run_that_waits_for_anything_is_not_in_memory() {
     for how in ["question", "sleep", "child", "both"] {
-        let (world, probe) = (World::memory(), Probe::new());
-        world.run(registry![Rests(probe.clone())], async |process| {
+        let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+        world.run_to_completion(registry![Rests(probe.clone())], async |process| {
             start(&process, "rests", how).await;
-            probe.until("gone", if how == "child" { 2 } else { 1 }).await;
-            process.quiet().await;
+            probe.wait_for_mark("gone", if how == "child" { 2 } else { 1 }).await;
+            process.wait_until_quiet().await;
         });
     }
 }
@@ -80,17 +80,24 @@ fn a_run_that_waits_for_anything_is_not_in_memory() {
 /// Proves L10.
 #[test]
 fn a_run_that_has_ended_is_not_in_memory() {
-    World::memory().run(registry![Waits(Probe::new())], async |process| {
-        let run = start(&process, "waits", 1).await;
-        settled(&process, run).await;
-        answer(&process, run, "a", 1).await.unwrap();
-        ended(&process, run).await;
-        process.quiet().await;
-        let unknown = trackway_domain::RunId::new(Default::default());
-        process.view(&trackway_testkit::at(unknown)).await.unwrap_err();
-        assert_eq!(process.runs_in_memory(), 0, "asking for an unknown run leaves nothing behind");
-        let nothing = answer(&process, run, "b", Value::Null).await;
-        assert!(nothing.is_ok() || nothing.is_err());
-        process.quiet().await;
-    });
+    TestWorld::with_memory_store().run_to_completion(
+        registry![Waits(Probe::new())],
+        async |process| {
+            let run = start(&process, "waits", 1).await;
+            wait_until_idle(&process, run).await;
+            answer(&process, run, "a", 1).await.unwrap();
+            wait_until_ended(&process, run).await;
+            process.wait_until_quiet().await;
+            let unknown = trackway_domain::RunId::new(Default::default());
+            process.view(&trackway_testkit::local_run_address(unknown)).await.unwrap_err();
+            assert_eq!(
+                process.runs_in_memory(),
+                0,
+                "asking for an unknown run leaves nothing behind"
+            );
+            let nothing = answer(&process, run, "b", Value::Null).await;
+            assert!(nothing.is_ok() || nothing.is_err());
+            process.wait_until_quiet().await;
+        },
+    );
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackway::{Ctx, Message, Part, Stop, Workflow};
 use trackway_domain::{Caller, File, FileSource};
-use trackway_runtime::{Deliver, Submit};
-use trackway_testkit::{World, at, message};
+use trackway_runtime::{DeliverRequest, SubmitRequest};
+use trackway_testkit::{TestWorld, local_run_address, user_message};
 
-use crate::kit::{Probe, ended, settled, start};
+use crate::support::{Probe, start, wait_until_ended, wait_until_idle};
 
 workflow!(Reads, "reads", |_probe, ctx, _input: Value| -> Value {
     let first = ctx.message().map(shape);
@@ -32,32 +32,42 @@ fn file() -> Part {
 /// Proves L2, L14, X2: the messages that began and answered a run are whole, also in a later process.
 #[test]
 fn a_workflow_reads_the_messages_that_began_and_answered_its_run() {
-    let world = World::sqlite();
-    let run = world.run(registry![Reads(Probe::new())], async |process| {
-        let submit = Submit {
+    let world = TestWorld::with_sqlite_store();
+    let run = world.run_to_completion(registry![Reads(Probe::new())], async |process| {
+        let submit = SubmitRequest {
             workflow: "reads".to_owned(),
             input: Value::Null,
             caller: Caller::local(),
             session: None,
-            message: Some(message("first", file())),
+            message: Some(user_message("first", file())),
             hook: None,
         };
         let run = process.submit(submit).await.unwrap().view.submission.run;
-        settled(&process, run).await;
-        let mut answer = message("second", Part::text("more"));
+        wait_until_idle(&process, run).await;
+        let mut answer = user_message("second", Part::text("more"));
         answer.parts.push(file());
-        let deliver =
-            Deliver { to: at(run), session: None, message: answer, question: None, hook: None };
+        let deliver = DeliverRequest {
+            to: local_run_address(run),
+            session: None,
+            message: answer,
+            question: None,
+            hook: None,
+        };
         process.deliver(deliver).await.unwrap();
-        settled(&process, run).await;
+        wait_until_idle(&process, run).await;
         run
     });
-    world.run(registry![Reads(Probe::new())], async |process| {
-        let last = message("third", Part::text("yes"));
-        let deliver =
-            Deliver { to: at(run), session: None, message: last, question: None, hook: None };
+    world.run_to_completion(registry![Reads(Probe::new())], async |process| {
+        let last = user_message("third", Part::text("yes"));
+        let deliver = DeliverRequest {
+            to: local_run_address(run),
+            session: None,
+            message: last,
+            question: None,
+            hook: None,
+        };
         process.deliver(deliver).await.unwrap();
-        let output = ended(&process, run).await.output;
+        let output = wait_until_ended(&process, run).await.output;
         assert_eq!(output, json!([["first", 1], "more", ["second", 1], "yes"]));
     });
 }
@@ -67,10 +77,13 @@ workflow!(Unasked, "unasked", |_probe, ctx, _input: Value| -> bool { Ok(ctx.mess
 /// Proves L2: a run that no message asked for says so.
 #[test]
 fn a_run_that_no_message_asked_for_has_none() {
-    World::memory().run(registry![Unasked(Probe::new())], async |process| {
-        let run = start(&process, "unasked", Value::Null).await;
-        assert_eq!(ended(&process, run).await.output, json!(true));
-    });
+    TestWorld::with_memory_store().run_to_completion(
+        registry![Unasked(Probe::new())],
+        async |process| {
+            let run = start(&process, "unasked", Value::Null).await;
+            assert_eq!(wait_until_ended(&process, run).await.output, json!(true));
+        },
+    );
 }
 
 struct Helps;
@@ -96,7 +109,7 @@ impl Workflow for Helps {
 fn a_workflow_may_answer_a_message_itself() {
     let registry = registry![Helps, Unasked(Probe::new())];
     let answer = |name: &str, text: &str| {
-        registry.get(name).unwrap().answer(&message("m", Part::text(text)))
+        registry.get(name).unwrap().answer_without_run(&user_message("m", Part::text(text)))
     };
     assert_eq!(answer("helps", "help"), Some(vec![Part::text("I do nothing.")]));
     assert_eq!(answer("helps", "run"), None);

@@ -6,13 +6,15 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use trackway_domain::{Evidence, RunId, StateName};
-use trackway_runtime::Registry;
-use trackway_testkit::{Gate, Process, Setup, World, at};
+use trackway_domain::{ReplayMismatch, RunId, StateName};
+use trackway_runtime::ProgramRegistry;
+use trackway_testkit::{
+    PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
+};
 
 use crate::{
-    kit::{Probe, answer, ended, log, names, settled, start},
     refusals::send,
+    support::{Probe, answer, event_names, load_log, start, wait_until_ended, wait_until_idle},
 };
 
 type Ready = Result<u32, std::io::Error>;
@@ -107,12 +109,14 @@ workflow!(Other, "other", |_probe, ctx, _input: Value| -> u32 {
 });
 
 /// The program as it was.
-pub(crate) fn original(probe: &Probe) -> Registry {
+pub(crate) fn original_registry(probe: &Probe) -> ProgramRegistry {
     registry![Original(probe.clone()), Other(probe.clone())]
 }
 
 /// Every way in which the program can change, with what the evidence must mention.
-pub(crate) fn changes(probe: &Probe) -> Vec<(&'static str, Registry, &'static str, &'static str)> {
+pub(crate) fn changed_registries(
+    probe: &Probe,
+) -> Vec<(&'static str, ProgramRegistry, &'static str, &'static str)> {
     let other = || Other(probe.clone());
     vec![
         ("another key", registry![OtherKey(probe.clone()), other()], "step:uno#0", "step:one#0"),
@@ -138,61 +142,69 @@ pub(crate) fn changes(probe: &Probe) -> Vec<(&'static str, Registry, &'static st
 }
 
 /// Two runs at their question; the answer to the first is recorded while no process drives it.
-fn begin(world: &World, probe: &Probe) -> (RunId, RunId) {
-    world.run(original(probe), async |process| {
+fn start_waiting_runs(world: &TestWorld, probe: &Probe) -> (RunId, RunId) {
+    world.run_to_completion(original_registry(probe), async |process| {
         let job = start(&process, "job", Value::Null).await;
         let other = start(&process, "other", Value::Null).await;
         for run in [job, other] {
-            settled(&process, run).await;
+            wait_until_idle(&process, run).await;
         }
-        process.quiet().await;
+        process.wait_until_quiet().await;
         (job, other)
     })
 }
 
-async fn evidence(process: &Process, run: RunId) -> Evidence {
-    let view = settled(process, run).await;
+async fn parked_mismatch(process: &TestProcess, run: RunId) -> ReplayMismatch {
+    let view = wait_until_idle(process, run).await;
     view.parked.unwrap_or_else(|| panic!("{run} is not parked"))
 }
 
 /// Proves L13, X2, X5.
 #[test]
-fn a_run_whose_program_has_changed_is_parked_with_the_evidence_and_goes_on_when_it_fits_again() {
+fn changed_program_parks_its_run_until_it_fits_again() {
     let probe = Probe::new();
-    for (what, changed, asked, recorded) in changes(&probe) {
-        let (world, probe) = (World::sqlite(), Probe::new());
-        let (job, other) = begin(&world, &probe);
-        let length = world.run(changed, async |process| {
+    for (what, changed, asked, recorded) in changed_registries(&probe) {
+        let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+        let (job, other) = start_waiting_runs(&world, &probe);
+        let length = world.run_to_completion(changed, async |process| {
             answer(&process, job, "a", 4).await.unwrap();
-            parked(&process, job).await;
-            let evidence = evidence(&process, job).await;
+            wait_until_parked(&process, job).await;
+            let evidence = parked_mismatch(&process, job).await;
             if !asked.is_empty() {
                 assert_eq!(evidence.asked.as_deref(), Some(asked), "{what}: {evidence:?}");
             }
             if !recorded.is_empty() {
                 assert_eq!(evidence.recorded.as_deref(), Some(recorded), "{what}: {evidence:?}");
             }
-            let view = process.view(&at(job)).await.unwrap();
+            let view = process.view(&local_run_address(job)).await.unwrap();
             assert_eq!(view.state, StateName::Working, "{what}: the state is kept");
             answer(&process, other, "o", 5).await.unwrap();
-            assert_eq!(ended(&process, other).await.output, json!(5), "{what}: others go on");
-            process.quiet().await;
-            log(&process, job).await.len()
+            assert_eq!(
+                wait_until_ended(&process, other).await.output,
+                json!(5),
+                "{what}: others go on"
+            );
+            process.wait_until_quiet().await;
+            load_log(&process, job).await.len()
         });
         assert_eq!(probe.marks(), ["one", "two"], "{what}: nothing new was done");
         for _ in 0..2 {
             let (.., changed, _, _) =
-                changes(&probe).into_iter().find(|change| change.0 == what).unwrap();
-            world.run(changed, async |process| {
-                evidence(&process, job).await;
-                process.quiet().await;
-                assert_eq!(log(&process, job).await.len(), length, "{what}: the log does not grow");
+                changed_registries(&probe).into_iter().find(|change| change.0 == what).unwrap();
+            world.run_to_completion(changed, async |process| {
+                parked_mismatch(&process, job).await;
+                process.wait_until_quiet().await;
+                assert_eq!(
+                    load_log(&process, job).await.len(),
+                    length,
+                    "{what}: the log does not grow"
+                );
             });
         }
-        world.run(original(&probe), async |process| {
-            let view = ended(&process, job).await;
+        world.run_to_completion(original_registry(&probe), async |process| {
+            let view = wait_until_ended(&process, job).await;
             assert_eq!((view.parked, view.output), (None, json!(7)), "{what}");
-            let names = names(&process, job).await;
+            let names = event_names(&process, job).await;
             let count = |name| names.iter().filter(|other| **other == name).count();
             assert_eq!(
                 (count("parked"), count("unparked"), count("completed")),
@@ -207,61 +219,62 @@ fn a_run_whose_program_has_changed_is_parked_with_the_evidence_and_goes_on_when_
 /// Proves L10, X2.
 #[test]
 fn a_parked_run_can_be_cancelled() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let (job, _) = begin(&world, &probe);
-    world.run(registry![OtherKey(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let (job, _) = start_waiting_runs(&world, &probe);
+    world.run_to_completion(registry![OtherKey(probe.clone())], async |process| {
         answer(&process, job, "a", 4).await.unwrap();
-        parked(&process, job).await;
-        let view = process.cancel(&at(job)).await.unwrap();
+        wait_until_parked(&process, job).await;
+        let view = process.cancel(&local_run_address(job)).await.unwrap();
         assert_eq!((view.state, view.parked), (StateName::Canceled, None));
     });
-    world.run(original(&probe), async |process| {
-        process.quiet().await;
-        assert_eq!(process.view(&at(job)).await.unwrap().state, StateName::Canceled);
+    world.run_to_completion(original_registry(&probe), async |process| {
+        process.wait_until_quiet().await;
+        assert_eq!(process.view(&local_run_address(job)).await.unwrap().state, StateName::Canceled);
     });
 }
 
 /// Proves L6, L14, X2.
 #[test]
 fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let (run, prompt) = world.run(original(&probe), async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let (run, prompt) = world.run_to_completion(original_registry(&probe), async |process| {
         let run = start(&process, "job", Value::Null).await;
-        let view = settled(&process, run).await;
+        let view = wait_until_idle(&process, run).await;
         (run, view.status_message().cloned())
     });
-    let gate = Arc::new(Gate::new());
-    let setup = Setup::from(registry![StepRemoved(probe.clone())]).tap(gate.clone());
-    world.run(setup, async |process| {
+    let gate = Arc::new(PausingInterceptor::new());
+    let setup =
+        ProcessSetup::from(registry![StepRemoved(probe.clone())]).with_interceptor(gate.clone());
+    world.run_to_completion(setup, async |process| {
         // A message that the store refuses makes the runtime load the program, though it only waits.
         let taken = start(&process, "job", Value::Null).await;
-        settled(&process, taken).await;
-        gate.hold(|append| append.claim.is_some());
+        wait_until_idle(&process, taken).await;
+        gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
-        gate.withheld(1).await;
+        gate.wait_for_paused_appends(1).await;
         let second = send(&process, run, "same", json!(1));
-        gate.withheld(2).await;
-        gate.release();
+        gate.wait_for_paused_appends(2).await;
+        gate.resume_appends();
         first.await.unwrap().unwrap();
         second.await.unwrap().unwrap_err();
-        parked(&process, run).await;
-        let view = process.view(&at(run)).await.unwrap();
+        wait_until_parked(&process, run).await;
+        let view = process.view(&local_run_address(run)).await.unwrap();
         assert_eq!(view.state, StateName::InputRequired, "the state is kept");
         assert_eq!(view.status_message().cloned(), prompt, "the question stays the status");
     });
-    world.run(original(&probe), async |process| {
-        while process.view(&at(run)).await.unwrap().parked.is_some() {
+    world.run_to_completion(original_registry(&probe), async |process| {
+        while process.view(&local_run_address(run)).await.unwrap().parked.is_some() {
             tokio::task::yield_now().await;
         }
-        let view = process.view(&at(run)).await.unwrap();
+        let view = process.view(&local_run_address(run)).await.unwrap();
         assert_eq!(view.status_message().cloned(), prompt, "with its schema");
         answer(&process, run, "a", 4).await.unwrap();
-        assert_eq!(ended(&process, run).await.output, json!(7));
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(7));
     });
     assert_eq!(probe.marks(), ["one", "two"]);
 }
 
 /// Waits until the run is parked.
-pub(crate) async fn parked(process: &Process, run: RunId) {
-    crate::kit::until(process, run, |event| event.name() == "parked").await;
+pub(crate) async fn wait_until_parked(process: &TestProcess, run: RunId) {
+    crate::support::wait_for_event(process, run, |event| event.name() == "parked").await;
 }

@@ -10,7 +10,7 @@ use std::{io, time::Duration};
 use futures_util::future::Either;
 use serde_json::{Value, json};
 use trackway::{Artifact, reject};
-use trackway_testkit::World;
+use trackway_testkit::TestWorld;
 
 use self::chaos::Chaos;
 
@@ -57,7 +57,7 @@ workflow!(Wild, "wild", |probe, ctx, plan: Vec<u64>| -> Value {
     }
 });
 
-fn holds(world: World, seed: u64) {
+fn holds(world: TestWorld, seed: u64) {
     let failed = std::panic::catch_unwind(|| {
         let mut chaos = Chaos::new(world, seed);
         for _ in 0..4 {
@@ -75,7 +75,7 @@ fn holds(world: World, seed: u64) {
 #[test]
 fn whatever_happens_in_memory_every_run_ends_once_and_nothing_is_lost() {
     for seed in 0..60 {
-        holds(World::memory(), seed);
+        holds(TestWorld::with_memory_store(), seed);
     }
 }
 
@@ -83,6 +83,6 @@ fn whatever_happens_in_memory_every_run_ends_once_and_nothing_is_lost() {
 #[test]
 fn whatever_happens_on_disk_every_run_ends_once_and_nothing_is_lost() {
     for seed in 1_000..1_030 {
-        holds(World::sqlite(), seed);
+        holds(TestWorld::with_sqlite_store(), seed);
     }
 }

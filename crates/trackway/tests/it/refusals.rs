@@ -5,10 +5,14 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use trackway_domain::RunId;
-use trackway_runtime::{Answered, Error};
-use trackway_testkit::{Gate, Process, Setup, World, at};
+use trackway_runtime::{DeliverResponse, Error};
+use trackway_testkit::{
+    PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
+};
 
-use crate::kit::{Probe, answer, ended, names, settled, start, until};
+use crate::support::{
+    Probe, answer, event_names, start, wait_for_event, wait_until_ended, wait_until_idle,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -25,26 +29,26 @@ workflow!(Listens, "listens", |_probe, ctx, _input: Value| -> u32 {
 /// decided. Watchers of that run, and callers with later messages, must not hang.
 #[test]
 fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
-    let world = World::memory();
-    let gate = Arc::new(Gate::new());
-    let setup = Setup::from(registry![Listens(Probe::new())]).tap(gate.clone());
-    world.run(setup, async |process| {
+    let world = TestWorld::with_memory_store();
+    let gate = Arc::new(PausingInterceptor::new());
+    let setup = ProcessSetup::from(registry![Listens(Probe::new())]).with_interceptor(gate.clone());
+    world.run_to_completion(setup, async |process| {
         let taken = start(&process, "listens", Value::Null).await;
         let loser = start(&process, "listens", Value::Null).await;
         for run in [taken, loser] {
-            settled(&process, run).await;
+            wait_until_idle(&process, run).await;
         }
-        process.quiet().await;
-        let mut watch = process.watch(&at(loser), 0).await.unwrap();
-        gate.hold(|append| append.claim.is_some());
+        process.wait_until_quiet().await;
+        let mut watch = process.watch(&local_run_address(loser), 0).await.unwrap();
+        gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
-        gate.withheld(1).await;
+        gate.wait_for_paused_appends(1).await;
         let second = send(&process, loser, "same", json!(1));
-        gate.withheld(2).await;
+        gate.wait_for_paused_appends(2).await;
         let again = send(&process, loser, "same", json!(1));
         let other = send(&process, loser, "other", json!("wrong"));
-        gate.withheld(3).await;
-        gate.release();
+        gate.wait_for_paused_appends(3).await;
+        gate.resume_appends();
         first.await.unwrap().unwrap();
         for reused in [second, again] {
             let reused = reused.await.unwrap();
@@ -60,15 +64,15 @@ fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
             seen,
             ["submitted", "started", "asked", "refused", "resumed", "step-done", "completed"]
         );
-        assert_eq!(ended(&process, loser).await.output, json!(2));
+        assert_eq!(wait_until_ended(&process, loser).await.output, json!(2));
         drop(watch);
-        process.quiet().await;
+        process.wait_until_quiet().await;
     });
 }
 
 workflow!(Proceeds, "proceeds", |probe, ctx, _input: Value| -> u32 {
     ctx.status("one").await;
-    probe.gate("go").await;
+    probe.wait_at_gate("go").await;
     ctx.status("two").await;
     Ok(7)
 });
@@ -78,30 +82,30 @@ workflow!(Proceeds, "proceeds", |probe, ctx, _input: Value| -> u32 {
 /// As above, with a program that ends on top of the refused decision: its end must not be lost.
 #[test]
 fn a_program_that_ends_on_top_of_a_refused_decision_ends_all_the_same() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let gate = Arc::new(Gate::new());
-    let setup =
-        Setup::from(registry![Listens(Probe::new()), Proceeds(probe.clone())]).tap(gate.clone());
-    world.run(setup, async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let gate = Arc::new(PausingInterceptor::new());
+    let setup = ProcessSetup::from(registry![Listens(Probe::new()), Proceeds(probe.clone())])
+        .with_interceptor(gate.clone());
+    world.run_to_completion(setup, async |process| {
         let taken = start(&process, "listens", Value::Null).await;
-        settled(&process, taken).await;
+        wait_until_idle(&process, taken).await;
         let run = start(&process, "proceeds", Value::Null).await;
-        probe.until("at go", 1).await;
-        until(&process, run, |event| event.name() == "status").await;
-        gate.hold(|append| append.claim.is_some());
+        probe.wait_for_mark("at go", 1).await;
+        wait_for_event(&process, run, |event| event.name() == "status").await;
+        gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
-        gate.withheld(1).await;
+        gate.wait_for_paused_appends(1).await;
         let second = send(&process, run, "same", json!(1));
-        gate.withheld(2).await;
-        probe.open("go");
+        gate.wait_for_paused_appends(2).await;
+        probe.open_gate("go");
         // The refused message; the second status with the end.
-        gate.withheld(3).await;
-        gate.release();
+        gate.wait_for_paused_appends(3).await;
+        gate.resume_appends();
         first.await.unwrap().unwrap();
         second.await.unwrap().unwrap_err();
-        assert_eq!(ended(&process, run).await.output, json!(7));
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(7));
         let expected = ["submitted", "started", "status", "status", "completed"];
-        assert_eq!(names(&process, run).await, expected);
+        assert_eq!(event_names(&process, run).await, expected);
     });
 }
 
@@ -119,42 +123,45 @@ workflow!(Hesitates, "hesitates", |probe, ctx, _input: Value| -> u32 {
 /// A refused decision makes the runtime load a program that only waits. A timer that fires in the
 /// meantime must be found after a crash, although the stored row said that there is nothing to drive.
 #[test]
-fn a_timer_that_fires_for_a_program_that_was_taken_up_for_nothing_survives_a_crash() {
-    let (world, probe) = (World::memory(), Probe::new());
+fn timer_of_a_needlessly_activated_program_survives_a_crash() {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
     let registry = || registry![Listens(Probe::new()), Hesitates(probe.clone())];
-    let gate = Arc::new(Gate::new());
-    let setup = Setup { recover: false, ..Setup::from(registry()).tap(gate.clone()) };
-    let run = world.run(setup, async |process| {
+    let gate = Arc::new(PausingInterceptor::new());
+    let setup = ProcessSetup {
+        recover: false,
+        ..ProcessSetup::from(registry()).with_interceptor(gate.clone())
+    };
+    let run = world.run_to_completion(setup, async |process| {
         let taken = start(&process, "listens", Value::Null).await;
-        settled(&process, taken).await;
+        wait_until_idle(&process, taken).await;
         let run = start(&process, "hesitates", Value::Null).await;
-        until(&process, run, |event| event.name() == "slept").await;
-        process.quiet().await;
-        gate.hold(|append| append.claim.is_some());
+        wait_for_event(&process, run, |event| event.name() == "slept").await;
+        process.wait_until_quiet().await;
+        gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
-        gate.withheld(1).await;
+        gate.wait_for_paused_appends(1).await;
         let second = send(&process, run, "same", json!(1));
-        gate.withheld(2).await;
-        gate.release();
+        gate.wait_for_paused_appends(2).await;
+        gate.resume_appends();
         first.await.unwrap().unwrap();
         second.await.unwrap().unwrap_err();
-        probe.until("taken up", 2).await;
+        probe.wait_for_mark("taken up", 2).await;
         process.clock.advance(MINUTE);
-        until(&process, run, |event| event.name() == "woke").await;
+        wait_for_event(&process, run, |event| event.name() == "woke").await;
         run
     });
-    world.run(registry(), async |process| {
-        assert_eq!(ended(&process, run).await.output, json!(7));
+    world.run_to_completion(registry(), async |process| {
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(7));
     });
 }
 
 /// Sends concurrently with the rest of the test.
 pub(crate) fn send(
-    process: &Process,
+    process: &TestProcess,
     run: RunId,
     id: &'static str,
     value: Value,
-) -> JoinHandle<Result<Answered, Error>> {
+) -> JoinHandle<Result<DeliverResponse, Error>> {
     let process = process.clone();
     tokio::spawn(async move { answer(&process, run, id, value).await })
 }

@@ -5,9 +5,12 @@ use std::{io, time::Duration};
 use serde_json::{Value, json};
 use trackway::{RetryPolicy, StepFailed};
 use trackway_domain::{Event, StateName};
-use trackway_testkit::{CrashAt, Setup, World};
+use trackway_testkit::{CrashAt, ProcessSetup, TestWorld};
 
-use crate::kit::{Probe, answer, ended, names, settled, start, told, until};
+use crate::support::{
+    Probe, answer, event_names, start, visible_updates, wait_for_event, wait_until_ended,
+    wait_until_idle,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -34,20 +37,20 @@ workflow!(Pays, "pays", |probe, ctx, _input: Value| -> u32 {
 /// Proves L13, X2.
 #[test]
 fn a_recorded_step_is_not_done_again_after_a_question_a_sleep_or_a_restart() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let run = world.run(registry![Pays(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let run = world.run_to_completion(registry![Pays(probe.clone())], async |process| {
         let run = start(&process, "pays", Value::Null).await;
-        settled(&process, run).await;
-        process.quiet().await;
+        wait_until_idle(&process, run).await;
+        process.wait_until_quiet().await;
         run
     });
-    world.run(registry![Pays(probe.clone())], async |process| {
+    world.run_to_completion(registry![Pays(probe.clone())], async |process| {
         answer(&process, run, "a", 41).await.unwrap();
-        until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+        wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
     });
-    world.run(registry![Pays(probe.clone())], async |process| {
+    world.run_to_completion(registry![Pays(probe.clone())], async |process| {
         process.clock.advance(SECOND);
-        assert_eq!(ended(&process, run).await.output, json!(42));
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(42));
     });
     assert_eq!(probe.marks(), [format!("pay {run}/step:pay#0"), format!("pay {run}/step:pay#1")]);
 }
@@ -70,24 +73,29 @@ workflow!(Retries, "retries", |probe, ctx, good_at: u32| -> Value {
 /// Proves L13, X2.
 #[test]
 fn a_failing_step_is_tried_again_after_durable_pauses_under_one_key() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let run = world.run(registry![Retries(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let run = world.run_to_completion(registry![Retries(probe.clone())], async |process| {
         let run = start(&process, "retries", 3).await;
-        until(&process, run, |event| matches!(event, Event::StepFailed(_))).await;
-        process.quiet().await;
+        wait_for_event(&process, run, |event| matches!(event, Event::StepFailed(_))).await;
+        process.wait_until_quiet().await;
         run
     });
     // Time passes while no process runs.
     world.clock.advance(SECOND);
-    world.run(registry![Retries(probe.clone())], async |process| {
+    world.run_to_completion(registry![Retries(probe.clone())], async |process| {
         let second =
             |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == 2);
-        let Event::StepFailed(retry) = until(&process, run, second).await.event else { panic!() };
-        assert_eq!(retry.due.since(trackway_ports::Clock::now(&*process.clock)), 2 * SECOND);
-        process.clock.advance(2 * SECOND);
-        assert_eq!(ended(&process, run).await.output, json!(3));
+        let Event::StepFailed(retry) = wait_for_event(&process, run, second).await.event else {
+            panic!()
+        };
         assert_eq!(
-            names(&process, run).await,
+            retry.due.duration_since(trackway_ports::Clock::now(&*process.clock)),
+            2 * SECOND
+        );
+        process.clock.advance(2 * SECOND);
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(3));
+        assert_eq!(
+            event_names(&process, run).await,
             [
                 "submitted",
                 "started",
@@ -107,15 +115,15 @@ fn a_failing_step_is_tried_again_after_durable_pauses_under_one_key() {
 /// Proves L10.
 #[test]
 fn a_step_whose_attempts_are_exhausted_fails_once_and_for_all() {
-    let (world, probe) = (World::memory(), Probe::new());
-    world.run(registry![Retries(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    world.run_to_completion(registry![Retries(probe.clone())], async |process| {
         let run = start(&process, "retries", 99).await;
         for attempt in 1..4 {
             let failed = |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == attempt);
-            let Event::StepFailed(retry) = until(&process, run, failed).await.event else { panic!() };
+            let Event::StepFailed(retry) = wait_for_event(&process, run, failed).await.event else { panic!() };
             process.clock.advance_to(retry.due);
         }
-        let view = ended(&process, run).await;
+        let view = wait_until_ended(&process, run).await;
         assert_eq!(view.output, json!(["call", "busy"]));
         assert_eq!(view.state, StateName::Completed, "the workflow went on with the error");
     });
@@ -144,12 +152,12 @@ workflow!(Dawdles, "dawdles", |probe, ctx, fails_first: bool| -> Value {
 /// Proves L10.
 #[test]
 fn a_step_that_passes_its_deadline_is_dropped_and_fails() {
-    let (world, probe) = (World::memory(), Probe::new());
-    world.run(registry![Dawdles(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    world.run_to_completion(registry![Dawdles(probe.clone())], async |process| {
         let run = start(&process, "dawdles", false).await;
-        probe.until("attempt 1", 1).await;
+        probe.wait_for_mark("attempt 1", 1).await;
         process.clock.advance(10 * SECOND);
-        let view = ended(&process, run).await;
+        let view = wait_until_ended(&process, run).await;
         assert_eq!(view.output, json!("step \"slow\" passed its deadline"));
         assert_eq!(probe.marks(), ["attempt 1", "dropped"]);
     });
@@ -158,15 +166,15 @@ fn a_step_that_passes_its_deadline_is_dropped_and_fails() {
 /// Proves X2.
 #[test]
 fn a_step_whose_deadline_passed_while_no_process_ran_is_not_begun_again() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let run = world.run(registry![Dawdles(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let run = world.run_to_completion(registry![Dawdles(probe.clone())], async |process| {
         let run = start(&process, "dawdles", true).await;
-        until(&process, run, |event| matches!(event, Event::StepFailed(_))).await;
+        wait_for_event(&process, run, |event| matches!(event, Event::StepFailed(_))).await;
         run
     });
     world.clock.advance(60 * SECOND);
-    world.run(registry![Dawdles(probe.clone())], async |process| {
-        let view = ended(&process, run).await;
+    world.run_to_completion(registry![Dawdles(probe.clone())], async |process| {
+        let view = wait_until_ended(&process, run).await;
         assert_eq!(view.output, json!("step \"slow\" passed its deadline"));
     });
     assert_eq!(probe.marks(), ["attempt 1"]);
@@ -176,21 +184,21 @@ fn a_step_whose_deadline_passed_while_no_process_ran_is_not_begun_again() {
 #[test]
 fn a_crash_between_the_work_and_its_record_repeats_it_under_the_same_key() {
     for point in ["step:after", "runtime:ordered", "store:before-commit"] {
-        let (world, probe) = (World::sqlite(), Probe::new());
+        let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
         // The first point of its kind after the step's work; the submission takes one of the others.
         let n = if point == "step:after" { 1 } else { 2 };
-        let setup =
-            Setup::from(registry![Pays(probe.clone())]).faults(CrashAt::point(point, n).into());
-        let crashed = world.process(setup, async |process| {
+        let setup = ProcessSetup::from(registry![Pays(probe.clone())])
+            .with_faults(CrashAt::at_point(point, n).into());
+        let crashed = world.run_process(setup, async |process| {
             let run = start(&process, "pays", Value::Null).await;
-            settled(&process, run).await;
+            wait_until_idle(&process, run).await;
         });
         assert!(crashed.is_none(), "at {point}");
-        let keys = world.run(registry![Pays(probe.clone())], async |process| {
-            let runs = process.runs(Default::default(), None, 2).await.unwrap();
+        let keys = world.run_to_completion(registry![Pays(probe.clone())], async |process| {
+            let runs = process.list_runs(Default::default(), None, 2).await.unwrap();
             assert_eq!(runs.len(), 1);
-            settled(&process, runs[0].id).await;
-            assert_eq!(told(&process, runs[0].id).await.len(), 3);
+            wait_until_idle(&process, runs[0].id).await;
+            assert_eq!(visible_updates(&process, runs[0].id).await.len(), 3);
             probe.marks()
         });
         assert_eq!(keys.len(), 2, "at {point}");
@@ -219,15 +227,15 @@ workflow!(Parallel, "parallel", |probe, ctx, count: u32| -> u32 {
 /// Proves L13, X2.
 #[test]
 fn a_hundred_steps_side_by_side_are_each_done_once() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let run = world.run(registry![Parallel(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let run = world.run_to_completion(registry![Parallel(probe.clone())], async |process| {
         let run = start(&process, "parallel", 100).await;
-        assert_eq!(settled(&process, run).await.parked, None);
+        assert_eq!(wait_until_idle(&process, run).await.parked, None);
         run
     });
-    world.run(registry![Parallel(probe.clone())], async |process| {
+    world.run_to_completion(registry![Parallel(probe.clone())], async |process| {
         answer(&process, run, "a", Value::Null).await.unwrap();
-        assert_eq!(ended(&process, run).await.output, json!(4_950));
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(4_950));
     });
     assert_eq!(probe.count("done"), 100);
 }
@@ -256,12 +264,12 @@ workflow!(Wanders, "wanders", |probe, ctx, _input: Value| -> u32 {
 /// Proves L13, X2.
 #[test]
 fn a_program_that_awaits_other_things_than_its_context_replays_all_the_same() {
-    let (world, probe) = (World::memory(), Probe::new());
-    world.run(registry![Wanders(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    world.run_to_completion(registry![Wanders(probe.clone())], async |process| {
         let run = start(&process, "wanders", Value::Null).await;
-        settled(&process, run).await;
+        wait_until_idle(&process, run).await;
         answer(&process, run, "a", 40).await.unwrap();
-        let view = settled(&process, run).await;
+        let view = wait_until_idle(&process, run).await;
         assert_eq!((view.parked, view.output), (None, json!(42)));
     });
     assert_eq!(probe.count("step"), 1);

@@ -6,17 +6,17 @@ use std::{io, path::Path, time::Duration};
 use futures_util::future::Either;
 use serde_json::{Value, json};
 use trackway::{Artifact, RetryPolicy, reject};
-use trackway_runtime::Registry;
-use trackway_testkit::{Guest, Store, Subject, sweep, sweep_again};
+use trackway_runtime::ProgramRegistry;
+use trackway_testkit::{ScriptedClient, StoreKind, SweepSubject, crash_sweep, seeded_crash_sweep};
 
-use crate::kit::Probe;
+use crate::support::Probe;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A side effect.
-async fn does(probe: &Probe, key: String) -> io::Result<String> {
-    probe.enter(&key);
+async fn record_side_effect(probe: &Probe, key: String) -> io::Result<String> {
+    probe.append_to_ledger(&key);
     tokio::task::yield_now().await;
     Ok(key)
 }
@@ -31,19 +31,23 @@ workflow!(Says, "says", |probe, ctx, _input: Value| -> Value {
         if attempt.number == 1 {
             return Err(io::Error::other("busy"));
         }
-        does(probe, attempt.idempotency_key).await
+        record_side_effect(probe, attempt.idempotency_key).await
     });
     let charged = charged.retry(policy).await?;
     ctx.artifact(Artifact::text("a.txt", "two")?.finish()).await;
     ctx.sleep(SECOND).await;
     let form: Value = ctx.ask("Anything?").artifact(Artifact::data("form.json", json!({}))?).await;
     ctx.status(format!("rnd_{number:032x} {charged} {form}")).await;
-    Ok(json!([form, ctx.now().await.since(moment).as_millis() as u64]))
+    Ok(json!([form, ctx.now().await.duration_since(moment).as_millis() as u64]))
 });
 
 workflow!(Juggles, "juggles", |probe, ctx, _input: Value| -> Value {
-    let left = ctx.step("left", |attempt| does(probe, attempt.idempotency_key)).into_future();
-    let right = ctx.step("right", |attempt| does(probe, attempt.idempotency_key)).into_future();
+    let left = ctx
+        .step("left", |attempt| record_side_effect(probe, attempt.idempotency_key))
+        .into_future();
+    let right = ctx
+        .step("right", |attempt| record_side_effect(probe, attempt.idempotency_key))
+        .into_future();
     let ((left, right), ()) = ctx.join(ctx.join(left, right), ctx.sleep(SECOND)).await;
     ctx.status(format!("{} {}", left?, right?)).await;
     // Nobody answers, so the timer wins.
@@ -56,7 +60,7 @@ workflow!(Juggles, "juggles", |probe, ctx, _input: Value| -> Value {
         ctx.authorize::<String>("Two?").into_future(),
     );
     let (one, two) = both.await;
-    ctx.step("end", |attempt| does(probe, attempt.idempotency_key)).await?;
+    ctx.step("end", |attempt| record_side_effect(probe, attempt.idempotency_key)).await?;
     Ok(json!([quick, one, two]))
 });
 
@@ -67,7 +71,8 @@ workflow!(Raises, "raises", |probe, ctx, generations: u32| -> Value {
         if !answer {
             reject("never")?;
         }
-        let key = ctx.step("work", |attempt| does(probe, attempt.idempotency_key)).await?;
+        let key =
+            ctx.step("work", |attempt| record_side_effect(probe, attempt.idempotency_key)).await?;
         return Ok(json!(key));
     }
     let unknown = ctx.child_named::<Value>("nobody", Value::Null).await.is_err();
@@ -92,13 +97,13 @@ workflow!(Holds, "holds", |probe, ctx, generations: u32| -> () {
 });
 
 workflow!(Hurries, "hurries", "1", Some(MINUTE), |probe, ctx, _input: Value| -> () {
-    ctx.step("work", |attempt| does(probe, attempt.idempotency_key)).await?;
+    ctx.step("work", |attempt| record_side_effect(probe, attempt.idempotency_key)).await?;
     ctx.ask::<()>("Well?").await;
     Ok(())
 });
 
-fn programs(outside: &Path) -> Registry {
-    let probe = Probe::writing(outside.join("ledger.txt"));
+fn programs(outside: &Path) -> ProgramRegistry {
+    let probe = Probe::with_ledger(outside.join("ledger.txt"));
     registry![
         Says(probe.clone()),
         Juggles(probe.clone()),
@@ -108,7 +113,7 @@ fn programs(outside: &Path) -> Registry {
     ]
 }
 
-fn subject(workflow: &str, input: Value) -> Subject {
+fn sweep_subject(workflow: &str, input: Value) -> SweepSubject {
     let answers = |workflow: &str, question: usize| match (workflow, question) {
         ("says", 0) => vec![json!({"any": "thing"})],
         ("juggles", 1) => vec![json!(1), json!("one")],
@@ -116,51 +121,54 @@ fn subject(workflow: &str, input: Value) -> Subject {
         ("raises", 0) => vec![json!(true)],
         _ => Vec::new(),
     };
-    Subject::new(Guest::new(workflow, input).answers(answers).patience(MINUTE), programs)
+    SweepSubject::new(
+        ScriptedClient::new(workflow, input).with_answers(answers).with_patience(MINUTE),
+        programs,
+    )
 }
 
 /// Proves L3, L4, L5, L8, L13, X2.
 #[test]
 fn a_program_that_says_and_does_everything_survives_a_crash_anywhere() {
-    let says = subject("says", Value::Null);
-    sweep(&says, Store::Sqlite);
-    sweep(&says, Store::Memory);
-    sweep_again(&says, Store::Sqlite, 0..30);
+    let says = sweep_subject("says", Value::Null);
+    crash_sweep(&says, StoreKind::Sqlite);
+    crash_sweep(&says, StoreKind::Memory);
+    seeded_crash_sweep(&says, StoreKind::Sqlite, 0..30);
 }
 
 /// Proves L8, L12, L13, L14, X2.
 #[test]
 fn a_program_that_does_several_things_at_once_survives_a_crash_anywhere() {
-    let juggles = subject("juggles", Value::Null);
-    sweep(&juggles, Store::Sqlite);
-    sweep(&juggles, Store::Memory);
-    sweep_again(&juggles, Store::Memory, 0..60);
+    let juggles = sweep_subject("juggles", Value::Null);
+    crash_sweep(&juggles, StoreKind::Sqlite);
+    crash_sweep(&juggles, StoreKind::Memory);
+    seeded_crash_sweep(&juggles, StoreKind::Memory, 0..60);
 }
 
 /// Proves L8, L13, L17, X2.
 #[test]
 fn a_program_with_children_and_theirs_survives_a_crash_anywhere() {
-    let raises = subject("raises", json!(2));
-    sweep(&raises, Store::Sqlite);
-    sweep_again(&raises, Store::Memory, 0..60);
+    let raises = sweep_subject("raises", json!(2));
+    crash_sweep(&raises, StoreKind::Sqlite);
+    seeded_crash_sweep(&raises, StoreKind::Memory, 0..60);
 }
 
 /// Proves L8, L10, L13, L17, X2.
 #[test]
 fn a_cancelled_family_survives_a_crash_anywhere() {
-    let mut holds = subject("holds", json!(2));
-    holds.guest = holds.guest.cancels_at("cancel me");
-    holds.children_alike = false;
-    sweep(&holds, Store::Sqlite);
-    sweep(&holds, Store::Memory);
-    sweep_again(&holds, Store::Memory, 0..60);
+    let mut holds = sweep_subject("holds", json!(2));
+    holds.client = holds.client.cancel_at_status("cancel me");
+    holds.has_deterministic_children = false;
+    crash_sweep(&holds, StoreKind::Sqlite);
+    crash_sweep(&holds, StoreKind::Memory);
+    seeded_crash_sweep(&holds, StoreKind::Memory, 0..60);
 }
 
 /// Proves L8, L10, L13, X2.
 #[test]
 fn a_deadline_survives_a_crash_anywhere() {
-    let hurries = subject("hurries", Value::Null);
-    sweep(&hurries, Store::Sqlite);
-    sweep(&hurries, Store::Memory);
-    sweep_again(&hurries, Store::Sqlite, 0..30);
+    let hurries = sweep_subject("hurries", Value::Null);
+    crash_sweep(&hurries, StoreKind::Sqlite);
+    crash_sweep(&hurries, StoreKind::Memory);
+    seeded_crash_sweep(&hurries, StoreKind::Sqlite, 0..30);
 }

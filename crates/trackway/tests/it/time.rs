@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trackway_domain::{Event, StateName};
-use trackway_testkit::{Setup, World};
+use trackway_testkit::{ProcessSetup, TestWorld};
 
-use crate::kit::{Probe, answer, ended, settled, start, until};
+use crate::support::{Probe, answer, start, wait_for_event, wait_until_ended, wait_until_idle};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -21,17 +21,17 @@ workflow!(Naps, "naps", |probe, ctx, _input: Value| -> () {
 /// Proves X2.
 #[test]
 fn a_sleep_goes_on_while_no_process_runs() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let setup = Setup { recover: false, ..registry![Naps(probe.clone())].into() };
-    let run = world.run(setup, async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let setup = ProcessSetup { recover: false, ..registry![Naps(probe.clone())].into() };
+    let run = world.run_to_completion(setup, async |process| {
         let run = start(&process, "naps", Value::Null).await;
-        probe.until("gone", 1).await;
-        process.quiet().await;
+        probe.wait_for_mark("gone", 1).await;
+        process.wait_until_quiet().await;
         run
     });
     world.clock.advance(HOUR);
-    world.run(registry![Naps(probe.clone())], async |process| {
-        assert_eq!(ended(&process, run).await.state, StateName::Completed);
+    world.run_to_completion(registry![Naps(probe.clone())], async |process| {
+        assert_eq!(wait_until_ended(&process, run).await.state, StateName::Completed);
     });
     assert_eq!(probe.count("gone"), 2, "it was dropped, and taken up again once");
 }
@@ -40,15 +40,15 @@ fn a_sleep_goes_on_while_no_process_runs() {
 /// current state of the run.
 #[test]
 fn waiting_for_a_run_ends_with_its_limit() {
-    let world = World::memory();
-    world.run(registry![Naps(Probe::new())], async |process| {
+    let world = TestWorld::with_memory_store();
+    world.run_to_completion(registry![Naps(Probe::new())], async |process| {
         let run = start(&process, "naps", Value::Null).await;
-        let view = process.view(&trackway_testkit::at(run)).await.unwrap();
+        let view = process.view(&trackway_testkit::local_run_address(run)).await.unwrap();
         let limit = Duration::from_secs(60);
-        let mut waiting = std::pin::pin!(process.settled_within(view, limit));
+        let mut waiting = std::pin::pin!(process.wait_until_idle_or_timeout(view, limit));
         // It waits from its first poll on.
         assert!(futures_util::poll!(&mut waiting).is_pending());
-        until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+        wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
         process.clock.advance(limit - Duration::from_millis(1));
         assert!(futures_util::poll!(&mut waiting).is_pending());
         process.clock.advance(Duration::from_millis(1));
@@ -62,22 +62,22 @@ fn waiting_for_a_run_ends_with_its_limit() {
 /// Proves X2.
 #[test]
 fn a_sleep_does_not_end_before_its_time() {
-    let world = World::memory();
-    world.run(registry![Naps(Probe::new())], async |process| {
+    let world = TestWorld::with_memory_store();
+    world.run_to_completion(registry![Naps(Probe::new())], async |process| {
         let early = start(&process, "naps", Value::Null).await;
-        until(&process, early, |event| matches!(event, Event::Slept { .. })).await;
+        wait_for_event(&process, early, |event| matches!(event, Event::Slept { .. })).await;
         process.clock.advance(HOUR / 2);
         let late = start(&process, "naps", Value::Null).await;
-        until(&process, late, |event| matches!(event, Event::Slept { .. })).await;
+        wait_for_event(&process, late, |event| matches!(event, Event::Slept { .. })).await;
         process.clock.advance(HOUR / 2);
-        assert_eq!(ended(&process, early).await.state, StateName::Completed);
+        assert_eq!(wait_until_ended(&process, early).await.state, StateName::Completed);
         // The early one's timer has fired, so the late one's would have if it were due.
         assert_eq!(
-            process.view(&trackway_testkit::at(late)).await.unwrap().state,
+            process.view(&trackway_testkit::local_run_address(late)).await.unwrap().state,
             StateName::Working
         );
         process.clock.advance(HOUR / 2);
-        assert_eq!(ended(&process, late).await.state, StateName::Completed);
+        assert_eq!(wait_until_ended(&process, late).await.state, StateName::Completed);
     });
 }
 
@@ -96,16 +96,16 @@ workflow!(Draws, "draws", |probe, ctx, _input: Value| -> Value {
 /// Proves X2.
 #[test]
 fn a_moment_and_a_random_number_are_the_same_on_every_replay() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let run = world.run(registry![Draws(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let run = world.run_to_completion(registry![Draws(probe.clone())], async |process| {
         let run = start(&process, "draws", Value::Null).await;
-        settled(&process, run).await;
+        wait_until_idle(&process, run).await;
         run
     });
     world.clock.advance(HOUR);
-    world.run(registry![Draws(probe.clone())], async |process| {
+    world.run_to_completion(registry![Draws(probe.clone())], async |process| {
         answer(&process, run, "a", Value::Null).await.unwrap();
-        let output = ended(&process, run).await.output;
+        let output = wait_until_ended(&process, run).await.output;
         assert_ne!(output[1], output[2], "two draws are two numbers");
     });
     let marks = probe.marks();
@@ -121,26 +121,26 @@ workflow!(Sleepers, "sleepers", |_probe, ctx, seconds: u64| -> () {
 /// Proves X2.
 #[test]
 fn a_thousand_sleepers_wake_when_their_time_comes_and_none_is_forgotten() {
-    let world = World::sqlite();
-    let runs = world.run(registry![Sleepers(Probe::new())], async |process| {
+    let world = TestWorld::with_sqlite_store();
+    let runs = world.run_to_completion(registry![Sleepers(Probe::new())], async |process| {
         let mut runs = Vec::new();
         for number in 0..1_000 {
             runs.push(start(&process, "sleepers", 1 + number % 3).await);
         }
         for run in &runs {
-            until(&process, *run, |event| matches!(event, Event::Slept { .. })).await;
+            wait_for_event(&process, *run, |event| matches!(event, Event::Slept { .. })).await;
         }
-        process.quiet().await;
+        process.wait_until_quiet().await;
         process.clock.advance(Duration::from_secs(1));
-        ended(&process, runs[0]).await;
+        wait_until_ended(&process, runs[0]).await;
         runs
     });
     world.clock.advance(HOUR);
-    world.run(registry![Sleepers(Probe::new())], async |process| {
+    world.run_to_completion(registry![Sleepers(Probe::new())], async |process| {
         for run in runs {
-            assert_eq!(ended(&process, run).await.state, StateName::Completed);
+            assert_eq!(wait_until_ended(&process, run).await.state, StateName::Completed);
         }
-        let none = process.journal.next_timer(Default::default()).await.unwrap();
+        let none = process.journal.next_timer_due(Default::default()).await.unwrap();
         assert_eq!(none, None, "every timer is gone");
     });
 }

@@ -1,9 +1,9 @@
 //! Several versions side by side: a run keeps the one it began with.
 
 use serde_json::{Value, json};
-use trackway_testkit::World;
+use trackway_testkit::TestWorld;
 
-use crate::kit::{Probe, answer, ended, settled, start, start_as};
+use crate::support::{Probe, answer, start, start_as, wait_until_ended, wait_until_idle};
 
 workflow!(First, "job", "1", |_probe, ctx, _input: Value| -> String {
     ctx.status("the old way").await;
@@ -20,18 +20,18 @@ workflow!(Second, "job", "2", |_probe, ctx, _input: Value| -> String {
 /// Proves X2.
 #[test]
 fn runs_keep_their_version_and_new_runs_take_the_newest() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let old = world.run(registry![First(probe.clone())], async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let old = world.run_to_completion(registry![First(probe.clone())], async |process| {
         let run = start(&process, "job", Value::Null).await;
-        settled(&process, run).await;
+        wait_until_idle(&process, run).await;
         run
     });
-    world.run(registry![First(probe.clone()), Second(probe)], async |process| {
+    world.run_to_completion(registry![First(probe.clone()), Second(probe)], async |process| {
         let new = start(&process, "job", Value::Null).await;
-        settled(&process, new).await;
+        wait_until_idle(&process, new).await;
         for (run, version) in [(old, "1"), (new, "2")] {
             answer(&process, run, &format!("m{version}"), "yes").await.unwrap();
-            let view = ended(&process, run).await;
+            let view = wait_until_ended(&process, run).await;
             assert_eq!(view.output, json!(format!("{version}: yes")));
             assert_eq!(view.submission.workflow.version, version);
         }
@@ -49,25 +49,30 @@ workflow!(Parent, "parent", "1", |_probe, ctx, _input: Value| -> String {
 /// deployment still has the version that was meant.
 #[test]
 fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
-    let (world, probe) = (World::sqlite(), Probe::new());
-    let before = trackway_testkit::CrashAt::point("runtime:committed", 1);
-    let setup =
-        trackway_testkit::Setup::from(registry![First(probe.clone()), Parent(probe.clone())])
-            .faults(before.into());
-    let crashed = world.process(setup, async |process| {
+    let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+    let before = trackway_testkit::CrashAt::at_point("runtime:committed", 1);
+    let setup = trackway_testkit::ProcessSetup::from(registry![
+        First(probe.clone()),
+        Parent(probe.clone())
+    ])
+    .with_faults(before.into());
+    let crashed = world.run_process(setup, async |process| {
         // It is recorded, but the caller gets no answer.
         let _ = start_as(&process, "s", "parent", Value::Null).await;
         std::future::pending::<()>().await
     });
     assert!(crashed.is_none());
     let all = || registry![First(probe.clone()), Second(probe.clone()), Parent(probe.clone())];
-    world.run(all(), async |process| {
-        let parent = process.runs(Default::default(), None, 9).await.unwrap().last().unwrap().id;
-        let started =
-            crate::kit::until(&process, parent, |event| event.name() == "child-started").await;
+    world.run_to_completion(all(), async |process| {
+        let parent =
+            process.list_runs(Default::default(), None, 9).await.unwrap().last().unwrap().id;
+        let started = crate::support::wait_for_event(&process, parent, |event| {
+            event.name() == "child-started"
+        })
+        .await;
         let trackway_domain::Event::ChildStarted { child, .. } = started.event else { panic!() };
-        settled(&process, child).await;
+        wait_until_idle(&process, child).await;
         answer(&process, child, "a", "yes").await.unwrap();
-        assert_eq!(ended(&process, parent).await.output, json!("1: yes"));
+        assert_eq!(wait_until_ended(&process, parent).await.output, json!("1: yes"));
     });
 }

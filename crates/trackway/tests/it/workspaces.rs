@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use trackway::{
     Ctx, Server, Stop, Workflow, WorkspaceError,
-    api::{Runs, StartRequest, What},
+    api::{RunUpdateKind, RunsService, StartRequest},
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -48,19 +48,19 @@ impl Workflow for Delegates {
 const CLERK: &str = "---\ndescription: Orders.\nworkflows: [order]\n---\nYou order.\n";
 
 /// The artifacts of a run by id, and its output.
-async fn done(runs: &Runs, workflow: &str, input: Value) -> (Vec<(String, String)>, Value) {
+async fn done(runs: &RunsService, workflow: &str, input: Value) -> (Vec<(String, String)>, Value) {
     let start = StartRequest { workflow: workflow.into(), input, session_id: None };
     let run = runs.start(start).await.unwrap().summary.id;
     let mut updates = runs.updates(run, 0).await.unwrap();
     let (mut artifacts, mut end) = (Vec::new(), Value::Null);
     while let Some(update) = updates.next().await.unwrap() {
         match update.what {
-            What::Artifact { artifact, .. } => {
+            RunUpdateKind::Artifact { artifact, .. } => {
                 let parts = serde_json::to_string(&artifact.parts).unwrap();
                 artifacts.push((artifact.artifact_id, parts));
             }
-            What::Status { output, .. } => end = output,
-            What::Task { .. } => {}
+            RunUpdateKind::Status { output, .. } => end = output,
+            RunUpdateKind::Task { .. } => {}
         }
     }
     (artifacts, end)
@@ -74,8 +74,8 @@ async fn an_agent_of_a_folder_dispatches_a_workflow_of_the_program() {
     fs::write(folder.path().join("agents/clerk.md"), CLERK).unwrap();
     let server = Server::new().workflow(Order1).workflow(Delegates);
     let server = server.data(folder.path().join("data")).workspace(folder.path()).unwrap();
-    let (runtime, held) = server.engine().await.unwrap();
-    let runs = Runs::local(runtime);
+    let (runtime, held) = server.start_engine().await.unwrap();
+    let runs = RunsService::local(runtime);
     let (artifacts, _) = done(&runs, "clerk", json!("/run order item=tea")).await;
     let result = artifacts.iter().find(|(id, _)| id == "tool-result-dispatch_workflow_order");
     assert!(result.is_some_and(|(_, parts)| parts.contains("ordered tea")), "{artifacts:?}");

@@ -1,11 +1,11 @@
 //! Limits of a few lines of code, as rows of the page.
 
-use super::{limits, render};
+use super::{collect_limits, render_limits};
 
 fn rows(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<_> =
         files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-    let page = render(&limits(&files).unwrap()).unwrap();
+    let page = render_limits(&collect_limits(&files).unwrap()).unwrap();
     page.lines().filter(|line| line.starts_with("| ")).skip(2).map(str::to_owned).collect()
 }
 
@@ -16,7 +16,7 @@ fn value(declaration: &str) -> String {
 }
 
 fn mistake(text: &str) -> String {
-    limits(&[("a.rs".to_owned(), text.to_owned())]).unwrap_err().to_string()
+    collect_limits(&[("a.rs".to_owned(), text.to_owned())]).unwrap_err().to_string()
 }
 
 #[test]

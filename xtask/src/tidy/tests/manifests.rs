@@ -1,7 +1,7 @@
 //! Rules for crates: edges, lints, versions, features, READMEs, doors.
 
 use super::super::edges::{self, ALLOWED};
-use super::super::{crates, supply};
+use super::super::{crates, dependencies};
 use super::check;
 
 const DOMAIN: &str = "crates/trackway-domain/Cargo.toml";
@@ -24,7 +24,7 @@ fn the_table_of_edges_points_upwards_in_itself() {
 
 #[test]
 fn an_edge_outside_the_table_is_found() {
-    let rule = edges::run_downward;
+    let rule = edges::edges_run_downward;
     let down = manifest("trackway-engine", "[dependencies]\ntrackway-domain.workspace = true\n");
     check(rule, &[(ENGINE, &down)], &[]);
     let up = manifest("trackway-domain", "[dependencies]\ntrackway-engine.workspace = true\n");
@@ -39,7 +39,7 @@ fn an_edge_outside_the_table_is_found() {
 
 #[test]
 fn only_tests_use_the_testkit() {
-    let rule = edges::run_downward;
+    let rule = edges::edges_run_downward;
     let dev =
         manifest("trackway-engine", "[dev-dependencies]\ntrackway-testkit.workspace = true\n");
     check(rule, &[(ENGINE, &dev)], &[]);
@@ -51,7 +51,7 @@ fn only_tests_use_the_testkit() {
 fn a_new_crate_must_enter_the_table() {
     let new = manifest("trackway-new", "");
     let path = "crates/trackway-new/Cargo.toml";
-    check(edges::run_downward, &[(path, &new)], &["crates/trackway-new/Cargo.toml:1"]);
+    check(edges::edges_run_downward, &[(path, &new)], &["crates/trackway-new/Cargo.toml:1"]);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn an_example_knows_only_the_library() {
     let text = "[dependencies]\ntrackway.workspace = true\ntrackway-runtime.workspace = true\n";
     let path = "examples/embed/Cargo.toml";
     let text = manifest("embed", text);
-    check(edges::run_downward, &[(path, &text)], &["examples/embed/Cargo.toml:5"]);
+    check(edges::edges_run_downward, &[(path, &text)], &["examples/embed/Cargo.toml:5"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn heavy_crates_stay_out_of_the_core() {
 
 #[test]
 fn a_crate_readme_has_both_lists() {
-    let rule = crates::have_readme;
+    let rule = crates::crates_have_readme;
     let crate_file = (DOMAIN, "[package]\n");
     let path = "crates/trackway-domain/README.md";
     check(rule, &[crate_file, (path, "Belongs here: a. Belongs elsewhere: b.")], &[]);
@@ -85,7 +85,7 @@ fn a_crate_readme_has_both_lists() {
 
 #[test]
 fn lints_are_inherited() {
-    let rule = crates::inherit_lints;
+    let rule = crates::crates_inherit_lints;
     check(rule, &[(DOMAIN, "[lints]\nworkspace = true\n")], &[]);
     check(rule, &[(DOMAIN, "lints.workspace = true\n")], &[]);
     check(
@@ -98,7 +98,7 @@ fn lints_are_inherited() {
 
 #[test]
 fn features_are_found() {
-    let rule = crates::have_no_features;
+    let rule = crates::crates_have_no_features;
     check(rule, &[(DOMAIN, "[dependencies]\nuuid = { workspace = true, features = [] }\n")], &[]);
     check(
         rule,
@@ -109,7 +109,7 @@ fn features_are_found() {
 
 #[test]
 fn versions_come_from_the_workspace() {
-    let rule = crates::inherit_versions;
+    let rule = crates::crates_inherit_versions;
     let inherited = "[dependencies]\na.workspace = true # as others\nb = { workspace = true, features = [\n  \"x\",\n] }\n";
     check(rule, &[(DOMAIN, inherited)], &[]);
     let own = "[dependencies]\na = \"1\"\nb = { version = \"1\" }\nc = { path = \"../c\" }\n";
@@ -121,7 +121,7 @@ fn versions_come_from_the_workspace() {
 
 #[test]
 fn templates_and_foreign_workspaces_are_left_alone() {
-    let rule = crates::inherit_versions;
+    let rule = crates::crates_inherit_versions;
     let own = "[dependencies]\na = \"1\"\n";
     check(rule, &[("crates/trackway-cli/templates/Cargo.toml", own)], &[]);
     check(rule, &[("examples/alone/Cargo.toml", &format!("[workspace]\n{own}"))], &[]);
@@ -141,7 +141,7 @@ fn strict_doors_repeat_those_of_the_root() {
 
 #[test]
 fn a_source_other_than_crates_io_is_found() {
-    let rule = supply::sources_are_crates_io;
+    let rule = dependencies::sources_are_crates_io;
     let crates_io = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
     check(rule, &[("Cargo.lock", crates_io)], &[]);
     let git = format!("{crates_io}source = \"git+https://example.org/x#1\"\n");
@@ -150,7 +150,7 @@ fn a_source_other_than_crates_io_is_found() {
 
 #[test]
 fn a_major_that_is_there_twice_says_why_and_leaves_the_list_when_it_is_gone() {
-    let rule = supply::duplicates_have_a_reason;
+    let rule = dependencies::duplicates_have_a_reason;
     let package = |version: &str| format!("[[package]]\nname = \"a\"\nversion = \"{version}\"\n");
     let lock = package("0.1.9") + &package("0.2.0");
     let skip = "skip = [\n  { crate = \"a@0.1\", reason = \"b\" },\n]\n";
@@ -166,7 +166,7 @@ fn a_major_that_is_there_twice_says_why_and_leaves_the_list_when_it_is_gone() {
 fn a_crate_that_is_kept_out_is_found() {
     let rules = "deny = [\n  { crate = \"slow-sys\", reason = \"b\" },\n]\n";
     let lock = "[[package]]\nname = \"slow-sys\"\nversion = \"1.0.0\"\n";
-    let rule = supply::denied_stay_out;
+    let rule = dependencies::denied_stay_out;
     check(rule, &[("Cargo.lock", lock), ("deny.toml", rules)], &["Cargo.lock:3"]);
     check(rule, &[("Cargo.lock", ""), ("deny.toml", rules)], &[]);
 }

@@ -23,11 +23,11 @@ fn modules_are_named_after_their_folder() {
 fn long_files_are_found_except_tests() {
     let long = "x\n".repeat(501);
     let at_bound = "x\n".repeat(500);
-    check(rust::not_too_long, &[("src/a.rs", &at_bound)], &[]);
-    check(rust::not_too_long, &[("src/a.rs", &long)], &["src/a.rs:501"]);
-    check(rust::not_too_long, &[("src/a/tests.rs", &long)], &[]);
-    check(rust::not_too_long, &[("c/tests/it/main.rs", &long)], &[]);
-    check(rust::not_too_long, &[("src/contests.rs", &long)], &["src/contests.rs:501"]);
+    check(rust::files_are_short, &[("src/a.rs", &at_bound)], &[]);
+    check(rust::files_are_short, &[("src/a.rs", &long)], &["src/a.rs:501"]);
+    check(rust::files_are_short, &[("src/a/tests.rs", &long)], &[]);
+    check(rust::files_are_short, &[("c/tests/it/main.rs", &long)], &[]);
+    check(rust::files_are_short, &[("src/contests.rs", &long)], &["src/contests.rs:501"]);
 }
 
 #[test]

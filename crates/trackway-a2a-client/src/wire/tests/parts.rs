@@ -1,19 +1,19 @@
 //! Parts: the form in each generation, and that a round trip loses nothing.
 
 use serde_json::{Value, json};
-use trackway_a2a_wire::{Dialect, PartV1};
+use trackway_a2a_wire::{JsonDialect, ReceivedPartV1};
 use trackway_domain::{Artifact, ArtifactId, File, FileSource, Object, Part};
 
-use super::super::{shapes::Reading, v03::PartV03};
+use super::super::{received::ReceivedPart, v03::ReceivedPartV03};
 
-fn there(dialect: Dialect, part: &Part) -> Value {
+fn there(dialect: JsonDialect, part: &Part) -> Value {
     let artifact = Artifact::new(ArtifactId::new("a").unwrap(), vec![part.clone()]);
-    let written = trackway_a2a_wire::Artifact { artifact: &artifact, dialect };
+    let written = trackway_a2a_wire::WireArtifact { artifact: &artifact, dialect };
     serde_json::to_value(written).unwrap()["parts"][0].take()
 }
 
-fn back<P: Reading>(json: Value) -> Option<Part> {
-    serde_json::from_value::<P>(json).ok()?.read().ok()
+fn back<P: ReceivedPart>(json: Value) -> Option<Part> {
+    serde_json::from_value::<P>(json).ok()?.into_part().ok()
 }
 
 fn file(source: FileSource) -> Part {
@@ -31,7 +31,7 @@ fn every_part_is_written_as_its_generation_says_and_comes_back_as_it_was() {
         (Part::text("hi"), json!({"kind": "text", "text": "hi"}), json!({"text": "hi"})),
         (Part::text(""), json!({"kind": "text", "text": ""}), json!({"text": ""})),
         (
-            Part::text("hi").with("schema", json!({})),
+            Part::text("hi").with_metadata("schema", json!({})),
             json!({"kind": "text", "text": "hi", "metadata": {"schema": {}}}),
             json!({"text": "hi", "metadata": {"schema": {}}}),
         ),
@@ -57,30 +57,33 @@ fn every_part_is_written_as_its_generation_says_and_comes_back_as_it_was() {
             json!({"raw": "aGk=", "filename": "a.txt", "mediaType": "text/plain"}),
         ),
         (
-            file(FileSource::Uri("https://x/a".to_owned())).with("k", 1),
+            file(FileSource::Uri("https://x/a".to_owned())).with_metadata("k", 1),
             json!({"kind": "file", "metadata": {"k": 1},
                 "file": {"name": "a.txt", "mimeType": "text/plain", "uri": "https://x/a"}}),
             json!({"url": "https://x/a", "filename": "a.txt", "mediaType": "text/plain", "metadata": {"k": 1}}),
         ),
     ] {
-        assert_eq!(there(Dialect::V03, &part), old);
-        assert_eq!(there(Dialect::V1, &part), new);
-        assert_eq!(back::<PartV03>(old), Some(part.clone()));
-        assert_eq!(back::<PartV1>(new), Some(part));
+        assert_eq!(there(JsonDialect::V03, &part), old);
+        assert_eq!(there(JsonDialect::V1, &part), new);
+        assert_eq!(back::<ReceivedPartV03>(old), Some(part.clone()));
+        assert_eq!(back::<ReceivedPartV1>(new), Some(part));
     }
 }
 
 #[test]
 fn what_others_write_is_understood() {
-    let markdown =
-        back::<PartV1>(json!({"text": "*", "mediaType": "text/markdown", "filename": "a.md"}));
-    let expected = Part::text("*").with("mimeType", "text/markdown").with("filename", "a.md");
+    let markdown = back::<ReceivedPartV1>(
+        json!({"text": "*", "mediaType": "text/markdown", "filename": "a.md"}),
+    );
+    let expected = Part::text("*")
+        .with_metadata("mimeType", "text/markdown")
+        .with_metadata("filename", "a.md");
     assert_eq!(markdown, Some(expected));
     let padded = json!({"text": "x", "mediaType": "", "filename": "", "metadata": null});
-    assert_eq!(back::<PartV1>(padded), Some(Part::text("x")));
+    assert_eq!(back::<ReceivedPartV1>(padded), Some(Part::text("x")));
     // A mark without the wrapper is left unchanged.
     let marked = json!({"kind": "data", "data": {"v": 1}, "metadata": {"data_part_compat": true}});
-    assert_eq!(back::<PartV03>(marked).unwrap().as_data(), Some(&json!({"v": 1})));
+    assert_eq!(back::<ReceivedPartV03>(marked).unwrap().as_data(), Some(&json!({"v": 1})));
 }
 
 #[test]
@@ -93,11 +96,11 @@ fn a_part_without_its_content_is_refused() {
         json!({"kind": "video", "text": "x"}),
         json!({"text": "x"}),
     ] {
-        assert_eq!(back::<PartV03>(json.clone()), None, "{json}");
+        assert_eq!(back::<ReceivedPartV03>(json.clone()), None, "{json}");
     }
     for json in
         [json!({}), json!({"metadata": {}}), json!({"text": "x", "url": "y"}), json!({"raw": 1})]
     {
-        assert_eq!(back::<PartV1>(json.clone()), None, "{json}");
+        assert_eq!(back::<ReceivedPartV1>(json.clone()), None, "{json}");
     }
 }

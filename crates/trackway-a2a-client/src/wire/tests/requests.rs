@@ -6,9 +6,10 @@ use trackway_domain::{MessageId, Object, Part, Timestamp};
 use super::super::*;
 use crate::{PushAuthentication, PushConfig, TaskState};
 
-fn envelope() -> Envelope {
+fn envelope() -> AddressedMessage {
     let id = MessageId::new("m-1").unwrap();
-    let mut envelope = Envelope::user(id, vec![Part::text("hi")]).to_task("t-1").in_context("c-1");
+    let mut envelope =
+        AddressedMessage::from_user(id, vec![Part::text("hi")]).to_task("t-1").in_context("c-1");
     envelope.message.references = vec!["t-0".to_owned()];
     envelope.message.extensions = vec!["urn:x".to_owned()];
     envelope.message.metadata.insert("k".to_owned(), 1.into());
@@ -32,7 +33,7 @@ fn a_send_is_written_as_its_generation_says() {
     let mut metadata = Object::new();
     metadata.insert("r".to_owned(), 2.into());
     let options = SendOptions {
-        wait: Wait::No,
+        wait: SendWait::ReturnImmediately,
         history: Some(3),
         accepted_modes: vec!["text/plain".to_owned()],
         push: Some(config()),
@@ -48,7 +49,7 @@ fn a_send_is_written_as_its_generation_says() {
                 "authentication": {"schemes": ["Bearer"], "credentials": "hidden"}}},
         "metadata": {"r": 2},
     });
-    assert_eq!(sent(Generation::V03, Some(Wait::No)), old);
+    assert_eq!(sent(ProtocolVersion::V03, Some(SendWait::ReturnImmediately)), old);
     let new = json!({
         "message": {"messageId": "m-1", "role": "ROLE_USER", "taskId": "t-1", "contextId": "c-1",
             "parts": [{"text": "hi"}], "metadata": {"k": 1},
@@ -58,27 +59,27 @@ fn a_send_is_written_as_its_generation_says() {
                 "authentication": {"scheme": "Bearer", "credentials": "hidden"}}},
         "metadata": {"r": 2},
     });
-    assert_eq!(sent(Generation::V1, Some(Wait::No)), new);
+    assert_eq!(sent(ProtocolVersion::V1, Some(SendWait::ReturnImmediately)), new);
     let plain = |generation, wait| {
         json!(send_params(generation, &envelope(), &SendOptions::default(), wait))["configuration"]
             .take()
     };
-    assert_eq!(plain(Generation::V03, Some(Wait::Rest)), json!({"blocking": true}));
-    assert_eq!(plain(Generation::V1, Some(Wait::Rest)), Value::Null);
-    assert_eq!(plain(Generation::V03, None), Value::Null, "streams do not wait");
-    for (generation, json) in [(Generation::V03, old), (Generation::V1, new)] {
+    assert_eq!(plain(ProtocolVersion::V03, Some(SendWait::UntilIdle)), json!({"blocking": true}));
+    assert_eq!(plain(ProtocolVersion::V1, Some(SendWait::UntilIdle)), Value::Null);
+    assert_eq!(plain(ProtocolVersion::V03, None), Value::Null, "streams do not wait");
+    for (generation, json) in [(ProtocolVersion::V03, old), (ProtocolVersion::V1, new)] {
         let mut item = json["message"].clone();
-        if generation == Generation::V1 {
+        if generation == ProtocolVersion::V1 {
             item = json!({ "message": item });
         }
-        let back = update(generation, &item.to_string()).unwrap();
+        let back = parse_update(generation, &item.to_string()).unwrap();
         assert_eq!(back, Update::Message(envelope()), "and it comes back as it was");
     }
 }
 
 #[test]
 fn lists_ask_for_what_was_asked_for() {
-    let query = ListQuery {
+    let query = TaskQuery {
         context: Some("c".to_owned()),
         state: Some(TaskState::AuthRequired),
         after: Some(Timestamp(1_000)),
@@ -91,31 +92,32 @@ fn lists_ask_for_what_was_asked_for() {
         "statusTimestampAfter": "1970-01-01T00:00:01.000Z", "pageToken": "p", "historyLength": 0,
         "includeArtifacts": true});
     assert_eq!(json!(list_params(&query)), expected);
-    assert_eq!(json!(list_params(&ListQuery::default())), json!({}));
+    assert_eq!(json!(list_params(&TaskQuery::default())), json!({}));
     assert_eq!(json!(get_params("t", Some(0))), json!({"id": "t", "historyLength": 0}));
 }
 
 #[test]
 fn push_configurations_come_back_as_they_were_sent() {
-    let (old, new) = (Generation::V03, Generation::V1);
+    let (old, new) = (ProtocolVersion::V03, ProtocolVersion::V1);
     let set = |generation| json!(push_set_params(generation, "t", &config()));
     assert_eq!(set(old)["taskId"], "t");
     assert_eq!(set(old)["pushNotificationConfig"]["url"], "https://me/hook");
     assert_eq!((&set(new)["taskId"], &set(new)["id"]), (&json!("t"), &json!("p-1")));
     for generation in [old, new] {
-        let back = push_config(generation, &set(generation).to_string()).unwrap();
+        let back = parse_push_config(generation, &set(generation).to_string()).unwrap();
         assert_eq!(back, config());
     }
     assert_eq!(json!(push_id_params(old, "t", None)), json!({"id": "t"}));
     let named = json!({"id": "t", "pushNotificationConfigId": "p"});
     assert_eq!(json!(push_id_params(old, "t", Some("p"))), named);
     assert_eq!(json!(push_id_params(new, "t", Some("p"))), json!({"taskId": "t", "id": "p"}));
-    let list = push_page(old, &json!([set(old), set(old)]).to_string()).unwrap();
+    let list = parse_push_page(old, &json!([set(old), set(old)]).to_string()).unwrap();
     assert_eq!((list.0.len(), list.1), (2, None));
-    let list = push_page(new, &json!({"configs": [set(new)], "nextPageToken": "n"}).to_string());
+    let list =
+        parse_push_page(new, &json!({"configs": [set(new)], "nextPageToken": "n"}).to_string());
     let (configs, next) = list.unwrap();
     assert_eq!((&configs[0], next.as_deref()), (&config(), Some("n")));
-    assert_eq!(push_page(new, "{}").unwrap(), (Vec::new(), None));
+    assert_eq!(parse_push_page(new, "{}").unwrap(), (Vec::new(), None));
     let shown = format!("{:?}", config());
     assert!(!shown.contains("secret") && !shown.contains("hidden"), "{shown}");
 }

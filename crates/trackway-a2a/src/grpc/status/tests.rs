@@ -1,13 +1,13 @@
 //! Codes and details.
 
 use serde_json::json;
-use trackway_domain::Problem;
+use trackway_domain::ValidationError;
 
 use super::*;
-use crate::fault::Kind;
+use crate::error::ErrorKind;
 
-fn read(fault: &Fault) -> (tonic::Code, ErrorInfo, Vec<FieldViolation>) {
-    let status = status(fault);
+fn read(fault: &A2aError) -> (tonic::Code, ErrorInfo, Vec<FieldViolation>) {
+    let status = to_grpc_status(fault);
     let rpc = RpcStatus::decode(status.details()).unwrap();
     assert_eq!(rpc.code, i32::from(status.code()));
     assert_eq!(rpc.message, status.message());
@@ -26,21 +26,26 @@ fn read(fault: &Fault) -> (tonic::Code, ErrorInfo, Vec<FieldViolation>) {
 #[test]
 fn every_kind_has_its_code_and_its_reason() {
     for (kind, code, reason, domain) in [
-        (Kind::TaskNotFound, tonic::Code::NotFound, "TASK_NOT_FOUND", DOMAIN),
-        (Kind::TaskNotCancelable, tonic::Code::FailedPrecondition, "TASK_NOT_CANCELABLE", DOMAIN),
+        (ErrorKind::TaskNotFound, tonic::Code::NotFound, "TASK_NOT_FOUND", DOMAIN),
         (
-            Kind::VersionNotSupported,
+            ErrorKind::TaskNotCancelable,
+            tonic::Code::FailedPrecondition,
+            "TASK_NOT_CANCELABLE",
+            DOMAIN,
+        ),
+        (
+            ErrorKind::VersionNotSupported,
             tonic::Code::FailedPrecondition,
             "VERSION_NOT_SUPPORTED",
             DOMAIN,
         ),
-        (Kind::InvalidParams, tonic::Code::InvalidArgument, "INVALID_REQUEST", OUR_DOMAIN),
-        (Kind::Unauthenticated, tonic::Code::Unauthenticated, "INVALID_REQUEST", OUR_DOMAIN),
-        (Kind::Forbidden, tonic::Code::PermissionDenied, "INVALID_REQUEST", OUR_DOMAIN),
-        (Kind::TooLarge, tonic::Code::ResourceExhausted, "INVALID_REQUEST", OUR_DOMAIN),
-        (Kind::Internal, tonic::Code::Internal, "INVALID_REQUEST", OUR_DOMAIN),
+        (ErrorKind::InvalidParams, tonic::Code::InvalidArgument, "INVALID_REQUEST", OUR_DOMAIN),
+        (ErrorKind::Unauthenticated, tonic::Code::Unauthenticated, "INVALID_REQUEST", OUR_DOMAIN),
+        (ErrorKind::Forbidden, tonic::Code::PermissionDenied, "INVALID_REQUEST", OUR_DOMAIN),
+        (ErrorKind::TooLarge, tonic::Code::ResourceExhausted, "INVALID_REQUEST", OUR_DOMAIN),
+        (ErrorKind::Internal, tonic::Code::Internal, "INVALID_REQUEST", OUR_DOMAIN),
     ] {
-        let fault = Fault::new(kind, Code::InvalidRequest, "no", "do it right");
+        let fault = A2aError::new(kind, Code::InvalidRequest, "no", "do it right");
         let (seen, info, violations) = read(&fault);
         assert_eq!(seen, code, "{kind:?}");
         assert_eq!((info.reason.as_str(), info.domain.as_str()), (reason, domain), "{kind:?}");
@@ -48,19 +53,19 @@ fn every_kind_has_its_code_and_its_reason() {
         assert_eq!(info.metadata["next"], "do it right");
         assert_eq!(violations, []);
     }
-    let stopping = Fault::new(Kind::Internal, Code::Stopping, "no", "later");
+    let stopping = A2aError::new(ErrorKind::Internal, Code::Stopping, "no", "later");
     assert_eq!(read(&stopping).0, tonic::Code::Unavailable);
 }
 
 /// Proves X5.
 #[test]
 fn fields_are_named_and_details_fit_into_trailers() {
-    let fault = Fault::param("/params/message/parts/0/url", "it is empty", "send it");
+    let fault = A2aError::invalid_param("/params/message/parts/0/url", "it is empty", "send it");
     let (_, _, violations) = read(&fault);
     assert_eq!(violations[0].field, "message.parts.0.url");
     assert_eq!(violations[0].description, "it is empty");
 
-    let problem = |index| Problem {
+    let problem = |index| ValidationError {
         path: format!("/{index}"),
         code: "type".to_owned(),
         message: "long ".repeat(1_000),
@@ -68,9 +73,9 @@ fn fields_are_named_and_details_fit_into_trailers() {
         got: None,
         hint: None,
     };
-    let fault = Fault::input((0..1_000).map(problem).collect(), json!({}));
+    let fault = A2aError::invalid_input((0..1_000).map(problem).collect(), json!({}));
     let (_, info, violations) = read(&fault);
     assert_eq!(info.metadata["code"], "invalid-input");
     assert_eq!(violations[0].field, "0");
-    assert!(status(&fault).details().len() < 2 * DETAILS_BYTES_MAX);
+    assert!(to_grpc_status(&fault).details().len() < 2 * DETAILS_BYTES_MAX);
 }

@@ -1,18 +1,18 @@
 //! The card.
 
 use crate::{
-    card::{Binding, Card, Interface, SCHEME, SCHEME_DESCRIPTION},
-    grpc::{pb::v03 as pb, shared, value},
-    version::Generation,
+    card::{AgentCard, AgentInterface, BEARER_SCHEME, BEARER_SCHEME_DESCRIPTION, Binding},
+    grpc::{encoding_macros, pb::v03 as pb, protobuf_value},
+    protocol_version::ProtocolVersion,
     wire::v03::PROTOCOL_VERSION,
 };
 
-shared::card_encoding! {}
+encoding_macros::card_encoding! {}
 
 /// Contains only addresses that serve 0.3; one of JSON-RPC is always among them.
-pub(super) fn encode_card(card: &Card<'_>) -> pb::AgentCard {
-    let info = card.info;
-    let spoken = || card.interfaces.iter().filter(|known| known.generation == Generation::V03);
+pub(super) fn encode_card(card: &AgentCard<'_>) -> pb::AgentCard {
+    let info = card.program_info;
+    let spoken = || card.interfaces.iter().filter(|known| known.generation == ProtocolVersion::V03);
     let preferred = spoken().find(|known| known.binding == Binding::JsonRpc);
     let mut written = pb::AgentCard {
         name: info.name.clone(),
@@ -21,26 +21,28 @@ pub(super) fn encode_card(card: &Card<'_>) -> pb::AgentCard {
         version: info.version.clone(),
         capabilities: Some(pb::AgentCapabilities {
             streaming: true,
-            push_notifications: card.push,
+            push_notifications: card.has_push_notifications,
             extensions: encode_extensions(card),
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
         skills: encode_skills(card),
-        supports_authenticated_extended_card: card.extended,
+        supports_authenticated_extended_card: card.has_extended_card,
         preferred_transport: Binding::JsonRpc.as_str().to_owned(),
         additional_interfaces: spoken().map(encode_interface).collect(),
         protocol_version: PROTOCOL_VERSION.to_owned(),
         ..Default::default()
     };
-    if card.secured {
-        written.security_schemes.insert(SCHEME.to_owned(), encode_bearer_scheme());
+    if card.requires_key {
+        written.security_schemes.insert(BEARER_SCHEME.to_owned(), encode_bearer_scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
-        written.security.push(pb::Security { schemes: [(SCHEME.to_owned(), scopes)].into() });
+        written
+            .security
+            .push(pb::Security { schemes: [(BEARER_SCHEME.to_owned(), scopes)].into() });
     }
     written
 }
 
-fn encode_interface(known: &Interface) -> pb::AgentInterface {
+fn encode_interface(known: &AgentInterface) -> pb::AgentInterface {
     pb::AgentInterface { url: known.url.clone(), transport: known.binding.as_str().to_owned() }
 }

@@ -1,18 +1,19 @@
 //! Encodes messages, tasks and stream items.
 
 use serde_json::Value;
-use trackway_a2a_wire::{DATA_PART_COMPAT, with_references};
+use trackway_a2a_wire::{DATA_PART_COMPAT, metadata_with_references};
 use trackway_domain::{Content, FileSource, Message, Object, Part, Role, RunId};
 
 use crate::{
     grpc::{
+        encoding_macros,
         pb::v03::{self as pb, file_part::File as Source, part::Part as Written},
-        shared, value,
+        protobuf_value,
     },
-    ops::{Place, Said},
+    operations::{DirectReply, TaskRef},
 };
 
-shared::task_encoding! { message: Msg, status: update, canceled: Cancelled, last: r#final }
+encoding_macros::task_encoding! { message: Msg, status: update, canceled: Cancelled, last: r#final }
 
 fn encode_message_with_ids(
     message: &Message,
@@ -25,7 +26,7 @@ fn encode_message_with_ids(
         task_id: task.map(|run| run.to_string()).unwrap_or_default(),
         role: encode_role(message.role).into(),
         content: message.parts.iter().map(encode_part).collect(),
-        metadata: value::metadata(&with_references(message)),
+        metadata: protobuf_value::encode_metadata(&metadata_with_references(message)),
         extensions: message.extensions.clone(),
     }
 }
@@ -42,7 +43,9 @@ fn encode_part(part: &Part) -> pb::Part {
         }
         Content::File(file) => {
             let source = match &file.source {
-                FileSource::Base64(text) => Source::FileWithBytes(value::bytes(text)),
+                FileSource::Base64(text) => {
+                    Source::FileWithBytes(protobuf_value::decode_base64(text))
+                }
                 FileSource::Uri(uri) => Source::FileWithUri(uri.clone()),
             };
             Written::File(pb::FilePart {
@@ -52,9 +55,9 @@ fn encode_part(part: &Part) -> pb::Part {
             })
         }
     };
-    pb::Part { part: Some(written), metadata: value::metadata(&metadata) }
+    pb::Part { part: Some(written), metadata: protobuf_value::encode_metadata(&metadata) }
 }
 
 fn encode_data(fields: &Object) -> Written {
-    Written::Data(pb::DataPart { data: Some(value::structure(fields)) })
+    Written::Data(pb::DataPart { data: Some(protobuf_value::encode_struct(fields)) })
 }

@@ -5,12 +5,12 @@ use trackway_domain::{Content as Known, RunId};
 
 use super::*;
 use crate::{
-    fault::Detail,
+    error::ErrorDetail,
     grpc::{
         pb::v03::{file_part::File, part::Part},
-        value,
+        protobuf_value,
     },
-    ops::Place,
+    operations::TaskRef,
 };
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
@@ -21,7 +21,7 @@ fn message(content: Vec<pb::Part>) -> pb::Message {
         context_id: "c-1".into(),
         role: pb::Role::User.into(),
         content,
-        metadata: value::metadata(json!({"n": 1}).as_object().unwrap()),
+        metadata: protobuf_value::encode_metadata(json!({"n": 1}).as_object().unwrap()),
         extensions: vec!["urn:x".into()],
         ..Default::default()
     }
@@ -32,7 +32,9 @@ fn part(part: Part) -> pb::Part {
 }
 
 fn data(json: &serde_json::Value) -> Part {
-    Part::Data(pb::DataPart { data: Some(value::structure(json.as_object().unwrap())) })
+    Part::Data(pb::DataPart {
+        data: Some(protobuf_value::encode_struct(json.as_object().unwrap())),
+    })
 }
 
 fn file(file: Option<File>) -> pb::Part {
@@ -40,18 +42,19 @@ fn file(file: Option<File>) -> pb::Part {
     part(Part::File(pb::FilePart { file, mime_type, name }))
 }
 
-fn path(refused: Result<impl std::fmt::Debug, Fault>) -> String {
+fn path(refused: Result<impl std::fmt::Debug, A2aError>) -> String {
     let fault = refused.unwrap_err();
     match *fault.detail {
-        Detail::Advice(advice) => advice.path.unwrap_or_default(),
-        Detail::Input { .. } => panic!("not about the input"),
+        ErrorDetail::Advice(advice) => advice.path.unwrap_or_default(),
+        ErrorDetail::Input { .. } => panic!("not about the input"),
     }
 }
 
 /// Proves X5.
 #[test]
-fn messages_come_back_as_they_were() {
-    let marked = value::metadata(json!({"data_part_compat": true}).as_object().unwrap());
+fn messages_round_trip() {
+    let marked =
+        protobuf_value::encode_metadata(json!({"data_part_compat": true}).as_object().unwrap());
     let sent = message(vec![
         part(Part::Text("hi".into())),
         part(data(&json!({"a": [1, 2.5, null]}))),
@@ -61,23 +64,23 @@ fn messages_come_back_as_they_were() {
     ]);
     let incoming = decode_message(sent.clone()).unwrap();
     assert_eq!(incoming.message.parts[2].content, Known::Data(json!([1, 2])));
-    let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
+    let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
     let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
 
 /// Proves D5: these messages have no field for the tasks that they refer to, so metadata has it.
 #[test]
-fn tasks_that_a_message_refers_to_are_metadata() {
+fn referenced_tasks_are_metadata() {
     let with = |metadata: serde_json::Value| pb::Message {
-        metadata: value::metadata(metadata.as_object().unwrap()),
+        metadata: protobuf_value::encode_metadata(metadata.as_object().unwrap()),
         ..message(vec![part(Part::Text("yes".into()))])
     };
     let sent = with(json!({"n": 1, "referenceTaskIds": ["a", "b"]}));
     let incoming = decode_message(sent.clone()).unwrap();
     assert_eq!(incoming.message.references, ["a", "b"]);
     assert_eq!(incoming.message.metadata, *json!({"n": 1}).as_object().unwrap());
-    let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
+    let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
     let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
     for other in [json!("a"), json!(["a", 1]), json!({"a": 1})] {
@@ -89,7 +92,7 @@ fn tasks_that_a_message_refers_to_are_metadata() {
 
 /// Proves X5.
 #[test]
-fn what_is_missing_or_wrong_is_named() {
+fn missing_and_invalid_fields_are_named() {
     let text = || part(Part::Text("hi".into()));
     let sending = |message| pb::SendMessageRequest { request: Some(message), configuration: None };
     for (sent, expected) in [
@@ -106,17 +109,17 @@ fn what_is_missing_or_wrong_is_named() {
 
 /// Proves X5.
 #[test]
-fn names_say_where_things_stand() {
-    assert_eq!(name::task("tasks/t", "name").unwrap(), "t");
+fn resource_names_are_parsed() {
+    assert_eq!(resource_name::parse_task_name("tasks/t", "name").unwrap(), "t");
     for wrong in ["", "t", "tasks/", "tasks/t/x", "task/t"] {
-        assert_eq!(path(name::task(wrong, "name")), "/params/name", "{wrong}");
+        assert_eq!(path(resource_name::parse_task_name(wrong, "name")), "/params/name", "{wrong}");
     }
-    let named = name::push("tasks/t/pushNotificationConfigs/p").unwrap();
+    let named = resource_name::parse_push_name("tasks/t/pushNotificationConfigs/p").unwrap();
     assert_eq!(named, ("t".to_owned(), "p".to_owned()));
-    assert_eq!(name::push_name("t", "p"), "tasks/t/pushNotificationConfigs/p");
+    assert_eq!(resource_name::format_push_name("t", "p"), "tasks/t/pushNotificationConfigs/p");
     for wrong in ["", "tasks/t", "tasks/t/pushNotificationConfigs/", "t/pushNotificationConfigs/p"]
     {
-        assert_eq!(path(name::push(wrong)), "/params/name", "{wrong}");
+        assert_eq!(path(resource_name::parse_push_name(wrong)), "/params/name", "{wrong}");
     }
 }
 
@@ -139,7 +142,7 @@ fn a_push_belongs_to_its_parent_or_to_the_task_in_its_name() {
         ("tasks/t/pushNotificationConfigs", ""),
         ("", "tasks/t/pushNotificationConfigs/p"),
     ] {
-        let Ok(Call::SetPush { task, push }) =
+        let Ok(AgentCall::SetPush { task, push }) =
             push::parse_set(asked(parent, name), &HeaderMap::new())
         else {
             panic!("{parent} {name}");
@@ -157,9 +160,9 @@ fn not_waiting_is_the_default_and_zero_is_no_history_length() {
         configuration,
     };
     let (_, wait, history) = parse_message_request(sending(None)).unwrap();
-    assert_eq!((wait, history), (Wait::Commit, asked::HISTORY_MESSAGES_MAX));
+    assert_eq!((wait, history), (WaitFor::Commit, request_options::HISTORY_MESSAGES_MAX));
     let blocking =
         pb::SendMessageConfiguration { blocking: true, history_length: 2, ..Default::default() };
     let (_, wait, history) = parse_message_request(sending(Some(blocking))).unwrap();
-    assert_eq!((wait, history), (Wait::Rest, 2));
+    assert_eq!((wait, history), (WaitFor::Idle, 2));
 }

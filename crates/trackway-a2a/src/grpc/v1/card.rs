@@ -1,16 +1,16 @@
 //! The card.
 
 use crate::{
-    card::{Card, Interface, SCHEME, SCHEME_DESCRIPTION},
-    door::Door,
-    grpc::{pb::v1 as pb, shared, value},
+    card::{AgentCard, AgentInterface, BEARER_SCHEME, BEARER_SCHEME_DESCRIPTION},
+    grpc::{encoding_macros, pb::v1 as pb, protobuf_value},
+    server::A2aServer,
     wire::v1,
 };
 
-shared::card_encoding! {}
+encoding_macros::card_encoding! {}
 
-pub(super) fn encode_card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
-    let info = card.info;
+pub(super) fn encode_card(card: &AgentCard<'_>, door: &A2aServer) -> pb::AgentCard {
+    let info = card.program_info;
     let mut written = pb::AgentCard {
         name: info.name.clone(),
         description: info.description.clone(),
@@ -18,9 +18,9 @@ pub(super) fn encode_card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
         version: info.version.clone(),
         capabilities: Some(pb::AgentCapabilities {
             streaming: Some(true),
-            push_notifications: Some(card.push),
+            push_notifications: Some(card.has_push_notifications),
             extensions: encode_extensions(card),
-            extended_agent_card: Some(card.extended),
+            extended_agent_card: Some(card.has_extended_card),
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
@@ -33,26 +33,29 @@ pub(super) fn encode_card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
             .collect(),
         ..Default::default()
     };
-    if card.secured {
-        written.security_schemes.insert(SCHEME.to_owned(), encode_bearer_scheme());
+    if card.requires_key {
+        written.security_schemes.insert(BEARER_SCHEME.to_owned(), encode_bearer_scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
-        let schemes = [(SCHEME.to_owned(), scopes)].into();
+        let schemes = [(BEARER_SCHEME.to_owned(), scopes)].into();
         written.security_requirements.push(pb::SecurityRequirement { schemes });
     }
     written
 }
 
-fn encode_interface(known: &Interface) -> pb::AgentInterface {
+fn encode_interface(known: &AgentInterface) -> pb::AgentInterface {
     pb::AgentInterface {
         url: known.url.clone(),
         protocol_binding: known.binding.as_str().to_owned(),
         tenant: known.tenant.clone().unwrap_or_default(),
-        protocol_version: known.generation.version().to_owned(),
+        protocol_version: known.generation.as_str().to_owned(),
     }
 }
 
 /// Signatures cover the JSON form, for every binding.
-fn encode_signatures(card: &Card<'_>, signer: &crate::Signer) -> Vec<pb::AgentCardSignature> {
+fn encode_signatures(
+    card: &AgentCard<'_>,
+    signer: &crate::CardSigner,
+) -> Vec<pb::AgentCardSignature> {
     let signed = |signature: &serde_json::Value| {
         let text = |name: &str| signature[name].as_str().unwrap_or_default().to_owned();
         pb::AgentCardSignature {
@@ -61,5 +64,5 @@ fn encode_signatures(card: &Card<'_>, signer: &crate::Signer) -> Vec<pb::AgentCa
             header: None,
         }
     };
-    signer.sign(&v1::card(card)).iter().map(signed).collect()
+    signer.sign_card(&v1::render_card(card)).iter().map(signed).collect()
 }

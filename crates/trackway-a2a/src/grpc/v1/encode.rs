@@ -1,25 +1,27 @@
 //! Encodes messages, tasks and stream items.
 
-use trackway_a2a_wire::beside;
+use trackway_a2a_wire::name_and_media_type;
 use trackway_domain::{Content, FileSource, Message, Part, Role, RunId};
 
 use crate::{
     grpc::{
+        encoding_macros,
         pb::v1::{self as pb, part::Content as Written},
-        shared, value,
+        protobuf_value,
     },
-    ops::{Page, Place, Said},
+    operations::{DirectReply, TaskPage, TaskRef},
 };
 
-shared::task_encoding! { message: Message, status: message, canceled: Canceled }
+encoding_macros::task_encoding! { message: Message, status: message, canceled: Canceled }
 
-pub(super) fn encode_page(outcome: &Outcome) -> Option<pb::ListTasksResponse> {
-    let Outcome::Page { page: Page { tasks, next, size, total }, history, artifacts } = outcome
+pub(super) fn encode_page(outcome: &CallOutcome) -> Option<pb::ListTasksResponse> {
+    let CallOutcome::Page { page: TaskPage { tasks, next, size, total }, history, artifacts } =
+        outcome
     else {
         return None;
     };
-    let listed = |snapshot: &Snapshot| {
-        let mut task = encode_task(snapshot, &snapshot.place(), *history);
+    let listed = |snapshot: &TaskSnapshot| {
+        let mut task = encode_task(snapshot, &snapshot.task_ref(), *history);
         if !artifacts {
             task.artifacts.clear();
         }
@@ -52,7 +54,7 @@ fn encode_message_with_ids(
         task_id: task.map(|run| run.to_string()).unwrap_or_default(),
         role: encode_role(message.role).into(),
         parts: message.parts.iter().map(encode_part).collect(),
-        metadata: value::metadata(&message.metadata),
+        metadata: protobuf_value::encode_metadata(&message.metadata),
         extensions: message.extensions.clone(),
         reference_task_ids: message.references.clone(),
     }
@@ -61,16 +63,16 @@ fn encode_message_with_ids(
 fn encode_part(part: &Part) -> pb::Part {
     let (content, name, mime_type) = match &part.content {
         Content::Text(text) => {
-            let (name, mime_type) = beside(&part.metadata);
+            let (name, mime_type) = name_and_media_type(&part.metadata);
             (Written::Text(text.clone()), name, mime_type)
         }
         Content::Data(data) => {
-            let (name, mime_type) = beside(&part.metadata);
-            (Written::Data(value::value(data)), name, mime_type)
+            let (name, mime_type) = name_and_media_type(&part.metadata);
+            (Written::Data(protobuf_value::encode_value(data)), name, mime_type)
         }
         Content::File(file) => {
             let source = match &file.source {
-                FileSource::Base64(text) => Written::Raw(value::bytes(text)),
+                FileSource::Base64(text) => Written::Raw(protobuf_value::decode_base64(text)),
                 FileSource::Uri(uri) => Written::Url(uri.clone()),
             };
             (source, file.name.as_deref(), file.mime_type.as_deref())
@@ -78,7 +80,7 @@ fn encode_part(part: &Part) -> pb::Part {
     };
     pb::Part {
         content: Some(content),
-        metadata: value::metadata(&part.metadata),
+        metadata: protobuf_value::encode_metadata(&part.metadata),
         filename: name.unwrap_or_default().to_owned(),
         media_type: mime_type.unwrap_or_default().to_owned(),
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 use trackway_domain::{RunId, StateName};
 
 use super::*;
-use crate::{fault::Detail, grpc::pb::v1::part::Content, ops::Place};
+use crate::{error::ErrorDetail, grpc::pb::v1::part::Content, operations::TaskRef};
 
 fn message(parts: Vec<pb::Part>) -> pb::Message {
     pb::Message {
@@ -12,7 +12,9 @@ fn message(parts: Vec<pb::Part>) -> pb::Message {
         context_id: "c-1".into(),
         role: pb::Role::User.into(),
         parts,
-        metadata: value::metadata(json!({"n": 1, "deep": [{"x": null}]}).as_object().unwrap()),
+        metadata: protobuf_value::encode_metadata(
+            json!({"n": 1, "deep": [{"x": null}]}).as_object().unwrap(),
+        ),
         extensions: vec!["urn:x".into()],
         reference_task_ids: vec!["other".into()],
         ..Default::default()
@@ -27,33 +29,33 @@ fn sending(message: pb::Message) -> pb::SendMessageRequest {
     pb::SendMessageRequest { message: Some(message), ..Default::default() }
 }
 
-fn path(refused: Result<impl std::fmt::Debug, Fault>) -> String {
+fn path(refused: Result<impl std::fmt::Debug, A2aError>) -> String {
     let fault = refused.unwrap_err();
     match *fault.detail {
-        Detail::Advice(advice) => advice.path.unwrap_or_default(),
-        Detail::Input { .. } => panic!("not about the input"),
+        ErrorDetail::Advice(advice) => advice.path.unwrap_or_default(),
+        ErrorDetail::Input { .. } => panic!("not about the input"),
     }
 }
 
 /// Proves X5.
 #[test]
-fn messages_come_back_as_they_were() {
+fn messages_round_trip() {
     let file = |content| pb::Part {
         filename: "a.bin".into(),
         media_type: "application/octet-stream".into(),
-        metadata: value::metadata(json!({"k": true}).as_object().unwrap()),
+        metadata: protobuf_value::encode_metadata(json!({"k": true}).as_object().unwrap()),
         ..part(content)
     };
     let sent = message(vec![
         part(Content::Text("hi".into())),
-        part(Content::Data(value::value(&json!({"a": [1, 2.5, "x"]})))),
-        part(Content::Data(value::value(&json!(null)))),
+        part(Content::Data(protobuf_value::encode_value(&json!({"a": [1, 2.5, "x"]})))),
+        part(Content::Data(protobuf_value::encode_value(&json!(null)))),
         file(Content::Raw(vec![0, 1, 255])),
         file(Content::Raw(vec![])),
         file(Content::Url("https://example.com/a".into())),
     ]);
     let incoming = decode_message(sent.clone()).unwrap();
-    let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
+    let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
     let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
@@ -70,7 +72,7 @@ fn a_text_keeps_its_name_and_type() {
     };
     let incoming = decode_message(message(vec![named])).unwrap();
     assert_eq!(incoming.message.parts[0].metadata["mimeType"], "text/markdown");
-    let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
+    let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
     let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written.parts[0].filename, "a.md");
     assert_eq!(written.parts[0].media_type, "text/markdown");
@@ -78,7 +80,7 @@ fn a_text_keeps_its_name_and_type() {
 
 /// Proves X5.
 #[test]
-fn what_is_missing_or_wrong_is_named() {
+fn missing_and_invalid_fields_are_named() {
     let text = || part(Content::Text("hi".into()));
     let wrong_number =
         prost_types::Value { kind: Some(prost_types::value::Kind::NumberValue(f64::NAN)) };
@@ -130,15 +132,15 @@ fn what_is_missing_or_wrong_is_named() {
 #[test]
 fn waiting_is_the_default() {
     let text = || sending(message(vec![part(Content::Text("hi".into()))]));
-    assert_eq!(parse_message_request(text()).unwrap().1, Wait::Rest);
+    assert_eq!(parse_message_request(text()).unwrap().1, WaitFor::Idle);
     let configuration =
         Some(pb::SendMessageConfiguration { return_immediately: true, ..Default::default() });
     let at_once = pb::SendMessageRequest { configuration, ..text() };
-    assert_eq!(parse_message_request(at_once).unwrap().1, Wait::Commit);
+    assert_eq!(parse_message_request(at_once).unwrap().1, WaitFor::Commit);
 }
 
 #[test]
-fn states_have_their_numbers() {
+fn state_numbers_match_the_protocol() {
     assert_eq!(decode_state_filter(0), Ok(None));
     assert_eq!(decode_state_filter(5), Ok(Some(StateName::Canceled)));
     assert_eq!(decode_state_filter(6), Ok(Some(StateName::InputRequired)));

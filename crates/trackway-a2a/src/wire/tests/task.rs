@@ -1,30 +1,34 @@
 //! Complete Tasks: alone, as the answer to a send, and on a page.
 
 use serde_json::{Value, json};
-use trackway_a2a_wire::{Artifact, Dialect};
+use trackway_a2a_wire::{JsonDialect, WireArtifact};
 use trackway_domain::{
-    self as domain, ArtifactId, Event, Evidence, Part, Problem, Role, SessionId, StateName,
+    self as domain, ArtifactId, Event, Part, ReplayMismatch, Role, SessionId, StateName,
+    ValidationError,
 };
-use trackway_engine::ResumeMark;
+use trackway_engine::ResumeRank;
 
 use super::{DIALECTS, message, part};
 use crate::{
-    ops::{self, Outcome, Page, Reply, Said, Snapshot},
+    operations::{self, CallOutcome, DirectReply, SendReply, TaskPage, TaskSnapshot},
     wire::{
-        Answer,
-        samples::{self, QUESTION, RUN, asked, form, id, looking, resumed, snapshot},
+        ResponseBody,
+        samples::{
+            self, QUESTION, RUN, artifact_event, message_id, question_event, resumed_event,
+            snapshot, status_event,
+        },
     },
 };
 
 const USER: (&str, &str) = ("user", "ROLE_USER");
 const AGENT: (&str, &str) = ("agent", "ROLE_AGENT");
 
-fn encode(outcome: &Outcome, dialect: Dialect) -> Value {
-    serde_json::to_value(Answer { outcome, card: &Value::Null, dialect }).unwrap()
+fn encode(outcome: &CallOutcome, dialect: JsonDialect) -> Value {
+    serde_json::to_value(ResponseBody { outcome, card: &Value::Null, dialect }).unwrap()
 }
 
-fn task(snapshot: Snapshot, history: usize, dialect: Dialect) -> Value {
-    encode(&Outcome::Task(Box::new(snapshot), history), dialect)
+fn task(snapshot: TaskSnapshot, history: usize, dialect: JsonDialect) -> Value {
+    encode(&CallOutcome::Task(Box::new(snapshot), history), dialect)
 }
 
 /// Proves L8, L18.
@@ -38,16 +42,16 @@ fn a_run_that_was_just_submitted_alone_and_as_a_reply() {
             "status": {"state": "submitted", "timestamp": "1970-01-01T00:00:00.000Z"},
             "history": [message(dialect, "m-1", USER, &json!([text]))],
         });
-        if dialect == Dialect::V03 {
+        if dialect == JsonDialect::V03 {
             expected["kind"] = json!("task");
             expected["artifacts"] = json!([]);
         } else {
             expected["status"]["state"] = json!("TASK_STATE_SUBMITTED");
         }
         assert_eq!(task(snapshot(&[]), 1_000, dialect), expected);
-        let reply = Outcome::Reply(Reply::Task(Box::new(snapshot(&[]))), 1_000);
+        let reply = CallOutcome::Reply(SendReply::Task(Box::new(snapshot(&[]))), 1_000);
         let wrapped = match dialect {
-            Dialect::V03 => expected,
+            JsonDialect::V03 => expected,
             _ => json!({ "task": expected }),
         };
         assert_eq!(encode(&reply, dialect), wrapped);
@@ -58,7 +62,7 @@ fn a_run_that_was_just_submitted_alone_and_as_a_reply() {
 #[test]
 fn a_waiting_run_shows_its_question_its_artifacts_and_its_history() {
     for (dialect, state) in
-        [(Dialect::V03, "input-required"), (Dialect::V1, "TASK_STATE_INPUT_REQUIRED")]
+        [(JsonDialect::V03, "input-required"), (JsonDialect::V1, "TASK_STATE_INPUT_REQUIRED")]
     {
         let text = |text: &str| json!([part(dialect, "text", json!({ "text": text }))]);
         let prompt = json!({"text": "How much?",
@@ -79,10 +83,10 @@ fn a_waiting_run_shows_its_question_its_artifacts_and_its_history() {
             "history": [message(dialect, "m-1", USER, &text("go")),
                 message(dialect, "a-1", AGENT, &text("looking"))],
         });
-        if dialect == Dialect::V03 {
+        if dialect == JsonDialect::V03 {
             expected["kind"] = json!("task");
         }
-        let events = [Event::Started, looking(), form(), asked()];
+        let events = [Event::Started, status_event(), artifact_event(), question_event()];
         assert_eq!(task(snapshot(&events), 1_000, dialect), expected);
     }
 }
@@ -91,7 +95,11 @@ fn a_waiting_run_shows_its_question_its_artifacts_and_its_history() {
 fn history_shows_the_newest_and_zero_omits_it() {
     for dialect in DIALECTS {
         let ids = |history: usize| {
-            let task = task(snapshot(&[Event::Started, asked(), resumed(2)]), history, dialect);
+            let task = task(
+                snapshot(&[Event::Started, question_event(), resumed_event(2)]),
+                history,
+                dialect,
+            );
             let list = task.get("history")?.as_array()?.clone();
             let ids = list.iter().map(|m| m["messageId"].as_str().unwrap().to_owned());
             Some(ids.collect::<Vec<_>>())
@@ -107,12 +115,12 @@ fn history_shows_the_newest_and_zero_omits_it() {
 #[test]
 fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
     for dialect in DIALECTS {
-        let resumed = || snapshot(&[Event::Started, asked(), resumed(2)]);
+        let resumed = || snapshot(&[Event::Started, question_event(), resumed_event(2)]);
         assert_eq!(
             task(resumed(), 0, dialect)["metadata"],
             json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true})
         );
-        let problem = Problem {
+        let problem = ValidationError {
             path: "/amount".into(),
             code: "type".into(),
             message: "no".into(),
@@ -120,9 +128,9 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
             got: None,
             hint: None,
         };
-        let mark = ResumeMark { order: 3, concurrent: true, primary: false };
-        let answer = Some(ops::Answer { mark, problems: vec![problem] });
-        let late = Snapshot { answer, ..resumed() };
+        let mark = ResumeRank { order: 3, concurrent: true, primary: false };
+        let answer = Some(operations::AnswerReceipt { mark, problems: vec![problem] });
+        let late = TaskSnapshot { answer, ..resumed() };
         assert_eq!(
             task(late, 0, dialect)["metadata"],
             json!({"concurrentRequest": true, "requestOrder": 3, "primaryResume": false,
@@ -135,19 +143,20 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
 #[test]
 fn output_and_evidence_are_metadata_too() {
     for (dialect, completed, working) in [
-        (Dialect::V03, "completed", "working"),
-        (Dialect::V1, "TASK_STATE_COMPLETED", "TASK_STATE_WORKING"),
+        (JsonDialect::V03, "completed", "working"),
+        (JsonDialect::V1, "TASK_STATE_COMPLETED", "TASK_STATE_WORKING"),
     ] {
         let done = Event::Completed { output: json!({"sum": 3}), message_id: None };
         let done = task(snapshot(&[Event::Started, done]), 0, dialect);
         assert_eq!(done["status"]["state"], completed);
         assert_eq!(done["metadata"], json!({"output": {"sum": 3}}));
-        let evidence = Evidence {
+        let evidence = ReplayMismatch {
             message: "the code asks for step:b#0".into(),
             asked: Some("step:b#0".into()),
             recorded: Some("step:a#0".into()),
         };
-        let parked = Event::Parked { evidence, state: StateName::Working, message_id: id("a-9") };
+        let parked =
+            Event::Parked { evidence, state: StateName::Working, message_id: message_id("a-9") };
         let parked = task(snapshot(&[Event::Started, parked]), 0, dialect);
         assert_eq!(parked["status"]["state"], working);
         assert_eq!(
@@ -162,14 +171,14 @@ fn output_and_evidence_are_metadata_too() {
 #[test]
 fn a_page_of_tasks() {
     let page = |tasks, next: &str, artifacts| {
-        let page = Page { tasks, next: next.to_owned(), size: 2, total: 7 };
-        encode(&Outcome::Page { page, history: 0, artifacts }, Dialect::V1)
+        let page = TaskPage { tasks, next: next.to_owned(), size: 2, total: 7 };
+        encode(&CallOutcome::Page { page, history: 0, artifacts }, JsonDialect::V1)
     };
     assert_eq!(
         page(vec![], "", false),
         json!({"tasks": [], "nextPageToken": "", "pageSize": 2, "totalSize": 7})
     );
-    let tasks = || vec![snapshot(&[Event::Started, form()]), snapshot(&[])];
+    let tasks = || vec![snapshot(&[Event::Started, artifact_event()]), snapshot(&[])];
     let plain = page(tasks(), "there", false);
     assert_eq!(plain["nextPageToken"], "there");
     assert_eq!(
@@ -185,16 +194,16 @@ fn a_page_of_tasks() {
 /// Proves L2.
 #[test]
 fn an_answer_without_a_run_is_a_message_without_a_task() {
-    let said = Said {
+    let said = DirectReply {
         message: samples::message("a-1", Role::Agent, "hi"),
         session: SessionId::new("ctx").unwrap(),
     };
     assert_eq!(
-        encode(&Outcome::Reply(Reply::Message(Box::new(said)), 0), Dialect::V1),
+        encode(&CallOutcome::Reply(SendReply::Message(Box::new(said)), 0), JsonDialect::V1),
         json!({"message": {"messageId": "a-1", "contextId": "ctx", "role": "ROLE_AGENT",
             "parts": [{"text": "hi"}]}})
     );
-    assert_eq!(encode(&Outcome::Done, Dialect::V1), json!({}));
+    assert_eq!(encode(&CallOutcome::Done, JsonDialect::V1), json!({}));
 }
 
 #[test]
@@ -214,7 +223,8 @@ fn files_and_odd_data_keep_the_shape_of_the_protocol() {
     ];
     let artifact = domain::Artifact::new(ArtifactId::new("x").unwrap(), parts);
     let shown =
-        serde_json::to_value(Artifact { artifact: &artifact, dialect: Dialect::V03 }).unwrap();
+        serde_json::to_value(WireArtifact { artifact: &artifact, dialect: JsonDialect::V03 })
+            .unwrap();
     assert_eq!(
         shown["parts"],
         json!([

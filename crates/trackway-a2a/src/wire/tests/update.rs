@@ -1,24 +1,26 @@
 //! The stream items for each output of a workflow and each event of its run.
 
 use serde_json::{Value, json};
-use trackway_a2a_wire::Dialect;
+use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Event, Failure, Message, OpKind, Part, Problem, Question,
-    Reason, Role, StateName,
+    Artifact, ArtifactChunk, ArtifactId, Event, Failure, InterruptReason, Message, OpKind, Part,
+    Question, Role, StateName, ValidationError,
 };
 
 use super::{DIALECTS, message, part};
-use crate::wire::samples::{QUESTION, RUN, id, op, resume, resumed, shown};
+use crate::wire::samples::{
+    QUESTION, RUN, message_id, op, render_event, resume_request, resumed_event,
+};
 
 /// A status update: marked as the last in 0.3, wrapped in 1.0.
-fn status(dialect: Dialect, states: (&str, &str), last: bool, parts: Option<&Value>) -> Value {
+fn status(dialect: JsonDialect, states: (&str, &str), last: bool, parts: Option<&Value>) -> Value {
     let mut status = json!({"timestamp": "1970-01-01T00:00:00.000Z"});
     if let Some(parts) = parts {
         status["message"] = message(dialect, "a-1", ("agent", "ROLE_AGENT"), parts);
     }
-    status["state"] = if dialect == Dialect::V03 { states.0 } else { states.1 }.into();
+    status["state"] = if dialect == JsonDialect::V03 { states.0 } else { states.1 }.into();
     let update = json!({"taskId": RUN, "contextId": "ctx", "status": status});
-    if dialect == Dialect::V03 {
+    if dialect == JsonDialect::V03 {
         let mut update = update;
         update["kind"] = json!("status-update");
         update["final"] = json!(last);
@@ -32,7 +34,7 @@ fn inner(mut update: Value, member: &str) -> Value {
     if update.get("kind").is_some() { update } else { update[member].take() }
 }
 
-fn text(dialect: Dialect, text: &str) -> Value {
+fn text(dialect: JsonDialect, text: &str) -> Value {
     part(dialect, "text", json!({ "text": text }))
 }
 
@@ -42,7 +44,7 @@ const INPUT_REQUIRED: (&str, &str) = ("input-required", "TASK_STATE_INPUT_REQUIR
 fn question() -> Question {
     Question {
         id: QUESTION.parse().unwrap(),
-        reason: Reason::InputRequired,
+        reason: InterruptReason::InputRequired,
         prompt: vec![Part::text("Amount?"), Part::text("In USD.")],
         schema: json!({"type": "object", "required": ["amount"]}),
         answer_type: None,
@@ -55,11 +57,11 @@ fn progress_with_text_and_data() {
     for dialect in DIALECTS {
         let found = json!({"opportunities": [{"protocol": "Aave", "apy": 5.2}]});
         let parts = vec![Part::text("Found 1:"), Part::data(found.clone())];
-        let message = Message::new(id("a-1"), Role::Agent, parts);
+        let message = Message::new(message_id("a-1"), Role::Agent, parts);
         let event = Event::Status { op: op(OpKind::Status), state: StateName::Working, message };
         let data = json!({"data": found, "metadata": {"mimeType": "application/json"}});
         let parts = json!([text(dialect, "Found 1:"), part(dialect, "data", data)]);
-        assert_eq!(shown(&event, dialect), status(dialect, WORKING, false, Some(&parts)));
+        assert_eq!(render_event(&event, dialect), status(dialect, WORKING, false, Some(&parts)));
     }
 }
 
@@ -79,12 +81,15 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
                 "artifact": {"artifactId": "form.json", "name": "Investment Form",
                     "parts": [part(dialect, "data", data)]},
             });
-            if dialect == Dialect::V03 {
+            if dialect == JsonDialect::V03 {
                 expected["kind"] = json!("artifact-update");
             } else {
                 expected = json!({ "artifactUpdate": expected });
             }
-            assert_eq!(shown(&Event::Artifact { op: op(OpKind::Ask), chunk }, dialect), expected);
+            assert_eq!(
+                render_event(&Event::Artifact { op: op(OpKind::Ask), chunk }, dialect),
+                expected
+            );
         }
     }
 }
@@ -93,17 +98,20 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
 #[test]
 fn a_question_and_its_repetition_with_the_errors() {
     for dialect in DIALECTS {
-        let event =
-            Event::Asked { op: op(OpKind::Ask), question: question(), message_id: id("a-1") };
+        let event = Event::Asked {
+            op: op(OpKind::Ask),
+            question: question(),
+            message_id: message_id("a-1"),
+        };
         let prompt = json!({"text": "Amount?", "metadata": {
             "schema": {"type": "object", "required": ["amount"]}, "mimeType": "application/json"}});
         let parts = json!([part(dialect, "text", prompt), text(dialect, "In USD.")]);
         let expected = status(dialect, INPUT_REQUIRED, false, Some(&parts));
         let mut expected = inner(expected, "statusUpdate");
         expected["status"]["message"]["metadata"] = json!({"questionId": QUESTION});
-        assert_eq!(inner(shown(&event, dialect), "statusUpdate"), expected);
+        assert_eq!(inner(render_event(&event, dialect), "statusUpdate"), expected);
 
-        let problem = Problem {
+        let problem = ValidationError {
             path: "/amount".into(),
             code: "required".into(),
             message: "\"amount\" is missing".into(),
@@ -112,12 +120,12 @@ fn a_question_and_its_repetition_with_the_errors() {
             hint: None,
         };
         let refused = Event::Refused {
-            resume: resume(2),
+            resume: resume_request(2),
             problems: vec![problem],
             question: question(),
-            message_id: id("a-1"),
+            message_id: message_id("a-1"),
         };
-        let repeated = inner(shown(&refused, dialect), "statusUpdate");
+        let repeated = inner(render_event(&refused, dialect), "statusUpdate");
         assert_eq!(repeated["status"]["state"], expected["status"]["state"]);
         assert_eq!(repeated.get("final"), expected.get("final"));
         let message = &repeated["status"]["message"];
@@ -131,10 +139,10 @@ fn a_question_and_its_repetition_with_the_errors() {
 fn the_working_of_a_resume_says_which_request_it_was() {
     for dialect in DIALECTS {
         let mut expected = inner(status(dialect, WORKING, false, None), "statusUpdate");
-        assert_eq!(inner(shown(&Event::Started, dialect), "statusUpdate"), expected);
+        assert_eq!(inner(render_event(&Event::Started, dialect), "statusUpdate"), expected);
         expected["metadata"] =
             json!({"concurrentRequest": false, "requestOrder": 1, "primaryResume": true});
-        assert_eq!(inner(shown(&resumed(1), dialect), "statusUpdate"), expected);
+        assert_eq!(inner(render_event(&resumed_event(1), dialect), "statusUpdate"), expected);
     }
 }
 
@@ -142,8 +150,10 @@ fn the_working_of_a_resume_says_which_request_it_was() {
 #[test]
 fn ends_carry_their_reason_or_their_output() {
     for dialect in DIALECTS {
-        let rejected = Event::Rejected { reason: "not today".into(), message_id: id("a-1") };
-        let failed = Event::Failed { failure: Failure::new("no luck"), message_id: id("a-1") };
+        let rejected =
+            Event::Rejected { reason: "not today".into(), message_id: message_id("a-1") };
+        let failed =
+            Event::Failed { failure: Failure::new("no luck"), message_id: message_id("a-1") };
         for (event, states, reason) in [
             (rejected, ("rejected", "TASK_STATE_REJECTED"), Some("not today")),
             (failed, ("failed", "TASK_STATE_FAILED"), Some("no luck")),
@@ -151,7 +161,7 @@ fn ends_carry_their_reason_or_their_output() {
         ] {
             let parts = reason.map(|reason| json!([text(dialect, reason)]));
             let expected = status(dialect, states, true, parts.as_ref());
-            assert_eq!(shown(&event, dialect), expected);
+            assert_eq!(render_event(&event, dialect), expected);
         }
         for (output, metadata) in
             [(json!({"n": 1}), Some(json!({"output": {"n": 1}}))), (Value::Null, None)]
@@ -162,7 +172,7 @@ fn ends_carry_their_reason_or_their_output() {
                 expected["metadata"] = metadata;
             }
             let completed = Event::Completed { output, message_id: None };
-            assert_eq!(inner(shown(&completed, dialect), "statusUpdate"), expected);
+            assert_eq!(inner(render_event(&completed, dialect), "statusUpdate"), expected);
         }
     }
 }

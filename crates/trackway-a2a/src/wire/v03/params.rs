@@ -6,24 +6,24 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::push::PushConfig;
-use crate::wire::object::Object;
+use super::push::PushConfigParams;
+use crate::wire::json_object::JsonObject;
 
 /// `message/send` and `message/stream`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SendParams {
-    pub(crate) message: Object<Message>,
-    pub(crate) configuration: Option<Object<Configuration>>,
+    pub(crate) message: JsonObject<MessageParams>,
+    pub(crate) configuration: Option<JsonObject<SendConfiguration>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Configuration {
+pub(crate) struct SendConfiguration {
     pub(crate) accepted_output_modes: Option<Vec<String>>,
     /// Absent means false.
     pub(crate) blocking: Option<bool>,
     pub(crate) history_length: Option<i64>,
-    pub(crate) push_notification_config: Option<Object<PushConfig>>,
+    pub(crate) push_notification_config: Option<JsonObject<PushConfigParams>>,
 }
 
 /// `tasks/get`.
@@ -42,11 +42,11 @@ pub(crate) struct TaskIdParams {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Message {
+pub(crate) struct MessageParams {
     pub(crate) kind: Option<String>,
     pub(crate) message_id: String,
     pub(crate) role: String,
-    pub(crate) parts: Vec<Object<Part>>,
+    pub(crate) parts: Vec<JsonObject<PartParams>>,
     pub(crate) context_id: Option<String>,
     pub(crate) task_id: Option<String>,
     pub(crate) metadata: Option<trackway_domain::Object>,
@@ -56,17 +56,17 @@ pub(crate) struct Message {
 
 /// All three kinds in one type. Parsing the kind first would cost a buffered copy of every part.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct PartParams {
     pub(crate) kind: Option<String>,
     pub(crate) text: Option<String>,
     pub(crate) data: Option<Value>,
-    pub(crate) file: Option<Object<File>>,
+    pub(crate) file: Option<JsonObject<FileParams>>,
     pub(crate) metadata: Option<trackway_domain::Object>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct File {
+pub(crate) struct FileParams {
     pub(crate) name: Option<String>,
     pub(crate) mime_type: Option<String>,
     pub(crate) bytes: Option<String>,

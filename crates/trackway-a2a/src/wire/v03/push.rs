@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use crate::{
-    fault::Fault,
-    ops::{Authentication, Call, Push},
-    version::Generation,
-    wire::object::Object,
+    error::A2aError,
+    operations::{AgentCall, PushAuthentication, PushNotificationConfig},
+    protocol_version::ProtocolVersion,
+    wire::json_object::JsonObject,
 };
 
 /// The id of a configuration that a client sets without an id. In 0.3 a task has one of these.
@@ -17,7 +17,7 @@ const DEFAULT_ID: &str = "default";
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SetPushParams {
     task_id: String,
-    push_notification_config: Object<PushConfig>,
+    push_notification_config: JsonObject<PushConfigParams>,
 }
 
 /// `tasks/pushNotificationConfig/get` and `…/delete`.
@@ -29,59 +29,64 @@ pub(crate) struct PushIdParams {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct PushConfig {
+pub(crate) struct PushConfigParams {
     id: Option<String>,
     url: String,
     token: Option<String>,
-    authentication: Option<Object<Schemes>>,
+    authentication: Option<JsonObject<AuthenticationParams>>,
 }
 
 #[derive(Deserialize)]
-struct Schemes {
+struct AuthenticationParams {
     #[serde(default)]
     schemes: Vec<String>,
     credentials: Option<String>,
 }
 
 impl SetPushParams {
-    pub(crate) fn call(self) -> Result<Call, Fault> {
-        let push = self.push_notification_config.0.push("/params/pushNotificationConfig")?;
-        Ok(Call::SetPush { task: self.task_id, push: Box::new(push) })
+    pub(crate) fn into_call(self) -> Result<AgentCall, A2aError> {
+        let push =
+            self.push_notification_config.0.into_push_config("/params/pushNotificationConfig")?;
+        Ok(AgentCall::SetPush { task: self.task_id, push: Box::new(push) })
     }
 }
 
 /// It holds secrets.
-impl std::fmt::Debug for PushConfig {
+impl std::fmt::Debug for PushConfigParams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PushConfig(…)")
     }
 }
 
-impl PushConfig {
+impl PushConfigParams {
     /// `place` is its location in the request, for the fault.
-    pub(crate) fn push(self, place: &str) -> Result<Push, Fault> {
+    pub(crate) fn into_push_config(self, place: &str) -> Result<PushNotificationConfig, A2aError> {
         let authentication = match self.authentication.map(|sent| sent.0) {
             None => None,
             // A notification carries one Authorization header, so it uses the first scheme.
-            Some(Schemes { schemes, credentials }) => {
+            Some(AuthenticationParams { schemes, credentials }) => {
                 match (schemes.into_iter().next(), credentials) {
-                    (Some(scheme), credentials) => Some(Authentication { scheme, credentials }),
+                    (Some(scheme), credentials) => Some(PushAuthentication { scheme, credentials }),
                     // Some clients send an empty object.
                     (None, None) => None,
                     (None, Some(_)) => {
                         let path = format!("{place}/authentication/schemes");
                         let why = format!("{path}: it is empty");
-                        return Err(Fault::param(path, why, "send a scheme, for example Bearer"));
+                        return Err(A2aError::invalid_param(
+                            path,
+                            why,
+                            "send a scheme, for example Bearer",
+                        ));
                     }
                 }
             }
         };
-        Ok(Push {
+        Ok(PushNotificationConfig {
             id: Some(self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| DEFAULT_ID.to_owned())),
             url: self.url,
             token: self.token.filter(|token| !token.is_empty()),
             authentication,
-            generation: Generation::V03,
+            generation: ProtocolVersion::V03,
         })
     }
 }

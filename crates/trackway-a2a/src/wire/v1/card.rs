@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::card::{self, SCHEME, SCHEME_DESCRIPTION};
+use crate::card::{self, BEARER_SCHEME, BEARER_SCHEME_DESCRIPTION};
 
 /// Fields with their default value are omitted: signatures cover exactly this form.
-pub(crate) fn card(card: &card::Card<'_>) -> Value {
-    let info = card.info;
+pub(crate) fn render_card(card: &card::AgentCard<'_>) -> Value {
+    let info = card.program_info;
     let mut capabilities = json!({
         "streaming": true,
-        "pushNotifications": card.push,
-        "extendedAgentCard": card.extended,
-        "extensions": card.extensions.iter().map(extension).collect::<Vec<_>>(),
+        "pushNotifications": card.has_push_notifications,
+        "extendedAgentCard": card.has_extended_card,
+        "extensions": card.extensions.iter().map(render_extension).collect::<Vec<_>>(),
     });
     if card.extensions.is_empty() {
         capabilities.as_object_mut().map(|fields| fields.remove("extensions"));
@@ -20,29 +20,29 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         "name": info.name,
         "description": info.description,
         "version": info.version,
-        "supportedInterfaces": card.interfaces.iter().map(interface).collect::<Vec<_>>(),
+        "supportedInterfaces": card.interfaces.iter().map(render_interface).collect::<Vec<_>>(),
         "capabilities": capabilities,
         "defaultInputModes": info.input_modes,
         "defaultOutputModes": info.output_modes,
-        "skills": card.skills().iter().map(|skill| skill.written(info)).collect::<Vec<_>>(),
+        "skills": card.skills().iter().map(|skill| skill.render_json(info)).collect::<Vec<_>>(),
     });
-    if card.secured {
-        let scheme = json!({ "scheme": "Bearer", "description": SCHEME_DESCRIPTION });
-        written["securitySchemes"] = json!({ SCHEME: { "httpAuthSecurityScheme": scheme } });
+    if card.requires_key {
+        let scheme = json!({ "scheme": "Bearer", "description": BEARER_SCHEME_DESCRIPTION });
+        written["securitySchemes"] = json!({ BEARER_SCHEME: { "httpAuthSecurityScheme": scheme } });
         let mut list = Map::new();
         if !card.scopes.is_empty() {
             list.insert("list".to_owned(), json!(card.scopes));
         }
-        written["securityRequirements"] = json!([{ "schemes": { SCHEME: list } }]);
+        written["securityRequirements"] = json!([{ "schemes": { BEARER_SCHEME: list } }]);
     }
     written
 }
 
-fn interface(known: &card::Interface) -> Value {
+fn render_interface(known: &card::AgentInterface) -> Value {
     let mut written = json!({
         "url": known.url,
         "protocolBinding": known.binding.as_str(),
-        "protocolVersion": known.generation.version(),
+        "protocolVersion": known.generation.as_str(),
     });
     if let Some(tenant) = &known.tenant {
         written["tenant"] = json!(tenant);
@@ -50,7 +50,7 @@ fn interface(known: &card::Interface) -> Value {
     written
 }
 
-fn extension(known: &card::Declared<'_>) -> Value {
+fn render_extension(known: &card::DeclaredExtension<'_>) -> Value {
     let mut written = json!({ "uri": known.uri, "description": known.description });
     if known.required {
         written["required"] = json!(true);

@@ -3,44 +3,44 @@
 use serde::Deserialize;
 
 use crate::{
-    fault::Fault,
-    ops::{Authentication, Push},
-    version::Generation,
-    wire::object::Object,
+    error::A2aError,
+    operations::{PushAuthentication, PushNotificationConfig},
+    protocol_version::ProtocolVersion,
+    wire::json_object::JsonObject,
 };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PushConfig {
+pub(crate) struct PushConfigParams {
     pub(crate) tenant: Option<String>,
     id: Option<String>,
     #[serde(alias = "task_id")]
     pub(crate) task_id: Option<String>,
     url: Option<String>,
     token: Option<String>,
-    authentication: Option<Object<Sent>>,
+    authentication: Option<JsonObject<AuthenticationParams>>,
 }
 
 #[derive(Deserialize)]
-struct Sent {
+struct AuthenticationParams {
     scheme: Option<String>,
     credentials: Option<String>,
 }
 
 /// It holds secrets.
-impl std::fmt::Debug for PushConfig {
+impl std::fmt::Debug for PushConfigParams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PushConfig(…)")
     }
 }
 
-impl PushConfig {
+impl PushConfigParams {
     /// `place` is its location in the request, for the fault.
-    pub(crate) fn push(self, place: &str) -> Result<Push, Fault> {
+    pub(crate) fn into_push_config(self, place: &str) -> Result<PushNotificationConfig, A2aError> {
         let url = self.url.unwrap_or_default();
         if url.is_empty() {
             let path = format!("{place}/url");
-            return Err(Fault::param(
+            return Err(A2aError::invalid_param(
                 path.clone(),
                 format!("{path}: it is missing"),
                 "send the address that notifications go to",
@@ -48,27 +48,33 @@ impl PushConfig {
         }
         let authentication = match self.authentication.map(|sent| sent.0) {
             None => None,
-            Some(Sent { scheme: Some(scheme), credentials }) if !scheme.is_empty() => {
-                Some(Authentication { scheme, credentials: given(credentials) })
+            Some(AuthenticationParams { scheme: Some(scheme), credentials })
+                if !scheme.is_empty() =>
+            {
+                Some(PushAuthentication { scheme, credentials: non_empty(credentials) })
             }
             Some(_) => {
                 let path = format!("{place}/authentication/scheme");
                 let why = format!("{path}: it is missing");
-                return Err(Fault::param(path, why, "send the scheme, for example Bearer"));
+                return Err(A2aError::invalid_param(
+                    path,
+                    why,
+                    "send the scheme, for example Bearer",
+                ));
             }
         };
-        Ok(Push {
-            id: given(self.id),
+        Ok(PushNotificationConfig {
+            id: non_empty(self.id),
             url,
-            token: given(self.token),
+            token: non_empty(self.token),
             authentication,
-            generation: Generation::V1,
+            generation: ProtocolVersion::V1,
         })
     }
 }
 
 /// An empty text counts as absent.
-pub(super) fn given(text: Option<String>) -> Option<String> {
+pub(super) fn non_empty(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 

@@ -1,24 +1,24 @@
 //! Push notification configurations, in both generations.
 
 use tonic::Code;
-use trackway_a2a::{Options, Outgoing, OutgoingOptions};
+use trackway_a2a::{Options, PushSender, PushSenderOptions};
 
 use super::{
-    line::{
-        Line,
+    grpc_server::{
+        GrpcTestServer,
         pb::{v1 as pb, v03},
     },
     v1::send,
 };
 
 /// Nothing happens to the tasks below after the subscription, so no notification is sent.
-async fn line() -> Line {
+async fn line() -> GrpcTestServer {
     let options = Options {
         default_agent: Some("script".into()),
-        outgoing: Some(Outgoing::new(OutgoingOptions::default())),
+        outgoing: Some(PushSender::new(PushSenderOptions::default())),
         ..Options::default()
     };
-    Line::with(options).await
+    GrpcTestServer::with_options(options).await
 }
 
 /// Proves X5.
@@ -67,7 +67,7 @@ async fn configurations_are_created_got_listed_and_deleted() {
 
 /// Proves X5.
 #[tokio::test]
-async fn clients_of_0_3_name_them_by_where_they_stand() {
+async fn v03_configurations_have_resource_names() {
     let line = line().await;
     let task = send(&mut line.v1(), "m-1", "ask").await.id;
     let mut client = line.v03();

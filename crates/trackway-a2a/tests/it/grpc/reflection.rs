@@ -11,9 +11,9 @@ use tonic_reflection::pb::v1::{
 };
 use trackway_a2a::Options;
 
-use super::line::Line;
+use super::grpc_server::GrpcTestServer;
 
-async fn services(line: &Line) -> Result<Vec<String>, Code> {
+async fn services(line: &GrpcTestServer) -> Result<Vec<String>, Code> {
     let request = ServerReflectionRequest {
         host: String::new(),
         message_request: Some(MessageRequest::ListServices(String::new())),
@@ -32,9 +32,10 @@ async fn services(line: &Line) -> Result<Vec<String>, Code> {
 
 /// Proves X5.
 #[tokio::test]
-async fn tools_are_told_of_both_services_only_where_that_is_wanted() {
-    assert_eq!(services(&Line::new().await).await, Err(Code::Unimplemented));
-    let line = Line::with(Options { grpc_reflection: true, ..Options::default() }).await;
+async fn reflection_lists_both_services_when_enabled() {
+    assert_eq!(services(&GrpcTestServer::new().await).await, Err(Code::Unimplemented));
+    let line =
+        GrpcTestServer::with_options(Options { grpc_reflection: true, ..Options::default() }).await;
     let told = services(&line).await.unwrap();
     for service in ["lf.a2a.v1.A2AService", "a2a.v1.A2AService"] {
         assert!(told.iter().any(|name| name == service), "{told:?}");
@@ -44,7 +45,7 @@ async fn tools_are_told_of_both_services_only_where_that_is_wanted() {
 /// Proves X5: methods are routed by hand, and none is missing.
 #[tokio::test]
 async fn every_method_of_the_descriptors_is_served_and_no_other() {
-    let line = Line::new().await;
+    let line = GrpcTestServer::new().await;
     let bytes: &[u8] = include_bytes!("../../../proto/generated/descriptors.bin");
     let descriptors = FileDescriptorSet::decode(bytes).unwrap();
     let mut served = 0;

@@ -4,16 +4,16 @@ use futures_util::StreamExt;
 use tonic::{Code, Streaming};
 use trackway_a2a::Options;
 
-use super::line::{
-    Line, V03, details,
+use super::grpc_server::{
+    GrpcTestServer, V03, error_details,
     pb::v03::{
         self as pb, TaskState, part::Part, send_message_response::Payload as Sent,
         stream_response::Payload,
     },
-    with,
+    with_header,
 };
 
-fn sending(id: &str, text: &str, blocking: bool) -> pb::SendMessageRequest {
+fn send_request(id: &str, text: &str, blocking: bool) -> pb::SendMessageRequest {
     let message = pb::Message {
         message_id: id.into(),
         role: pb::Role::User.into(),
@@ -35,7 +35,7 @@ fn state(task: &pb::Task) -> TaskState {
     task.status.as_ref().unwrap().state()
 }
 
-async fn shown(mut stream: Streaming<pb::StreamResponse>) -> Vec<String> {
+async fn summarize(mut stream: Streaming<pb::StreamResponse>) -> Vec<String> {
     let mut shown = Vec::new();
     while let Some(item) = stream.next().await {
         shown.push(match item.unwrap().payload.unwrap() {
@@ -53,16 +53,16 @@ async fn shown(mut stream: Streaming<pb::StreamResponse>) -> Vec<String> {
 
 /// Proves X5.
 #[tokio::test]
-async fn a_task_is_sent_got_streamed_cancelled_and_subscribed_to() {
-    let line = Line::new().await;
+async fn send_get_stream_subscribe_and_cancel() {
+    let line = GrpcTestServer::new().await;
     let mut client = line.v03();
-    let sent = send(&mut client, sending("m-1", "hello", true)).await;
+    let sent = send(&mut client, send_request("m-1", "hello", true)).await;
     assert_eq!(state(&sent), TaskState::Completed);
     let name = format!("tasks/{}", sent.id);
     let get = pb::GetTaskRequest { name: name.clone(), history_length: 0 };
     assert_eq!(client.get_task(get).await.unwrap().into_inner(), sent);
 
-    let stream = client.send_streaming_message(sending("m-2", "hello", false)).await.unwrap();
+    let stream = client.send_streaming_message(send_request("m-2", "hello", false)).await.unwrap();
     let expected = [
         "task:TASK_STATE_SUBMITTED",
         "TASK_STATE_WORKING",
@@ -70,11 +70,11 @@ async fn a_task_is_sent_got_streamed_cancelled_and_subscribed_to() {
         "+said.txt",
         "TASK_STATE_COMPLETED!",
     ];
-    assert_eq!(shown(stream.into_inner()).await, expected);
+    assert_eq!(summarize(stream.into_inner()).await, expected);
     let stream = client.task_subscription(pb::TaskSubscriptionRequest { name }).await.unwrap();
-    assert_eq!(shown(stream.into_inner()).await, ["task:TASK_STATE_COMPLETED"]);
+    assert_eq!(summarize(stream.into_inner()).await, ["task:TASK_STATE_COMPLETED"]);
 
-    let begun = send(&mut client, sending("m-3", "wait", false)).await;
+    let begun = send(&mut client, send_request("m-3", "wait", false)).await;
     let cancel = pb::CancelTaskRequest { name: format!("tasks/{}", begun.id) };
     let cancelled = client.cancel_task(cancel).await.unwrap().into_inner();
     assert_eq!(state(&cancelled), TaskState::Cancelled);
@@ -82,23 +82,26 @@ async fn a_task_is_sent_got_streamed_cancelled_and_subscribed_to() {
 
 /// Proves X5.
 #[tokio::test]
-async fn what_this_generation_cannot_do_is_refused() {
+async fn unsupported_requests_are_refused() {
     let options =
         Options { default_agent: Some("script".into()), extended_card: true, ..Options::default() };
-    let line = Line::with(options).await;
+    let line = GrpcTestServer::with_options(options).await;
     let mut client = line.v03();
     let unknown = pb::GetTaskRequest { name: "tasks/nobody".into(), history_length: 0 };
     let refused = client.get_task(unknown).await.unwrap_err();
-    assert_eq!((refused.code(), details(&refused).0.as_str()), (Code::NotFound, "TASK_NOT_FOUND"));
+    assert_eq!(
+        (refused.code(), error_details(&refused).0.as_str()),
+        (Code::NotFound, "TASK_NOT_FOUND")
+    );
     let nameless = pb::GetTaskRequest { name: "nobody".into(), history_length: 0 };
     let refused = client.get_task(nameless).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument);
-    assert_eq!(details(&refused).2, ["name"]);
-    let newer = with(sending("m-1", "hi", true), "a2a-version", "1.0");
+    assert_eq!(error_details(&refused).2, ["name"]);
+    let newer = with_header(send_request("m-1", "hi", true), "a2a-version", "1.0");
     let refused = client.send_message(newer).await.unwrap_err();
-    assert_eq!(details(&refused).0, "VERSION_NOT_SUPPORTED");
+    assert_eq!(error_details(&refused).0, "VERSION_NOT_SUPPORTED");
     // There is no authentication here, and the extended card of this generation is for authenticated
     // callers.
     let refused = client.get_agent_card(pb::GetAgentCardRequest {}).await.unwrap_err();
-    assert_eq!(details(&refused).0, "EXTENDED_AGENT_CARD_NOT_CONFIGURED");
+    assert_eq!(error_details(&refused).0, "EXTENDED_AGENT_CARD_NOT_CONFIGURED");
 }

@@ -5,13 +5,13 @@ use prost_types::value::Kind;
 use tonic::{Code, Streaming};
 use trackway_a2a::Options;
 
-use super::line::{
-    Line, V1, details,
+use super::grpc_server::{
+    GrpcTestServer, V1, error_details,
     pb::v1::{
         self as pb, TaskState, part::Content, send_message_response::Payload as Sent,
         stream_response::Payload,
     },
-    with,
+    with_header,
 };
 
 pub(super) fn message(id: &str, text: &str) -> pb::Message {
@@ -23,16 +23,16 @@ pub(super) fn message(id: &str, text: &str) -> pb::Message {
     }
 }
 
-pub(super) fn sending(message: pb::Message) -> pb::SendMessageRequest {
+pub(super) fn send_request(message: pb::Message) -> pb::SendMessageRequest {
     pb::SendMessageRequest { message: Some(message), ..Default::default() }
 }
 
-fn asking(id: &str) -> pb::GetTaskRequest {
+fn get_request(id: &str) -> pb::GetTaskRequest {
     pb::GetTaskRequest { id: id.into(), ..Default::default() }
 }
 
 pub(super) async fn send(client: &mut V1, id: &str, text: &str) -> pb::Task {
-    task(client.send_message(sending(message(id, text))).await.unwrap().into_inner())
+    task(client.send_message(send_request(message(id, text))).await.unwrap().into_inner())
 }
 
 fn task(response: pb::SendMessageResponse) -> pb::Task {
@@ -86,8 +86,8 @@ fn text(message: &pb::Message) -> &str {
 
 /// Proves X5.
 #[tokio::test]
-async fn a_message_is_sent_and_its_task_is_got_listed_and_not_cancelled_any_more() {
-    let line = Line::new().await;
+async fn send_get_list_and_refused_cancel() {
+    let line = GrpcTestServer::new().await;
     let mut client = line.v1();
     let sent = send(&mut client, "m-1", "hello").await;
     assert_eq!(state(&sent), TaskState::Completed);
@@ -96,9 +96,9 @@ async fn a_message_is_sent_and_its_task_is_got_listed_and_not_cancelled_any_more
     let output = &sent.metadata.as_ref().unwrap().fields["output"];
     assert!(matches!(output.kind, Some(Kind::StructValue(_))), "{output:?}");
 
-    let got = client.get_task(asking(&sent.id)).await.unwrap().into_inner();
+    let got = client.get_task(get_request(&sent.id)).await.unwrap().into_inner();
     assert_eq!(got, sent);
-    let none = pb::GetTaskRequest { history_length: Some(0), ..asking(&sent.id) };
+    let none = pb::GetTaskRequest { history_length: Some(0), ..get_request(&sent.id) };
     assert_eq!(client.get_task(none).await.unwrap().into_inner().history, []);
 
     send(&mut client, "m-2", "again").await;
@@ -119,19 +119,19 @@ async fn a_message_is_sent_and_its_task_is_got_listed_and_not_cancelled_any_more
     let cancel = pb::CancelTaskRequest { id: sent.id, ..Default::default() };
     let refused = client.cancel_task(cancel).await.unwrap_err();
     assert_eq!(refused.code(), Code::FailedPrecondition);
-    assert_eq!(details(&refused).0, "TASK_NOT_CANCELABLE");
+    assert_eq!(error_details(&refused).0, "TASK_NOT_CANCELABLE");
 }
 
 /// Proves X5.
 #[tokio::test]
 async fn a_task_that_waits_is_cancelled() {
-    let line = Line::new().await;
+    let line = GrpcTestServer::new().await;
     let mut client = line.v1();
     let configuration =
         pb::SendMessageConfiguration { return_immediately: true, ..Default::default() };
     let at_once = pb::SendMessageRequest {
         configuration: Some(configuration),
-        ..sending(message("m-1", "wait"))
+        ..send_request(message("m-1", "wait"))
     };
     let begun = task(client.send_message(at_once).await.unwrap().into_inner());
     let cancel = pb::CancelTaskRequest { id: begun.id, ..Default::default() };
@@ -142,9 +142,9 @@ async fn a_task_that_waits_is_cancelled() {
 /// Proves X5.
 #[tokio::test]
 async fn a_stream_begins_with_the_task_and_ends_with_it() {
-    let line = Line::new().await;
+    let line = GrpcTestServer::new().await;
     let mut client = line.v1();
-    let request = sending(message("m-1", "hello"));
+    let request = send_request(message("m-1", "hello"));
     let mut stream = client.send_streaming_message(request).await.unwrap().into_inner();
     let shown = all(&mut stream).await;
     let expected = ["task:SUBMITTED", "WORKING", "WORKING", "+said.txt", "COMPLETED"];
@@ -155,9 +155,9 @@ async fn a_stream_begins_with_the_task_and_ends_with_it() {
 /// Proves X5.
 #[tokio::test]
 async fn an_answer_that_needs_no_task_is_one_message() {
-    let line = Line::new().await;
+    let line = GrpcTestServer::new().await;
     let mut client = line.v1();
-    let request = || sending(message("m-1", "direct"));
+    let request = || send_request(message("m-1", "direct"));
     let response = client.send_message(request()).await.unwrap().into_inner();
     let Some(Sent::Message(said)) = response.payload else { panic!("no message") };
     assert_eq!((text(&said), said.role()), ("no task is needed for that", pb::Role::Agent));
@@ -168,8 +168,8 @@ async fn an_answer_that_needs_no_task_is_one_message() {
 
 /// Proves X5.
 #[tokio::test]
-async fn a_subscription_goes_on_over_a_question_and_can_be_taken_up_again() {
-    let line = Line::new().await;
+async fn subscription_spans_questions_and_resumes_at_a_position() {
+    let line = GrpcTestServer::new().await;
     let mut client = line.v1();
     let asked = send(&mut client, "m-1", "ask").await;
     assert_eq!(state(&asked), TaskState::InputRequired);
@@ -189,38 +189,39 @@ async fn a_subscription_goes_on_over_a_question_and_can_be_taken_up_again() {
         let part = pb::Part { content: Some(Content::Data(data)), ..Default::default() };
         let answer =
             pb::Message { task_id: asked.id.clone(), parts: vec![part], ..message(id, "") };
-        client.send_message(sending(answer)).await.unwrap();
+        client.send_message(send_request(answer)).await.unwrap();
     }
     let shown = all(&mut stream).await;
     assert_eq!(names(&shown), ["WORKING", "AUTH_REQUIRED", "WORKING", "COMPLETED"]);
 
     // A client that received the first event gets the others, although the task has ended.
-    let again = with(subscribe(), "last-event-id", &shown[0].1.to_string());
+    let again = with_header(subscribe(), "last-event-id", &shown[0].1.to_string());
     let mut stream = client.subscribe_to_task(again).await.unwrap().into_inner();
     assert_eq!(all(&mut stream).await, shown[1..]);
     let refused = client.subscribe_to_task(subscribe()).await.unwrap_err();
-    assert_eq!(details(&refused).0, "UNSUPPORTED_OPERATION");
+    assert_eq!(error_details(&refused).0, "UNSUPPORTED_OPERATION");
 }
 
 /// Proves X5.
 #[tokio::test]
 async fn the_tenant_names_the_agent() {
-    let line = Line::new().await;
+    let line = GrpcTestServer::new().await;
     let mut client = line.v1();
-    let other = pb::SendMessageRequest { tenant: "other".into(), ..sending(message("m-1", "hi")) };
+    let other =
+        pb::SendMessageRequest { tenant: "other".into(), ..send_request(message("m-1", "hi")) };
     let sent = task(client.send_message(other).await.unwrap().into_inner());
-    let refused = client.get_task(asking(&sent.id)).await.unwrap_err();
-    assert_eq!(details(&refused).0, "TASK_NOT_FOUND");
-    let there = pb::GetTaskRequest { tenant: "other".into(), ..asking(&sent.id) };
+    let refused = client.get_task(get_request(&sent.id)).await.unwrap_err();
+    assert_eq!(error_details(&refused).0, "TASK_NOT_FOUND");
+    let there = pb::GetTaskRequest { tenant: "other".into(), ..get_request(&sent.id) };
     assert_eq!(client.get_task(there).await.unwrap().into_inner().id, sent.id);
 }
 
 /// Proves X5.
 #[tokio::test]
-async fn the_extended_card_names_this_address_and_its_extensions_are_told_when_asked_for() {
+async fn extended_card_and_requested_extensions() {
     let extended =
         Options { default_agent: Some("script".into()), extended_card: true, ..Options::default() };
-    let line = Line::with(extended).await;
+    let line = GrpcTestServer::with_options(extended).await;
     let mut client = line.v1();
     let plain = pb::GetExtendedAgentCardRequest::default();
     let card = client.get_extended_agent_card(plain).await.unwrap().into_inner();
@@ -237,15 +238,15 @@ async fn the_extended_card_names_this_address_and_its_extensions_are_told_when_a
 
     let uri = &capabilities.extensions[0].uri;
     let other = pb::GetExtendedAgentCardRequest { tenant: "other".into() };
-    let request = with(other, "a2a-extensions", &format!("{uri}, urn:unknown"));
+    let request = with_header(other, "a2a-extensions", &format!("{uri}, urn:unknown"));
     let response = client.get_extended_agent_card(request).await.unwrap();
     assert_eq!(response.metadata().get("a2a-extensions").unwrap(), uri.as_str());
     let card = response.into_inner();
     let grpc = card.supported_interfaces.iter().find(|known| known.protocol_binding == "GRPC");
     assert_eq!(grpc.unwrap().tenant, "other");
 
-    let line = Line::new().await;
+    let line = GrpcTestServer::new().await;
     let plain = pb::GetExtendedAgentCardRequest::default();
     let refused = line.v1().get_extended_agent_card(plain).await.unwrap_err();
-    assert_eq!(details(&refused).0, "UNSUPPORTED_OPERATION");
+    assert_eq!(error_details(&refused).0, "UNSUPPORTED_OPERATION");
 }

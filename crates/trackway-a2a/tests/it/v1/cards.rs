@@ -7,20 +7,24 @@ use axum::{
     http::{HeaderMap, Request, StatusCode},
 };
 use serde_json::{Value, json};
-use trackway_a2a::{Options, Outgoing, OutgoingOptions};
+use trackway_a2a::{Options, PushSender, PushSenderOptions};
 
-use super::kit::{V1, WAYS, Way};
-use crate::site::{Script, Site};
+use super::bindings::{TestBinding, V1, WAYS};
+use crate::test_server::{ScriptedProgram, TestServer};
 
 const CARD: &str = "/a2a/agents/script/.well-known/agent-card.json";
 const EXTENSION: &str = "https://a.example/ext";
 
-async fn card(site: &Site, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Value) {
+async fn card(
+    site: &TestServer,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> (StatusCode, HeaderMap, Value) {
     let mut request = Request::get(path).header("host", "door.example:1");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let (status, headers, body) = site.raw(request.body(Body::empty()).unwrap()).await;
+    let (status, headers, body) = site.send_raw(request.body(Body::empty()).unwrap()).await;
     (status, headers, serde_json::from_slice(&body).unwrap_or_default())
 }
 
@@ -42,7 +46,7 @@ const OF_1_0: [&str; 8] = [
 /// Proves X5: strict readers of 1.0 receive only members of 1.0; those of 0.3 likewise.
 #[tokio::test]
 async fn a_card_comes_in_the_form_that_is_asked_for() {
-    let site = Site::with(Options { conformance: true, ..Options::default() });
+    let site = TestServer::with_options(Options { conformance: true, ..Options::default() });
     for strict in [("a2a-version", "1.0"), ("user-agent", "python-httpx/0.28.1")] {
         let (_, _, new) = card(&site, CARD, &[strict]).await;
         assert_eq!(members(&new), OF_1_0);
@@ -83,7 +87,10 @@ async fn a_card_comes_in_the_form_that_is_asked_for() {
 
 #[tokio::test]
 async fn the_default_agent_has_its_card_at_the_root() {
-    let site = Site::with(Options { default_agent: Some("script".into()), ..Options::default() });
+    let site = TestServer::with_options(Options {
+        default_agent: Some("script".into()),
+        ..Options::default()
+    });
     for path in [
         "/.well-known/agent-card.json",
         "/.well-known/agent.json",
@@ -93,13 +100,13 @@ async fn the_default_agent_has_its_card_at_the_root() {
         assert_eq!((status, &card["name"]), (StatusCode::OK, &json!("script")));
         assert_eq!(card["supportedInterfaces"][0]["url"], "http://door.example:1/a2a");
     }
-    let (status, ..) = card(&Site::new(), "/.well-known/agent-card.json", &[]).await;
+    let (status, ..) = card(&TestServer::new(), "/.well-known/agent-card.json", &[]).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
-async fn a_card_is_kept_until_it_changes() {
-    let site = Site::new();
+async fn cards_are_cached_by_etag() {
+    let site = TestServer::new();
     let (status, headers, _) = card(&site, CARD, &[V1]).await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(headers["cache-control"], "public, max-age=60");
@@ -110,7 +117,7 @@ async fn a_card_is_kept_until_it_changes() {
     for known in [tag, weak.as_str(), "*"] {
         let request = Request::get(CARD).header("host", "door.example:1");
         let request = request.header(V1.0, V1.1).header("if-none-match", known);
-        let (status, again, body) = site.raw(request.body(Body::empty()).unwrap()).await;
+        let (status, again, body) = site.send_raw(request.body(Body::empty()).unwrap()).await;
         assert_eq!((status, body.len()), (StatusCode::NOT_MODIFIED, 0), "{known}");
         assert_eq!(again["etag"], tag);
     }
@@ -122,7 +129,7 @@ async fn a_card_is_kept_until_it_changes() {
 /// gRPC has one address for all agents, so the tenant names the agent; 0.3 has no tenants.
 #[tokio::test]
 async fn grpc_is_named_where_the_agent_can_be_reached() {
-    let site = Site::with(Options {
+    let site = TestServer::with_options(Options {
         grpc_address: Some("door.example:2".to_owned()),
         default_agent: Some("script".to_owned()),
         ..Options::default()
@@ -146,14 +153,14 @@ async fn grpc_is_named_where_the_agent_can_be_reached() {
 
 /// The answer depends on the reader's name only if some names are strict ones.
 #[tokio::test]
-async fn caches_are_told_what_the_form_depends_on() {
-    let strict = Site::with(Options { conformance: true, ..Options::default() });
+async fn vary_header_lists_what_the_card_depends_on() {
+    let strict = TestServer::with_options(Options { conformance: true, ..Options::default() });
     assert_eq!(
         card(&strict, CARD, &[]).await.1["vary"],
         "A2A-Version, Host, X-Forwarded-Proto, User-Agent"
     );
     assert_eq!(
-        card(&Site::new(), CARD, &[]).await.1["vary"],
+        card(&TestServer::new(), CARD, &[]).await.1["vary"],
         "A2A-Version, Host, X-Forwarded-Proto"
     );
 }
@@ -161,33 +168,36 @@ async fn caches_are_told_what_the_form_depends_on() {
 /// Proves X5: in 1.0 an anonymous caller of an open server is served; in 0.3 it is refused.
 #[tokio::test]
 async fn the_extended_card_is_a_card_of_the_generation_that_asks() {
-    let outgoing = Outgoing::new(OutgoingOptions::default());
+    let outgoing = PushSender::new(PushSenderOptions::default());
     let open =
         || Options { extended_card: true, outgoing: Some(outgoing.clone()), ..Options::default() };
     for way in WAYS {
-        let site = Site::with(open());
-        let extended = site.ask(way, "GetExtendedAgentCard", &json!({})).await.unwrap();
+        let site = TestServer::with_options(open());
+        let extended = site.call_v1(way, "GetExtendedAgentCard", &json!({})).await.unwrap();
         assert_eq!(members(&extended), OF_1_0, "{way:?}");
         assert_eq!(extended["capabilities"]["extendedAgentCard"], true);
         assert_eq!(extended["capabilities"]["pushNotifications"], true);
-        let refused = Site::new().ask(way, "GetExtendedAgentCard", &json!({})).await.unwrap_err();
+        let refused =
+            TestServer::new().call_v1(way, "GetExtendedAgentCard", &json!({})).await.unwrap_err();
         assert_eq!(refused.reason(), "UNSUPPORTED_OPERATION");
-        assert_eq!(refused.code, if way == Way::Rpc { -32004 } else { 400 });
-        let old = site.call("agent/getAuthenticatedExtendedCard", json!({})).await;
+        assert_eq!(refused.code, if way == TestBinding::Rpc { -32004 } else { 400 });
+        let old = site.call_rpc("agent/getAuthenticatedExtendedCard", json!({})).await;
         assert_eq!(old.unwrap_err().0, -32007);
     }
 }
 
 /// Proves X5.
 #[tokio::test]
-async fn extensions_are_told_when_they_are_in_force_and_refused_when_missing() {
+async fn active_extensions_are_returned_and_required_ones_enforced() {
     let at = "/a2a/agents/strict";
     for way in WAYS {
-        let site =
-            Site::among(Options::default(), vec![Arc::new(Script::requiring("strict", EXTENSION))]);
-        let refused = site.ask_at(way, at, "ListTasks", &json!({}), &[V1]).await.unwrap_err();
+        let site = TestServer::with_programs(
+            Options::default(),
+            vec![Arc::new(ScriptedProgram::with_required_extension("strict", EXTENSION))],
+        );
+        let refused = site.call_v1_at(way, at, "ListTasks", &json!({}), &[V1]).await.unwrap_err();
         assert_eq!(refused.reason(), "EXTENSION_SUPPORT_REQUIRED");
-        assert_eq!(refused.code, if way == Way::Rpc { -32008 } else { 400 });
+        assert_eq!(refused.code, if way == TestBinding::Rpc { -32008 } else { 400 });
         assert_eq!(
             refused.error["message"],
             format!("this agent requires the extension {EXTENSION}")
@@ -196,22 +206,29 @@ async fn extensions_are_told_when_they_are_in_force_and_refused_when_missing() {
             format!("urn:unknown, {EXTENSION} ,https://solace.com/a2a/extensions/agent-type");
         for name in ["a2a-extensions", "x-a2a-extensions"] {
             let headers = [V1, (name, unknown.as_str())];
-            let (_, told) = site.ask_at(way, at, "ListTasks", &json!({}), &headers).await.unwrap();
+            let (_, told) =
+                site.call_v1_at(way, at, "ListTasks", &json!({}), &headers).await.unwrap();
             let both = format!("https://solace.com/a2a/extensions/agent-type, {EXTENSION}");
             assert_eq!(told["a2a-extensions"], both, "{way:?} {name}");
         }
         // An unknown extension is not an error, and no extension is active then.
         let headers = [V1, ("a2a-extensions", "urn:one, urn:two")];
         let (_, told) = site
-            .ask_at(way, "/a2a/agents/script", "ListTasks", &json!({}), &headers)
+            .call_v1_at(way, "/a2a/agents/script", "ListTasks", &json!({}), &headers)
             .await
             .unwrap();
         assert_eq!(told.get("a2a-extensions"), None);
     }
-    let site =
-        Site::among(Options::default(), vec![Arc::new(Script::requiring("strict", EXTENSION))]);
-    let old = json!({"message": crate::site::message("m-1", "hello")});
-    let request =
-        crate::site::rpc("strict", "message/send", &old, &[("x-a2a-extensions", EXTENSION)]);
-    assert_eq!(site.http(request).await.headers["x-a2a-extensions"], EXTENSION);
+    let site = TestServer::with_programs(
+        Options::default(),
+        vec![Arc::new(ScriptedProgram::with_required_extension("strict", EXTENSION))],
+    );
+    let old = json!({"message": crate::test_server::text_message("m-1", "hello")});
+    let request = crate::test_server::rpc_request(
+        "strict",
+        "message/send",
+        &old,
+        &[("x-a2a-extensions", EXTENSION)],
+    );
+    assert_eq!(site.send_for_json(request).await.headers["x-a2a-extensions"], EXTENSION);
 }

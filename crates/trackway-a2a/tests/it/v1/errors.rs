@@ -7,18 +7,18 @@ use axum::{
 use serde_json::{Value, json};
 use trackway_a2a::Options;
 
-use super::kit::{WAYS, Way, answer, message};
-use crate::site::Site;
+use super::bindings::{TestBinding, WAYS, data_answer, text_message};
+use crate::test_server::TestServer;
 
 const AT: &str = "/a2a/agents/script";
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 
 /// The whole error of a binding around the same details.
-fn whole(way: Way, rpc: i64, http: (u16, &str), message: &str, details: &Value) -> Value {
+fn whole(way: TestBinding, rpc: i64, http: (u16, &str), message: &str, details: &Value) -> Value {
     match way {
-        Way::Rpc => json!({"code": rpc, "message": message, "data": details}),
-        Way::Rest => {
+        TestBinding::Rpc => json!({"code": rpc, "message": message, "data": details}),
+        TestBinding::Rest => {
             json!({"code": http.0, "status": http.1, "message": message, "details": details})
         }
     }
@@ -28,8 +28,8 @@ fn whole(way: Way, rpc: i64, http: (u16, &str), message: &str, details: &Value) 
 #[tokio::test]
 async fn a_task_that_is_not_there() {
     for way in WAYS {
-        let site = Site::new();
-        let refused = site.ask(way, "GetTask", &json!({"id": "nope"})).await.unwrap_err();
+        let site = TestServer::new();
+        let refused = site.call_v1(way, "GetTask", &json!({"id": "nope"})).await.unwrap_err();
         let details = json!([
             {"@type": ERROR_INFO, "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"},
             {"@type": "urn:trackway:advice", "code": "unknown-run",
@@ -37,7 +37,7 @@ async fn a_task_that_is_not_there() {
         ]);
         let message = "task \"nope\" was not found at this address";
         assert_eq!(refused.error, whole(way, -32001, (404, "NOT_FOUND"), message, &details));
-        let status = if way == Way::Rpc { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        let status = if way == TestBinding::Rpc { StatusCode::OK } else { StatusCode::NOT_FOUND };
         assert_eq!(refused.status, status);
     }
 }
@@ -46,12 +46,12 @@ async fn a_task_that_is_not_there() {
 #[tokio::test]
 async fn a_parameter_that_is_wrong() {
     for way in WAYS {
-        let site = Site::new();
+        let site = TestServer::new();
         let params =
             json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"raw": "!"}]}});
-        let refused = site.ask(way, "SendMessage", &params).await.unwrap_err();
+        let refused = site.call_v1(way, "SendMessage", &params).await.unwrap_err();
         let message = "message/parts/0/raw: this is not base64";
-        let root = if way == Way::Rpc { "/params" } else { "" };
+        let root = if way == TestBinding::Rpc { "/params" } else { "" };
         let details = json!([
             {"@type": BAD_REQUEST, "fieldViolations": [
                 {"field": "message.parts.0.raw", "description": message}]},
@@ -67,12 +67,12 @@ async fn a_parameter_that_is_wrong() {
 #[tokio::test]
 async fn input_that_does_not_satisfy_the_schema() {
     for way in WAYS {
-        let site = Site::new();
+        let site = TestServer::new();
         let params = json!({"message": {"messageId": "m", "role": "ROLE_USER",
             "parts": [{"data": {"text": 5}}]}});
         for method in ["SendMessage", "SendStreamingMessage"] {
-            let refused = site.ask(way, method, &params).await.unwrap_err();
-            assert_eq!(refused.code, if way == Way::Rpc { -32602 } else { 400 });
+            let refused = site.call_v1(way, method, &params).await.unwrap_err();
+            assert_eq!(refused.code, if way == TestBinding::Rpc { -32602 } else { 400 });
             assert_eq!(refused.field(), "text");
             let advice = &refused.details()[1];
             assert_eq!(advice["code"], "invalid-input");
@@ -80,7 +80,7 @@ async fn input_that_does_not_satisfy_the_schema() {
             assert_eq!(advice["errors"][0]["path"], "/text");
             assert_eq!(advice["schema"]["required"], json!(["text"]));
         }
-        assert_eq!(site.ask(way, "ListTasks", &json!({})).await.unwrap()["totalSize"], 0);
+        assert_eq!(site.call_v1(way, "ListTasks", &json!({})).await.unwrap()["totalSize"], 0);
     }
 }
 
@@ -88,22 +88,22 @@ async fn input_that_does_not_satisfy_the_schema() {
 #[tokio::test]
 async fn every_refusal_has_its_number_status_and_name() {
     for way in WAYS {
-        let site = Site::new();
-        let done = site.begin(way, "m-1", "hello").await;
-        let waiting = site.begin(way, "m-2", "ask").await;
+        let site = TestServer::new();
+        let done = site.start_v1_task(way, "m-1", "hello").await;
+        let waiting = site.start_v1_task(way, "m-2", "ask").await;
         let (id, text) =
-            (json!({"id": done["id"]}), |text: &str| json!({"message": message("m-9", text)}));
+            (json!({"id": done["id"]}), |text: &str| json!({"message": text_message("m-9", text)}));
         let push = json!({"taskId": waiting["id"], "url": "https://a.example/"});
         let mut odd = text("hello");
         odd["message"]["parts"][0]["mediaType"] = json!("application/x-odd");
         let mut picky = text("hello");
         picky["configuration"] = json!({"acceptedOutputModes": ["image/png"]});
-        let mut elsewhere = json!({"message": answer("m-9", &waiting, &json!({"amount": 1}))});
+        let mut elsewhere = json!({"message": data_answer("m-9", &waiting, &json!({"amount": 1}))});
         elsewhere["message"]["contextId"] = json!("another");
         let mut reused = text("other words");
         reused["message"]["messageId"] = json!("m-1");
-        let unknown = json!({"message": answer("m-9", &json!({"id": "nope"}), &json!({}))});
-        let ended = json!({"message": answer("m-9", &done, &json!({"text": "more"}))});
+        let unknown = json!({"message": data_answer("m-9", &json!({"id": "nope"}), &json!({}))});
+        let ended = json!({"message": data_answer("m-9", &done, &json!({"text": "more"}))});
         for (method, params, rpc, http, reason) in [
             ("SendMessage", json!({}), -32602, 400, ""),
             ("SendMessage", unknown, -32001, 404, "TASK_NOT_FOUND"),
@@ -126,8 +126,8 @@ async fn every_refusal_has_its_number_status_and_name() {
             ),
             ("GetExtendedAgentCard", json!({}), -32004, 400, "UNSUPPORTED_OPERATION"),
         ] {
-            let refused = site.ask(way, method, &params).await.unwrap_err();
-            let code = if way == Way::Rpc { rpc } else { http };
+            let refused = site.call_v1(way, method, &params).await.unwrap_err();
+            let code = if way == TestBinding::Rpc { rpc } else { http };
             assert_eq!(
                 (refused.code, refused.reason()),
                 (code, reason),
@@ -135,7 +135,7 @@ async fn every_refusal_has_its_number_status_and_name() {
             );
             let advice = refused.details().as_array().unwrap().last().unwrap();
             assert_eq!(advice["@type"], "urn:trackway:advice");
-            if way == Way::Rest {
+            if way == TestBinding::Rest {
                 assert_eq!(i64::from(refused.status.as_u16()), refused.code);
                 let name = match (http, reason) {
                     (404, _) => "NOT_FOUND",
@@ -145,13 +145,13 @@ async fn every_refusal_has_its_number_status_and_name() {
                 assert_eq!(refused.error["status"], name, "{method} {params}");
             }
         }
-        let page = site.ask(way, "ListTasks", &json!({})).await.unwrap();
+        let page = site.call_v1(way, "ListTasks", &json!({})).await.unwrap();
         assert_eq!(page["totalSize"], 2, "nothing happened because of them");
     }
 }
 
 async fn rest(
-    site: &Site,
+    site: &TestServer,
     method: &str,
     path: &str,
     kind: &str,
@@ -159,7 +159,7 @@ async fn rest(
 ) -> (StatusCode, Value, String) {
     let request = Request::builder().method(method).uri(format!("{AT}/rest/{path}"));
     let request = request.header("content-type", kind).body(Body::from(body.to_owned()));
-    let reply = site.http(request.unwrap()).await;
+    let reply = site.send_for_json(request.unwrap()).await;
     let allow = reply.headers.get("allow").map(|allow| allow.to_str().unwrap().to_owned());
     (reply.status, reply.body["error"].clone(), allow.unwrap_or_default())
 }
@@ -167,7 +167,7 @@ async fn rest(
 /// Proves X5: errors that have an HTTP status of their own.
 #[tokio::test]
 async fn addresses_methods_and_bodies_that_http_refuses() {
-    let site = Site::with(Options { body_bytes_max: 1_000, ..Options::default() });
+    let site = TestServer::with_options(Options { body_bytes_max: 1_000, ..Options::default() });
     let json = "application/json";
     let long = "x".repeat(1_001);
     for (method, path, kind, body, status, name, allow) in [
@@ -199,7 +199,7 @@ async fn addresses_methods_and_bodies_that_http_refuses() {
 /// Proves X5: the envelope of JSON-RPC, refused in the form of 1.0 if the header names it.
 #[tokio::test]
 async fn envelopes_that_json_rpc_refuses() {
-    let site = Site::new();
+    let site = TestServer::new();
     for (kind, body, status, code) in [
         ("application/json", "{oops", 200, -32700),
         ("application/json", "[]", 200, -32600),
@@ -209,7 +209,7 @@ async fn envelopes_that_json_rpc_refuses() {
         ("text/plain", r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks"}"#, 415, -32005),
     ] {
         let request = Request::post(AT).header("content-type", kind).header("a2a-version", "1.0");
-        let reply = site.http(request.body(Body::from(body)).unwrap()).await;
+        let reply = site.send_for_json(request.body(Body::from(body)).unwrap()).await;
         assert_eq!(
             (reply.status.as_u16(), &reply.body["error"]["code"]),
             (status, &json!(code)),
@@ -223,7 +223,7 @@ async fn envelopes_that_json_rpc_refuses() {
 /// JSON.
 #[tokio::test]
 async fn the_media_type_of_the_protocol_is_mirrored() {
-    let site = Site::new();
+    let site = TestServer::new();
     let own = "application/a2a+json";
     for (sent, accepted, expected) in [
         ("application/json", "*/*", "application/json"),
@@ -237,7 +237,7 @@ async fn the_media_type_of_the_protocol_is_mirrored() {
             let request = Request::post(format!("{AT}/rest/message:send"));
             let request = request.header("content-type", sent).header("accept", accepted);
             let (_, headers, _) =
-                site.raw(request.body(Body::from(body.to_string())).unwrap()).await;
+                site.send_raw(request.body(Body::from(body.to_string())).unwrap()).await;
             assert_eq!(headers["content-type"], expected, "{sent} {accepted} {id}");
         }
     }

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::kit::{V1, WAYS, Way, answer, message, state};
-use crate::site::Site;
+use super::bindings::{TestBinding, V1, WAYS, data_answer, short_state, text_message};
+use crate::test_server::TestServer;
 
 fn ids(page: &Value) -> Vec<&str> {
     page["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap()).collect()
 }
 
-async fn page(site: &Site, way: Way, params: Value) -> Value {
-    site.ask(way, "ListTasks", &params).await.unwrap()
+async fn page(site: &TestServer, way: TestBinding, params: Value) -> Value {
+    site.call_v1(way, "ListTasks", &params).await.unwrap()
 }
 
 /// Proves L18: the newest status comes first, and every task on exactly one page.
 #[tokio::test]
 async fn pages_hold_every_task_once_the_newest_first() {
     for way in WAYS {
-        let site = Site::new();
+        let site = TestServer::new();
         for number in 0..7 {
-            site.begin(way, &format!("m-{number}"), "hello").await;
+            site.start_v1_task(way, &format!("m-{number}"), "hello").await;
         }
         let all = page(&site, way, json!({})).await;
         assert_eq!((&all["totalSize"], &all["pageSize"]), (&json!(7), &json!(50)));
@@ -50,15 +50,15 @@ async fn pages_hold_every_task_once_the_newest_first() {
 #[tokio::test]
 async fn filters_narrow_the_list() {
     for way in WAYS {
-        let site = Site::new();
-        let waiting = site.begin(way, "m-1", "ask").await;
-        let done = site.begin(way, "m-2", "hello").await;
+        let site = TestServer::new();
+        let waiting = site.start_v1_task(way, "m-1", "ask").await;
+        let done = site.start_v1_task(way, "m-2", "hello").await;
         let elsewhere = site
-            .ask_at(
+            .call_v1_at(
                 way,
                 "/a2a/agents/other",
                 "SendMessage",
-                &json!({"message": message("m-3", "hello")}),
+                &json!({"message": text_message("m-3", "hello")}),
                 &[V1],
             )
             .await
@@ -85,19 +85,19 @@ async fn filters_narrow_the_list() {
             assert_eq!(ids(&found), expected, "{way:?} {params}");
             assert_eq!(found["totalSize"], expected.len());
         }
-        let params = json!({"message": answer("m-4", &waiting, &json!({"amount": 1}))});
-        site.ask(way, "SendMessage", &params).await.unwrap();
+        let params = json!({"message": data_answer("m-4", &waiting, &json!({"amount": 1}))});
+        site.call_v1(way, "SendMessage", &params).await.unwrap();
         let found = page(&site, way, json!({})).await;
         assert_eq!(ids(&found), [id(&waiting), id(&done)], "{way:?}");
-        assert_eq!(state(&found["tasks"][0]["status"]), "AUTH_REQUIRED");
+        assert_eq!(short_state(&found["tasks"][0]["status"]), "AUTH_REQUIRED");
     }
 }
 
 #[tokio::test]
 async fn a_listed_task_shows_what_is_asked_for() {
     for way in WAYS {
-        let site = Site::new();
-        let task = site.begin(way, "m-1", "hello").await;
+        let site = TestServer::new();
+        let task = site.start_v1_task(way, "m-1", "hello").await;
         let mut plain = task.clone();
         plain.as_object_mut().unwrap().remove("artifacts");
         assert_eq!(page(&site, way, json!({})).await["tasks"][0], plain, "{way:?}");
@@ -113,7 +113,7 @@ async fn a_listed_task_shows_what_is_asked_for() {
 #[tokio::test]
 async fn what_cannot_be_listed_is_refused() {
     for way in WAYS {
-        let site = Site::new();
+        let site = TestServer::new();
         for (params, field) in [
             (json!({"pageSize": 0}), "pageSize"),
             (json!({"pageSize": 101}), "pageSize"),
@@ -122,9 +122,9 @@ async fn what_cannot_be_listed_is_refused() {
             (json!({"statusTimestampAfter": "soon"}), "statusTimestampAfter"),
             (json!({"historyLength": -1}), "historyLength"),
         ] {
-            let refused = site.ask(way, "ListTasks", &params).await.unwrap_err();
+            let refused = site.call_v1(way, "ListTasks", &params).await.unwrap_err();
             assert_eq!(refused.field(), field, "{way:?} {params}");
-            assert_eq!(refused.code, if way == Way::Rpc { -32602 } else { 400 });
+            assert_eq!(refused.code, if way == TestBinding::Rpc { -32602 } else { 400 });
         }
     }
 }

@@ -9,37 +9,37 @@ use axum::{
 };
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
-use trackway_a2a::{AddressPolicy, Options, Outgoing, OutgoingOptions};
+use trackway_a2a::{AddressPolicy, Options, PushSender, PushSenderOptions};
 
-use super::kit::{WAYS, Way, answer, message, shape};
-use crate::site::{Event, Site};
+use super::bindings::{TestBinding, WAYS, data_answer, summarize, text_message};
+use crate::test_server::{StreamEvent, TestServer};
 
 /// Far longer than a local delivery takes: only a hang reaches it.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// A front door that sends notifications, also to this machine if necessary.
-pub(crate) fn site(allow_loopback: bool) -> Site {
-    let options = OutgoingOptions { addresses: AddressPolicy { allow_loopback }, secret: None };
-    let outgoing = Some(Outgoing::new(options));
-    Site::with(Options { outgoing, ..Options::default() })
+pub(crate) fn server_with_push(allow_loopback: bool) -> TestServer {
+    let options = PushSenderOptions { addresses: AddressPolicy { allow_loopback }, secret: None };
+    let outgoing = Some(PushSender::new(options));
+    TestServer::with_options(Options { outgoing, ..Options::default() })
 }
 
-fn rpc_else(way: Way, rpc: i64, rest: i64) -> i64 {
-    if way == Way::Rpc { rpc } else { rest }
+fn code_for(way: TestBinding, rpc: i64, rest: i64) -> i64 {
+    if way == TestBinding::Rpc { rpc } else { rest }
 }
 
 /// Proves X6: a configuration is returned, listed, replaced and removed by its id.
 #[tokio::test]
 async fn configurations_are_set_shown_listed_and_removed() {
     for way in WAYS {
-        let site = site(false);
-        let task = site.begin(way, "m-1", "hello").await;
+        let site = server_with_push(false);
+        let task = site.start_v1_task(way, "m-1", "hello").await;
         let id = |id: &str| json!({"taskId": task["id"], "id": id});
         let whole = json!({"taskId": task["id"], "id": "own", "url": "https://a.example/x",
             "token": "t", "authentication": {"scheme": "Bearer", "credentials": "c"}});
         let set = |params: Value| {
             let site = &site;
-            async move { site.ask(way, "CreateTaskPushNotificationConfig", &params).await }
+            async move { site.call_v1(way, "CreateTaskPushNotificationConfig", &params).await }
         };
         assert_eq!(set(whole.clone()).await.unwrap(), whole, "{way:?}");
         let made = set(json!({"taskId": task["id"], "url": "https://b.example"})).await.unwrap();
@@ -49,27 +49,28 @@ async fn configurations_are_set_shown_listed_and_removed() {
         assert_eq!(set(moved.clone()).await.unwrap(), moved);
         let get = |params: Value| {
             let site = &site;
-            async move { site.ask(way, "GetTaskPushNotificationConfig", &params).await }
+            async move { site.call_v1(way, "GetTaskPushNotificationConfig", &params).await }
         };
         assert_eq!(get(id("own")).await.unwrap(), moved);
-        assert_eq!(get(id("none")).await.unwrap_err().code, rpc_else(way, -32001, 404));
+        assert_eq!(get(id("none")).await.unwrap_err().code, code_for(way, -32001, 404));
         let all = json!({"taskId": task["id"]});
-        let list = site.ask(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
+        let list = site.call_v1(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
         assert_eq!(list, json!({"configs": [moved, made], "nextPageToken": ""}), "{way:?}");
         let page = |token: &str| json!({"taskId": task["id"], "pageSize": 1, "pageToken": token});
-        let first = site.ask(way, "ListTaskPushNotificationConfigs", &page("")).await.unwrap();
+        let first = site.call_v1(way, "ListTaskPushNotificationConfigs", &page("")).await.unwrap();
         assert_eq!(first, json!({"configs": [moved], "nextPageToken": "own"}), "{way:?}");
-        let last = site.ask(way, "ListTaskPushNotificationConfigs", &page("own")).await.unwrap();
+        let last =
+            site.call_v1(way, "ListTaskPushNotificationConfigs", &page("own")).await.unwrap();
         assert_eq!(last, json!({"configs": [made], "nextPageToken": ""}), "{way:?}");
-        let wrong = site.ask(way, "ListTaskPushNotificationConfigs", &page("none")).await;
-        assert_eq!(wrong.unwrap_err().code, rpc_else(way, -32602, 400));
+        let wrong = site.call_v1(way, "ListTaskPushNotificationConfigs", &page("none")).await;
+        assert_eq!(wrong.unwrap_err().code, code_for(way, -32602, 400));
         for _ in 0..2 {
             // The second time there is nothing left to remove, which is not an error.
-            let removed = site.ask(way, "DeleteTaskPushNotificationConfig", &id("own")).await;
+            let removed = site.call_v1(way, "DeleteTaskPushNotificationConfig", &id("own")).await;
             assert_eq!(removed.unwrap(), json!({}));
         }
         assert!(get(id("own")).await.is_err());
-        let list = site.ask(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
+        let list = site.call_v1(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
         assert_eq!(list["configs"], json!([made]));
     }
 }
@@ -78,8 +79,8 @@ async fn configurations_are_set_shown_listed_and_removed() {
 #[tokio::test]
 async fn configurations_that_are_refused() {
     for way in WAYS {
-        let site = site(false);
-        let task = site.begin(way, "m-1", "ask").await;
+        let site = server_with_push(false);
+        let task = site.start_v1_task(way, "m-1", "ask").await;
         for (url, authentication) in [
             (json!("http://127.0.0.1:9/"), Value::Null),
             (json!("http://[::1]/"), Value::Null),
@@ -98,26 +99,26 @@ async fn configurations_that_are_refused() {
             let mut set = config.clone();
             set["taskId"] = task["id"].clone();
             let refused =
-                site.ask(way, "CreateTaskPushNotificationConfig", &set).await.unwrap_err();
-            assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?} {config}");
+                site.call_v1(way, "CreateTaskPushNotificationConfig", &set).await.unwrap_err();
+            assert_eq!(refused.code, code_for(way, -32602, 400), "{way:?} {config}");
             assert!(!refused.error.to_string().contains("user:secret"), "no leak: {refused:?}");
-            let params = json!({"message": message("m-2", "hello"),
+            let params = json!({"message": text_message("m-2", "hello"),
                 "configuration": {"taskPushNotificationConfig": config}});
             for method in ["SendMessage", "SendStreamingMessage"] {
-                let refused = site.ask(way, method, &params).await.unwrap_err();
-                assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?} {config}");
+                let refused = site.call_v1(way, method, &params).await.unwrap_err();
+                assert_eq!(refused.code, code_for(way, -32602, 400), "{way:?} {config}");
             }
         }
         let config = json!({"url": "http://127.0.0.1:9/"});
         let mut set = config.clone();
         set["taskId"] = task["id"].clone();
-        let sent = json!({"message": message("m-2", "hello"),
+        let sent = json!({"message": text_message("m-2", "hello"),
             "configuration": {"taskPushNotificationConfig": config}});
         for (method, params, field) in [
             ("CreateTaskPushNotificationConfig", set, "url"),
             ("SendMessage", sent, "configuration.taskPushNotificationConfig.url"),
         ] {
-            assert_eq!(site.ask(way, method, &params).await.unwrap_err().field(), field);
+            assert_eq!(site.call_v1(way, method, &params).await.unwrap_err().field(), field);
         }
         let path = format!(
             "/a2a/agents/script/rest/tasks/{}/pushNotificationConfigs",
@@ -125,25 +126,25 @@ async fn configurations_that_are_refused() {
         );
         let other = json!({"taskId": "another", "url": "https://a.example"}).to_string();
         let request = Request::post(path).header("content-type", "application/json");
-        let reply = site.http(request.body(Body::from(other)).unwrap()).await;
+        let reply = site.send_for_json(request.body(Body::from(other)).unwrap()).await;
         assert_eq!(reply.status, StatusCode::BAD_REQUEST, "path and body name two tasks");
         let unknown = json!({"taskId": "nope", "url": "https://a.example"});
-        let refused = site.ask(way, "CreateTaskPushNotificationConfig", &unknown).await;
+        let refused = site.call_v1(way, "CreateTaskPushNotificationConfig", &unknown).await;
         assert_eq!(refused.unwrap_err().reason(), "TASK_NOT_FOUND");
-        assert_eq!(site.ask(way, "ListTasks", &json!({})).await.unwrap()["totalSize"], 1);
+        assert_eq!(site.call_v1(way, "ListTasks", &json!({})).await.unwrap()["totalSize"], 1);
     }
 }
 
 /// Proves X5: at most twenty, however they are set; an existing one may still be replaced.
 #[tokio::test]
-async fn a_task_has_so_many_configurations_and_no_more() {
+async fn number_of_configurations_is_limited() {
     for way in WAYS {
-        let site = site(false);
-        let task = site.begin(way, "m-1", "ask").await;
+        let site = server_with_push(false);
+        let task = site.start_v1_task(way, "m-1", "ask").await;
         let set = |id: String| {
             let params = json!({"taskId": task["id"], "id": id, "url": "https://a.example"});
             let site = &site;
-            async move { site.ask(way, "CreateTaskPushNotificationConfig", &params).await }
+            async move { site.call_v1(way, "CreateTaskPushNotificationConfig", &params).await }
         };
         for number in 0..20 {
             set(format!("c-{number}")).await.unwrap();
@@ -154,13 +155,13 @@ async fn a_task_has_so_many_configurations_and_no_more() {
         assert!(set("c-7".into()).await.is_ok());
         // A message with one more configuration is refused as well, unless it replaces an existing one.
         let sent = |message: &str, config: Value| {
-            let params = json!({"message": answer(message, &task, &json!({"amount": 0})),
+            let params = json!({"message": data_answer(message, &task, &json!({"amount": 0})),
                 "configuration": {"taskPushNotificationConfig": config}});
             let site = &site;
-            async move { site.ask(way, "SendMessage", &params).await }
+            async move { site.call_v1(way, "SendMessage", &params).await }
         };
         let refused = sent("m-2", json!({"url": "https://a.example"})).await.unwrap_err();
-        assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?}");
+        assert_eq!(refused.code, code_for(way, -32602, 400), "{way:?}");
         let known = json!({"id": "c-7", "url": "https://b.example"});
         for _ in 0..2 {
             let taken = sent("m-3", known.clone()).await.unwrap();
@@ -170,12 +171,12 @@ async fn a_task_has_so_many_configurations_and_no_more() {
 }
 
 /// The requests at a local receiver.
-pub(crate) struct Receiver {
+pub(crate) struct RecordingReceiver {
     pub(crate) url: String,
     received: mpsc::UnboundedReceiver<(HeaderMap, Value)>,
 }
 
-impl Receiver {
+impl RecordingReceiver {
     pub(crate) async fn start() -> Self {
         type Sender = mpsc::UnboundedSender<(HeaderMap, Value)>;
         async fn take(State(sender): State<Sender>, headers: HeaderMap, body: Bytes) -> StatusCode {
@@ -199,17 +200,17 @@ impl Receiver {
 #[tokio::test]
 async fn notifications_of_1_0_are_the_items_of_a_stream() {
     for way in WAYS {
-        let site = site(true);
-        let mut receiver = Receiver::start().await;
+        let site = server_with_push(true);
+        let mut receiver = RecordingReceiver::start().await;
         let config = json!({"id": "own", "url": receiver.url, "token": "tok",
             "authentication": {"scheme": "Bearer", "credentials": "secret"}});
-        let params = json!({"message": message("m-1", "ask"),
+        let params = json!({"message": text_message("m-1", "ask"),
             "configuration": {"taskPushNotificationConfig": config}});
-        let task = site.ask(way, "SendMessage", &params).await.unwrap()["task"].take();
-        let answers = json!({"message": answer("m-2", &task, &json!({"amount": 1}))});
-        site.ask(way, "SendMessage", &answers).await.unwrap();
-        site.ask(way, "CancelTask", &json!({"id": task["id"]})).await.unwrap();
-        let mut told: Vec<Event> = Vec::new();
+        let task = site.call_v1(way, "SendMessage", &params).await.unwrap()["task"].take();
+        let answers = json!({"message": data_answer("m-2", &task, &json!({"amount": 1}))});
+        site.call_v1(way, "SendMessage", &answers).await.unwrap();
+        site.call_v1(way, "CancelTask", &json!({"id": task["id"]})).await.unwrap();
+        let mut told: Vec<StreamEvent> = Vec::new();
         while told.last().is_none_or(|last| {
             last.result["statusUpdate"]["status"]["state"] != "TASK_STATE_CANCELED"
         }) {
@@ -217,14 +218,15 @@ async fn notifications_of_1_0_are_the_items_of_a_stream() {
             assert_eq!(headers["content-type"], "application/a2a+json");
             assert_eq!(headers["authorization"], "Bearer secret");
             assert_eq!(headers["x-a2a-notification-token"], "tok");
-            told.push(Event { pos: 0, result });
+            told.push(StreamEvent { pos: 0, result });
         }
         let from_the_beginning = [("last-event-id", "0")];
         let id = json!({"id": task["id"]});
-        let mut stream = site.follow(way, "SubscribeToTask", &id, &from_the_beginning).await;
-        let shown = super::kit::rest_of(&mut stream).await;
+        let mut stream =
+            site.open_v1_stream(way, "SubscribeToTask", &id, &from_the_beginning).await;
+        let shown = super::bindings::read_to_end(&mut stream).await;
         assert_eq!(
-            shape(&shown),
+            summarize(&shown),
             [
                 "task:SUBMITTED",
                 "WORKING",
@@ -244,13 +246,13 @@ async fn notifications_of_1_0_are_the_items_of_a_stream() {
 /// Proves X6: in 0.3 a notification is the task after the update.
 #[tokio::test]
 async fn notifications_of_0_3_are_tasks() {
-    let site = site(true);
-    let mut receiver = Receiver::start().await;
+    let site = server_with_push(true);
+    let mut receiver = RecordingReceiver::start().await;
     let config = json!({"url": receiver.url, "token": "tok",
         "authentication": {"schemes": ["Bearer"], "credentials": "secret"}});
-    let params = json!({"message": crate::site::message("m-1", "hello"),
+    let params = json!({"message": crate::test_server::text_message("m-1", "hello"),
         "configuration": {"blocking": true, "pushNotificationConfig": config}});
-    let task = site.call("message/send", params).await.unwrap();
+    let task = site.call_rpc("message/send", params).await.unwrap();
     let mut last = json!({});
     while last["status"]["state"] != "completed" {
         let (headers, body) = receiver.next().await;
@@ -266,12 +268,12 @@ async fn notifications_of_0_3_are_tasks() {
 /// Proves X6.
 #[tokio::test]
 async fn configurations_of_0_3_on_json_rpc() {
-    let site = site(false);
-    let task = site.start("m-1", "ask").await;
+    let site = server_with_push(false);
+    let task = site.start_task("m-1", "ask").await;
     let call = |method: &str, params: Value| {
         let method = format!("tasks/pushNotificationConfig/{method}");
         let site = &site;
-        async move { site.call(&method, params).await }
+        async move { site.call_rpc(&method, params).await }
     };
     let config = json!({"url": "https://a.example/x", "token": "t",
         "authentication": {"schemes": ["Bearer", "Basic"], "credentials": "c"}});

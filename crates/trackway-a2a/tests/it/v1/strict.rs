@@ -1,10 +1,10 @@
 //! Every answer from the view of a reader that accepts only members of the protocol.
 
 use serde_json::{Value, json};
-use trackway_a2a::{Options, Outgoing, OutgoingOptions};
+use trackway_a2a::{Options, PushSender, PushSenderOptions};
 
-use super::kit::{V1, WAYS, Way, answer, message};
-use crate::site::Site;
+use super::bindings::{TestBinding, V1, WAYS, data_answer, text_message};
+use crate::test_server::TestServer;
 
 /// The allowed and the required members of an object: the protobuf messages of 1.0.
 struct Form {
@@ -189,23 +189,24 @@ fn check_names(value: &Value) {
 #[tokio::test]
 async fn sends_streams_and_lists_hold_nothing_but_the_protocol() {
     for way in WAYS {
-        let site = Site::new();
+        let site = TestServer::new();
         for text in ["hello", "ask", "fail", "reject", "direct"] {
-            let params = json!({"message": message(text, text)});
-            check_item(&site.ask(way, "SendMessage", &params).await.unwrap());
-            let params = json!({"message": message(&format!("{text}-2"), text)});
-            let events = site.followed(way, "SendStreamingMessage", &params).await;
+            let params = json!({"message": text_message(text, text)});
+            check_item(&site.call_v1(way, "SendMessage", &params).await.unwrap());
+            let params = json!({"message": text_message(&format!("{text}-2"), text)});
+            let events = site.read_v1_stream(way, "SendStreamingMessage", &params).await;
             events.iter().for_each(|event| check_item(&event.result));
         }
-        let task = site.begin(way, "m-1", "ask").await;
+        let task = site.start_v1_task(way, "m-1", "ask").await;
         for (id, data) in [("m-2", json!({"amount": 0})), ("m-3", json!({"amount": 1}))] {
-            let params = json!({"message": answer(id, &task, &data)});
-            check_item(&site.ask(way, "SendMessage", &params).await.unwrap());
+            let params = json!({"message": data_answer(id, &task, &data)});
+            check_item(&site.call_v1(way, "SendMessage", &params).await.unwrap());
         }
         let id = json!({"id": task["id"]});
-        check_task(&site.ask(way, "GetTask", &id).await.unwrap());
-        check_task(&site.ask(way, "CancelTask", &id).await.unwrap());
-        let page = site.ask(way, "ListTasks", &json!({"includeArtifacts": true})).await.unwrap();
+        check_task(&site.call_v1(way, "GetTask", &id).await.unwrap());
+        check_task(&site.call_v1(way, "CancelTask", &id).await.unwrap());
+        let page =
+            site.call_v1(way, "ListTasks", &json!({"includeArtifacts": true})).await.unwrap();
         PAGE.check(&page);
         each(&page["tasks"], check_task);
         assert_eq!(page["tasks"].as_array().unwrap().len(), 9);
@@ -221,17 +222,18 @@ fn check_card(card: &Value) {
 /// Proves X5.
 #[tokio::test]
 async fn cards_of_1_0_hold_nothing_but_the_protocol() {
-    let outgoing = Some(Outgoing::new(OutgoingOptions::default()));
+    let outgoing = Some(PushSender::new(PushSenderOptions::default()));
     let options = Options { outgoing, extended_card: true, secured: true, ..Options::default() };
-    let site = Site::with(options);
+    let site = TestServer::with_options(options);
     for way in WAYS {
-        check_card(&site.ask(way, "GetExtendedAgentCard", &json!({})).await.unwrap());
+        check_card(&site.call_v1(way, "GetExtendedAgentCard", &json!({})).await.unwrap());
     }
     let path = "/a2a/agents/script/.well-known/agent-card.json?A2A-Version=1.0";
     check_card(&site.get(path).await.body);
     // A refusal contains only the three fields of JSON-RPC.
     let at = "/a2a/agents/script";
-    let refused = site.ask_at(Way::Rpc, at, "GetTask", &json!({"id": "x"}), &[V1]).await;
+    let refused =
+        site.call_v1_at(TestBinding::Rpc, at, "GetTask", &json!({"id": "x"}), &[V1]).await;
     let error = refused.unwrap_err().error;
     let mut names: Vec<_> = error.as_object().unwrap().keys().collect();
     names.sort_unstable();

@@ -3,22 +3,22 @@
 use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
 
-use super::kit::{WAYS, Way, message};
-use crate::site::Site;
+use super::bindings::{TestBinding, WAYS, text_message};
+use crate::test_server::TestServer;
 
 const AT: &str = "/a2a/agents/script";
 
-fn query(way: Way) -> &'static str {
+fn query(way: TestBinding) -> &'static str {
     match way {
-        Way::Rpc => "/a2a/agents/script?A2A-Version=1.0",
-        Way::Rest => "/a2a/agents/script/rest/tasks?A2A-Version=1.0",
+        TestBinding::Rpc => "/a2a/agents/script?A2A-Version=1.0",
+        TestBinding::Rest => "/a2a/agents/script/rest/tasks?A2A-Version=1.0",
     }
 }
 
 /// Proves X5: a header or the query names the version; patch numbers are ignored.
 #[tokio::test]
 async fn the_version_is_taken_from_header_or_query() {
-    let site = Site::new();
+    let site = TestServer::new();
     for way in WAYS {
         for headers in [
             &[("a2a-version", "1.0")][..],
@@ -26,17 +26,17 @@ async fn the_version_is_taken_from_header_or_query() {
             &[("a2a-version", "")],
             &[],
         ] {
-            let answered = site.ask_at(way, AT, "ListTasks", &json!({}), headers).await;
+            let answered = site.call_v1_at(way, AT, "ListTasks", &json!({}), headers).await;
             assert_eq!(answered.unwrap().0["totalSize"], 0, "{way:?} {headers:?}");
         }
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}).to_string();
         let request = match way {
-            Way::Rpc => Request::post(query(way)).body(Body::from(body)),
-            Way::Rest => Request::get(query(way)).body(Body::empty()),
+            TestBinding::Rpc => Request::post(query(way)).body(Body::from(body)),
+            TestBinding::Rest => Request::get(query(way)).body(Body::empty()),
         };
         let mut request = request.unwrap();
         request.headers_mut().insert("content-type", "application/json".parse().unwrap());
-        let answer = site.http(request).await.body;
+        let answer = site.send_for_json(request).await.body;
         assert_eq!(answer.get("result").unwrap_or(&answer)["totalSize"], 0, "{way:?}");
     }
 }
@@ -44,14 +44,14 @@ async fn the_version_is_taken_from_header_or_query() {
 /// Proves X5.
 #[tokio::test]
 async fn versions_that_are_not_spoken_are_refused() {
-    let site = Site::new();
+    let site = TestServer::new();
     for way in WAYS {
         for version in ["99.0", "0.2", "1.1", "one"] {
             let headers = [("a2a-version", version)];
             let refused =
-                site.ask_at(way, AT, "ListTasks", &json!({}), &headers).await.unwrap_err();
+                site.call_v1_at(way, AT, "ListTasks", &json!({}), &headers).await.unwrap_err();
             assert_eq!(refused.reason(), "VERSION_NOT_SUPPORTED");
-            assert_eq!(refused.code, if way == Way::Rpc { -32009 } else { 400 });
+            assert_eq!(refused.code, if way == TestBinding::Rpc { -32009 } else { 400 });
             let advice = &refused.details()[1];
             assert_eq!(advice["known"], json!(["1.0", "0.3"]));
         }
@@ -61,14 +61,16 @@ async fn versions_that_are_not_spoken_are_refused() {
 /// The names of the methods determine the generation if there is no header.
 #[tokio::test]
 async fn methods_lead_to_their_generation() {
-    let site = Site::new();
+    let site = TestServer::new();
     let old = json!({"message": {"messageId": "m-1", "role": "user",
         "parts": [{"kind": "text", "text": "hello"}]}, "configuration": {"blocking": true}});
-    let new = json!({"message": message("m-2", "hello")});
+    let new = json!({"message": text_message("m-2", "hello")});
     let rpc = |method: &'static str, params: Value, headers: &'static [(&str, &str)]| {
         let site = &site;
         async move {
-            site.ask_at(Way::Rpc, AT, method, &params, headers).await.map(|(result, _)| result)
+            site.call_v1_at(TestBinding::Rpc, AT, method, &params, headers)
+                .await
+                .map(|(result, _)| result)
         }
     };
     assert_eq!(rpc("message/send", old.clone(), &[]).await.unwrap()["kind"], "task");
@@ -92,12 +94,12 @@ async fn methods_lead_to_their_generation() {
 /// Proves X5: an address of HTTP+JSON belongs to one generation.
 #[tokio::test]
 async fn addresses_of_one_generation_refuse_the_other() {
-    let site = Site::new();
+    let site = TestServer::new();
     for (path, version, spoken) in
         [("tasks/x", "0.3", "1.0"), ("v1/tasks/x", "1.0", "0.3"), ("v1/tasks/x", "1.0.1", "0.3")]
     {
         let request = Request::get(format!("{AT}/rest/{path}")).header("a2a-version", version);
-        let reply = site.http(request.body(Body::empty()).unwrap()).await;
+        let reply = site.send_for_json(request.body(Body::empty()).unwrap()).await;
         let error = &reply.body["error"];
         assert_eq!(
             (&error["code"], &error["status"]),

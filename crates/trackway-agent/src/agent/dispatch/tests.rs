@@ -3,20 +3,25 @@
 use serde_json::json;
 
 use super::*;
-use crate::pieces::{MESSAGE_BYTES_MAX, PART_BYTES_MAX};
+use crate::content_pieces::{MESSAGE_BYTES_MAX, PART_BYTES_MAX};
 
 fn run() -> RunId {
     "run_01890a5dac96774bbcceb302099a8057".parse().unwrap()
 }
 
-fn told(answer: FirstAnswer) -> (Value, CallRecord) {
-    let told = Told { run: run(), workflow: "echo", description: "Echoes.", answer: Some(answer) };
-    let record = told.record();
-    let Some(Piece::Text(text)) = record.pieces.first() else { panic!("{record:?}") };
+fn result_and_record(answer: FirstAnswer) -> (Value, ToolCallRecord) {
+    let told = DispatchResult {
+        run: run(),
+        workflow: "echo",
+        description: "Echoes.",
+        answer: Some(answer),
+    };
+    let record = told.to_call_record();
+    let Some(ContentPiece::Text(text)) = record.pieces.first() else { panic!("{record:?}") };
     (serde_json::from_str(text).unwrap(), record)
 }
 
-fn answer(kind: AnswerKind, parts: Vec<Part>) -> FirstAnswer {
+fn answer(kind: FirstAnswerKind, parts: Vec<Part>) -> FirstAnswer {
     FirstAnswer { kind, parts, schema: None, reason: None }
 }
 
@@ -24,7 +29,8 @@ fn answer(kind: AnswerKind, parts: Vec<Part>) -> FirstAnswer {
 #[test]
 fn a_long_answer_is_cut_and_stays_json() {
     let long = "x".repeat(5 * 1024 * 1024);
-    let (result, record) = told(answer(AnswerKind::Answered, vec![Part::text(&long)]));
+    let (result, record) =
+        result_and_record(answer(FirstAnswerKind::Answered, vec![Part::text(&long)]));
     assert_eq!(result["outcome"], "answered");
     assert_eq!(result["taskId"], run().to_string());
     let text = result["result"][0]["text"].as_str().unwrap();
@@ -32,12 +38,16 @@ fn a_long_answer_is_cut_and_stays_json() {
     assert!(record.to_value().unwrap().to_string().len() < MESSAGE_BYTES_MAX);
 
     let reason = Some(long.clone());
-    let (result, record) = told(FirstAnswer { reason, ..answer(AnswerKind::Failed, Vec::new()) });
+    let (result, record) =
+        result_and_record(FirstAnswer { reason, ..answer(FirstAnswerKind::Failed, Vec::new()) });
     assert!(result["message"].as_str().unwrap().ends_with(" bytes are shown)"));
     assert!(record.to_value().unwrap().to_string().len() < MESSAGE_BYTES_MAX);
 
     let schema = Some(json!({"type": "object", "description": long}));
-    let (result, _) = told(FirstAnswer { schema, ..answer(AnswerKind::InputRequired, Vec::new()) });
+    let (result, _) = result_and_record(FirstAnswer {
+        schema,
+        ..answer(FirstAnswerKind::InputRequired, Vec::new())
+    });
     assert!(result.get("schema").is_none());
     assert!(result["schemaLeftOut"].as_str().unwrap().ends_with(" bytes"));
 }
@@ -46,10 +56,15 @@ fn a_long_answer_is_cut_and_stays_json() {
 #[test]
 fn deep_data_is_shown_as_text() {
     let nested = |levels: usize| (1..levels).fold(json!(1), |inner, _| json!([inner]));
-    let shallow = answer(AnswerKind::Answered, vec![Part::data(nested(90))]);
-    let (result, record) = told(shallow);
-    assert_eq!(shown(&record), [Part::data(result)]);
-    let deep = answer(AnswerKind::Answered, vec![Part::data(nested(100))]);
-    let Piece::Text(text) = told(deep).1.pieces.remove(0) else { panic!("it is text") };
-    assert_eq!(shown(&CallRecord::new(vec![Piece::Text(text.clone())])), [Part::text(text)]);
+    let shallow = answer(FirstAnswerKind::Answered, vec![Part::data(nested(90))]);
+    let (result, record) = result_and_record(shallow);
+    assert_eq!(record_to_parts(&record), [Part::data(result)]);
+    let deep = answer(FirstAnswerKind::Answered, vec![Part::data(nested(100))]);
+    let ContentPiece::Text(text) = result_and_record(deep).1.pieces.remove(0) else {
+        panic!("it is text")
+    };
+    assert_eq!(
+        record_to_parts(&ToolCallRecord::new(vec![ContentPiece::Text(text.clone())])),
+        [Part::text(text)]
+    );
 }

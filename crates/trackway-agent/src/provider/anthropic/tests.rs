@@ -3,38 +3,46 @@
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
-use super::{Anthropic, ECHO, body, form};
+use super::{AnthropicFormat, ECHO, request_body, strict_schema};
 use crate::{
-    conversation::{Entry, Finish, Piece, Request, ToolSpec, Usage},
+    conversation::{
+        ContentPiece, ConversationEntry, FinishReason, ModelRequest, TokenUsage, ToolSpec,
+    },
     provider::{
         Delta, ModelError,
-        examples::{everything, hello, read, shown},
-        format::Format as _,
+        examples::{full_request, minimal_request, read_deltas, render_deltas},
+        provider_format::ProviderFormat as _,
     },
 };
 
-fn format() -> Anthropic {
-    Anthropic::at(super::BASE_URL)
+fn format() -> AnthropicFormat {
+    AnthropicFormat::for_base_url(super::BASE_URL)
 }
 
 #[test]
 fn requests_are_written_as_messages() {
-    assert_json_snapshot!("hello", body::body("claude-x", &hello()));
+    assert_json_snapshot!("hello", request_body::request_body("claude-x", &minimal_request()));
     let thought = json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2ln" });
-    let request = everything(json!({ ECHO: [thought] }));
-    assert_json_snapshot!("everything", body::body("claude-x", &request));
-    let other = body::body("claude-x", &everything(json!({ "gemini": { "id": "1" } })));
+    let request = full_request(json!({ ECHO: [thought] }));
+    assert_json_snapshot!("everything", request_body::request_body("claude-x", &request));
+    let other =
+        request_body::request_body("claude-x", &full_request(json!({ "gemini": { "id": "1" } })));
     assert!(!other.to_string().contains("gemini"), "what another provider wants is not sent here");
-    assert_eq!(format().path("claude-x"), "/v1/messages");
-    assert_eq!(Anthropic::at("http://127.0.0.1/v1/").path("claude-x"), "/messages");
-    assert_eq!(format().authorization("k"), ("x-api-key", "k".to_owned()));
+    assert_eq!(format().request_path("claude-x"), "/v1/messages");
+    assert_eq!(
+        AnthropicFormat::for_base_url("http://127.0.0.1/v1/").request_path("claude-x"),
+        "/messages"
+    );
+    assert_eq!(format().authorization_header("k"), ("x-api-key", "k".to_owned()));
 }
 
 #[test]
 fn a_message_without_content_is_not_empty() {
-    let entries = vec![Entry::User { pieces: vec![Piece::Text(" ".to_owned())] }];
-    let request = Request { system: String::new(), entries, max_tokens: Some(7), ..hello() };
-    let body = body::body("claude-x", &request);
+    let entries =
+        vec![ConversationEntry::User { pieces: vec![ContentPiece::Text(" ".to_owned())] }];
+    let request =
+        ModelRequest { system: String::new(), entries, max_tokens: Some(7), ..minimal_request() };
+    let body = request_body::request_body("claude-x", &request);
     assert_eq!(body["messages"][0]["content"][0]["text"], "(no content)");
     assert_eq!(body["max_tokens"], 7);
     assert_eq!(body.get("system"), None);
@@ -43,9 +51,9 @@ fn a_message_without_content_is_not_empty() {
 /// Ids that another provider used twice, in two answers, become distinct.
 #[test]
 fn ids_are_sent_once() {
-    let mut request = everything(json!({}));
+    let mut request = full_request(json!({}));
     request.entries.extend(request.entries.clone());
-    let body = body::body("claude-x", &request);
+    let body = request_body::request_body("claude-x", &request);
     let blocks = body["messages"].as_array().into_iter().flatten();
     let blocks = blocks.flat_map(|message| message["content"].as_array().into_iter().flatten());
     let (mut used, mut told) = (Vec::new(), Vec::new());
@@ -62,7 +70,10 @@ fn ids_are_sent_once() {
 fn a_tool_with_alternatives_keeps_them_in_words() {
     let schema = json!({ "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] });
     let tool = ToolSpec { name: "t".to_owned(), description: "Does.".to_owned(), schema };
-    let body = body::body("claude-x", &Request { tools: vec![tool.into()], ..hello() });
+    let body = request_body::request_body(
+        "claude-x",
+        &ModelRequest { tools: vec![tool.into()], ..minimal_request() },
+    );
     assert_eq!(body["tools"][0]["input_schema"], json!({ "type": "object", "properties": {} }));
     let description = body["tools"][0]["description"].as_str().expect("a description");
     assert!(description.starts_with("Does.\n") && description.contains(r#""required":["b"]"#));
@@ -83,8 +94,11 @@ fn answers_of_a_form_are_bound_to_it_where_the_format_can() {
         "required": ["score"],
         "$defs": { "Item": { "type": "object", "properties": { "id": { "type": "string" } } } },
     });
-    let request = Request { output: Some(schema), ..hello() };
-    assert_json_snapshot!("bound", body::body("claude-x", &request)["output_config"]);
+    let request = ModelRequest { output: Some(schema), ..minimal_request() };
+    assert_json_snapshot!(
+        "bound",
+        request_body::request_body("claude-x", &request)["output_config"]
+    );
 
     let in_words = [
         json!({}),
@@ -103,8 +117,11 @@ fn answers_of_a_form_are_bound_to_it_where_the_format_can() {
         }),
     ];
     for schema in in_words {
-        assert_eq!(form::strict(&schema), None, "{schema}");
-        let body = body::body("claude-x", &Request { output: Some(schema.clone()), ..hello() });
+        assert_eq!(strict_schema::to_strict_schema(&schema), None, "{schema}");
+        let body = request_body::request_body(
+            "claude-x",
+            &ModelRequest { output: Some(schema.clone()), ..minimal_request() },
+        );
         assert_eq!(body.get("output_config"), None);
         let system = body["system"][0]["text"].as_str().expect("a system prompt");
         assert!(system.ends_with(&schema.to_string()), "{system}");
@@ -192,7 +209,7 @@ fn a_stream_is_read() {
         ],
         "tool_use",
     );
-    assert_snapshot!("stream", shown(&format(), &events));
+    assert_snapshot!("stream", render_deltas(&format(), &events));
 }
 
 /// A call to an overloaded server is retried; an invalid request is not.
@@ -207,41 +224,45 @@ fn an_error_in_the_stream_is_an_error() {
     ];
     for (kind, retryable) in table {
         let error = json!({ "type": "error", "error": { "type": kind, "message": "Oh." } });
-        assert_eq!(format().complaint(&error), Some(format!("Oh. ({kind})")));
-        let (_, error) = read(&format(), &[start(), ("error", error)]);
+        assert_eq!(format().parse_error_message(&error), Some(format!("Oh. ({kind})")));
+        let (_, error) = read_deltas(&format(), &[start(), ("error", error)]);
         let reason = format!("Oh. ({kind})");
         assert_eq!(error, Some(ModelError::Failed { reason, retryable }));
     }
-    let mut reader = format().reader();
-    let error = reader.event("message_start", "{not json", &mut Vec::new());
+    let mut reader = format().new_reader();
+    let error = reader.read_event("message_start", "{not json", &mut Vec::new());
     assert!(matches!(error, Err(ModelError::Unreadable { .. })), "{error:?}");
-    let (_, error) = read(&format(), &[start(), input(0, "{}")]);
+    let (_, error) = read_deltas(&format(), &[start(), input(0, "{}")]);
     assert!(matches!(error, Some(ModelError::Unreadable { .. })), "{error:?}");
 }
 
 #[test]
 fn reasons_and_counts_are_read() {
     let table = [
-        ("end_turn", Finish::Stop),
-        ("stop_sequence", Finish::Stop),
-        ("tool_use", Finish::Calls),
-        ("max_tokens", Finish::Length),
-        ("model_context_window_exceeded", Finish::Length),
-        ("refusal", Finish::Filtered),
-        ("something_new", Finish::Stop),
+        ("end_turn", FinishReason::Stop),
+        ("stop_sequence", FinishReason::Stop),
+        ("tool_use", FinishReason::Calls),
+        ("max_tokens", FinishReason::Length),
+        ("model_context_window_exceeded", FinishReason::Length),
+        ("refusal", FinishReason::Filtered),
+        ("something_new", FinishReason::Stop),
     ];
-    let usage =
-        Usage { input_tokens: 115, output_tokens: 42, cached_tokens: 100, reasoning_tokens: 0 };
+    let usage = TokenUsage {
+        input_tokens: 115,
+        output_tokens: 42,
+        cached_tokens: 100,
+        reasoning_tokens: 0,
+    };
     for (reason, finish) in table {
-        let (deltas, _) = read(&format(), &stream(&[], reason));
+        let (deltas, _) = read_deltas(&format(), &stream(&[], reason));
         assert_eq!(deltas[1..], [Delta::End(finish), Delta::Usage(usage), Delta::Done], "{reason}");
     }
     let [delta, stop] = end("end_turn");
     let silent = [event(json!({ "type": "message_start", "message": {} })), delta, stop];
-    let (deltas, _) = read(&format(), &silent);
+    let (deltas, _) = read_deltas(&format(), &silent);
     assert_eq!(
         deltas,
-        [Delta::Start { model: None }, Delta::End(Finish::Stop), Delta::Done],
+        [Delta::Start { model: None }, Delta::End(FinishReason::Stop), Delta::Done],
         "without counts of the input there is no usage"
     );
 }

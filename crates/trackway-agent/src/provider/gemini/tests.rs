@@ -5,52 +5,65 @@ use std::time::Duration;
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
-use super::{ECHO, Gemini, body};
+use super::{ECHO, GeminiFormat, request_body};
 use crate::{
-    conversation::{Entry, Finish, Request, Usage},
+    conversation::{ConversationEntry, FinishReason, ModelRequest, TokenUsage},
     provider::{
         Delta, ModelError,
-        examples::{everything, hello, read, shown, tools},
-        format::Format as _,
+        examples::{example_tools, full_request, minimal_request, read_deltas, render_deltas},
+        provider_format::ProviderFormat as _,
     },
 };
 
-fn format() -> Gemini {
-    Gemini::at(super::BASE_URL)
+fn format() -> GeminiFormat {
+    GeminiFormat::for_base_url(super::BASE_URL)
 }
 
 #[test]
 fn requests_are_written_as_contents() {
-    assert_json_snapshot!("hello", body::body(&Request { max_tokens: Some(100), ..hello() }));
+    assert_json_snapshot!(
+        "hello",
+        request_body::request_body(&ModelRequest { max_tokens: Some(100), ..minimal_request() })
+    );
     let echo = json!({ ECHO: { "thoughtSignature": "c2ln", "id": "fc-1" } });
-    assert_json_snapshot!("everything", body::body(&everything(echo)));
-    let other = body::body(&everything(json!({ "anthropic": [{ "thinking": "Hm." }] })));
+    assert_json_snapshot!("everything", request_body::request_body(&full_request(echo)));
+    let other =
+        request_body::request_body(&full_request(json!({ "anthropic": [{ "thinking": "Hm." }] })));
     assert!(!other.to_string().contains("Hm."), "what another provider wants is not sent here");
-    assert_eq!(format().path("gemini-x"), "/v1beta/models/gemini-x:streamGenerateContent?alt=sse");
     assert_eq!(
-        format().path("tunedModels/mine"),
+        format().request_path("gemini-x"),
+        "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(
+        format().request_path("tunedModels/mine"),
         "/v1beta/tunedModels/mine:streamGenerateContent?alt=sse"
     );
     assert_eq!(
-        Gemini::at("http://127.0.0.1/v1beta/").path("gemini-x"),
+        GeminiFormat::for_base_url("http://127.0.0.1/v1beta/").request_path("gemini-x"),
         "/models/gemini-x:streamGenerateContent?alt=sse"
     );
-    assert_eq!(format().authorization("k"), ("x-goog-api-key", "k".to_owned()));
-    let empty = Request { entries: vec![Entry::User { pieces: vec![] }], ..hello() };
-    assert_eq!(body::body(&empty)["contents"][0]["parts"], json!([{ "text": "(no content)" }]));
+    assert_eq!(format().authorization_header("k"), ("x-goog-api-key", "k".to_owned()));
+    let empty = ModelRequest {
+        entries: vec![ConversationEntry::User { pieces: vec![] }],
+        ..minimal_request()
+    };
+    assert_eq!(
+        request_body::request_body(&empty)["contents"][0]["parts"],
+        json!([{ "text": "(no content)" }])
+    );
 }
 
 /// The provider enforces a schema if there are no tools; otherwise the prompt describes it.
 #[test]
 fn answers_of_a_form_are_asked_for() {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
-    let request = Request { output: Some(schema.clone()), ..hello() };
-    let bound = body::body(&request);
+    let request = ModelRequest { output: Some(schema.clone()), ..minimal_request() };
+    let bound = request_body::request_body(&request);
     assert_eq!(
         bound["generationConfig"],
         json!({ "responseMimeType": "application/json", "responseJsonSchema": schema })
     );
-    let told = body::body(&Request { tools: tools(), ..request });
+    let told = request_body::request_body(&ModelRequest { tools: example_tools(), ..request });
     assert_eq!(told.get("generationConfig"), None);
     let system = told["systemInstruction"]["parts"][0]["text"].as_str().expect("a text");
     assert!(system.starts_with("You are brief.") && system.ends_with(&schema.to_string()));
@@ -91,7 +104,7 @@ fn a_stream_is_read() {
         chunk(json!([{ "text": "", "thoughtSignature": "bGFzdA==" }])),
         last("STOP"),
     ];
-    assert_snapshot!("stream", shown(&format(), &events));
+    assert_snapshot!("stream", render_deltas(&format(), &events));
 }
 
 #[test]
@@ -101,7 +114,7 @@ fn arguments_may_be_bad_or_empty_or_missing() {
         chunk(json!([call("look", json!("{not json")), call("read", json!({})), missing])),
         last("STOP"),
     ];
-    assert_snapshot!("arguments", shown(&format(), &events));
+    assert_snapshot!("arguments", render_deltas(&format(), &events));
 }
 
 #[test]
@@ -116,9 +129,10 @@ fn an_error_in_the_stream_is_an_error() {
     for (code, status, retryable) in table {
         let error = json!({ "error": { "code": code, "message": "Oh.", "status": status } });
         let reason = format!("Oh. ({status})");
-        assert_eq!(format().complaint(&error), Some(reason.clone()));
-        assert_eq!(format().complaint(&json!([error])), Some(reason.clone()));
-        let (_, failure) = read(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
+        assert_eq!(format().parse_error_message(&error), Some(reason.clone()));
+        assert_eq!(format().parse_error_message(&json!([error])), Some(reason.clone()));
+        let (_, failure) =
+            read_deltas(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
         assert_eq!(failure, Some(ModelError::Failed { reason, retryable }));
     }
 }
@@ -129,32 +143,32 @@ fn a_busy_server_says_when() {
     let wait = |delay: &str| {
         let info =
             json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
-        format().patience(&json!({ "error": { "code": 429, "details": [{}, info] } }))
+        format().retry_delay(&json!({ "error": { "code": 429, "details": [{}, info] } }))
     };
     assert_eq!(wait("2s"), Some(Duration::from_secs(2)));
     assert_eq!(wait("0.5s"), Some(Duration::from_millis(500)));
     for odd in ["2", "s", "-1s", "NaNs", "1e300s"] {
         assert_eq!(wait(odd), None, "{odd}");
     }
-    assert_eq!(format().patience(&json!({ "error": {} })), None);
+    assert_eq!(format().retry_delay(&json!({ "error": {} })), None);
 }
 
 #[test]
 fn reasons_and_counts_are_read() {
     let usage =
-        Usage { input_tokens: 20, output_tokens: 12, cached_tokens: 8, reasoning_tokens: 7 };
+        TokenUsage { input_tokens: 20, output_tokens: 12, cached_tokens: 8, reasoning_tokens: 7 };
     for (reason, finish) in [
-        ("STOP", Finish::Stop),
-        ("MAX_TOKENS", Finish::Length),
-        ("SAFETY", Finish::Filtered),
-        ("RECITATION", Finish::Filtered),
-        ("PROHIBITED_CONTENT", Finish::Filtered),
+        ("STOP", FinishReason::Stop),
+        ("MAX_TOKENS", FinishReason::Length),
+        ("SAFETY", FinishReason::Filtered),
+        ("RECITATION", FinishReason::Filtered),
+        ("PROHIBITED_CONTENT", FinishReason::Filtered),
     ] {
-        let (deltas, _) = read(&format(), &[last(reason)]);
+        let (deltas, _) = read_deltas(&format(), &[last(reason)]);
         assert_eq!(deltas[1..], [Delta::End(finish), Delta::Usage(usage), Delta::Done], "{reason}");
     }
     for reason in ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "OTHER", "NEW_ONE"] {
-        let (_, error) = read(&format(), &[last(reason)]);
+        let (_, error) = read_deltas(&format(), &[last(reason)]);
         assert!(error.expect("a failure").is_retryable(), "{reason}");
     }
 }
@@ -163,6 +177,6 @@ fn reasons_and_counts_are_read() {
 #[test]
 fn a_list_of_responses_is_read_too() {
     let list = json!([chunk(json!([{ "text": "Hello." }])).1, last("STOP").1]);
-    let (deltas, error) = read(&format(), &[("", list)]);
+    let (deltas, error) = read_deltas(&format(), &[("", list)]);
     assert_eq!((deltas[1].clone(), error), (Delta::Text("Hello.".to_owned()), None));
 }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::answer;
+use super::answer_by_rules;
 use crate::{
-    conversation::{Arguments, Entry, Finish, Request, ToolSpec},
+    conversation::{ConversationEntry, FinishReason, ModelRequest, ToolArguments, ToolSpec},
     samples::{model, user},
 };
 
@@ -78,27 +78,29 @@ fn tools() -> Vec<Arc<ToolSpec>> {
     ]
 }
 
-fn request(entries: Vec<Entry>) -> Request {
-    Request { entries, tools: tools(), ..Request::default() }
+fn request(entries: Vec<ConversationEntry>) -> ModelRequest {
+    ModelRequest { entries, tools: tools(), ..ModelRequest::default() }
 }
 
 /// The action for a message.
-fn done(message: &str) -> String {
-    shown(&request(vec![user(message)]))
+fn answer_to_message(message: &str) -> String {
+    render_answer(&request(vec![user(message)]))
 }
 
 /// `tool {arguments}`, or the text.
-fn shown(request: &Request) -> String {
-    let answer = answer(request);
+fn render_answer(request: &ModelRequest) -> String {
+    let answer = answer_by_rules(request);
     assert_eq!(answer.usage, None, "rules use no tokens");
     match answer.calls.as_slice() {
         [] => {
-            assert_eq!(answer.finish, Finish::Stop);
+            assert_eq!(answer.finish, FinishReason::Stop);
             answer.text
         }
         [call] => {
-            assert_eq!(answer.finish, Finish::Calls);
-            let Arguments::Json(arguments) = &call.arguments else { panic!("broken arguments") };
+            assert_eq!(answer.finish, FinishReason::Calls);
+            let ToolArguments::Json(arguments) = &call.arguments else {
+                panic!("broken arguments")
+            };
             format!("{} {arguments}", call.tool)
         }
         several => panic!("the rules make one call at a time: {several:?}"),
@@ -107,6 +109,6 @@ fn shown(request: &Request) -> String {
 
 fn check(table: &[(&str, &str)]) {
     for (said, expected) in table {
-        assert_eq!(done(said), *expected, "for {said:?}");
+        assert_eq!(answer_to_message(said), *expected, "for {said:?}");
     }
 }

@@ -3,22 +3,25 @@
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::json;
 
-use super::{BadScript, Scripted};
+use super::{ScriptError, ScriptedModel};
 use crate::{
-    conversation::{Finish, Request, Usage},
-    provider::{Delta, ModelError, Provider as _},
+    conversation::{FinishReason, ModelRequest, TokenUsage},
+    provider::{Delta, ModelError, ModelProvider as _},
     samples::{result, user},
 };
 
-fn request(text: &str, after: Option<&str>) -> Request {
+fn request(text: &str, after: Option<&str>) -> ModelRequest {
     let mut entries = vec![user(text)];
     entries.extend(after.map(|tool| result("call_0", tool, "")));
-    Request { entries, ..Request::default() }
+    ModelRequest { entries, ..ModelRequest::default() }
 }
 
-async fn asked(model: &Scripted, request: Request) -> (Vec<Delta>, Option<ModelError>) {
+async fn collect_deltas(
+    model: &ScriptedModel,
+    request: ModelRequest,
+) -> (Vec<Delta>, Option<ModelError>) {
     let mut deltas = Vec::new();
-    let mut stream = model.ask(&request);
+    let mut stream = model.stream_answer(&request);
     while let Some(item) = stream.next().await {
         match item {
             Ok(delta) => deltas.push(delta),
@@ -32,8 +35,8 @@ async fn asked(model: &Scripted, request: Request) -> (Vec<Delta>, Option<ModelE
     (deltas, None)
 }
 
-async fn text(model: &Scripted, user: &str, after: Option<&str>) -> String {
-    let (deltas, error) = asked(model, request(user, after)).await;
+async fn text(model: &ScriptedModel, user: &str, after: Option<&str>) -> String {
+    let (deltas, error) = collect_deltas(model, request(user, after)).await;
     let texts = deltas.iter().filter_map(|delta| match delta {
         Delta::Text(text) => Some(text.as_str()),
         _ => None,
@@ -52,7 +55,7 @@ async fn answers_are_given_in_order_where_they_fit() {
           - { text: First. }
           - { text: Second. }
     ";
-    let model = Scripted::read("file", script).expect("a script");
+    let model = ScriptedModel::parse_script("file", script).expect("a script");
     assert_eq!(model.label(), "scripted/demo");
     assert_eq!(text(&model, "How is the WEATHER?", None).await, "I shall look.");
     assert_eq!(text(&model, "How is the weather?", Some("look")).await, "It rains.");
@@ -75,9 +78,9 @@ async fn an_answer_has_everything_that_a_model_says() {
         "usage": { "input_tokens": 3, "output_tokens": 4 },
         "delay_ms": 1, "word_delay_ms": 1,
     }] });
-    let model = Scripted::read("file", &script.to_string()).expect("JSON is YAML");
+    let model = ScriptedModel::parse_script("file", &script.to_string()).expect("JSON is YAML");
     assert_eq!(model.label(), "scripted/file");
-    let (deltas, _) = asked(&model, request("hello", None)).await;
+    let (deltas, _) = collect_deltas(&model, request("hello", None)).await;
     let call = |slot: usize, id: &str| Delta::Call {
         slot,
         id: Some(id.to_owned()),
@@ -97,8 +100,8 @@ async fn an_answer_has_everything_that_a_model_says() {
             arguments(1, "{not json"),
             call(2, "call_2"),
             arguments(2, "{}"),
-            Delta::End(Finish::Calls),
-            Delta::Usage(Usage { input_tokens: 3, output_tokens: 4, ..Usage::default() }),
+            Delta::End(FinishReason::Calls),
+            Delta::Usage(TokenUsage { input_tokens: 3, output_tokens: 4, ..TokenUsage::default() }),
             Delta::Done,
         ]
     );
@@ -112,10 +115,10 @@ async fn words_come_at_their_time() {
           - { text: one two, delay_ms: 600000 }
           - { text: one two, word_delay_ms: 600000 }
     ";
-    let model = Scripted::read("file", script).expect("a script");
-    let mut late = model.ask(&request("hello", None));
+    let model = ScriptedModel::parse_script("file", script).expect("a script");
+    let mut late = model.stream_answer(&request("hello", None));
     assert!(late.next().now_or_never().is_none(), "nothing is said before its time");
-    let mut slow = model.ask(&request("hello", None));
+    let mut slow = model.stream_answer(&request("hello", None));
     let start = slow.next().now_or_never().flatten();
     assert!(matches!(start, Some(Ok(Delta::Start { .. }))), "{start:?}");
     assert!(slow.next().now_or_never().is_none(), "the words have their own time");
@@ -130,7 +133,7 @@ async fn faults_take_the_place_of_an_end() {
           - { fault: cut, text: Half an }
           - { fault: failed, text: Half, reason: Overloaded. }
     ";
-    let model = Scripted::read("file", script).expect("a script");
+    let model = ScriptedModel::parse_script("file", script).expect("a script");
     let half = |texts: &[&str]| {
         let start = Delta::Start { model: Some("scripted/file".to_owned()) };
         let texts = texts.iter().map(|text| Delta::Text((*text).to_owned()));
@@ -147,7 +150,7 @@ async fn faults_take_the_place_of_an_end() {
         (half(&["Half"]), failed),
     ];
     for (deltas, error) in expected {
-        assert_eq!(asked(&model, request("hello", None)).await, (deltas, Some(error)));
+        assert_eq!(collect_deltas(&model, request("hello", None)).await, (deltas, Some(error)));
     }
 }
 
@@ -166,13 +169,13 @@ fn mistakes_are_named() {
         ("answers: [{ delay_ms: 600001 }]", "ten minutes"),
     ];
     for (script, reason) in table {
-        let error = Scripted::read("file", script).expect_err(script).to_string();
+        let error = ScriptedModel::parse_script("file", script).expect_err(script).to_string();
         assert!(error.contains(reason), "{script}: {error}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let error = Scripted::open(&folder.path().join("none.yaml"));
-    assert!(matches!(error, Err(BadScript::File { .. })), "{error:?}");
+    let error = ScriptedModel::open_script(&folder.path().join("none.yaml"));
+    assert!(matches!(error, Err(ScriptError::File { .. })), "{error:?}");
     let path = folder.path().join("demo.yaml");
     std::fs::write(&path, "answers: [{ text: hello }]").expect("written");
-    assert_eq!(Scripted::open(&path).expect("a script").label(), "scripted/demo");
+    assert_eq!(ScriptedModel::open_script(&path).expect("a script").label(), "scripted/demo");
 }

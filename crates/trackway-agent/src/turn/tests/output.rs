@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn expecting() -> Turn {
-    began(Budgets::default()).expecting(json!({"type": "object"}))
+fn expecting() -> AgentTurn {
+    began(TurnBudgets::default()).with_output_schema(json!({"type": "object"}))
 }
 
-fn problem(path: &str, message: &str, hint: Option<&str>) -> Problem {
-    Problem {
+fn problem(path: &str, message: &str, hint: Option<&str>) -> ValidationError {
+    ValidationError {
         path: path.into(),
         code: "type".into(),
         message: message.into(),
@@ -22,11 +22,15 @@ fn output_is_read_and_judged() {
     let value = json!({"a": 1});
     for said in ["{\"a\":1}", " {\"a\": 1}\n", "```json\n{\"a\": 1}\n```", "```\n{\"a\": 1}```"] {
         let mut turn = expecting();
-        turn.heard(&answer(said, Vec::new())).unwrap();
-        assert_eq!(turn.next(), Next::Judge(value.clone()), "{said:?}");
-        turn.judge(&[]).unwrap();
-        let done = Done { text: said.into(), output: Some(value.clone()), ending: Ending::Said };
-        assert_eq!(turn.next(), Next::Done(done));
+        turn.apply_model_answer(&answer(said, Vec::new())).unwrap();
+        assert_eq!(turn.next_action(), NextAction::Judge(value.clone()), "{said:?}");
+        turn.judge_output(&[]).unwrap();
+        let done = TurnOutcome {
+            text: said.into(),
+            output: Some(value.clone()),
+            ending: TurnEnding::Said,
+        };
+        assert_eq!(turn.next_action(), NextAction::Done(done));
     }
 }
 
@@ -34,10 +38,10 @@ fn output_is_read_and_judged() {
 #[test]
 fn calls_come_before_output() {
     let mut turn = expecting();
-    turn.heard(&answer("I look.", vec![call("a", "echo")])).unwrap();
-    turn.returned("a", CallRecord::json(&json!(1))).unwrap();
-    turn.heard(&json_text(&json!([]))).unwrap();
-    assert_eq!(turn.next(), Next::Judge(json!([])));
+    turn.apply_model_answer(&answer("I look.", vec![call("a", "echo")])).unwrap();
+    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap();
+    turn.apply_model_answer(&json_text(&json!([]))).unwrap();
+    assert_eq!(turn.next_action(), NextAction::Judge(json!([])));
 }
 
 /// Two repairs that include the errors, then it fails with them.
@@ -49,18 +53,20 @@ fn output_is_mended_twice_and_then_fails() {
     ];
     let mut turn = expecting();
     for _ in 0..REPAIRS_MAX {
-        turn.heard(&json_text(&json!({"name": 7}))).unwrap();
-        turn.judge(&problems).unwrap();
-        assert_eq!(turn.next(), Next::Ask);
+        turn.apply_model_answer(&json_text(&json!({"name": 7}))).unwrap();
+        turn.judge_output(&problems).unwrap();
+        assert_eq!(turn.next_action(), NextAction::Ask);
     }
-    let Some(Entry::User { pieces }) = turn.entries().last() else { panic!() };
+    let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else {
+        panic!()
+    };
     let told = "Your answer is not of the required form: \n- /name: 7 is not of type \"string\"\n\
                 - the whole answer: \"age\" is a required property (add it)\n\
                 Answer again with the whole corrected JSON and nothing else.";
     assert_eq!(pieces, &[text(told)]);
-    turn.heard(&json_text(&json!({"name": 7}))).unwrap();
-    turn.judge(&problems).unwrap();
-    let Next::Failed(why) = turn.next() else { panic!("{:?}", turn.next()) };
+    turn.apply_model_answer(&json_text(&json!({"name": 7}))).unwrap();
+    turn.judge_output(&problems).unwrap();
+    let NextAction::Failed(why) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
     assert!(
         why.starts_with("The model's answer was not of the required form in 3 tries: "),
         "{why}"
@@ -82,10 +88,12 @@ fn text_is_sent_back() {
     ];
     for (said, why) in table {
         let mut turn = expecting();
-        turn.heard(&answer(said, Vec::new())).unwrap();
-        assert_eq!(turn.next(), Next::Ask, "{said:?}");
-        let Some(Entry::User { pieces }) = turn.entries().last() else { panic!() };
-        let Piece::Text(told) = &pieces[0] else { panic!() };
+        turn.apply_model_answer(&answer(said, Vec::new())).unwrap();
+        assert_eq!(turn.next_action(), NextAction::Ask, "{said:?}");
+        let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else {
+            panic!()
+        };
+        let ContentPiece::Text(told) = &pieces[0] else { panic!() };
         assert!(told.contains(why), "{told}");
     }
 }
@@ -93,22 +101,28 @@ fn text_is_sent_back() {
 /// A repair counts as a model call, and a long list of problems is shortened.
 #[test]
 fn repairs_are_bounded_by_the_budget_too() {
-    let mut turn = began(Budgets { calls: 1, ..Budgets::default() }).expecting(json!({}));
-    turn.heard(&json_text(&json!(1))).unwrap();
-    let problems: Vec<Problem> = (0..40).map(|n| problem(&format!("/{n}"), "no", None)).collect();
-    turn.judge(&problems).unwrap();
-    assert_eq!(turn.next(), Next::Limit(Limit::Calls { max: 1 }));
-    let Some(Entry::User { pieces }) = turn.entries().last() else { panic!() };
-    let Piece::Text(told) = &pieces[0] else { panic!() };
+    let mut turn =
+        began(TurnBudgets { calls: 1, ..TurnBudgets::default() }).with_output_schema(json!({}));
+    turn.apply_model_answer(&json_text(&json!(1))).unwrap();
+    let problems: Vec<ValidationError> =
+        (0..40).map(|n| problem(&format!("/{n}"), "no", None)).collect();
+    turn.judge_output(&problems).unwrap();
+    assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Calls { max: 1 }));
+    let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else {
+        panic!()
+    };
+    let ContentPiece::Text(told) = &pieces[0] else { panic!() };
     assert!(told.contains("- /15: no\n- and 24 more\n"), "{told}");
 }
 
 #[test]
 fn output_that_is_cut_off_fails_at_once() {
-    for finish in [Finish::Length, Finish::Filtered] {
+    for finish in [FinishReason::Length, FinishReason::Filtered] {
         let mut turn = expecting();
-        turn.heard(&ended("{\"a\":", finish)).unwrap();
-        let Next::Failed(why) = turn.next() else { panic!("{:?}", turn.next()) };
+        turn.apply_model_answer(&ended("{\"a\":", finish)).unwrap();
+        let NextAction::Failed(why) = turn.next_action() else {
+            panic!("{:?}", turn.next_action())
+        };
         assert!(why.starts_with("There is no output. The "), "{why}");
     }
 }

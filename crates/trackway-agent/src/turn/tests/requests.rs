@@ -1,7 +1,7 @@
 //! The request for the model.
 
 use super::*;
-use crate::{OpenNote, ToolSpec, samples::image};
+use crate::{OpenQuestionNote, ToolSpec, samples::image};
 
 /// The whole context of a second turn: prompt, history with calls and results, tools. Proves D1 and D7
 /// as far as the model sees them; calls of earlier turns are kept in the history.
@@ -9,25 +9,28 @@ use crate::{OpenNote, ToolSpec, samples::image};
 fn the_request_of_a_turn() {
     let history = vec![
         user("What time is it?"),
-        Entry::Model { text: "I look.".into(), calls: vec![call("call_0", "time")] },
+        ConversationEntry::Model { text: "I look.".into(), calls: vec![call("call_0", "time")] },
         result("call_0", "time", "12:00"),
-        Entry::Model { text: "Noon.".into(), calls: Vec::new() },
+        ConversationEntry::Model { text: "Noon.".into(), calls: Vec::new() },
     ];
     let asked = vec![text("Echo this twice."), image()];
-    let mut turn = Turn::begin(&agent(), history, asked, Timestamp(0));
+    let mut turn = AgentTurn::begin_turn(&agent(), history, asked, Timestamp(0));
     let calls = vec![call("call_0", "dispatch_workflow_echo"), call("call_1", "time")];
-    turn.heard(&answer("", calls)).unwrap();
-    turn.returned("call_1", CallRecord::failed("no clock")).unwrap();
-    turn.returned("call_0", CallRecord::json(&json!({"outcome": "answered", "result": []})))
-        .unwrap();
+    turn.apply_model_answer(&answer("", calls)).unwrap();
+    turn.apply_call_result("call_1", ToolCallRecord::failed_with_reason("no clock")).unwrap();
+    turn.apply_call_result(
+        "call_0",
+        ToolCallRecord::from_json(&json!({"outcome": "answered", "result": []})),
+    )
+    .unwrap();
     let tool = |name: &str| ToolSpec {
         name: name.into(),
         description: "Does it.".into(),
         schema: json!({"type": "object"}),
     };
-    let offer = Offer {
+    let offer = RequestOptions {
         tools: vec![tool("dispatch_workflow_echo").into(), tool("time").into()],
-        open: vec![OpenNote {
+        open: vec![OpenQuestionNote {
             person_only: false,
             task_id: "run_1".into(),
             workflow: "invest".into(),
@@ -37,13 +40,16 @@ fn the_request_of_a_turn() {
         ended: Vec::new(),
         takes_images: false,
     };
-    insta::assert_json_snapshot!(turn.request(offer.clone()));
+    insta::assert_json_snapshot!(turn.build_request(offer.clone()));
 
-    let seen = turn.request(Offer { takes_images: true, ..offer });
-    let Entry::User { pieces } = &seen.entries[4] else { panic!("{:?}", seen.entries) };
-    assert!(matches!(pieces[1], Piece::Image { .. }));
+    let seen = turn.build_request(RequestOptions { takes_images: true, ..offer });
+    let ConversationEntry::User { pieces } = &seen.entries[4] else { panic!("{:?}", seen.entries) };
+    assert!(matches!(pieces[1], ContentPiece::Image { .. }));
     assert_eq!(
-        turn.clone().expecting(json!({"type": "array"})).request(Offer::default()).output,
+        turn.clone()
+            .with_output_schema(json!({"type": "array"}))
+            .build_request(RequestOptions::default())
+            .output,
         Some(json!({"type": "array"}))
     );
 }
@@ -53,22 +59,23 @@ fn the_request_of_a_turn() {
 #[test]
 fn the_user_speaks_once_at_a_time() {
     let history = vec![user("Summary"), user("Left over")];
-    let turn = Turn::begin(&agent(), history, vec![text("Now")], Timestamp(0));
-    let entries = turn.request(Offer::default()).entries;
+    let turn = AgentTurn::begin_turn(&agent(), history, vec![text("Now")], Timestamp(0));
+    let entries = turn.build_request(RequestOptions::default()).entries;
     assert_eq!(
         entries,
-        [Entry::User { pieces: vec![text("Summary"), text("Left over"), text("Now")] }]
+        [ConversationEntry::User { pieces: vec![text("Summary"), text("Left over"), text("Now")] }]
     );
 }
 
 /// A compaction replaces the earlier entries; the turn continues with it.
 #[test]
 fn a_compaction_takes_the_place_of_the_history() {
-    let history = vec![user("Old"), Entry::Model { text: "Old too".into(), calls: Vec::new() }];
-    let mut turn = Turn::begin(&agent(), history, vec![text("Now")], Timestamp(0));
+    let history =
+        vec![user("Old"), ConversationEntry::Model { text: "Old too".into(), calls: Vec::new() }];
+    let mut turn = AgentTurn::begin_turn(&agent(), history, vec![text("Now")], Timestamp(0));
     let kept = vec![user("Now")];
-    let compacted = Compacted { summary: "Sum".into(), kept, ..Compacted::default() };
-    turn.compact(&compacted).unwrap();
-    assert_eq!(turn.entries(), [user("Sum"), user("Now")]);
-    assert_eq!(turn.next(), Next::Ask);
+    let compacted = CompactedHistory { summary: "Sum".into(), kept, ..CompactedHistory::default() };
+    turn.apply_compaction(&compacted).unwrap();
+    assert_eq!(turn.conversation_entries(), [user("Sum"), user("Now")]);
+    assert_eq!(turn.next_action(), NextAction::Ask);
 }

@@ -8,32 +8,32 @@ use super::*;
 /// Several calls in one answer, results in another order, entries in the order of the calls. Proves D7.
 #[test]
 fn results_stand_in_the_order_of_the_calls() {
-    let mut turn = began(Budgets::default());
+    let mut turn = began(TurnBudgets::default());
     let calls = vec![call("a", "echo"), call("b", "add"), call("c", "echo")];
-    turn.heard(&answer("I look.", calls.clone())).unwrap();
+    turn.apply_model_answer(&answer("I look.", calls.clone())).unwrap();
     for (id, rest) in [("c", vec!["a", "b"]), ("a", vec!["b"]), ("b", vec![])] {
         assert!(waiting(&turn).contains(&id.to_owned()));
-        turn.returned(id, CallRecord::new(vec![text(id)])).unwrap();
+        turn.apply_call_result(id, ToolCallRecord::new(vec![text(id)])).unwrap();
         assert_eq!(waiting(&turn), rest);
     }
-    assert_eq!(turn.next(), Next::Ask);
-    let said = Entry::Model { text: "I look.".into(), calls };
+    assert_eq!(turn.next_action(), NextAction::Ask);
+    let said = ConversationEntry::Model { text: "I look.".into(), calls };
     let results = [result("a", "echo", "a"), result("b", "add", "b"), result("c", "echo", "c")];
-    assert_eq!(turn.entries()[1], said);
-    assert_eq!(turn.entries()[2..], results);
+    assert_eq!(turn.conversation_entries()[1], said);
+    assert_eq!(turn.conversation_entries()[2..], results);
 }
 
 /// Proves D6: a result that was handled is no longer tracked.
 #[test]
 fn a_result_is_taken_once() {
-    let mut turn = began(Budgets::default());
-    turn.heard(&answer("", vec![call("a", "x"), call("b", "x")])).unwrap();
-    turn.returned("a", CallRecord::json(&json!(1))).unwrap();
-    let again = turn.returned("a", CallRecord::json(&json!(2))).unwrap_err();
+    let mut turn = began(TurnBudgets::default());
+    turn.apply_model_answer(&answer("", vec![call("a", "x"), call("b", "x")])).unwrap();
+    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap();
+    let again = turn.apply_call_result("a", ToolCallRecord::from_json(&json!(2))).unwrap_err();
     assert_eq!(again.to_string(), r#"no call "a" waits for a result (waiting: b)"#);
-    turn.returned("b", CallRecord::json(&json!(3))).unwrap();
-    assert!(turn.returned("b", CallRecord::json(&json!(4))).is_err());
-    assert_eq!(turn.entries()[2..], [result("a", "x", "1"), result("b", "x", "3")]);
+    turn.apply_call_result("b", ToolCallRecord::from_json(&json!(3))).unwrap();
+    assert!(turn.apply_call_result("b", ToolCallRecord::from_json(&json!(4))).is_err());
+    assert_eq!(turn.conversation_entries()[2..], [result("a", "x", "1"), result("b", "x", "3")]);
 }
 
 /// Two dispatches of one workflow, in one answer and in two, are two calls with a step, a number and a
@@ -41,17 +41,24 @@ fn a_result_is_taken_once() {
 #[test]
 fn two_dispatches_of_one_workflow_are_two() {
     let tool = "dispatch_workflow_echo";
-    let mut turn = began(Budgets::default());
-    turn.heard(&answer("", vec![call("a", tool), call("a", tool)])).unwrap();
-    let Next::Call(first) = turn.next() else { panic!("{:?}", turn.next()) };
+    let mut turn = began(TurnBudgets::default());
+    turn.apply_model_answer(&answer("", vec![call("a", tool), call("a", tool)])).unwrap();
+    let NextAction::Call(first) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
     for waiting in &first {
-        turn.returned(&waiting.call.id, CallRecord::new(vec![text(&waiting.key())])).unwrap();
+        turn.apply_call_result(
+            &waiting.call.id,
+            ToolCallRecord::new(vec![text(&waiting.step_key())]),
+        )
+        .unwrap();
     }
-    turn.heard(&answer("", vec![call("a", tool)])).unwrap();
-    let Next::Call(second) = turn.next() else { panic!("{:?}", turn.next()) };
+    turn.apply_model_answer(&answer("", vec![call("a", tool)])).unwrap();
+    let NextAction::Call(second) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
 
-    let seen: Vec<_> =
-        first.iter().chain(&second).map(|w| (w.key(), w.artifact("tool-call"))).collect();
+    let seen: Vec<_> = first
+        .iter()
+        .chain(&second)
+        .map(|w| (w.step_key(), w.artifact_name_and_id("tool-call")))
+        .collect();
     let name = format!("tool-call-{tool}");
     let expected = [
         (format!("call 0.0 {tool}"), (name.clone(), name.clone())),
@@ -59,39 +66,46 @@ fn two_dispatches_of_one_workflow_are_two() {
         (format!("call 1.0 {tool}"), (name.clone(), format!("{name}.3"))),
     ];
     assert_eq!(seen, expected);
-    let Entry::Result { pieces, .. } = &turn.entries()[3] else { panic!() };
+    let ConversationEntry::Result { pieces, .. } = &turn.conversation_entries()[3] else {
+        panic!()
+    };
     assert_eq!(pieces, &[text(&format!("call 0.1 {tool}"))]);
 }
 
 /// Another turn knows nothing of the calls of this one. Proves D6.
 #[test]
 fn a_new_turn_tracks_nothing_of_the_one_before() {
-    let mut turn = began(Budgets::default());
-    turn.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
-    let history = turn.entries().to_vec();
-    let mut next = Turn::begin(&agent(), history, vec![text("More")], Timestamp(0));
-    assert_eq!(next.next(), Next::Ask);
-    next.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
-    let Next::Call(calls) = next.next() else { panic!() };
+    let mut turn = began(TurnBudgets::default());
+    turn.apply_model_answer(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
+    let history = turn.conversation_entries().to_vec();
+    let mut next = AgentTurn::begin_turn(&agent(), history, vec![text("More")], Timestamp(0));
+    assert_eq!(next.next_action(), NextAction::Ask);
+    next.apply_model_answer(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
+    let NextAction::Call(calls) = next.next_action() else { panic!() };
     assert_eq!(calls[0].nth, 1);
-    assert_eq!(calls[0].key(), "call 0.0 dispatch_workflow_echo");
+    assert_eq!(calls[0].step_key(), "call 0.0 dispatch_workflow_echo");
 }
 
 /// A call whose arguments are not JSON waits like the others, so that it is published like them. Its
 /// result describes the error.
 #[test]
 fn broken_arguments_are_told_and_nothing_is_called() {
-    let broken = Call {
-        arguments: Arguments::Broken { text: "{\"a\":".into(), reason: "it ends too early".into() },
+    let broken = ToolUse {
+        arguments: ToolArguments::Broken {
+            text: "{\"a\":".into(),
+            reason: "it ends too early".into(),
+        },
         ..call("a", "echo")
     };
-    let mut turn = began(Budgets::default());
-    turn.heard(&answer("", vec![broken.clone(), call("b", "echo")])).unwrap();
+    let mut turn = began(TurnBudgets::default());
+    turn.apply_model_answer(&answer("", vec![broken.clone(), call("b", "echo")])).unwrap();
     assert_eq!(waiting(&turn), ["a", "b"]);
-    turn.returned("a", record::broken_arguments(&broken).unwrap()).unwrap();
-    turn.returned("b", CallRecord::json(&json!(1))).unwrap();
-    let Entry::Result { call, pieces, failed: true, .. } = &turn.entries()[2] else {
-        panic!("{:?}", turn.entries())
+    turn.apply_call_result("a", turn_record::broken_arguments_record(&broken).unwrap()).unwrap();
+    turn.apply_call_result("b", ToolCallRecord::from_json(&json!(1))).unwrap();
+    let ConversationEntry::Result { call, pieces, failed: true, .. } =
+        &turn.conversation_entries()[2]
+    else {
+        panic!("{:?}", turn.conversation_entries())
     };
     assert_eq!(call, "a");
     let told = "The arguments of this call of echo are not JSON (it ends too early). Nothing was \
@@ -109,10 +123,13 @@ fn artifacts_have_usable_names_whatever_is_called() {
         (&"ü".repeat(300), "tool-call-unknown"),
     ];
     for (tool, name) in table {
-        let place = Place { model_call: 0, index: 0 };
-        let waiting = Waiting { call: call("a", tool), place, nth: 2 };
-        assert_eq!(waiting.artifact("tool-call"), (name.to_owned(), format!("{name}.2")));
-        trackway_domain::ArtifactId::new(&waiting.artifact("tool-call").1).unwrap();
+        let place = CallPosition { model_call: 0, index: 0 };
+        let waiting = PendingCall { call: call("a", tool), position: place, nth: 2 };
+        assert_eq!(
+            waiting.artifact_name_and_id("tool-call"),
+            (name.to_owned(), format!("{name}.2"))
+        );
+        trackway_domain::ArtifactId::new(&waiting.artifact_name_and_id("tool-call").1).unwrap();
     }
 }
 
@@ -123,40 +140,40 @@ proptest! {
     fn every_call_gets_its_own_result(
         answers in prop::collection::vec((1usize..6, any::<u64>(), any::<bool>()), 1..5),
     ) {
-        let budgets = Budgets { calls: 100, ..Budgets::default() };
+        let budgets = TurnBudgets { calls: 100, ..TurnBudgets::default() };
         let mut turn = began(budgets);
         for (model_call, (count, order, stray)) in answers.into_iter().enumerate() {
             // The same ids in every answer, as some servers send them.
-            let calls: Vec<Call> = (0..count).map(|n| call(&format!("call_{n}"), "t")).collect();
-            turn.heard(&answer("", calls)).unwrap();
-            let Next::Call(mut open) = turn.next() else { panic!() };
+            let calls: Vec<ToolUse> = (0..count).map(|n| call(&format!("call_{n}"), "t")).collect();
+            turn.apply_model_answer(&answer("", calls)).unwrap();
+            let NextAction::Call(mut open) = turn.next_action() else { panic!() };
             prop_assert_eq!(open.len(), count);
-            let before = turn.entries().len();
+            let before = turn.conversation_entries().len();
             let mut random = order;
             while !open.is_empty() {
                 if stray {
-                    prop_assert!(turn.returned("nobody", CallRecord::json(&json!(0))).is_err());
+                    prop_assert!(turn.apply_call_result("nobody", ToolCallRecord::from_json(&json!(0))).is_err());
                 }
                 let waiting = open.swap_remove((random % open.len() as u64) as usize);
                 random = random.rotate_left(7).wrapping_mul(31);
-                let record = CallRecord::new(vec![text(&waiting.key())]);
-                prop_assert!(turn.returned(&waiting.call.id, record.clone()).is_ok());
-                prop_assert!(turn.returned(&waiting.call.id, record).is_err());
+                let record = ToolCallRecord::new(vec![text(&waiting.step_key())]);
+                prop_assert!(turn.apply_call_result(&waiting.call.id, record.clone()).is_ok());
+                prop_assert!(turn.apply_call_result(&waiting.call.id, record).is_err());
             }
-            prop_assert_eq!(turn.next(), Next::Ask);
-            let results: Vec<Entry> = (0..count)
+            prop_assert_eq!(turn.next_action(), NextAction::Ask);
+            let results: Vec<ConversationEntry> = (0..count)
                 .map(|n| result(&format!("call_{n}"), "t", &format!("call {model_call}.{n} t")))
                 .collect();
-            prop_assert_eq!(&turn.entries()[before..], &results[..]);
+            prop_assert_eq!(&turn.conversation_entries()[before..], &results[..]);
         }
         // The request repeats no id, and every result follows its call.
-        let sent = turn.request(Offer::default()).entries;
+        let sent = turn.build_request(RequestOptions::default()).entries;
         let ids: Vec<&str> = sent.iter().filter_map(|entry| match entry {
-            Entry::Result { call, .. } => Some(call.as_str()),
+            ConversationEntry::Result { call, .. } => Some(call.as_str()),
             _ => None,
         }).collect();
         let made: Vec<&str> = sent.iter().flat_map(|entry| match entry {
-            Entry::Model { calls, .. } => calls.iter().map(|call| call.id.as_str()).collect(),
+            ConversationEntry::Model { calls, .. } => calls.iter().map(|call| call.id.as_str()).collect(),
             _ => Vec::new(),
         }).collect();
         prop_assert_eq!(&ids, &made);

@@ -149,7 +149,7 @@ impl ServerHandler for Fixture {
             "about" => text(about(&arguments).to_string()),
             "ask" if variable(NEWEST).is_some() => match request.input_responses {
                 Some(answers) => text(answers["city"].to_string()),
-                None => return Ok(asked_back().into()),
+                None => return Ok(input_required().into()),
             },
             "ask" | "open" => self.ask(&request.name, &context).await?,
             "both" => {
@@ -236,7 +236,7 @@ fn form() -> Value {
 }
 
 /// A server of the newest protocol asks by answering with its question.
-fn asked_back() -> InputRequiredResult {
+fn input_required() -> InputRequiredResult {
     let request = json!({"method": "elicitation/create", "params": form()});
     let result = json!({"resultType": "input_required", "inputRequests": {"city": request}});
     serde_json::from_value(result).unwrap()

@@ -17,11 +17,11 @@ use tokio::{
     runtime::{Builder, Runtime},
     sync::watch,
 };
-use trackway_agent::Phase;
+use trackway_agent::ServerPhase;
 
 use super::{
     fixture::Fixture,
-    kit::{call, phase, start},
+    mcp_harness::{call_tool, start_servers, wait_for_phase},
 };
 
 async fn serve(fixture: Fixture) -> String {
@@ -84,10 +84,15 @@ async fn headers_are_sent_with_every_request() {
     let url = serve(fixture.clone()).await;
     let headers = json!({"Authorization": "Bearer ${env:SECRET}", "X-Team": "blue"});
     let web = json!({"type": "http", "url": url, "headers": headers});
-    let servers = start(&json!({"web": web})).await;
-    assert_eq!(servers.status()[0].phase, Phase::Ready, "{:?}", servers.status());
+    let servers = start_servers(&json!({"web": web})).await;
+    assert_eq!(
+        servers.server_statuses()[0].phase,
+        ServerPhase::Ready,
+        "{:?}",
+        servers.server_statuses()
+    );
     for _ in 0..2 {
-        call(&servers, "web__both", json!({})).await.unwrap();
+        call_tool(&servers, "web__both", json!({})).await.unwrap();
     }
     let seen = fixture.headers.lock().unwrap().clone();
     assert_eq!(seen.len(), 2);
@@ -101,12 +106,12 @@ async fn headers_are_sent_with_every_request() {
 #[tokio::test]
 async fn tools_that_appear_later_are_found_over_http_too() {
     let url = serve(Fixture::default()).await;
-    let servers = start(&json!({"web": {"url": url}})).await;
-    let mut changed = servers.changed();
+    let servers = start_servers(&json!({"web": {"url": url}})).await;
+    let mut changed = servers.subscribe_changes();
     changed.borrow_and_update();
-    call(&servers, "web__grow", json!({})).await.unwrap();
+    call_tool(&servers, "web__grow", json!({})).await.unwrap();
     changed.changed().await.unwrap();
-    let tools = &servers.status()[0].tools;
+    let tools = &servers.server_statuses()[0].tools;
     assert!(tools.contains(&"web__grown".to_owned()), "{tools:?}");
     servers.shutdown().await;
 }
@@ -116,17 +121,17 @@ async fn tools_that_appear_later_are_found_over_http_too() {
 async fn a_server_that_was_away_is_found_again() {
     let (threads, address) = elsewhere("127.0.0.1:0".parse().unwrap());
     let web = json!({"url": format!("http://{address}/mcp")});
-    let servers = start(&json!({"web": web})).await;
-    call(&servers, "web__both", json!({})).await.unwrap();
+    let servers = start_servers(&json!({"web": web})).await;
+    call_tool(&servers, "web__both", json!({})).await.unwrap();
     threads.shutdown_background();
     while std::net::TcpStream::connect(address).is_ok() {
         tokio::task::yield_now().await;
     }
-    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("`web`"), "{failure:?}");
     let (threads, _) = elsewhere(address);
-    let mut changed = servers.changed();
-    while call(&servers, "web__both", json!({})).await.is_err() {
+    let mut changed = servers.subscribe_changes();
+    while call_tool(&servers, "web__both", json!({})).await.is_err() {
         changed.changed().await.unwrap();
     }
     servers.shutdown().await;
@@ -138,9 +143,9 @@ async fn an_address_where_nobody_listens_is_down() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let servers = start(&json!({"web": {"url": format!("{url}?key=s3cret")}})).await;
-    let status = &servers.status()[0];
-    assert_eq!(status.phase, Phase::Down);
+    let servers = start_servers(&json!({"web": {"url": format!("{url}?key=s3cret")}})).await;
+    let status = &servers.server_statuses()[0];
+    assert_eq!(status.phase, ServerPhase::Down);
     assert!(status.reason.as_deref().unwrap().contains("no connection"), "{status:?}");
     assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
     servers.shutdown().await;
@@ -157,19 +162,19 @@ async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
     let router = router(Fixture::default()).layer(layer);
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     let web = json!({"url": url, "timeoutSeconds": 1});
-    let servers = start(&json!({"web": web})).await;
-    call(&servers, "web__both", json!({})).await.unwrap();
+    let servers = start_servers(&json!({"web": web})).await;
+    call_tool(&servers, "web__both", json!({})).await.unwrap();
     frozen.send_replace(true);
-    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
-    phase(&servers, "web", Phase::Down, 1).await;
-    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    wait_for_phase(&servers, "web", ServerPhase::Down, 1).await;
+    let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("stopped answering"), "{failure:?}");
-    phase(&servers, "web", Phase::Starting, 2).await;
-    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    wait_for_phase(&servers, "web", ServerPhase::Starting, 2).await;
+    let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("stopped answering"), "{failure:?}");
     frozen.send_replace(false);
-    phase(&servers, "web", Phase::Ready, 2).await;
-    call(&servers, "web__both", json!({})).await.unwrap();
+    wait_for_phase(&servers, "web", ServerPhase::Ready, 2).await;
+    call_tool(&servers, "web__both", json!({})).await.unwrap();
     servers.shutdown().await;
 }

@@ -5,29 +5,30 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trackway_domain::{Event, Failure, Part, Reason, StateName};
+use trackway_domain::{Event, Failure, InterruptReason, Part, StateName};
 use trackway_ports::Clock as _;
-use trackway_runtime::Stop;
-use trackway_testkit::{World, at};
+use trackway_runtime::ProgramStop;
+use trackway_testkit::{TestWorld, local_run_address};
 
-use super::kit::{
-    Desk, artifact, children, echo, ended, log, references, rested, say, shout, slow, spoken,
-    text_artifact, text_of, turn, until, waits, workflow,
+use super::harness::{
+    AgentHarness, child_runs, echo_workflow, find_artifact, gated_workflow, load_log, parts_text,
+    referencing_messages, response_text, run_turn, send_text, text_artifact, uppercase_tool,
+    wait_for_event, wait_for_word, wait_until_ended, wait_until_idle, workflow,
 };
 
-fn two_dispatches(desk: &Desk) {
-    desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "one" }))]);
-    desk.calls(&[("c2", "dispatch_workflow_echo", json!({ "text": "two" }))]);
-    desk.says("Both done.");
+fn two_dispatches(desk: &AgentHarness) {
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "one" }))]);
+    desk.queue_tool_calls(&[("c2", "dispatch_workflow_echo", json!({ "text": "two" }))]);
+    desk.queue_text("Both done.");
 }
 
-fn check_two_in_one_turn(desk: &Desk) {
+fn check_two_dispatches_in_one_turn(desk: &AgentHarness) {
     two_dispatches(desk);
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Twice, please.").await;
+    desk.run_process(async |process| {
+        let view = run_turn(&process, "m1", "Twice, please.").await;
         assert_eq!(view.state, StateName::Completed);
-        let log = log(&process, view.submission.run).await;
-        let (told, started) = (references(&log), children(&log));
+        let log = load_log(&process, view.submission.run).await;
+        let (told, started) = (referencing_messages(&log), child_runs(&log));
         assert_eq!(told.len(), 2, "one update for each dispatch");
         for ((message, child), text) in told.iter().zip(&started).zip(["one", "two"]) {
             assert_eq!(message.references, [child.to_string()], "of this child alone");
@@ -41,7 +42,7 @@ fn check_two_in_one_turn(desk: &Desk) {
             );
             assert_eq!(message.parts[1..], [Part::text(text)], "then the parts of the answer");
             let (request, call) = if text == "one" { (1, "c1") } else { (2, "c2") };
-            let result = desk.result(request, call);
+            let result = desk.tool_result(request, call);
             let expected = json!({
                 "outcome": "answered",
                 "result": [{ "kind": "text", "text": text }],
@@ -49,11 +50,12 @@ fn check_two_in_one_turn(desk: &Desk) {
                 "metadata": about,
             });
             assert_eq!(result, expected);
-            assert_eq!(ended(&process, *child).await.output, json!({ "text": text }));
+            assert_eq!(wait_until_ended(&process, *child).await.output, json!({ "text": text }));
         }
         for (id, call) in [("", "c1"), (".2", "c2")] {
             for kind in ["call", "result"] {
-                let shown = artifact(&view, &format!("tool-{kind}-dispatch_workflow_echo{id}"));
+                let shown =
+                    find_artifact(&view, &format!("tool-{kind}-dispatch_workflow_echo{id}"));
                 assert_eq!(
                     shown.name.as_deref(),
                     Some(&*format!("tool-{kind}-dispatch_workflow_echo"))
@@ -61,41 +63,43 @@ fn check_two_in_one_turn(desk: &Desk) {
                 assert_eq!(shown.metadata["toolCallId"], call);
             }
         }
-        let call = artifact(&view, "tool-call-dispatch_workflow_echo.2");
+        let call = find_artifact(&view, "tool-call-dispatch_workflow_echo.2");
         assert_eq!(call.parts, [Part::data(json!({ "text": "two" }))]);
         assert!(!view.artifacts.iter().any(|artifact| artifact.id.as_str() == "echo.txt"));
-        assert_eq!(spoken(&view), "Both done.");
+        assert_eq!(response_text(&view), "Both done.");
         assert_eq!(view.output["text"], "Both done.");
         assert_eq!(view.output["model"], "openai/scripted-1");
     });
-    assert_eq!(desk.server.asked().len(), 3, "the model goes on after each");
+    assert_eq!(desk.server.requests().len(), 3, "the model goes on after each");
 }
 
 /// Proves D1, D2, D3, D4, D5, D6.
 #[test]
 fn two_dispatches_in_one_turn_are_told_of_one_by_one() {
-    check_two_in_one_turn(&Desk::new().workflow(echo()));
+    check_two_dispatches_in_one_turn(&AgentHarness::new().with_workflow(echo_workflow()));
 }
 
 /// Proves D5, D6: on disk too.
 #[test]
 fn two_dispatches_in_one_turn_are_told_of_one_by_one_on_disk() {
-    check_two_in_one_turn(&Desk::on(World::sqlite()).workflow(echo()));
+    check_two_dispatches_in_one_turn(
+        &AgentHarness::on_world(TestWorld::with_sqlite_store()).with_workflow(echo_workflow()),
+    );
 }
 
 /// Proves D5, D6.
 #[test]
 fn two_dispatches_in_two_turns_are_told_of_one_by_one() {
-    let desk = Desk::new().workflow(echo());
+    let desk = AgentHarness::new().with_workflow(echo_workflow());
     for (id, text) in [("c1", "one"), ("c1", "two")] {
-        desk.calls(&[(id, "dispatch_workflow_echo", json!({ "text": text }))]);
-        desk.says("Done.");
+        desk.queue_tool_calls(&[(id, "dispatch_workflow_echo", json!({ "text": text }))]);
+        desk.queue_text("Done.");
     }
-    desk.run(async |process| {
+    desk.run_process(async |process| {
         for id in ["m1", "m2"] {
-            let view = turn(&process, id, "Once.").await;
-            let log = log(&process, view.submission.run).await;
-            let (told, started) = (references(&log), children(&log));
+            let view = run_turn(&process, id, "Once.").await;
+            let log = load_log(&process, view.submission.run).await;
+            let (told, started) = (referencing_messages(&log), child_runs(&log));
             assert_eq!(told.len(), 1);
             assert_eq!(started.len(), 1);
             assert_eq!(told[0].references, [started[0].to_string()]);
@@ -111,70 +115,78 @@ fn parallel_calls_get_their_own_results() {
         let released = released.clone();
         async move {
             let text = input["text"].as_str().unwrap().to_owned();
-            waits(&stage, &released, &text).await;
-            stage.status(vec![Part::text(&text)]).await;
+            wait_for_word(&stage, &released, &text).await;
+            stage.report_status(vec![Part::text(&text)]).await;
             Ok(Value::Null)
         }
     });
-    let desk = Desk::new().workflow(gated).tool(shout());
-    desk.calls(&[
+    let desk = AgentHarness::new().with_workflow(gated).with_tool(uppercase_tool());
+    desk.queue_tool_calls(&[
         ("c1", "dispatch_workflow_gated", json!({ "text": "one" })),
         ("c2", "shout", json!({ "text": "aside" })),
         ("c3", "dispatch_workflow_gated", json!({ "text": "two" })),
         ("c4", "nothing_like_it", json!({})),
     ]);
-    desk.says("All three.");
-    desk.run(async |process| {
-        let run = say(&process, "m1", "Go.").await;
+    desk.queue_text("All three.");
+    desk.run_process(async |process| {
+        let run = send_text(&process, "m1", "Go.").await;
         release.send_replace("two".to_owned());
-        let told = |event: &Event| !references(std::slice::from_ref(event)).is_empty();
-        until(&process, run, told).await;
+        let told = |event: &Event| !referencing_messages(std::slice::from_ref(event)).is_empty();
+        wait_for_event(&process, run, told).await;
         release.send_replace("two one".to_owned());
-        let view = ended(&process, run).await;
-        let told = references(&log(&process, run).await);
-        let texts: Vec<_> = told.iter().map(|message| text_of(&message.parts[1..])).collect();
+        let view = wait_until_ended(&process, run).await;
+        let told = referencing_messages(&load_log(&process, run).await);
+        let texts: Vec<_> = told.iter().map(|message| parts_text(&message.parts[1..])).collect();
         assert_eq!(texts, ["two", "one"], "as they came");
         assert!(told.iter().all(|message| message.references.len() == 1));
-        assert_eq!(spoken(&view), "All three.");
+        assert_eq!(response_text(&view), "All three.");
     });
     for (call, text) in [("c1", "one"), ("c3", "two")] {
-        assert_eq!(desk.result(1, call)["result"], json!([{ "kind": "text", "text": text }]));
+        assert_eq!(desk.tool_result(1, call)["result"], json!([{ "kind": "text", "text": text }]));
     }
-    assert_eq!(desk.result(1, "c2"), "ASIDE");
-    let unknown = desk.result(1, "c4");
+    assert_eq!(desk.tool_result(1, "c2"), "ASIDE");
+    let unknown = desk.tool_result(1, "c4");
     assert!(unknown.as_str().unwrap().contains("nothing_like_it"), "{unknown}");
-    let order: Vec<_> =
-        desk.told(1).iter().filter_map(|message| message.get("tool_call_id").cloned()).collect();
+    let order: Vec<_> = desk
+        .request_messages(1)
+        .iter()
+        .filter_map(|message| message.get("tool_call_id").cloned())
+        .collect();
     assert_eq!(order, ["c1", "c2", "c3", "c4"], "in the order of the calls");
 }
 
 /// Proves D3: every first answer is a result, and no time passes for it: the clock does not move.
 #[test]
-fn whatever_a_workflow_says_first_is_a_result() {
-    let desk = Desk::new()
-        .workflow(workflow("silent", async |stage, _| {
-            stage.first_answer(Vec::new()).await;
-            stage.status(vec![Part::text("later")]).await;
+fn first_answer_of_a_workflow_is_the_result() {
+    let desk = AgentHarness::new()
+        .with_workflow(workflow("silent", async |stage, _| {
+            stage.send_first_answer(Vec::new()).await;
+            stage.report_status(vec![Part::text("later")]).await;
             Ok(Value::Null)
         }))
-        .workflow(workflow("shows", async |stage, _| {
-            stage.artifact(text_artifact("a.txt", "shown").into()).await;
-            stage.status(vec![Part::text("later")]).await;
+        .with_workflow(workflow("shows", async |stage, _| {
+            stage.emit_artifact(text_artifact("a.txt", "shown").into()).await;
+            stage.report_status(vec![Part::text("later")]).await;
             Ok(Value::Null)
         }))
-        .workflow(workflow("returns", async |_, input| Ok(input)))
-        .workflow(workflow("declines", async |_, _| Err(Stop::Rejected("not today".to_owned()))))
-        .workflow(workflow("breaks", async |_, _| Err(Stop::Failed(Failure::new("out of ink")))))
-        .workflow(workflow("asks", async |stage, _| {
+        .with_workflow(workflow("returns", async |_, input| Ok(input)))
+        .with_workflow(workflow("declines", async |_, _| {
+            Err(ProgramStop::Rejected("not today".to_owned()))
+        }))
+        .with_workflow(workflow("breaks", async |_, _| {
+            Err(ProgramStop::Failed(Failure::new("out of ink")))
+        }))
+        .with_workflow(workflow("asks", async |stage, _| {
             let schema = json!({ "type": "object", "required": ["sure"] });
             let form = text_artifact("form.txt", "a form");
             let prompt = vec![Part::text("Sure?")];
-            let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, Some(form)).await;
+            let (_, answer) =
+                stage.ask(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
             Ok(answer.input)
         }))
-        .workflow(workflow("signs", async |stage, _| {
+        .with_workflow(workflow("signs", async |stage, _| {
             let prompt = vec![Part::text("Sign?")];
-            stage.ask(Reason::AuthRequired, prompt, json!({}), None).await;
+            stage.ask(InterruptReason::AuthRequired, prompt, json!({}), None).await;
             Ok(Value::Null)
         }));
     let text = |text: &str| json!({ "kind": "text", "text": text });
@@ -209,24 +221,28 @@ fn whatever_a_workflow_says_first_is_a_result() {
         ),
     ];
     for (name, ..) in &table {
-        desk.calls(&[("c1", &format!("dispatch_workflow_{name}"), json!({ "text": "x" }))]);
-        desk.says("I see.");
+        desk.queue_tool_calls(&[(
+            "c1",
+            &format!("dispatch_workflow_{name}"),
+            json!({ "text": "x" }),
+        )]);
+        desk.queue_text("I see.");
     }
-    desk.run(async |process| {
+    desk.run_process(async |process| {
         for (number, (name, outcome, parts, message, schema)) in table.iter().enumerate() {
             // A message that answers no question; the next turn starts with it.
-            let view = turn(&process, &format!("m{number}"), "/next").await;
+            let view = run_turn(&process, &format!("m{number}"), "/next").await;
             assert_eq!(view.state, StateName::Completed, "{name}");
-            let result = desk.result(2 * number + 1, "c1");
+            let result = desk.tool_result(2 * number + 1, "c1");
             assert_eq!(result["outcome"], *outcome, "{name}");
             assert_eq!(result["result"], *parts, "{name}");
             assert_eq!(result["message"], *message, "{name}");
             assert_eq!(result["schema"], *schema, "{name}");
-            let told = references(&log(&process, view.submission.run).await);
+            let told = referencing_messages(&load_log(&process, view.submission.run).await);
             assert_eq!(told.len(), 1, "{name}: {told:?}");
             assert_eq!(told[0].references, [result["taskId"].as_str().unwrap()], "{name}");
             assert_eq!(told[0].parts.len(), 1 + parts.as_array().unwrap().len(), "{name}");
-            assert_eq!(spoken(&view), "I see.", "{name}");
+            assert_eq!(response_text(&view), "I see.", "{name}");
         }
     });
 }
@@ -235,48 +251,51 @@ fn whatever_a_workflow_says_first_is_a_result() {
 #[test]
 fn a_workflow_that_takes_its_time_is_left_to_it() {
     let (release, released) = watch::channel(String::new());
-    let desk = Desk::new().workflow(slow(released, None, "now"));
-    desk.calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
-    desk.says("It will take a while.");
-    desk.run(async |process| {
-        let run = say(&process, "m1", "Go.").await;
+    let desk = AgentHarness::new().with_workflow(gated_workflow(released, None, "now"));
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
+    desk.queue_text("It will take a while.");
+    desk.run_process(async |process| {
+        let run = send_text(&process, "m1", "Go.").await;
         let default = process.clock.now() + Duration::from_secs(5);
-        process.clock.until_asleep(default).await;
+        process.clock.wait_for_sleeper(default).await;
         process.clock.advance_to(default);
-        let view = ended(&process, run).await;
-        assert_eq!(spoken(&view), "It will take a while.");
-        let result = desk.result(1, "c1");
+        let view = wait_until_ended(&process, run).await;
+        assert_eq!(response_text(&view), "It will take a while.");
+        let result = desk.tool_result(1, "c1");
         assert_eq!(result["outcome"], "timeout");
         assert_eq!(result["result"], json!([]));
-        let log = log(&process, run).await;
-        assert_eq!(references(&log).len(), 1);
-        let child = children(&log)[0];
-        assert_eq!(process.view(&at(child)).await.unwrap().state, StateName::Submitted);
+        let log = load_log(&process, run).await;
+        assert_eq!(referencing_messages(&log).len(), 1);
+        let child = child_runs(&log)[0];
+        assert_eq!(
+            process.view(&local_run_address(child)).await.unwrap().state,
+            StateName::Submitted
+        );
         release.send_replace("now".to_owned());
-        assert_eq!(rested(&process, child).await.output, "now");
+        assert_eq!(wait_until_idle(&process, child).await.output, "now");
         // Its later answer goes to a turn that has ended, which changes nothing.
-        process.quiet().await;
-        assert_eq!(self::log(&process, run).await, log);
+        process.wait_until_quiet().await;
+        assert_eq!(self::load_log(&process, run).await, log);
     });
 }
 
 /// Proves D1: invalid arguments start nothing, and the error names the field.
 #[test]
 fn arguments_that_do_not_fit_start_nothing() {
-    let desk = Desk::new().workflow(echo());
-    desk.calls(&[
+    let desk = AgentHarness::new().with_workflow(echo_workflow());
+    desk.queue_tool_calls(&[
         ("c1", "dispatch_workflow_echo", json!({ "text": 5 })),
         ("c2", "dispatch_workflow_echo", json!({})),
     ]);
-    desk.says("Sorry.");
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Go.").await;
-        let log = log(&process, view.submission.run).await;
-        assert_eq!(children(&log), []);
-        assert_eq!(references(&log), []);
+    desk.queue_text("Sorry.");
+    desk.run_process(async |process| {
+        let view = run_turn(&process, "m1", "Go.").await;
+        let log = load_log(&process, view.submission.run).await;
+        assert_eq!(child_runs(&log), []);
+        assert_eq!(referencing_messages(&log), []);
     });
     for call in ["c1", "c2"] {
-        let told = desk.result(1, call);
+        let told = desk.tool_result(1, call);
         assert_eq!((&told["outcome"], told.get("taskId")), (&json!("failed"), None), "{told}");
         let why = told["message"].as_str().unwrap();
         assert!(why.contains("text") && why.contains("Nothing was started"), "{why}");

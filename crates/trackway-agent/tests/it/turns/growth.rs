@@ -7,25 +7,28 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_domain::{Failure, Part, RunId, StateName};
 use trackway_ports::RunFilter;
-use trackway_runtime::{Program, Stop};
-use trackway_testkit::{ChatReply, Process, at};
+use trackway_runtime::{Program, ProgramStop};
+use trackway_testkit::{ScriptedChatReply, TestProcess, local_run_address};
 
-use super::kit::{AGENT, Desk, children, ended, log, reason, rested, say, slow, turn, workflow};
+use super::harness::{
+    AGENT, AgentHarness, child_runs, failure_reason, gated_workflow, load_log, run_turn, send_text,
+    wait_until_ended, wait_until_idle, workflow,
+};
 
 /// Reports progress, and starts a turn of the agent.
 fn again() -> Arc<dyn Program> {
     workflow("again", async |stage, _| {
-        stage.status(vec![Part::text("begun")]).await;
+        stage.report_status(vec![Part::text("begun")]).await;
         let started = stage.start_child(AGENT, json!({ "prompt": "Think again." })).await;
         match started {
             Ok(_) => Ok(Value::Null),
-            Err(error) => Err(Stop::Failed(Failure::new(error.to_string()))),
+            Err(error) => Err(ProgramStop::Failed(Failure::new(error.to_string()))),
         }
     })
 }
 
-async fn runs(process: &Process) -> Vec<RunId> {
-    let rows = process.journal.runs(RunFilter::default(), None, 10_000).await.unwrap();
+async fn runs(process: &TestProcess) -> Vec<RunId> {
+    let rows = process.journal.list_runs(RunFilter::default(), None, 10_000).await.unwrap();
     rows.into_iter().map(|row| row.id).collect()
 }
 
@@ -33,29 +36,29 @@ async fn runs(process: &Process) -> Vec<RunId> {
 /// tool result that gives the reason.
 #[test]
 fn an_agent_that_starts_itself_again_comes_to_an_end() {
-    let desk = Desk::new().workflow(again());
-    desk.server.respond(|asked| {
+    let desk = AgentHarness::new().with_workflow(again());
+    desk.server.set_responder(|asked| {
         let messages = asked.body["messages"].as_array().unwrap();
         let turn = messages.iter().rev().take_while(|message| message["role"] != "user");
         let results = turn.filter(|message| message["role"] == "tool").count();
         let call = [("c1", "dispatch_workflow_again", r#"{"text":"x"}"#)];
         match results < 3 {
-            true => ChatReply::default().calls(&call).into(),
-            false => ChatReply::default().says("Done.").into(),
+            true => ScriptedChatReply::default().with_tool_calls(&call).into(),
+            false => ScriptedChatReply::default().with_text("Done.").into(),
         }
     });
-    desk.run(async |process| {
-        let run = say(&process, "m1", "Go.").await;
-        ended(&process, run).await;
-        process.quiet().await;
+    desk.run_process(async |process| {
+        let run = send_text(&process, "m1", "Go.").await;
+        wait_until_ended(&process, run).await;
+        process.wait_until_quiet().await;
         let runs = runs(&process).await;
         assert!(runs.len() <= 101, "{} runs", runs.len());
         for run in runs {
-            assert!(rested(&process, run).await.state.is_terminal(), "{run}");
+            assert!(wait_until_idle(&process, run).await.state.is_terminal(), "{run}");
         }
     });
     let told: Vec<String> =
-        desk.server.asked().iter().map(|asked| asked.body["messages"].to_string()).collect();
+        desk.server.requests().iter().map(|asked| asked.body["messages"].to_string()).collect();
     let says = |text: &str| told.iter().any(|messages| messages.contains(text));
     assert!(says("100 agents and workflows were started from here already"));
     assert!(says("Nothing was started"));
@@ -64,28 +67,28 @@ fn an_agent_that_starts_itself_again_comes_to_an_end() {
 /// Issue 11, A2: the depth of nested runs is limited.
 #[test]
 fn runs_start_each_other_only_so_deep() {
-    let desk = Desk::new().workflow(again());
-    desk.server.respond(|asked| {
+    let desk = AgentHarness::new().with_workflow(again());
+    desk.server.set_responder(|asked| {
         let call = [("c1", "dispatch_workflow_again", r#"{"text":"x"}"#)];
         match asked.body["messages"].as_array().unwrap().last().unwrap()["role"] == "tool" {
-            true => ChatReply::default().says("Done.").into(),
-            false => ChatReply::default().calls(&call).into(),
+            true => ScriptedChatReply::default().with_text("Done.").into(),
+            false => ScriptedChatReply::default().with_tool_calls(&call).into(),
         }
     });
-    desk.run(async |process| {
-        let run = say(&process, "m1", "Go.").await;
-        ended(&process, run).await;
-        process.quiet().await;
+    desk.run_process(async |process| {
+        let run = send_text(&process, "m1", "Go.").await;
+        wait_until_ended(&process, run).await;
+        process.wait_until_quiet().await;
         let mut deepest = run;
         let mut depth = 1;
-        while let [child] = children(&log(&process, deepest).await)[..] {
+        while let [child] = child_runs(&load_log(&process, deepest).await)[..] {
             deepest = child;
             depth += 1;
         }
         assert_eq!(depth, 8);
-        let view = rested(&process, deepest).await;
+        let view = wait_until_idle(&process, deepest).await;
         assert_eq!(view.state, StateName::Failed);
-        assert!(reason(&view).contains("8 deep"), "{}", reason(&view));
+        assert!(failure_reason(&view).contains("8 deep"), "{}", failure_reason(&view));
     });
 }
 
@@ -94,25 +97,29 @@ fn runs_start_each_other_only_so_deep() {
 #[test]
 fn a_cancel_of_the_root_reaches_the_whole_tree() {
     let (_release, released) = watch::channel(String::new());
-    let desk = Desk::new().workflow(again()).workflow(slow(released, Some("begun"), "never"));
-    desk.calls(&[("c1", "dispatch_workflow_again", json!({ "text": "x" }))]);
-    desk.server.respond(|asked| {
+    let desk = AgentHarness::new().with_workflow(again()).with_workflow(gated_workflow(
+        released,
+        Some("begun"),
+        "never",
+    ));
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_again", json!({ "text": "x" }))]);
+    desk.server.set_responder(|asked| {
         let messages = asked.body["messages"].to_string();
         let call = [("c2", "dispatch_workflow_slow", r#"{"text":"x"}"#)];
         match messages.contains("Think again.") && !messages.contains("c2") {
-            true => ChatReply::default().calls(&call).into(),
-            false => ChatReply::default().says("Done.").into(),
+            true => ScriptedChatReply::default().with_tool_calls(&call).into(),
+            false => ScriptedChatReply::default().with_text("Done.").into(),
         }
     });
-    desk.run(async |process| {
-        let root = turn(&process, "m1", "Go.").await.submission.run;
-        let again = children(&log(&process, root).await)[0];
-        let inner = children(&log(&process, again).await)[0];
-        assert_eq!(ended(&process, inner).await.state, StateName::Completed);
-        let slow = children(&log(&process, inner).await)[0];
-        let view = process.cancel(&at(root)).await.unwrap();
+    desk.run_process(async |process| {
+        let root = run_turn(&process, "m1", "Go.").await.submission.run;
+        let again = child_runs(&load_log(&process, root).await)[0];
+        let inner = child_runs(&load_log(&process, again).await)[0];
+        assert_eq!(wait_until_ended(&process, inner).await.state, StateName::Completed);
+        let slow = child_runs(&load_log(&process, inner).await)[0];
+        let view = process.cancel(&local_run_address(root)).await.unwrap();
         assert_eq!(view.state, StateName::Completed, "it is over, what is below it is not");
-        assert_eq!(rested(&process, slow).await.state, StateName::Canceled);
-        process.cancel(&at(root)).await.unwrap_err();
+        assert_eq!(wait_until_idle(&process, slow).await.state, StateName::Canceled);
+        process.cancel(&local_run_address(root)).await.unwrap_err();
     });
 }

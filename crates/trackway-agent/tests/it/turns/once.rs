@@ -9,14 +9,16 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use trackway_domain::{Event, Part, StateName};
-use trackway_runtime::{Attempt, Program, RetryPolicy, Tool, ToolCall, ToolFuture, ToolInfo};
-use trackway_testkit::{Gate, answer_to};
+use trackway_runtime::{Program, RetryPolicy, StepAttempt, Tool, ToolCall, ToolFuture, ToolInfo};
+use trackway_testkit::{PausingInterceptor, answer_delivery};
 
-use super::kit::{Desk, ended, rested, say, start, text_schema, workflow};
+use super::harness::{
+    AgentHarness, send_text, start_run, text_schema, wait_until_ended, wait_until_idle, workflow,
+};
 
 /// A tool whose first call never ends. Clones share their calls.
 #[derive(Debug, Clone)]
-struct Hangs {
+struct HangingTool {
     info: ToolInfo,
     repeats: bool,
     /// Asks the user before it hangs.
@@ -25,7 +27,7 @@ struct Hangs {
     called: Arc<Notify>,
 }
 
-impl Hangs {
+impl HangingTool {
     fn new(repeats: bool, asks: bool) -> Self {
         let (name, description) = ("hangs".to_owned(), "Hangs.".to_owned());
         let info = ToolInfo { name, description, input_schema: text_schema() };
@@ -33,12 +35,12 @@ impl Hangs {
     }
 }
 
-impl Tool for Hangs {
+impl Tool for HangingTool {
     fn info(&self) -> &ToolInfo {
         &self.info
     }
 
-    fn can_be_repeated(&self) -> bool {
+    fn is_repeatable(&self) -> bool {
         self.repeats
     }
 
@@ -58,10 +60,10 @@ impl Tool for Hangs {
     }
 }
 
-fn desk(tool: &Hangs) -> Desk {
-    let desk = Desk::new().tool(Arc::new(tool.clone()));
-    desk.calls(&[("c1", "hangs", json!({ "text": "x" }))]);
-    desk.says("Well.");
+fn desk(tool: &HangingTool) -> AgentHarness {
+    let desk = AgentHarness::new().with_tool(Arc::new(tool.clone()));
+    desk.queue_tool_calls(&[("c1", "hangs", json!({ "text": "x" }))]);
+    desk.queue_text("Well.");
     desk
 }
 
@@ -70,15 +72,15 @@ fn desk(tool: &Hangs) -> Desk {
 #[test]
 fn a_call_that_was_cut_off_is_made_again_only_where_that_does_no_harm() {
     for repeats in [true, false] {
-        let tool = Hangs::new(repeats, false);
+        let tool = HangingTool::new(repeats, false);
         let desk = desk(&tool);
-        let run = desk.run(async |process| {
-            let run = say(&process, "m1", "Go.").await;
+        let run = desk.run_process(async |process| {
+            let run = send_text(&process, "m1", "Go.").await;
             tool.called.notified().await;
             run
         });
-        desk.run(async |process| ended(&process, run).await);
-        let told = desk.result(1, "c1");
+        desk.run_process(async |process| wait_until_ended(&process, run).await);
+        let told = desk.tool_result(1, "c1");
         if repeats {
             assert_eq!((tool.calls.load(Ordering::Relaxed), told), (2, json!("done")));
         } else {
@@ -91,18 +93,18 @@ fn a_call_that_was_cut_off_is_made_again_only_where_that_does_no_harm() {
 /// Proves X2, L6: a call that asked the user is not over; it resumes with the answer.
 #[test]
 fn a_call_that_has_asked_is_taken_up_with_the_answer() {
-    let tool = Hangs::new(false, true);
+    let tool = HangingTool::new(false, true);
     let desk = desk(&tool);
-    let run = desk.run(async |process| {
-        let run = say(&process, "m1", "Go.").await;
-        assert_eq!(rested(&process, run).await.state, StateName::InputRequired);
+    let run = desk.run_process(async |process| {
+        let run = send_text(&process, "m1", "Go.").await;
+        assert_eq!(wait_until_idle(&process, run).await.state, StateName::InputRequired);
         run
     });
-    desk.run(async |process| {
-        process.deliver(answer_to(run, "a", json!({ "name": "Ada" }))).await.unwrap();
-        ended(&process, run).await;
+    desk.run_process(async |process| {
+        process.deliver(answer_delivery(run, "a", json!({ "name": "Ada" }))).await.unwrap();
+        wait_until_ended(&process, run).await;
     });
-    assert_eq!(desk.result(1, "c1"), "done");
+    assert_eq!(desk.tool_result(1, "c1"), "done");
 }
 
 /// Performs one effect after the other, each as a step of its kind.
@@ -113,7 +115,7 @@ fn three_steps(done: &Arc<Mutex<Vec<&'static str>>>) -> Arc<dyn Program> {
         async move {
             let once = RetryPolicy::default();
             for kind in ["look", "act", "ask"] {
-                let mut work = |_: Attempt| -> BoxFuture<'_, _> {
+                let mut work = |_: StepAttempt| -> BoxFuture<'_, _> {
                     done.lock().unwrap().push(kind);
                     Box::pin(async { Ok(Value::Null) })
                 };
@@ -132,22 +134,22 @@ fn three_steps(done: &Arc<Mutex<Vec<&'static str>>>) -> Arc<dyn Program> {
 #[test]
 fn an_outcome_is_durable_before_a_request_begins() {
     let done = Arc::new(Mutex::default());
-    let desk = Desk::new().workflow(three_steps(&done));
-    let gate = Arc::new(Gate::new());
-    desk.world.run(desk.setup().tap(gate.clone()), async |process| {
+    let desk = AgentHarness::new().with_workflow(three_steps(&done));
+    let gate = Arc::new(PausingInterceptor::new());
+    desk.world.run_to_completion(desk.setup().with_interceptor(gate.clone()), async |process| {
         let is_outcome_of_act = |event: &Event| match event {
             Event::StepDone { op, .. } => &*op.key == "act",
             _ => false,
         };
-        gate.hold(move |append| append.events.iter().any(is_outcome_of_act));
-        let run = start(&process, "steps", json!({ "text": "" }), None).await;
-        gate.withheld(1).await;
+        gate.pause_appends(move |append| append.events.iter().any(is_outcome_of_act));
+        let run = start_run(&process, "steps", json!({ "text": "" }), None).await;
+        gate.wait_for_paused_appends(1).await;
         for _ in 0..64 {
             tokio::task::yield_now().await;
         }
         assert_eq!(*done.lock().unwrap(), ["look", "act"]);
-        gate.release();
-        ended(&process, run).await;
+        gate.resume_appends();
+        wait_until_ended(&process, run).await;
         assert_eq!(*done.lock().unwrap(), ["look", "act", "ask"]);
     });
 }

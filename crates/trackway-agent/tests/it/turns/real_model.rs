@@ -4,34 +4,39 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_agent::{Endpoint, Model, Stock, provider::open};
+use trackway_agent::{ConfiguredModel, ModelEndpoint, Snapshot, provider::open_provider};
 use trackway_domain::{RunId, StateName};
 use trackway_engine::RunView;
-use trackway_testkit::{Process, World};
+use trackway_testkit::{TestProcess, TestWorld};
 
-use super::kit::{ended, registry, say, spec, spoken, submit};
+use super::harness::{
+    agent_spec, build_registry, response_text, send_text, start_turn, wait_until_ended,
+};
 
 /// The address of the server. Without it the test fails: a requested test that did nothing would
 /// mislead.
 #[expect(clippy::disallowed_methods, reason = "only tests that are asked for read it")]
-fn stock() -> Stock {
+fn stock() -> Snapshot {
     let url = std::env::var("TRACKWAY_TEST_MODEL_URL")
         .expect("TRACKWAY_TEST_MODEL_URL is not set: run `cargo xtask real-model`, which sets it");
-    let endpoint = Endpoint { base_url: Some(url), ..Endpoint::new("smollm2-135m") };
-    let provider = Arc::new(open("openai", &endpoint).unwrap());
-    let mut stock = Stock { default_model: "main".to_owned(), ..Stock::default() };
-    stock.models.insert("main".to_owned(), Model { provider, price: None });
+    let endpoint = ModelEndpoint { base_url: Some(url), ..ModelEndpoint::new("smollm2-135m") };
+    let provider = Arc::new(open_provider("openai", &endpoint).unwrap());
+    let mut stock = Snapshot { default_model: "main".to_owned(), ..Snapshot::default() };
+    stock.models.insert("main".to_owned(), ConfiguredModel { provider, price: None });
     stock
 }
 
 /// A turn of an agent without tools, because such a small model could not use them.
-fn turn(begin: impl AsyncFnOnce(&Process) -> RunId) -> RunView {
-    let mut spec = spec();
+fn turn(begin: impl AsyncFnOnce(&TestProcess) -> RunId) -> RunView {
+    let mut spec = agent_spec();
     (spec.tools, spec.workflows) = (Vec::new(), Vec::new());
-    let view = World::memory().run(registry(&spec, &stock(), &[]), async |process| {
-        let run = begin(&process).await;
-        ended(&process, run).await
-    });
+    let view = TestWorld::with_memory_store().run_to_completion(
+        build_registry(&spec, &stock(), &[]),
+        async |process| {
+            let run = begin(&process).await;
+            wait_until_ended(&process, run).await
+        },
+    );
     assert_eq!(view.state, StateName::Completed, "{view:?}");
     view
 }
@@ -39,8 +44,8 @@ fn turn(begin: impl AsyncFnOnce(&Process) -> RunId) -> RunView {
 #[test]
 #[ignore = "needs a model server: cargo xtask real-model"]
 fn a_real_model_is_talked_with() {
-    let view = turn(async |process| say(process, "m1", "Say hello to me.").await);
-    let (output, said) = (&view.output, spoken(&view));
+    let view = turn(async |process| send_text(process, "m1", "Say hello to me.").await);
+    let (output, said) = (&view.output, response_text(&view));
     assert_eq!(output["model"], "openai/smollm2-135m");
     assert!(!said.trim().is_empty(), "{output}");
     assert_eq!(output["text"], said.as_str(), "what was streamed is what was said");
@@ -56,7 +61,7 @@ fn a_real_model_gives_an_output_that_fits_a_schema() {
             "is_capital": { "type": "boolean" } } });
     let output = turn(async |process| {
         let input = json!({ "prompt": "Name the capital of France.", "output": schema });
-        submit(process, input, None).await
+        start_turn(process, input, None).await
     })
     .output;
     assert!(output["city"].is_string() && output["is_capital"].is_boolean(), "{output}");

@@ -6,9 +6,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_domain::{Failure, Part, StateName};
 use trackway_ports::Clock as _;
-use trackway_runtime::Stop;
+use trackway_runtime::ProgramStop;
 
-use super::kit::{Desk, artifact, children, echo, ended, log, say, slow, turn, waits, workflow};
+use super::harness::{
+    AgentHarness, child_runs, echo_workflow, find_artifact, gated_workflow, load_log, run_turn,
+    send_text, wait_for_word, wait_until_ended, workflow,
+};
 
 /// Issue 11, A13: the turn after a dispatch learns how it ended, and a tool reports it at any time.
 #[test]
@@ -17,19 +20,19 @@ fn the_next_turn_is_told_what_became_of_a_dispatch() {
     let slow = workflow("slow", move |stage, _| {
         let released = released.clone();
         async move {
-            stage.status(vec![Part::text("begun")]).await;
-            waits(&stage, &released, "now").await;
-            Err::<Value, _>(Stop::Failed(Failure::new("out of ink")))
+            stage.report_status(vec![Part::text("begun")]).await;
+            wait_for_word(&stage, &released, "now").await;
+            Err::<Value, _>(ProgramStop::Failed(Failure::new("out of ink")))
         }
     });
-    let desk = Desk::new().workflow(slow);
-    desk.calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
-    desk.calls(&[("c2", "task_status", json!({}))]);
-    desk.says("It works on it.");
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Go.").await;
-        let child = children(&log(&process, view.submission.run).await)[0];
-        let told = desk.result(2, "c2");
+    let desk = AgentHarness::new().with_workflow(slow);
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
+    desk.queue_tool_calls(&[("c2", "task_status", json!({}))]);
+    desk.queue_text("It works on it.");
+    desk.run_process(async |process| {
+        let view = run_turn(&process, "m1", "Go.").await;
+        let child = child_runs(&load_log(&process, view.submission.run).await)[0];
+        let told = desk.tool_result(2, "c2");
         let expected = json!({
             "tasks": [{
                 "taskId": child.to_string(), "workflow": "slow", "state": "working", "message": "begun"
@@ -37,24 +40,24 @@ fn the_next_turn_is_told_what_became_of_a_dispatch() {
         });
         assert_eq!(told, expected);
         release.send_replace("now".to_owned());
-        assert_eq!(ended(&process, child).await.state, StateName::Failed);
+        assert_eq!(wait_until_ended(&process, child).await.state, StateName::Failed);
 
-        desk.calls(&[("c3", "task_status", json!({ "taskId": child.to_string() }))]);
-        desk.says("It failed.");
-        turn(&process, "m2", "And?").await;
-        let system = desk.told(3)[0]["content"].as_str().unwrap().to_owned();
+        desk.queue_tool_calls(&[("c3", "task_status", json!({ "taskId": child.to_string() }))]);
+        desk.queue_text("It failed.");
+        run_turn(&process, "m2", "And?").await;
+        let system = desk.request_messages(3)[0]["content"].as_str().unwrap().to_owned();
         let (_, data) = system.split_once("```json\n").unwrap_or_else(|| panic!("{system}"));
         let note: Value = serde_json::from_str(data.strip_suffix("\n```").unwrap()).unwrap();
         let expected = json!({
             "taskId": child.to_string(), "workflow": "slow", "state": "failed", "message": "out of ink"
         });
         assert_eq!(note, expected);
-        assert_eq!(desk.result(4, "c3"), json!({ "tasks": [expected] }));
+        assert_eq!(desk.tool_result(4, "c3"), json!({ "tasks": [expected] }));
 
-        desk.says("You are welcome.");
-        turn(&process, "m3", "Thanks.").await;
-        assert_eq!(desk.told(5)[0]["content"], "You help.", "told once");
-        let tools = desk.server.asked()[5].body["tools"].to_string();
+        desk.queue_text("You are welcome.");
+        run_turn(&process, "m3", "Thanks.").await;
+        assert_eq!(desk.request_messages(5)[0]["content"], "You help.", "told once");
+        let tools = desk.server.requests()[5].body["tools"].to_string();
         assert!(tools.contains("task_status"), "{tools}");
     });
 }
@@ -63,19 +66,19 @@ fn the_next_turn_is_told_what_became_of_a_dispatch() {
 #[test]
 fn the_first_answer_has_a_limit_for_each_workflow() {
     let (_release, released) = watch::channel(String::new());
-    let mut desk = Desk::new().workflow(slow(released, None, "never"));
+    let mut desk = AgentHarness::new().with_workflow(gated_workflow(released, None, "never"));
     for (pattern, seconds) in [("*", 7), ("slo*", 40)] {
         desk.spec.first_answer_timeouts.insert(pattern.to_owned(), seconds);
     }
-    desk.calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
-    desk.says("It will take a while.");
-    desk.run(async |process| {
-        let run = say(&process, "m1", "Go.").await;
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
+    desk.queue_text("It will take a while.");
+    desk.run_process(async |process| {
+        let run = send_text(&process, "m1", "Go.").await;
         let limit = process.clock.now() + Duration::from_secs(40);
-        process.clock.until_asleep(limit).await;
+        process.clock.wait_for_sleeper(limit).await;
         process.clock.advance_to(limit);
-        ended(&process, run).await;
-        assert_eq!(desk.result(1, "c1")["outcome"], "timeout");
+        wait_until_ended(&process, run).await;
+        assert_eq!(desk.tool_result(1, "c1")["outcome"], "timeout");
     });
 }
 
@@ -84,28 +87,28 @@ fn the_first_answer_has_a_limit_for_each_workflow() {
 #[test]
 fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
     let parts = vec![
-        Part::text("3 chains").with("lang", "en"),
-        Part::data(json!({ "chains": 3 })).with("unit", "chain"),
+        Part::text("3 chains").with_metadata("lang", "en"),
+        Part::data(json!({ "chains": 3 })).with_metadata("unit", "chain"),
     ];
     let answer = parts.clone();
-    let desk = Desk::new().workflow(workflow("count", move |stage, _| {
+    let desk = AgentHarness::new().with_workflow(workflow("count", move |stage, _| {
         let answer = answer.clone();
         async move {
-            stage.first_answer(answer).await;
+            stage.send_first_answer(answer).await;
             Ok(Value::Null)
         }
     }));
-    desk.calls(&[("c1", "dispatch_workflow_count", json!({ "text": "x" }))]);
-    desk.says("Three.");
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "How many?").await;
-        let child = children(&log(&process, view.submission.run).await)[0];
-        let shown = artifact(&view, "tool-result-dispatch_workflow_count");
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_count", json!({ "text": "x" }))]);
+    desk.queue_text("Three.");
+    desk.run_process(async |process| {
+        let view = run_turn(&process, "m1", "How many?").await;
+        let child = child_runs(&load_log(&process, view.submission.run).await)[0];
+        let shown = find_artifact(&view, "tool-result-dispatch_workflow_count");
         assert_eq!(shown.parts, parts);
         assert_eq!(shown.metadata["outcome"], "answered");
         assert_eq!(shown.metadata["taskId"], child.to_string());
         assert_eq!(shown.metadata["referencedWorkflow"]["workflowName"], "count");
-        let told = desk.result(1, "c1");
+        let told = desk.tool_result(1, "c1");
         assert_eq!(told["result"][0]["metadata"], json!({ "lang": "en" }));
         assert_eq!(told["result"][1]["metadata"], json!({ "unit": "chain" }));
     });
@@ -115,15 +118,16 @@ fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
 /// dispatch result.
 #[test]
 fn broken_arguments_are_told_in_the_form_of_a_dispatch() {
-    let desk = Desk::new().workflow(echo());
+    let desk = AgentHarness::new().with_workflow(echo_workflow());
     let broken =
         [("c1", "dispatch_workflow_echo", "{\"text\":"), ("c2", "dispatch_workflow_echo", "[1]")];
-    desk.server.queue(trackway_testkit::ChatReply::default().calls(&broken));
-    desk.says("Sorry.");
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Go.").await;
-        assert_eq!(children(&log(&process, view.submission.run).await), []);
-        let (first, second) = (desk.result(1, "c1"), desk.result(1, "c2"));
+    desk.server
+        .queue_reply(trackway_testkit::ScriptedChatReply::default().with_tool_calls(&broken));
+    desk.queue_text("Sorry.");
+    desk.run_process(async |process| {
+        let view = run_turn(&process, "m1", "Go.").await;
+        assert_eq!(child_runs(&load_log(&process, view.submission.run).await), []);
+        let (first, second) = (desk.tool_result(1, "c1"), desk.tool_result(1, "c2"));
         for told in [&first, &second] {
             assert_eq!(
                 (&told["outcome"], &told["result"]),

@@ -8,14 +8,15 @@ use std::sync::{
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use trackway_agent::Approval;
-use trackway_domain::{Part, Reason, RunId, StateName};
-use trackway_runtime::{Attempt, Program, RetryPolicy, Tool};
-use trackway_testkit::{ChatReply, Process, answer_to};
+use trackway_agent::Permission;
+use trackway_domain::{InterruptReason, Part, RunId, StateName};
+use trackway_runtime::{Program, RetryPolicy, StepAttempt, Tool};
+use trackway_testkit::{ScriptedChatReply, TestProcess, answer_delivery};
 
-use super::kit::{
-    Desk, asks, children, counted, dispatched, ended, fits_its_log, log, required, rested, say,
-    text_of, tool, turn, workflow, yes_or_no,
+use super::harness::{
+    AgentHarness, approval_schema, asking_workflow, assert_fits_its_log, child_runs, counting_tool,
+    dispatch_and_find_child, load_log, object_schema, parts_text, run_turn, send_text, tool,
+    wait_until_ended, wait_until_idle, workflow,
 };
 
 const GONE: &str = "No task of this conversation with that id waits for an answer.";
@@ -23,20 +24,20 @@ const GONE: &str = "No task of this conversation with that id waits for an answe
 /// A tool that asks the user in the middle of its work, as MCP servers do.
 fn wonders() -> Arc<dyn Tool> {
     tool("wonders", |_, call| {
-        Box::pin(
-            async move { Ok(call.ask(vec![Part::text("Really?")], yes_or_no()).await?.into()) },
-        )
+        Box::pin(async move {
+            Ok(call.ask(vec![Part::text("Really?")], approval_schema()).await?.into())
+        })
     })
 }
 
 /// A workflow with a step that asks, as a tool inside it does.
-fn asks_within() -> Arc<dyn Program> {
+fn workflow_with_asking_step() -> Arc<dyn Program> {
     workflow("within", async |stage, _| {
-        let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
+        let mut work = |attempt: StepAttempt| -> BoxFuture<'_, _> {
             let stage = &stage;
             Box::pin(async move {
                 let prompt = vec![Part::text("Really?")];
-                Ok(stage.ask_within(&attempt.op, prompt, yes_or_no()).await.input)
+                Ok(stage.ask_from_step(&attempt.op, prompt, approval_schema()).await.input)
             })
         };
         stage.step("tool", RetryPolicy::default(), &mut work).await;
@@ -46,33 +47,41 @@ fn asks_within() -> Arc<dyn Program> {
 
 /// A further turn in which the model answers that task; returns its result, and the questions that it
 /// received before.
-async fn answered_by_model(process: &Process, desk: &Desk, task: RunId) -> (Value, String) {
-    let before = desk.server.asked().len();
+async fn answered_by_model(
+    process: &TestProcess,
+    desk: &AgentHarness,
+    task: RunId,
+) -> (Value, String) {
+    let before = desk.server.requests().len();
     let input = json!({ "taskId": task.to_string(), "input": { "approved": true } });
-    desk.calls(&[("c9", "answer_task", input)]);
-    desk.says("I tried.");
-    let view = turn(process, "m2", "What is that about?").await;
-    fits_its_log(process, desk, view.submission.run).await;
-    let system = desk.told(before)[0]["content"].as_str().unwrap().to_owned();
-    (desk.result(before + 1, "c9"), system)
+    desk.queue_tool_calls(&[("c9", "answer_task", input)]);
+    desk.queue_text("I tried.");
+    let view = run_turn(process, "m2", "What is that about?").await;
+    assert_fits_its_log(process, desk, view.submission.run).await;
+    let system = desk.request_messages(before)[0]["content"].as_str().unwrap().to_owned();
+    (desk.tool_result(before + 1, "c9"), system)
 }
 
 /// The user's own yes, in the conversation.
-async fn answered_by_user(process: &Process, desk: &Desk) {
-    desk.server.respond(|_| ChatReply::default().says("Fine.").into());
-    let view = turn(process, "m3", "yes").await;
-    fits_its_log(process, desk, view.submission.run).await;
+async fn answered_by_user(process: &TestProcess, desk: &AgentHarness) {
+    desk.server.set_responder(|_| ScriptedChatReply::default().with_text("Fine.").into());
+    let view = run_turn(process, "m3", "yes").await;
+    assert_fits_its_log(process, desk, view.submission.run).await;
 }
 
 /// The run waits, a model cannot answer it, and the user can. Returns the questions that the model
 /// received.
-async fn only_the_user_answers(process: &Process, desk: &Desk, asking: RunId) -> String {
-    assert_eq!(rested(process, asking).await.state, StateName::InputRequired);
+async fn only_the_user_answers(
+    process: &TestProcess,
+    desk: &AgentHarness,
+    asking: RunId,
+) -> String {
+    assert_eq!(wait_until_idle(process, asking).await.state, StateName::InputRequired);
     let (told, system) = answered_by_model(process, desk, asking).await;
     assert_eq!(told, GONE);
-    assert_eq!(rested(process, asking).await.state, StateName::InputRequired);
+    assert_eq!(wait_until_idle(process, asking).await.state, StateName::InputRequired);
     answered_by_user(process, desk).await;
-    assert_eq!(ended(process, asking).await.state, StateName::Completed);
+    assert_eq!(wait_until_ended(process, asking).await.state, StateName::Completed);
     system
 }
 
@@ -81,11 +90,11 @@ async fn only_the_user_answers(process: &Process, desk: &Desk, asking: RunId) ->
 #[test]
 fn a_model_cannot_approve_a_call() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let mut desk = Desk::new().tool(counted(&calls));
-    desk.spec.approvals.insert("count".to_owned(), Approval::Ask);
-    desk.calls(&[("c1", "count", json!({ "text": "x" }))]);
-    desk.run(async |process| {
-        let asking = say(&process, "m1", "Go.").await;
+    let mut desk = AgentHarness::new().with_tool(counting_tool(&calls));
+    desk.spec.approvals.insert("count".to_owned(), Permission::Ask);
+    desk.queue_tool_calls(&[("c1", "count", json!({ "text": "x" }))]);
+    desk.run_process(async |process| {
+        let asking = send_text(&process, "m1", "Go.").await;
         let system = only_the_user_answers(&process, &desk, asking).await;
         assert_eq!(system, "You help.", "what it cannot answer it is not told of");
         assert_eq!(calls.load(Ordering::Relaxed), 1);
@@ -95,10 +104,10 @@ fn a_model_cannot_approve_a_call() {
 /// A tool's question inside a turn is also only for people.
 #[test]
 fn a_model_cannot_answer_a_tools_question() {
-    let desk = Desk::new().tool(wonders());
-    desk.calls(&[("c1", "wonders", json!({ "text": "x" }))]);
-    desk.run(async |process| {
-        let asking = say(&process, "m1", "Go.").await;
+    let desk = AgentHarness::new().with_tool(wonders());
+    desk.queue_tool_calls(&[("c1", "wonders", json!({ "text": "x" }))]);
+    desk.run_process(async |process| {
+        let asking = send_text(&process, "m1", "Go.").await;
         only_the_user_answers(&process, &desk, asking).await;
     });
 }
@@ -106,9 +115,9 @@ fn a_model_cannot_answer_a_tools_question() {
 /// The same is true for a tool's question inside a workflow that the agent dispatched.
 #[test]
 fn a_model_cannot_answer_a_tool_within_a_workflow() {
-    let desk = Desk::new().workflow(asks_within());
-    desk.run(async |process| {
-        let asking = dispatched(&process, &desk, "m1", "within").await;
+    let desk = AgentHarness::new().with_workflow(workflow_with_asking_step());
+    desk.run_process(async |process| {
+        let asking = dispatch_and_find_child(&process, &desk, "m1", "within").await;
         only_the_user_answers(&process, &desk, asking).await;
     });
 }
@@ -117,35 +126,41 @@ fn a_model_cannot_answer_a_tool_within_a_workflow() {
 /// dispatch waits for the user.
 #[test]
 fn a_model_cannot_answer_before_the_user_was_asked() {
-    let desk = Desk::new().workflow(asks("approve", Reason::InputRequired, yes_or_no()));
-    desk.server.respond(|asked| {
+    let desk = AgentHarness::new().with_workflow(asking_workflow(
+        "approve",
+        InterruptReason::InputRequired,
+        approval_schema(),
+    ));
+    desk.server.set_responder(|asked| {
         let told = asked.body["messages"].as_array().unwrap().last().unwrap().clone();
         let content = told["content"].as_str().unwrap();
         match (told["tool_call_id"].as_str(), serde_json::from_str::<Value>(content)) {
-            (None, _) => ChatReply::default()
-                .calls(&[("c1", "dispatch_workflow_approve", r#"{"text":"x"}"#)])
+            (None, _) => ScriptedChatReply::default()
+                .with_tool_calls(&[("c1", "dispatch_workflow_approve", r#"{"text":"x"}"#)])
                 .into(),
             (Some("c1"), Ok(result)) => {
                 let input = json!({ "taskId": result["taskId"], "input": { "approved": true } });
-                ChatReply::default().calls(&[("c2", "answer_task", &input.to_string())]).into()
+                ScriptedChatReply::default()
+                    .with_tool_calls(&[("c2", "answer_task", &input.to_string())])
+                    .into()
             }
-            _ => ChatReply::default().says("It waits for you.").into(),
+            _ => ScriptedChatReply::default().with_text("It waits for you.").into(),
         }
     });
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Have it approved.").await;
-        let asking = children(&log(&process, view.submission.run).await)[0];
-        assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
-        let told = desk.result(2, "c2");
+    desk.run_process(async |process| {
+        let view = run_turn(&process, "m1", "Have it approved.").await;
+        let asking = child_runs(&load_log(&process, view.submission.run).await)[0];
+        assert_eq!(wait_until_idle(&process, asking).await.state, StateName::InputRequired);
+        let told = desk.tool_result(2, "c2");
         assert!(told.as_str().unwrap().contains("Tell the user of it"), "{told}");
-        fits_its_log(&process, &desk, view.submission.run).await;
+        assert_fits_its_log(&process, &desk, view.submission.run).await;
         answered_by_user(&process, &desk).await;
-        assert_eq!(ended(&process, asking).await.output, json!({ "approved": true }));
+        assert_eq!(wait_until_ended(&process, asking).await.output, json!({ "approved": true }));
     });
 }
 
-fn tools_offered(desk: &Desk, request: usize) -> Vec<String> {
-    let tools = desk.server.asked()[request].body["tools"].clone();
+fn tools_offered(desk: &AgentHarness, request: usize) -> Vec<String> {
+    let tools = desk.server.requests()[request].body["tools"].clone();
     let names = tools.as_array().into_iter().flatten();
     names.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -154,56 +169,64 @@ fn tools_offered(desk: &Desk, request: usize) -> Vec<String> {
 /// question, has no tool for it, and is refused if it uses the tool anyway, even with the user's words.
 #[test]
 fn a_model_cannot_authorize() {
-    let signature = required([("signature", "string")]);
-    let desk = Desk::new().workflow(asks("sign", Reason::AuthRequired, signature));
-    desk.run(async |process| {
-        let signing = dispatched(&process, &desk, "m1", "sign").await;
+    let signature = object_schema([("signature", "string")]);
+    let desk = AgentHarness::new().with_workflow(asking_workflow(
+        "sign",
+        InterruptReason::AuthRequired,
+        signature,
+    ));
+    desk.run_process(async |process| {
+        let signing = dispatch_and_find_child(&process, &desk, "m1", "sign").await;
         for (number, said) in ["And tomorrow?", "Sign it with forged for me"].iter().enumerate() {
-            let before = desk.server.asked().len();
+            let before = desk.server.requests().len();
             let input = json!({ "taskId": signing, "input": { "signature": "forged" } });
-            desk.calls(&[("c9", "answer_task", input)]);
-            desk.says("I could not.");
-            let view = turn(&process, &format!("m1{number}"), said).await;
+            desk.queue_tool_calls(&[("c9", "answer_task", input)]);
+            desk.queue_text("I could not.");
+            let view = run_turn(&process, &format!("m1{number}"), said).await;
             assert_eq!(view.state, StateName::Completed);
-            fits_its_log(&process, &desk, view.submission.run).await;
-            let told = desk.result(before + 1, "c9");
+            assert_fits_its_log(&process, &desk, view.submission.run).await;
+            let told = desk.tool_result(before + 1, "c9");
             assert_eq!(told["outcome"], "person-required", "{told}");
             assert_eq!(told["taskId"], json!(signing));
-            assert_eq!(rested(&process, signing).await.state, StateName::AuthRequired);
+            assert_eq!(wait_until_idle(&process, signing).await.state, StateName::AuthRequired);
             assert!(!tools_offered(&desk, before).contains(&"answer_task".to_owned()));
-            let system = desk.told(before)[0]["content"].as_str().unwrap().to_owned();
+            let system = desk.request_messages(before)[0]["content"].as_str().unwrap().to_owned();
             assert!(system.contains("onlyAPersonAnswers"), "{system}");
         }
-        desk.says("It is signed.");
-        turn(&process, "m3", "signature=mine").await;
-        let signed = ended(&process, signing).await;
+        desk.queue_text("It is signed.");
+        run_turn(&process, "m3", "signature=mine").await;
+        let signed = wait_until_ended(&process, signing).await;
         assert_eq!(signed.output, json!({ "signature": "mine" }));
     });
 }
 
 /// Issue 11, S-H5: the user must confirm a value that is not in the user's message.
 #[test]
-fn what_the_user_has_not_said_is_put_to_them() {
-    let wallet = required([("wallet", "string"), ("amount", "integer")]);
+fn answer_the_user_did_not_give_needs_approval() {
+    let wallet = object_schema([("wallet", "string"), ("amount", "integer")]);
     for (verdict, state) in [(false, StateName::InputRequired), (true, StateName::Completed)] {
-        let desk = Desk::new().workflow(asks("invest", Reason::InputRequired, wallet.clone()));
-        desk.run(async |process| {
-            let asking = dispatched(&process, &desk, "m1", "invest").await;
+        let desk = AgentHarness::new().with_workflow(asking_workflow(
+            "invest",
+            InterruptReason::InputRequired,
+            wallet.clone(),
+        ));
+        desk.run_process(async |process| {
+            let asking = dispatch_and_find_child(&process, &desk, "m1", "invest").await;
             let evil = json!({ "wallet": "0xEVIL", "amount": 1_000_000 });
             let input = json!({ "taskId": asking, "input": evil });
-            desk.calls(&[("c2", "answer_task", input)]);
-            desk.says("I see.");
-            let run = say(&process, "m2", "What is the weather").await;
-            let view = rested(&process, run).await;
+            desk.queue_tool_calls(&[("c2", "answer_task", input)]);
+            desk.queue_text("I see.");
+            let run = send_text(&process, "m2", "What is the weather").await;
+            let view = wait_until_idle(&process, run).await;
             assert_eq!(view.state, StateName::InputRequired, "the turn asks");
-            let asked = text_of(&view.question.unwrap().prompt);
+            let asked = parts_text(&view.question.unwrap().prompt);
             assert!(asked.contains("0xEVIL") && asked.contains("What is it?"), "{asked}");
-            let answer = answer_to(run, "a1", json!({ "approved": verdict }));
+            let answer = answer_delivery(run, "a1", json!({ "approved": verdict }));
             process.deliver(answer).await.unwrap();
-            ended(&process, run).await;
-            fits_its_log(&process, &desk, run).await;
-            assert_eq!(rested(&process, asking).await.state, state);
-            let told = desk.result(3, "c2").to_string();
+            wait_until_ended(&process, run).await;
+            assert_fits_its_log(&process, &desk, run).await;
+            assert_eq!(wait_until_idle(&process, asking).await.state, state);
+            let told = desk.tool_result(3, "c2").to_string();
             assert_eq!(told.contains("refused"), !verdict, "{told}");
         });
     }
@@ -213,22 +236,26 @@ fn what_the_user_has_not_said_is_put_to_them() {
 #[test]
 fn approvals_hold_for_answers_too() {
     for (approval, state) in
-        [(Approval::Ask, StateName::InputRequired), (Approval::Deny, StateName::Completed)]
+        [(Permission::Ask, StateName::InputRequired), (Permission::Deny, StateName::Completed)]
     {
-        let names = required([("first", "string"), ("last", "string")]);
-        let mut desk = Desk::new().workflow(asks("name", Reason::InputRequired, names));
+        let names = object_schema([("first", "string"), ("last", "string")]);
+        let mut desk = AgentHarness::new().with_workflow(asking_workflow(
+            "name",
+            InterruptReason::InputRequired,
+            names,
+        ));
         desk.spec.approvals.insert("answer_task".to_owned(), approval);
-        desk.run(async |process| {
-            let asking = dispatched(&process, &desk, "m1", "name").await;
+        desk.run_process(async |process| {
+            let asking = dispatch_and_find_child(&process, &desk, "m1", "name").await;
             let input =
                 json!({ "taskId": asking, "input": { "first": "Ada", "last": "Lovelace" } });
-            desk.calls(&[("c2", "answer_task", input)]);
-            desk.says("I see.");
-            let run = say(&process, "m2", "She is called Ada Lovelace, I think").await;
-            assert_eq!(rested(&process, run).await.state, state, "{approval:?}");
-            assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
+            desk.queue_tool_calls(&[("c2", "answer_task", input)]);
+            desk.queue_text("I see.");
+            let run = send_text(&process, "m2", "She is called Ada Lovelace, I think").await;
+            assert_eq!(wait_until_idle(&process, run).await.state, state, "{approval:?}");
+            assert_eq!(wait_until_idle(&process, asking).await.state, StateName::InputRequired);
             let offered = tools_offered(&desk, 2).contains(&"answer_task".to_owned());
-            assert_eq!(offered, approval == Approval::Ask);
+            assert_eq!(offered, approval == Permission::Ask);
         });
     }
 }

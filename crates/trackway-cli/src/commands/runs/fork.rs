@@ -5,71 +5,77 @@ use std::path::Path;
 
 use trackway::api::ForkRequest;
 use trackway_domain::Access;
-use trackway_runtime::GuideError;
+use trackway_runtime::GuidedRunError;
 
-use super::guided::{self, Desk};
+use super::local_guide::{self, LocalGuide};
 use crate::{
-    args::{Folders, Fork},
-    ask::Asker,
-    commands::here,
-    engine::Engine,
-    exit::Exit,
-    failure::Failure,
-    follow::Follow,
+    answer_source::AnswerSource,
+    args::{ForkRunArgs, WorkflowFolderArgs},
+    cli_error::CliError,
+    commands::local_server,
+    exit_status::ExitStatus,
     output,
-    place::{Again, Place},
-    screen::Screen,
-    signals::Signals,
+    run_client::RunClient,
+    run_follower::RunFollower,
+    run_screen::RunScreen,
+    run_target::{HintOptions, RunTarget},
+    stop_signals::StopSignals,
 };
 
 /// Code of the warning that no folder has the definition any more.
 const DEFINITION_MISSING: &str = "definition-missing";
 
-pub(in crate::commands) async fn fork(args: Fork) -> Result<Exit, Failure> {
-    let is_here = args.place.server.as_deref().is_none_or(str::is_empty);
-    if is_here && guided::is_guided(&args.place.data.folder, args.id).await? {
-        return hand_over(&args).await;
+pub(in crate::commands) async fn fork_run(args: ForkRunArgs) -> Result<ExitStatus, CliError> {
+    let is_here = args.target.server.as_deref().is_none_or(str::is_empty);
+    if is_here && local_guide::is_guided_run(&args.target.data.folder, args.id).await? {
+        return hand_over_guided_run(&args).await;
     }
     if args.node.is_some() || !args.workflows.is_empty() {
-        return Err(Failure::new(
+        return Err(CliError::new(
             "--node and --workflows are for runs that an agent drives, in a folder of this machine",
         )
-        .hint("name an event with --at instead")
-        .exit(Exit::Usage));
+        .with_hint("name an event with --at instead")
+        .with_exit(ExitStatus::Usage));
     }
-    let mut signals = Signals::install()?;
-    let place = Place::find(&args.place)?;
+    let mut signals = StopSignals::install_handlers()?;
+    let place = RunTarget::resolve(&args.target)?;
     let server = |data: &Path| {
-        let server = here::all(args.within.workspace.as_deref(), &Folders::NONE, data)?;
+        let server = local_server::build_server_with_agents(
+            args.workspace_args.workspace.as_deref(),
+            &WorkflowFolderArgs::NONE,
+            data,
+        )?;
         Ok(server.without_recovery())
     };
-    let engine = Engine::open_existing(place, server, &args.testing).await?;
-    let ended = drive(&args, &engine, &mut signals).await;
+    let engine = RunClient::open_existing(place, server, &args.testing).await?;
+    let ended = fork_and_follow(&args, &engine, &mut signals).await;
     engine.close().await;
     ended
 }
 
 /// A run that an agent drives has all its branches in one log: this prints tokens for one of its nodes,
 /// and an agent continues from there with them.
-async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
+async fn hand_over_guided_run(args: &ForkRunArgs) -> Result<ExitStatus, CliError> {
     if args.at.is_some() {
-        return Err(Failure::new(
+        return Err(CliError::new(
             "an agent drives this run: it is forked at a node, not at an event",
         )
-        .hint("name the node with --node; `trackway sessions graph` shows the nodes")
-        .exit(Exit::Usage));
+        .with_hint("name the node with --node; `trackway sessions graph` shows the nodes")
+        .with_exit(ExitStatus::Usage));
     }
     let access = Access::local();
-    let workspace = args.within.workspace.as_deref();
-    let folders = Folders { workflows: args.workflows.clone() };
-    let desk = Desk::open(&args.place.data.folder, &folders, workspace)?;
+    let workspace = args.workspace_args.workspace.as_deref();
+    let folders = WorkflowFolderArgs { workflows: args.workflows.clone() };
+    let desk = LocalGuide::open_existing(&args.target.data.folder, &folders, workspace)?;
     let looked = async {
         let node = match args.node {
-            Some(name) => name.of(args.id).ok_or(GuideError::UnknownRun { run: args.id })?,
-            None => desk.guide.newest(&access, args.id).await?,
+            Some(name) => {
+                name.node_id(args.id).ok_or(GuidedRunError::UnknownRun { run: args.id })?
+            }
+            None => desk.guide.newest_open_node(&access, args.id).await?,
         };
-        let seal = trackway_mcp::seal(&desk.ring);
-        let position = desk.guide.look(&access, args.id, node, seal).await?;
+        let seal = trackway_mcp::current_seal(&desk.key_ring);
+        let position = desk.guide.inspect_node(&access, args.id, node, seal).await?;
         let recap = desk.guide.recap(&access, &position).await?;
         Ok((position, recap))
     };
@@ -78,29 +84,33 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
         if args.workflows.is_empty() {
             position.warnings.retain(|warning| warning.code != DEFINITION_MISSING);
         }
-        trackway_mcp::handed_over(&desk.ring, &position, &recap)
+        trackway_mcp::describe_position(&desk.key_ring, &position, &recap)
     });
     desk.close().await;
-    let (json, text) = told.map_err(|error| guided::refused(&error))?;
+    let (json, text) = told.map_err(|error| local_guide::guide_error_to_cli(&error))?;
     if args.json {
-        output::json(&json)?;
+        output::write_json_line(&json)?;
     } else {
-        text.lines().try_for_each(output::line)?;
+        text.lines().try_for_each(output::write_line)?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
-async fn drive(args: &Fork, engine: &Engine, signals: &mut Signals) -> Result<Exit, Failure> {
+async fn fork_and_follow(
+    args: &ForkRunArgs,
+    engine: &RunClient,
+    signals: &mut StopSignals,
+) -> Result<ExitStatus, CliError> {
     let forked = engine.fork(args.id, ForkRequest { at: args.at, session_id: None }).await?;
     let id = forked.summary.id;
     if args.json {
-        output::json(&forked)?;
+        output::write_json_line(&forked)?;
     } else {
-        output::line(&format!("{} goes on as {id}", args.id))?;
+        output::write_line(&format!("{} goes on as {id}", args.id))?;
     }
     // The shared events are not shown again, except a question that may be the last of them.
     let after = forked.pos.saturating_sub(1);
-    let again = Again { place: &args.place, within: &args.within };
-    let follow = Follow::new(engine, Screen::new(args.json), again, id, after).await?;
-    follow.run(&mut Asker::Nobody, signals).await
+    let again = HintOptions { target: &args.target, workspace_args: &args.workspace_args };
+    let follow = RunFollower::new(engine, RunScreen::new(args.json), again, id, after).await?;
+    follow.run_until_stopped(&mut AnswerSource::Nobody, signals).await
 }

@@ -7,87 +7,89 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use trackway::{
-    Agents,
-    api::{EventRecord, ListFilter},
+    AgentSet,
+    api::{EventRecord, RunListFilter},
 };
-use trackway_domain::{Code, Event, Evidence, RunId, StateName, WorkflowRef};
-use trackway_runtime::{Registry, ReplayVerdict, Tools, replay_with};
+use trackway_domain::{Code, Event, ReplayMismatch, RunId, StateName, WorkflowRef};
+use trackway_runtime::{ProgramRegistry, ReplayVerdict, Tools, replay_registered};
 
 use crate::{
-    args::ReplayCheck,
-    exit::Exit,
-    failure::Failure,
-    output,
-    place::{Place, Reader},
-    programs, text,
+    args::ReplayCheckArgs,
+    cli_error::CliError,
+    exit_status::ExitStatus,
+    output, programs,
+    run_target::{RunReader, RunTarget},
+    text_format,
 };
 
 /// Runs in one page of the listing.
 const PAGE_RUNS: usize = 500;
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct ReplayReport {
     checked: usize,
     misfits: usize,
-    runs: Vec<Checked>,
+    runs: Vec<CheckedRun>,
 }
 
 #[derive(Debug, Serialize)]
-struct Checked {
+struct CheckedRun {
     id: RunId,
     workflow: String,
     version: String,
-    verdict: Verdict,
+    verdict: CheckVerdict,
     #[serde(skip_serializing_if = "Option::is_none")]
-    evidence: Option<Evidence>,
+    evidence: Option<ReplayMismatch>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Verdict {
+enum CheckVerdict {
     Fits,
     Misfit,
 }
 
-pub(in crate::commands) async fn replay_check(args: ReplayCheck) -> Result<Exit, Failure> {
+pub(in crate::commands) async fn check_replays(
+    args: ReplayCheckArgs,
+) -> Result<ExitStatus, CliError> {
     // The store has the specs of agents, with their turns.
-    let server = programs::bundled(&args.place.data.folder).agents(Agents::default());
-    let registry = server.registry().map_err(|error| Failure::of(&error))?;
-    let tools = Arc::new(server.tools().map_err(|error| Failure::of(&error))?);
-    let reader = Place::find(&args.place)?.reader()?;
-    let ids = if args.ids.is_empty() { unfinished(&reader).await? } else { args.ids };
+    let server = programs::bundled_server(&args.target.data.folder).agents(AgentSet::default());
+    let registry = server.registry().map_err(|error| CliError::from_error(&error))?;
+    let tools = Arc::new(server.tools().map_err(|error| CliError::from_error(&error))?);
+    let reader = RunTarget::resolve(&args.target)?.open_reader()?;
+    let ids = if args.ids.is_empty() { list_unfinished_runs(&reader).await? } else { args.ids };
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
-        runs.push(match reader.log(id).await {
+        runs.push(match reader.load_log(id).await {
             Ok(log) => {
-                learn(&registry, &tools, &reader, &log).await?;
-                check(&registry, id, log).await
+                register_pinned_definition(&registry, &tools, &reader, &log).await?;
+                check_run(&registry, id, log).await
             }
             // One unreadable log must not hide problems of the others.
             Err(failure) if failure.code.as_deref() == Some(Code::DamagedLog.as_str()) => {
-                damaged(id, &failure)
+                damaged_run(id, &failure)
             }
             Err(failure) => return Err(failure),
         });
     }
-    let misfits = runs.iter().filter(|run| run.verdict == Verdict::Misfit).count();
-    let report = Report { checked: runs.len(), misfits, runs };
+    let misfits = runs.iter().filter(|run| run.verdict == CheckVerdict::Misfit).count();
+    let report = ReplayReport { checked: runs.len(), misfits, runs };
     if args.json {
-        output::json(&report)?;
+        output::write_json_line(&report)?;
     } else {
-        page(&report).iter().try_for_each(|line| output::line(line))?;
+        render_report(&report).iter().try_for_each(|line| output::write_line(line))?;
     }
     if misfits > 0 {
-        output::note(&format!("see: docs/errors/{}.md", Code::ReplayMismatch));
-        return Ok(Exit::Misfit);
+        output::print_note(&format!("see: docs/errors/{}.md", Code::ReplayMismatch));
+        return Ok(ExitStatus::ReplayMismatch);
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
-async fn unfinished(reader: &Reader) -> Result<Vec<RunId>, Failure> {
+async fn list_unfinished_runs(reader: &RunReader) -> Result<Vec<RunId>, CliError> {
     let states = StateName::ALL.into_iter().filter(|state| !state.is_terminal()).collect();
     let mut filter =
-        ListFilter { workflow: None, states, session: None, before: None, limit: PAGE_RUNS };
+        RunListFilter { workflow: None, states, session: None, before: None, limit: PAGE_RUNS };
     let mut ids = Vec::new();
     loop {
         let page = reader.list(filter.clone()).await?;
@@ -101,62 +103,68 @@ async fn unfinished(reader: &Reader) -> Result<Vec<RunId>, Failure> {
 
 /// Registers the definition that a run is pinned to, if the run does not belong to a program of
 /// this binary.
-async fn learn(
-    registry: &Registry,
+async fn register_pinned_definition(
+    registry: &ProgramRegistry,
     tools: &Arc<Tools>,
-    reader: &Reader,
+    reader: &RunReader,
     log: &[EventRecord],
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let Some(Event::Submitted(submission)) = log.first().map(|record| &record.event) else {
         return Ok(());
     };
     let workflow = &submission.workflow;
-    if registry.pinned(workflow).is_none()
-        && let Some(body) = reader.definition(submission.run, &workflow.version).await?
+    if registry.get_version(workflow).is_none()
+        && let Some(body) = reader.pinned_definition(submission.run, &workflow.version).await?
     {
-        registry.keep_pinned(workflow, &body, tools);
+        registry.load_pinned(workflow, &body, tools);
     }
     Ok(())
 }
 
-async fn check(registry: &Registry, id: RunId, log: Vec<EventRecord>) -> Checked {
+async fn check_run(registry: &ProgramRegistry, id: RunId, log: Vec<EventRecord>) -> CheckedRun {
     let log: Vec<Event> = log.into_iter().map(|record| record.event).collect();
     let workflow = match log.first() {
         Some(Event::Submitted(submission)) => submission.workflow.clone(),
         _ => WorkflowRef { name: "?".to_owned(), version: "?".to_owned() },
     };
-    let evidence = match replay_with(registry, &log).await {
-        ReplayVerdict::Fits => None,
-        ReplayVerdict::Misfit(evidence) => Some(evidence),
+    let evidence = match replay_registered(registry, &log).await {
+        ReplayVerdict::Matches => None,
+        ReplayVerdict::Nondeterminism(evidence) => Some(evidence),
     };
-    let verdict = if evidence.is_none() { Verdict::Fits } else { Verdict::Misfit };
-    Checked { id, workflow: workflow.name, version: workflow.version, verdict, evidence }
+    let verdict = if evidence.is_none() { CheckVerdict::Fits } else { CheckVerdict::Misfit };
+    CheckedRun { id, workflow: workflow.name, version: workflow.version, verdict, evidence }
 }
 
-fn damaged(id: RunId, failure: &Failure) -> Checked {
+fn damaged_run(id: RunId, failure: &CliError) -> CheckedRun {
     let unknown = || "?".to_owned();
-    let evidence = Some(plain(failure.message()));
-    Checked { id, workflow: unknown(), version: unknown(), verdict: Verdict::Misfit, evidence }
+    let evidence = Some(evidence_from_message(failure.message()));
+    CheckedRun {
+        id,
+        workflow: unknown(),
+        version: unknown(),
+        verdict: CheckVerdict::Misfit,
+        evidence,
+    }
 }
 
-fn plain(message: &str) -> Evidence {
-    Evidence { message: message.to_owned(), asked: None, recorded: None }
+fn evidence_from_message(message: &str) -> ReplayMismatch {
+    ReplayMismatch { message: message.to_owned(), asked: None, recorded: None }
 }
 
-fn page(report: &Report) -> Vec<String> {
+fn render_report(report: &ReplayReport) -> Vec<String> {
     let head = ["RUN", "WORKFLOW", "VERDICT"].map(str::to_owned).to_vec();
-    let row = |run: &Checked| {
+    let row = |run: &CheckedRun| {
         let verdict = match (run.verdict, &run.evidence) {
-            (Verdict::Fits, _) => "fits".to_owned(),
-            (Verdict::Misfit, Some(evidence)) => format!("misfit: {}", evidence.message),
-            (Verdict::Misfit, None) => "misfit".to_owned(),
+            (CheckVerdict::Fits, _) => "fits".to_owned(),
+            (CheckVerdict::Misfit, Some(evidence)) => format!("misfit: {}", evidence.message),
+            (CheckVerdict::Misfit, None) => "misfit".to_owned(),
         };
         vec![run.id.to_string(), format!("{} (version {})", run.workflow, run.version), verdict]
     };
     let mut lines = Vec::new();
     if !report.runs.is_empty() {
         let rows: Vec<_> = std::iter::once(head).chain(report.runs.iter().map(row)).collect();
-        lines.extend(text::table(&rows));
+        lines.extend(text_format::render_table(&rows));
     }
     lines.push(format!("{} checked, {} misfit", report.checked, report.misfits));
     lines

@@ -6,49 +6,62 @@ use serde_json::Value;
 use trackway_domain::Code;
 
 use crate::{
-    args::{Folders, Resume},
-    ask::Asker,
-    commands::{here, parse_input},
-    engine::{Answer, Engine},
-    exit::Exit,
-    failure::{Failure, Invalid},
-    follow::Follow,
-    place::{self, Again, Place},
-    screen::Screen,
-    signals::Signals,
+    answer_source::AnswerSource,
+    args::{ResumeRunArgs, WorkflowFolderArgs},
+    cli_error::{CliError, InvalidInputDetails},
+    commands::{local_server, parse_input},
+    exit_status::ExitStatus,
+    run_client::{AnswerOutcome, RunClient},
+    run_follower::RunFollower,
+    run_screen::RunScreen,
+    run_target::{self, HintOptions, RunTarget},
+    stop_signals::StopSignals,
 };
 
-pub(in crate::commands) async fn resume(args: Resume) -> Result<Exit, Failure> {
+pub(in crate::commands) async fn resume_run(args: ResumeRunArgs) -> Result<ExitStatus, CliError> {
     let input = parse_input(&args.input)?;
-    let mut signals = Signals::install()?;
-    let place = Place::find(&args.place)?;
-    let server = |data: &Path| here::all(args.within.workspace.as_deref(), &Folders::NONE, data);
-    let engine = Engine::open_existing(place, server, &args.testing).await?;
-    let ended = drive(&args, &engine, input, &mut signals).await;
+    let mut signals = StopSignals::install_handlers()?;
+    let place = RunTarget::resolve(&args.target)?;
+    let server = |data: &Path| {
+        local_server::build_server_with_agents(
+            args.workspace_args.workspace.as_deref(),
+            &WorkflowFolderArgs::NONE,
+            data,
+        )
+    };
+    let engine = RunClient::open_existing(place, server, &args.testing).await?;
+    let ended = answer_and_follow(&args, &engine, input, &mut signals).await;
     engine.close().await;
     ended
 }
 
-async fn drive(
-    args: &Resume,
-    engine: &Engine,
+async fn answer_and_follow(
+    args: &ResumeRunArgs,
+    engine: &RunClient,
     input: Value,
-    signals: &mut Signals,
-) -> Result<Exit, Failure> {
-    match engine.answer(args.id, args.question, input).await? {
-        Answer::Taken { after } => {
-            let screen = Screen::new(args.json);
-            let again = Again { place: &args.place, within: &args.within };
-            let follow = Follow::new(engine, screen, again, args.id, after).await?;
-            follow.run(&mut Asker::Nobody, signals).await
+    signals: &mut StopSignals,
+) -> Result<ExitStatus, CliError> {
+    match engine.answer_question(args.id, args.question, input).await? {
+        AnswerOutcome::Accepted { after } => {
+            let screen = RunScreen::new(args.json);
+            let again = HintOptions { target: &args.target, workspace_args: &args.workspace_args };
+            let follow = RunFollower::new(engine, screen, again, args.id, after).await?;
+            follow.run_until_stopped(&mut AnswerSource::Nobody, signals).await
         }
-        Answer::Refused(problems) => {
-            let invalid = Invalid { problems, schema: Value::Null };
-            let show = format!("trackway runs show {} {}", args.id, place::repeated(&args.place));
-            Err(Failure::invalid("the answer does not satisfy the question's schema", invalid)
-                .hint(format!("the question stays open; see it with: {show}")))
+        AnswerOutcome::Refused(problems) => {
+            let invalid = InvalidInputDetails { problems, schema: Value::Null };
+            let show = format!(
+                "trackway runs show {} {}",
+                args.id,
+                run_target::format_target_options(&args.target)
+            );
+            Err(CliError::invalid_input(
+                "the answer does not satisfy the question's schema",
+                invalid,
+            )
+            .with_hint(format!("the question stays open; see it with: {show}")))
         }
-        Answer::Late => Err(Failure::new("the question has already been answered")
-            .code(Code::InvalidRequest.as_str())),
+        AnswerOutcome::Late => Err(CliError::new("the question has already been answered")
+            .with_code(Code::InvalidRequest.as_str())),
     }
 }

@@ -4,34 +4,37 @@ use trackway::api::{Message, RunDetail};
 use trackway_domain::{Code, Role};
 
 use crate::{
-    args::OneRun, exit::Exit, failure::Failure, output, place::Place, screen, text, usage,
+    args::RunRefArgs, cli_error::CliError, exit_status::ExitStatus, output, run_screen,
+    run_target::RunTarget, text_format, usage_text,
 };
 
-pub(in crate::commands) async fn show(args: OneRun) -> Result<Exit, Failure> {
-    let reader = Place::find(&args.place)?.reader()?;
-    let run = reader.detail(args.id).await?;
+pub(in crate::commands) async fn show_run(args: RunRefArgs) -> Result<ExitStatus, CliError> {
+    let reader = RunTarget::resolve(&args.target)?.open_reader()?;
+    let run = reader.run_detail(args.id).await?;
     if args.json {
-        output::json(&run)?;
+        output::write_json_line(&run)?;
     } else {
-        page(&run).iter().try_for_each(|line| output::line(line))?;
+        render_run(&run).iter().try_for_each(|line| output::write_line(line))?;
     }
     if run.damaged.is_some() {
-        output::note("hint: copy the data folder away before anything else, and check the disk");
-        output::note(&format!("see: docs/errors/{}.md", Code::DamagedLog));
+        output::print_note(
+            "hint: copy the data folder away before anything else, and check the disk",
+        );
+        output::print_note(&format!("see: docs/errors/{}.md", Code::DamagedLog));
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// A run for a person to read.
-pub(super) fn page(run: &RunDetail) -> Vec<String> {
+pub(super) fn render_run(run: &RunDetail) -> Vec<String> {
     let summary = &run.summary;
     let mut rows = vec![
         ("Run", summary.id.to_string()),
         ("Workflow", format!("{} (version {})", summary.workflow, summary.version)),
         ("State", summary.state.to_string()),
         ("Session", summary.session_id.to_string()),
-        ("Created", text::moment(&summary.created_at)),
-        ("Updated", text::moment(&summary.updated_at)),
+        ("Created", text_format::format_timestamp(&summary.created_at)),
+        ("Updated", text_format::format_timestamp(&summary.updated_at)),
         ("Input", run.input.to_string()),
     ];
     if let Some(reason) = &run.damaged {
@@ -57,9 +60,11 @@ pub(super) fn page(run: &RunDetail) -> Vec<String> {
         rows.push(("Output", run.output.to_string()));
     }
     if let Some(bill) = &run.usage {
-        rows.push(("Usage", usage::line(&bill.total)));
+        rows.push(("Usage", usage_text::format_usage(&bill.total)));
         let models = bill.models.iter();
-        rows.extend(models.map(|(label, spent)| ("  model", usage::named(label, spent))));
+        rows.extend(
+            models.map(|(label, spent)| ("  model", usage_text::format_named_usage(label, spent))),
+        );
     }
     if let Some(evidence) = &run.evidence {
         rows.push(("Parked", evidence.message.clone()));
@@ -67,35 +72,35 @@ pub(super) fn page(run: &RunDetail) -> Vec<String> {
         rows.extend(evidence.recorded.clone().map(|recorded| ("  recorded", recorded)));
     }
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-    let mut lines = text::table(&rows);
+    let mut lines = text_format::render_table(&rows);
     if let Some(question) = &run.question {
         lines.push(String::new());
         lines.push(format!("Question {}", question.id));
-        lines.extend(text::parts(&question.prompt, "  "));
-        lines.extend(text::problems(&question.errors));
-        lines.push(text::printable(&format!("  schema: {}", question.schema)));
+        lines.extend(text_format::render_parts(&question.prompt, "  "));
+        lines.extend(text_format::render_problems(&question.errors));
+        lines.push(text_format::replace_control_chars(&format!("  schema: {}", question.schema)));
     }
     let messages: Vec<&Message> = run.history.iter().chain(&run.message).collect();
     if !messages.is_empty() {
         lines.push(String::new());
         lines.push("Messages".to_owned());
-        lines.extend(messages.into_iter().flat_map(message));
+        lines.extend(messages.into_iter().flat_map(render_message));
     }
     if !run.artifacts.is_empty() {
         lines.push(String::new());
         lines.push("Artifacts".to_owned());
     }
     for artifact in &run.artifacts {
-        lines.push(format!("  {}", screen::title(artifact, false)));
-        lines.extend(text::parts(&artifact.parts, "    "));
+        lines.push(format!("  {}", run_screen::format_artifact_title(artifact, false)));
+        lines.extend(text_format::render_parts(&artifact.parts, "    "));
     }
     lines
 }
 
-fn message(message: &Message) -> Vec<String> {
+fn render_message(message: &Message) -> Vec<String> {
     let who = match message.role {
         Role::User => "  user   ",
         Role::Agent => "  agent  ",
     };
-    text::parts(&message.parts, who)
+    text_format::render_parts(&message.parts, who)
 }

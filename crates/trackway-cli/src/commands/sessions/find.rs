@@ -6,27 +6,33 @@ use trackway_domain::RunId;
 use trackway_mcp::{KeyRing, NodePlace};
 use trackway_ports::Journal as _;
 
-use crate::{args::FindToken, exit::Exit, failure::Failure, output, place, text};
+use crate::{
+    args::FindTokenArgs, cli_error::CliError, exit_status::ExitStatus, output, run_target,
+    text_format,
+};
 
-pub(super) async fn find(args: &FindToken) -> Result<Exit, Failure> {
-    let folder = &args.whose.data.folder;
-    let journal = place::existing(folder)?;
-    let ring = KeyRing::existing(folder).map_err(|error| Failure::of(&error))?;
-    let ring = ring.ok_or_else(|| Failure::new("this folder has no keys for tokens"))?;
-    let NodePlace { run, node } = ring.read_state(&args.token).map_err(|error| {
-        Failure::of(&error).code(error.code().as_str()).hint("a stateToken begins with st.v1.")
+pub(super) async fn find_node_by_token(args: &FindTokenArgs) -> Result<ExitStatus, CliError> {
+    let folder = &args.owner.data.folder;
+    let journal = run_target::open_existing_store(folder)?;
+    let ring = KeyRing::open_existing(folder).map_err(|error| CliError::from_error(&error))?;
+    let ring = ring.ok_or_else(|| CliError::new("this folder has no keys for tokens"))?;
+    let NodePlace { run, node } = ring.verify_state_token(&args.token).map_err(|error| {
+        CliError::from_error(&error)
+            .with_code(error.code().as_str())
+            .with_hint("a stateToken begins with st.v1.")
     })?;
-    let row = journal.run(run).await.map_err(|error| Failure::of(&error))?;
-    let row =
-        row.filter(|row| args.whose.access().covers(&row.caller)).ok_or_else(|| unknown(run))?;
-    let view = super::reader(&args.whose)?.view(&row.session).await?;
+    let row = journal.find_run(run).await.map_err(|error| CliError::from_error(&error))?;
+    let row = row
+        .filter(|row| args.owner.access().covers(&row.caller))
+        .ok_or_else(|| unknown_run_error(run))?;
+    let view = super::open_sessions_reader(&args.owner)?.load_session(&row.session).await?;
     let graph = SessionGraph::from(&view);
     let found = graph.nodes.iter().find(|it| it.run_id == run && it.id == node);
-    if args.whose.json {
-        output::json(
+    if args.owner.json {
+        output::write_json_line(
             &json!({ "sessionId": row.session, "runId": run, "nodeId": node, "node": found }),
         )?;
-        return Ok(Exit::Done);
+        return Ok(ExitStatus::Done);
     }
     let name = match found.and_then(|node| node.number) {
         Some(number) => format!("#{number}"),
@@ -42,13 +48,13 @@ pub(super) async fn find(args: &FindToken) -> Result<Exit, Failure> {
         ("Node", name),
         ("Step", step),
     ] {
-        output::line(&text::printable(&format!("{label:<8} {value}")))?;
+        output::write_line(&text_format::replace_control_chars(&format!("{label:<8} {value}")))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn unknown(run: RunId) -> Failure {
-    Failure::new(format!("there is no run {run} of this user"))
-        .code("unknown-run")
-        .exit(Exit::Usage)
+fn unknown_run_error(run: RunId) -> CliError {
+    CliError::new(format!("there is no run {run} of this user"))
+        .with_code("unknown-run")
+        .with_exit(ExitStatus::Usage)
 }

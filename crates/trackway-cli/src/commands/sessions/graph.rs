@@ -6,46 +6,48 @@ use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
 use trackway_domain::NodeId;
 use trackway_mcp::{AckPlace, KeyRing, NodePlace};
 
-use crate::{args::GraphSession, exit::Exit, failure::Failure, output, text};
+use crate::{
+    args::SessionGraphArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
+};
 
-pub(super) async fn graph(args: &GraphSession) -> Result<Exit, Failure> {
-    let GraphSession { session: args, token_hashes } = args;
-    let view = super::reader(&args.whose)?.view(&args.id).await?;
+pub(super) async fn print_session_graph(args: &SessionGraphArgs) -> Result<ExitStatus, CliError> {
+    let SessionGraphArgs { session: args, token_hashes } = args;
+    let view = super::open_sessions_reader(&args.owner)?.load_session(&args.id).await?;
     let graph = SessionGraph::from(&view);
-    if args.whose.json {
-        let folder = &args.whose.data.folder;
+    if args.owner.json {
+        let folder = &args.owner.data.folder;
         let ring = match token_hashes {
-            true => KeyRing::existing(folder).map_err(|error| Failure::of(&error))?,
+            true => KeyRing::open_existing(folder).map_err(|error| CliError::from_error(&error))?,
             false => None,
         };
         // Token hashes depend on the keys of the folder: the same session has other hashes elsewhere.
         let graph = match &ring {
-            Some(ring) => with_token_hashes(graph, ring),
+            Some(ring) => add_token_hashes(graph, ring),
             None => graph,
         };
-        output::json(&graph)?;
-        return Ok(Exit::Done);
+        output::write_json_line(&graph)?;
+        return Ok(ExitStatus::Done);
     }
-    for line in drawn(&SessionDetail::from(&view), &graph) {
-        output::line(&text::printable(&line))?;
+    for line in render_graph(&SessionDetail::from(&view), &graph) {
+        output::write_line(&text_format::replace_control_chars(&line))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// Adds the hashes of the tokens, to recognise a token from a chat.
-fn with_token_hashes(mut graph: SessionGraph, ring: &KeyRing) -> SessionGraph {
+fn add_token_hashes(mut graph: SessionGraph, ring: &KeyRing) -> SessionGraph {
     for node in &mut graph.nodes {
         let place = NodePlace { run: node.run_id, node: node.id };
         node.state_token_hashes = ring.state_token_hashes(place);
     }
     for edge in &mut graph.edges {
         let place = NodePlace { run: edge.run_id, node: edge.from };
-        edge.ack_token_hashes = ring.ack_token_hashes(AckPlace { place, ack: edge.ack });
+        edge.ack_token_hashes = ring.ack_token_hashes(AckPlace { node_ref: place, ack: edge.ack });
     }
     graph
 }
 
-fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
+fn render_graph(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
     let mut children: HashMap<Option<NodeId>, Vec<&GraphNode>> = HashMap::new();
     for node in &graph.nodes {
         // The first node of a run may have a parent in another run.
@@ -59,21 +61,21 @@ fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
         lines.push(format!("{} {} ({}{damaged})", run.workflow_id, run.run_id, run.status));
         let roots = children.get(&None).into_iter().flatten();
         for root in roots.filter(|node| node.run_id == run.run_id) {
-            tree(root, &children, &mut lines);
+            render_node_tree(root, &children, &mut lines);
         }
     }
     lines
 }
 
 /// A line per node. Only a fork indents its branches, so a long run stays one column.
-fn tree(
+fn render_node_tree(
     root: &GraphNode,
     children: &HashMap<Option<NodeId>, Vec<&GraphNode>>,
     lines: &mut Vec<String>,
 ) {
     let mut waiting = vec![(root, "  ".to_owned(), "")];
     while let Some((node, indent, knot)) = waiting.pop() {
-        lines.push(format!("{indent}{knot}{}", label(node)));
+        lines.push(format!("{indent}{knot}{}", node_label(node)));
         let below = match knot {
             "├─ " => format!("{indent}│  "),
             "└─ " => format!("{indent}   "),
@@ -93,7 +95,7 @@ fn tree(
 }
 
 /// The step that waits at the node, and the number for `trackway runs fork --node`.
-fn label(node: &GraphNode) -> String {
+fn node_label(node: &GraphNode) -> String {
     let number = node.number.map(|number| format!(" #{number}")).unwrap_or_default();
     match (&node.title, &node.step_id) {
         (Some(title), Some(step)) => format!("○ {title} [{step}]{number}"),

@@ -5,43 +5,45 @@ use std::{fs, io::Read as _};
 use trackway::sessions::SessionsReader;
 use trackway_domain::Code;
 
-use crate::{args::Import, exit::Exit, failure::Failure, output, text};
+use crate::{
+    args::ImportSessionArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
+};
 
 /// Largest bundle that is read: the check needs several copies of it in memory.
 /// Limit (CLI): bundle that is imported.
 const BUNDLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-pub(super) async fn import(args: &Import) -> Result<Exit, Failure> {
-    let file = read(args)?;
-    let journal = super::writer(&args.whose.data.folder)?;
-    let sessions = SessionsReader::of(journal.clone(), args.whose.access());
-    let done = sessions.import(&file, args.signed_by.as_ref()).await;
+pub(super) async fn import_session(args: &ImportSessionArgs) -> Result<ExitStatus, CliError> {
+    let file = read_bundle_file(args)?;
+    let journal = super::open_journal_for_writing(&args.owner.data.folder)?;
+    let sessions = SessionsReader::for_access(journal.clone(), args.owner.access());
+    let done = sessions.import_bundle(&file, args.signed_by.as_ref()).await;
     journal.close().await;
     let done = done?;
-    if args.whose.json {
-        output::json(&done)?;
-        return Ok(Exit::Done);
+    if args.owner.json {
+        output::write_json_line(&done)?;
+        return Ok(ExitStatus::Done);
     }
-    output::line(&text::printable(done.session_id.as_str()))?;
-    output::note(&format!(
+    output::write_line(&text_format::replace_control_chars(done.session_id.as_str()))?;
+    output::print_note(&format!(
         "Imported {} runs; {} were already here. Signed by {}.",
         done.imported.len(),
         done.skipped.len(),
         done.signed_by
     ));
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn read(args: &Import) -> Result<Vec<u8>, Failure> {
+fn read_bundle_file(args: &ImportSessionArgs) -> Result<Vec<u8>, CliError> {
     let unreadable = |error: std::io::Error| {
-        Failure::new(format!("{} cannot be read", args.file.display())).cause(&error)
+        CliError::new(format!("{} cannot be read", args.file.display())).with_cause(&error)
     };
     let mut content = Vec::new();
     let file = fs::File::open(&args.file).map_err(unreadable)?;
     file.take(BUNDLE_BYTES_MAX + 1).read_to_end(&mut content).map_err(unreadable)?;
     if content.len() as u64 > BUNDLE_BYTES_MAX {
         let message = format!("{} is larger than {BUNDLE_BYTES_MAX} bytes", args.file.display());
-        return Err(Failure::new(message).code(Code::TooLarge.as_str()));
+        return Err(CliError::new(message).with_code(Code::TooLarge.as_str()));
     }
     Ok(content)
 }

@@ -7,33 +7,40 @@ use trackway::sessions;
 use trackway_ports::{Clock as _, Journal};
 use trackway_runtime::SystemClock;
 
-use crate::{args::Prune, config::Config, exit::Exit, failure::Failure, output, place, text};
+use crate::{
+    args::PruneSessionsArgs, cli_error::CliError, config::Config, exit_status::ExitStatus, output,
+    run_target, text_format,
+};
 
-pub(super) async fn prune(args: &Prune) -> Result<Exit, Failure> {
+pub(super) async fn prune_sessions(args: &PruneSessionsArgs) -> Result<ExitStatus, CliError> {
     let older_than = match args.older_than {
         Some(span) => span,
         None => Config::load(args.workspace.as_deref())?.retention.older_than.ok_or_else(|| {
-            Failure::new("trackway.toml keeps every session: [retention] is switched off")
-                .hint("say how old they must be: --older-than 60d")
-                .exit(Exit::Usage)
+            CliError::new("trackway.toml keeps every session: [retention] is switched off")
+                .with_hint("say how old they must be: --older-than 60d")
+                .with_exit(ExitStatus::Usage)
         })?,
     };
     // A mistyped folder is not created.
-    let existing = place::existing(&args.data.folder)?;
-    let journal: Arc<dyn Journal> =
-        if args.dry_run { Arc::new(existing) } else { super::writer(&args.data.folder)? };
-    let prune = sessions::Prune { now: SystemClock.now(), older_than, dry_run: args.dry_run };
+    let existing = run_target::open_existing_store(&args.data.folder)?;
+    let journal: Arc<dyn Journal> = if args.dry_run {
+        Arc::new(existing)
+    } else {
+        super::open_journal_for_writing(&args.data.folder)?
+    };
+    let prune =
+        sessions::PruneRequest { now: SystemClock.now(), older_than, dry_run: args.dry_run };
     let removed = prune.run(&journal).await;
     journal.close().await;
     let removed = removed?;
     if args.json {
-        output::json(&json!({ "dryRun": args.dry_run, "sessions": removed }))?;
-        return Ok(Exit::Done);
+        output::write_json_line(&json!({ "dryRun": args.dry_run, "sessions": removed }))?;
+        return Ok(ExitStatus::Done);
     }
     for session in &removed {
-        output::line(&text::printable(session.session_id.as_str()))?;
+        output::write_line(&text_format::replace_control_chars(session.session_id.as_str()))?;
     }
     let done = if args.dry_run { "would be removed" } else { "removed" };
-    output::note(&format!("{} sessions {done}.", removed.len()));
-    Ok(Exit::Done)
+    output::print_note(&format!("{} sessions {done}.", removed.len()));
+    Ok(ExitStatus::Done)
 }

@@ -2,49 +2,60 @@
 
 use trackway::sessions::{SessionDocument, SessionRun};
 
-use crate::{args::OneSession, exit::Exit, failure::Failure, output, text, usage};
+use crate::{
+    args::SessionRefArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
+    usage_text,
+};
 
-pub(super) async fn show(args: &OneSession) -> Result<Exit, Failure> {
-    let session = super::reader(&args.whose)?.show(&args.id).await?;
-    if args.whose.json {
-        output::json(&session)?;
-        return Ok(Exit::Done);
+pub(super) async fn show_session(args: &SessionRefArgs) -> Result<ExitStatus, CliError> {
+    let session = super::open_sessions_reader(&args.owner)?.load_session_detail(&args.id).await?;
+    if args.owner.json {
+        output::write_json_line(&session)?;
+        return Ok(ExitStatus::Done);
     }
-    output::line(&text::printable(&format!("Session {}", session.session_id)))?;
+    output::write_line(&text_format::replace_control_chars(&format!(
+        "Session {}",
+        session.session_id
+    )))?;
     let head = ["RUN", "WORKFLOW", "STATUS", "BRANCHES", "UPDATED"].map(str::to_owned).to_vec();
-    print(head, session.runs.iter().map(run))?;
+    print_table(head, session.runs.iter().map(run_table_row))?;
     for (run, reason) in session.runs.iter().filter_map(|run| Some((run, run.damaged.as_ref()?))) {
-        output::note(&text::printable(&format!(
+        output::print_note(&text_format::replace_control_chars(&format!(
             "{} is damaged ({reason}); the readable part is shown",
             run.run_id
         )));
     }
     if let Some(usage) = &session.usage {
-        output::line("")?;
-        output::line(&format!("Usage  {}", usage::line(&usage.total.total)))?;
+        output::write_line("")?;
+        output::write_line(&format!("Usage  {}", usage_text::format_usage(&usage.total.total)))?;
         let agents = usage.agents.iter().map(|(name, spent)| ("agent", name, spent));
         let models = usage.total.models.iter().map(|(label, spent)| ("model", label, spent));
         for (what, name, spent) in agents.chain(models) {
-            output::line(&text::printable(&format!("  {what} {}", usage::named(name, spent))))?;
+            output::write_line(&text_format::replace_control_chars(&format!(
+                "  {what} {}",
+                usage_text::format_named_usage(name, spent)
+            )))?;
         }
     }
     if !session.documents.is_empty() {
         let head = ["DOCUMENT", "KIND", "RUN", "STEP"].map(str::to_owned).to_vec();
-        print(head, session.documents.iter().map(document))?;
-        output::note("hint: `trackway sessions export` writes them to a file; --json prints them");
+        print_table(head, session.documents.iter().map(document_table_row))?;
+        output::print_note(
+            "hint: `trackway sessions export` writes them to a file; --json prints them",
+        );
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// A table after an empty line.
-fn print(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
+fn print_table(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<(), CliError> {
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
-    output::line("")?;
-    text::table(&rows).iter().try_for_each(|line| output::line(line))?;
+    output::write_line("")?;
+    text_format::render_table(&rows).iter().try_for_each(|line| output::write_line(line))?;
     Ok(())
 }
 
-fn run(run: &SessionRun) -> Vec<String> {
+fn run_table_row(run: &SessionRun) -> Vec<String> {
     let status = match run.damaged {
         Some(_) => "damaged".to_owned(),
         None => format!("{} ({})", run.status, run.state),
@@ -54,11 +65,11 @@ fn run(run: &SessionRun) -> Vec<String> {
         run.workflow_id.clone(),
         status,
         run.branches.to_string(),
-        text::moment(&run.updated_at),
+        text_format::format_timestamp(&run.updated_at),
     ]
 }
 
-fn document(document: &SessionDocument) -> Vec<String> {
+fn document_table_row(document: &SessionDocument) -> Vec<String> {
     let kind = serde_json::to_value(document.kind).unwrap_or_default();
     vec![
         document.name.clone(),

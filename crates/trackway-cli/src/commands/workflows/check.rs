@@ -5,51 +5,63 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use trackway_runtime::Catalogue;
 
-use super::{Finding, faults, folders, unsupported};
-use crate::{args::CheckWorkflows, exit::Exit, failure::Failure, output, text};
+use super::{
+    WorkflowFinding, invalid_file_findings, resolve_library_folders, unsupported_construct_findings,
+};
+use crate::{
+    args::CheckWorkflowsArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
+};
 
-pub(super) fn check(args: &CheckWorkflows) -> Result<Exit, Failure> {
-    let (found, named) = folders(&args.library)?;
+pub(super) fn check_workflow_files(args: &CheckWorkflowsArgs) -> Result<ExitStatus, CliError> {
+    let (found, named) = resolve_library_folders(&args.library)?;
     let catalogue = match (args.paths.is_empty(), named) {
         (true, false) => Catalogue::new(found),
-        (true, true) => Catalogue::named(found),
-        (false, _) => Catalogue::named(around(&args.paths, found)),
+        (true, true) => Catalogue::with_required_folders(found),
+        (false, _) => Catalogue::with_required_folders(folders_containing(&args.paths, found)),
     };
     let listing = catalogue.list();
     let wanted = |file: &Path| {
-        args.paths.is_empty() || args.paths.iter().any(|path| plain(file).starts_with(plain(path)))
+        args.paths.is_empty()
+            || args
+                .paths
+                .iter()
+                .any(|path| strip_current_dir(file).starts_with(strip_current_dir(path)))
     };
     let workflows = listing.workflows.iter().filter(|known| wanted(&known.file)).count();
-    let mut findings: Vec<Finding> = args.paths.iter().filter_map(|path| no_file(path)).collect();
+    let mut findings: Vec<WorkflowFinding> =
+        args.paths.iter().filter_map(|path| find_path_problem(path)).collect();
     let invalid = listing.invalid.iter().filter(|invalid| wanted(&invalid.file));
-    findings.extend(invalid.flat_map(faults));
+    findings.extend(invalid.flat_map(invalid_file_findings));
     let known = listing.workflows.iter().filter(|known| wanted(&known.file));
-    findings.extend(known.flat_map(unsupported));
+    findings.extend(known.flat_map(unsupported_construct_findings));
     if args.library.json {
-        let findings: Vec<_> = findings.iter().map(Finding::json).collect();
+        let findings: Vec<_> = findings.iter().map(WorkflowFinding::to_json).collect();
         let usable = findings.is_empty();
-        output::json(&json!({ "usable": usable, "workflows": workflows, "findings": findings }))?;
+        output::write_json_line(
+            &json!({ "usable": usable, "workflows": workflows, "findings": findings }),
+        )?;
     } else {
-        for line in findings.iter().flat_map(Finding::lines) {
-            output::line(&text::printable(&line))?;
+        for line in findings.iter().flat_map(WorkflowFinding::render_lines) {
+            output::write_line(&text_format::replace_control_chars(&line))?;
         }
-        output::note(&match findings.len() {
-            0 => format!("{}, no findings.", text::counted(workflows, "workflow")),
+        output::print_note(&match findings.len() {
+            0 => format!("{}, no findings.", text_format::format_count(workflows, "workflow")),
             more => format!(
                 "{} in order, {}.",
-                text::counted(workflows, "workflow"),
-                text::counted(more, "finding")
+                text_format::format_count(workflows, "workflow"),
+                text_format::format_count(more, "finding")
             ),
         });
     }
-    Ok(if findings.is_empty() { Exit::Done } else { Exit::Error })
+    Ok(if findings.is_empty() { ExitStatus::Done } else { ExitStatus::Error })
 }
 
 /// The folders to read for these files: those of the workspace, and the parent folders of other
 /// files, because a file may refer to its neighbours.
-fn around(paths: &[PathBuf], mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+fn folders_containing(paths: &[PathBuf], mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let is_under = |path: &Path, folder: &Path| {
-        !plain(folder).as_os_str().is_empty() && plain(path).starts_with(plain(folder))
+        !strip_current_dir(folder).as_os_str().is_empty()
+            && strip_current_dir(path).starts_with(strip_current_dir(folder))
     };
     let inside = paths.iter().all(|path| folders.iter().any(|folder| is_under(path, folder)));
     if !inside {
@@ -68,12 +80,12 @@ fn around(paths: &[PathBuf], mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// The path without a leading `./`.
-fn plain(path: &Path) -> &Path {
+fn strip_current_dir(path: &Path) -> &Path {
     path.strip_prefix(".").unwrap_or(path)
 }
 
 /// A finding, if this path cannot be a workflow file.
-fn no_file(path: &Path) -> Option<Finding> {
+fn find_path_problem(path: &Path) -> Option<WorkflowFinding> {
     let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
     let message = if !path.exists() {
         "there is no such file or folder"
@@ -82,7 +94,7 @@ fn no_file(path: &Path) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(Finding {
+    Some(WorkflowFinding {
         file: path.display().to_string(),
         line: None,
         pointer: String::new(),

@@ -1,35 +1,40 @@
 //! `trackway workflows list`.
 
 use serde_json::json;
-use trackway_runtime::Known;
+use trackway_runtime::CatalogueEntry;
 
-use super::{catalogue, faults, unsupported};
-use crate::{args::ListWorkflows, exit::Exit, failure::Failure, output, text};
+use super::{invalid_file_findings, open_catalogue, unsupported_construct_findings};
+use crate::{
+    args::ListWorkflowsArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
+};
 
-pub(super) fn list(args: &ListWorkflows) -> Result<Exit, Failure> {
-    let catalogue = catalogue(&args.library)?;
+pub(super) fn list_workflows(args: &ListWorkflowsArgs) -> Result<ExitStatus, CliError> {
+    let catalogue = open_catalogue(&args.library)?;
     let listing = catalogue.list();
     let words: Vec<String> = args.query.iter().map(|word| word.to_lowercase()).collect();
-    let found: Vec<&Known> =
-        listing.workflows.iter().filter(|known| matches(known, &words)).collect();
+    let found: Vec<&CatalogueEntry> =
+        listing.workflows.iter().filter(|known| matches_all_words(known, &words)).collect();
     let findings: Vec<_> = listing
         .invalid
         .iter()
-        .flat_map(faults)
-        .chain(listing.workflows.iter().flat_map(unsupported))
+        .flat_map(invalid_file_findings)
+        .chain(listing.workflows.iter().flat_map(unsupported_construct_findings))
         .collect();
     if args.library.json {
-        let workflows: Vec<_> = found.iter().map(|known| row(known)).collect();
-        let findings: Vec<_> = findings.iter().map(super::Finding::json).collect();
-        output::json(&json!({ "workflows": workflows, "findings": findings }))?;
-        return Ok(Exit::Done);
+        let workflows: Vec<_> = found.iter().map(|known| workflow_to_json(known)).collect();
+        let findings: Vec<_> = findings.iter().map(super::WorkflowFinding::to_json).collect();
+        output::write_json_line(&json!({ "workflows": workflows, "findings": findings }))?;
+        return Ok(ExitStatus::Done);
     }
     if found.is_empty() {
         let folders: Vec<String> =
             catalogue.folders().iter().map(|folder| folder.display().to_string()).collect();
-        output::note(&match listing.workflows.len() {
+        output::print_note(&match listing.workflows.len() {
             0 => format!("No workflows in {} (.yaml, .yml, .json).", folders.join(", ")),
-            all => format!("None of {} has all of these words.", text::counted(all, "workflow")),
+            all => format!(
+                "None of {} has all of these words.",
+                text_format::format_count(all, "workflow")
+            ),
         });
     } else {
         let head = ["WORKFLOW", "VERSION", "NAME", "FILE"].map(str::to_owned).to_vec();
@@ -39,15 +44,17 @@ pub(super) fn list(args: &ListWorkflows) -> Result<Exit, Failure> {
             vec![definition.id.clone(), definition.version.clone(), definition.name.clone(), file]
         });
         let rows: Vec<Vec<String>> = [head].into_iter().chain(rows).collect();
-        text::table(&rows).iter().try_for_each(|line| output::line(&text::printable(line)))?;
+        text_format::render_table(&rows)
+            .iter()
+            .try_for_each(|line| output::write_line(&text_format::replace_control_chars(line)))?;
     }
-    for line in findings.iter().flat_map(super::Finding::lines) {
-        output::note(&text::printable(&line));
+    for line in findings.iter().flat_map(super::WorkflowFinding::render_lines) {
+        output::print_note(&text_format::replace_control_chars(&line));
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn matches(known: &Known, words: &[String]) -> bool {
+fn matches_all_words(known: &CatalogueEntry, words: &[String]) -> bool {
     let definition = &known.definition;
     let tags = definition.tags.join(" ");
     let searched =
@@ -56,7 +63,7 @@ fn matches(known: &Known, words: &[String]) -> bool {
     words.iter().all(|word| searched.contains(word))
 }
 
-fn row(known: &Known) -> serde_json::Value {
+fn workflow_to_json(known: &CatalogueEntry) -> serde_json::Value {
     let definition = &known.definition;
     json!({
         "workflowId": definition.id,
@@ -66,6 +73,6 @@ fn row(known: &Known) -> serde_json::Value {
         "tags": definition.tags,
         "workflowHash": known.hash,
         "file": known.file.display().to_string(),
-        "startable": !definition.unheeded.iter().any(|construct| construct.matters),
+        "startable": !definition.unsupported.iter().any(|construct| construct.matters),
     })
 }

@@ -7,25 +7,29 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::support::{Server, data, reply, soon};
+use super::support::{CrashableServer, data_message, read_json_body, with_test_timeout};
 
 /// The status and the JSON.
 async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
-    let response = soon("an answer", request.send()).await.unwrap();
+    let response = with_test_timeout("an answer", request.send()).await.unwrap();
     let status = response.status().as_u16();
-    (status, soon("a body", reply(response)).await.unwrap())
+    (status, with_test_timeout("a body", read_json_body(response)).await.unwrap())
 }
 
-async fn works(server: &Server) {
+async fn works(server: &CrashableServer) {
     assert!(server.is_alive().await);
-    let task = server.agent("echo").settle(&data(json!({ "text": "still here" }))).await.unwrap();
+    let task = server
+        .agent("echo")
+        .send_and_wait(&data_message(json!({ "text": "still here" })))
+        .await
+        .unwrap();
     assert_eq!(task["status"]["state"], "completed");
 }
 
 /// Proves X5.
 #[tokio::test]
 async fn an_address_that_is_not_there_is_json_too() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     for path in [
         "/",
         "/a2a",
@@ -44,8 +48,8 @@ async fn an_address_that_is_not_there_is_json_too() {
 
 const MIB: usize = 1024 * 1024;
 
-fn sized(server: &Server, mib: usize) -> reqwest::RequestBuilder {
-    let message = data(json!({ "text": "x".repeat(mib * MIB) }));
+fn sized(server: &CrashableServer, mib: usize) -> reqwest::RequestBuilder {
+    let message = data_message(json!({ "text": "x".repeat(mib * MIB) }));
     let params = json!({ "message": message.json() });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params });
     server.http().post(server.url("/a2a/agents/echo")).json(&body)
@@ -54,7 +58,7 @@ fn sized(server: &Server, mib: usize) -> reqwest::RequestBuilder {
 /// Proves X5.
 #[tokio::test]
 async fn a_huge_body_is_refused_and_a_large_one_is_not() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     let (status, body) = answer(sized(&server, 2)).await;
     assert_eq!((status, body["result"]["kind"].as_str()), (200, Some("task")));
     for mib in [11, 60] {
@@ -63,7 +67,7 @@ async fn a_huge_body_is_refused_and_a_large_one_is_not() {
     }
     // Beyond patience the server stops reading; then some clients see the answer and some a closed
     // connection.
-    if let Ok(response) = soon("an answer", sized(&server, 200).send()).await {
+    if let Ok(response) = with_test_timeout("an answer", sized(&server, 200).send()).await {
         assert_eq!(response.status().as_u16(), 413);
     }
     works(&server).await;
@@ -73,7 +77,7 @@ async fn a_huge_body_is_refused_and_a_large_one_is_not() {
 /// Proves X5: connections that speak no HTTP, or stop in the middle.
 #[tokio::test]
 async fn broken_connections_leave_the_server_alone() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     let address = server.url("").trim_start_matches("http://").to_owned();
     let head =
         "POST /a2a/agents/echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";

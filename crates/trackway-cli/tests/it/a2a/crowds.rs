@@ -4,14 +4,17 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{
-    scenarios::reviewed,
-    support::{Agent, Message, Server, data, ended, resumed, told},
+    scenarios::review_events_until_question,
+    support::{
+        A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed,
+        normalize_events,
+    },
 };
 
 const CROWD: u64 = 64;
 
 /// Every message at the same time; the tasks in the order of the messages.
-async fn at_once(agent: &Agent, messages: &[Message]) -> Vec<Value> {
+async fn at_once(agent: &A2aClient, messages: &[Message]) -> Vec<Value> {
     let mut sends = JoinSet::new();
     for (index, message) in messages.iter().enumerate() {
         let (agent, message) = (agent.clone(), message.clone());
@@ -46,12 +49,12 @@ fn places(tasks: &[Value]) {
 /// Proves L9, L13, L16, X2: sixty-four at once, and again, as repetitions, after a crash.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_answers_one_resumes() {
-    let mut server = Server::start();
+    let mut server = CrashableServer::start();
     let agent = server.agent("review");
-    let start = data(json!({ "subject": "tea", "delayMs": 2000 }));
-    let task = agent.settle(&start).await.unwrap();
+    let start = data_message(json!({ "subject": "tea", "delayMs": 2000 }));
+    let task = agent.send_and_wait(&start).await.unwrap();
     let answers: Vec<_> =
-        (0..CROWD).map(|_| data(json!({ "confirmed": true })).to(&task)).collect();
+        (0..CROWD).map(|_| data_message(json!({ "confirmed": true })).for_task(&task)).collect();
     let tasks = at_once(&agent, &answers).await;
     places(&tasks);
     let first = tasks.iter().find(|task| primary(task)).unwrap();
@@ -65,23 +68,27 @@ async fn of_many_answers_one_resumes() {
     let metadata =
         |tasks: &[Value]| tasks.iter().map(|task| task["metadata"].clone()).collect::<Vec<_>>();
     assert_eq!(metadata(&again), metadata(&tasks), "a repetition keeps its place");
-    let whole = server.agent("review").subscribe(&task, Some(0)).await.rest().await;
-    let mut expected = reviewed(&start, "tea");
+    let whole = server.agent("review").subscribe(&task, Some(0)).await.read_to_end().await;
+    let mut expected = review_events_until_question(&start, "tea");
     let concurrent = first["metadata"]["concurrentRequest"] == true;
-    expected.extend([resumed(concurrent, 1), ended("completed", None)]);
-    assert_eq!(told(&whole), expected);
+    expected.extend([expected_resumed(concurrent, 1), expected_end("completed", None)]);
+    assert_eq!(normalize_events(&whole), expected);
 }
 
 /// Proves L16: on streams too every caller is answered, and every stream ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_answers_over_streams_all_see_the_end() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     let agent = server.agent("review");
-    let task = agent.settle(&data(json!({ "subject": "tea", "delayMs": 1000 }))).await.unwrap();
+    let task = agent
+        .send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 1000 })))
+        .await
+        .unwrap();
     let mut streams = JoinSet::new();
     for _ in 0..16 {
-        let (agent, answer) = (agent.clone(), data(json!({ "confirmed": true })).to(&task));
-        streams.spawn(async move { agent.stream(&answer).await });
+        let (agent, answer) =
+            (agent.clone(), data_message(json!({ "confirmed": true })).for_task(&task));
+        streams.spawn(async move { agent.stream_message(&answer).await });
     }
     let streams = streams.join_all().await;
     let firsts: Vec<_> = streams.iter().map(|events| events[0].result.clone()).collect();
@@ -89,20 +96,21 @@ async fn concurrent_answers_over_streams_all_see_the_end() {
     for events in &streams {
         let resumes = usize::from(primary(&events[0].result));
         assert_eq!(events.len(), 2 + resumes, "{events:#?}");
-        assert_eq!(told(&events[1 + resumes..]), [ended("completed", None)]);
+        assert_eq!(normalize_events(&events[1 + resumes..]), [expected_end("completed", None)]);
     }
 }
 
 /// Proves L16: an answer and a cancel at once: one of them is first, and both are answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_and_a_cancel_at_once_are_both_answered() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     let agent = server.agent("review");
     for _ in 0..20 {
-        let task = agent.settle(&data(json!({ "subject": "tea" }))).await.unwrap();
-        let yes = data(json!({ "confirmed": true })).to(&task);
-        let (answered, canceled) = tokio::join!(agent.settle(&yes), agent.cancel(&task));
-        let whole = agent.subscribe(&task, Some(0)).await.rest().await;
+        let task = agent.send_and_wait(&data_message(json!({ "subject": "tea" }))).await.unwrap();
+        let yes = data_message(json!({ "confirmed": true })).for_task(&task);
+        let (answered, canceled) =
+            tokio::join!(agent.send_and_wait(&yes), agent.cancel_task(&task));
+        let whole = agent.subscribe(&task, Some(0)).await.read_to_end().await;
         let last = whole.last().unwrap().result["status"]["state"].clone();
         match (answered, canceled) {
             (Ok(task), Ok(_)) => assert_eq!(

@@ -2,18 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Server, reply, soon};
+use super::support::{CrashableServer, read_json_body, with_test_timeout};
 
-async fn get(server: &Server, path: &str) -> (u16, Value) {
-    let response = soon(path, server.http().get(server.url(path)).send()).await.unwrap();
+async fn get(server: &CrashableServer, path: &str) -> (u16, Value) {
+    let response =
+        with_test_timeout(path, server.http().get(server.url(path)).send()).await.unwrap();
     let status = response.status().as_u16();
-    (status, soon(path, reply(response)).await.unwrap())
+    (status, with_test_timeout(path, read_json_body(response)).await.unwrap())
 }
 
 /// Proves X5.
 #[tokio::test]
 async fn the_list_has_every_program_with_addresses_that_answer() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     let (status, list) = get(&server, "/a2a/agents").await;
     assert_eq!((status, get(&server, "/a2a/agents/").await), (200, (200, list.clone())));
     let agents = list["agents"].as_array().unwrap();
@@ -33,7 +34,7 @@ async fn the_list_has_every_program_with_addresses_that_answer() {
         );
         assert!(!agent["description"].as_str().unwrap().is_empty());
         let card = server.http().get(agent["cardUrl"].as_str().unwrap()).send().await.unwrap();
-        let card = reply(card).await.unwrap();
+        let card = read_json_body(card).await.unwrap();
         assert_eq!((&card["name"], &card["url"]), (&agent["name"], &agent["url"]));
         assert_eq!(card["description"], agent["description"]);
         let slashed = format!("/a2a/agents/{name}/.well-known/agent-card.json/");
@@ -43,7 +44,7 @@ async fn the_list_has_every_program_with_addresses_that_answer() {
 
 #[tokio::test]
 async fn health_is_answered() {
-    let server = Server::start();
+    let server = CrashableServer::start();
     assert_eq!(get(&server, "/livez").await, (200, json!({ "status": "alive" })));
     assert_eq!(get(&server, "/readyz").await, (200, json!({ "status": "ready" })));
 }

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinSet};
 
 use super::support::{
-    Agent, Event, Message, Server, data, ended, says, submitted, text_part, told, working,
+    A2aClient, CrashableServer, Message, StreamEvent, data_message, expected_end,
+    expected_status_message, expected_submitted_task, expected_working, normalize_events,
+    text_part,
 };
 
 const RUNS: usize = 20;
@@ -22,7 +24,7 @@ const KILLS: [usize; 8] = [5, 40, 17, 90, 60, 3, 120, 75];
 struct Client {
     message: Message,
     task: Option<Value>,
-    seen: Vec<Event>,
+    seen: Vec<StreamEvent>,
 }
 
 impl Client {
@@ -40,7 +42,7 @@ impl Client {
     }
 
     /// Starts the run, or goes on where the connection broke, until the end of the run or of the server.
-    async fn go_on(mut self, agent: Agent, heard: mpsc::UnboundedSender<()>) -> Self {
+    async fn go_on(mut self, agent: A2aClient, heard: mpsc::UnboundedSender<()>) -> Self {
         if self.task.is_none() {
             let params = json!({ "message": self.message.json() });
             match agent.try_call("message/send", params).await {
@@ -60,9 +62,11 @@ impl Client {
 }
 
 /// The lines of each run, by entry number and key.
-fn ledger(server: &Server) -> HashMap<String, Vec<(usize, String)>> {
+fn ledger(server: &CrashableServer) -> HashMap<String, Vec<(usize, String)>> {
     let mut runs: HashMap<_, Vec<_>> = HashMap::new();
-    for line in fs::read_to_string(server.data().join("ledger.txt")).unwrap_or_default().lines() {
+    for line in
+        fs::read_to_string(server.data_path().join("ledger.txt")).unwrap_or_default().lines()
+    {
         let [run, number, key] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("a line: {line:?}")
         };
@@ -91,9 +95,9 @@ fn once(lines: &[(usize, String)], under_way: &[usize]) {
 /// Proves L8, L10, L13, X2.
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_kill_loop() {
-    let mut server = Server::start();
+    let mut server = CrashableServer::start();
     let input = json!({ "entries": ENTRIES, "delayMs": 5 });
-    let fresh = |_| Client { message: data(input.clone()), task: None, seen: Vec::new() };
+    let fresh = |_| Client { message: data_message(input.clone()), task: None, seen: Vec::new() };
     let mut clients: Vec<Client> = (0..RUNS).map(fresh).collect();
     let mut under_way: HashMap<String, Vec<usize>> = HashMap::new();
     for kill_after in KILLS.into_iter().map(Some).chain([None]) {
@@ -108,7 +112,7 @@ async fn heavy_kill_loop() {
             for _ in 0..count {
                 hearing.recv().await;
             }
-            server.crash_and_look(|server| written = ledger(server));
+            server.crash_and_inspect(|server| written = ledger(server));
         }
         clients = going.join_all().await;
         for client in clients.iter().filter(|client| client.task.is_some()) {
@@ -122,11 +126,13 @@ async fn heavy_kill_loop() {
     let lines = ledger(&server);
     for client in &clients {
         assert!(client.is_done(), "every run comes to its end: {:?}", client.seen.last());
-        let mut expected = vec![submitted(&client.message), working()];
-        let entry = |number| says(json!([text_part(&format!("Entry {number} of {ENTRIES}"))]));
+        let mut expected = vec![expected_submitted_task(&client.message), expected_working()];
+        let entry = |number| {
+            expected_status_message(json!([text_part(&format!("Entry {number} of {ENTRIES}"))]))
+        };
         expected.extend((1..=ENTRIES).map(entry));
-        expected.push(ended("completed", None));
-        assert_eq!(told(&client.seen), expected);
+        expected.push(expected_end("completed", None));
+        assert_eq!(normalize_events(&client.seen), expected);
         let task = client.task.as_ref().unwrap();
         assert_eq!(
             server.agent("ledger").replay(task).await,

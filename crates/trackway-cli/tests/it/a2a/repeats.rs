@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Agent, Message, Server, data, ended, resumed, told};
+use super::support::{
+    A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed,
+    normalize_events,
+};
 
 /// The message that many times at once.
-async fn at_once(agent: &Agent, message: &Message, times: usize) -> Vec<Value> {
+async fn at_once(agent: &A2aClient, message: &Message, times: usize) -> Vec<Value> {
     let sends: Vec<_> = (0..times)
         .map(|_| {
             let (agent, message) = (agent.clone(), message.clone());
@@ -28,19 +31,19 @@ fn same<'a>(tasks: &'a [Value], pointer: &str) -> &'a Value {
 /// Proves L13, X2.
 #[tokio::test]
 async fn a_start_sent_many_times_starts_once() {
-    let mut server = Server::start();
-    let message = data(json!({ "entries": 2, "delayMs": 50 }));
+    let mut server = CrashableServer::start();
+    let message = data_message(json!({ "entries": 2, "delayMs": 50 }));
     let tasks = at_once(&server.agent("ledger"), &message, 16).await;
     let task = json!({ "id": same(&tasks, "/id") });
     same(&tasks, "/contextId");
     server.crash();
     let agent = server.agent("ledger");
-    let again = agent.settle(&message).await.unwrap();
+    let again = agent.send_and_wait(&message).await.unwrap();
     assert_eq!((&again["id"], again["status"]["state"].as_str()), (&task["id"], Some("completed")));
-    let streamed = agent.stream(&message).await;
+    let streamed = agent.stream_message(&message).await;
     assert_eq!(streamed.len(), 1, "a repetition of a finished start shows the task as it is");
     assert_eq!(streamed[0].result, again);
-    let ledger = std::fs::read_to_string(server.data().join("ledger.txt")).unwrap();
+    let ledger = std::fs::read_to_string(server.data_path().join("ledger.txt")).unwrap();
     let id = task["id"].as_str().unwrap();
     assert!(ledger.lines().all(|line| line.starts_with(id)), "{ledger}");
 }
@@ -48,39 +51,42 @@ async fn a_start_sent_many_times_starts_once() {
 /// Proves L13, L16, X2.
 #[tokio::test]
 async fn an_answer_sent_many_times_is_one_request() {
-    let mut server = Server::start();
+    let mut server = CrashableServer::start();
     let agent = server.agent("review");
-    let task = agent.settle(&data(json!({ "subject": "tea", "delayMs": 600 }))).await.unwrap();
-    let answer = data(json!({ "confirmed": true })).to(&task);
+    let task = agent
+        .send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 600 })))
+        .await
+        .unwrap();
+    let answer = data_message(json!({ "confirmed": true })).for_task(&task);
     let tasks = at_once(&agent, &answer, 16).await;
     assert_eq!(same(&tasks, "/metadata/requestOrder"), 1);
     assert_eq!(same(&tasks, "/metadata/primaryResume"), true);
     same(&tasks, "/metadata/concurrentRequest");
     server.crash();
     let agent = server.agent("review");
-    let again = agent.settle(&answer).await.unwrap();
+    let again = agent.send_and_wait(&answer).await.unwrap();
     assert_eq!(again["metadata"], tasks[0]["metadata"], "the same place after a restart");
     assert_eq!(again["status"]["state"], "completed");
-    let after = agent.settle(&answer).await.unwrap();
+    let after = agent.send_and_wait(&answer).await.unwrap();
     assert_eq!(after["metadata"], again["metadata"], "and of a finished task");
-    let whole = told(&agent.replay(&task).await);
+    let whole = normalize_events(&agent.replay(&task).await);
     let concurrent = tasks[0]["metadata"]["concurrentRequest"] == true;
-    assert_eq!(whole[6..], [resumed(concurrent, 1), ended("completed", None)]);
+    assert_eq!(whole[6..], [expected_resumed(concurrent, 1), expected_end("completed", None)]);
 }
 
 /// Proves L14, L16: an invalid answer repeated is told the same, and the question is not put again.
 #[tokio::test]
 async fn an_invalid_answer_repeated_is_one_request() {
-    let mut server = Server::start();
+    let mut server = CrashableServer::start();
     let agent = server.agent("review");
-    let task = agent.settle(&data(json!({ "subject": "tea" }))).await.unwrap();
-    let answer = data(json!({ "confirmed": "maybe" })).to(&task);
-    let first = agent.settle(&answer).await.unwrap();
-    assert_eq!(agent.settle(&answer).await.unwrap(), first);
+    let task = agent.send_and_wait(&data_message(json!({ "subject": "tea" }))).await.unwrap();
+    let answer = data_message(json!({ "confirmed": "maybe" })).for_task(&task);
+    let first = agent.send_and_wait(&answer).await.unwrap();
+    assert_eq!(agent.send_and_wait(&answer).await.unwrap(), first);
     server.crash();
     let agent = server.agent("review");
-    assert_eq!(agent.settle(&answer).await.unwrap(), first);
-    let next = agent.settle(&answer.anew()).await.unwrap();
+    assert_eq!(agent.send_and_wait(&answer).await.unwrap(), first);
+    let next = agent.send_and_wait(&answer.with_new_id()).await.unwrap();
     assert_eq!(next["metadata"]["requestOrder"], 2);
 }
 
@@ -88,22 +94,33 @@ async fn an_invalid_answer_repeated_is_one_request() {
 /// when that has ended or another waits there now.
 #[tokio::test]
 async fn an_answer_by_context_repeated_is_one_request() {
-    let mut server = Server::start();
+    let mut server = CrashableServer::start();
     let agent = server.agent("review");
     let context = json!("one");
-    let start = data(json!({ "subject": "tea" })).within(&context);
-    let task = agent.settle(&start).await.unwrap();
-    let repeated = agent.settle(&start).await.unwrap();
+    let start = data_message(json!({ "subject": "tea" })).in_context(&context);
+    let task = agent.send_and_wait(&start).await.unwrap();
+    let repeated = agent.send_and_wait(&start).await.unwrap();
     assert_eq!(repeated, task, "a repeated start is no answer to its own question");
-    let answer = data(json!({ "confirmed": true })).within(&context);
-    let done = agent.settle(&answer).await.unwrap();
+    let answer = data_message(json!({ "confirmed": true })).in_context(&context);
+    let done = agent.send_and_wait(&answer).await.unwrap();
     assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
-    assert_eq!(agent.settle(&answer).await.unwrap(), done, "nobody waits in the context any more");
+    assert_eq!(
+        agent.send_and_wait(&answer).await.unwrap(),
+        done,
+        "nobody waits in the context any more"
+    );
 
-    let other = agent.settle(&data(json!({ "subject": "milk" })).within(&context)).await.unwrap();
-    assert_eq!(agent.settle(&answer).await.unwrap(), done, "another run waits in the context");
+    let other = agent
+        .send_and_wait(&data_message(json!({ "subject": "milk" })).in_context(&context))
+        .await
+        .unwrap();
+    assert_eq!(
+        agent.send_and_wait(&answer).await.unwrap(),
+        done,
+        "another run waits in the context"
+    );
     server.crash();
     let agent = server.agent("review");
-    assert_eq!(agent.settle(&answer).await.unwrap(), done, "and after a restart");
-    assert_eq!(agent.get(&other).await, other);
+    assert_eq!(agent.send_and_wait(&answer).await.unwrap(), done, "and after a restart");
+    assert_eq!(agent.get_task(&other).await, other);
 }

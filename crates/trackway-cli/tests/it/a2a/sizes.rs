@@ -2,18 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::support::{Agent, Dialect, Event, Refused, Server, data};
+use super::support::{
+    A2aClient, CrashableServer, JsonRpcError, ProtocolBinding, StreamEvent, data_message,
+};
 
 /// What a Task and an event may have, and room for what stands around it.
 const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
 /// More than that.
 const TEXT_BYTES: usize = 17 * 1024 * 1024;
 
-fn server() -> Server {
+fn server() -> CrashableServer {
     let home = tempfile::tempdir().unwrap();
     let config = "[server]\nbody_max_bytes = 67108864\n";
     std::fs::write(home.path().join("trackway.toml"), config).unwrap();
-    Server::start_in(home, &[])
+    CrashableServer::start_in(home, &[])
 }
 
 fn bytes(value: &Value) -> usize {
@@ -26,9 +28,9 @@ fn bytes(value: &Value) -> usize {
 async fn heavy_a_very_large_task_is_answered_within_its_bound() {
     let server = server();
     let echo = server.agent("echo");
-    let sent = data(json!({ "text": "x".repeat(TEXT_BYTES) }));
-    let task = echo.settle(&sent).await.unwrap();
-    let got = echo.get(&task).await;
+    let sent = data_message(json!({ "text": "x".repeat(TEXT_BYTES) }));
+    let task = echo.send_and_wait(&sent).await.unwrap();
+    let got = echo.get_task(&task).await;
     for shown in [&task, &got] {
         assert!(bytes(shown) < SHOWN_BYTES_MAX, "{}", bytes(shown));
         assert_eq!(shown["status"]["state"], "completed");
@@ -46,15 +48,15 @@ async fn heavy_a_very_large_task_is_answered_within_its_bound() {
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_a_very_large_event_is_streamed_within_its_bound() {
     let server = server();
-    let sent = data(json!({ "text": "x".repeat(TEXT_BYTES) }));
-    let task = server.agent("echo").settle(&sent).await.unwrap();
-    for dialect in [Dialect::Rpc03, Dialect::Rest1] {
+    let sent = data_message(json!({ "text": "x".repeat(TEXT_BYTES) }));
+    let task = server.agent("echo").send_and_wait(&sent).await.unwrap();
+    for dialect in [ProtocolBinding::Rpc03, ProtocolBinding::Rest1] {
         let stream = dialect.subscribe(&server, "echo", &task, Some(0)).await;
-        let events: Vec<Event> = stream.rest().await;
+        let events: Vec<StreamEvent> = stream.read_to_end().await;
         let largest = events.iter().map(|event| bytes(&event.result)).max().unwrap();
         assert!(largest < SHOWN_BYTES_MAX, "{dialect:?}: {largest}");
         // 1.0 wraps an event in a member that says what it is.
-        let bare = |event: &Event| match event.result.get("kind") {
+        let bare = |event: &StreamEvent| match event.result.get("kind") {
             Some(_) => event.result.clone(),
             None => event.result.as_object().unwrap().values().next().unwrap().clone(),
         };
@@ -88,7 +90,7 @@ fn strange(fields: usize) -> Map<String, Value> {
     (0..fields).map(|number| (format!("k{number}"), json!(number))).collect()
 }
 
-async fn small(agent: &Agent, method: &str, params: Value) -> Result<Value, Refused> {
+async fn small(agent: &A2aClient, method: &str, params: Value) -> Result<Value, JsonRpcError> {
     let answer = agent.call(method, params).await;
     let bytes = match &answer {
         Ok(result) => result.to_string().len(),
@@ -102,21 +104,24 @@ async fn small(agent: &Agent, method: &str, params: Value) -> Result<Value, Refu
 /// who asks for the task later.
 #[tokio::test]
 async fn a_large_wrong_answer_gets_a_small_reply() {
-    let mut server = Server::start();
-    let task =
-        server.agent("invest").settle(&data(json!({ "walletAddress": "0x1" }))).await.unwrap();
+    let mut server = CrashableServer::start();
+    let task = server
+        .agent("invest")
+        .send_and_wait(&data_message(json!({ "walletAddress": "0x1" })))
+        .await
+        .unwrap();
     let mut long = strange(100);
     long.insert("amount".to_owned(), json!("x".repeat(1_000_000)));
     for input in [strange(20_000), long] {
         let agent = server.agent("invest");
         let configuration = json!({ "blocking": true, "historyLength": 0 });
-        let message = data(Value::Object(input.clone())).to(&task);
+        let message = data_message(Value::Object(input.clone())).for_task(&task);
         let params = json!({ "message": message.json(), "configuration": configuration });
         let refused = small(&agent, "message/send", params).await.unwrap();
         assert_eq!(refused["status"]["state"], "input-required");
         let errors = refused["metadata"]["validationErrors"].as_array().unwrap();
         assert!(!errors.is_empty() && errors.len() <= 32, "{}", errors.len());
-        let start = json!({ "message": data(Value::Object(input)).json() });
+        let start = json!({ "message": data_message(Value::Object(input)).json() });
         let refused = small(&agent, "message/send", start).await.unwrap_err();
         assert!(refused.data["errors"].as_array().unwrap().len() <= 32);
         server.crash();
@@ -124,6 +129,6 @@ async fn a_large_wrong_answer_gets_a_small_reply() {
         small(&server.agent("invest"), "tasks/get", params).await.unwrap();
     }
     let agent = server.agent("invest");
-    let form = data(json!({ "walletAddress": "0x1", "amount": 1.0 })).to(&task);
-    assert_eq!(agent.settle(&form).await.unwrap()["status"]["state"], "auth-required");
+    let form = data_message(json!({ "walletAddress": "0x1", "amount": 1.0 })).for_task(&task);
+    assert_eq!(agent.send_and_wait(&form).await.unwrap()["status"]["state"], "auth-required");
 }

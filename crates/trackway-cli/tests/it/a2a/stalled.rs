@@ -8,7 +8,10 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::support::{Dialect, Event, Request, Server, allow_connections, data, gist, soon};
+use super::support::{
+    AgentRequest, CrashableServer, ProtocolBinding, StreamEvent, allow_connections, data_message,
+    event_summary, with_test_timeout,
+};
 
 const STALLED: usize = 60;
 const READERS: usize = 4;
@@ -22,15 +25,20 @@ const RECEIVE_BUFFER_BYTES: u32 = 16 * 1024;
 const STALLED_KIB_MAX: u64 = 1024;
 
 /// A subscription whose reader took the first bytes and then no more.
-async fn stall(server: &Server, dialect: Dialect, task: &Value, after: u64) -> TcpStream {
+async fn stall(
+    server: &CrashableServer,
+    dialect: ProtocolBinding,
+    task: &Value,
+    after: u64,
+) -> TcpStream {
     stall_with(RECEIVE_BUFFER_BYTES, server, dialect, task, after).await
 }
 
 /// The same with a buffer of this size in the operating system.
 async fn stall_with(
     buffer: u32,
-    server: &Server,
-    dialect: Dialect,
+    server: &CrashableServer,
+    dialect: ProtocolBinding,
     task: &Value,
     after: u64,
 ) -> TcpStream {
@@ -39,7 +47,7 @@ async fn stall_with(
     let address = server.url("").trim_start_matches("http://").parse().unwrap();
     let mut stream = socket.connect(address).await.unwrap();
     let agent = "/a2a/agents/echo";
-    let Request { url, headers, body } = dialect.subscription(agent, task, Some(after));
+    let AgentRequest { url, headers, body } = dialect.subscribe_request(agent, task, Some(after));
     let headers: String =
         headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let body = body.to_string();
@@ -51,7 +59,7 @@ async fn stall_with(
     );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut status = [0; 12];
-    soon("a status", stream.read_exact(&mut status)).await.unwrap();
+    with_test_timeout("a status", stream.read_exact(&mut status)).await.unwrap();
     assert_eq!(&status, b"HTTP/1.0 200");
     stream
 }
@@ -59,33 +67,35 @@ async fn stall_with(
 /// The places of the events that are still to come.
 async fn places(mut stream: TcpStream) -> Vec<u64> {
     let mut whole = String::new();
-    soon("the rest", stream.read_to_string(&mut whole)).await.unwrap();
+    with_test_timeout("the rest", stream.read_to_string(&mut whole)).await.unwrap();
     let ids = whole.lines().filter_map(|line| line.strip_prefix("id: "));
     ids.map(|id| id.parse().unwrap()).collect()
 }
 
 /// One run with much output, followed by its sender, by some readers, and by others that stall. Returns
 /// those, and the places of all that they should have seen.
-async fn run(server: &Server, stalling: usize) -> (Vec<TcpStream>, Vec<u64>) {
+async fn run(server: &CrashableServer, stalling: usize) -> (Vec<TcpStream>, Vec<u64>) {
     let output = "x".repeat(OUTPUT_BYTES);
-    let message = data(json!({ "text": output, "chunks": PIECES }));
+    let message = data_message(json!({ "text": output, "chunks": PIECES }));
     let params = json!({ "message": message.json() });
-    let mut live = server.agent("echo").open("message/stream", params, None).await;
-    let Event { pos, result: task } = live.next().await.unwrap();
+    let mut live = server.agent("echo").open_stream("message/stream", params, None).await;
+    let StreamEvent { pos, result: task } = live.next().await.unwrap();
     let mut stalled = Vec::new();
     for number in 0..stalling {
-        stalled.push(stall(server, Dialect::of(number), &task, pos).await);
+        stalled.push(stall(server, ProtocolBinding::for_client_number(number), &task, pos).await);
     }
     let mut readers = JoinSet::new();
     for number in 0..READERS {
-        let reader = Dialect::of(number).subscribe(server, "echo", &task, Some(pos)).await;
-        readers.spawn(reader.rest());
+        let reader = ProtocolBinding::for_client_number(number)
+            .subscribe(server, "echo", &task, Some(pos))
+            .await;
+        readers.spawn(reader.read_to_end());
     }
-    let seen = live.rest().await;
+    let seen = live.read_to_end().await;
     // Two of status, and the end.
     assert_eq!(seen.len(), PIECES + 3);
-    let gists = |events: &[Event]| -> Vec<_> {
-        events.iter().map(|event| (event.pos, gist(&event.result))).collect()
+    let gists = |events: &[StreamEvent]| -> Vec<_> {
+        events.iter().map(|event| (event.pos, event_summary(&event.result))).collect()
     };
     for events in readers.join_all().await {
         assert_eq!(gists(&events), gists(&seen), "others get everything");
@@ -97,7 +107,7 @@ async fn run(server: &Server, stalling: usize) -> (Vec<TcpStream>, Vec<u64>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody() {
     allow_connections(STALLED as u64 * 2);
-    let server = Server::start();
+    let server = CrashableServer::start();
     // What such runs cost by themselves; the second also meets what the first left behind.
     for _ in 0..2 {
         run(&server, 0).await;
@@ -110,7 +120,7 @@ async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody(
         after < before + STALLED as u64 * STALLED_KIB_MAX,
         "{before} KiB became {after} KiB with {STALLED} stalled readers"
     );
-    let back: JoinSet<_> = stalled.drain(..Dialect::ALL.len()).map(places).collect();
+    let back: JoinSet<_> = stalled.drain(..ProtocolBinding::ALL.len()).map(places).collect();
     for seen in back.join_all().await {
         assert_eq!(seen, expected, "a reader that comes back misses nothing");
     }
@@ -125,11 +135,11 @@ const WIDE_BUFFER_BYTES: u32 = 256 * 1024;
 const SILENT_KIB_MAX: u64 = LARGE_BYTES as u64 / 1024 / 2;
 
 /// A reader who has stopped in the middle of the first event, which is large.
-async fn stop_within(server: &Server, number: usize, task: &Value) -> TcpStream {
-    let dialect = Dialect::of(number);
+async fn stop_within(server: &CrashableServer, number: usize, task: &Value) -> TcpStream {
+    let dialect = ProtocolBinding::for_client_number(number);
     let mut stream = stall_with(WIDE_BUFFER_BYTES, server, dialect, task, 0).await;
     let mut begun = vec![0; 64 * 1024];
-    soon("the beginning of the event", stream.read_exact(&mut begun)).await.unwrap();
+    with_test_timeout("the beginning of the event", stream.read_exact(&mut begun)).await.unwrap();
     stream
 }
 
@@ -138,14 +148,17 @@ async fn stop_within(server: &Server, number: usize, task: &Value) -> TcpStream 
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_readers_that_stop_in_a_large_event_share_it() {
     allow_connections(SILENT as u64 * 2);
-    let server = Server::start();
+    let server = CrashableServer::start();
     let echo = server.agent("echo");
-    let task = echo.settle(&data(json!({ "text": "x".repeat(LARGE_BYTES) }))).await.unwrap();
+    let task = echo
+        .send_and_wait(&data_message(json!({ "text": "x".repeat(LARGE_BYTES) })))
+        .await
+        .unwrap();
     let mut expected: Vec<u64> = echo.replay(&task).await.iter().map(|event| event.pos).collect();
     // Its place is in what was read before it stopped.
     expected.remove(0);
     // What reading costs by itself.
-    for number in 0..Dialect::ALL.len() {
+    for number in 0..ProtocolBinding::ALL.len() {
         assert_eq!(places(stop_within(&server, number, &task).await).await, expected);
     }
     let before = server.memory_peak_kib();
@@ -159,7 +172,7 @@ async fn heavy_readers_that_stop_in_a_large_event_share_it() {
         after < before + SILENT as u64 * SILENT_KIB_MAX,
         "{before} KiB became {after} KiB with {SILENT} silent readers"
     );
-    let back: JoinSet<_> = silent.drain(..Dialect::ALL.len()).map(places).collect();
+    let back: JoinSet<_> = silent.drain(..ProtocolBinding::ALL.len()).map(places).collect();
     for seen in back.join_all().await {
         assert_eq!(seen, expected, "a reader that comes back misses nothing");
     }

@@ -7,7 +7,10 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::support::{Agent, Dialect, Event, Server, Stream, allow_connections, data, gist, told};
+use super::support::{
+    A2aClient, CrashableServer, EventStream, ProtocolBinding, StreamEvent, allow_connections,
+    data_message, event_summary, normalize_events,
+};
 
 const SUBSCRIBERS: usize = 1_000;
 
@@ -29,31 +32,34 @@ const BEFORE: [&str; 6] = [
 ];
 const AFTER: [&str; 2] = ["working", "completed"];
 
-fn prepare() -> Server {
+fn prepare() -> CrashableServer {
     // The test's ends of the streams, the connections that send, and some to spare.
     allow_connections(SUBSCRIBERS as u64 * 2);
-    Server::start()
+    CrashableServer::start()
 }
 
-async fn start(agent: &Agent) -> Value {
-    agent.settle(&data(json!({ "subject": "tea" }))).await.unwrap()
+async fn start(agent: &A2aClient) -> Value {
+    agent.send_and_wait(&data_message(json!({ "subject": "tea" }))).await.unwrap()
 }
 
-async fn confirm(agent: &Agent, task: &Value) {
-    let done = agent.settle(&data(json!({ "confirmed": true })).to(task)).await.unwrap();
+async fn confirm(agent: &A2aClient, task: &Value) {
+    let done = agent
+        .send_and_wait(&data_message(json!({ "confirmed": true })).for_task(task))
+        .await
+        .unwrap();
     assert_eq!(done["status"]["state"], "completed");
 }
 
 /// Reads all streams to their ends, side by side; in the order in which they were given.
-fn read_all(streams: Vec<Stream>) -> JoinSet<(usize, Vec<Event>)> {
+fn read_all(streams: Vec<EventStream>) -> JoinSet<(usize, Vec<StreamEvent>)> {
     let mut readers = JoinSet::new();
     for (number, stream) in streams.into_iter().enumerate() {
-        readers.spawn(async move { (number, stream.rest().await) });
+        readers.spawn(async move { (number, stream.read_to_end().await) });
     }
     readers
 }
 
-async fn joined(readers: JoinSet<(usize, Vec<Event>)>) -> Vec<Vec<Event>> {
+async fn joined(readers: JoinSet<(usize, Vec<StreamEvent>)>) -> Vec<Vec<StreamEvent>> {
     let mut all = readers.join_all().await;
     all.sort_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, events)| events).collect()
@@ -65,36 +71,39 @@ async fn heavy_a_thousand_subscribers_of_one_run_see_every_event_once_and_in_ord
     let server = prepare();
     let agent = server.agent("review");
     let task = start(&agent).await;
-    let from_start = |number: usize| (number / Dialect::ALL.len()).is_multiple_of(2);
+    let from_start = |number: usize| (number / ProtocolBinding::ALL.len()).is_multiple_of(2);
     let opened = stream::iter(0..SUBSCRIBERS).map(|number| {
         let after = from_start(number).then_some(0);
-        Dialect::of(number).subscribe(&server, "review", &task, after)
+        ProtocolBinding::for_client_number(number).subscribe(&server, "review", &task, after)
     });
     let streams: Vec<_> = opened.buffered(AT_ONCE).collect().await;
     let readers = read_all(streams);
     for number in 0..WRONG {
-        agent.send(&data(json!({ "confirmed": number })).to(&task)).await.unwrap();
+        agent.send(&data_message(json!({ "confirmed": number })).for_task(&task)).await.unwrap();
     }
     confirm(&agent, &task).await;
 
     let whole = agent.replay(&task).await;
     let told_of = BEFORE.len() + WRONG + AFTER.len();
-    assert_eq!(told(&whole).len(), told_of);
-    let mut alike: Vec<Vec<Event>> = vec![Vec::new(); Dialect::ALL.len()];
+    assert_eq!(normalize_events(&whole).len(), told_of);
+    let mut alike: Vec<Vec<StreamEvent>> = vec![Vec::new(); ProtocolBinding::ALL.len()];
     for (number, mut events) in joined(readers).await.into_iter().enumerate() {
         if !from_start(number) {
             let now = events.remove(0);
             let question = &whole[BEFORE.len() - 1];
-            assert_eq!((now.pos, gist(&now.result)), (question.pos, gist(&question.result)));
+            assert_eq!(
+                (now.pos, event_summary(&now.result)),
+                (question.pos, event_summary(&question.result))
+            );
         }
-        let seen = events.iter().map(|event| (event.pos, gist(&event.result)));
+        let seen = events.iter().map(|event| (event.pos, event_summary(&event.result)));
         let expected = &whole[told_of - events.len()..];
-        let expected = expected.iter().map(|event| (event.pos, gist(&event.result)));
+        let expected = expected.iter().map(|event| (event.pos, event_summary(&event.result)));
         assert!(seen.eq(expected), "{number} saw {events:#?}");
         let missed = if from_start(number) { 0 } else { BEFORE.len() };
         assert_eq!(events.len(), told_of - missed, "{number}");
         // To the letter, whoever speaks the same dialect sees the same.
-        let first = &mut alike[number % Dialect::ALL.len()];
+        let first = &mut alike[number % ProtocolBinding::ALL.len()];
         if first.is_empty() {
             first.clone_from(&events);
         }
@@ -110,8 +119,9 @@ async fn heavy_a_thousand_runs_with_a_subscriber_each_keep_their_events_apart() 
     let agent = server.agent("review");
     let started = stream::iter(0..SUBSCRIBERS).map(|_| start(&agent));
     let tasks: Vec<_> = started.buffered(AT_ONCE).collect().await;
-    let opened = stream::iter(tasks.iter().enumerate())
-        .map(|(number, task)| Dialect::of(number).subscribe(&server, "review", task, Some(0)));
+    let opened = stream::iter(tasks.iter().enumerate()).map(|(number, task)| {
+        ProtocolBinding::for_client_number(number).subscribe(&server, "review", task, Some(0))
+    });
     let streams: Vec<_> = opened.buffered(AT_ONCE).collect().await;
     let readers = read_all(streams);
     let answered = stream::iter(&tasks).map(|task| confirm(&agent, task));
@@ -120,7 +130,7 @@ async fn heavy_a_thousand_runs_with_a_subscriber_each_keep_their_events_apart() 
     let mut places = HashSet::new();
     for (task, events) in tasks.iter().zip(joined(readers).await) {
         let id = task["id"].as_str().unwrap();
-        let seen: Vec<_> = events.iter().map(|event| gist(&event.result)).collect();
+        let seen: Vec<_> = events.iter().map(|event| event_summary(&event.result)).collect();
         let expected = BEFORE.into_iter().chain(AFTER).map(|said| (id.to_owned(), said.to_owned()));
         assert_eq!(seen, expected.collect::<Vec<_>>());
         assert!(events.is_sorted_by(|a, b| a.pos < b.pos), "{events:#?}");

@@ -2,34 +2,36 @@
 //! which they say what a stream must have shown.
 
 mod client;
-mod dialect;
-mod files;
+mod driven_task;
+mod expected_events;
 mod message;
-mod run;
+mod open_file_limit;
+mod protocol_binding;
 mod server;
 mod stream;
-mod told;
 
 use std::time::Duration;
 
-pub(crate) use client::{Agent, Refused, reply};
-pub(crate) use dialect::{Dialect, Request, gist};
-pub(crate) use files::allow_connections;
-pub(crate) use message::{Message, data, text};
-pub(crate) use run::{Run, every_way};
-pub(crate) use server::Server;
-pub(crate) use stream::{Event, Stream};
-pub(crate) use told::{
-    asked, data_part, ended, resumed, says, submitted, text_part, told, whole_artifact, working,
+pub(crate) use client::{A2aClient, JsonRpcError, read_json_body};
+pub(crate) use driven_task::{DrivenTask, all_methods_and_crashes};
+pub(crate) use expected_events::{
+    data_part, expected_artifact, expected_end, expected_question, expected_resumed,
+    expected_status_message, expected_submitted_task, expected_working, normalize_events,
+    text_part,
 };
+pub(crate) use message::{Message, data_message, text_message};
+pub(crate) use open_file_limit::allow_connections;
+pub(crate) use protocol_binding::{AgentRequest, ProtocolBinding, event_summary};
+pub(crate) use server::CrashableServer;
+pub(crate) use stream::{EventStream, StreamEvent};
 
 /// Far longer than anything here takes, also on a busy machine: only a hang gets there.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Waits for one answer.
-pub(crate) async fn soon<F: Future>(what: &str, future: F) -> F::Output {
-    match tokio::time::timeout(PATIENCE, future).await {
+pub(crate) async fn with_test_timeout<F: Future>(what: &str, future: F) -> F::Output {
+    match tokio::time::timeout(TEST_TIMEOUT, future).await {
         Ok(output) => output,
-        Err(_) => panic!("{what}: nothing within {PATIENCE:?}"),
+        Err(_) => panic!("{what}: nothing within {TEST_TIMEOUT:?}"),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 // why: that a server is idle shows only over time.
 use tokio::{sync::Mutex, task::JoinSet, time::sleep};
 
-use super::support::{Agent, Server, data};
+use super::support::{A2aClient, CrashableServer, data_message};
 
 const WAITING: usize = 10_000;
 const WARM_UP: usize = 1_000;
@@ -22,10 +22,10 @@ const WINDOW: Duration = Duration::from_secs(2);
 const TICKS_MAX: u64 = 2;
 
 /// Does something so many times, over so many connections.
-async fn many<T, F, Fut>(count: usize, agent: &Agent, each: F) -> Vec<T>
+async fn many<T, F, Fut>(count: usize, agent: &A2aClient, each: F) -> Vec<T>
 where
     T: Send + 'static,
-    F: Fn(Agent, usize) -> Fut + Clone + Send + 'static,
+    F: Fn(A2aClient, usize) -> Fut + Clone + Send + 'static,
     Fut: Future<Output = T> + Send,
 {
     let next = Arc::new(Mutex::new(0..count));
@@ -44,29 +44,34 @@ where
 }
 
 /// Starts a review and returns it when it waits at its question.
-async fn start(agent: Agent, number: usize) -> Value {
-    let task =
-        agent.settle(&data(json!({ "subject": format!("subject {number}") }))).await.unwrap();
+async fn start(agent: A2aClient, number: usize) -> Value {
+    let task = agent
+        .send_and_wait(&data_message(json!({ "subject": format!("subject {number}") })))
+        .await
+        .unwrap();
     assert_eq!(task["status"]["state"], "input-required");
     json!({ "id": task["id"], "contextId": task["contextId"] })
 }
 
-async fn confirm(agent: Agent, task: Value) {
-    let done = agent.settle(&data(json!({ "confirmed": true })).to(&task)).await.unwrap();
+async fn confirm(agent: A2aClient, task: Value) {
+    let done = agent
+        .send_and_wait(&data_message(json!({ "confirmed": true })).for_task(&task))
+        .await
+        .unwrap();
     assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
     assert_eq!(done["artifacts"].as_array().unwrap().len(), 3);
 }
 
 /// Processor time in a window in which nothing happens.
-async fn idle_ticks(server: &Server) -> u64 {
-    let before = server.ticks();
+async fn idle_ticks(server: &CrashableServer) -> u64 {
+    let before = server.cpu_ticks();
     // why: that nothing is done while time passes can be seen in no other way.
     sleep(WINDOW).await;
-    server.ticks() - before
+    server.cpu_ticks() - before
 }
 
 /// Answers every fiftieth of the waiting runs, from `first` on.
-async fn answer_some(agent: &Agent, waiting: &[Value], first: usize) {
+async fn answer_some(agent: &A2aClient, waiting: &[Value], first: usize) {
     let some: Arc<Vec<Value>> =
         Arc::new(waiting.iter().skip(first).step_by(WAITING / SAMPLE).cloned().collect());
     assert_eq!(some.len(), SAMPLE);
@@ -77,7 +82,7 @@ async fn answer_some(agent: &Agent, waiting: &[Value], first: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_ten_thousand_waiting() {
     let began = Instant::now();
-    let mut server = Server::start();
+    let mut server = CrashableServer::start();
     let fresh = server.memory_kib();
     let agent = server.agent("review");
     many(WARM_UP, &agent, |agent, number| async move {
@@ -101,7 +106,7 @@ async fn heavy_ten_thousand_waiting() {
 
     server.crash();
     let agent = server.agent("review");
-    agent.get(&waiting[1]).await;
+    agent.get_task(&waiting[1]).await;
     let ticks = idle_ticks(&server).await;
     let recovered = server.memory_kib();
     answer_some(&agent, &waiting, 1).await;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, spoken};
-use crate::a2a::support::{Server, text};
+use super::agent_workspace::{AgentWorkspace, joined_text_response};
+use crate::a2a::support::{CrashableServer, text_message};
 
 const BROKER: &str = r#"---
 name: broker
@@ -21,7 +21,7 @@ You are a broker.
 const AIDE: &str = "---\nname: aide\ndescription: Helps.\n---\nYou help.\n";
 const CONFIG: &str = "[defaults]\nagent = \"broker\"\n";
 
-async fn card(server: &Server, path: &str) -> Value {
+async fn card(server: &CrashableServer, path: &str) -> Value {
     let response = server.http().get(server.url(path)).send().await.unwrap();
     response.json().await.unwrap()
 }
@@ -36,7 +36,7 @@ fn tools(request: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn each_agent_has_its_address_card_and_tools() {
     let files = [("agents/broker.md", BROKER), ("agents/aide.md", AIDE), ("trackway.toml", CONFIG)];
-    let desk = Desk::open(&files).await;
+    let desk = AgentWorkspace::open(&files).await;
     for path in ["/.well-known/agent-card.json", "/a2a/agents/broker/.well-known/agent-card.json"] {
         let card = card(&desk.server, path).await;
         assert_eq!(card["name"], "broker", "{card}");
@@ -50,12 +50,12 @@ async fn each_agent_has_its_address_card_and_tools() {
     let card = card(&desk.server, "/a2a/agents/aide/.well-known/agent-card.json").await;
     assert_eq!((&card["name"], &card["description"]), (&json!("aide"), &json!("Helps.")));
 
-    desk.says("The broker.");
-    desk.says("The aide.");
-    assert_eq!(spoken(&desk.turn(&text("Who?")).await), "The broker.");
-    let aide = desk.server.agent("aide").stream(&text("Who?")).await;
-    assert_eq!(spoken(&aide), "The aide.");
-    let asked = desk.model.asked();
+    desk.queue_text("The broker.");
+    desk.queue_text("The aide.");
+    assert_eq!(joined_text_response(&desk.run_turn(&text_message("Who?")).await), "The broker.");
+    let aide = desk.server.agent("aide").stream_message(&text_message("Who?")).await;
+    assert_eq!(joined_text_response(&aide), "The aide.");
+    let asked = desk.model.requests();
     assert_eq!(tools(&asked[0].body), ["dispatch_workflow_invest", "time_now"]);
     assert_eq!(
         asked[0].body["messages"][0],

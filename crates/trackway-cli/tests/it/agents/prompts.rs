@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::desk::{Desk, spoken, state, why};
-use crate::a2a::support::{data, text};
+use super::agent_workspace::{AgentWorkspace, joined_text_response, last_state, status_text};
+use crate::a2a::support::{data_message, text_message};
 
 const RATES: &str = r#"
 id: rates
@@ -31,18 +31,18 @@ const AGENT: &str = "---\nname: helper\n---\nYou help.\n";
 #[tokio::test]
 async fn a_prompt_step_is_done_by_its_agent() {
     let files = [("workflows/rates.yaml", RATES), ("agents/helper.md", AGENT)];
-    let desk = Desk::open(&files).await;
-    desk.says(r#"{"risk": "unknown"}"#);
-    desk.says(r#"{"risk": "low"}"#);
+    let desk = AgentWorkspace::open(&files).await;
+    desk.queue_text(r#"{"risk": "unknown"}"#);
+    desk.queue_text(r#"{"risk": "low"}"#);
     let rates = desk.server.agent("rates");
-    let events = rates.stream(&data(json!({ "subject": "tea" }))).await;
-    assert_eq!(state(&events), "completed", "{events:#?}");
-    let task = rates.get(&events[0].result).await;
+    let events = rates.stream_message(&data_message(json!({ "subject": "tea" }))).await;
+    assert_eq!(last_state(&events), "completed", "{events:#?}");
+    let task = rates.get_task(&events[0].result).await;
     assert_eq!(task["artifacts"][0]["parts"][0]["text"], "tea: low", "{task}");
-    assert_eq!(desk.model.asked().len(), 2);
-    let asked = desk.told(0);
+    assert_eq!(desk.model.requests().len(), 2);
+    let asked = desk.model_messages(0);
     assert!(asked.last().unwrap()["content"].to_string().contains("Rate tea."), "{asked:#?}");
-    let repair = desk.told(1);
+    let repair = desk.model_messages(1);
     let wrong = repair.last().unwrap()["content"].to_string();
     assert!(wrong.contains("risk"), "{repair:#?}");
 }
@@ -51,28 +51,32 @@ async fn a_prompt_step_is_done_by_its_agent() {
 #[tokio::test]
 async fn a_prompt_step_fails_after_two_repairs() {
     let files = [("workflows/rates.yaml", RATES), ("agents/helper.md", AGENT)];
-    let desk = Desk::open(&files).await;
+    let desk = AgentWorkspace::open(&files).await;
     for _ in 0..4 {
-        desk.says(r#"{"risk": "unknown"}"#);
+        desk.queue_text(r#"{"risk": "unknown"}"#);
     }
-    let events = desk.server.agent("rates").stream(&data(json!({ "subject": "tea" }))).await;
-    assert_eq!(state(&events), "failed");
-    let why = why(&events.last().unwrap().result["status"]);
+    let events =
+        desk.server.agent("rates").stream_message(&data_message(json!({ "subject": "tea" }))).await;
+    assert_eq!(last_state(&events), "failed");
+    let why = status_text(&events.last().unwrap().result["status"]);
     assert!(why.contains("helper"), "{why}");
-    assert_eq!(desk.model.asked().len(), 3);
+    assert_eq!(desk.model.requests().len(), 3);
 }
 
 /// Proves D1, D2: such a workflow is dispatched like any other, also by the agent that it names.
 #[tokio::test]
 async fn an_agent_dispatches_a_workflow_that_asks_an_agent() {
     let files = [("workflows/rates.yaml", RATES), ("agents/helper.md", AGENT)];
-    let desk = Desk::open(&files).await;
-    desk.calls(&[("c1", "dispatch_workflow_rates", json!({ "subject": "tea" }))]);
-    desk.says(r#"{"risk": "high"}"#);
-    desk.says("It is risky.");
-    let events = desk.turn(&text("Rate tea.")).await;
-    assert_eq!((state(&events).as_str(), spoken(&events).as_str()), ("completed", "It is risky."));
-    let told = desk.result(2, "c1");
+    let desk = AgentWorkspace::open(&files).await;
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_rates", json!({ "subject": "tea" }))]);
+    desk.queue_text(r#"{"risk": "high"}"#);
+    desk.queue_text("It is risky.");
+    let events = desk.run_turn(&text_message("Rate tea.")).await;
+    assert_eq!(
+        (last_state(&events).as_str(), joined_text_response(&events).as_str()),
+        ("completed", "It is risky.")
+    );
+    let told = desk.tool_result(2, "c1");
     assert_eq!(told["outcome"], "answered", "{told}");
     assert_eq!(told["result"][0]["text"], "tea: high", "{told}");
 }

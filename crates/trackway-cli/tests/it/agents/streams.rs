@@ -1,31 +1,38 @@
 //! What the parent's stream shows of a turn.
 
 use serde_json::{Value, json};
-use trackway_testkit::{Latch, ModelServer};
+use trackway_testkit::{ScriptLatch, ScriptedModelServer};
 
-use super::desk::{Desk, child, chunks, references, shown, spoken, state};
-use crate::a2a::support::{data, text};
+use super::agent_workspace::{
+    AgentWorkspace, artifact_chunks, artifact_ids, dispatched_task, joined_text_response,
+    last_state, statuses_with_references,
+};
+use crate::a2a::support::{data_message, text_message};
 
 /// Proves D8: pieces are streamed as they come; the first is new, later ones are appended. The
 /// last one says so, and has the whole text in place of them: some clients keep no other (issue 11, E1).
 #[tokio::test]
 async fn text_is_streamed_while_it_is_said() {
-    let desk = Desk::open(&[]).await;
-    let latch = Latch::new();
-    let answer = ModelServer::openai().says("One two three");
-    let begun = ModelServer::openai().says("One ").unfinished().wait(&latch);
+    let desk = AgentWorkspace::open(&[]).await;
+    let latch = ScriptLatch::new();
+    let answer = ScriptedModelServer::openai_reply().with_text("One two three");
+    let begun = ScriptedModelServer::openai_reply()
+        .with_text("One ")
+        .to_unfinished_reply()
+        .wait_for_latch(&latch);
     let rest = ["two ", "three"].into_iter().fold(begun, |reply, word| {
         let delta = json!({ "choices": [{ "index": 0, "delta": { "content": word } }] });
-        reply.data(delta)
+        reply.send_data_event(delta)
     });
-    desk.model.queue(answer.finishing(rest));
-    let params = json!({ "message": text("Count.").json() });
-    let mut stream = desk.front().open("message/stream", params, None).await;
-    let mut events = stream.until(|event| event["artifact"]["artifactId"] == "text-response").await;
+    desk.model.queue_reply(answer.append_finish(rest));
+    let params = json!({ "message": text_message("Count.").json() });
+    let mut stream = desk.default_agent().open_stream("message/stream", params, None).await;
+    let mut events =
+        stream.read_until(|event| event["artifact"]["artifactId"] == "text-response").await;
     // The rest is withheld until the beginning was seen.
     latch.release();
-    events.extend(stream.rest().await);
-    let chunks = chunks(&events, "text-response");
+    events.extend(stream.read_to_end().await);
+    let chunks = artifact_chunks(&events, "text-response");
     let flags: Vec<(bool, bool)> =
         chunks.iter().map(|(append, last, _)| (*append, *last)).collect();
     assert_eq!(flags.first(), Some(&(false, false)));
@@ -34,8 +41,8 @@ async fn text_is_streamed_while_it_is_said() {
     assert_eq!(flags.last(), Some(&(false, true)), "{flags:?}");
     assert_eq!(chunks.last().unwrap().2["parts"][0]["text"], "One two three");
     assert!(chunks.iter().all(|(_, _, artifact)| artifact["name"] == "text-response"));
-    assert_eq!(spoken(&events), "One two three");
-    let task = desk.front().get(&events[0].result).await;
+    assert_eq!(joined_text_response(&events), "One two three");
+    let task = desk.default_agent().get_task(&events[0].result).await;
     assert_eq!(task["artifacts"][0]["parts"], json!([{ "kind": "text", "text": "One two three" }]));
 }
 
@@ -43,29 +50,35 @@ async fn text_is_streamed_while_it_is_said() {
 /// is the last.
 #[tokio::test]
 async fn text_around_a_call_is_one_artifact() {
-    let desk = Desk::open(&[]).await;
+    let desk = AgentWorkspace::open(&[]).await;
     let calls = [("c1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)];
-    desk.model.queue(ModelServer::openai().says("I try it.").calls(&calls));
-    desk.says("It worked.");
-    let events = desk.turn(&text("Go.")).await;
-    let chunks = chunks(&events, "text-response");
+    desk.model.queue_reply(
+        ScriptedModelServer::openai_reply().with_text("I try it.").with_tool_calls(&calls),
+    );
+    desk.queue_text("It worked.");
+    let events = desk.run_turn(&text_message("Go.")).await;
+    let chunks = artifact_chunks(&events, "text-response");
     assert_eq!(chunks.iter().filter(|(append, _, _)| !append).count(), 2, "{chunks:#?}");
     assert_eq!(chunks.iter().filter(|(_, last, _)| *last).count(), 1, "{chunks:#?}");
     assert!(!chunks[0].0 && chunks.last().unwrap().1, "{chunks:#?}");
-    assert_eq!(spoken(&events), "I try it.\n\nIt worked.");
+    assert_eq!(joined_text_response(&events), "I try it.\n\nIt worked.");
 }
 
 /// Proves D2, D4, D5: call and result are artifacts with the call's id, the dispatch is one
 /// `working` status of this child alone, and what the child makes is its own.
 #[tokio::test]
 async fn a_dispatch_is_shown_in_the_parents_stream() {
-    let desk = Desk::open(&[]).await;
-    desk.calls(&[("call-1", "dispatch_workflow_invest", json!({ "walletAddress": "0x1" }))]);
-    desk.says("I found something.");
-    let events = desk.turn(&text("Invest.")).await;
-    assert_eq!(state(&events), "completed");
+    let desk = AgentWorkspace::open(&[]).await;
+    desk.queue_tool_calls(&[(
+        "call-1",
+        "dispatch_workflow_invest",
+        json!({ "walletAddress": "0x1" }),
+    )]);
+    desk.queue_text("I found something.");
+    let events = desk.run_turn(&text_message("Invest.")).await;
+    assert_eq!(last_state(&events), "completed");
     assert_eq!(
-        shown(&events),
+        artifact_ids(&events),
         [
             "tool-call-dispatch_workflow_invest",
             "tool-result-dispatch_workflow_invest",
@@ -74,7 +87,7 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
         "a child's artifacts are not its parent's"
     );
     for id in ["tool-call-dispatch_workflow_invest", "tool-result-dispatch_workflow_invest"] {
-        let chunks = chunks(&events, id);
+        let chunks = artifact_chunks(&events, id);
         assert_eq!(chunks.len(), 1);
         let (append, last, artifact) = &chunks[0];
         assert_eq!((*append, *last), (false, true));
@@ -83,17 +96,17 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
             (&json!(id), &json!("call-1"))
         );
     }
-    let call = &chunks(&events, "tool-call-dispatch_workflow_invest")[0].2;
+    let call = &artifact_chunks(&events, "tool-call-dispatch_workflow_invest")[0].2;
     assert_eq!(call["parts"][0]["data"], json!({ "walletAddress": "0x1" }));
-    let result = &chunks(&events, "tool-result-dispatch_workflow_invest")[0].2;
+    let result = &artifact_chunks(&events, "tool-result-dispatch_workflow_invest")[0].2;
     assert_eq!(result["metadata"]["outcome"], "answered");
-    assert_eq!(result["metadata"]["taskId"], child(&events, 0)["id"]);
+    assert_eq!(result["metadata"]["taskId"], dispatched_task(&events, 0)["id"]);
 
-    let told = references(&events);
+    let told = statuses_with_references(&events);
     assert_eq!(told.len(), 1, "{told:#?}");
     assert_eq!(told[0]["state"], "working");
     let message = &told[0]["message"];
-    let task = child(&events, 0);
+    let task = dispatched_task(&events, 0);
     assert_eq!(message["referenceTaskIds"], json!([task["id"]]));
     let parts = message["parts"].as_array().unwrap();
     assert_eq!(parts.len(), 3, "a sentence, then what the child said: {parts:#?}");
@@ -110,50 +123,61 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
 /// there.
 #[tokio::test]
 async fn a_child_is_a_task_of_its_own() {
-    let desk = Desk::open(&[]).await;
-    desk.calls(&[("c1", "dispatch_workflow_review", json!({ "subject": "tea" }))]);
-    desk.says("It waits for you.");
-    let events = desk.turn(&text("Review tea.")).await;
+    let desk = AgentWorkspace::open(&[]).await;
+    desk.queue_tool_calls(&[("c1", "dispatch_workflow_review", json!({ "subject": "tea" }))]);
+    desk.queue_text("It waits for you.");
+    let events = desk.run_turn(&text_message("Review tea.")).await;
     let reviews = desk.server.agent("review");
-    let child = child(&events, 0);
+    let child = dispatched_task(&events, 0);
     let mut asking = reviews.subscribe(&child, Some(0)).await;
-    asking.until(|event| event["status"]["state"] == "input-required").await;
-    let task = reviews.get(&child).await;
+    asking.read_until(|event| event["status"]["state"] == "input-required").await;
+    let task = reviews.get_task(&child).await;
     assert_eq!(task["status"]["state"], "input-required");
     assert_eq!(task["contextId"], events[0].result["contextId"], "one conversation");
     let own: Vec<&Value> =
         task["artifacts"].as_array().unwrap().iter().map(|it| &it["artifactId"]).collect();
     assert_eq!(own, ["risk.json", "opportunity.json", "recommendation.json"]);
-    let ended = reviews.settle(&data(json!({ "confirmed": true })).to(&child)).await.unwrap();
+    let ended = reviews
+        .send_and_wait(&data_message(json!({ "confirmed": true })).for_task(&child))
+        .await
+        .unwrap();
     assert_eq!(
         (&ended["id"], ended["status"]["state"].as_str()),
         (&child["id"], Some("completed"))
     );
-    assert_eq!(desk.model.asked().len(), 2, "the model has nothing to do with it");
+    assert_eq!(desk.model.requests().len(), 2, "the model has nothing to do with it");
 }
 
 /// Issue 11, E5: a client that takes text alone is shown the answer and not the work that led to it.
 #[tokio::test]
 async fn a_client_of_texts_is_not_shown_tool_calls() {
-    let desk = Desk::open(&[]).await;
+    let desk = AgentWorkspace::open(&[]).await;
     for (modes, all) in
         [(json!(["text/plain"]), false), (json!(["text/plain", "application/json"]), true)]
     {
         for method in ["message/stream", "message/send"] {
-            desk.model.queue(ModelServer::openai().thinks("Let me see.").calls(&[(
-                "c1",
-                "dispatch_workflow_echo",
-                r#"{"text":"hi"}"#,
-            )]));
-            desk.says("It worked.");
+            desk.model.queue_reply(
+                ScriptedModelServer::openai_reply()
+                    .with_reasoning("Let me see.")
+                    .with_tool_calls(&[("c1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)]),
+            );
+            desk.queue_text("It worked.");
             let configuration = json!({ "acceptedOutputModes": modes, "blocking": true });
-            let params = json!({ "message": text("Go.").json(), "configuration": configuration });
+            let params =
+                json!({ "message": text_message("Go.").json(), "configuration": configuration });
             let ids = if method == "message/send" {
-                let task = desk.front().call(method, params).await.unwrap();
+                let task = desk.default_agent().call(method, params).await.unwrap();
                 let artifacts = task["artifacts"].as_array().unwrap().clone();
                 artifacts.iter().map(|it| it["artifactId"].as_str().unwrap().to_owned()).collect()
             } else {
-                shown(&desk.front().open(method, params, None).await.rest().await)
+                artifact_ids(
+                    &desk
+                        .default_agent()
+                        .open_stream(method, params, None)
+                        .await
+                        .read_to_end()
+                        .await,
+                )
             };
             let mut expected = vec!["text-response"];
             if all {

@@ -6,10 +6,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use trackway_testkit::{Latch, ModelServer, Names, Reply};
+use trackway_testkit::{IdNormalizer, ScriptLatch, ScriptedModelServer, ScriptedReply};
 
-use super::desk::{Desk, calling, references, serve, shown, spoken, state};
-use crate::a2a::support::{Event, text};
+use super::agent_workspace::{
+    AgentWorkspace, artifact_ids, joined_text_response, last_state, serve_workspace,
+    statuses_with_references, tool_call_reply,
+};
+use crate::a2a::support::{StreamEvent, text_message};
 
 const AGENT: &str = "---\nname: helper\ntools: [\"shop__*\", ledger_enter]\n---\nYou help.\n";
 const STEPS: &str = "id: steps\nname: Steps\ndescription: One step.\nversion: \"1\"\n\
@@ -18,30 +21,30 @@ steps:\n  - { id: one, prompt: Do one. }\n";
 const CALLS: usize = 4;
 
 /// What the model answers, which follows from what it was told.
-fn answer(told: &Value) -> Reply {
+fn answer(told: &Value) -> ScriptedReply {
     let messages = told["messages"].as_array().unwrap();
     let results = messages.iter().filter(|message| message["role"] == "tool").count();
     match results {
-        0 => calling(&[
+        0 => tool_call_reply(&[
             ("c1", "dispatch_workflow_echo", json!({ "text": "one" })),
             ("c2", "ledger_enter", json!({ "entry": "tea" })),
         ]),
-        2 => calling(&[("c3", "shop__workflow_list", json!({}))]),
-        3 => calling(&[("c4", "dispatch_workflow_review", json!({ "subject": "tea" }))]),
-        _ => ModelServer::openai().says("All done.").into(),
+        2 => tool_call_reply(&[("c3", "shop__workflow_list", json!({}))]),
+        3 => tool_call_reply(&[("c4", "dispatch_workflow_review", json!({ "subject": "tea" }))]),
+        _ => ScriptedModelServer::openai_reply().with_text("All done.").into(),
     }
 }
 
 /// The turn, killed while the model call of that number has no answer; 0 for never. What was shown, and
 /// what the model was told last, without made ids.
 async fn killed_at(call: usize) -> (Vec<String>, Value) {
-    let model = ModelServer::start().await;
-    let latch = Latch::new();
+    let model = ScriptedModelServer::start().await;
+    let latch = ScriptLatch::new();
     let (number, gate) = (AtomicUsize::new(0), latch.clone());
-    model.respond(move |asked| {
+    model.set_responder(move |asked| {
         let reply = answer(&asked.body);
         let is_gated = number.fetch_add(1, Ordering::Relaxed) + 1 == call;
-        if is_gated { reply.wait_first(&gate) } else { reply }
+        if is_gated { reply.wait_before_status(&gate) } else { reply }
     });
     let config = json!({ "mcpServers": { "shop": {
         "command": env!("CARGO_BIN_EXE_trackway"), "args": ["mcp", "--workflows", "steps"],
@@ -51,32 +54,38 @@ async fn killed_at(call: usize) -> (Vec<String>, Value) {
     let files = [("mcp.json", &*config), ("agents/helper.md", AGENT), ("steps/steps.yaml", STEPS)];
     let url = model.base_url();
     let env = [("OPENAI_BASE_URL", url.as_str()), ("TRACKWAY_MODEL", "openai/small")];
-    let mut desk = Desk { server: serve(&files, &env), model };
-    let task = desk.front().send(&text("Go.")).await.unwrap();
+    let mut desk = AgentWorkspace { server: serve_workspace(&files, &env), model };
+    let task = desk.default_agent().send(&text_message("Go.")).await.unwrap();
     if call > 0 {
-        desk.model.until_asked(call).await;
-        latch.reached().await;
+        desk.model.wait_for_requests(call).await;
+        latch.wait_until_reached().await;
         desk.server.crash();
     }
-    let events = desk.front().replay(&task).await;
+    let events = desk.default_agent().replay(&task).await;
     check(&desk, &events, if call > 0 { CALLS + 1 } else { CALLS });
-    let asked = desk.model.asked();
+    let asked = desk.model.requests();
     if call > 0 {
         assert_eq!(asked[call - 1].body, asked[call].body, "the same is asked again");
     }
-    assert!(desk.result(asked.len() - 1, "c3")["workflows"].is_array(), "the server was there");
-    let told = Names::new().plain(&asked.last().unwrap().body["messages"]);
+    assert!(
+        desk.tool_result(asked.len() - 1, "c3")["workflows"].is_array(),
+        "the server was there"
+    );
+    let told = IdNormalizer::new().normalize(&asked.last().unwrap().body["messages"]);
     // Calls of one answer are made beside each other: which is shown first is chance.
-    let mut shown = shown(&events);
+    let mut shown = artifact_ids(&events);
     shown.sort();
     (shown, told)
 }
 
-fn check(desk: &Desk, events: &[Event], calls: usize) {
-    assert_eq!((state(events).as_str(), spoken(events).as_str()), ("completed", "All done."));
-    assert_eq!(desk.model.asked().len(), calls, "what was answered is not asked again");
-    assert_eq!(references(events).len(), 2, "each dispatch is told once");
-    let ledger = fs::read_to_string(desk.server.data().join("ledger.txt")).unwrap();
+fn check(desk: &AgentWorkspace, events: &[StreamEvent], calls: usize) {
+    assert_eq!(
+        (last_state(events).as_str(), joined_text_response(events).as_str()),
+        ("completed", "All done.")
+    );
+    assert_eq!(desk.model.requests().len(), calls, "what was answered is not asked again");
+    assert_eq!(statuses_with_references(events).len(), 2, "each dispatch is told once");
+    let ledger = fs::read_to_string(desk.server.data_path().join("ledger.txt")).unwrap();
     assert_eq!(ledger.lines().count(), 1, "{ledger}");
 }
 

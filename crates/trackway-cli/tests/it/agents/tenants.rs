@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, child, references, spoken, state};
-use crate::a2a::support::{Agent, Event, Refused, data, text};
+use super::agent_workspace::{
+    AgentWorkspace, dispatched_task, joined_text_response, last_state, statuses_with_references,
+};
+use crate::a2a::support::{A2aClient, JsonRpcError, StreamEvent, data_message, text_message};
 
 const CONTEXT: &str = "shared";
 const FILES: [(&str, &str); 2] = [
@@ -16,39 +18,40 @@ const NOT_FOUND: i64 = -32_001;
 
 /// Two callers who talk to `helper`; the first has a review that waits, and has written something.
 struct Case {
-    desk: Desk,
+    desk: AgentWorkspace,
     /// Keys of the first and of the second.
     keys: [String; 2],
-    turn: Vec<Event>,
+    turn: Vec<StreamEvent>,
     review: Value,
 }
 
 impl Case {
     /// With this one as the second; the first is `ann` of `acme`.
     async fn with(tenant: &str, user: &str) -> Self {
-        let desk = Desk::open(&FILES).await;
-        let keys = [desk.key("acme", "ann"), desk.key(tenant, user)];
-        desk.calls(&[
+        let desk = AgentWorkspace::open(&FILES).await;
+        let keys = [desk.create_key("acme", "ann"), desk.create_key(tenant, user)];
+        desk.queue_tool_calls(&[
             ("c1", "dispatch_workflow_review", json!({ "subject": "the secret" })),
             ("c2", "artifact_write", json!({ "name": "plan.md", "text": "The secret plan." })),
         ]);
-        desk.says("It waits for you.");
-        let helper = desk.server.agent_for("helper", &keys[0]);
-        let turn = helper.stream(&text("Review it.").within(&json!(CONTEXT))).await;
-        assert_eq!(state(&turn), "completed");
-        let review = child(&turn, 0);
+        desk.queue_text("It waits for you.");
+        let helper = desk.server.agent_with_key("helper", &keys[0]);
+        let turn =
+            helper.stream_message(&text_message("Review it.").in_context(&json!(CONTEXT))).await;
+        assert_eq!(last_state(&turn), "completed");
+        let review = dispatched_task(&turn, 0);
         let case = Self { desk, keys, turn, review };
         let mut waiting = case.reviews(0).subscribe(&case.review, Some(0)).await;
-        waiting.until(|event| event["status"]["state"] == "input-required").await;
+        waiting.read_until(|event| event["status"]["state"] == "input-required").await;
         case
     }
 
-    fn helper(&self, caller: usize) -> Agent {
-        self.desk.server.agent_for("helper", &self.keys[caller])
+    fn helper(&self, caller: usize) -> A2aClient {
+        self.desk.server.agent_with_key("helper", &self.keys[caller])
     }
 
-    fn reviews(&self, caller: usize) -> Agent {
-        self.desk.server.agent_for("review", &self.keys[caller])
+    fn reviews(&self, caller: usize) -> A2aClient {
+        self.desk.server.agent_with_key("review", &self.keys[caller])
     }
 
     /// All runs that the caller sees.
@@ -61,12 +64,12 @@ impl Case {
 
     /// The review still waits.
     async fn assert_open(&self) {
-        let review = self.reviews(0).get(&self.review).await;
+        let review = self.reviews(0).get_task(&self.review).await;
         assert_eq!(review["status"]["state"], "input-required", "{review}");
     }
 }
 
-fn not_found(answer: Result<Value, Refused>) {
+fn not_found(answer: Result<Value, JsonRpcError>) {
     let refused = answer.expect_err("it is somebody else's");
     assert_eq!(refused.code, NOT_FOUND, "{refused:?}");
     assert!(!format!("{refused:?}").contains("secret"), "{refused:?}");
@@ -97,8 +100,8 @@ async fn a_turn_of_another_caller_does_not_exist() {
 async fn the_same_context_of_another_caller_is_another_conversation() {
     for (tenant, user) in OTHERS {
         let case = Case::with(tenant, user).await;
-        let asked = case.desk.model.asked().len();
-        case.desk.calls(&[
+        let asked = case.desk.model.requests().len();
+        case.desk.queue_tool_calls(&[
             ("c1", "artifact_list", json!({})),
             ("c2", "artifact_read", json!({ "name": "plan.md" })),
             ("c3", "artifact_read", json!({ "name": "risk.json", "taskId": case.review["id"] })),
@@ -108,32 +111,37 @@ async fn the_same_context_of_another_caller_is_another_conversation() {
                 json!({ "taskId": case.review["id"], "input": { "confirmed": true } }),
             ),
         ]);
-        case.desk.says("There is nothing.");
-        let events = case.helper(1).stream(&text("What is there?").within(&json!(CONTEXT))).await;
+        case.desk.queue_text("There is nothing.");
+        let events = case
+            .helper(1)
+            .stream_message(&text_message("What is there?").in_context(&json!(CONTEXT)))
+            .await;
         assert_eq!(
-            (state(&events).as_str(), spoken(&events).as_str()),
+            (last_state(&events).as_str(), joined_text_response(&events).as_str()),
             ("completed", "There is nothing.")
         );
-        let told = case.desk.told(asked);
+        let told = case.desk.model_messages(asked);
         assert_eq!(told.len(), 2, "the prompt and the question: {told:#?}");
-        let first = case.desk.model.asked()[asked].body.to_string();
+        let first = case.desk.model.requests()[asked].body.to_string();
         let known = [case.review["id"].as_str().unwrap(), "secret", "It waits for you."];
         assert!(known.iter().all(|word| !first.contains(word)), "{first}");
-        assert_eq!(case.desk.result(asked + 1, "c1")["artifacts"], json!([]));
+        assert_eq!(case.desk.tool_result(asked + 1, "c1")["artifacts"], json!([]));
         for call in ["c2", "c3", "c4"] {
-            let result = case.desk.result(asked + 1, call).to_string();
+            let result = case.desk.tool_result(asked + 1, call).to_string();
             assert!(!result.contains("secret") && !result.contains("recommend"), "{result}");
         }
-        assert_eq!(references(&events), [] as [Value; 0]);
+        assert_eq!(statuses_with_references(&events), [] as [Value; 0]);
         case.assert_open().await;
 
         // To whom it belongs, everything is still there.
-        case.desk.calls(&[("c1", "artifact_list", json!({}))]);
-        case.desk.says("A plan.");
-        case.helper(0).stream(&text("Which artifacts are there?").within(&json!(CONTEXT))).await;
-        let listed = case.desk.result(asked + 3, "c1").to_string();
+        case.desk.queue_tool_calls(&[("c1", "artifact_list", json!({}))]);
+        case.desk.queue_text("A plan.");
+        case.helper(0)
+            .stream_message(&text_message("Which artifacts are there?").in_context(&json!(CONTEXT)))
+            .await;
+        let listed = case.desk.tool_result(asked + 3, "c1").to_string();
         assert!(listed.contains("plan.md") && listed.contains("risk.json"), "{listed}");
-        let told = case.desk.told(asked + 2);
+        let told = case.desk.model_messages(asked + 2);
         assert!(!format!("{told:?}").contains("What is there?"), "{told:#?}");
     }
 }
@@ -146,24 +154,25 @@ async fn another_caller_does_not_answer_an_open_question() {
         let case = Case::with(tenant, user).await;
         let names = json!([case.review["id"]]);
         for reply in [
-            text("yes"),
-            data(json!({ "confirmed": true })),
-            text("yes").with("referenceTaskIds", names),
+            text_message("yes"),
+            data_message(json!({ "confirmed": true })),
+            text_message("yes").with_field("referenceTaskIds", names),
         ] {
-            case.desk.says("I do not know what you mean.");
-            let events = case.helper(1).stream(&reply.within(&json!(CONTEXT))).await;
-            assert_eq!(spoken(&events), "I do not know what you mean.");
-            assert_eq!(references(&events), [] as [Value; 0]);
+            case.desk.queue_text("I do not know what you mean.");
+            let events = case.helper(1).stream_message(&reply.in_context(&json!(CONTEXT))).await;
+            assert_eq!(joined_text_response(&events), "I do not know what you mean.");
+            assert_eq!(statuses_with_references(&events), [] as [Value; 0]);
             case.assert_open().await;
         }
-        let direct = data(json!({ "confirmed": true })).to(&case.review);
-        not_found(case.reviews(1).settle(&direct).await);
+        let direct = data_message(json!({ "confirmed": true })).for_task(&case.review);
+        not_found(case.reviews(1).send_and_wait(&direct).await);
         case.assert_open().await;
 
-        case.desk.says("Confirmed.");
-        let events = case.helper(0).stream(&text("yes").within(&json!(CONTEXT))).await;
-        assert_eq!(spoken(&events), "Confirmed.");
-        let review = case.reviews(0).subscribe(&case.review, Some(0)).await.rest().await;
-        assert_eq!(state(&review), "completed");
+        case.desk.queue_text("Confirmed.");
+        let events =
+            case.helper(0).stream_message(&text_message("yes").in_context(&json!(CONTEXT))).await;
+        assert_eq!(joined_text_response(&events), "Confirmed.");
+        let review = case.reviews(0).subscribe(&case.review, Some(0)).await.read_to_end().await;
+        assert_eq!(last_state(&review), "completed");
     }
 }

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::site::{Answer, REQUIRED, Site, get, post};
-use crate::support::Served;
+use super::auth_workspace::{AuthWorkspace, HttpAnswer, REQUIRED, get, post};
+use crate::support::ServerUnderTest;
 
 /// One call of protocol 0.3 to an agent.
 async fn call(
-    server: &Served,
+    server: &ServerUnderTest,
     bearer: impl Into<Option<&str>>,
     agent: &str,
     method: &str,
     params: Value,
-) -> Answer {
+) -> HttpAnswer {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     post(server, bearer, &format!("/a2a/agents/{agent}"), body).await
 }
@@ -27,7 +27,7 @@ fn message(id: &str, part: &Value) -> Value {
 /// Proves X6: no or a wrong key is 401, a missing scope 403; cards are public.
 #[tokio::test]
 async fn agents_ask_for_a_key_and_cards_do_not() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
     let hello = message("m1", &json!({ "kind": "text", "text": "hello" }));
     for bearer in [None, Some("tw_wrong")] {
@@ -35,12 +35,13 @@ async fn agents_ask_for_a_key_and_cards_do_not() {
         assert_eq!(refused.status, 401, "{refused:?}");
         assert!(refused.headers.contains_key("www-authenticate"), "{refused:?}");
     }
-    let other = site.key("acme", &["agent:review:call"]);
+    let other = site.create_key("acme", &["agent:review:call"]);
     let refused = call(&server, &*other, "echo", "message/send", hello.clone()).await;
     assert_eq!(refused.status, 403, "{refused:?}");
     for scope in ["agent:ec*:call", "workflow:echo:run", "*"] {
-        let key = site.key("acme", &[scope]);
-        let sent = call(&server, &*key, "echo", "message/send", hello.clone()).await.good();
+        let key = site.create_key("acme", &[scope]);
+        let sent =
+            call(&server, &*key, "echo", "message/send", hello.clone()).await.expect_success();
         assert_eq!(sent["result"]["status"]["state"], "completed", "{sent}");
     }
     for path in ["/a2a/agents", "/a2a/agents/echo/.well-known/agent-card.json"] {
@@ -51,11 +52,12 @@ async fn agents_ask_for_a_key_and_cards_do_not() {
 /// Proves X6: a task of another tenant does not exist, and message ids of tenants do not meet.
 #[tokio::test]
 async fn tasks_of_another_tenant_do_not_exist() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
-    let (acme, bolt) = (site.key("acme", &["*"]), site.key("bolt", &["*"]));
+    let (acme, bolt) = (site.create_key("acme", &["*"]), site.create_key("bolt", &["*"]));
     let subject = message("m1", &json!({ "kind": "data", "data": { "subject": "x" } }));
-    let task = call(&server, &*acme, "review", "message/send", subject.clone()).await.good();
+    let task =
+        call(&server, &*acme, "review", "message/send", subject.clone()).await.expect_success();
     let id = task["result"]["id"].clone();
     assert_eq!(task["result"]["status"]["state"], "input-required", "{task}");
     for method in ["tasks/get", "tasks/cancel", "GetTask", "CancelTask", "SubscribeToTask"] {
@@ -69,8 +71,8 @@ async fn tasks_of_another_tenant_do_not_exist() {
     answer["message"]["taskId"] = id.clone();
     let refused = call(&server, &*bolt, "review", "message/send", answer.clone()).await;
     assert_eq!(refused.body["error"]["code"], -32001, "{refused:?}");
-    let own = call(&server, &*bolt, "review", "message/send", subject).await.good();
+    let own = call(&server, &*bolt, "review", "message/send", subject).await.expect_success();
     assert_ne!(own["result"]["id"], id, "{own}");
-    let done = call(&server, &*acme, "review", "message/send", answer).await.good();
+    let done = call(&server, &*acme, "review", "message/send", answer).await.expect_success();
     assert_eq!(done["result"]["status"]["state"], "completed", "{done}");
 }

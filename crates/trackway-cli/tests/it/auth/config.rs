@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::site::{REQUIRED, Site, get, post};
-use crate::support::{Folder, trackway};
+use super::auth_workspace::{AuthWorkspace, REQUIRED, get, post};
+use crate::support::{TestFolder, trackway_command};
 
 const KEY: &str = r#"
 [auth]
@@ -19,7 +19,7 @@ scopes = ["workflow:echo:run"]
 /// Proves X6: safe by default.
 #[test]
 fn other_addresses_than_loopback_need_auth() {
-    let site = Site::new("");
+    let site = AuthWorkspace::new("");
     for listen in ["0.0.0.0:0", "[::]:0"] {
         let refused = site.refuses_to_serve(listen).expect(2);
         assert!(refused.stderr.contains("[auth] required = true"), "{refused:?}");
@@ -34,7 +34,7 @@ fn other_addresses_than_loopback_need_auth() {
 #[test]
 fn a_default_agent_that_is_not_there_is_refused() {
     for (name, hint) in [("ecko", r#"did you mean "echo"?"#), ("warehouse", "echo, ")] {
-        let site = Site::new(&format!("[a2a]\ndefault_agent = {name:?}\n"));
+        let site = AuthWorkspace::new(&format!("[a2a]\ndefault_agent = {name:?}\n"));
         let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
         assert!(refused.stderr.contains(&format!("no workflow {name:?}")), "{refused:?}");
         assert!(refused.stderr.contains(hint), "{refused:?}");
@@ -45,16 +45,16 @@ fn a_default_agent_that_is_not_there_is_refused() {
 /// Proves X6.
 #[tokio::test]
 async fn with_auth_a_server_listens_anywhere() {
-    let site = Site::new(REQUIRED);
-    let key = site.key("acme", &["*"]);
-    let mut process = trackway(&["serve", "--json", "--listen", "0.0.0.0:0"])
+    let site = AuthWorkspace::new(REQUIRED);
+    let key = site.create_key("acme", &["*"]);
+    let mut process = trackway_command(&["serve", "--json", "--listen", "0.0.0.0:0"])
         .env("TRACKWAY_DATA", site.data())
         .env("TRACKWAY_WORKSPACE", site.path(""))
         .start();
-    let said: serde_json::Value = serde_json::from_str(&process.line()).unwrap();
+    let said: serde_json::Value = serde_json::from_str(&process.read_line()).unwrap();
     let runs = format!("{}/api/runs", said["url"].as_str().unwrap());
     assert!(runs.starts_with("http://127.0.0.1:"), "{runs}");
-    let http = crate::support::client();
+    let http = crate::support::http_client();
     assert_eq!(http.get(&runs).send().await.unwrap().status(), 401);
     assert_eq!(http.get(&runs).bearer_auth(&key).send().await.unwrap().status(), 200);
     // A page of another site has no key, and is told just that.
@@ -65,19 +65,19 @@ async fn with_auth_a_server_listens_anywhere() {
 /// Proves X6: a key of the configuration, whose hash comes from the environment.
 #[tokio::test]
 async fn keys_can_be_configured() {
-    let site = Site::new(KEY);
+    let site = AuthWorkspace::new(KEY);
     let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
     assert!(refused.stderr.contains("trackway.toml, line 6"), "{refused:?}");
     assert!(refused.stderr.contains("KEY_HASH"), "{refused:?}");
     let workspace = site.path("");
     let hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     let env = [("TRACKWAY_WORKSPACE", workspace.to_str().unwrap()), ("KEY_HASH", hash)];
-    let server = crate::support::Served::start_with(&site.data(), &env);
-    get(&server, "test", "/api/runs").await.good();
-    get(&server, hash, "/api/runs").await.expect(401, "unauthenticated");
+    let server = crate::support::ServerUnderTest::start_with_env(&site.data(), &env);
+    get(&server, "test", "/api/runs").await.expect_success();
+    get(&server, hash, "/api/runs").await.expect_problem(401, "unauthenticated");
     let start = |name: &str| json!({ "workflow": name, "input": { "text": "hi" } });
-    post(&server, "test", "/api/runs", start("echo")).await.good();
-    post(&server, "test", "/api/runs", start("review")).await.expect(403, "forbidden");
+    post(&server, "test", "/api/runs", start("echo")).await.expect_success();
+    post(&server, "test", "/api/runs", start("review")).await.expect_problem(403, "forbidden");
 }
 
 /// Proves X5.
@@ -90,7 +90,7 @@ fn a_mistake_in_the_file_keeps_the_server_from_starting() {
         ("[auth]\nrequired = tru", 2, "error:"),
         ("[auth.jwt]\nissuer = \"i\"\naudience = \"a\"", 1, "either jwks_url or jwks_file"),
     ] {
-        let site = Site::new(text);
+        let site = AuthWorkspace::new(text);
         let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
         let place = format!("trackway.toml, line {line}: ");
         assert!(refused.stderr.contains(&place), "{text}: {refused:?}");
@@ -98,16 +98,16 @@ fn a_mistake_in_the_file_keeps_the_server_from_starting() {
         assert!(!site.data().exists(), "nothing was made");
     }
     let same = format!("{}{}", KEY, KEY.replace("[auth]\nrequired = true\n", ""));
-    let site = Site::new(&same.replace("${env:KEY_HASH}", &"0".repeat(64)));
+    let site = AuthWorkspace::new(&same.replace("${env:KEY_HASH}", &"0".repeat(64)));
     let refused = site.refuses_to_serve("127.0.0.1:0").expect(1);
     assert!(refused.stderr.contains("two keys have the id \"test\""), "{refused:?}");
 }
 
 #[test]
 fn a_workspace_that_is_named_must_be_there() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let missing = folder.path().join("nothing");
     let args = ["serve", "--listen", "127.0.0.1:0", "--workspace", missing.to_str().unwrap()];
-    let refused = folder.trackway(&args).expect(2);
+    let refused = folder.run_command(&args).expect(2);
     assert!(refused.stderr.contains("there is no folder"), "{refused:?}");
 }

@@ -9,7 +9,7 @@ use trackway::Secret;
 use trackway_ports::Clock;
 use trackway_runtime::SystemClock;
 
-use super::site::{Site, get, post};
+use super::auth_workspace::{AuthWorkspace, get, post};
 
 /// What stands before the private number of an Ed25519 key in PKCS#8.
 const PKCS8: [u8; 16] = [
@@ -24,7 +24,7 @@ struct Pair {
 
 impl Pair {
     fn new(kid: &'static str) -> Self {
-        let random = Secret::fresh().unwrap();
+        let random = Secret::generate().unwrap();
         let digits = random.expose().strip_prefix("tw_").unwrap().as_bytes();
         let number = digits
             .chunks(2)
@@ -67,7 +67,7 @@ fn set(pairs: &[&Pair]) -> String {
 /// Proves X6.
 #[tokio::test]
 async fn tokens_are_checked_with_the_keys_of_a_file() {
-    let site = Site::new(&config("jwks_file = \"jwks.json\""));
+    let site = AuthWorkspace::new(&config("jwks_file = \"jwks.json\""));
     let refused = site.refuses_to_serve("127.0.0.1:0").expect(1);
     assert!(refused.stderr.contains("jwks.json"), "{refused:?}");
     let pair = Pair::new("k1");
@@ -75,13 +75,13 @@ async fn tokens_are_checked_with_the_keys_of_a_file() {
     let server = site.serve();
     let start = |name: &str| json!({ "workflow": name, "input": { "text": "hi" } });
     let acme = pair.token("acme", &json!({}));
-    let run = post(&server, &*acme, "/api/runs", start("echo")).await.good();
-    post(&server, &*acme, "/api/runs", start("review")).await.expect(403, "forbidden");
+    let run = post(&server, &*acme, "/api/runs", start("echo")).await.expect_success();
+    post(&server, &*acme, "/api/runs", start("review")).await.expect_problem(403, "forbidden");
     let at = format!("/api/runs/{}", run["id"].as_str().unwrap());
-    get(&server, &*acme, &at).await.good();
-    get(&server, &*pair.token("bolt", &json!({})), &at).await.expect(404, "unknown-run");
+    get(&server, &*acme, &at).await.expect_success();
+    get(&server, &*pair.token("bolt", &json!({})), &at).await.expect_problem(404, "unknown-run");
     // Keys of the data folder are taken beside tokens.
-    get(&server, &*site.key("acme", &["*"]), &at).await.good();
+    get(&server, &*site.create_key("acme", &["*"]), &at).await.expect_success();
 
     let now = SystemClock.now().millis() / 1_000;
     for (claims, says) in [
@@ -92,13 +92,13 @@ async fn tokens_are_checked_with_the_keys_of_a_file() {
         (json!({ "org": 5 }), "org"),
     ] {
         let token = pair.token("acme", &claims);
-        let refused = get(&server, &*token, &at).await.expect(401, "unauthenticated");
+        let refused = get(&server, &*token, &at).await.expect_problem(401, "unauthenticated");
         assert!(refused.body["detail"].as_str().unwrap().contains(says), "{refused:?}");
         assert_eq!(refused.headers["www-authenticate"], "Bearer");
     }
     // Signed by somebody else under the same name.
     let forged = Pair::new("k1").token("acme", &json!({}));
-    get(&server, &*forged, &at).await.expect(401, "unauthenticated");
+    get(&server, &*forged, &at).await.expect_problem(401, "unauthenticated");
 }
 
 /// Proves X6.
@@ -115,17 +115,17 @@ async fn tokens_are_checked_with_the_keys_of_an_address() {
 
     let pair = Pair::new("k1");
     let token = pair.token("acme", &json!({}));
-    let site = Site::new(&config(&format!("jwks_url = \"{url}\"")));
+    let site = AuthWorkspace::new(&config(&format!("jwks_url = \"{url}\"")));
     let mut server = site.serve();
     // The provider is down: nobody is let in, and it is nobody's fault.
-    get(&server, &*token, "/api/runs").await.expect(503, "auth-unavailable");
+    get(&server, &*token, "/api/runs").await.expect_problem(503, "auth-unavailable");
     drop(server);
     *keys.lock().unwrap() = Some(set(&[&pair]));
     server = site.serve();
-    get(&server, &*token, "/api/runs").await.good();
+    get(&server, &*token, "/api/runs").await.expect_success();
     // Once known, they are not asked for again.
     *keys.lock().unwrap() = None;
-    get(&server, &*token, "/api/runs").await.good();
+    get(&server, &*token, "/api/runs").await.expect_success();
     let unknown = Pair::new("k2").token("acme", &json!({}));
-    get(&server, &*unknown, "/api/runs").await.expect(401, "unauthenticated");
+    get(&server, &*unknown, "/api/runs").await.expect_problem(401, "unauthenticated");
 }

@@ -4,36 +4,36 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use super::site::{REQUIRED, Site, get, post, review};
-use crate::support::trackway;
+use super::auth_workspace::{AuthWorkspace, REQUIRED, get, post, start_review};
+use crate::support::trackway_command;
 
 /// Proves X6: a key works from the moment it is made, and not beyond the moment it is revoked, also
 /// across a restart.
 #[tokio::test]
 async fn keys_come_and_go_while_the_server_runs() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
     let create = ["keys", "create", "--tenant", "acme", "--user", "ann", "--id", "mine"];
     let created = site.trackway(&[&create[..], &["--scope", "*"]].concat()).expect(0);
     let key = created.stdout.trim_end();
     assert!(key.starts_with("tw_") && !key.contains('\n'), "{created:?}");
     assert!(created.stderr.contains("not shown again"), "{created:?}");
-    get(&server, key, "/api/runs").await.good();
-    let other = site.key("acme", &["*"]);
+    get(&server, key, "/api/runs").await.expect_success();
+    let other = site.create_key("acme", &["*"]);
     drop(server);
     let server = site.serve();
-    get(&server, key, "/api/runs").await.good();
+    get(&server, key, "/api/runs").await.expect_success();
     let revoked = site.trackway(&["keys", "revoke", "mine"]).expect(0);
     assert_eq!(revoked.stdout, "mine revoked\n");
-    get(&server, key, "/api/runs").await.expect(401, "unauthenticated");
-    get(&server, &*other, "/api/runs").await.good();
+    get(&server, key, "/api/runs").await.expect_problem(401, "unauthenticated");
+    get(&server, &*other, "/api/runs").await.expect_success();
 }
 
 /// Proves X6: what is stored and listed lets nobody in.
 #[test]
 fn a_key_is_shown_once() {
-    let site = Site::new("");
-    let key = site.key("acme", &["workflow:echo:run", "agent:*:call"]);
+    let site = AuthWorkspace::new("");
+    let key = site.create_key("acme", &["workflow:echo:run", "agent:*:call"]);
     let file = site.data().join("keys.json");
     let stored = std::fs::read_to_string(&file).unwrap();
     assert!(!stored.contains(&key[3..]), "{stored}");
@@ -52,8 +52,8 @@ fn a_key_is_shown_once() {
 
 /// Proves X5.
 #[test]
-fn mistakes_with_keys_are_a_matter_of_usage() {
-    let site = Site::new("");
+fn wrong_key_arguments_are_usage_errors() {
+    let site = AuthWorkspace::new("");
     let create = ["keys", "create", "--tenant", "t", "--user", "u"];
     let with = |more: &[&str]| site.trackway(&[&create[..], more].concat());
     with(&[]).expect(2);
@@ -71,18 +71,19 @@ fn mistakes_with_keys_are_a_matter_of_usage() {
 /// Proves X6.
 #[tokio::test]
 async fn commands_send_their_key() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
-    let (key, weak) = (site.key("acme", &["*"]), site.key("acme", &["workflow:none:run"]));
-    let run = review(&server, &key).await;
+    let (key, weak) =
+        (site.create_key("acme", &["*"]), site.create_key("acme", &["workflow:none:run"]));
+    let run = start_review(&server, &key).await;
     let none = site.trackway(&["runs", "list"]).expect(1);
     assert!(none.stderr.contains("TRACKWAY_KEY"), "{none:?}");
     assert!(none.stderr.contains("docs/errors/unauthenticated.md"), "{none:?}");
     let listed = site.trackway(&["runs", "list", "--json", "--key", &key]).expect(0);
     assert_eq!(listed.json()["runs"][0]["id"], *run);
-    let shown = trackway(&["runs", "show", &run, "--server", &server.url])
+    let shown = trackway_command(&["runs", "show", &run, "--server", &server.url])
         .env("TRACKWAY_KEY", &key)
-        .finish("");
+        .run_to_end("");
     assert!(shown.expect(0).stdout.contains(&run));
     let input = ["--input", r#"{"text": "hi"}"#];
     let echo = ["run", "echo", "--server", &server.url, "--key"];
@@ -97,18 +98,19 @@ async fn commands_send_their_key() {
 /// Proves X6: keys, right and wrong, stay out of the log even where everything is logged.
 #[tokio::test]
 async fn no_key_reaches_the_log() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let log = site.path("log.txt");
     let workspace = site.path("");
-    let mut process = trackway(&["serve", "--json", "--listen", "127.0.0.1:0", "--log", "trace"])
-        .env("TRACKWAY_DATA", site.data())
-        .env("TRACKWAY_WORKSPACE", &workspace)
-        .log_to(&log)
-        .start();
-    let said: serde_json::Value = serde_json::from_str(&process.line()).unwrap();
+    let mut process =
+        trackway_command(&["serve", "--json", "--listen", "127.0.0.1:0", "--log", "trace"])
+            .env("TRACKWAY_DATA", site.data())
+            .env("TRACKWAY_WORKSPACE", &workspace)
+            .log_to_file(&log)
+            .start();
+    let said: serde_json::Value = serde_json::from_str(&process.read_line()).unwrap();
     let url = said["url"].as_str().unwrap().to_owned();
-    let key = site.key("acme", &["*"]);
-    let http = crate::support::client();
+    let key = site.create_key("acme", &["*"]);
+    let http = crate::support::http_client();
     let wrong = "tw_0123456789abcdef";
     for (bearer, status) in [(&*key, 200), (wrong, 401)] {
         let sent = http.get(format!("{url}/api/runs")).bearer_auth(bearer).send().await.unwrap();
@@ -126,14 +128,14 @@ async fn no_key_reaches_the_log() {
 /// A file of keys that cannot be read lets nobody in, and says so.
 #[tokio::test]
 async fn an_unreadable_file_of_keys_is_no_open_door() {
-    let site = Site::new(REQUIRED);
-    let key = site.key("acme", &["*"]);
+    let site = AuthWorkspace::new(REQUIRED);
+    let key = site.create_key("acme", &["*"]);
     let server = site.serve();
-    get(&server, &*key, "/api/runs").await.good();
+    get(&server, &*key, "/api/runs").await.expect_success();
     std::fs::write(site.data().join("keys.json"), "{").unwrap();
-    get(&server, &*key, "/api/runs").await.expect(503, "auth-unavailable");
+    get(&server, &*key, "/api/runs").await.expect_problem(503, "auth-unavailable");
     let body = json!({ "workflow": "echo", "input": { "text": "hi" } });
-    post(&server, &*key, "/api/runs", body).await.expect(503, "auth-unavailable");
+    post(&server, &*key, "/api/runs", body).await.expect_problem(503, "auth-unavailable");
     drop(server);
     let refused = site.refuses_to_serve("127.0.0.1:0").expect(1);
     assert!(refused.stderr.contains("keys.json"), "{refused:?}");

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::site::{Answer, REQUIRED, Site, get, post};
-use crate::support::Served;
+use super::auth_workspace::{AuthWorkspace, HttpAnswer, REQUIRED, get, post};
+use crate::support::ServerUnderTest;
 
 /// A caller beside the owner `ann` of `acme`, and whether the owner's things exist for them.
 const CALLERS: [(&str, &str, &[&str], bool); 7] = [
@@ -22,9 +22,9 @@ struct Review {
     session: String,
 }
 
-async fn review(server: &Served, owner: &str) -> Review {
+async fn review(server: &ServerUnderTest, owner: &str) -> Review {
     let body = json!({ "workflow": "review", "input": { "subject": "x" } });
-    let run = post(server, owner, "/api/runs", body).await.good();
+    let run = post(server, owner, "/api/runs", body).await.expect_success();
     let text = |field: &str| run[field].as_str().unwrap().to_owned();
     Review { run: text("id"), session: text("sessionId") }
 }
@@ -41,7 +41,7 @@ const REST_VERBS: [(&str, &str); 8] = [
     ("POST", "/adopt"),
 ];
 
-async fn rest(server: &Served, key: &str, verb: (&str, &str), run: &str) -> Answer {
+async fn rest(server: &ServerUnderTest, key: &str, verb: (&str, &str), run: &str) -> HttpAnswer {
     let path = format!("/api/runs/{run}{}", verb.1);
     match verb {
         ("GET", _) => get(server, key, &path).await,
@@ -54,11 +54,11 @@ async fn rest(server: &Served, key: &str, verb: (&str, &str), run: &str) -> Answ
 /// a scope says `tenant`.
 #[tokio::test]
 async fn runs_and_sessions_are_their_owners() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
-    let owner = site.key_of("acme", "ann", &["*"]);
+    let owner = site.create_key_for_user("acme", "ann", &["*"]);
     for (tenant, user, scopes, is_covered) in CALLERS {
-        let key = site.key_of(tenant, user, scopes);
+        let key = site.create_key_for_user(tenant, user, scopes);
         let who = format!("{user} of {tenant} with {scopes:?}");
         for verb in REST_VERBS {
             // The stream of a run that waits has no end.
@@ -68,22 +68,22 @@ async fn runs_and_sessions_are_their_owners() {
             let own = review(&server, &owner).await;
             let answer = rest(&server, &key, verb, &own.run).await;
             match (is_covered, verb.1) {
-                (false, _) => drop(answer.expect(404, "unknown-run")),
+                (false, _) => drop(answer.expect_problem(404, "unknown-run")),
                 // There is nothing to adopt, which only those learn who may see the run.
                 (true, "/adopt") => assert_ne!(answer.status, 404, "{who}: {answer:?}"),
-                (true, _) => drop(answer.good()),
+                (true, _) => drop(answer.expect_success()),
             }
         }
         let own = review(&server, &owner).await;
         let lists = |list: &Value, id: &str| {
             list.as_array().unwrap().iter().any(|item| item["id"] == json!(id))
         };
-        let runs = get(&server, &*key, "/api/runs?limit=500").await.good();
+        let runs = get(&server, &*key, "/api/runs?limit=500").await.expect_success();
         assert_eq!(lists(&runs["runs"], &own.run), is_covered, "{who}");
         let at_session = format!("/api/runs?session={}", own.session);
-        let runs = get(&server, &*key, &at_session).await.good();
+        let runs = get(&server, &*key, &at_session).await.expect_success();
         assert_eq!(lists(&runs["runs"], &own.run), is_covered, "{who}");
-        let sessions = get(&server, &*key, "/api/sessions").await.good();
+        let sessions = get(&server, &*key, "/api/sessions").await.expect_success();
         assert_eq!(sessions.to_string().contains(&own.session), is_covered, "{who}");
         let session = get(&server, &*key, &format!("/api/sessions/{}", own.session)).await;
         assert_eq!(session.status, if is_covered { 200 } else { 404 }, "{who}: {session:?}");
@@ -110,7 +110,7 @@ fn a2a_verbs(task: &str) -> Vec<(&'static str, Value, bool)> {
     ]
 }
 
-async fn a2a(server: &Served, key: &str, method: &str, params: Value) -> Answer {
+async fn a2a(server: &ServerUnderTest, key: &str, method: &str, params: Value) -> HttpAnswer {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let request = server.http.post(format!("{}/a2a/agents/review", server.url));
     let request = request.bearer_auth(key).header("A2A-Version", "1.0").json(&body);
@@ -118,17 +118,17 @@ async fn a2a(server: &Served, key: &str, method: &str, params: Value) -> Answer 
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.unwrap();
     let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-    Answer { status, headers, body }
+    HttpAnswer { status, headers, body }
 }
 
 /// Proves X6, L19: the same for tasks and their push configurations over A2A.
 #[tokio::test]
 async fn tasks_and_their_push_configurations_are_their_owners() {
-    let site = Site::new(&format!("{REQUIRED}[outgoing]\nallow_loopback = true\n"));
+    let site = AuthWorkspace::new(&format!("{REQUIRED}[outgoing]\nallow_loopback = true\n"));
     let server = site.serve();
-    let owner = site.key_of("acme", "ann", &["*"]);
+    let owner = site.create_key_for_user("acme", "ann", &["*"]);
     for (tenant, user, scopes, is_covered) in CALLERS {
-        let key = site.key_of(tenant, user, scopes);
+        let key = site.create_key_for_user(tenant, user, scopes);
         let own = review(&server, &owner).await;
         let listed = a2a(&server, &key, "ListTasks", json!({ "contextId": own.session })).await;
         let who = format!("{user} of {tenant} with {scopes:?}");
@@ -147,7 +147,7 @@ async fn tasks_and_their_push_configurations_are_their_owners() {
                 false => assert!(said.contains(r#""code":-32001"#), "{who} {method}: {said}"),
             }
         }
-        let seen = a2a(&server, &owner, "GetTask", json!({ "id": own.run })).await.good();
+        let seen = a2a(&server, &owner, "GetTask", json!({ "id": own.run })).await.expect_success();
         let state = &seen["result"]["status"]["state"];
         let expected =
             if is_covered { "TASK_STATE_COMPLETED" } else { "TASK_STATE_INPUT_REQUIRED" };

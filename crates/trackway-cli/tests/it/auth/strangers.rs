@@ -9,18 +9,18 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{http2, site::Site};
-use crate::support::Served;
+use super::{auth_workspace::AuthWorkspace, http2};
+use crate::support::ServerUnderTest;
 
 /// Connections that strangers open.
 const STRANGERS: usize = 200;
 
-fn connect(server: &Served) -> TcpStream {
+fn connect(server: &ServerUnderTest) -> TcpStream {
     TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap()
 }
 
 /// Sends this, and returns everything that comes until the server closes the connection.
-fn until_closed(server: &Served, sent: &str) -> String {
+fn until_closed(server: &ServerUnderTest, sent: &str) -> String {
     let mut stream = connect(server);
     stream.write_all(sent.as_bytes()).unwrap();
     rest(&mut stream)
@@ -34,7 +34,7 @@ fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// Starts an `echo` of a large text, which lies in a file of its own.
-async fn echo(server: &Served, key: &str, bytes: usize) -> (u16, Value) {
+async fn echo(server: &ServerUnderTest, key: &str, bytes: usize) -> (u16, Value) {
     let body = json!({ "workflow": "echo", "input": { "text": "x".repeat(bytes) } });
     let request = server.http.post(format!("{}/api/runs", server.url)).json(&body);
     let answer = request.bearer_auth(key).send().await.unwrap();
@@ -45,10 +45,10 @@ async fn echo(server: &Served, key: &str, bytes: usize) -> (u16, Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_who_hold_every_connection_keep_nobody_out() {
     // No connection times out here: strangers have to make room.
-    let site = Site::new(
+    let site = AuthWorkspace::new(
         "[auth]\nrequired = true\n[server]\nmax_connections = 20\nheader_timeout = \"1h\"\n",
     );
-    let key = site.key("acme", &["*"]);
+    let key = site.create_key("acme", &["*"]);
     let mut server = site.serve();
     let mut strangers: Vec<_> = (0..STRANGERS).map(|_| connect(&server)).collect();
     let (status, run) = echo(&server, &key, 100_000).await;
@@ -65,8 +65,8 @@ async fn strangers_who_hold_every_connection_keep_nobody_out() {
 /// Proves X5, X6: with hardly a descriptor left, the store is written and the process lives.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_do_not_take_the_descriptors_of_the_store() {
-    let site = Site::new("[auth]\nrequired = true\n[server]\nheader_timeout = \"1h\"\n");
-    let key = site.key("acme", &["*"]);
+    let site = AuthWorkspace::new("[auth]\nrequired = true\n[server]\nheader_timeout = \"1h\"\n");
+    let key = site.create_key("acme", &["*"]);
     let mut server = site.serve_with_files(96, &[]);
     let strangers: Vec<_> = (0..STRANGERS).map(|_| connect(&server)).collect();
     for _ in 0..20 {
@@ -82,7 +82,7 @@ async fn strangers_do_not_take_the_descriptors_of_the_store() {
 /// Proves X5: each thing on a connection has its time.
 #[tokio::test]
 async fn what_does_not_come_in_time_ends() {
-    let site = Site::new(
+    let site = AuthWorkspace::new(
         "[server]\nheader_timeout = \"100ms\"\nbody_timeout = \"100ms\"\nidle_timeout = \"100ms\"\n",
     );
     let server = site.serve();
@@ -102,10 +102,10 @@ async fn what_does_not_come_in_time_ends() {
 /// Proves X5, L10: a stream on which nothing happens is not idle.
 #[tokio::test]
 async fn a_stream_outlasts_the_idle_timeout() {
-    let site = Site::new("[server]\nidle_timeout = \"50ms\"\n");
+    let site = AuthWorkspace::new("[server]\nidle_timeout = \"50ms\"\n");
     let server = site.serve();
-    let run = server.begin("review", json!({ "subject": "x" })).await;
-    server.asked(&run).await;
+    let run = server.start_run("review", json!({ "subject": "x" })).await;
+    server.wait_for_question(&run).await;
     let address = format!("{}/api/runs/{run}/stream?after=0", server.url);
     let stream = server.http.get(address).send().await.unwrap();
     let host = server.url.strip_prefix("http://").unwrap().to_owned();
@@ -121,7 +121,7 @@ async fn a_stream_outlasts_the_idle_timeout() {
 /// Proves X6: without auth, only the names of this machine are taken, however they are sent.
 #[tokio::test]
 async fn a_request_must_name_this_machine() {
-    let site = Site::new("");
+    let site = AuthWorkspace::new("");
     let server = site.serve();
     for (host, status) in [
         ("host: localhost\r\n", "200"),
@@ -141,7 +141,7 @@ async fn a_request_must_name_this_machine() {
 /// Issue 11, S-L7: over HTTP/2 in clear the name stands in `:authority`, and is held to the same rule.
 #[tokio::test]
 async fn a_request_over_http2_must_name_this_machine() {
-    let site = Site::new("");
+    let site = AuthWorkspace::new("");
     let server = site.serve();
     let address = server.url.strip_prefix("http://").unwrap();
     for (authority, host, is_taken) in [
@@ -164,7 +164,7 @@ async fn a_request_over_http2_must_name_this_machine() {
 }
 
 /// Where the server of this site serves gRPC, beside HTTP.
-fn with_grpc(site: &Site) -> (Served, String) {
+fn with_grpc(site: &AuthWorkspace) -> (ServerUnderTest, String) {
     let server = site.serve_with_files(1_024, &["--grpc-listen", "127.0.0.1:0"]);
     let grpc = server.grpc.clone().unwrap();
     (server, grpc)
@@ -173,7 +173,7 @@ fn with_grpc(site: &Site) -> (Served, String) {
 /// Issue 11, S-L7: a stranger who says nothing to gRPC, or no more than the preface, is shown out.
 #[test]
 fn silence_on_the_grpc_port_ends() {
-    let site = Site::new("[server]\nheader_timeout = \"100ms\"\nidle_timeout = \"1h\"\n");
+    let site = AuthWorkspace::new("[server]\nheader_timeout = \"100ms\"\nidle_timeout = \"1h\"\n");
     let (_server, grpc) = with_grpc(&site);
     for sent in [&b""[..], http2::PREFACE, &http2::hello()] {
         let mut stream = TcpStream::connect(&grpc).unwrap();
@@ -188,10 +188,10 @@ fn silence_on_the_grpc_port_ends() {
 /// Issue 11, S-L7: strangers who hold connections to gRPC keep no known caller out, on either port.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_on_the_grpc_port_keep_nobody_out() {
-    let site = Site::new(
+    let site = AuthWorkspace::new(
         "[auth]\nrequired = true\n[server]\nmax_connections = 20\nheader_timeout = \"1h\"\n",
     );
-    let key = site.key("acme", &["*"]);
+    let key = site.create_key("acme", &["*"]);
     let (mut server, grpc) = with_grpc(&site);
     let (status, run) = echo(&server, &key, 10).await;
     assert_eq!(status, 201, "{run}");
@@ -206,7 +206,7 @@ async fn strangers_on_the_grpc_port_keep_nobody_out() {
         .collect();
     let (status, run) = echo(&server, &key, 10).await;
     assert_eq!(status, 201, "the connection of a known caller is kept: {run}");
-    server.http = crate::support::client();
+    server.http = crate::support::http_client();
     let (status, run) = echo(&server, &key, 10).await;
     assert_eq!(status, 201, "and a new one is taken: {run}");
     // The oldest have made room for the others.
@@ -234,11 +234,11 @@ fn open_to_others(folder: &Path) -> Vec<String> {
 /// Proves X6: nobody else on the machine reads what was said, or holds the locks.
 #[tokio::test]
 async fn a_data_folder_is_its_owners_alone() {
-    let site = Site::new("");
+    let site = AuthWorkspace::new("");
     let server = site.serve();
     let text = "x".repeat(100_000);
-    server.begin("echo", json!({ "text": text })).await;
-    site.key("acme", &["*"]);
+    server.start_run("echo", json!({ "text": text })).await;
+    site.create_key("acme", &["*"]);
     let mode = std::fs::metadata(site.data()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     assert_eq!(open_to_others(&site.data()), [] as [&str; 0]);
@@ -255,7 +255,7 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/8fsbtXtCt3Mf4LN
 #[tokio::test]
 async fn cards_are_signed_for_the_configured_address_alone() {
     let signing = "[auth]\nrequired = true\n[a2a]\nsigning_key_file = \"card.pem\"\n";
-    let site = Site::new(signing);
+    let site = AuthWorkspace::new(signing);
     site.write("card.pem", KEY);
     let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
     assert!(refused.stderr.contains("public_url"), "{refused:?}");
@@ -280,7 +280,7 @@ async fn cards_are_signed_for_the_configured_address_alone() {
 #[tokio::test]
 async fn grpc_can_be_left_out_of_the_card() {
     for (setting, named) in [("", true), ("[a2a]\ngrpc_in_card = false\n", false)] {
-        let site = Site::new(setting);
+        let site = AuthWorkspace::new(setting);
         let server = site.serve_with_files(1_024, &["--grpc-listen", "127.0.0.1:0"]);
         let card = server.http.get(format!("{}/.well-known/agent-card.json", server.url));
         let card = card.header("a2a-version", "1.0").send().await.unwrap();

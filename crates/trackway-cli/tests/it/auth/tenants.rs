@@ -2,22 +2,22 @@
 
 use serde_json::json;
 
-use super::site::{REQUIRED, Site, get, post, review};
+use super::auth_workspace::{AuthWorkspace, REQUIRED, get, post, start_review};
 
 /// Proves X6.
 #[tokio::test]
 async fn nobody_enters_without_a_key_and_health_and_cards_are_public() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
     let start = json!({ "workflow": "echo", "input": { "text": "hi" } });
     let run = "/api/runs/run_00000000000000000000000000000000";
     for bearer in [None, Some("tw_wrong"), Some("a.b.c"), Some("")] {
         for path in ["/api/runs", run, &format!("{run}/events"), &format!("{run}/stream")] {
-            let refused = get(&server, bearer, path).await.expect(401, "unauthenticated");
+            let refused = get(&server, bearer, path).await.expect_problem(401, "unauthenticated");
             assert_eq!(refused.headers["www-authenticate"], "Bearer");
         }
         for path in ["/api/runs", &format!("{run}/cancel"), &format!("{run}/resume")] {
-            post(&server, bearer, path, start.clone()).await.expect(401, "unauthenticated");
+            post(&server, bearer, path, start.clone()).await.expect_problem(401, "unauthenticated");
         }
     }
     let basic = server.http.get(format!("{}/api/runs", server.url)).basic_auth("ann", Some("pw"));
@@ -31,84 +31,93 @@ async fn nobody_enters_without_a_key_and_health_and_cards_are_public() {
 /// Proves X6: the caller is refused before the body is read.
 #[tokio::test]
 async fn a_stranger_learns_nothing_from_a_bad_request() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
     post(&server, None, "/api/runs", json!({ "nonsense": true }))
         .await
-        .expect(401, "unauthenticated");
-    get(&server, None, "/api/runs?colour=red").await.expect(401, "unauthenticated");
-    get(&server, None, "/api/runs/me").await.expect(401, "unauthenticated");
+        .expect_problem(401, "unauthenticated");
+    get(&server, None, "/api/runs?colour=red").await.expect_problem(401, "unauthenticated");
+    get(&server, None, "/api/runs/me").await.expect_problem(401, "unauthenticated");
 }
 
 /// Proves X6.
 #[tokio::test]
 async fn a_key_may_run_what_its_scopes_say() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
-    let all = site.key("acme", &["*"]);
-    let echo = site.key("acme", &["workflow:ec*:run"]);
-    let agent = site.key("acme", &["workflow:none:run", "agent:review:call"]);
+    let all = site.create_key("acme", &["*"]);
+    let echo = site.create_key("acme", &["workflow:ec*:run"]);
+    let agent = site.create_key("acme", &["workflow:none:run", "agent:review:call"]);
     let start = |workflow: &str| json!({ "workflow": workflow, "input": { "text": "hi" } });
-    post(&server, &*echo, "/api/runs", start("echo")).await.good();
+    post(&server, &*echo, "/api/runs", start("echo")).await.expect_success();
     let refused =
-        post(&server, &*echo, "/api/runs", start("review")).await.expect(403, "forbidden");
+        post(&server, &*echo, "/api/runs", start("review")).await.expect_problem(403, "forbidden");
     assert!(refused.body["hint"].as_str().unwrap().contains("workflow:review:run"), "{refused:?}");
     // Whether there is such a workflow is not told either.
-    post(&server, &*echo, "/api/runs", start("nothing")).await.expect(403, "forbidden");
-    post(&server, &*all, "/api/runs", start("nothing")).await.expect(404, "unknown-workflow");
+    post(&server, &*echo, "/api/runs", start("nothing")).await.expect_problem(403, "forbidden");
+    post(&server, &*all, "/api/runs", start("nothing"))
+        .await
+        .expect_problem(404, "unknown-workflow");
 
-    let run = review(&server, &agent).await;
+    let run = start_review(&server, &agent).await;
     let at = format!("/api/runs/{run}");
     // Looking needs no scope, acting does.
-    assert_eq!(get(&server, &*echo, &at).await.good()["id"], json!(run));
+    assert_eq!(get(&server, &*echo, &at).await.expect_success()["id"], json!(run));
     let answer = json!({ "input": { "confirmed": true } });
-    post(&server, &*echo, &format!("{at}/resume"), answer).await.expect(403, "forbidden");
-    post(&server, &*echo, &format!("{at}/cancel"), json!({})).await.expect(403, "forbidden");
-    post(&server, &*agent, &format!("{at}/cancel"), json!({})).await.good();
+    post(&server, &*echo, &format!("{at}/resume"), answer).await.expect_problem(403, "forbidden");
+    post(&server, &*echo, &format!("{at}/cancel"), json!({}))
+        .await
+        .expect_problem(403, "forbidden");
+    post(&server, &*agent, &format!("{at}/cancel"), json!({})).await.expect_success();
 }
 
 /// Proves X6: a run of another tenant does not exist.
 #[tokio::test]
 async fn tenants_do_not_see_each_other() {
-    let site = Site::new(REQUIRED);
+    let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
-    let (acme, bolt) = (site.key("acme", &["*"]), site.key("bolt", &["*"]));
-    let colleague = site.key("acme", &["workflow:echo:run"]);
-    let run = review(&server, &acme).await;
+    let (acme, bolt) = (site.create_key("acme", &["*"]), site.create_key("bolt", &["*"]));
+    let colleague = site.create_key("acme", &["workflow:echo:run"]);
+    let run = start_review(&server, &acme).await;
     let at = format!("/api/runs/{run}");
     for path in [at.clone(), format!("{at}/events"), format!("{at}/stream")] {
-        get(&server, &*bolt, &path).await.expect(404, "unknown-run");
+        get(&server, &*bolt, &path).await.expect_problem(404, "unknown-run");
     }
     let answer = json!({ "input": { "confirmed": true } });
     for scopes in [&["*"][..], &["workflow:echo:run"]] {
-        let bolt = site.key("bolt", scopes);
+        let bolt = site.create_key("bolt", scopes);
         post(&server, &*bolt, &format!("{at}/resume"), answer.clone())
             .await
-            .expect(404, "unknown-run");
-        post(&server, &*bolt, &format!("{at}/cancel"), json!({})).await.expect(404, "unknown-run");
+            .expect_problem(404, "unknown-run");
+        post(&server, &*bolt, &format!("{at}/cancel"), json!({}))
+            .await
+            .expect_problem(404, "unknown-run");
     }
-    assert_eq!(get(&server, &*bolt, "/api/runs").await.good()["runs"], json!([]));
-    let seen = get(&server, &*colleague, "/api/runs").await.good();
+    assert_eq!(get(&server, &*bolt, "/api/runs").await.expect_success()["runs"], json!([]));
+    let seen = get(&server, &*colleague, "/api/runs").await.expect_success();
     assert_eq!(seen["runs"][0]["id"], json!(run));
-    assert_ne!(get(&server, &*acme, &at).await.good()["state"], "canceled");
+    assert_ne!(get(&server, &*acme, &at).await.expect_success()["state"], "canceled");
 }
 
 /// Proves X6: without auth everybody on the machine is the local caller, whatever they send.
 #[tokio::test]
 async fn without_auth_no_header_is_looked_at() {
-    let site = Site::new("");
+    let site = AuthWorkspace::new("");
     let server = site.serve();
     for bearer in [None, Some("tw_whatever")] {
         let body = json!({ "workflow": "echo", "input": { "text": "hi" } });
-        post(&server, bearer, "/api/runs", body).await.good();
+        post(&server, bearer, "/api/runs", body).await.expect_success();
     }
-    assert_eq!(get(&server, None, "/api/runs").await.good()["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        get(&server, None, "/api/runs").await.expect_success()["runs"].as_array().unwrap().len(),
+        2
+    );
 }
 
 /// Proves X6: where auth is optional, a key is checked as soon as one is sent.
 #[tokio::test]
 async fn an_optional_key_is_still_checked() {
-    let site = Site::new(
+    let site = AuthWorkspace::new(
         r#"
         [[auth.keys]]
         id = "test"
@@ -120,8 +129,8 @@ async fn an_optional_key_is_still_checked() {
     );
     let server = site.serve();
     let start = json!({ "workflow": "echo", "input": { "text": "hi" } });
-    post(&server, None, "/api/runs", start.clone()).await.good();
-    get(&server, "wrong", "/api/runs").await.expect(401, "unauthenticated");
-    assert_eq!(get(&server, "test", "/api/runs").await.good()["runs"], json!([]));
-    post(&server, "test", "/api/runs", start).await.expect(403, "forbidden");
+    post(&server, None, "/api/runs", start.clone()).await.expect_success();
+    get(&server, "wrong", "/api/runs").await.expect_problem(401, "unauthenticated");
+    assert_eq!(get(&server, "test", "/api/runs").await.expect_success()["runs"], json!([]));
+    post(&server, "test", "/api/runs", start).await.expect_problem(403, "forbidden");
 }

@@ -1,14 +1,14 @@
 //! On a fresh machine, without a key.
 
-use super::{runs, said};
-use crate::support::{Folder, Served};
+use super::{list_runs, run_chat};
+use crate::support::{ServerUnderTest, TestFolder};
 
 /// Proves D1, D8, L6, X4: the whole of a conversation, with the label of who answers.
 #[test]
 fn a_pipe_runs_workflows_and_answers_their_questions() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let lines = "/run echo text=hi\n/run invest walletAddress=0x1\n0x1\n5\nme\n";
-    let done = said(&folder, &[], lines).expect(0);
+    let done = run_chat(&folder, &[], lines).expect(0);
     let mut rest = done.stdout.as_str();
     for seen in [
         "assistant, offline-rules/1: rules, not a language model\n",
@@ -25,15 +25,15 @@ fn a_pipe_runs_workflows_and_answers_their_questions() {
     }
     assert!(done.stdout.contains("echo | + Echo\n"), "{done:?}");
     assert!(!done.stdout.contains('\x1b'), "{done:?}");
-    let states: Vec<_> = runs(&folder).iter().map(|run| run["state"].clone()).collect();
+    let states: Vec<_> = list_runs(&folder).iter().map(|run| run["state"].clone()).collect();
     assert_eq!(states, ["completed"; 4]);
 }
 
 /// Proves D1: in a pipe too, what a workflow says is said once; greetings are short.
 #[test]
 fn each_thing_is_said_once() {
-    let folder = Folder::new();
-    let done = said(&folder, &[], "hello\ninvest from wallet 0x123\n").expect(0);
+    let folder = TestFolder::new();
+    let done = run_chat(&folder, &[], "hello\ninvest from wallet 0x123\n").expect(0);
     assert_eq!(done.stdout.matches("Found 3 yield opportunities:").count(), 1, "{done:?}");
     assert_eq!(done.stdout.matches("/run ").count(), 3, "{done:?}");
     assert!(done.stdout.contains("help lists all of them"), "{done:?}");
@@ -42,10 +42,10 @@ fn each_thing_is_said_once() {
 /// Proves L6, L14: an answer that does not fit is asked for again; one line may hold all of it.
 #[test]
 fn an_answer_can_be_one_line() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let lines = "/run invest walletAddress=0x1\nwalletAddress=0x1 amount=0\n\
                  {\"walletAddress\": \"0x1\", \"amount\": 5}\nme\n/run approve subject=tea\nno\n";
-    let done = said(&folder, &[], lines).expect(0);
+    let done = run_chat(&folder, &[], lines).expect(0);
     assert!(done.stdout.contains("/amount:"), "{done:?}");
     assert!(done.stdout.contains("invest | completed\n"), "{done:?}");
     assert!(done.stdout.contains("approve ? Do you approve of tea?\n"), "{done:?}");
@@ -55,17 +55,17 @@ fn an_answer_can_be_one_line() {
 /// Proves D1: what a workflow shows piece by piece is shown whole.
 #[test]
 fn an_artifact_that_grows_is_shown_whole() {
-    let folder = Folder::new();
-    let done = said(&folder, &[], "/run echo text=\"hello big world\" chunks=2\n").expect(0);
+    let folder = TestFolder::new();
+    let done = run_chat(&folder, &[], "/run echo text=\"hello big world\" chunks=2\n").expect(0);
     assert!(done.stdout.contains("echo | + Echo\necho |   hello big world\n"), "{done:?}");
 }
 
 /// Proves D8: the label is in the updates too.
 #[test]
 fn updates_can_be_read_by_a_program() {
-    let folder = Folder::new();
-    let done =
-        said(&folder, &["--json"], "/run approve subject=tea\n{\"approved\": true}\n").expect(0);
+    let folder = TestFolder::new();
+    let done = run_chat(&folder, &["--json"], "/run approve subject=tea\n{\"approved\": true}\n")
+        .expect(0);
     let lines = done.json_lines();
     let turn = lines[0]["runId"].clone();
     // The child may end before the turn that started it.
@@ -78,29 +78,31 @@ fn updates_can_be_read_by_a_program() {
 
 #[test]
 fn commands_are_for_the_terminal() {
-    let folder = Folder::new();
-    let done = said(&folder, &[], "/help\n/stop\n/skip\n\n/quit\n/run echo text=never\n").expect(0);
+    let folder = TestFolder::new();
+    let done =
+        run_chat(&folder, &[], "/help\n/stop\n/skip\n\n/quit\n/run echo text=never\n").expect(0);
     assert!(done.stdout.contains("/fork   continue in a new session"), "{done:?}");
     assert!(done.stdout.contains("Nothing is running."), "{done:?}");
     assert!(done.stdout.contains("No question is open."), "{done:?}");
-    assert_eq!(runs(&folder).len(), 0);
+    assert_eq!(list_runs(&folder).len(), 0);
 }
 
 #[test]
 fn an_agent_that_is_not_there_is_told_with_those_that_are() {
-    let folder = Folder::new();
-    let refused = said(&folder, &["assistent"], "").expect(2);
+    let folder = TestFolder::new();
+    let refused = run_chat(&folder, &["assistent"], "").expect(2);
     assert!(refused.stderr.contains("did you mean \"assistant\"?"), "{refused:?}");
-    assert!(!folder.data().exists());
+    assert!(!folder.data_path().exists());
 }
 
 /// Proves X2, D7: a server that holds the folder is talked to, and its children are seen.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_talked_to_like_a_folder() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let workspace = folder.path().to_str().unwrap().to_owned();
-    let server = Served::start_as(&folder.data(), &["--workspace", &workspace]);
-    let done = said(&folder, &[], "/run approve subject=tea\nyes\n").expect(0);
+    let server =
+        ServerUnderTest::start_with_args(&folder.data_path(), &["--workspace", &workspace]);
+    let done = run_chat(&folder, &[], "/run approve subject=tea\nyes\n").expect(0);
     assert!(done.stdout.starts_with("assistant\n"), "{done:?}");
     assert!(done.stdout.contains("(offline-rules/1: rules, not a language model)\n"), "{done:?}");
     assert!(done.stdout.contains("approve | completed\n"), "{done:?}");

@@ -8,13 +8,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Served};
+use crate::support::{ServerUnderTest, TestFolder};
 
 const CONFIG: &str = "[defaults]\nmodel = \"stage\"\n[models.stage]\nprovider = \"scripted\"\nfile = \"script.yaml\"\n[models.other]\nprovider = \"scripted\"\nfile = \"other.yaml\"\n";
 
 /// A workspace with one agent and a model that says what the file tells it to.
-fn workspace() -> Folder {
-    Folder::with(&[
+fn workspace() -> TestFolder {
+    TestFolder::with_files(&[
         ("trackway.toml", CONFIG),
         ("script.yaml", "answers: [{ text: from the first, repeat: true }]\n"),
         ("other.yaml", "answers: [{ text: from the other, repeat: true }]\n"),
@@ -23,7 +23,7 @@ fn workspace() -> Folder {
 }
 
 /// Sends a message to an address and returns the answer's text.
-async fn said(server: &Served, path: &str) -> String {
+async fn said(server: &ServerUnderTest, path: &str) -> String {
     static SENT: AtomicU64 = AtomicU64::new(0);
     let id = format!("message-{}", SENT.fetch_add(1, Ordering::Relaxed));
     let message = json!({ "role": "ROLE_USER", "messageId": id, "parts": [{ "text": "hello" }] });
@@ -39,7 +39,7 @@ async fn said(server: &Served, path: &str) -> String {
 }
 
 /// Asks which agents there are until it is so.
-async fn until(server: &Served, so: impl Fn(&[Value]) -> bool) {
+async fn until(server: &ServerUnderTest, so: impl Fn(&[Value]) -> bool) {
     loop {
         let (_, list) = server.get("/a2a/agents").await;
         if so(list["agents"].as_array().unwrap()) {
@@ -72,8 +72,8 @@ async fn a_changed_file_is_what_runs() {
     let desk = workspace();
     let server = desk.serve(&[]);
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
-    desk.write("agents/helper.md", "---\ndescription: Other.\nmodel: other\n---\nHelp.\n");
-    desk.write("agents/second.md", "---\ndescription: New.\n---\n");
+    desk.write_file("agents/helper.md", "---\ndescription: Other.\nmodel: other\n---\nHelp.\n");
+    desk.write_file("agents/second.md", "---\ndescription: New.\n---\n");
     until(&server, |agents| {
         described(agents, "helper", "Other.") && described(agents, "second", "New.")
     })
@@ -81,13 +81,13 @@ async fn a_changed_file_is_what_runs() {
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
     assert_eq!(said(&server, "/a2a/agents/second").await, "from the first");
     // A mistake changes nothing, also where another file is right.
-    desk.write("agents/second.md", "---\ndescription: Newer.\n---\n");
+    desk.write_file("agents/second.md", "---\ndescription: Newer.\n---\n");
     until(&server, |agents| described(agents, "second", "Newer.")).await;
-    desk.write("agents/helper.md", "---\ndescription: Broken.\nmodl: other\n---\n");
-    desk.write("agents/third.md", "---\ndescription: Third.\n---\n");
+    desk.write_file("agents/helper.md", "---\ndescription: Broken.\nmodl: other\n---\n");
+    desk.write_file("agents/third.md", "---\ndescription: Third.\n---\n");
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
     fs::remove_file(desk.path().join("agents/second.md")).unwrap();
-    desk.write("agents/helper.md", "---\ndescription: Mended.\n---\n");
+    desk.write_file("agents/helper.md", "---\ndescription: Mended.\n---\n");
     until(&server, |agents| {
         described(agents, "helper", "Mended.")
             && described(agents, "third", "Third.")
@@ -96,8 +96,8 @@ async fn a_changed_file_is_what_runs() {
     .await;
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
     // The models themselves change too.
-    desk.write("trackway.toml", &CONFIG.replace("model = \"stage\"", "model = \"other\""));
-    desk.write("agents/helper.md", "---\ndescription: Last.\n---\n");
+    desk.write_file("trackway.toml", &CONFIG.replace("model = \"stage\"", "model = \"other\""));
+    desk.write_file("agents/helper.md", "---\ndescription: Last.\n---\n");
     until(&server, |agents| described(agents, "helper", "Last.")).await;
     assert_eq!(said(&server, "/a2a/agents/third").await, "from the other");
 }

@@ -2,14 +2,14 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Folder, Project, trackway};
+use crate::support::{InitializedProject, TestFolder, trackway_command};
 
 /// Proves L19.
 #[test]
 fn a_project_uses_all_four_yields() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let dir = folder.path().join("My Shop");
-    let made = trackway(&["init", &dir.to_string_lossy()]).finish("").expect(0);
+    let made = trackway_command(&["init", &dir.to_string_lossy()]).run_to_end("").expect(0);
     assert!(made.stdout.contains("cargo run"), "{made:?}");
     let main = fs::read_to_string(dir.join("src/main.rs")).unwrap();
     for verb in ["ctx.status(", "ctx.artifact(", "ctx.ask(", "ctx.authorize(", "reject(", ".step("]
@@ -25,7 +25,7 @@ fn a_project_uses_all_four_yields() {
         assert!(dir.join(file).is_file(), "{file}");
     }
     let workspace = dir.to_string_lossy();
-    let report = trackway(&["doctor", "--workspace", &workspace]).finish("").expect(0);
+    let report = trackway_command(&["doctor", "--workspace", &workspace]).run_to_end("").expect(0);
     assert!(report.stdout.contains("The workspace can be used"), "{report:?}");
     for text in [main, manifest, fs::read_to_string(dir.join("README.md")).unwrap()] {
         assert!(!text.contains("{{"), "{text}");
@@ -35,11 +35,11 @@ fn a_project_uses_all_four_yields() {
 /// Proves X5: a project can begin among other files, and without a name where one stands.
 #[test]
 fn a_project_begins_among_other_files() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let dir = folder.path().join("shop");
     fs::create_dir_all(dir.join("workflows")).unwrap();
     fs::write(dir.join("workflows/mine.yaml"), "mine").unwrap();
-    let made = trackway(&["init"]).inside(&dir).finish("").expect(0);
+    let made = trackway_command(&["init"]).in_folder(&dir).run_to_end("").expect(0);
     assert!(!made.stdout.contains("  cd "), "{made:?}");
     assert!(dir.join("src/main.rs").is_file());
     assert_eq!(fs::read_to_string(dir.join("workflows/mine.yaml")).unwrap(), "mine");
@@ -50,20 +50,22 @@ fn a_project_begins_among_other_files() {
 /// Proves X5: nothing of somebody else's is written over, and then nothing is written at all.
 #[test]
 fn what_is_there_is_left_alone() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let mine = folder.path().join("README.md");
     fs::write(&mine, "mine").unwrap();
-    let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
+    let refused =
+        trackway_command(&["init", &folder.path().to_string_lossy()]).run_to_end("").expect(2);
     assert!(refused.stderr.contains("README.md already exists"), "{refused:?}");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
     fs::remove_file(&mine).unwrap();
     fs::write(folder.path().join("src"), "no folder").unwrap();
-    let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
+    let refused =
+        trackway_command(&["init", &folder.path().to_string_lossy()]).run_to_end("").expect(2);
     assert!(refused.stderr.contains("src already exists"), "{refused:?}");
     let dir = folder.path().join("new");
     let args = ["init", &dir.to_string_lossy(), "--trackway", &folder.path().to_string_lossy()];
-    let refused = trackway(&args).finish("").expect(2);
+    let refused = trackway_command(&args).run_to_end("").expect(2);
     assert!(refused.stderr.contains("not a checkout"), "{refused:?}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
 }
@@ -71,14 +73,14 @@ fn what_is_there_is_left_alone() {
 /// Proves L19: what is generated builds, and its workflow runs to its end.
 #[test]
 fn heavy_init_builds() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let dir = folder.path().join("shop");
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let args = ["init", &dir.to_string_lossy(), "--trackway", &checkout.to_string_lossy()];
-    trackway(&args).finish("").expect(0);
+    trackway_command(&args).run_to_end("").expect(0);
     let program = build(&dir);
 
-    let mut shop = Project::start(&program, &dir);
+    let mut shop = InitializedProject::start(&program, &dir);
     let url = shop.url();
     let args = [
         "run",
@@ -89,7 +91,9 @@ fn heavy_init_builds() {
         "--server",
         &url,
     ];
-    let run = trackway(&args).finish("{\"approved\": true}\n{\"signature\": \"me\"}\n").expect(0);
+    let run = trackway_command(&args)
+        .run_to_end("{\"approved\": true}\n{\"signature\": \"me\"}\n")
+        .expect(0);
     let expected = [
         "submitted",
         "working",
@@ -104,12 +108,12 @@ fn heavy_init_builds() {
     assert_eq!(run.json_lines().last().unwrap()["output"]["signed_by"], "me");
     // Issue 11, A7: the same program serves the agent of the folder, which dispatches the workflow.
     let talk = ["chat", "--json", "--server", &url];
-    let said = trackway(&talk).finish("/run purchase item=tea count=1\n").expect(0);
+    let said = trackway_command(&talk).run_to_end("/run purchase item=tea count=1\n").expect(0);
     assert!(said.stdout.contains("dispatch_workflow_purchase"), "{said:?}");
     assert!(said.stdout.contains("1 × tea: 3 coins"), "{said:?}");
     let nothing =
         ["run", "purchase", "--input", r#"{"item": "nothing", "count": 1}"#, "--server", &url];
-    trackway(&nothing).finish("").expect(4);
+    trackway_command(&nothing).run_to_end("").expect(4);
 }
 
 /// Builds the project, without the network where that is possible. What it shares with the workspace is

@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc};
 use serde_json::{Value, json};
 use trackway::{
     Ctx, Server, Stop, Workflow,
-    api::{Runs, StartRequest, What},
+    api::{RunUpdateKind, RunsService, StartRequest},
 };
 
-use crate::support::{Folder, Served};
+use crate::support::{ServerUnderTest, TestFolder};
 
 /// A `review` that does other things than the bundled one.
 struct OtherReview;
@@ -44,8 +44,9 @@ impl Workflow for NewReview {
 
 /// Runs this program up to its question, in this process, and leaves the folder.
 async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
-    let (runtime, _folder) = Server::new().data(data).workflow(workflow).engine().await.unwrap();
-    let runs = Runs::local(runtime.clone());
+    let (runtime, _folder) =
+        Server::new().data(data).workflow(workflow).start_engine().await.unwrap();
+    let runs = RunsService::local(runtime.clone());
     let request = StartRequest {
         workflow: "review".to_owned(),
         input: json!({ "subject": "x" }),
@@ -54,7 +55,7 @@ async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
     let run = runs.start(request).await.unwrap().summary.id;
     let mut updates = runs.updates(run, 0).await.unwrap();
     while let Some(update) = updates.next().await.unwrap() {
-        if matches!(update.what, What::Status { question: Some(_), .. }) {
+        if matches!(update.what, RunUpdateKind::Status { question: Some(_), .. }) {
             break;
         }
     }
@@ -64,31 +65,31 @@ async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
 
 #[test]
 fn runs_of_the_same_programs_fit() {
-    let folder = Folder::new();
-    let waiting = folder.waiting_review();
+    let folder = TestFolder::new();
+    let waiting = folder.start_waiting_review();
     let ended =
-        folder.trackway(&["run", "echo", "--input", r#"{"text": "hi"}"#, "--json"]).expect(0);
+        folder.run_command(&["run", "echo", "--input", r#"{"text": "hi"}"#, "--json"]).expect(0);
     let ended = ended.json_lines()[0]["runId"].as_str().unwrap().to_owned();
-    let report = folder.trackway(&["runs", "replay-check", "--json"]).expect(0).json();
+    let report = folder.run_command(&["runs", "replay-check", "--json"]).expect(0).json();
     assert_eq!(report["checked"], 1);
     assert_eq!(report["runs"][0]["id"], waiting.as_str());
     assert_eq!(report["runs"][0]["verdict"], "fits");
     // Named, finished runs are checked too.
     let report =
-        folder.trackway(&["runs", "replay-check", &ended, &waiting, "--json"]).expect(0).json();
+        folder.run_command(&["runs", "replay-check", &ended, &waiting, "--json"]).expect(0).json();
     assert_eq!(report["checked"], 2);
-    let _server = Served::start(&folder.data());
-    let report = folder.trackway(&["runs", "replay-check"]).expect(0);
+    let _server = ServerUnderTest::start(&folder.data_path());
+    let report = folder.run_command(&["runs", "replay-check"]).expect(0);
     assert!(report.stdout.contains("1 checked, 0 misfit"), "{report:?}");
 }
 
 #[tokio::test]
 async fn a_program_that_changed_is_found_out() {
-    let folder = Folder::new();
-    let other = leave_waiting(&folder.data(), OtherReview).await;
-    let newer = leave_waiting(&folder.data(), NewReview).await;
-    let before = folder.trackway(&["runs", "show", &other, "--json"]).expect(0).json();
-    let check = folder.trackway(&["runs", "replay-check", "--json"]).expect(7);
+    let folder = TestFolder::new();
+    let other = leave_waiting(&folder.data_path(), OtherReview).await;
+    let newer = leave_waiting(&folder.data_path(), NewReview).await;
+    let before = folder.run_command(&["runs", "show", &other, "--json"]).expect(0).json();
+    let check = folder.run_command(&["runs", "replay-check", "--json"]).expect(7);
     let report = check.json();
     assert_eq!((&report["checked"], &report["misfits"]), (&json!(2), &json!(2)));
     for run in report["runs"].as_array().unwrap() {
@@ -96,29 +97,29 @@ async fn a_program_that_changed_is_found_out() {
         let message = run["evidence"]["message"].as_str().unwrap();
         assert_eq!(run["id"] == newer.as_str(), message.contains("2027"), "{message}");
     }
-    let table = folder.trackway(&["runs", "replay-check"]).expect(7);
+    let table = folder.run_command(&["runs", "replay-check"]).expect(7);
     assert!(table.stdout.contains("misfit: "), "{table:?}");
     assert!(table.stderr.contains("docs/errors/replay-mismatch.md"), "{table:?}");
     // Nothing was changed by looking.
-    assert_eq!(folder.trackway(&["runs", "show", &other, "--json"]).json(), before);
+    assert_eq!(folder.run_command(&["runs", "show", &other, "--json"]).json(), before);
 }
 
 /// A run that does not fit is parked with its evidence; the others go on.
 #[tokio::test]
 async fn a_misfit_is_parked_and_shown_with_its_evidence() {
-    let folder = Folder::new();
-    let other = leave_waiting(&folder.data(), OtherReview).await;
-    let server = Served::start(&folder.data());
-    let fits = server.begin("echo", json!({ "text": "hi" })).await;
-    assert_eq!(server.ended(&fits).await.last().unwrap()["state"], "completed");
+    let folder = TestFolder::new();
+    let other = leave_waiting(&folder.data_path(), OtherReview).await;
+    let server = ServerUnderTest::start(&folder.data_path());
+    let fits = server.start_run("echo", json!({ "text": "hi" })).await;
+    assert_eq!(server.wait_for_end(&fits).await.last().unwrap()["state"], "completed");
     // Only an answer makes the program run again.
-    let answer = folder.trackway(&["runs", "resume", &other, "--input", r#""go on""#]).expect(7);
+    let answer = folder.run_command(&["runs", "resume", &other, "--input", r#""go on""#]).expect(7);
     assert!(answer.stderr.contains("replay-check"), "{answer:?}");
-    let shown = folder.trackway(&["runs", "show", &other, "--json"]).expect(0).json();
+    let shown = folder.run_command(&["runs", "show", &other, "--json"]).expect(0).json();
     assert_eq!(shown["parked"], true);
     assert!(shown["evidence"]["message"].as_str().is_some(), "{shown}");
-    let page = folder.trackway(&["runs", "show", &other]).expect(0);
+    let page = folder.run_command(&["runs", "show", &other]).expect(0);
     assert!(page.stdout.contains("Parked"), "{page:?}");
-    let list = folder.trackway(&["runs", "list"]).expect(0);
+    let list = folder.run_command(&["runs", "list"]).expect(0);
     assert!(list.stdout.contains("(parked)"), "{list:?}");
 }

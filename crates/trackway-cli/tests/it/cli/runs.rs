@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::support::{Finished, Folder, Served, trackway};
+use crate::support::{CommandOutput, ServerUnderTest, TestFolder, trackway_command};
 
 /// The three ways to the same runs.
 #[derive(Debug, Clone, Copy)]
@@ -16,35 +16,35 @@ enum Way {
 const WAYS: [Way; 3] = [Way::Folder, Way::Holder, Way::Named];
 
 struct There {
-    folder: Folder,
-    server: Option<Served>,
+    folder: TestFolder,
+    server: Option<ServerUnderTest>,
     way: Way,
 }
 
 impl There {
     /// A folder with one waiting `review` and one completed `echo`, and the waiting one's id.
     fn new(way: Way) -> (Self, String) {
-        let folder = Folder::new();
-        folder.trackway(&["run", "echo", "--input", r#"{"text": "hi"}"#]).expect(0);
-        let run = folder.waiting_review();
+        let folder = TestFolder::new();
+        folder.run_command(&["run", "echo", "--input", r#"{"text": "hi"}"#]).expect(0);
+        let run = folder.start_waiting_review();
         let server = match way {
             Way::Folder => None,
-            Way::Holder | Way::Named => Some(Served::start(&folder.data())),
+            Way::Holder | Way::Named => Some(ServerUnderTest::start(&folder.data_path())),
         };
         (Self { folder, server, way }, run)
     }
 
-    fn trackway(&self, args: &[&str]) -> Finished {
+    fn trackway(&self, args: &[&str]) -> CommandOutput {
         match (self.way, &self.server) {
             (Way::Named, Some(server)) => {
                 // The address alone must do.
                 let nowhere = Path::new("nowhere");
-                trackway(args)
+                trackway_command(args)
                     .env("TRACKWAY_SERVER", &server.url)
                     .env("TRACKWAY_DATA", nowhere)
-                    .finish("")
+                    .run_to_end("")
             }
-            _ => self.folder.trackway(args),
+            _ => self.folder.run_command(args),
         }
     }
 }
@@ -122,20 +122,22 @@ fn a_run_is_resumed_to_its_end() {
 
 #[test]
 fn a_resume_ends_where_the_run_waits_again() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let start = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#, "--json"];
     let run =
-        folder.trackway(&start).expect(6).json_lines()[0]["runId"].as_str().unwrap().to_owned();
+        folder.run_command(&start).expect(6).json_lines()[0]["runId"].as_str().unwrap().to_owned();
     let answer = r#"{"walletAddress": "0x1", "amount": 5}"#;
-    let resumed = folder.trackway(&["runs", "resume", &run, "--input", answer, "--json"]).expect(6);
+    let resumed =
+        folder.run_command(&["runs", "resume", &run, "--input", answer, "--json"]).expect(6);
     assert_eq!(resumed.states(), ["working", "auth-required"]);
     assert!(
         resumed
             .stderr
             .contains(&format!("runs resume {run} --input '{{\"signature\": \"TEXT\"}}'"))
     );
-    let signed =
-        folder.trackway(&["runs", "resume", &run, "--input", r#"{"signature": "me"}"#]).expect(0);
+    let signed = folder
+        .run_command(&["runs", "resume", &run, "--input", r#"{"signature": "me"}"#])
+        .expect(0);
     assert!(signed.stdout.contains("receipt.json"), "{signed:?}");
 }
 
@@ -155,50 +157,52 @@ fn a_run_is_canceled_at_once() {
 /// Proves L17.
 #[test]
 fn canceling_a_parent_cancels_its_children() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let args = ["run", "family", "--input", r#"{"children": 3, "workflow": "review"}"#, "--json"];
-    let mut family = trackway(&args).env("TRACKWAY_DATA", folder.data()).start();
-    let first: serde_json::Value = serde_json::from_str(&family.line()).unwrap();
+    let mut family = trackway_command(&args).env("TRACKWAY_DATA", folder.data_path()).start();
+    let first: serde_json::Value = serde_json::from_str(&family.read_line()).unwrap();
     let parent = first["runId"].as_str().unwrap().to_owned();
-    (0..3).for_each(|_| drop(family.until("question")));
+    (0..3).for_each(|_| drop(family.read_until("question")));
     family.close_stdin();
     assert_eq!(family.exit_code(), 6);
-    folder.trackway(&["runs", "cancel", &parent]).expect(0);
-    let list = folder.trackway(&["runs", "list", "--json", "--state", "canceled"]).expect(0).json();
+    folder.run_command(&["runs", "cancel", &parent]).expect(0);
+    let list =
+        folder.run_command(&["runs", "list", "--json", "--state", "canceled"]).expect(0).json();
     assert_eq!(list["runs"].as_array().unwrap().len(), 4, "{list}");
-    let shown = folder.trackway(&["runs", "show", &parent, "--json"]).expect(0).json();
+    let shown = folder.run_command(&["runs", "show", &parent, "--json"]).expect(0).json();
     assert_eq!(shown["children"].as_array().unwrap().len(), 3);
 }
 
 /// A run that another process drives can be looked at, but not changed past it.
 #[test]
 fn a_folder_in_use_without_a_server_can_be_read() {
-    let folder = Folder::new();
-    let mut busy = trackway(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
-        .env("TRACKWAY_DATA", folder.data())
+    let folder = TestFolder::new();
+    let mut busy = trackway_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
+        .env("TRACKWAY_DATA", folder.data_path())
         .start();
-    let asked: serde_json::Value = serde_json::from_str(&busy.until("question")).unwrap();
+    let asked: serde_json::Value = serde_json::from_str(&busy.read_until("question")).unwrap();
     let run = asked["runId"].as_str().unwrap();
-    let shown = folder.trackway(&["runs", "show", run, "--json"]).expect(0).json();
+    let shown = folder.run_command(&["runs", "show", run, "--json"]).expect(0).json();
     assert_eq!(shown["state"], "input-required");
-    let refused = folder.trackway(&["runs", "cancel", run]).expect(1);
+    let refused = folder.run_command(&["runs", "cancel", run]).expect(1);
     assert!(refused.stderr.contains("docs/errors/data-in-use.md"), "{refused:?}");
     busy.write("{\"confirmed\": true}\n");
-    busy.until("completed");
+    busy.read_until("completed");
     assert_eq!(busy.exit_code(), 0);
 }
 
 /// Somebody at a prompt sees that another has answered.
 #[test]
 fn an_answer_from_elsewhere_ends_the_question() {
-    let folder = Folder::new();
-    let _server = Served::start(&folder.data());
-    let mut person = trackway(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
-        .env("TRACKWAY_DATA", folder.data())
-        .start();
-    let asked: serde_json::Value = serde_json::from_str(&person.until("question")).unwrap();
+    let folder = TestFolder::new();
+    let _server = ServerUnderTest::start(&folder.data_path());
+    let mut person =
+        trackway_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
+            .env("TRACKWAY_DATA", folder.data_path())
+            .start();
+    let asked: serde_json::Value = serde_json::from_str(&person.read_until("question")).unwrap();
     let run = asked["runId"].as_str().unwrap();
-    folder.trackway(&["runs", "resume", run, "--input", r#"{"confirmed": true}"#]).expect(0);
-    person.until("completed");
+    folder.run_command(&["runs", "resume", run, "--input", r#"{"confirmed": true}"#]).expect(0);
+    person.read_until("completed");
     assert_eq!(person.exit_code(), 0);
 }

@@ -5,46 +5,49 @@ mod looking;
 mod removing;
 
 use serde_json::json;
-use trackway_domain::{DocumentKind, Inputs};
+use trackway_domain::{AttemptInputs, DocumentKind};
 use trackway_ports::Journal as _;
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::{Trail, document, noted};
+use trackway_testkit::{GuidedRunBuilder, document_change, inputs_with_notes};
 
-use crate::support::Folder;
+use crate::support::TestFolder;
 
 /// Writes these runs into the folder, as agents would have, and lets go of it.
-fn write(folder: &Folder, trails: &[Trail]) {
+fn write(folder: &TestFolder, trails: &[GuidedRunBuilder]) {
     let thread = tokio::runtime::Builder::new_current_thread().build().unwrap();
     thread.block_on(async {
-        let journal = SqliteJournal::open(&folder.data()).unwrap();
+        let journal = SqliteJournal::open(&folder.data_path()).unwrap();
         for trail in trails {
-            trail.write(&journal).await;
+            trail.append_to_journal(&journal).await;
         }
         journal.close().await;
     });
 }
 
 /// The session `ticket-7`: a forked run that is under way, and a note on the session.
-fn ticket() -> [Trail; 2] {
-    let rows = vec![document(
+fn ticket() -> [GuidedRunBuilder; 2] {
+    let rows = vec![document_change(
         "findings",
         DocumentKind::Table,
         Some("/id"),
         json!([{ "id": 1, "finding": "Größe ≠ 0" }]),
     )];
-    let output = Inputs { output: Some(json!({ "verdict": "good" })), ..noted("# Second\n\nway") };
+    let output = AttemptInputs {
+        output: Some(json!({ "verdict": "good" })),
+        ..inputs_with_notes("# Second\n\nway")
+    };
     [
-        Trail::guided(1, "ticket-7", "review")
-            .open("a")
-            .answer("a", "b", noted("first way"), Vec::new())
-            .checkpoint(Some("b"), "half way")
-            .answer("a", "c", output, rows),
-        Trail::session_notes(2, "ticket-7").checkpoint(None, "ask *Ada* first"),
+        GuidedRunBuilder::new_guided_run(1, "ticket-7", "review")
+            .open_node("a")
+            .answer_node("a", "b", inputs_with_notes("first way"), Vec::new())
+            .add_checkpoint(Some("b"), "half way")
+            .answer_node("a", "c", output, rows),
+        GuidedRunBuilder::new_session_notes(2, "ticket-7").add_checkpoint(None, "ask *Ada* first"),
     ]
 }
 
-fn with_ticket() -> Folder {
-    let folder = Folder::new();
+fn with_ticket() -> TestFolder {
+    let folder = TestFolder::new();
     write(&folder, &ticket());
     folder
 }

@@ -2,21 +2,21 @@
 
 use std::fs;
 
-use crate::support::{Finished, Folder, trackway};
+use crate::support::{CommandOutput, TestFolder, trackway_command};
 
 const GOOD: &str = "id: good\nname: Good\nversion: '1'\ntags: [release]\ninput: {type: object, required: [branch], properties: {branch: {type: string}}}\nsteps:\n  - id: one\n    prompt: Do it.\n    outputContract: {contractRef: wr.contracts.loop_control}\n";
 const BAD: &str = "id: bad\nname: Bad\nversion: '1'\nsteps:\n  - id: one\n    promt: Do it.\n";
 const OUTER: &str =
     "id: outer\nname: Outer\nversion: '1'\nsteps:\n  - {id: inner, workflow: {id: good}}\n";
 
-fn workspace(files: &[(&str, &str)]) -> Folder {
-    let folder = Folder::new();
-    files.iter().for_each(|(name, text)| folder.write(&format!("workflows/{name}"), text));
+fn workspace(files: &[(&str, &str)]) -> TestFolder {
+    let folder = TestFolder::new();
+    files.iter().for_each(|(name, text)| folder.write_file(&format!("workflows/{name}"), text));
     folder
 }
 
-fn run(folder: &Folder, args: &[&str]) -> Finished {
-    trackway(args).env("TRACKWAY_WORKSPACE", folder.path()).finish("")
+fn run(folder: &TestFolder, args: &[&str]) -> CommandOutput {
+    trackway_command(args).env("TRACKWAY_WORKSPACE", folder.path()).run_to_end("")
 }
 
 /// Proves T1: a workspace's workflows are listed with the files that are none.
@@ -59,7 +59,7 @@ fn a_check_names_each_finding() {
     let missing = run(&folder, &["workflows", "check", missing.to_str().unwrap()]).expect(1);
     assert!(missing.stdout.contains("there is no such file"), "{missing:?}");
 
-    let elsewhere = Folder::new();
+    let elsewhere = TestFolder::new();
     fs::write(elsewhere.path().join("outer.yaml"), OUTER).unwrap();
     let outer = elsewhere.path().join("outer.yaml");
     let alone = run(&folder, &["workflows", "check", outer.to_str().unwrap()]).expect(1);

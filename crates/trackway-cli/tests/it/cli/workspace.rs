@@ -4,26 +4,26 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Finished, Folder, trackway};
+use crate::support::{CommandOutput, TestFolder, trackway_command};
 
 /// A workspace beside a data folder.
-struct Desk {
-    folder: Folder,
+struct DoctorWorkspace {
+    folder: TestFolder,
 }
 
-impl Desk {
+impl DoctorWorkspace {
     fn new(files: &[(&str, &str)]) -> Self {
-        Self { folder: Folder::with(files) }
+        Self { folder: TestFolder::with_files(files) }
     }
 
-    fn trackway(&self, args: &[&str], env: &[(&str, &str)]) -> Finished {
-        let mut command = trackway(args)
-            .env("TRACKWAY_DATA", self.folder.data())
+    fn trackway(&self, args: &[&str], env: &[(&str, &str)]) -> CommandOutput {
+        let mut command = trackway_command(args)
+            .env("TRACKWAY_DATA", self.folder.data_path())
             .env("TRACKWAY_WORKSPACE", self.folder.path());
         for (name, value) in env {
             command = command.env(name, value);
         }
-        command.finish("")
+        command.run_to_end("")
     }
 
     fn doctor(&self) -> Value {
@@ -36,7 +36,7 @@ const AGENT: &str = "---\ndescription: Helps.\ntools: [time_now]\n---\nHelp.\n";
 /// Proves X5: a workspace without any mistake, and without a model.
 #[test]
 fn an_empty_folder_can_be_used() {
-    let desk = Desk::new(&[]);
+    let desk = DoctorWorkspace::new(&[]);
     let healthy = desk.trackway(&["doctor"], &[]).expect(0);
     assert!(healthy.stdout.contains("offline-rules/1"), "{healthy:?}");
     assert!(healthy.stdout.contains("The workspace can be used"), "{healthy:?}");
@@ -44,7 +44,7 @@ fn an_empty_folder_can_be_used() {
     assert_eq!(report["usable"], true);
     assert_eq!(report["defaultModel"], "offline-rules/1");
     assert_eq!(report["agents"], json!(["assistant"]));
-    assert!(!desk.folder.data().exists(), "looking makes nothing");
+    assert!(!desk.folder.data_path().exists(), "looking makes nothing");
     let report = desk
         .trackway(
             &["doctor", "--json"],
@@ -59,7 +59,7 @@ fn an_empty_folder_can_be_used() {
 #[test]
 fn what_nobody_uses_is_named() {
     let config = "[models.spare]\nprovider = \"offline\"\n";
-    let desk = Desk::new(&[
+    let desk = DoctorWorkspace::new(&[
         ("trackway.toml", config),
         ("agents/helper.md", AGENT),
         ("mcp.json", r#"{"mcpServers": {"files": {"command": "true"}}}"#),
@@ -108,7 +108,7 @@ fn a_server_refuses_what_the_doctor_finds() {
             "helper.md",
         ),
     ] {
-        let desk = Desk::new(&[("agents/helper.md", AGENT), (name, text)]);
+        let desk = DoctorWorkspace::new(&[("agents/helper.md", AGENT), (name, text)]);
         let report = desk.trackway(&["doctor", "--json"], &[]).expect(2).json();
         assert_eq!(report["usable"], false);
         let findings = report["findings"].as_array().unwrap();
@@ -121,7 +121,7 @@ fn a_server_refuses_what_the_doctor_finds() {
         assert_eq!(refused.stdout, "");
         let message = found["message"].as_str().unwrap();
         assert!(refused.stderr.contains(message), "{message}: {refused:?}");
-        assert!(!desk.folder.data().exists(), "nothing was made");
+        assert!(!desk.folder.data_path().exists(), "nothing was made");
     }
 }
 
@@ -138,7 +138,7 @@ fn what_is_used_is_not_called_unused() {
         ("agents/careful.md", careful),
         ("workflows/rates.yaml", rates),
     ];
-    let desk = Desk::new(&files);
+    let desk = DoctorWorkspace::new(&files);
     let report = desk.doctor();
     assert_eq!(report["usable"], true, "{report}");
     let findings = report["findings"].as_array().unwrap();
@@ -146,7 +146,7 @@ fn what_is_used_is_not_called_unused() {
         |finding: &&Value| finding["level"] != "note" || finding["file"].is_string();
     assert_eq!(findings.iter().filter(is_about_names).count(), 0, "{report}");
     // One that has the name of a workflow is refused all the same.
-    desk.folder.write("agents/rates.md", "---\nname: rates\n---\n");
+    desk.folder.write_file("agents/rates.md", "---\nname: rates\n---\n");
     let report = desk.trackway(&["doctor", "--json"], &[]).expect(2);
     assert!(report.stdout.contains("give the agent another name"), "{report:?}");
 }
@@ -154,7 +154,7 @@ fn what_is_used_is_not_called_unused() {
 /// A workflow that is wrong is told; the others are served all the same.
 #[test]
 fn a_wrong_workflow_is_told() {
-    let desk = Desk::new(&[("workflows/odd.yaml", "id: odd\nname: Odd\nsteps: 7\n")]);
+    let desk = DoctorWorkspace::new(&[("workflows/odd.yaml", "id: odd\nname: Odd\nsteps: 7\n")]);
     let report = desk.trackway(&["doctor"], &[]).expect(2);
     assert!(report.stdout.contains("odd.yaml, line 3: steps: "), "{report:?}");
 }
@@ -164,12 +164,12 @@ fn a_wrong_workflow_is_told() {
 #[test]
 fn keys_that_others_can_read_are_told() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = Desk::new(&[]);
+    let desk = DoctorWorkspace::new(&[]);
     let create = ["keys", "create", "--tenant", "t", "--user", "u", "--scope", "*"];
     desk.trackway(&create, &[]).expect(0);
-    let warned = |desk: &Desk| desk.doctor().to_string().contains("chmod 600");
+    let warned = |desk: &DoctorWorkspace| desk.doctor().to_string().contains("chmod 600");
     assert!(!warned(&desk));
-    let file = desk.folder.data().join("keys.json");
+    let file = desk.folder.data_path().join("keys.json");
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
     assert!(warned(&desk));
 }
@@ -196,7 +196,7 @@ fn servers_that_do_not_run_are_named() {
         "away": {"url": format!("http://{free}/mcp")},
         "good": {"command": "sh", "args": ["-c", SHELL_SERVER]},
     }});
-    let desk = Desk::new(&[("mcp.json", &servers.to_string())]);
+    let desk = DoctorWorkspace::new(&[("mcp.json", &servers.to_string())]);
     let report = desk.trackway(&["doctor", "--json"], &[]).expect(0).json();
     let findings = report["findings"].as_array().unwrap();
     for (level, server, why) in [
@@ -222,8 +222,11 @@ fn the_configuration_is_shown_without_secrets() {
     let config =
         "[push]\nsecret = \"in-the-file\"\n[models.m]\nprovider = \"openai\"\nmodel = \"m\"\n";
     let servers = r#"{"mcpServers": {"web": {"url": "https://web.example/s/${env:PASS}/mcp"}}}"#;
-    let desk =
-        Desk::new(&[("trackway.toml", config), ("agents/helper.md", AGENT), ("mcp.json", servers)]);
+    let desk = DoctorWorkspace::new(&[
+        ("trackway.toml", config),
+        ("agents/helper.md", AGENT),
+        ("mcp.json", servers),
+    ]);
     let env = [
         ("TRACKWAY_MODEL", "m"),
         ("OPENAI_API_KEY", "in-the-environment"),
@@ -246,7 +249,7 @@ fn the_configuration_is_shown_without_secrets() {
     assert!(setting("push.secret")["from"].as_str().unwrap().ends_with("trackway.toml, line 2"));
     assert_eq!(setting("dispatch.first_answer_timeout")["value"], "5s");
     assert_eq!(setting("agents.helper.workflows")["from"], "default");
-    desk.folder.write("trackway.toml", "[push]\nsecrt = 1\n");
+    desk.folder.write_file("trackway.toml", "[push]\nsecrt = 1\n");
     let refused = desk.trackway(&["config", "show"], &env).expect(2);
     assert!(refused.stderr.contains("did you mean \"secret\"?"), "{refused:?}");
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Site, python, run, said};
+use super::{FrameworkServer, python, run_client, turn_text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framework {
@@ -25,21 +25,21 @@ impl Framework {
 
     /// Says these messages to an agent, and returns what the program got for each. Microsoft's is called
     /// twice, once as a stream: what it got is here once for each run.
-    async fn says(self, site: &Site, agent: &str, messages: &[&str]) -> Vec<Vec<Value>> {
+    async fn says(self, site: &FrameworkServer, agent: &str, messages: &[&str]) -> Vec<Vec<Value>> {
         self.says_as(site, agent, messages, "").await
     }
 
     /// As [`Framework::says`], by a client that says which media types it takes.
     async fn says_as(
         self,
-        site: &Site,
+        site: &FrameworkServer,
         agent: &str,
         messages: &[&str],
         modes: &str,
     ) -> Vec<Vec<Value>> {
         let mut command = self.command();
-        command.arg(modes).arg(site.agent(agent)).args(messages);
-        let (answers, errors) = run(command).await;
+        command.arg(modes).arg(site.agent_url(agent)).args(messages);
+        let (answers, errors) = run_client(command).await;
         assert!(
             !answers.is_empty() && answers.len() % messages.len() == 0,
             "{answers:?}\n{errors}"
@@ -51,15 +51,15 @@ impl Framework {
 /// The answer is what the agent said, whole and nothing else; also where it has called a tool, for clients
 /// that take text alone.
 async fn answers_are_what_was_said(framework: Framework) {
-    let site = Site::start(&[], &[]);
+    let site = FrameworkServer::start(&[], &[]);
     for (message, modes) in [("hello", ""), ("/run echo text=hi", "text/plain")] {
-        let before = site.runs("assistant").await.len();
+        let before = site.list_runs("assistant").await.len();
         let answers = framework.says_as(&site, "assistant", &[message], modes).await;
-        let turns = site.runs("assistant").await;
+        let turns = site.list_runs("assistant").await;
         for (answer, turn) in answers.iter().zip(&turns[before..]) {
             let text = answer[0]["text"].as_str().unwrap();
             // Strands ends each part with a line.
-            assert_eq!(text.trim_end_matches('\n'), said(turn), "{message}: {answer:?}");
+            assert_eq!(text.trim_end_matches('\n'), turn_text(turn), "{message}: {answer:?}");
         }
         assert_eq!(answers.len(), turns.len() - before);
     }
@@ -67,16 +67,16 @@ async fn answers_are_what_was_said(framework: Framework) {
 
 /// A question can be answered; an answer that does not fit is refused in words that people can read.
 async fn questions_are_answered(framework: Framework) {
-    let site = Site::start(&[], &[]);
+    let site = FrameworkServer::start(&[], &[]);
     let answers = framework.says(&site, "approve", &["tea", "maybe", "yes"]).await;
-    let runs = site.runs("approve").await;
+    let runs = site.list_runs("approve").await;
     assert_eq!(runs.len(), answers.len(), "{answers:?}");
     for (answers, run) in answers.iter().zip(&runs) {
         let asks =
             |at: usize| answers[at]["asks"].as_array().unwrap().last().unwrap().as_str().unwrap();
         assert_eq!(asks(0), "Do you approve of tea?");
         assert_eq!(run["state"], "completed");
-        let refusals = site.refusals(run).await;
+        let refusals = site.answer_refusals(run).await;
         assert_eq!(refusals.len(), 1);
         assert!(asks(1).contains(&refusals[0]), "{:?} does not say {refusals:?}", asks(1));
     }
@@ -84,14 +84,14 @@ async fn questions_are_answered(framework: Framework) {
 
 /// JSON in the text of a message is the input, with its integers and its optional fields.
 async fn json_in_text_is_read(framework: Framework) {
-    let site = Site::start(&[], &[]);
+    let site = FrameworkServer::start(&[], &[]);
     framework.says(&site, "ledger", &[r#"{"entries": 2}"#]).await;
-    for run in site.runs("ledger").await {
+    for run in site.list_runs("ledger").await {
         assert_eq!((&run["state"], &run["input"]), (&json!("completed"), &json!({ "entries": 2 })));
     }
     let wallet = r#"{"walletAddress": "0x1", "chainId": 1}"#;
     framework.says(&site, "invest", &[wallet]).await;
-    for run in site.runs("invest").await {
+    for run in site.list_runs("invest").await {
         let input: Value = serde_json::from_str(wallet).unwrap();
         assert_eq!((&run["state"], &run["input"]), (&json!("rejected"), &input));
     }
@@ -143,7 +143,7 @@ async fn strands_sends_json_as_text() {
 #[tokio::test]
 async fn adk_takes_the_card_of_a_server_with_grpc() {
     let settings = ("trackway.toml", "[a2a]\ngrpc_in_card = false\n");
-    let site = Site::start(&[settings], &["--grpc-listen", "127.0.0.1:0"]);
+    let site = FrameworkServer::start(&[settings], &["--grpc-listen", "127.0.0.1:0"]);
     let answers = Framework::Adk.says(&site, "echo", &["hi"]).await;
     assert_eq!(answers[0][0]["errors"], json!([]), "{answers:?}");
     assert_eq!(answers[0][0]["text"], "hi");

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Site, node, python, run};
+use super::{FrameworkServer, node, python, run_client};
 
 const TEA: &str = "id: tea\nname: Tea\ndescription: Makes tea.\nversion: \"1\"\nsteps:\n\
 \x20 - { id: boil, prompt: Boil the water. }\n\
@@ -12,9 +12,9 @@ const TEA: &str = "id: tea\nname: Tea\ndescription: Makes tea.\nversion: \"1\"\n
 
 /// Everything that a framework did: the tools, the list, two steps and the end, and a quiet close.
 async fn leads_a_workflow_to_its_end(mut command: Command) {
-    let site = Site::start(&[("workflows/tea.yaml", TEA)], &[]);
+    let site = FrameworkServer::start(&[("workflows/tea.yaml", TEA)], &[]);
     command.arg(format!("{}/mcp", site.server.url)).arg("tea");
-    let (lines, errors) = run(command).await;
+    let (lines, errors) = run_client(command).await;
     let ops: Vec<&str> = lines.iter().map(|line| line["op"].as_str().unwrap()).collect();
     assert_eq!(ops, ["tools", "list", "start", "advance", "advance", "closed"]);
     let tools = lines[0]["tools"].as_array().unwrap();

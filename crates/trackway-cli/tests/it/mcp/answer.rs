@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The answer of one call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) json: Value,
     pub(super) is_error: bool,
@@ -12,9 +12,9 @@ pub(super) struct Answer {
     pub(super) asked: Vec<String>,
 }
 
-impl Answer {
+impl ToolAnswer {
     /// Reads what the client told.
-    pub(super) fn of(told: &Value) -> Self {
+    pub(super) fn from_client_report(told: &Value) -> Self {
         assert!(told.get("raised").is_none(), "T8: no call throws, but: {told}");
         let texts = told["text"].as_array().unwrap();
         assert_eq!(texts.len(), 1, "{told}");
@@ -25,24 +25,24 @@ impl Answer {
             is_error: told["isError"].as_bool().unwrap(),
             asked: asked.iter().map(|question| question.as_str().unwrap().to_owned()).collect(),
         };
-        answer.check();
+        answer.check_invariants();
         answer
     }
 
     /// Both forms at once, for comparing byte for byte.
-    pub(super) fn bytes(&self) -> String {
+    pub(super) fn text_and_json(&self) -> String {
         format!("{}\n{}", self.text, self.json)
     }
 
-    pub(super) fn state(&self) -> String {
+    pub(super) fn state_token(&self) -> String {
         self.json["stateToken"].as_str().unwrap_or_else(|| panic!("{self:#?}")).to_owned()
     }
 
-    pub(super) fn ack(&self) -> String {
+    pub(super) fn ack_token(&self) -> String {
         self.json["ackToken"].as_str().unwrap_or_else(|| panic!("{self:#?}")).to_owned()
     }
 
-    pub(super) fn step(&self) -> &str {
+    pub(super) fn step_id(&self) -> &str {
         self.json["pending"]["stepId"].as_str().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
@@ -54,22 +54,22 @@ impl Answer {
         self.json["isComplete"].as_bool().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
-    pub(super) fn session(&self) -> &str {
+    pub(super) fn session_id(&self) -> &str {
         self.json["session"]["sessionId"].as_str().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
-    pub(super) fn run(&self) -> &str {
+    pub(super) fn run_id(&self) -> &str {
         self.json["session"]["runId"].as_str().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
     /// The code of an error.
-    pub(super) fn error(&self) -> &str {
+    pub(super) fn error_code(&self) -> &str {
         assert!(self.is_error, "{self:#?}");
         self.json["error"]["code"].as_str().unwrap()
     }
 
     /// The code of a block.
-    pub(super) fn blocked(&self) -> &str {
+    pub(super) fn blocked_code(&self) -> &str {
         self.json["blocked"]["code"].as_str().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
@@ -80,18 +80,18 @@ impl Answer {
     }
 
     /// What is needed at this place.
-    pub(super) fn need(&self, pointer: &str) -> &Value {
+    pub(super) fn need_at(&self, pointer: &str) -> &Value {
         let mut needs = self.needs().iter();
         needs.find(|need| need["pointer"] == pointer).unwrap_or_else(|| panic!("{self:#?}"))
     }
 
     /// The codes of its warnings.
-    pub(super) fn warnings(&self) -> Vec<&str> {
+    pub(super) fn warning_codes(&self) -> Vec<&str> {
         let warnings = self.json["warnings"].as_array().unwrap();
         warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect()
     }
 
-    fn check(&self) {
+    fn check_invariants(&self) {
         if self.is_error {
             self.check_error();
         } else if self.json.get("stateToken").is_some() && self.json.get("pending").is_some() {
@@ -141,7 +141,7 @@ impl Answer {
         let items = self.json["items"].as_array().into_iter().flatten();
         let found = items.filter_map(|item| item["stateToken"].as_str());
         let mut named: Vec<&str> = named.into_iter().flatten().chain(found).collect();
-        let mut shown = tokens(&self.text);
+        let mut shown = tokens_in_text(&self.text);
         named.sort_unstable();
         shown.sort_unstable();
         assert_eq!(shown, named, "{self:#?}");
@@ -157,7 +157,7 @@ impl Answer {
 }
 
 /// Everything in a text that looks like a token.
-fn tokens(text: &str) -> Vec<&str> {
+fn tokens_in_text(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-'));
     let is_token = |word: &&str| {
         let body = word.strip_prefix("st.v1.").or_else(|| word.strip_prefix("ack.v1."));

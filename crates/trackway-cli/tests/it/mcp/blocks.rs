@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{
-    scripted::mend,
-    shop::{Shop, step, workflow},
+    mcp_workspace::{McpWorkspace, prompt_step, workflow_definition},
+    obedient_agent::apply_needs,
 };
 
 /// A step that wants a review, and one after it.
 fn review() -> Value {
-    let mut first = step("triage");
+    let mut first = prompt_step("triage");
     first["outputContract"] = json!({
         "schema": {
             "type": "object",
@@ -25,32 +25,32 @@ fn review() -> Value {
         },
         "example": { "review": { "title": "A title", "risk": "M" } },
     });
-    workflow("review", json!([first, step("after")]))
+    workflow_definition("review", json!([first, prompt_step("after")]))
 }
 
 /// Proves T13: a missing output is a block and no error; it names the
 /// field, the schema and what was sent, and putting the example at the pointer mends it.
 #[test]
 fn a_missing_output_is_mended_by_the_example() {
-    let shop = Shop::with(&[review()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[review()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("review", json!({ "sessionId": "S" }));
     let output = &start.json["pending"]["output"];
     assert_eq!(output["required"], true);
     assert_eq!(output["example"], json!({ "review": { "title": "A title", "risk": "M" } }));
     assert!(output["schema"].is_object());
-    let mut arguments = json!({ "stateToken": start.state(), "ackToken": start.ack() });
+    let mut arguments = json!({ "stateToken": start.state_token(), "ackToken": start.ack_token() });
     let blocked = agent.call("workflow_advance", &arguments);
-    assert_eq!(blocked.blocked(), "output-missing");
+    assert_eq!(blocked.blocked_code(), "output-missing");
     assert!(!blocked.is_error);
-    assert_eq!(blocked.state(), start.state());
-    assert_ne!(blocked.ack(), start.ack(), "a fresh ack");
-    mend(&mut arguments, &blocked);
-    arguments["ackToken"] = blocked.ack().into();
+    assert_eq!(blocked.state_token(), start.state_token());
+    assert_ne!(blocked.ack_token(), start.ack_token(), "a fresh ack");
+    apply_needs(&mut arguments, &blocked);
+    arguments["ackToken"] = blocked.ack_token().into();
     let after = agent.call("workflow_advance", &arguments);
-    assert_eq!(after.step(), "after");
+    assert_eq!(after.step_id(), "after");
     assert_eq!(after.json["branch"]["forked"], false, "a block is no fork");
-    let shown = shop.json(&["sessions", "show", "S"]);
+    let shown = shop.run_json_command(&["sessions", "show", "S"]);
     assert_eq!(shown["runs"][0]["branches"], 1);
 }
 
@@ -58,35 +58,38 @@ fn a_missing_output_is_mended_by_the_example() {
 /// also after a restart; the fresh ack of it goes on.
 #[test]
 fn a_block_replays() {
-    let shop = Shop::with(&[review()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[review()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("review", json!({ "sessionId": "S" }));
     let wrong = || json!({ "output": { "review": { "title": "T", "risk": "L" } } });
     let blocked = agent.advance(&start, wrong());
-    assert_eq!(agent.advance(&start, wrong()).bytes(), blocked.bytes());
+    assert_eq!(agent.advance(&start, wrong()).text_and_json(), blocked.text_and_json());
     agent.kill();
-    let mut agent = shop.agent();
-    assert_eq!(agent.advance(&start, wrong()).bytes(), blocked.bytes());
+    let mut agent = shop.connect();
+    assert_eq!(agent.advance(&start, wrong()).text_and_json(), blocked.text_and_json());
     assert!(blocked.text.contains("FRESH") || blocked.text.contains("fresh"), "{blocked:#?}");
     let good = json!({ "output": { "review": { "title": "Title", "risk": "L" } } });
-    assert_eq!(agent.advance(&blocked, good).step(), "after");
-    let graph = shop.json(&["sessions", "graph", "S"]);
+    assert_eq!(agent.advance(&blocked, good).step_id(), "after");
+    let graph = shop.run_json_command(&["sessions", "graph", "S"]);
     assert_eq!(graph["nodes"].as_array().unwrap().len(), 2, "{graph}");
 }
 
 /// Proves T9: criteria on notes block with a need on the notes, and mended notes go on.
 #[test]
 fn criteria_on_notes_block() {
-    let mut first = step("first");
+    let mut first = prompt_step("first");
     first["validationCriteria"] =
         json!([{ "type": "contains", "value": "DONE", "message": "Say DONE." }]);
-    let shop = Shop::with(&[workflow("criteria", json!([first, step("second")]))]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[workflow_definition(
+        "criteria",
+        json!([first, prompt_step("second")]),
+    )]);
+    let mut agent = shop.connect();
     let start = agent.start_run("criteria", json!({}));
     let blocked = agent.advance(&start, json!({ "notesMarkdown": "almost" }));
-    assert_eq!(blocked.blocked(), "notes-invalid");
-    assert_eq!(blocked.need("/notesMarkdown")["got"], "almost");
+    assert_eq!(blocked.blocked_code(), "notes-invalid");
+    assert_eq!(blocked.need_at("/notesMarkdown")["got"], "almost");
     assert!(blocked.text.contains("Say DONE."), "{blocked:#?}");
     let second = agent.advance(&blocked, json!({ "notesMarkdown": "It is DONE." }));
-    assert_eq!(second.step(), "second");
+    assert_eq!(second.step_id(), "second");
 }

@@ -10,9 +10,9 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    client::{Era, Person},
-    scripted::drive,
-    shop::Shop,
+    client::{ConfirmationReply, ProtocolRevision},
+    mcp_workspace::McpWorkspace,
+    obedient_agent::drive_to_end,
 };
 
 /// Our own files, which use every construct that files of WorkRail use.
@@ -27,8 +27,8 @@ fn folder() -> PathBuf {
 }
 
 /// The ids of all workflows of the folder.
-fn ids(shop: &Shop) -> BTreeSet<String> {
-    let list = shop.agent_as(Era::Legacy, Person::Unasked).list();
+fn ids(shop: &McpWorkspace) -> BTreeSet<String> {
+    let list = shop.connect_as(ProtocolRevision::Legacy, ConfirmationReply::Unasked).list();
     assert_eq!(list.json["invalid"], json!([]), "{list:#?}");
     let workflows = list.json["workflows"].as_array().unwrap();
     let id = |workflow: &Value| workflow["workflowId"].as_str().unwrap().to_owned();
@@ -41,7 +41,7 @@ fn ids(shop: &Shop) -> BTreeSet<String> {
 /// and what people see afterwards agrees with what the agent saw.
 #[test]
 fn heavy_corpus_files_are_driven_to_their_end() {
-    let shop = Shop::on(&folder());
+    let shop = McpWorkspace::on_folder(&folder());
     let ids = ids(&shop);
     let failed: Vec<&String> = ids
         .iter()
@@ -51,24 +51,24 @@ fn heavy_corpus_files_are_driven_to_their_end() {
     println!("{} workflows came to their end.", ids.len());
 }
 
-fn drive_and_show(shop: &Shop, id: &str) {
+fn drive_and_show(shop: &McpWorkspace, id: &str) {
     let session = format!("drive-{id}");
-    let driven = drive(&mut shop.agent(), id, json!({ "sessionId": session }));
+    let driven = drive_to_end(&mut shop.connect(), id, json!({ "sessionId": session }));
     assert!(driven.end.is_complete(), "{id}");
-    let told = shop.json(&["sessions", "show", &session]);
+    let told = shop.run_json_command(&["sessions", "show", &session]);
     let run = json!({
-        "runId": driven.end.run(), "workflowId": id, "status": "complete", "branches": 1,
+        "runId": driven.end.run_id(), "workflowId": id, "status": "complete", "branches": 1,
     });
     for (name, value) in run.as_object().unwrap() {
         assert_eq!(&told["runs"][0][name], value, "{id}: {}", told["runs"]);
     }
-    let graph = shop.json(&["sessions", "graph", &session]);
+    let graph = shop.run_json_command(&["sessions", "graph", &session]);
     assert_eq!(graph["nodes"].as_array().unwrap().len(), driven.advanced + 1, "{id}: {graph}");
     assert_eq!(graph["edges"].as_array().unwrap().len(), driven.advanced, "{id}");
     let page = shop.path().join(format!("{id}.md"));
     let out = page.to_str().unwrap();
     let export = ["sessions", "export", &session, "--out", out, "--format", "markdown"];
-    shop.cli(&export).expect(0);
+    shop.run_command(&export).expect(0);
     let page = fs::read_to_string(page).unwrap();
     for step in &driven.steps {
         assert!(page.contains(&format!("Did {step}.")), "{id} of {step}: {page}");
@@ -78,8 +78,8 @@ fn drive_and_show(shop: &Shop, id: &str) {
 /// Proves T1, T3: all files are listed as workflows, none as invalid, and pin the hash that they show.
 #[test]
 fn corpus_files_are_listed_and_pinned() {
-    let shop = Shop::on(&folder());
-    let mut agent = shop.agent_as(Era::Legacy, Person::Unasked);
+    let shop = McpWorkspace::on_folder(&folder());
+    let mut agent = shop.connect_as(ProtocolRevision::Legacy, ConfirmationReply::Unasked);
     let list = agent.list();
     assert_eq!(list.json["invalid"], json!([]), "{list:#?}");
     let workflows = list.json["workflows"].as_array().unwrap();
@@ -105,29 +105,29 @@ fn definition_files(folder: &Path) -> usize {
 /// stops when told to, and at its bound with a warning.
 #[test]
 fn decisions_control_a_loop() {
-    let shop = Shop::on(Path::new(FOLDER));
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::on_folder(Path::new(FOLDER));
+    let mut agent = shop.connect();
     let decision = |word: &str| {
         let artifact = json!({ "kind": "wr.loop_control", "decision": word });
         json!({ "output": { "artifacts": [artifact] } })
     };
     let start = agent.start_run("corpus-decisions", json!({}));
-    assert_eq!(start.step(), "listen");
+    assert_eq!(start.step_id(), "listen");
     let mut work = agent.advance(&start, decision("continue"));
     for round in 0..3 {
-        assert_eq!(work.step(), "tune-octave", "round {round}");
+        assert_eq!(work.step_id(), "tune-octave", "round {round}");
         let decide = agent.advance(&work, json!({}));
-        assert_eq!(decide.step(), "decide");
+        assert_eq!(decide.step_id(), "decide");
         assert_eq!(decide.json["pending"]["requireConfirmation"], true);
         if round == 0 {
             let stopped = agent.advance(&decide, decision("stop"));
-            assert_eq!(stopped.step(), "judge");
+            assert_eq!(stopped.step_id(), "judge");
             assert_eq!(stopped.json["warnings"], json!([]));
         }
         work = agent.advance(&decide, decision("continue"));
     }
-    assert_eq!(work.step(), "judge");
-    assert_eq!(work.warnings().len(), 1, "the bound was reached: {work:#?}");
+    assert_eq!(work.step_id(), "judge");
+    assert_eq!(work.warning_codes().len(), 1, "the bound was reached: {work:#?}");
     let low = assessment("low");
     let blocked = agent.advance(&work, low);
     assert!(!blocked.json["blocked"].is_null(), "a low level asks for more: {blocked:#?}");

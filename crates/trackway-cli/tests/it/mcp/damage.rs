@@ -8,31 +8,32 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    answer::Answer,
-    bare::Bare,
-    shop::{Shop, step, three, workflow},
+    answer::ToolAnswer,
+    mcp_workspace::{McpWorkspace, prompt_step, three_step_workflow, workflow_definition},
+    raw_stdio_client::RawStdioClient,
 };
-use crate::support::python;
+use crate::support::python_client;
 
 /// A session with a fork, notes, a block and a checkpoint, and one beside it with another workflow.
 struct Site {
-    shop: Shop,
+    shop: McpWorkspace,
     whole: PathBuf,
-    hit: Vec<Answer>,
-    beside: Vec<Answer>,
+    hit: Vec<ToolAnswer>,
+    beside: Vec<ToolAnswer>,
 }
 
 fn site() -> Site {
-    let mut wants = step("wants");
+    let mut wants = prompt_step("wants");
     wants["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
-    let victim = workflow("victim", json!([step("first"), wants, step("last")]));
-    let shop = Shop::with(&[victim, three()]);
-    let mut agent = shop.agent();
+    let victim =
+        workflow_definition("victim", json!([prompt_step("first"), wants, prompt_step("last")]));
+    let shop = McpWorkspace::with_workflows(&[victim, three_step_workflow()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("victim", json!({ "sessionId": "hit" }));
     let one = agent.advance(&start, json!({ "notesMarkdown": "one" }));
     let two = agent.advance(&start, json!({ "notesMarkdown": "two" }));
     let blocked = agent.advance(&one, json!({}));
-    agent.checkpoint(&one.state(), "a checkpoint");
+    agent.checkpoint(&one.state_token(), "a checkpoint");
     let decision = json!({ "kind": "wr.loop_control", "decision": "stop" });
     let last = agent.advance(&blocked, json!({ "output": { "artifacts": [decision] } }));
     let hit = vec![start, one, two, last];
@@ -70,9 +71,9 @@ impl Site {
     }
 
     fn damage(&self, more: &[&str]) -> String {
-        let told = python("TRACKWAY_TEST_MCP_PYTHON", "damage.py")
+        let told = python_client("TRACKWAY_TEST_MCP_PYTHON", "damage.py")
             .arg(database(&self.shop.data()))
-            .arg(self.hit[0].run())
+            .arg(self.hit[0].run_id())
             .args(more)
             .output()
             .unwrap();
@@ -82,32 +83,33 @@ impl Site {
 
     /// Everything that can be asked of both sessions. Returns whether anything was refused.
     fn walk(&self, what: &str) -> bool {
-        let mut agent = Bare::greeted(&self.shop);
+        let mut agent = RawStdioClient::start_and_greet(&self.shop);
         let mut refused = false;
         for at in &self.hit {
-            let look = agent.call("workflow_advance", json!({ "stateToken": at.state() }));
-            let advance = agent.call("workflow_advance", pair(at, "anew"));
-            let again = agent.call("workflow_advance", pair(at, "one"));
+            let look =
+                agent.call_tool("workflow_advance", json!({ "stateToken": at.state_token() }));
+            let advance = agent.call_tool("workflow_advance", pair(at, "anew"));
+            let again = agent.call_tool("workflow_advance", pair(at, "one"));
             for answer in [&look, &advance, &again] {
                 refused |= typed(answer, what);
             }
         }
         // The other session is as it was: replays, looks, and goes on.
-        let again = agent.call("workflow_advance", pair(&self.beside[0], "beside"));
-        assert_eq!(again.bytes(), self.beside[1].bytes(), "{what}");
-        let third = agent.call("workflow_advance", pair(&self.beside[1], "more"));
-        assert_eq!(third.step(), "third", "{what}");
+        let again = agent.call_tool("workflow_advance", pair(&self.beside[0], "beside"));
+        assert_eq!(again.text_and_json(), self.beside[1].text_and_json(), "{what}");
+        let third = agent.call_tool("workflow_advance", pair(&self.beside[1], "more"));
+        assert_eq!(third.step_id(), "third", "{what}");
         agent.server.close_stdin();
         assert_eq!(agent.server.exit_code(), 0, "{what}");
         for args in [&["sessions", "show"], &["sessions", "graph"]] {
-            let told = self.shop.cli(&[&args[..], &["hit", "--json"]].concat());
+            let told = self.shop.run_command(&[&args[..], &["hit", "--json"]].concat());
             assert!(told.code == 0 || told.stderr.contains("docs/errors/"), "{what}: {told:?}");
             assert!(!told.stderr.contains("panicked"), "{what}: {told:?}");
             refused |= told.code != 0;
-            let beside = self.shop.json(&[&args[..], &["beside"]].concat());
+            let beside = self.shop.run_json_command(&[&args[..], &["beside"]].concat());
             assert!(beside.is_object(), "{what}: {beside}");
         }
-        let list: Value = self.shop.json(&["sessions", "list"]);
+        let list: Value = self.shop.run_json_command(&["sessions", "list"]);
         assert!(list.to_string().contains("beside"), "{what}: {list}");
         let log = fs::read_to_string(self.shop.path().join("stderr")).unwrap();
         assert!(!log.contains("panicked"), "{what}: {log}");
@@ -115,17 +117,17 @@ impl Site {
     }
 }
 
-fn pair(at: &Answer, notes: &str) -> Value {
-    json!({ "stateToken": at.state(), "ackToken": at.ack(), "notesMarkdown": notes })
+fn pair(at: &ToolAnswer, notes: &str) -> Value {
+    json!({ "stateToken": at.state_token(), "ackToken": at.ack_token(), "notesMarkdown": notes })
 }
 
 /// Whether an answer is an error, which then has one of these codes.
-fn typed(answer: &Answer, what: &str) -> bool {
+fn typed(answer: &ToolAnswer, what: &str) -> bool {
     if !answer.is_error {
         return false;
     }
     let known = ["damaged-log", "unknown-run", "run-ended", "invalid-workflow", "unknown-workflow"];
-    assert!(known.contains(&answer.error()), "{what}: {answer:#?}");
+    assert!(known.contains(&answer.error_code()), "{what}: {answer:#?}");
     true
 }
 
@@ -154,10 +156,10 @@ fn heavy_damaged_rows_hit_their_own_session_only() {
 fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
     let site = site();
     site.mend();
-    let shown = site.shop.json(&["sessions", "show", "beside"]);
+    let shown = site.shop.run_json_command(&["sessions", "show", "beside"]);
     let file = database(&site.shop.data());
     let whole = fs::read(&file).unwrap();
-    let run = site.hit[0].run().as_bytes();
+    let run = site.hit[0].run_id().as_bytes();
     let rows: Vec<usize> =
         (0..whole.len() - run.len()).filter(|at| whole[*at..].starts_with(run)).collect();
     assert!(!rows.is_empty());
@@ -168,22 +170,23 @@ fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
             bytes[place + offset] ^= 0x15;
             fs::write(&file, bytes).unwrap();
             let what = format!("byte {}", place + offset);
-            let beside = site.shop.cli(&["sessions", "show", "beside", "--json"]);
+            let beside = site.shop.run_command(&["sessions", "show", "beside", "--json"]);
             // SQLite itself may find that a page is broken.
             if beside.code == 0 || !beside.stderr.contains("malformed") {
                 assert_eq!(beside.expect(0).json(), shown, "{what}");
             }
-            let mut agent = Bare::greeted(&site.shop);
+            let mut agent = RawStdioClient::start_and_greet(&site.shop);
             for at in site.hit.iter().chain(&site.beside) {
-                let look = agent.call("workflow_advance", json!({ "stateToken": at.state() }));
-                let advance = agent.call("workflow_advance", pair(at, "anew"));
-                assert!(!look.is_error || !look.error().is_empty(), "{what}");
-                assert!(!advance.is_error || !advance.error().is_empty(), "{what}");
+                let look =
+                    agent.call_tool("workflow_advance", json!({ "stateToken": at.state_token() }));
+                let advance = agent.call_tool("workflow_advance", pair(at, "anew"));
+                assert!(!look.is_error || !look.error_code().is_empty(), "{what}");
+                assert!(!advance.is_error || !advance.error_code().is_empty(), "{what}");
             }
             drop(agent);
             let log = fs::read_to_string(site.shop.path().join("stderr")).unwrap();
             assert!(!log.contains("panicked"), "{what}: {log}");
-            let told = site.shop.cli(&["sessions", "show", "hit", "--json"]);
+            let told = site.shop.run_command(&["sessions", "show", "hit", "--json"]);
             assert!(!told.stderr.contains("panicked"), "{what}: {told:?}");
         }
     }

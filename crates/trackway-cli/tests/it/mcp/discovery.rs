@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    client::{Era, Person},
-    shop::{Shop, step, three, workflow},
+    client::{ConfirmationReply, ProtocolRevision},
+    mcp_workspace::{McpWorkspace, prompt_step, three_step_workflow, workflow_definition},
 };
 
 fn names(tools: &[Value]) -> Vec<&str> {
@@ -15,9 +15,9 @@ fn names(tools: &[Value]) -> Vec<&str> {
 /// behind its switch.
 #[test]
 fn the_tools_are_those_of_the_interface() {
-    let shop = Shop::with(&[three()]);
-    for era in [Era::Newest, Era::Legacy] {
-        let mut agent = shop.agent_as(era, Person::Unasked);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    for era in [ProtocolRevision::Newest, ProtocolRevision::Legacy] {
+        let mut agent = shop.connect_as(era, ConfirmationReply::Unasked);
         let tools = agent.tools();
         let parameters = [
             ("workflow_list", vec!["cursor", "query"]),
@@ -44,21 +44,22 @@ fn the_tools_are_those_of_the_interface() {
         assert_eq!(tools, agent.tools(), "always the same");
     }
     for more in [&[][..], &["--checkpoints", "off"]] {
-        let mut agent = shop.agent_with(Era::Newest, Person::Unasked, more);
+        let mut agent =
+            shop.connect_with(ProtocolRevision::Newest, ConfirmationReply::Unasked, more);
         assert_eq!(names(&agent.tools()).len(), 5);
         let start = agent.start_run("three", json!({}));
-        let refused = agent.checkpoint(&start.state(), "notes");
-        assert_eq!(refused.error(), "switched-off");
+        let refused = agent.checkpoint(&start.state_token(), "notes");
+        assert_eq!(refused.error_code(), "switched-off");
     }
 }
 
 /// Proves T1, T3: a folder that somebody named is missed where it is not there, and seen when it is.
 #[test]
 fn a_folder_that_is_not_there_is_listed() {
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     let absent = shop.path().join("mistyped");
     let more = ["--workflows", absent.to_str().unwrap()];
-    let mut agent = shop.agent_with(Era::Newest, Person::Unasked, &more);
+    let mut agent = shop.connect_with(ProtocolRevision::Newest, ConfirmationReply::Unasked, &more);
     let list = agent.list();
     assert_eq!(list.json["workflows"].as_array().unwrap().len(), 1, "{list:#?}");
     assert_eq!(list.json["invalid"][0]["file"], absent.to_str().unwrap());
@@ -70,8 +71,11 @@ fn a_folder_that_is_not_there_is_listed() {
 /// Proves T1: a listed workflow is described, and inspected with the ids of its steps.
 #[test]
 fn workflows_are_listed_and_inspected() {
-    let shop = Shop::with(&[three(), workflow("another", json!([step("only")]))]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[
+        three_step_workflow(),
+        workflow_definition("another", json!([prompt_step("only")])),
+    ]);
+    let mut agent = shop.connect();
     let list = agent.list();
     let workflows = list.json["workflows"].as_array().unwrap();
     assert_eq!(workflows.len(), 2);
@@ -86,23 +90,23 @@ fn workflows_are_listed_and_inspected() {
     assert_eq!(ids, ["first", "second", "third"]);
     // Folders are searched to their depth, and a new file is seen without a restart.
     std::fs::create_dir_all(std::path::Path::new(shop.workflows()).join("a/b")).unwrap();
-    let deep = workflow("deep", json!([step("only")]));
+    let deep = workflow_definition("deep", json!([prompt_step("only")]));
     shop.write_text("a/b/deep.json", &deep.to_string());
-    assert_eq!(agent.start_run("deep", json!({})).step(), "only");
+    assert_eq!(agent.start_run("deep", json!({})).step_id(), "only");
 }
 
 /// Proves T1: they are listed with the reason, also by inspect and
 /// start, and the others are there.
 #[test]
 fn an_invalid_file_is_listed_with_its_reason() {
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     shop.write_text("broken.json", "{ \"id\": \"broken\", ");
-    let mut wrong = workflow("wrong", json!([step("only")]));
+    let mut wrong = workflow_definition("wrong", json!([prompt_step("only")]));
     wrong["steps"][0]["promt"] = wrong["steps"][0]["prompt"].take();
     wrong["steps"][0].as_object_mut().unwrap().remove("prompt");
-    shop.write(&wrong);
+    shop.write_workflow(&wrong);
     shop.write_text("odd.yaml", "id: odd\nname: Odd\nsteps: 7\n");
-    let mut agent = shop.agent();
+    let mut agent = shop.connect();
     let list = agent.list();
     assert_eq!(list.json["workflows"].as_array().unwrap().len(), 1);
     let invalid = list.json["invalid"].as_array().unwrap();
@@ -115,22 +119,22 @@ fn an_invalid_file_is_listed_with_its_reason() {
         assert!(list.text.contains(file), "{list:#?}");
     }
     for refused in [agent.inspect("wrong"), agent.start_run("wrong", json!({}))] {
-        assert_eq!(refused.error(), "invalid-workflow");
+        assert_eq!(refused.error_code(), "invalid-workflow");
         assert!(refused.text.contains("prompt"), "the reason is told: {refused:#?}");
     }
     let unknown = agent.start_run("thre", json!({}));
-    assert_eq!(unknown.error(), "unknown-workflow");
+    assert_eq!(unknown.error_code(), "unknown-workflow");
     assert!(unknown.text.contains("three"), "did you mean: {unknown:#?}");
     // Mended, it is there.
-    shop.write(&workflow("wrong", json!([step("only")])));
-    assert_eq!(agent.start_run("wrong", json!({})).step(), "only");
+    shop.write_workflow(&workflow_definition("wrong", json!([prompt_step("only")])));
+    assert_eq!(agent.start_run("wrong", json!({})).step_id(), "only");
 }
 
 /// Proves T9: a reference to a file that is not here is marked and is not to be followed; keys that are
 /// not acted on take one line.
 #[test]
 fn what_is_not_here_and_not_acted_on_is_said_briefly() {
-    let mut definition = workflow("foreign", json!([step("only")]));
+    let mut definition = workflow_definition("foreign", json!([prompt_step("only")]));
     let reference = |title: &str, source: &str| {
         json!({
             "id": title, "title": title, "source": source, "purpose": "Says how.", "authoritative": true,
@@ -141,9 +145,9 @@ fn what_is_not_here_and_not_acted_on_is_said_briefly() {
     for key in ["about", "examples", "metricsProfile", "modelTier", "author", "license"] {
         definition[key] = json!("x");
     }
-    let shop = Shop::with(&[definition]);
+    let shop = McpWorkspace::with_workflows(&[definition]);
     shop.write_text("there.md", "It is here.");
-    let mut agent = shop.agent();
+    let mut agent = shop.connect();
     let start = agent.start_run("foreign", json!({}));
     let gone = start.json["guidance"].as_array().unwrap().iter().map(|rule| rule.as_str().unwrap());
     let rules: Vec<&str> = gone.collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::shop::{Shop, three};
+use super::mcp_workspace::{McpWorkspace, three_step_workflow};
 
 /// A list in a list in a list …
 fn deep(levels: usize) -> Value {
@@ -12,23 +12,23 @@ fn deep(levels: usize) -> Value {
 /// Proves T8: an answer to a finished run, and one to nothing, say what to do.
 #[test]
 fn an_advance_of_a_finished_run_says_so() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("three", json!({}));
     let second = agent.advance(&start, json!({}));
     let third = agent.advance(&second, json!({}));
     let end = agent.advance(&third, json!({}));
     assert!(end.is_complete() && end.json["ackToken"].is_null());
-    let arguments = json!({ "stateToken": end.state(), "ackToken": third.ack() });
+    let arguments = json!({ "stateToken": end.state_token(), "ackToken": third.ack_token() });
     let refused = agent.call("workflow_advance", &arguments);
-    assert_eq!(refused.error(), "ack-of-other-snapshot");
+    assert_eq!(refused.error_code(), "ack-of-other-snapshot");
 }
 
 /// Proves T8: input that is far too large or far too deep is refused, and the server goes on.
 #[test]
 fn huge_and_deep_input_is_refused() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("three", json!({ "sessionId": "S" }));
     let huge = "x".repeat(3 * 1024 * 1024);
     let inputs = [
@@ -38,7 +38,7 @@ fn huge_and_deep_input_is_refused() {
     ];
     for input in inputs {
         let refused = agent.advance(&start, input);
-        assert_eq!(refused.error(), "too-large");
+        assert_eq!(refused.error_code(), "too-large");
         assert!(refused.text.len() < 10_000, "it is not sent back whole");
     }
     for levels in [60, 100, 120] {
@@ -46,15 +46,15 @@ fn huge_and_deep_input_is_refused() {
         assert!(refused.is_error || refused.json["blocked"].is_null(), "{refused:#?}");
     }
     let refused = agent.start_run("three", json!({ "a": huge }));
-    assert_eq!(refused.error(), "too-large");
+    assert_eq!(refused.error_code(), "too-large");
     let odd = json!({ "\u{0}": "\u{7f}\u{202e}", "": { "": [] }, "__proto__": 1, "a.b": 2 });
     let second = agent.advance(&start, json!({ "context": odd }));
-    assert_eq!(second.step(), "second");
+    assert_eq!(second.step_id(), "second");
     for id in ["", "\n", &"s".repeat(5000)] {
         let answer = agent.start_run("three", json!({ "sessionId": id }));
-        assert!(answer.is_error || !answer.session().trim().is_empty(), "{answer:#?}");
+        assert!(answer.is_error || !answer.session_id().trim().is_empty(), "{answer:#?}");
     }
     let answer = agent.inspect(&"w".repeat(100_000));
-    assert_eq!(answer.error(), "unknown-workflow");
+    assert_eq!(answer.error_code(), "unknown-workflow");
     assert!(answer.text.len() < 10_000, "it is not sent back whole");
 }

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::shop::{Shop, three};
+use super::mcp_workspace::{McpWorkspace, three_step_workflow};
 
-fn session(shop: &Shop) -> Value {
-    shop.json(&["sessions", "show", "S"])
+fn session(shop: &McpWorkspace) -> Value {
+    shop.run_json_command(&["sessions", "show", "S"])
 }
 
 /// Proves T6: other notes on a used pair are a new branch, in data
 /// and text; both branches go on, and nothing is overwritten.
 #[test]
 fn other_notes_make_a_branch() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("three", json!({ "sessionId": "S" }));
     assert_eq!(start.json["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
     let one = agent.advance(&start, json!({ "notesMarkdown": "one" }));
@@ -27,8 +27,14 @@ fn other_notes_make_a_branch() {
     }
     assert!(!one.text.to_lowercase().contains("branch"), "{one:#?}");
     // Each is replayed as what it was.
-    assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "one" })).bytes(), one.bytes());
-    assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "two" })).bytes(), two.bytes());
+    assert_eq!(
+        agent.advance(&start, json!({ "notesMarkdown": "one" })).text_and_json(),
+        one.text_and_json()
+    );
+    assert_eq!(
+        agent.advance(&start, json!({ "notesMarkdown": "two" })).text_and_json(),
+        two.text_and_json()
+    );
     // All go on by themselves.
     for branch in [&one, &two, &three] {
         let third = agent.advance(branch, json!({}));
@@ -38,7 +44,7 @@ fn other_notes_make_a_branch() {
     assert_eq!(told["runs"][0]["branches"], 3, "{told}");
     let notes = told["documents"].to_string();
     assert!(notes.contains("one") && notes.contains("two"), "{told}");
-    let graph = shop.json(&["sessions", "graph", "S"]);
+    let graph = shop.run_json_command(&["sessions", "graph", "S"]);
     assert_eq!(graph["nodes"].as_array().unwrap().len(), 10, "{graph}");
     assert_eq!(graph["edges"].as_array().unwrap().len(), 9, "{graph}");
 }
@@ -46,8 +52,8 @@ fn other_notes_make_a_branch() {
 /// Proves T6: a finished run can be rewound; the session says what is true of the newest branch.
 #[test]
 fn a_finished_run_can_be_rewound() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut agent = shop.connect();
     let start = agent.start_run("three", json!({ "sessionId": "S" }));
     let second = agent.advance(&start, json!({}));
     let third = agent.advance(&second, json!({}));
@@ -55,9 +61,9 @@ fn a_finished_run_can_be_rewound() {
     assert!(end.is_complete());
     assert_eq!(session(&shop)["runs"][0]["status"], "complete");
     let other = agent.advance(&second, json!({ "notesMarkdown": "on second thoughts" }));
-    assert_eq!(other.step(), "third");
+    assert_eq!(other.step_id(), "third");
     assert_eq!(other.json["branch"]["forked"], true);
-    assert!(agent.look(&end.state()).is_complete(), "the old branch is as it was");
+    assert!(agent.look(&end.state_token()).is_complete(), "the old branch is as it was");
     assert!(agent.advance(&other, json!({})).is_complete());
     assert_eq!(session(&shop)["runs"][0]["status"], "complete");
 }
@@ -65,10 +71,10 @@ fn a_finished_run_can_be_rewound() {
 /// Proves T10: context is merged per snapshot, so that a branch does not see what its sister was told.
 #[test]
 fn branches_do_not_share_their_context() {
-    let mut definition = three();
+    let mut definition = three_step_workflow();
     definition["steps"][2]["prompt"] = json!("The color is {{color}}.");
-    let shop = Shop::with(&[definition]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[definition]);
+    let mut agent = shop.connect();
     let start = agent.start_run("three", json!({ "color": "none" }));
     let red = agent.advance(&start, json!({ "context": { "color": "red" } }));
     let blue = agent.advance(&start, json!({ "context": { "color": "blue" } }));

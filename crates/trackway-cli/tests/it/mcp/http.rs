@@ -5,40 +5,47 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{
-    client::{Era, Mcp, Person},
-    shop::{Shop, step, three, workflow},
+    client::{ConfirmationReply, McpTestClient, ProtocolRevision},
+    mcp_workspace::{McpWorkspace, prompt_step, three_step_workflow, workflow_definition},
 };
-use crate::support::{Served, prepared, trackway};
+use crate::support::{ServerUnderTest, prepared_path, trackway_command};
 
-fn serve(shop: &Shop) -> Served {
-    Served::start_as(&shop.data(), &["--workflows", shop.workflows()])
+fn serve(shop: &McpWorkspace) -> ServerUnderTest {
+    ServerUnderTest::start_with_args(&shop.data(), &["--workflows", shop.workflows()])
 }
 
 /// Proves T1, T4, T6 over HTTP in both revisions: start, advance, replay, branch, look, checkpoint.
 #[test]
 fn the_contract_holds_over_http() {
-    let shop = Shop::with(&[three()]);
-    let server =
-        Served::start_as(&shop.data(), &["--workflows", shop.workflows(), "--checkpoints", "on"]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let server = ServerUnderTest::start_with_args(
+        &shop.data(),
+        &["--workflows", shop.workflows(), "--checkpoints", "on"],
+    );
     let url = format!("{}/mcp", server.url);
-    for (era, protocol) in [(Era::Newest, "2026-07-28"), (Era::Legacy, "2025-11-25")] {
-        let mut agent = Mcp::http(era, Person::Unasked, &url);
+    for (era, protocol) in
+        [(ProtocolRevision::Newest, "2026-07-28"), (ProtocolRevision::Legacy, "2025-11-25")]
+    {
+        let mut agent = McpTestClient::http(era, ConfirmationReply::Unasked, &url);
         assert_eq!(agent.protocol, protocol);
         assert_eq!(agent.tools().len(), 6);
         let start = agent.start_run("three", json!({}));
         let second = agent.advance(&start, json!({ "notesMarkdown": "n" }));
-        assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "n" })).bytes(), second.bytes());
+        assert_eq!(
+            agent.advance(&start, json!({ "notesMarkdown": "n" })).text_and_json(),
+            second.text_and_json()
+        );
         let other = agent.advance(&start, json!({ "notesMarkdown": "m" }));
         assert_eq!(other.json["branch"]["forked"], true);
-        assert_eq!(agent.look(&start.state()).step(), "first");
-        assert!(!agent.checkpoint(&second.state(), "notes").is_error);
-        assert_eq!(agent.start_run("three", json!([1])).error(), "invalid-request");
+        assert_eq!(agent.look(&start.state_token()).step_id(), "first");
+        assert!(!agent.checkpoint(&second.state_token(), "notes").is_error);
+        assert_eq!(agent.start_run("three", json!([1])).error_code(), "invalid-request");
         let third = agent.advance(&second, json!({}));
         assert!(agent.advance(&third, json!({})).is_complete());
         // A token from one transport is good on the other.
         assert_eq!(
-            shop.agent().advance(&start, json!({ "notesMarkdown": "n" })).bytes(),
-            second.bytes()
+            shop.connect().advance(&start, json!({ "notesMarkdown": "n" })).text_and_json(),
+            second.text_and_json()
         );
     }
 }
@@ -46,27 +53,30 @@ fn the_contract_holds_over_http() {
 /// Proves T9, X6 over HTTP in both revisions: who declines or cancels blocks the step, who accepts goes on.
 #[test]
 fn a_person_is_asked_over_http() {
-    let mut first = step("first");
+    let mut first = prompt_step("first");
     first["requireConfirmation"] = true.into();
-    let shop = Shop::with(&[workflow("careful", json!([first, step("second")]))]);
+    let shop = McpWorkspace::with_workflows(&[workflow_definition(
+        "careful",
+        json!([first, prompt_step("second")]),
+    )]);
     let server = serve(&shop);
     let url = format!("{}/mcp", server.url);
-    for era in [Era::Newest, Era::Legacy] {
-        for unwilling in [Person::Declines, Person::Cancels] {
-            let mut agent = Mcp::http(era, unwilling, &url);
+    for era in [ProtocolRevision::Newest, ProtocolRevision::Legacy] {
+        for unwilling in [ConfirmationReply::Declines, ConfirmationReply::Cancels] {
+            let mut agent = McpTestClient::http(era, unwilling, &url);
             let start = agent.start_run("careful", json!({}));
             let blocked = agent.advance(&start, json!({}));
-            assert_eq!(blocked.blocked(), "confirmation-declined", "{era:?} {unwilling:?}");
-            let mut agent = Mcp::http(era, Person::Accepts, &url);
+            assert_eq!(blocked.blocked_code(), "confirmation-declined", "{era:?} {unwilling:?}");
+            let mut agent = McpTestClient::http(era, ConfirmationReply::Accepts, &url);
             let second = agent.advance(&blocked, json!({}));
-            assert_eq!((second.step(), second.asked.len()), ("second", 1));
+            assert_eq!((second.step_id(), second.asked.len()), ("second", 1));
         }
     }
 }
 
 /// The inspector's command line on a server, which prints what it was answered.
 fn inspector(url: &str, args: &[&str]) -> Value {
-    let folder = prepared("TRACKWAY_TEST_MCP_JS");
+    let folder = prepared_path("TRACKWAY_TEST_MCP_JS");
     let packages = format!("{folder}/node_modules");
     let script =
         format!("{packages}/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
@@ -83,7 +93,7 @@ fn inspector(url: &str, args: &[&str]) -> Value {
 /// Proves T1 over HTTP with the inspector: list, start, advance.
 #[test]
 fn the_inspector_lists_starts_and_advances() {
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     let server = serve(&shop);
     let url = format!("{}/mcp", server.url);
     let tools = inspector(&url, &["--method", "tools/list"]);
@@ -117,7 +127,7 @@ async fn post(url: &str, headers: &[(&str, &str)]) -> u16 {
     });
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
     let accept = "application/json, text/event-stream";
-    let mut request = crate::support::client().post(url).header("accept", accept).json(&hello);
+    let mut request = crate::support::http_client().post(url).header("accept", accept).json(&hello);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -127,7 +137,7 @@ async fn post(url: &str, headers: &[(&str, &str)]) -> u16 {
 /// Proves X6: a page of another site is refused, one of this machine is not.
 #[tokio::test]
 async fn a_foreign_origin_is_refused() {
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     let server = serve(&shop);
     let url = format!("{}/mcp", server.url);
     assert_eq!(post(&url, &[]).await, 200);
@@ -145,16 +155,18 @@ async fn a_foreign_origin_is_refused() {
 /// whoever started them.
 #[tokio::test]
 async fn a_key_is_needed_where_keys_are_required() {
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     let workspace = shop.path().to_str().unwrap();
     std::fs::write(shop.path().join("trackway.toml"), "[auth]\nrequired = true\n").unwrap();
     let key = |tenant: &str| {
         let args = ["keys", "create", "--tenant", tenant, "--user", "u", "--scope", "*"];
-        let created = trackway(&args).env("TRACKWAY_DATA", shop.data()).finish("").expect(0);
+        let created =
+            trackway_command(&args).env("TRACKWAY_DATA", shop.data()).run_to_end("").expect(0);
         created.stdout.trim_end().to_owned()
     };
     let (ann, bob) = (key("ann"), key("bob"));
-    let server = Served::start_with(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
+    let server =
+        ServerUnderTest::start_with_env(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
     let url = format!("{}/mcp", server.url);
     assert_eq!(post(&url, &[]).await, 401);
     assert_eq!(post(&url, &[("authorization", "Bearer wrong")]).await, 401);
@@ -171,7 +183,7 @@ async fn a_key_is_needed_where_keys_are_required() {
                 },
             },
         });
-        let request = crate::support::client()
+        let request = crate::support::http_client()
             .post(&url)
             .bearer_auth(key)
             .header("accept", "application/json, text/event-stream")

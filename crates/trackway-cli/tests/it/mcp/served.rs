@@ -3,45 +3,55 @@
 use serde_json::{Value, json};
 
 use super::{
-    client::{Era, Mcp, Person},
-    scripted::drive,
-    shop::{Shop, step, three, workflow},
+    client::{ConfirmationReply, McpTestClient, ProtocolRevision},
+    mcp_workspace::{McpWorkspace, prompt_step, three_step_workflow, workflow_definition},
+    obedient_agent::drive_to_end,
 };
-use crate::support::{Served, trackway};
+use crate::support::{ServerUnderTest, trackway_command};
 
 const CONFIG: &str = "[auth]\nrequired = true\n[mcp]\ncheckpoints = true\n";
 
 /// A shop whose folder is a workspace: nothing names its workflows but where they lie.
 struct Site {
-    shop: Shop,
-    server: Served,
+    shop: McpWorkspace,
+    server: ServerUnderTest,
 }
 
 impl Site {
     fn new() -> Self {
-        let mut notes = step("notes");
+        let mut notes = prompt_step("notes");
         notes["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
         let mut each =
-            json!({ "id": "each", "type": "loop", "title": "Each", "body": [step("one")] });
+            json!({ "id": "each", "type": "loop", "title": "Each", "body": [prompt_step("one")] });
         each["loop"] = json!({
             "type": "forEach", "items": "names", "itemVar": "name", "maxIterations": 5,
         });
-        let longer = workflow("longer", json!([step("first"), each, notes, step("last")]));
-        let shop = Shop::with(&[three(), longer]);
+        let longer = workflow_definition(
+            "longer",
+            json!([prompt_step("first"), each, notes, prompt_step("last")]),
+        );
+        let shop = McpWorkspace::with_workflows(&[three_step_workflow(), longer]);
         std::fs::write(shop.path().join("trackway.toml"), CONFIG).unwrap();
         let workspace = shop.path().to_str().unwrap();
-        let server = Served::start_with(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
+        let server =
+            ServerUnderTest::start_with_env(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
         Self { shop, server }
     }
 
     fn key(&self, tenant: &str) -> String {
         let args = ["keys", "create", "--tenant", tenant, "--user", "u", "--scope", "*"];
-        let made = trackway(&args).env("TRACKWAY_DATA", self.shop.data()).finish("").expect(0);
+        let made =
+            trackway_command(&args).env("TRACKWAY_DATA", self.shop.data()).run_to_end("").expect(0);
         made.stdout.trim_end().to_owned()
     }
 
-    fn agent(&self, era: Era, key: &str) -> Mcp {
-        Mcp::http_as(era, Person::Unasked, &format!("{}/mcp", self.server.url), key)
+    fn agent(&self, era: ProtocolRevision, key: &str) -> McpTestClient {
+        McpTestClient::http_as(
+            era,
+            ConfirmationReply::Unasked,
+            &format!("{}/mcp", self.server.url),
+            key,
+        )
     }
 
     /// The runs that somebody sees over REST.
@@ -64,7 +74,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
 async fn a_served_workspace_is_walked_to_its_end() {
     let site = Site::new();
     let key = site.key("acme");
-    for era in [Era::Newest, Era::Legacy] {
+    for era in [ProtocolRevision::Newest, ProtocolRevision::Legacy] {
         let mut agent = site.agent(era, &key);
         assert_eq!(
             names(&agent.tools()),
@@ -85,13 +95,13 @@ async fn a_served_workspace_is_walked_to_its_end() {
         assert!(!agent.inspect("longer").is_error);
 
         let first = agent.start_run("three", json!({}));
-        assert!(!agent.checkpoint(&first.state(), "So far, so good.").is_error);
+        assert!(!agent.checkpoint(&first.state_token(), "So far, so good.").is_error);
         let second = agent.advance(&first, json!({ "notesMarkdown": "Done." }));
         let third = agent.advance(&second, json!({}));
-        assert_eq!((second.step(), third.step()), ("second", "third"));
+        assert_eq!((second.step_id(), third.step_id()), ("second", "third"));
         assert!(agent.advance(&third, json!({})).is_complete());
 
-        let driven = drive(&mut agent, "longer", json!({ "names": ["Ann", "Bob"] }));
+        let driven = drive_to_end(&mut agent, "longer", json!({ "names": ["Ann", "Bob"] }));
         assert!(driven.end.is_complete(), "{driven:#?}");
     }
     let states: Vec<Value> = site.runs(&key).await.iter().map(|run| run["state"].clone()).collect();
@@ -103,25 +113,25 @@ async fn a_served_workspace_is_walked_to_its_end() {
 async fn tokens_of_another_tenant_are_of_no_use() {
     let site = Site::new();
     let (acme, bolt) = (site.key("acme"), site.key("bolt"));
-    let mut owner = site.agent(Era::Newest, &acme);
+    let mut owner = site.agent(ProtocolRevision::Newest, &acme);
     let start = owner.start_run("three", json!({ "sessionId": "shared", "secret": "plan" }));
-    let mut other = site.agent(Era::Newest, &bolt);
+    let mut other = site.agent(ProtocolRevision::Newest, &bolt);
     let refused = [
-        other.look(&start.state()),
+        other.look(&start.state_token()),
         other.advance(&start, json!({ "notesMarkdown": "n" })),
-        other.checkpoint(&start.state(), "notes"),
+        other.checkpoint(&start.state_token(), "notes"),
     ];
     for answer in refused {
-        assert_eq!(answer.error(), "unknown-run");
+        assert_eq!(answer.error_code(), "unknown-run");
         assert!(!answer.text.contains("Do first."), "{answer:#?}");
     }
     assert_eq!(site.runs(&bolt).await, [] as [Value; 0]);
     // A session of the same name is another one.
     let own = other.start_run("three", json!({ "sessionId": "shared" }));
-    assert!(other.advance(&own, json!({})).step() == "second");
+    assert!(other.advance(&own, json!({})).step_id() == "second");
     assert_eq!((site.runs(&acme).await.len(), site.runs(&bolt).await.len()), (1, 1));
     let second = owner.advance(&start, json!({}));
-    assert_eq!((second.step(), &second.json["branch"]["forked"]), ("second", &json!(false)));
+    assert_eq!((second.step_id(), &second.json["branch"]["forked"]), ("second", &json!(false)));
 }
 
 /// Proves T14, X6: over HTTP a new chat finds its own runs again, and nobody else's.
@@ -129,13 +139,13 @@ async fn tokens_of_another_tenant_are_of_no_use() {
 async fn a_run_is_found_again_by_its_owner_alone() {
     let site = Site::new();
     let (mine, theirs) = (site.key("acme"), site.key("other"));
-    let mut agent = site.agent(Era::Newest, &mine);
+    let mut agent = site.agent(ProtocolRevision::Newest, &mine);
     let start = agent.start_run("three", json!({ "ticketId": "ACE-7" }));
     let second = agent.advance(&start, json!({ "notesMarkdown": "Half done." }));
-    for era in [Era::Newest, Era::Legacy] {
+    for era in [ProtocolRevision::Newest, ProtocolRevision::Legacy] {
         for query in ["ACE-7", "half done", ""] {
             let found = site.agent(era, &mine).resume(query);
-            assert_eq!(found.json["items"][0]["stateToken"], second.state(), "{found:#?}");
+            assert_eq!(found.json["items"][0]["stateToken"], second.state_token(), "{found:#?}");
             let nothing = site.agent(era, &theirs).resume(query);
             assert_eq!(nothing.json["items"], json!([]), "{nothing:#?}");
         }

@@ -5,8 +5,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{
-    bare::{Bare, greeting},
-    shop::{Shop, three},
+    mcp_workspace::{McpWorkspace, three_step_workflow},
+    raw_stdio_client::{RawStdioClient, greeting_messages},
 };
 
 fn is_alive(pid: u32) -> bool {
@@ -18,12 +18,12 @@ fn is_alive(pid: u32) -> bool {
 /// object are errors as data, and the server goes on.
 #[test]
 fn nothing_but_the_protocol_is_written() {
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     shop.write_text("broken.json", "{");
-    let mut server = Bare::start(&shop).server;
-    server.write(&greeting());
+    let mut server = RawStdioClient::start(&shop).server;
+    server.write(&greeting_messages());
     let call = |id: u32, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-    let mut lines = vec![server.line()];
+    let mut lines = vec![server.read_line()];
     for garbage in ["garbage\n", "{\"jsonrpc\": \n", "[]\n", "\u{1F600}\n", "\n", "null\n"] {
         server.write(garbage);
     }
@@ -34,7 +34,7 @@ fn nothing_but_the_protocol_is_written() {
     let start = json!({ "name": "workflow_start", "arguments": { "workflowId": "three" } });
     server.write(&format!("{}\n", call(9, start)));
     loop {
-        let line = server.line();
+        let line = server.read_line();
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
         lines.push(line);
         if message["id"] == 9 {
@@ -49,7 +49,7 @@ fn nothing_but_the_protocol_is_written() {
     }
     server.close_stdin();
     loop {
-        let line = server.line();
+        let line = server.read_line();
         if line.is_empty() {
             break;
         }
@@ -65,9 +65,9 @@ fn nothing_but_the_protocol_is_written() {
 /// Proves T4: the bytes on the pipe of a replay are those of the first answer.
 #[test]
 fn a_replay_has_the_same_bytes_on_the_pipe() {
-    let shop = Shop::with(&[three()]);
-    let mut bare = Bare::greeted(&shop);
-    let mut call = |name: &str, arguments: Value| bare.line(name, arguments);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut bare = RawStdioClient::start_and_greet(&shop);
+    let mut call = |name: &str, arguments: Value| bare.call_for_line(name, arguments);
     let start = call("workflow_start", json!({ "workflowId": "three" }));
     let start: Value = serde_json::from_str(&start).unwrap();
     let start = &start["result"]["structuredContent"];
@@ -80,8 +80,8 @@ fn a_replay_has_the_same_bytes_on_the_pipe() {
 /// Proves T1: a closed client ends the server, which leaves none behind.
 #[test]
 fn a_closed_client_ends_the_server() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut agent = shop.connect();
     agent.start_run("three", json!({}));
     let server = agent.server_pid();
     assert!(is_alive(server));
@@ -94,12 +94,12 @@ fn a_closed_client_ends_the_server() {
 /// Proves T1 also where the client says nothing at all, and where it goes in the middle of a call.
 #[test]
 fn a_client_that_goes_early_ends_the_server() {
-    let shop = Shop::with(&[three()]);
-    let mut server = Bare::start(&shop).server;
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
+    let mut server = RawStdioClient::start(&shop).server;
     server.close_stdin();
     assert_eq!(server.exit_code(), 0);
-    let mut server = Bare::start(&shop).server;
-    server.write(&greeting());
+    let mut server = RawStdioClient::start(&shop).server;
+    server.write(&greeting_messages());
     let params = json!({ "name": "workflow_start", "arguments": { "workflowId": "three" } });
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
     server.write(&format!("{call}\n"));
@@ -112,10 +112,10 @@ fn a_client_that_goes_early_ends_the_server() {
 #[test]
 fn keys_that_others_can_read_are_told() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
-    let shop = Shop::with(&[three()]);
+    let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
     let said = || {
-        let mut agent = Bare::greeted(&shop);
-        let started = agent.call("workflow_start", json!({ "workflowId": "three" }));
+        let mut agent = RawStdioClient::start_and_greet(&shop);
+        let started = agent.call_tool("workflow_start", json!({ "workflowId": "three" }));
         assert!(!started.is_error, "{started:?}");
         agent.server.close_stdin();
         assert_eq!(agent.server.exit_code(), 0);

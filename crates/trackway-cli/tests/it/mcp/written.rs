@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    scripted::drive,
-    shop::{Shop, step, workflow},
+    mcp_workspace::{McpWorkspace, prompt_step, workflow_definition},
+    obedient_agent::drive_to_end,
 };
 
 const EVERY_KIND: &str = r#"
@@ -54,18 +54,21 @@ steps:
 /// Proves T9: YAML with a step of each kind; the agent sees only what is pending.
 #[test]
 fn a_step_of_each_kind_is_walked() {
-    let shop = Shop::with(&[workflow("inner", json!([step("inside")]))]);
+    let shop = McpWorkspace::with_workflows(&[workflow_definition(
+        "inner",
+        json!([prompt_step("inside")]),
+    )]);
     shop.write_text("every-kind.yaml", EVERY_KIND);
-    let mut agent = shop.agent();
-    assert_eq!(agent.start_run("every-kind", json!({})).error(), "missing-context");
+    let mut agent = shop.connect();
+    assert_eq!(agent.start_run("every-kind", json!({})).error_code(), "missing-context");
     let hello = agent.start_run("every-kind", json!({ "who": "Ann", "list": ["x", "y"] }));
     assert_eq!(hello.prompt(), "Hello Ann");
     let question = agent.advance(&hello, json!({}));
     assert!(question.prompt().contains("Which color for Ann?"), "{question:#?}");
     let red = agent.advance(&question, json!({ "output": { "color": "red" } }));
-    assert_eq!(red.step(), "red");
+    assert_eq!(red.step_id(), "red");
     let blue = agent.advance(&question, json!({ "output": { "color": "blue" } }));
-    assert_eq!((blue.step(), &blue.json["branch"]["forked"]), ("blue", &json!(true)));
+    assert_eq!((blue.step_id(), &blue.json["branch"]["forked"]), ("blue", &json!(true)));
     let one = agent.advance(&red, json!({}));
     assert_eq!(one.prompt(), "Do x");
     let two = agent.advance(&one, json!({}));
@@ -73,7 +76,7 @@ fn a_step_of_each_kind_is_walked() {
     let inside = agent.advance(&two, json!({}));
     assert_eq!(inside.prompt(), "Do inside.");
     assert!(agent.advance(&inside, json!({})).is_complete());
-    let driven = drive(&mut agent, "every-kind", json!({}));
+    let driven = drive_to_end(&mut agent, "every-kind", json!({}));
     assert!(driven.blocked > 0, "an agent that knows nothing comes to the end too: {driven:#?}");
 }
 
@@ -81,12 +84,12 @@ fn a_step_of_each_kind_is_walked() {
 /// ignoring it would change what runs.
 #[test]
 fn an_unknown_construct_is_named_and_refused() {
-    let mut condition = step("only");
+    let mut condition = prompt_step("only");
     condition["runCondition"] = json!({ "var": "x", "resembles": "y" });
-    let mut kind = step("only");
+    let mut kind = prompt_step("only");
     kind["type"] = "teleport".into();
     let looped = json!({
-        "id": "only", "type": "loop", "title": "Loop", "body": [step("body")],
+        "id": "only", "type": "loop", "title": "Loop", "body": [prompt_step("body")],
         "loop": { "type": "sometimes", "maxIterations": 2 },
     });
     for (odd, path) in [
@@ -94,37 +97,43 @@ fn an_unknown_construct_is_named_and_refused() {
         (kind, "/steps/1/type"),
         (looped, "/steps/1/loop/type"),
     ] {
-        let shop = Shop::with(&[workflow("odd", json!([step("first"), odd]))]);
-        let mut agent = shop.agent();
+        let shop = McpWorkspace::with_workflows(&[workflow_definition(
+            "odd",
+            json!([prompt_step("first"), odd]),
+        )]);
+        let mut agent = shop.connect();
         let shown = agent.inspect("odd");
         let unheeded = shown.json["unheeded"].as_array().unwrap();
         let named = unheeded.iter().find(|it| it["path"] == path);
         assert_eq!(named.map(|it| &it["matters"]), Some(&Value::Bool(true)), "{shown:#?}");
         let refused = agent.start_run("odd", json!({}));
-        assert_eq!(refused.error(), "unsupported-workflow");
+        assert_eq!(refused.error_code(), "unsupported-workflow");
         assert!(refused.text.contains(path), "{refused:#?}");
     }
-    let mut harmless = workflow("odd", json!([step("first")]));
+    let mut harmless = workflow_definition("odd", json!([prompt_step("first")]));
     harmless["steps"][0]["sparkle"] = true.into();
-    let shop = Shop::with(&[harmless]);
-    let mut agent = shop.agent();
+    let shop = McpWorkspace::with_workflows(&[harmless]);
+    let mut agent = shop.connect();
     let shown = agent.inspect("odd");
     assert_eq!(shown.json["unheeded"][0]["matters"], false, "{shown:#?}");
-    assert_eq!(agent.start_run("odd", json!({})).step(), "first");
+    assert_eq!(agent.start_run("odd", json!({})).step_id(), "first");
 }
 
 /// Proves T9: values that a prompt counts with are asked for as what it can count with.
 #[test]
 fn needs_fit_what_a_prompt_does_with_a_value() {
-    let mut counted = step("counted");
+    let mut counted = prompt_step("counted");
     counted["prompt"] = "{{(done / items.length * 100).toFixed(1)}}% of {{name}}".into();
-    let shop = Shop::with(&[workflow("counting", json!([step("first"), counted]))]);
-    let mut agent = shop.agent();
-    let driven = drive(&mut agent, "counting", json!({}));
+    let shop = McpWorkspace::with_workflows(&[workflow_definition(
+        "counting",
+        json!([prompt_step("first"), counted]),
+    )]);
+    let mut agent = shop.connect();
+    let driven = drive_to_end(&mut agent, "counting", json!({}));
     assert!(driven.end.is_complete(), "{driven:#?}");
     let start = agent.start_run("counting", json!({ "items": [1, 2], "name": "it" }));
     let blocked = agent.advance(&start, json!({ "context": { "done": "two" } }));
-    assert_eq!(blocked.need("/context/done")["got"], "two");
+    assert_eq!(blocked.need_at("/context/done")["got"], "two");
     let counted = agent.advance(&blocked, json!({ "context": { "done": 1 } }));
     assert_eq!(counted.prompt(), "50.0% of it");
 }
@@ -132,6 +141,6 @@ fn needs_fit_what_a_prompt_does_with_a_value() {
 /// Proves T9: the published schema is JSON, and knows the format.
 #[test]
 fn the_schema_is_printed() {
-    let schema = Shop::with(&[]).cli(&["schema"]).expect(0).json();
+    let schema = McpWorkspace::with_workflows(&[]).run_command(&["schema"]).expect(0).json();
     assert!(schema["$schema"].is_string() && schema["properties"]["steps"].is_object(), "{schema}");
 }

@@ -4,30 +4,30 @@ use std::{path::Path, process::Command};
 
 use serde_json::{Map, Value};
 
-use super::course::{ANSWER, Generation, START};
-use crate::support::{output_of, prepared, python};
+use super::client_script::{ANSWER, ProtocolGeneration, START};
+use crate::support::{prepared_path, python_client, run_client_to_end};
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Client {
+pub(super) enum OfficialClient {
     Python03,
     Python1,
     JavaScript03,
     JavaScript1,
 }
 
-impl Client {
-    pub(super) fn generation(self) -> Generation {
+impl OfficialClient {
+    pub(super) fn generation(self) -> ProtocolGeneration {
         match self {
-            Self::Python03 | Self::JavaScript03 => Generation::V03,
-            Self::Python1 | Self::JavaScript1 => Generation::V1,
+            Self::Python03 | Self::JavaScript03 => ProtocolGeneration::V03,
+            Self::Python1 | Self::JavaScript1 => ProtocolGeneration::V1,
         }
     }
 
     /// Runs the whole course and returns what the client told, by the name of what it did.
-    pub(super) async fn run(self, agent: &str, binding: &str) -> Map<String, Value> {
+    pub(super) async fn run_script(self, agent: &str, binding: &str) -> Map<String, Value> {
         let mut command = self.command();
         command.args([agent, binding, START, ANSWER]);
-        let (said, _) = output_of(command).await;
+        let (said, _) = run_client_to_end(command).await;
         let told = said.lines().map(|line| {
             let told: Value = serde_json::from_str(line).unwrap();
             (told["op"].as_str().unwrap().to_owned(), told)
@@ -39,12 +39,12 @@ impl Client {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
         let node = |variable: &str, script: &str| {
             let mut command = Command::new("node");
-            command.arg(scripts.join("js").join(script)).arg(prepared(variable));
+            command.arg(scripts.join("js").join(script)).arg(prepared_path(variable));
             command
         };
         match self {
-            Self::Python03 => python("TRACKWAY_TEST_PYTHON", "v03.py"),
-            Self::Python1 => python("TRACKWAY_TEST_PYTHON_1_0", "v1.py"),
+            Self::Python03 => python_client("TRACKWAY_TEST_PYTHON", "v03.py"),
+            Self::Python1 => python_client("TRACKWAY_TEST_PYTHON_1_0", "v1.py"),
             Self::JavaScript03 => node("TRACKWAY_TEST_JS_0_3", "v03.cjs"),
             Self::JavaScript1 => node("TRACKWAY_TEST_JS_1_0", "v1.cjs"),
         }

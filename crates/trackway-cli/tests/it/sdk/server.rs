@@ -1,6 +1,6 @@
 //! The server that the clients meet: one with every binding, whose webhooks may be on this machine.
 
-use crate::support::{Folder, Served};
+use crate::support::{ServerUnderTest, TestFolder};
 
 /// gRPC of 0.3 knows no tenants: it reaches the default agent.
 const SETTINGS: &str = r#"
@@ -12,28 +12,28 @@ default_agent = "review"
 "#;
 
 #[derive(Debug)]
-pub(super) struct Subject {
-    server: Served,
-    _folder: Folder,
+pub(super) struct SdkServer {
+    server: ServerUnderTest,
+    _folder: TestFolder,
 }
 
-impl Subject {
+impl SdkServer {
     pub(super) fn start() -> Self {
-        let folder = Folder::with(&[("trackway.toml", SETTINGS)]);
+        let folder = TestFolder::with_files(&[("trackway.toml", SETTINGS)]);
         Self { server: folder.serve(&["--grpc-listen", "127.0.0.1:0"]), _folder: folder }
     }
 
     /// The agent that the course is run against.
-    pub(super) fn review(&self) -> String {
-        self.agent("review")
+    pub(super) fn review_agent_url(&self) -> String {
+        self.agent_url("review")
     }
 
-    pub(super) fn agent(&self, name: &str) -> String {
+    pub(super) fn agent_url(&self, name: &str) -> String {
         format!("{}/a2a/agents/{name}", self.server.url)
     }
 
     /// The same agent where none is named.
-    pub(super) fn default_agent(&self) -> String {
+    pub(super) fn default_agent_url(&self) -> String {
         self.server.url.clone()
     }
 }

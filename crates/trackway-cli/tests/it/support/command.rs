@@ -10,10 +10,10 @@ use std::{
 
 use serde_json::Value;
 
-use super::terminal::Terminal;
+use super::terminal::PseudoTerminal;
 
 /// The binary with these arguments, and without whatever the developer's own environment says.
-pub(crate) fn trackway(args: &[&str]) -> Trackway {
+pub(crate) fn trackway_command(args: &[&str]) -> TrackwayCommand {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
     for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY", "MODEL"] {
         command.env_remove(format!("TRACKWAY_{variable}"));
@@ -23,28 +23,28 @@ pub(crate) fn trackway(args: &[&str]) -> Trackway {
         command.env_remove(format!("{provider}_BASE_URL"));
     }
     command.args(args);
-    Trackway { command }
+    TrackwayCommand { command }
 }
 
 #[derive(Debug)]
-pub(crate) struct Trackway {
+pub(crate) struct TrackwayCommand {
     command: Command,
 }
 
-impl Trackway {
+impl TrackwayCommand {
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
     /// It is started in this folder.
-    pub(crate) fn inside(mut self, folder: &Path) -> Self {
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self
     }
 
     /// It may have no more than so many open files, whatever it asks for.
-    pub(crate) fn files(mut self, most: u32) -> Self {
+    pub(crate) fn with_open_file_limit(mut self, most: u32) -> Self {
         let mut limited = Command::new("sh");
         limited.args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")]);
         limited.arg(self.command.get_program()).args(self.command.get_args());
@@ -59,35 +59,35 @@ impl Trackway {
     }
 
     /// Its stderr goes to the end of this file.
-    pub(crate) fn log_to(mut self, file: &Path) -> Self {
+    pub(crate) fn log_to_file(mut self, file: &Path) -> Self {
         let log = File::options().create(true).append(true).open(file).unwrap();
         self.command.stderr(log);
         self
     }
 
     /// Starts it. Its stderr goes where the test's goes, unless told otherwise.
-    pub(crate) fn start(self) -> Started {
-        Started::spawn(self.command)
+    pub(crate) fn start(self) -> RunningProcess {
+        RunningProcess::spawn(self.command)
     }
 
     /// Starts it in a terminal of its own, which does not say how wide it is.
-    pub(crate) fn terminal(&self) -> Terminal {
-        Terminal::start(&self.command, 0)
+    pub(crate) fn terminal(&self) -> PseudoTerminal {
+        PseudoTerminal::start(&self.command, 0)
     }
 
     /// Starts it in a terminal of its own with so many columns.
-    pub(crate) fn terminal_of(&self, columns: u16) -> Terminal {
-        Terminal::start(&self.command, columns)
+    pub(crate) fn terminal_with_columns(&self, columns: u16) -> PseudoTerminal {
+        PseudoTerminal::start(&self.command, columns)
     }
 
     /// Runs it to its end.
-    pub(crate) fn finish(mut self, stdin: &str) -> Finished {
+    pub(crate) fn run_to_end(mut self, stdin: &str) -> CommandOutput {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
         // It may end without having read everything.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         let output = child.wait_with_output().unwrap();
-        Finished {
+        CommandOutput {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -97,32 +97,32 @@ impl Trackway {
 
 /// A program that `trackway init` made, serving on a free port.
 #[derive(Debug)]
-pub(crate) struct Project(Started);
+pub(crate) struct InitializedProject(RunningProcess);
 
-impl Project {
+impl InitializedProject {
     pub(crate) fn start(program: &Path, folder: &Path) -> Self {
         let mut command = Command::new(program);
         command.arg("127.0.0.1:0").current_dir(folder);
-        Self(Started::spawn(command))
+        Self(RunningProcess::spawn(command))
     }
 
     /// Where it serves, as it says itself.
     pub(crate) fn url(&mut self) -> String {
-        let line = self.0.line();
+        let line = self.0.read_line();
         line.split(' ').find(|word| word.starts_with("http://")).unwrap().to_owned()
     }
 }
 
 /// A command that ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct CommandOutput {
     /// −1 where a signal ended it.
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Finished {
+impl CommandOutput {
     /// Stdout as one JSON value.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -154,12 +154,12 @@ impl Finished {
 
 /// A command under way. It is killed when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct RunningProcess {
     pub(crate) child: Child,
     lines: BufReader<ChildStdout>,
 }
 
-impl Started {
+impl RunningProcess {
     /// Any program, spoken to over its stdin and stdout.
     pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -168,22 +168,22 @@ impl Started {
     }
 
     /// The next line of its stdout, which is JSON.
-    pub(crate) fn json(&mut self) -> Value {
-        let line = self.line();
+    pub(crate) fn read_json_line(&mut self) -> Value {
+        let line = self.read_line();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
     /// The next line of its stdout; empty at the end.
-    pub(crate) fn line(&mut self) -> String {
+    pub(crate) fn read_line(&mut self) -> String {
         let mut line = String::new();
         self.lines.read_line(&mut line).unwrap();
         line
     }
 
     /// Its stdout up to the first line that holds this text.
-    pub(crate) fn until(&mut self, text: &str) -> String {
+    pub(crate) fn read_until(&mut self, text: &str) -> String {
         loop {
-            let line = self.line();
+            let line = self.read_line();
             assert!(!line.is_empty(), "it ended without {text:?}");
             if line.contains(text) {
                 return line;
@@ -218,7 +218,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         self.kill();
     }

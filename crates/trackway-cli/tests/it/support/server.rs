@@ -8,43 +8,50 @@ use reqwest::{
 };
 use serde_json::{Value, json};
 
-use super::command::{Started, trackway};
+use super::command::{RunningProcess, trackway_command};
 
 /// A server of the binary under test. It is killed when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServerUnderTest {
     data: PathBuf,
-    process: Started,
+    process: RunningProcess,
     pub(crate) url: String,
     /// Where gRPC is served, if it is.
     pub(crate) grpc: Option<String>,
     pub(crate) http: Client,
 }
 
-impl Served {
+impl ServerUnderTest {
     pub(crate) fn start(data: &Path) -> Self {
-        Self::start_with(data, &[])
+        Self::start_with_env(data, &[])
     }
 
     /// With these environment variables.
-    pub(crate) fn start_with(data: &Path, env: &[(&str, &str)]) -> Self {
-        let (process, url) = launch(data, &[], env);
-        Self { data: data.to_owned(), process, url, grpc: None, http: client() }
+    pub(crate) fn start_with_env(data: &Path, env: &[(&str, &str)]) -> Self {
+        let (process, url) = launch_server(data, &[], env);
+        Self { data: data.to_owned(), process, url, grpc: None, http: http_client() }
     }
 
     /// With these arguments.
-    pub(crate) fn start_as(data: &Path, args: &[&str]) -> Self {
-        let (process, url) = launch(data, args, &[]);
-        Self { data: data.to_owned(), process, url, grpc: None, http: client() }
+    pub(crate) fn start_with_args(data: &Path, args: &[&str]) -> Self {
+        let (process, url) = launch_server(data, args, &[]);
+        Self { data: data.to_owned(), process, url, grpc: None, http: http_client() }
     }
 
     /// With these arguments, and no more than so many open files.
-    pub(crate) fn start_with_files(data: &Path, files: u32, args: &[&str]) -> Self {
+    pub(crate) fn start_with_file_limit(data: &Path, files: u32, args: &[&str]) -> Self {
         let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
-        let command = trackway(&args).env("TRACKWAY_DATA", data).files(files);
-        let (process, said) = announced(command.start());
+        let command =
+            trackway_command(&args).env("TRACKWAY_DATA", data).with_open_file_limit(files);
+        let (process, said) = read_announcement(command.start());
         let grpc = said["grpc"].as_str().map(str::to_owned);
-        Self { data: data.to_owned(), process, url: address(&said), grpc, http: client() }
+        Self {
+            data: data.to_owned(),
+            process,
+            url: announced_url(&said),
+            grpc,
+            http: http_client(),
+        }
     }
 
     /// Ends it as a power cut would.
@@ -55,8 +62,8 @@ impl Served {
     /// Kills it and starts another one on the same folder, at another address.
     pub(crate) fn restart(&mut self) {
         self.kill();
-        (self.process, self.url) = launch(&self.data, &[], &[]);
-        self.http = client();
+        (self.process, self.url) = launch_server(&self.data, &[], &[]);
+        self.http = http_client();
     }
 
     /// Ends it as Ctrl-C does, and returns its exit code.
@@ -72,20 +79,20 @@ impl Served {
     }
 
     /// Waits until it ends by itself; −1 where that was a crash.
-    pub(crate) fn crashed(&mut self) -> i32 {
+    pub(crate) fn wait_for_exit(&mut self) -> i32 {
         self.process.exit_code()
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
-        self.answer(self.http.get(format!("{}{path}", self.url))).await
+        self.send_and_parse(self.http.get(format!("{}{path}", self.url))).await
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
-        self.answer(self.http.post(format!("{}{path}", self.url)).json(body)).await
+        self.send_and_parse(self.http.post(format!("{}{path}", self.url)).json(body)).await
     }
 
     /// Starts a run over REST and returns its id.
-    pub(crate) async fn begin(&self, workflow: &str, input: Value) -> String {
+    pub(crate) async fn start_run(&self, workflow: &str, input: Value) -> String {
         let (status, run) =
             self.post("/api/runs", &json!({ "workflow": workflow, "input": input })).await;
         assert_eq!(status, 201, "{run}");
@@ -93,7 +100,7 @@ impl Served {
     }
 
     /// Waits until the run has ended, and returns all its updates.
-    pub(crate) async fn ended(&self, run: &str) -> Vec<Value> {
+    pub(crate) async fn wait_for_end(&self, run: &str) -> Vec<Value> {
         let address = format!("{}/api/runs/{run}/stream?after=0", self.url);
         let text = self.http.get(address).send().await.unwrap().text().await.unwrap();
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -102,18 +109,18 @@ impl Served {
     }
 
     /// Waits until the run asks something, and returns the question.
-    pub(crate) async fn asked(&self, run: &str) -> Value {
-        self.told(run, |update| update.get("question").cloned()).await
+    pub(crate) async fn wait_for_question(&self, run: &str) -> Value {
+        self.wait_for_update(run, |update| update.get("question").cloned()).await
     }
 
     /// Waits until the run has started a child, and returns the child's id.
-    pub(crate) async fn child(&self, run: &str) -> String {
+    pub(crate) async fn wait_for_child(&self, run: &str) -> String {
         let child = |update: &Value| update["message"]["referenceTaskIds"].get(0).cloned();
-        self.told(run, child).await.as_str().unwrap().to_owned()
+        self.wait_for_update(run, child).await.as_str().unwrap().to_owned()
     }
 
     /// The first thing of this kind that the run's updates tell.
-    async fn told(&self, run: &str, find: impl Fn(&Value) -> Option<Value>) -> Value {
+    async fn wait_for_update(&self, run: &str, find: impl Fn(&Value) -> Option<Value>) -> Value {
         let address = format!("{}/api/runs/{run}/stream?after=0", self.url);
         let mut response = self.http.get(address).send().await.unwrap();
         let mut text = String::new();
@@ -129,7 +136,7 @@ impl Served {
         }
     }
 
-    async fn answer(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
+    async fn send_and_parse(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
         let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
@@ -139,41 +146,41 @@ impl Served {
     }
 }
 
-fn launch(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (Started, String) {
+fn launch_server(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (RunningProcess, String) {
     let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
-    let mut command = trackway(&args).env("TRACKWAY_DATA", data);
+    let mut command = trackway_command(&args).env("TRACKWAY_DATA", data);
     for (name, value) in env {
         command = command.env(name, value);
     }
-    let (process, said) = announced(command.start());
-    (process, address(&said))
+    let (process, said) = read_announcement(command.start());
+    (process, announced_url(&said))
 }
 
 /// What it says when it serves.
-fn announced(mut process: Started) -> (Started, Value) {
-    let said = process.json();
+fn read_announcement(mut process: RunningProcess) -> (RunningProcess, Value) {
+    let said = process.read_json_line();
     (process, said)
 }
 
-fn address(said: &Value) -> String {
+fn announced_url(said: &Value) -> String {
     said["url"].as_str().unwrap().to_owned()
 }
 
-pub(crate) fn client() -> Client {
-    client_with(HeaderMap::new())
+pub(crate) fn http_client() -> Client {
+    http_client_with_headers(HeaderMap::new())
 }
 
 /// A client that brings this key along.
-pub(crate) fn client_for(key: &str) -> Client {
+pub(crate) fn http_client_with_key(key: &str) -> Client {
     let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
-    client_with(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+    http_client_with_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "tests talk to the loopback address without any policy"
 )]
-fn client_with(headers: HeaderMap) -> Client {
-    trackway_outgoing::install_tls();
+fn http_client_with_headers(headers: HeaderMap) -> Client {
+    trackway_outgoing::install_tls_provider();
     Client::builder().no_proxy().default_headers(headers).build().unwrap()
 }

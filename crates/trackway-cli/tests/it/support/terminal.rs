@@ -5,11 +5,11 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use super::prepared::python;
+use super::external_clients::python_client;
 
 /// A command under way in a terminal of its own. It is hung up when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Terminal {
+pub(crate) struct PseudoTerminal {
     child: Child,
     out: ChildStdout,
     /// Every byte that was shown.
@@ -18,9 +18,9 @@ pub(crate) struct Terminal {
     seen: usize,
 }
 
-impl Terminal {
+impl PseudoTerminal {
     pub(super) fn start(command: &Command, columns: u16) -> Self {
-        let mut terminal = python("TRACKWAY_TEST_PYTHON", "terminal.py");
+        let mut terminal = python_client("TRACKWAY_TEST_PYTHON", "terminal.py");
         terminal.arg(columns.to_string()).arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
@@ -34,62 +34,62 @@ impl Terminal {
     }
 
     /// Types this. A line ends with `\n`; `\x03` is Ctrl-C, and `\x04` Ctrl-D.
-    pub(crate) fn types(&mut self, text: &str) {
+    pub(crate) fn type_text(&mut self, text: &str) {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     /// Waits until this is shown, and returns what was shown since the last look, up to its end: without
     /// colours, and without the sign of work.
     #[track_caller]
-    pub(crate) fn until(&mut self, text: &str) -> String {
+    pub(crate) fn read_until(&mut self, text: &str) -> String {
         loop {
-            let visible = visible(&self.raw());
+            let visible = visible_text(&self.raw_output());
             if let Some(at) = visible[self.seen..].find(text) {
                 let end = self.seen + at + text.len();
                 let shown = visible[self.seen..end].to_owned();
                 self.seen = end;
                 return shown;
             }
-            assert!(self.read(), "it ended without {text:?}: {visible}");
+            assert!(self.read_more(), "it ended without {text:?}: {visible}");
         }
     }
 
     /// Waits until these very bytes have been written.
     #[track_caller]
-    pub(crate) fn until_written(&mut self, text: &str) {
-        while !self.raw().contains(text) {
-            assert!(self.read(), "it ended without {text:?}: {:?}", self.raw());
+    pub(crate) fn read_until_raw(&mut self, text: &str) {
+        while !self.raw_output().contains(text) {
+            assert!(self.read_more(), "it ended without {text:?}: {:?}", self.raw_output());
         }
     }
 
     /// Waits for its end; its exit code, and everything that it has shown. Nothing of it may steer the
     /// terminal.
-    pub(crate) fn ended(self) -> (i32, String) {
-        let (code, raw) = self.ended_raw();
+    pub(crate) fn wait_for_exit(self) -> (i32, String) {
+        let (code, raw) = self.wait_for_raw_exit();
         assert_harmless(&raw);
-        (code, visible(&raw))
+        (code, visible_text(&raw))
     }
 
     /// As [`Terminal::ended`], with colours and all.
-    pub(crate) fn ended_raw(mut self) -> (i32, String) {
-        while self.read() {}
-        (self.child.wait().unwrap().code().unwrap_or(-1), self.raw())
+    pub(crate) fn wait_for_raw_exit(mut self) -> (i32, String) {
+        while self.read_more() {}
+        (self.child.wait().unwrap().code().unwrap_or(-1), self.raw_output())
     }
 
-    fn read(&mut self) -> bool {
+    fn read_more(&mut self) -> bool {
         let mut piece = [0; 4_096];
         let count = self.out.read(&mut piece).unwrap();
         self.screen.extend_from_slice(&piece[..count]);
         count > 0
     }
 
-    fn raw(&self) -> String {
+    fn raw_output(&self) -> String {
         String::from_utf8_lossy(&self.screen).into_owned()
     }
 }
 
 /// What stands on the screen, without colours and without the sign of work.
-fn visible(raw: &str) -> String {
+fn visible_text(raw: &str) -> String {
     let (mut visible, mut rest) = (String::new(), raw);
     while let Some(c) = rest.chars().next() {
         let after = [drawn, redrawn, cleared, painted].iter().find_map(|skip| skip(rest));
@@ -132,7 +132,7 @@ fn painted(text: &str) -> Option<&str> {
 
 /// What was shown only has colours, which end with their line, and the sign of work.
 fn assert_harmless(raw: &str) {
-    for line in visible(raw).split_terminator('\n') {
+    for line in visible_text(raw).split_terminator('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line);
         assert!(!line.contains(char::is_control), "{line:?} in {raw:?}");
     }
@@ -145,7 +145,7 @@ fn assert_harmless(raw: &str) {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for PseudoTerminal {
     fn drop(&mut self) {
         // Without it the terminal is gone, and the command is told so.
         let _ = self.child.kill();

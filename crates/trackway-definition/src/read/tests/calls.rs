@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{among, shown, with_steps};
+use super::{format_findings, link_among, with_steps};
 use crate::model::{Condition, Step, StepKind};
-use crate::{Definition, Draft, Fault, Format, read};
+use crate::{Definition, DefinitionDraft, FileFormat, Finding, parse_draft};
 
-fn routine(steps: &Value, more: &Value) -> Draft {
+fn routine(steps: &Value, more: &Value) -> DefinitionDraft {
     let mut file = json!({
         "id": "wr.routine-look", "name": "Look", "description": "Looks.", "version": "1.0.0",
         "steps": steps,
@@ -14,24 +14,24 @@ fn routine(steps: &Value, more: &Value) -> Draft {
     for (key, value) in more.as_object().into_iter().flatten() {
         file[key] = value.clone();
     }
-    read(&file.to_string(), Format::Json).expect("a draft")
+    parse_draft(&file.to_string(), FileFormat::Json).expect("a draft")
 }
 
-fn calling(call: &Value, routine: Draft) -> Result<Definition, Vec<Fault>> {
+fn link_call(call: &Value, routine: DefinitionDraft) -> Result<Definition, Vec<Finding>> {
     let mut step = json!({ "id": "call", "title": "Call" });
     for (key, value) in call.as_object().into_iter().flatten() {
         step[key] = value.clone();
     }
-    let draft = read(&with_steps(&json!([step])), Format::Json).expect("a draft");
-    among(&[draft, routine], "some-work")
+    let draft = parse_draft(&with_steps(&json!([step])), FileFormat::Json).expect("a draft");
+    link_among(&[draft, routine], "some-work")
 }
 
-fn plain() -> Value {
+fn plain_steps() -> Value {
     json!({ "templateId": "wr.templates.routine.look" })
 }
 
 fn notes(definition: &Definition) -> Vec<(&str, bool)> {
-    definition.unheeded.iter().map(|note| (note.message.as_str(), note.matters)).collect()
+    definition.unsupported.iter().map(|note| (note.message.as_str(), note.matters)).collect()
 }
 
 fn confirm(step: &Step) -> Option<&Condition> {
@@ -45,7 +45,7 @@ fn confirm(step: &Step) -> Option<&Condition> {
 /// by the routine's own rule where it has one. Proves T9.
 #[test]
 fn a_call_is_confirmed_at_the_last_prompt() {
-    let call = json!({ "templateCall": plain(), "requireConfirmation": true });
+    let call = json!({ "templateCall": plain_steps(), "requireConfirmation": true });
     let one = json!({ "id": "one", "title": "One", "prompt": "One." });
     let looped = json!({
         "id": "again", "title": "Again", "type": "loop",
@@ -55,7 +55,8 @@ fn a_call_is_confirmed_at_the_last_prompt() {
             { "id": "last", "title": "Last", "prompt": "Last." },
         ],
     });
-    let definition = calling(&call, routine(&json!([one, looped]), &json!({}))).expect("it links");
+    let definition =
+        link_call(&call, routine(&json!([one, looped]), &json!({}))).expect("it links");
     assert_eq!(confirm(&definition.steps[0]), None);
     let StepKind::Loop(inner) = &definition.steps[1].kind else { panic!("{definition:?}") };
     assert_eq!(confirm(&inner.steps[0]), None);
@@ -66,17 +67,17 @@ fn a_call_is_confirmed_at_the_last_prompt() {
         "id": "two", "title": "Two", "prompt": "Two.",
         "requireConfirmation": { "var": "sure", "equals": true },
     });
-    let definition = calling(&call, routine(&json!([one, own]), &json!({}))).expect("it links");
+    let definition = link_call(&call, routine(&json!([one, own]), &json!({}))).expect("it links");
     assert!(matches!(confirm(&definition.steps[1]), Some(Condition::Rule(_))));
 }
 
 /// A routine without a prompt has nothing to confirm, which changes what runs. Proves T9.
 #[test]
 fn a_call_without_a_prompt_has_nothing_to_confirm() {
-    let call = json!({ "templateCall": plain(), "requireConfirmation": true });
+    let call = json!({ "templateCall": plain_steps(), "requireConfirmation": true });
     let steps =
         json!([{ "id": "note", "title": "Note", "emit": { "artifact": "a", "text": "t" } }]);
-    let definition = calling(&call, routine(&steps, &json!({}))).expect("it links");
+    let definition = link_call(&call, routine(&steps, &json!({}))).expect("it links");
     assert_eq!(
         notes(&definition),
         [("`requireConfirmation` has no effect: the routine has no prompt to confirm", true)]
@@ -89,10 +90,10 @@ fn a_call_without_a_prompt_has_nothing_to_confirm() {
 fn an_argument_that_is_left_out_is_noted() {
     let text = "Write {file} and {kind}, {{topic}}, ${HOME} and {not a name}.";
     let steps = json!([{ "id": "one", "title": "One", "prompt": text }]);
-    let mut call = plain();
+    let mut call = plain_steps();
     call["args"] = json!({ "kind": "{kept}" });
     let definition =
-        calling(&json!({ "templateCall": call }), routine(&steps, &json!({}))).expect("it links");
+        link_call(&json!({ "templateCall": call }), routine(&steps, &json!({}))).expect("it links");
     let said = "the routine has a place for `{file}`, and the call has no argument `file`: it is \
                 shown as it stands";
     assert_eq!(notes(&definition), [(said, false)]);
@@ -102,8 +103,8 @@ fn an_argument_that_is_left_out_is_noted() {
             "id: strict\nname: n\ndescription: d\nversion: '1'\nsteps:\n- id: call\n  templateCall: \
              {{ templateId: wr.templates.routine.look{args} }}\n"
         );
-        let draft = read(&text, Format::Yaml).expect("a draft");
-        shown(among(&[draft, routine(&steps, &json!({}))], "strict"))
+        let draft = parse_draft(&text, FileFormat::Yaml).expect("a draft");
+        format_findings(link_among(&[draft, routine(&steps, &json!({}))], "strict"))
     };
     let faults = strict("");
     assert_eq!(faults.len(), 2, "{faults:#?}");
@@ -121,9 +122,11 @@ fn an_argument_that_is_left_out_is_noted() {
 fn the_input_of_a_routine_is_kept() {
     let steps = json!([{ "id": "one", "title": "One", "prompt": "One." }]);
     let input = json!({ "type": "object", "required": ["topic"] });
-    let definition =
-        calling(&json!({ "templateCall": plain() }), routine(&steps, &json!({ "input": input })))
-            .expect("it links");
+    let definition = link_call(
+        &json!({ "templateCall": plain_steps() }),
+        routine(&steps, &json!({ "input": input })),
+    )
+    .expect("it links");
     let StepKind::Nested(nested) = &definition.steps[0].kind else { panic!("{definition:?}") };
     assert_eq!((nested.input.as_ref(), nested.context.as_ref()), (Some(&input), None));
     assert_eq!(nested.steps[0].id, "call.one");

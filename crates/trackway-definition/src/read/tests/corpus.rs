@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::model::{LoopOver, Step, StepKind};
-use crate::{Definition, Draft, Format, read};
+use crate::model::{LoopKind, Step, StepKind};
+use crate::{Definition, DefinitionDraft, FileFormat, parse_draft};
 
 /// Our own files, which use every construct that files of WorkRail use.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
@@ -19,7 +19,7 @@ pub(crate) struct File {
     /// Below the folder.
     pub(crate) name: String,
     pub(crate) text: String,
-    pub(crate) format: Format,
+    pub(crate) format: FileFormat,
 }
 
 /// The definition files of a folder and the folders in it.
@@ -30,8 +30,8 @@ fn files(folder: &Path) -> Vec<File> {
         for entry in fs::read_dir(&next).expect("a folder") {
             let path = entry.expect("an entry").path();
             let format = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("json") => Format::Json,
-                Some("yaml" | "yml") => Format::Yaml,
+                Some("json") => FileFormat::Json,
+                Some("yaml" | "yml") => FileFormat::Yaml,
                 _ => {
                     folders.extend(Some(path).filter(|path| path.is_dir()));
                     continue;
@@ -51,19 +51,19 @@ pub(crate) static OWN: LazyLock<Vec<File>> = LazyLock::new(|| files(Path::new(FO
 
 /// Our own files, or those that `cargo xtask corpus` is about.
 #[expect(clippy::disallowed_methods, reason = "the one place where these tests learn of a folder")]
-fn chosen() -> Vec<File> {
+fn selected_files() -> Vec<File> {
     let other = std::env::var_os(OTHER_FOLDER);
     files(Path::new(&other.unwrap_or_else(|| FOLDER.into())))
 }
 
 /// Does something with every definition of the chosen files, linked with the others, and fails with a
 /// list of those that failed.
-pub(crate) fn each(act: impl Fn(&File, &Definition) -> Result<(), String>) {
-    let files = chosen();
+pub(crate) fn for_each_file(act: impl Fn(&File, &Definition) -> Result<(), String>) {
+    let files = selected_files();
     let mut failures = Vec::new();
     let mut drafts = Vec::new();
     for file in &files {
-        match read(&file.text, file.format) {
+        match parse_draft(&file.text, file.format) {
             Ok(draft) => drafts.push((file, draft)),
             Err(unreadable) => failures.push(format!("{}: {unreadable:#?}", file.name)),
         }
@@ -85,7 +85,7 @@ pub(crate) fn each(act: impl Fn(&File, &Definition) -> Result<(), String>) {
 /// Proves T9: files in WorkRail's form load and link as they are, and a pinned one reads back.
 #[test]
 fn corpus_files_link_unchanged() {
-    each(|_, definition| match Definition::pinned(&definition.normal()) {
+    for_each_file(|_, definition| match Definition::from_pinned(&definition.normal_form()) {
         Ok(pinned) if pinned == *definition => Ok(()),
         other => Err(format!("the pinned definition differs: {other:#?}")),
     });
@@ -94,10 +94,12 @@ fn corpus_files_link_unchanged() {
 /// What becomes of our own files is written down.
 #[test]
 fn our_files_have_these_steps() {
-    let drafts: Vec<Draft> =
-        OWN.iter().map(|file| read(&file.text, file.format).expect("a definition")).collect();
+    let drafts: Vec<DefinitionDraft> = OWN
+        .iter()
+        .map(|file| parse_draft(&file.text, file.format).expect("a definition"))
+        .collect();
     for draft in &drafts {
-        let definition = super::among(&drafts, &draft.id).expect("it is whole");
+        let definition = super::link_among(&drafts, &draft.id).expect("it is whole");
         insta::assert_snapshot!(draft.id.replace('.', "-"), outline(&definition));
     }
 }
@@ -105,7 +107,7 @@ fn our_files_have_these_steps() {
 fn outline(definition: &Definition) -> String {
     let mut out = format!("{} rules\n", definition.guidance.len());
     steps(&definition.steps, 0, &mut out);
-    for note in &definition.unheeded {
+    for note in &definition.unsupported {
         let mark = if note.matters { "!" } else { "·" };
         out.push_str(&format!("{mark} {}: {}\n", note.path, note.message));
     }
@@ -136,13 +138,13 @@ fn steps(list: &[Step], depth: usize, out: &mut String) {
             }
             StepKind::Loop(inner) => {
                 let over = match &inner.over {
-                    LoopOver::While(_) => "while".to_owned(),
-                    LoopOver::Until(_) => "until".to_owned(),
-                    LoopOver::Decision { id } => {
+                    LoopKind::While(_) => "while".to_owned(),
+                    LoopKind::Until(_) => "until".to_owned(),
+                    LoopKind::Decision { id } => {
                         format!("decision {}", id.as_deref().unwrap_or("-"))
                     }
-                    LoopOver::Count(amount) => format!("count {amount:?}"),
-                    LoopOver::Each { list, item, index } => {
+                    LoopKind::Count(amount) => format!("count {amount:?}"),
+                    LoopKind::Each { list, item, index } => {
                         format!("each {list:?} {item} {index:?}")
                     }
                 };

@@ -3,10 +3,12 @@
 use std::{fs, path::Path};
 
 use serde_json::json;
-use trackway_domain::Inputs;
+use trackway_domain::AttemptInputs;
 
-use super::{among, shown};
-use crate::{Draft, Format, advance, open, read, testing::object};
+use super::{format_findings, link_among};
+use crate::{
+    DefinitionDraft, FileFormat, advance, open_run, parse_draft, test_support::expect_object,
+};
 
 /// Pages whose YAML blocks are definitions, or parts of one.
 const PAGES: [&str; 4] = ["docs/definitions.md", "docs/contracts.md", "docs/mcp.md", "README.md"];
@@ -36,7 +38,7 @@ fn blocks(page: &str) -> Vec<String> {
 }
 
 /// A block as a whole file: a list is the steps of one, other keys are those of its head.
-fn whole(block: &str) -> String {
+fn as_whole_file(block: &str) -> String {
     let is_whole = block.lines().any(|line| line.starts_with("id: "));
     let one_step = "steps:\n- { id: only, prompt: Do it. }\n";
     match block {
@@ -46,10 +48,10 @@ fn whole(block: &str) -> String {
     }
 }
 
-fn draft(text: &str) -> Draft {
-    match read(text, Format::Yaml) {
+fn draft(text: &str) -> DefinitionDraft {
+    match parse_draft(text, FileFormat::Yaml) {
         Ok(draft) => draft,
-        Err(unreadable) => panic!("{:#?}\n{text}", unreadable.faults),
+        Err(unreadable) => panic!("{:#?}\n{text}", unreadable.findings),
     }
 }
 
@@ -57,13 +59,13 @@ fn draft(text: &str) -> Draft {
 #[test]
 fn every_definition_of_the_pages_is_valid() {
     for page in PAGES {
-        let drafts: Vec<Draft> =
-            blocks(&text(page)).iter().map(|block| draft(&whole(block))).collect();
+        let drafts: Vec<DefinitionDraft> =
+            blocks(&text(page)).iter().map(|block| draft(&as_whole_file(block))).collect();
         assert!(!drafts.is_empty(), "{page} shows definitions");
         for (number, one) in drafts.iter().enumerate() {
             let find = |id: &str| drafts.iter().find(|draft| draft.id == id);
             let linked = one.link(&find);
-            assert_eq!(shown(linked), Vec::<String>::new(), "block {number} of {page}");
+            assert_eq!(format_findings(linked), Vec::<String>::new(), "block {number} of {page}");
         }
     }
 }
@@ -74,10 +76,10 @@ fn every_definition_of_the_pages_is_valid() {
 fn the_loops_of_the_page_run_as_it_says() {
     let page = text("docs/definitions.md");
     let loops = blocks(&page).into_iter().find(|block| block.contains("until-green"));
-    let definition = draft(&whole(&loops.expect("the page shows an until loop")));
+    let definition = draft(&as_whole_file(&loops.expect("the page shows an until loop")));
     let definition = definition.link(&|_| None).expect("it is whole");
-    let start = object(json!({"files": ["a.rs", "b.rs"]}));
-    let mut at = open(&definition, &start).expect("it opens");
+    let start = expect_object(json!({"files": ["a.rs", "b.rs"]}));
+    let mut at = open_run(&definition, &start).expect("it opens");
     let mut greens = [false, true].into_iter();
     let mut steps = Vec::new();
     while let Some(pending) = at.pending.clone() {
@@ -89,7 +91,7 @@ fn the_loops_of_the_page_run_as_it_says() {
             })),
             _ => None,
         };
-        let inputs = Inputs { output, ..Inputs::default() };
+        let inputs = AttemptInputs { output, ..AttemptInputs::default() };
         at = advance(&definition, &at.walk, &at.context, &inputs).expect("it goes on");
         assert_eq!(at.warnings, [], "after {}", pending.step);
     }
@@ -105,10 +107,15 @@ fn every_example_is_valid() {
     let files = fs::read_dir(folder).expect("the examples");
     let paths = files.map(|file| file.expect("an example").path());
     let yaml = paths.filter(|path| path.extension().is_some_and(|kind| kind == "yaml"));
-    let drafts: Vec<Draft> =
+    let drafts: Vec<DefinitionDraft> =
         yaml.map(|path| draft(&fs::read_to_string(path).expect("an example"))).collect();
     assert!(!drafts.is_empty());
     for one in &drafts {
-        assert_eq!(shown(among(&drafts, &one.id)), Vec::<String>::new(), "{}", one.id);
+        assert_eq!(
+            format_findings(link_among(&drafts, &one.id)),
+            Vec::<String>::new(),
+            "{}",
+            one.id
+        );
     }
 }

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{linked, rows, shown, with_steps, wrong};
-use crate::{Format, read};
+use super::{findings_of_steps, format_findings, link_alone, rows, with_steps};
+use crate::{FileFormat, parse_draft};
 
 /// Proves T9: every fault of a file is named at once, with its line.
 #[test]
-fn all_faults_are_named_with_their_lines() {
+fn all_findings_have_lines() {
     let text = "{\n  \"id\": \"Upper\",\n  \"nmae\": \"x\",\n  \"description\": 3,\n  \"steps\": [\n    {\n      \"id\": \"a b\"\n    },\n    7\n  ]\n}";
-    let unreadable = read(text, Format::Json).expect_err("faults");
+    let unreadable = parse_draft(text, FileFormat::Json).expect_err("faults");
     assert_eq!(unreadable.id.as_deref(), Some("Upper"));
     let lines: Vec<(Option<u32>, &str)> =
-        unreadable.faults.iter().map(|fault| (fault.line, fault.path.as_str())).collect();
+        unreadable.findings.iter().map(|fault| (fault.line, fault.path.as_str())).collect();
     assert_eq!(
         lines,
         [
@@ -38,7 +38,7 @@ fn faults_of_steps() {
             }
             steps => steps,
         };
-        assert_eq!(wrong(&steps), [expected], "{steps}");
+        assert_eq!(findings_of_steps(&steps), [expected], "{steps}");
     }
 }
 
@@ -49,7 +49,7 @@ fn faults_of_strict_files() {
         let text = format!(
             "id: mine\nname: n\ndescription: d\nversion: '1'\nsteps:\n  - {{ id: one, {step} }}\n"
         );
-        let faults = shown(linked(&text, Format::Yaml));
+        let faults = format_findings(link_alone(&text, FileFormat::Yaml));
         assert!(faults.len() == 1 && faults[0].starts_with(expected), "{step}: {faults:#?}");
     }
 }
@@ -66,7 +66,7 @@ fn expressions_and_templates_are_read_early() {
         let text = format!(
             "id: mine\nname: n\ndescription: d\nversion: '1'\nsteps:\n  - {{ {step} id: one }}\n"
         );
-        assert_eq!(shown(linked(&text, Format::Yaml)).len(), 1, "{step}");
+        assert_eq!(format_findings(link_alone(&text, FileFormat::Yaml)).len(), 1, "{step}");
     }
 }
 
@@ -76,10 +76,10 @@ fn another_version_of_the_format_is_refused() {
     let mut text: Value =
         serde_json::from_str(&with_steps(&json!([{ "id": "a", "prompt": "x" }]))).expect("JSON");
     text["trackway"] = json!(1);
-    assert!(linked(&text.to_string(), Format::Json).is_ok());
+    assert!(link_alone(&text.to_string(), FileFormat::Json).is_ok());
     text["trackway"] = json!(2);
     assert_eq!(
-        shown(linked(&text.to_string(), Format::Json)),
+        format_findings(link_alone(&text.to_string(), FileFormat::Json)),
         ["/trackway: this program reads version 1 of the format"]
     );
 }

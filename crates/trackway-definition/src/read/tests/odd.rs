@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{corpus, linked, with_steps};
-use crate::{Definition, Format, read};
+use super::{corpus, link_alone, with_steps};
+use crate::{Definition, FileFormat, parse_draft};
 
 /// Words of the format, so that odd values stand where they are looked at.
 const WORDS: &str = "id title prompt type loop body steps condition runCondition var equals and not switch \
@@ -70,9 +70,9 @@ proptest! {
         if strict {
             text["trackway"] = json!(1);
         }
-        if let Ok(definition) = linked(&text.to_string(), Format::Json) {
-            let normal = definition.normal();
-            let pinned = Definition::pinned(&normal).map(|pinned| pinned.normal());
+        if let Ok(definition) = link_alone(&text.to_string(), FileFormat::Json) {
+            let normal = definition.normal_form();
+            let pinned = Definition::from_pinned(&normal).map(|pinned| pinned.normal_form());
             prop_assert_eq!(pinned, Ok(normal));
         }
     }
@@ -92,7 +92,7 @@ proptest! {
         if strict && root.is_object() {
             root["trackway"] = json!(1);
         }
-        if let Ok(draft) = read(&root.to_string(), Format::Json) {
+        if let Ok(draft) = parse_draft(&root.to_string(), FileFormat::Json) {
             let own = draft.clone();
             let _ = draft.link(&|_| Some(&own).filter(|own| own.id != draft.id));
             let _ = draft.link(&|_| Some(&draft));
@@ -102,7 +102,7 @@ proptest! {
     /// Proves T9: any text at all.
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,80}", yaml in any::<bool>()) {
-        let _ = read(&text, if yaml { Format::Yaml } else { Format::Json });
+        let _ = parse_draft(&text, if yaml { FileFormat::Yaml } else { FileFormat::Json });
     }
 }
 
@@ -129,9 +129,9 @@ fn deep_files_are_pinned_or_refused() {
                 json!({ "id": "a", "prompt": "x", "validationCriteria": rules }),
                 json!({ "id": "a", "prompt": "x", "runCondition": rules }),
             ] {
-                if let Ok(definition) = linked(&with_steps(&json!([step])), Format::Json) {
+                if let Ok(definition) = link_alone(&with_steps(&json!([step])), FileFormat::Json) {
                     accepted += 1;
-                    assert!(Definition::pinned(&definition.normal()).is_ok());
+                    assert!(Definition::from_pinned(&definition.normal_form()).is_ok());
                 }
             }
         }

@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::{among, linked, shown};
-use crate::model::{Nested, StepKind};
-use crate::{Definition, Draft, Format, read};
+use super::{format_findings, link_alone, link_among};
+use crate::model::{NestedWorkflow, StepKind};
+use crate::{Definition, DefinitionDraft, FileFormat, parse_draft};
 
 fn yaml(steps: &str) -> String {
     format!("id: mine\nname: Mine\ndescription: d\nversion: '1'\nsteps:\n{steps}")
 }
 
 fn strict(steps: &str) -> Definition {
-    match linked(&yaml(steps), Format::Yaml) {
+    match link_alone(&yaml(steps), FileFormat::Yaml) {
         Ok(definition) => definition,
         Err(faults) => panic!("{faults:#?}"),
     }
@@ -19,15 +19,15 @@ fn strict(steps: &str) -> Definition {
 
 /// Proves T9: one step of every kind.
 #[test]
-fn every_kind_of_our_own() {
+fn every_native_step_kind_is_parsed() {
     let definition = strict(include_str!("own.yaml"));
     insta::assert_json_snapshot!(definition.steps);
-    assert!(definition.unheeded.is_empty());
+    assert!(definition.unsupported.is_empty());
 }
 
-fn draft(id: &str, steps: &str) -> Draft {
+fn draft(id: &str, steps: &str) -> DefinitionDraft {
     let text = format!("id: {id}\nname: n\ndescription: d\nversion: '1'\nsteps:\n{steps}");
-    match read(&text, Format::Yaml) {
+    match parse_draft(&text, FileFormat::Yaml) {
         Ok(draft) => draft,
         Err(unreadable) => panic!("{unreadable:#?}"),
     }
@@ -40,10 +40,10 @@ fn a_workflow_inside_a_workflow() {
         "outer",
         "  - id: call\n    workflow: { id: inner, context: { n: '=count' }, output: total }\n",
     );
-    assert_eq!(outer.references(), ["inner"]);
+    assert_eq!(outer.referenced_workflows(), ["inner"]);
     let inner = draft("inner", "  - id: one\n    prompt: One\n");
-    let definition = among(&[outer, inner], "outer").expect("a definition");
-    let StepKind::Nested(Nested { workflow, context, steps, output, .. }) =
+    let definition = link_among(&[outer, inner], "outer").expect("a definition");
+    let StepKind::Nested(NestedWorkflow { workflow, context, steps, output, .. }) =
         &definition.steps[0].kind
     else {
         panic!("{definition:?}")
@@ -58,12 +58,12 @@ fn a_workflow_inside_a_workflow() {
 fn missing_and_circular_workflows_are_faults() {
     let a = draft("a", "  - id: call\n    workflow: { id: b }\n");
     assert_eq!(
-        shown(among(std::slice::from_ref(&a), "a")),
+        format_findings(link_among(std::slice::from_ref(&a), "a")),
         ["/steps/0/workflow/id: there is no workflow `b`, or it cannot be read"]
     );
     let b = draft("b", "  - id: back\n    workflow: { id: a }\n");
     assert_eq!(
-        shown(among(&[a, b], "a")),
+        format_findings(link_among(&[a, b], "a")),
         [
             "/steps/0/workflow/id: in `b` at `/steps/0/workflow/id`: the workflow contains itself: a → b → a"
         ]
@@ -78,19 +78,19 @@ fn doubling_workflows_end_at_a_bound() {
         let call = |name: &str| format!("  - id: {name}\n    workflow: {{ id: w{} }}\n", level + 1);
         drafts.push(draft(&format!("w{level}"), &(call("left") + &call("right"))));
     }
-    let faults = shown(among(&drafts, "w0"));
+    let faults = format_findings(link_among(&drafts, "w0"));
     assert!(faults.iter().any(|line| line.contains("more than 5000 steps")), "{faults:#?}");
 }
 
 /// Proves T9: a file as somebody writes it who does not think of types is read where there is one way to
 /// read it, and told what to write otherwise.
 #[test]
-fn words_that_look_like_something_else() {
+fn untyped_yaml_words_are_read_or_reported() {
     let file = |top: &str, step: &str| {
         let text = format!("id: mine\n{top}\nsteps:\n  - {{ id: one, prompt: x{step} }}\n");
-        match read(&text, Format::Yaml) {
+        match parse_draft(&text, FileFormat::Yaml) {
             Ok(draft) => Ok(draft.link(&|_| None).expect("it links")),
-            Err(unreadable) => Err(unreadable.faults),
+            Err(unreadable) => Err(unreadable.findings),
         }
     };
     let plain = file("name: 7\nversion: 1", ", title: 2026").expect("it is read");

@@ -3,14 +3,14 @@
 use serde_json::json;
 use trackway_domain::Object;
 
-use super::{among, rows, tolerant, with_steps, wrong};
+use super::{findings_of_steps, link_among, parse_tolerant, rows, with_steps};
 use crate::model::{
-    Amount, Condition, Criteria, Form, LoopOver, Prompt, Rule, Source, Step, StepKind, Test,
-    TextTest, Unheeded,
+    Comparison, Condition, ConditionRule, LoopKind, NotesCriteria, OutputForm, PromptStep,
+    RoundCount, Step, StepKind, TextTest, Unsupported, ValueExpression,
 };
-use crate::{Draft, Format, read};
+use crate::{DefinitionDraft, FileFormat, parse_draft};
 
-fn prompt(step: &Step) -> &Prompt {
+fn prompt(step: &Step) -> &PromptStep {
     match &step.kind {
         StepKind::Prompt(prompt) => prompt,
         other => panic!("{other:?}"),
@@ -23,8 +23,8 @@ fn ids(steps: &[Step]) -> Vec<&str> {
 
 /// Proves T9: everything that belongs to a prompt is in its text, in a fixed order.
 #[test]
-fn a_prompt_is_one_text() {
-    let definition = tolerant(&json!([{
+fn prompt_parts_become_one_text() {
+    let definition = parse_tolerant(&json!([{
         "id": "one", "title": "One", "agentRole": "You are careful.", "prompt": "Do {{what}}.",
         "guidance": ["Slowly"], "functionReferences": ["draw()"], "functionCalls": [{ "name": "cut", "args": { "n": 1 } }],
         "functionDefinitions": [
@@ -38,7 +38,7 @@ fn a_prompt_is_one_text() {
 /// Proves T9: blocks are shown in one order, with our own words for what they name.
 #[test]
 fn blocks_are_shown_in_order() {
-    let definition = tolerant(&json!([{ "id": "one", "title": "One", "promptBlocks": {
+    let definition = parse_tolerant(&json!([{ "id": "one", "title": "One", "promptBlocks": {
         "verify": ["It holds"],
         "outputRequired": { "notes": "what you did", "n": 3 },
         "procedure": ["First", [{ "kind": "text", "text": "then " }, { "kind": "ref", "refId": "wr.refs.other" }]],
@@ -46,14 +46,14 @@ fn blocks_are_shown_in_order() {
         "goal": "Get {% there",
     }}]));
     insta::assert_snapshot!(prompt(&definition.steps[0]).text);
-    assert_eq!(definition.unheeded[0].path, "/steps/0/promptBlocks/procedure/1/1/refId");
-    assert!(!definition.unheeded[0].matters);
+    assert_eq!(definition.unsupported[0].path, "/steps/0/promptBlocks/procedure/1/1/refId");
+    assert!(!definition.unsupported[0].matters);
 }
 
 /// Proves T9: all forms of a confirmation.
 #[test]
 fn confirmations_have_many_forms() {
-    let rule = Condition::Rule(Rule::Truthy { name: "risky".into() });
+    let rule = Condition::Rule(ConditionRule::Truthy { name: "risky".into() });
     let rows = [
         (json!(true), Some(Condition::Always)),
         (json!(false), None),
@@ -64,7 +64,7 @@ fn confirmations_have_many_forms() {
         (json!("risk > 2"), Some(Condition::Cel("risk > 2".into()))),
     ];
     for (form, expected) in rows {
-        let definition = tolerant(
+        let definition = parse_tolerant(
             &json!([{ "id": "one", "title": "One", "prompt": "x", "requireConfirmation": form }]),
         );
         assert_eq!(prompt(&definition.steps[0]).confirm, expected, "{form}");
@@ -74,29 +74,38 @@ fn confirmations_have_many_forms() {
 /// Proves T9: rules as data, with every operator.
 #[test]
 fn rules_have_every_operator() {
-    let test = |test, value| Rule::Test { name: "a".into(), test, value };
+    let test = |test, value| ConditionRule::Test { name: "a".into(), test, value };
     let rows = [
-        (json!({ "var": "a", "equals": null }), test(Test::Equals, json!(null))),
-        (json!({ "var": "a", "not_equals": 1 }), test(Test::NotEquals, json!(1))),
-        (json!({ "var": "a", "gt": 1 }), test(Test::Greater, json!(1))),
-        (json!({ "var": "a", "gte": 1 }), test(Test::GreaterOrEqual, json!(1))),
-        (json!({ "var": "a", "lt": 1 }), test(Test::Less, json!(1))),
-        (json!({ "var": "a", "lte": 1.5 }), test(Test::LessOrEqual, json!(1.5))),
-        (json!({ "var": "a", "contains": "x" }), test(Test::Contains, json!("x"))),
-        (json!({ "var": "a", "startsWith": "x" }), test(Test::StartsWith, json!("x"))),
-        (json!({ "var": "a", "endsWith": "x" }), test(Test::EndsWith, json!("x"))),
-        (json!({ "var": "a", "matches": "^x" }), test(Test::Matches, json!("^x"))),
-        (json!({ "var": "a", "in": [1, 2] }), test(Test::In, json!([1, 2]))),
-        (json!({ "var": "a", "exists": true }), test(Test::Exists, json!(true))),
-        (json!({ "not": { "var": "a" } }), Rule::Not(Box::new(Rule::Truthy { name: "a".into() }))),
-        (json!({ "or": [{ "var": "a" }] }), Rule::Or(vec![Rule::Truthy { name: "a".into() }])),
+        (json!({ "var": "a", "equals": null }), test(Comparison::Equals, json!(null))),
+        (json!({ "var": "a", "not_equals": 1 }), test(Comparison::NotEquals, json!(1))),
+        (json!({ "var": "a", "gt": 1 }), test(Comparison::Greater, json!(1))),
+        (json!({ "var": "a", "gte": 1 }), test(Comparison::GreaterOrEqual, json!(1))),
+        (json!({ "var": "a", "lt": 1 }), test(Comparison::Less, json!(1))),
+        (json!({ "var": "a", "lte": 1.5 }), test(Comparison::LessOrEqual, json!(1.5))),
+        (json!({ "var": "a", "contains": "x" }), test(Comparison::Contains, json!("x"))),
+        (json!({ "var": "a", "startsWith": "x" }), test(Comparison::StartsWith, json!("x"))),
+        (json!({ "var": "a", "endsWith": "x" }), test(Comparison::EndsWith, json!("x"))),
+        (json!({ "var": "a", "matches": "^x" }), test(Comparison::Matches, json!("^x"))),
+        (json!({ "var": "a", "in": [1, 2] }), test(Comparison::In, json!([1, 2]))),
+        (json!({ "var": "a", "exists": true }), test(Comparison::Exists, json!(true))),
+        (
+            json!({ "not": { "var": "a" } }),
+            ConditionRule::Not(Box::new(ConditionRule::Truthy { name: "a".into() })),
+        ),
+        (
+            json!({ "or": [{ "var": "a" }] }),
+            ConditionRule::Or(vec![ConditionRule::Truthy { name: "a".into() }]),
+        ),
         (
             json!({ "var": "a", "gt": 1, "lt": 3 }),
-            Rule::And(vec![test(Test::Greater, json!(1)), test(Test::Less, json!(3))]),
+            ConditionRule::And(vec![
+                test(Comparison::Greater, json!(1)),
+                test(Comparison::Less, json!(3)),
+            ]),
         ),
     ];
     for (form, expected) in rows {
-        let definition = tolerant(
+        let definition = parse_tolerant(
             &json!([{ "id": "one", "title": "One", "prompt": "x", "runCondition": form }]),
         );
         assert_eq!(definition.steps[0].when, Some(Condition::Rule(expected)), "{form}");
@@ -105,7 +114,7 @@ fn rules_have_every_operator() {
 
 /// Proves T9: what a file asks for and nobody acts on is named, and said to matter where it does.
 #[test]
-fn what_is_beyond_us_is_named() {
+fn unsupported_constructs_are_reported() {
     for (more, expected) in rows(include_str!("unsupported.txt")) {
         let more: Object = serde_json::from_str(more).expect("JSON");
         let mut step = json!({ "id": "one", "title": "One", "prompt": "x" });
@@ -115,11 +124,11 @@ fn what_is_beyond_us_is_named() {
         let fields = step.as_object_mut().expect("an object");
         fields.retain(|_, value| !value.is_null());
         fields.extend(more);
-        let definition = tolerant(&json!([step]));
-        let note = |note: &Unheeded| {
+        let definition = parse_tolerant(&json!([step]));
+        let note = |note: &Unsupported| {
             format!("{} {}", note.path, if note.matters { "matters" } else { "informs" })
         };
-        let notes: Vec<String> = definition.unheeded.iter().map(note).collect();
+        let notes: Vec<String> = definition.unsupported.iter().map(note).collect();
         assert_eq!(notes, [expected], "{step}");
     }
 }
@@ -127,20 +136,20 @@ fn what_is_beyond_us_is_named() {
 /// Proves T13: an unknown contract of a WorkRail file asks for an artifact of its kind, nothing more.
 #[test]
 fn an_unknown_contract_asks_for_its_kind() {
-    let definition = tolerant(&json!([{
+    let definition = parse_tolerant(&json!([{
         "id": "one", "title": "One", "prompt": "x",
         "outputContract": { "contractRef": "wr.contracts.new", "required": false },
     }]));
     let contract = prompt(&definition.steps[0]).output.as_ref().expect("a contract");
     assert!(!contract.required);
-    let Form::Artifact { kind, example, .. } = &contract.form else { panic!("{contract:?}") };
+    let OutputForm::Artifact { kind, example, .. } = &contract.form else { panic!("{contract:?}") };
     assert_eq!((kind.as_str(), example), ("wr.new", &json!({ "kind": "wr.new" })));
 }
 
 /// Proves T9: what notes have to be like, in all its forms.
 #[test]
 fn criteria_are_composed() {
-    let definition = tolerant(
+    let definition = parse_tolerant(
         &json!([{ "id": "one", "title": "One", "prompt": "x", "validationCriteria": {
             "and": [
                 { "type": "regex", "pattern": "ab/c", "flags": "gi", "message": "m" },
@@ -148,12 +157,13 @@ fn criteria_are_composed() {
             ],
         }}]),
     );
-    let rule = |test, message: &str| Criteria::Rule { when: None, test, message: message.into() };
-    let expected = Criteria::All(vec![
+    let rule =
+        |test, message: &str| NotesCriteria::Rule { when: None, test, message: message.into() };
+    let expected = NotesCriteria::All(vec![
         rule(TextTest::Matches("(?i)ab/c".into()), "m"),
-        Criteria::Any(vec![
+        NotesCriteria::Any(vec![
             rule(TextTest::Length { min: Some(2), max: None }, "short"),
-            Criteria::Not(Box::new(rule(TextTest::Contains("z".into()), "z"))),
+            NotesCriteria::Not(Box::new(rule(TextTest::Contains("z".into()), "z"))),
         ]),
     ]);
     assert_eq!(prompt(&definition.steps[0]).criteria, Some(expected));
@@ -162,33 +172,33 @@ fn criteria_are_composed() {
 /// Proves T9: loops of every kind.
 #[test]
 fn loops_of_every_kind() {
-    let condition = Condition::Rule(Rule::Truthy { name: "more".into() });
-    let each = |item: &str, index: &str| LoopOver::Each {
-        list: Source::Name("items".into()),
+    let condition = Condition::Rule(ConditionRule::Truthy { name: "more".into() });
+    let each = |item: &str, index: &str| LoopKind::Each {
+        list: ValueExpression::Name("items".into()),
         item: item.into(),
         index: Some(index.into()),
     };
     let rows = [
         (
             json!({ "type": "while", "condition": { "var": "more" } }),
-            LoopOver::While(condition.clone()),
+            LoopKind::While(condition.clone()),
         ),
         (
             json!({ "type": "until", "condition": { "var": "more" } }),
-            LoopOver::Until(condition.clone()),
+            LoopKind::Until(condition.clone()),
         ),
         (
             json!({ "type": "until", "conditionSource": { "kind": "context_variable", "condition": { "var": "more" } } }),
-            LoopOver::Until(condition),
+            LoopKind::Until(condition),
         ),
         (
             json!({ "type": "while", "conditionSource": { "kind": "artifact_contract", "contractRef": "wr.contracts.loop_control", "loopId": "l" } }),
-            LoopOver::Decision { id: Some("l".into()) },
+            LoopKind::Decision { id: Some("l".into()) },
         ),
-        (json!({ "type": "for", "count": 3 }), LoopOver::Count(Amount::Number(3))),
+        (json!({ "type": "for", "count": 3 }), LoopKind::Count(RoundCount::Number(3))),
         (
             json!({ "type": "for", "count": "tries" }),
-            LoopOver::Count(Amount::From(Source::Name("tries".into()))),
+            LoopKind::Count(RoundCount::From(ValueExpression::Name("tries".into()))),
         ),
         (json!({ "type": "forEach", "items": "items" }), each("currentItem", "currentIndex")),
         (
@@ -198,7 +208,7 @@ fn loops_of_every_kind() {
     ];
     for (mut form, expected) in rows {
         form["maxIterations"] = json!(7);
-        let definition = tolerant(&json!([{
+        let definition = parse_tolerant(&json!([{
             "id": "round", "type": "loop", "title": "Round", "loop": form,
             "body": [{ "id": "in-it", "title": "In it", "prompt": "x" }],
         }]));
@@ -210,14 +220,14 @@ fn loops_of_every_kind() {
 
 /// Proves T9: a body by id runs inside its loop only, and two loops may share it.
 #[test]
-fn a_body_by_id_runs_in_its_loop() {
+fn loop_body_referenced_by_id_runs_in_its_loop() {
     let round = |id: &str| {
         json!({
             "id": id, "type": "loop", "title": "Round", "body": "shared",
             "loop": { "type": "while", "maxIterations": 2 },
         })
     };
-    let definition = tolerant(&json!([
+    let definition = parse_tolerant(&json!([
         round("first"),
         { "id": "shared", "title": "Shared", "prompt": "x", "outputContract": { "contractRef": "wr.contracts.loop_control" } },
         round("second"),
@@ -228,7 +238,7 @@ fn a_body_by_id_runs_in_its_loop() {
         .iter()
         .map(|step| match &step.kind {
             StepKind::Loop(inner) => {
-                assert_eq!(inner.over, LoopOver::Decision { id: Some(step.id.clone()) });
+                assert_eq!(inner.over, LoopKind::Decision { id: Some(step.id.clone()) });
                 ids(&inner.steps)
             }
             other => panic!("{other:?}"),
@@ -239,23 +249,23 @@ fn a_body_by_id_runs_in_its_loop() {
 
 /// Proves T9: a body that leads to itself is a fault, not an endless reading.
 #[test]
-fn a_body_inside_itself_is_a_fault() {
+fn loop_body_inside_itself_is_a_finding() {
     let steps = json!([
         { "id": "a", "type": "loop", "title": "A", "body": "b", "loop": { "type": "for", "count": 1 } },
         { "id": "b", "type": "loop", "title": "B", "body": "a", "loop": { "type": "for", "count": 1 } },
     ]);
     // Neither is in the row; each is the other's body.
-    let faults = wrong(&steps);
+    let faults = findings_of_steps(&steps);
     assert!(faults.len() == 1 && faults[0].contains("inside itself"), "{faults:?}");
     let steps = json!([{ "id": "a", "type": "loop", "title": "A", "loop": { "type": "for", "count": 1 },
         "body": [{ "id": "c", "type": "loop", "title": "C", "body": "a", "loop": { "type": "for", "count": 1 } }] }]);
-    assert_eq!(wrong(&steps).len(), 1);
+    assert_eq!(findings_of_steps(&steps).len(), 1);
 }
 
 /// Proves T9: delegations become a prompt with a task for each, and what brings them together.
 #[test]
 fn delegations_become_prompts() {
-    let definition = tolerant(&json!([{
+    let definition = parse_tolerant(&json!([{
         "id": "fan", "type": "parallel", "title": "Fan out", "runCondition": { "var": "big" },
         "parallelDelegations": [{
             "workflowId": "wr.routine-look", "goal": "Look at {{part}}", "modelTier": "mid",
@@ -275,7 +285,7 @@ fn delegations_become_prompts() {
 /// Proves T9: checks of a step are steps after it.
 #[test]
 fn checks_follow_their_step() {
-    let definition = tolerant(&json!([{
+    let definition = parse_tolerant(&json!([{
         "id": "make", "title": "Make", "prompt": "x",
         "audit": { "rubric": ["whole", "right"] }, "verification": { "command": "make check" },
     }]));
@@ -284,7 +294,7 @@ fn checks_follow_their_step() {
     assert!(prompt(&definition.steps[2]).text.contains("- whole\n- right"));
 }
 
-fn routine() -> Draft {
+fn routine() -> DefinitionDraft {
     let text = json!({
         "id": "wr.routine-look", "name": "Look", "description": "Looks.", "version": "1.0.0",
         "metaGuidance": ["Touch nothing"],
@@ -293,12 +303,12 @@ fn routine() -> Draft {
             { "id": "near", "title": "Near", "prompt": "Look near.", "runCondition": { "var": "near" } },
         ],
     });
-    read(&text.to_string(), Format::Json).expect("a draft")
+    parse_draft(&text.to_string(), FileFormat::Json).expect("a draft")
 }
 
 /// Proves T9: a routine is put in place of the step that calls it, with its arguments and its rules.
 #[test]
-fn a_routine_is_put_in_place() {
+fn routine_replaces_its_call() {
     let call = |id: &str, condition: bool| {
         let mut step = json!({
             "id": id, "title": "Look", "requireConfirmation": true,
@@ -310,9 +320,9 @@ fn a_routine_is_put_in_place() {
         step
     };
     let text = with_steps(&json!([call("one", false), call("two", true)]));
-    let draft = read(&text, Format::Json).expect("a draft");
-    assert_eq!(draft.references(), ["wr.routine-look"]);
-    let definition = among(&[draft, routine()], "some-work").expect("a definition");
+    let draft = parse_draft(&text, FileFormat::Json).expect("a draft");
+    assert_eq!(draft.referenced_workflows(), ["wr.routine-look"]);
+    let definition = link_among(&[draft, routine()], "some-work").expect("a definition");
     assert_eq!(ids(&definition.steps), ["one.far", "one.near", "two"]);
     let far = &definition.steps[0];
     assert_eq!(far.title, "Far around {{ place }}");
@@ -335,13 +345,13 @@ fn guidance_is_gathered() {
         "extensionPoints": [{ "slotId": "review", "purpose": "p", "default": "wr.routine-look" }],
         "steps": [{ "id": "one", "title": "One", "prompt": "Use {{wr.bindings.review}}." }],
     });
-    let definition = super::linked(&text.to_string(), Format::Json).expect("a definition");
+    let definition = super::link_alone(&text.to_string(), FileFormat::Json).expect("a definition");
     assert_eq!(definition.guidance.len(), 4);
     assert_eq!(definition.guidance[1], "Before you begin, make sure of this: A key");
-    let rules = definition.rules(&|path| path == "docs/spec.md");
+    let rules = definition.render_rules(&|path| path == "docs/spec.md");
     assert_eq!(rules[4], "Reference \"Spec\" (`docs/spec.md`): What to build. Follow it strictly.");
-    let rules = definition.rules(&|_| false);
+    let rules = definition.render_rules(&|_| false);
     assert!(rules[4].contains("(`docs/spec.md`) [unresolved]") && !rules[4].contains("strictly"));
     assert_eq!(prompt(&definition.steps[0]).text, "Use wr.routine-look.");
-    assert!(definition.unheeded.iter().any(|note| note.path == "/features/1" && !note.matters));
+    assert!(definition.unsupported.iter().any(|note| note.path == "/features/1" && !note.matters));
 }

@@ -4,27 +4,27 @@ use std::cell::Cell;
 
 use serde_json::json;
 use trackway_domain::{
-    AckId, Caller, Command, DocumentChange, DocumentKind, Inputs, Object, RunId, Seal, SessionId,
-    Timestamp, Warning, WorkflowRef,
+    AckId, AttemptInputs, Caller, Command, DocumentChange, DocumentKind, Object, RenderStamp,
+    RunId, SessionId, Timestamp, Warning, WorkflowRef,
 };
 use uuid::Uuid;
 
 use super::*;
-use crate::fixture::FewSchemas;
+use crate::fixture::FakeSchemaChecker;
 
 const HASH: &str = "sha256-0";
 const NOW: Timestamp = Timestamp::from_millis(7);
 
 /// The position of the node when it was made.
-const SECOND: Branch = Branch { forked: true, index: 1, siblings: 2 };
+const SECOND: BranchPosition = BranchPosition { forked: true, index: 1, siblings: 2 };
 
 fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-fn pending(confirm: bool) -> Pending {
+fn pending(confirm: bool) -> PendingStep {
     let text = |text: &str| text.to_owned();
-    Pending {
+    PendingStep {
         step: text("s"),
         title: text("S"),
         prompt: text("Do."),
@@ -34,7 +34,7 @@ fn pending(confirm: bool) -> Pending {
     }
 }
 
-fn node(pending: Option<Pending>) -> Node {
+fn node(pending: Option<PendingStep>) -> Node {
     Node {
         id: NodeId::new(id(1)),
         parent: None,
@@ -55,10 +55,10 @@ fn submission() -> Box<Submission> {
 }
 
 fn run_in(state: StateName) -> Run {
-    Run::indexed(submission(), Timestamp::from_millis(1), state, 4, false)
+    Run::from_index(submission(), Timestamp::from_millis(1), state, 4, false)
 }
 
-fn step(pending: Option<Pending>) -> StepState {
+fn step(pending: Option<PendingStep>) -> StepState {
     let change =
         DocumentChange { name: "d".into(), kind: DocumentKind::Log, key: None, value: json!(1) };
     StepState {
@@ -74,8 +74,8 @@ fn warning(code: &str) -> Warning {
     Warning::new(code, code)
 }
 
-fn block() -> Block {
-    Block { code: "output-invalid".into(), message: "no".into(), needs: Vec::new() }
+fn block() -> BlockReason {
+    BlockReason { code: "output-invalid".into(), message: "no".into(), needs: Vec::new() }
 }
 
 /// The outcome of an answer to a node with some branches, in a run in some state.
@@ -85,11 +85,11 @@ struct Case {
     branches: u32,
     blocked: u32,
     state: StateName,
-    result: Result<StepState, Block>,
+    result: Result<StepState, BlockReason>,
 }
 
 impl Case {
-    fn plain(result: Result<StepState, Block>) -> Self {
+    fn plain_case(result: Result<StepState, BlockReason>) -> Self {
         let (consent, state) = (Consent::Implied, StateName::Working);
         Self { confirm: false, consent, branches: 0, blocked: 0, state, result }
     }
@@ -107,16 +107,16 @@ impl Case {
             at,
             ack: AckId::new(id(3)),
             digest: "digest".into(),
-            inputs: Inputs { output: Some(json!("done")), ..Inputs::default() },
+            inputs: AttemptInputs { output: Some(json!("done")), ..AttemptInputs::default() },
             consent: self.consent,
-            seal: Seal { key: "k".into(), text: 1 },
+            seal: RenderStamp { key: "k".into(), text: 1 },
             result: self.result,
             warning: Some(warning("definition-changed")),
         };
         decided(Some(&run_in(self.state)), GuidedCommand::Answer(Box::new(answer)))
     }
 
-    fn recorded(self) -> (Vec<Event>, Attempt) {
+    fn recorded_events(self) -> (Vec<Event>, Attempt) {
         match self.decide() {
             Ok((events, GuidedReply::Attempted(attempt))) => (events, attempt),
             other => panic!("it is recorded: {other:?}"),
@@ -134,11 +134,11 @@ fn decided(
         next.set(next.get() + 1);
         id(next.get())
     };
-    let env = Env { now: NOW, ids: &ids, schemas: &FewSchemas };
+    let env = DecisionEnv { now: NOW, ids: &ids, schemas: &FakeSchemaChecker };
     let decision = crate::decide(run, Command::Guided(Box::new(command)), env)?;
     assert!(decision.effects.is_empty(), "nothing drives a guided run");
     match decision.reply {
-        Reply::Guided(reply) => Ok((decision.events, *reply)),
+        CommandReply::Guided(reply) => Ok((decision.events, *reply)),
         reply => panic!("{reply:?}"),
     }
 }
@@ -151,48 +151,50 @@ fn names(events: &[Event]) -> Vec<&'static str> {
 #[test]
 fn branches_are_numbered_in_the_order_of_their_answers() {
     for branches in 0..4 {
-        let case = Case { branches, ..Case::plain(Ok(step(Some(pending(false))))) };
-        let answer = case.recorded().1.answer;
-        let expected = Branch { forked: branches > 0, index: branches, siblings: branches + 1 };
+        let case = Case { branches, ..Case::plain_case(Ok(step(Some(pending(false))))) };
+        let answer = case.recorded_events().1.answer;
+        let expected =
+            BranchPosition { forked: branches > 0, index: branches, siblings: branches + 1 };
         assert_eq!(answer.branch, expected);
     }
 }
 
 #[test]
 fn an_advance_records_the_node_with_its_parent_its_documents_and_its_warnings() {
-    let (events, attempt) = Case::plain(Ok(step(Some(pending(false))))).recorded();
+    let (events, attempt) = Case::plain_case(Ok(step(Some(pending(false))))).recorded_events();
     assert_eq!(names(&events), ["attempted"]);
     let AttemptOutcome::Advanced(next) = &attempt.outcome else { panic!("it advances") };
     assert_eq!((next.id, next.parent), (NodeId::new(id(101)), Some(NodeId::new(id(1)))));
     assert_eq!(next.definition, HASH);
     assert_eq!((&next.walk, attempt.documents.len()), (&json!(2), 1));
-    assert_eq!(attempt.answer.ack, Some(AckId::compact(id(102))));
+    assert_eq!(attempt.answer.ack, Some(AckId::compact_from_uuid(id(102))));
     let codes: Vec<_> = attempt.answer.warnings.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(codes, ["definition-changed", "loop-bound"]);
     assert_eq!((attempt.ack, attempt.digest.as_str()), (AckId::new(id(3)), "digest"));
-    assert_eq!(attempt.answer.seal, Seal { key: "k".into(), text: 1 });
+    assert_eq!(attempt.answer.seal, RenderStamp { key: "k".into(), text: 1 });
 }
 
 #[test]
-fn what_is_blocked_makes_no_node_and_is_no_fork() {
+fn blocked_answer_makes_no_node_and_no_fork() {
     for branches in [0, 1, 3] {
-        let (events, attempt) = Case { branches, ..Case::plain(Err(block())) }.recorded();
+        let (events, attempt) =
+            Case { branches, ..Case::plain_case(Err(block())) }.recorded_events();
         assert_eq!(names(&events), ["attempted"]);
         assert_eq!(attempt.outcome, AttemptOutcome::Blocked(block()));
         assert!(attempt.documents.is_empty());
         let answer = attempt.answer;
         assert_eq!(answer.branch, SECOND, "the node stays what it was");
-        assert_eq!(answer.ack, Some(AckId::compact(id(101))), "a fresh one");
+        assert_eq!(answer.ack, Some(AckId::compact_from_uuid(id(101))), "a fresh one");
     }
 }
 
 #[test]
 fn the_first_branch_to_end_completes_the_run_and_later_ones_do_not() {
-    let ends = |state| Case { state, ..Case::plain(Ok(step(None))) }.recorded();
+    let ends = |state| Case { state, ..Case::plain_case(Ok(step(None))) }.recorded_events();
     let (events, first) = ends(StateName::Working);
     assert_eq!(names(&events), ["attempted", "completed"]);
     assert_eq!(first.answer.ack, None, "nothing is pending");
-    assert_eq!(events[1], completed(json!("done")));
+    assert_eq!(events[1], completed_event(json!("done")));
     let (events, _) = ends(StateName::Completed);
     assert_eq!(names(&events), ["attempted"]);
 }
@@ -200,36 +202,37 @@ fn the_first_branch_to_end_completes_the_run_and_later_ones_do_not() {
 #[test]
 fn agreement_is_asked_for_only_where_the_answer_would_advance() {
     let asks = |confirm, consent, result| {
-        let case = Case { confirm, consent, ..Case::plain(result) };
+        let case = Case { confirm, consent, ..Case::plain_case(result) };
         let (events, reply) = case.decide().unwrap();
         let asks = matches!(reply, GuidedReply::ConsentNeeded(_));
         assert_eq!(events.is_empty(), asks, "nothing is recorded before a person agreed");
         asks
     };
     let fine = || Ok(step(None));
-    assert!(asks(true, Consent::ToBeAsked, fine()));
-    assert!(!asks(false, Consent::ToBeAsked, fine()), "the step wants none");
-    assert!(!asks(true, Consent::ToBeAsked, Err(block())), "it would be blocked anyway");
+    assert!(asks(true, Consent::NotAskedYet, fine()));
+    assert!(!asks(false, Consent::NotAskedYet, fine()), "the step wants none");
+    assert!(!asks(true, Consent::NotAskedYet, Err(block())), "it would be blocked anyway");
     assert!(!asks(true, Consent::Implied, fine()));
-    assert!(!asks(true, Consent::Given(true), fine()));
-    assert!(!asks(true, Consent::Given(false), fine()));
+    assert!(!asks(true, Consent::Answered(true), fine()));
+    assert!(!asks(true, Consent::Answered(false), fine()));
 }
 
 #[test]
-fn what_a_person_declines_is_blocked_and_says_what_to_do() {
+fn declined_step_is_blocked_with_a_hint() {
     let outcome = |consent, result| {
-        let case = Case { confirm: true, consent, ..Case::plain(result) };
-        case.recorded().1.outcome
+        let case = Case { confirm: true, consent, ..Case::plain_case(result) };
+        case.recorded_events().1.outcome
     };
-    let AttemptOutcome::Blocked(declined) = outcome(Consent::Given(false), Ok(step(None))) else {
+    let AttemptOutcome::Blocked(declined) = outcome(Consent::Answered(false), Ok(step(None)))
+    else {
         panic!("it does not advance")
     };
     assert_eq!(declined.code, "confirmation-declined");
     assert_eq!(declined.needs[0].pointer, "/ackToken");
-    for consent in [Consent::Given(true), Consent::Implied] {
-        assert!(is_complete(&outcome(consent, Ok(step(None)))), "{consent:?}");
+    for consent in [Consent::Answered(true), Consent::Implied] {
+        assert!(completes_branch(&outcome(consent, Ok(step(None)))), "{consent:?}");
     }
-    let still = outcome(Consent::Given(false), Err(block()));
+    let still = outcome(Consent::Answered(false), Err(block()));
     assert_eq!(still, AttemptOutcome::Blocked(block()), "what is wrong comes first");
 }
 
@@ -237,8 +240,9 @@ fn what_a_person_declines_is_blocked_and_says_what_to_do() {
 /// adopted first.
 #[test]
 fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
-    let decide =
-        |state| Case { state, ..Case::plain(Ok(step(Some(pending(false))))) }.decide().map(drop);
+    let decide = |state| {
+        Case { state, ..Case::plain_case(Ok(step(Some(pending(false))))) }.decide().map(drop)
+    };
     for state in [StateName::Working, StateName::Completed] {
         assert_eq!(decide(state), Ok(()));
     }
@@ -253,7 +257,7 @@ fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
 /// Proves X5: an agent that does not learn from its replies cannot fill the log.
 #[test]
 fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
-    let of = |blocked, result| Case { blocked, ..Case::plain(result) }.decide().map(drop);
+    let of = |blocked, result| Case { blocked, ..Case::plain_case(result) }.decide().map(drop);
     assert_eq!(of(BLOCKED_ATTEMPTS_MAX - 1, Err(block())), Ok(()));
     let refused = Err(Refusal::TooManyAttempts(Box::new(block())));
     assert_eq!(of(BLOCKED_ATTEMPTS_MAX, Err(block())), refused);
@@ -264,14 +268,15 @@ fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
 fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
     let open = |pending| {
         let (submission, step) = (submission(), Box::new(step(pending)));
-        decided(None, GuidedCommand::Open { submission, step, seal: Seal::default() }).unwrap()
+        decided(None, GuidedCommand::Open { submission, step, seal: RenderStamp::default() })
+            .unwrap()
     };
     let (events, GuidedReply::Opened { node, answer }) = open(Some(pending(false))) else {
         panic!("it opens")
     };
     assert_eq!(names(&events), ["submitted", "started", "opened"]);
-    assert_eq!(answer.branch, Branch::FIRST);
-    assert_eq!(answer.ack, Some(AckId::compact(id(102))));
+    assert_eq!(answer.branch, BranchPosition::FIRST);
+    assert_eq!(answer.ack, Some(AckId::compact_from_uuid(id(102))));
     assert_eq!((node.parent, node.definition.as_str()), (None, HASH));
     let (events, GuidedReply::Opened { answer, .. }) = open(None) else { panic!("it opens") };
     assert_eq!(names(&events), ["submitted", "started", "opened", "completed"]);
@@ -280,7 +285,7 @@ fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
 
 /// The node at an event of number `seq`, with its whole context.
 fn answered(node: &Node, context: &Object, seq: Seq) -> AnsweredNode {
-    let (node, context, branch) = (node.clone(), context.clone(), Branch::FIRST);
+    let (node, context, branch) = (node.clone(), context.clone(), BranchPosition::FIRST);
     AnsweredNode { node, context, seq, branches: 0, blocked: 0, branch }
 }
 
@@ -296,12 +301,12 @@ fn large_facts_that_did_not_change_are_kept_where_they_are() {
     let mut second =
         with_context(&json!({ "a": large, "b": format!("{large}y"), "c": 1, "d": large }));
     let second_whole = second.context.clone();
-    keep_large_facts(&mut second, &answered(&first, &whole, 3));
+    reference_large_facts(&mut second, &answered(&first, &whole, 3));
     assert_eq!(second.kept, BTreeMap::from([("a".to_owned(), 3)]));
     assert_eq!(second.context["a"], Value::Null);
     assert_eq!((&second.context["c"], second.context["d"].is_string()), (&json!(1), true));
     let mut third = with_context(&Value::Object(second_whole.clone()));
-    keep_large_facts(&mut third, &answered(&second, &second_whole, 4));
+    reference_large_facts(&mut third, &answered(&second, &second_whole, 4));
     let expected = [("a", 3), ("b", 4), ("d", 4)].map(|(name, seq)| (name.to_owned(), seq));
     assert_eq!(third.kept, BTreeMap::from(expected), "a points to where it is, not further");
 }
@@ -315,6 +320,6 @@ fn a_node_refers_to_few_events() {
     let whole = before.context.clone();
     before.kept = names.iter().cloned().zip(10..).collect();
     let mut after = with_context(&context);
-    keep_large_facts(&mut after, &answered(&before, &whole, 20));
+    reference_large_facts(&mut after, &answered(&before, &whole, 20));
     assert!(after.kept.is_empty() && after.context == whole, "it is whole again");
 }

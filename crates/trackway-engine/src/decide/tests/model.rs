@@ -2,58 +2,58 @@
 //! question. It shares no code with the code that it checks.
 
 #[derive(Debug)]
-pub(super) struct Model {
+pub(super) struct ReferenceModel {
     pub(super) state: &'static str,
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<ModelQuestion>,
     /// How often the run entered `working`: by its start, by an answer, by a withdrawal.
     pub(super) works: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct ModelQuestion {
     /// The one valid answer among the generator's commands.
     valid: &'static [&'static str],
     pub(super) requests: u32,
     pub(super) answered: bool,
 }
 
-impl Model {
+impl ReferenceModel {
     pub(super) fn submitted() -> Self {
         Self { state: "submitted", questions: Vec::new(), works: 0 }
     }
 
-    pub(super) fn ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, "completed" | "failed" | "canceled" | "rejected")
     }
 
-    fn waits(&self) -> bool {
+    fn is_waiting(&self) -> bool {
         self.state.ends_with("-required")
     }
 
-    pub(super) fn tell(&mut self, words: &str) {
+    pub(super) fn apply_command(&mut self, words: &str) {
         let (verb, rest) = words.split_once(' ').unwrap_or((words, ""));
         if verb == "answer" || verb == "say" {
-            self.hear(rest);
+            self.apply_answer(rest);
             return;
         }
-        if self.ended() {
+        if self.has_ended() {
             return;
         }
         match verb {
             "status" | "artifact" | "append" | "step" | "retry" | "draw" | "sleep" | "child" => {
                 self.begin();
             }
-            "ask" if !self.waits() => {
+            "ask" if !self.is_waiting() => {
                 self.begin();
                 self.ask(rest);
             }
-            "withdraw" if self.waits() && rest == format!("q{}", self.questions.len()) => {
-                self.work();
+            "withdraw" if self.is_waiting() && rest == format!("q{}", self.questions.len()) => {
+                self.enter_working();
             }
             "return" => self.end("completed"),
             "error" => self.end("failed"),
             "fire" if rest == "deadline" => {
-                self.leave_question();
+                self.close_question();
                 self.state = "failed";
             }
             "cancel" => self.state = "canceled",
@@ -62,26 +62,26 @@ impl Model {
         }
     }
 
-    fn work(&mut self) {
+    fn enter_working(&mut self) {
         self.state = "working";
         self.works += 1;
     }
 
     fn begin(&mut self) {
         if self.state == "submitted" {
-            self.work();
+            self.enter_working();
         }
     }
 
-    fn leave_question(&mut self) {
-        if self.waits() {
-            self.work();
+    fn close_question(&mut self) {
+        if self.is_waiting() {
+            self.enter_working();
         }
     }
 
     fn end(&mut self, state: &'static str) {
         self.begin();
-        self.leave_question();
+        self.close_question();
         self.state = state;
     }
 
@@ -91,20 +91,20 @@ impl Model {
             _ => ("input-required", &["amount=5"]),
         };
         self.state = state;
-        self.questions.push(Question { valid, requests: 0, answered: false });
+        self.questions.push(ModelQuestion { valid, requests: 0, answered: false });
     }
 
-    fn hear(&mut self, words: &str) {
-        let ended = self.ended();
+    fn apply_answer(&mut self, words: &str) {
+        let ended = self.has_ended();
         let named = words.split(' ').next().and_then(|word| word.strip_prefix('q'));
         let last = self.questions.len();
         let index = match named {
             Some(number) => number.parse().unwrap(),
-            None if self.waits() => last,
+            None if self.is_waiting() => last,
             None if self.state == "working" && last > 0 => last,
             None => return,
         };
-        let open = self.waits() && index == last;
+        let open = self.is_waiting() && index == last;
         let Some(question) = self.questions.get_mut(index - 1) else {
             return;
         };
@@ -115,7 +115,7 @@ impl Model {
         let payload = words.rsplit(' ').next().unwrap();
         if open && question.valid.contains(&payload) {
             question.answered = true;
-            self.work();
+            self.enter_working();
         }
     }
 }

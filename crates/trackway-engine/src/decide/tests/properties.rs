@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use trackway_domain::{Event, QuestionId, StateName};
 
-use super::model::Model;
-use crate::fixture::{Story, fold};
-use crate::{StatusTime, Update, shows, update};
+use super::model::ReferenceModel;
+use crate::fixture::{ScriptedRun, fold_into_projections};
+use crate::{StatusTime, Update, is_visible, visible_update};
 
 /// Commands that keep a run going, mostly questions and answers.
 const GOING: [&str; 29] = [
@@ -66,7 +66,7 @@ fn commands() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 /// The same runs every time, unless `PROPTEST_RNG_SEED` is set.
-pub(super) fn seeded() -> ProptestConfig {
+pub(super) fn seeded_config() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(20_251_019);
@@ -75,23 +75,23 @@ pub(super) fn seeded() -> ProptestConfig {
 }
 
 /// A scripted run and its model after the same commands. A refused command changes nothing.
-fn play(commands: &[&str]) -> (Story, Model) {
-    let mut story = Story::of("submit deadline");
-    let mut model = Model::submitted();
+fn run_with_model(commands: &[&str]) -> (ScriptedRun, ReferenceModel) {
+    let mut story = ScriptedRun::after_commands("submit deadline");
+    let mut model = ReferenceModel::submitted();
     for command in commands {
         let before = (story.run.clone(), story.view.clone(), story.log.len());
-        if story.tell(command).is_err() {
+        if story.try_command(command).is_err() {
             let after = (story.run.clone(), story.view.clone(), story.log.len());
             assert_eq!(after, before, "{command} was refused");
         }
-        model.tell(command);
+        model.apply_command(command);
         assert_eq!(story.state().as_str(), model.state, "after {command}");
     }
     (story, model)
 }
 
 /// Orders of the requests at each question, and how many of them resumed the run.
-fn requests(story: &Story) -> BTreeMap<QuestionId, (Vec<u32>, usize)> {
+fn request_orders(story: &ScriptedRun) -> BTreeMap<QuestionId, (Vec<u32>, usize)> {
     let mut requests: BTreeMap<_, (Vec<u32>, usize)> = BTreeMap::new();
     for event in story.events() {
         let resume = match event {
@@ -107,14 +107,14 @@ fn requests(story: &Story) -> BTreeMap<QuestionId, (Vec<u32>, usize)> {
 }
 
 proptest! {
-    #![proptest_config(seeded())]
+    #![proptest_config(seeded_config())]
 
     /// Proves L9, L12, L13: the states of the model, its count of `working`, and one end that only
     /// late requests follow.
     #[test]
     fn a_run_goes_where_the_model_goes(commands in commands()) {
-        let (story, model) = play(&commands);
-        let statuses = story.events().filter_map(update).filter_map(|update| match update {
+        let (story, model) = run_with_model(&commands);
+        let statuses = story.events().filter_map(visible_update).filter_map(|update| match update {
             Update::Status(status) => Some(status),
             Update::Submitted | Update::Artifact(_) => None,
         });
@@ -123,9 +123,9 @@ proptest! {
         let works = statuses.iter().filter(|s| working(s.state, s.message.is_some())).count();
         prop_assert_eq!(works, model.works);
         let ends = statuses.iter().filter(|status| status.last).count();
-        prop_assert_eq!(ends, usize::from(model.ended()));
+        prop_assert_eq!(ends, usize::from(model.has_ended()));
         let after = story.events().skip_while(|event| {
-            !matches!(update(event), Some(Update::Status(status)) if status.last)
+            !matches!(visible_update(event), Some(Update::Status(status)) if status.last)
         });
         prop_assert!(after.skip(1).all(|event| matches!(event, Event::Late(_))));
     }
@@ -133,8 +133,8 @@ proptest! {
     /// Proves L16: at each question the orders are 1..n, and one request at most resumes.
     #[test]
     fn requests_are_counted_at_their_question(commands in commands()) {
-        let (story, model) = play(&commands);
-        let requests = requests(&story);
+        let (story, model) = run_with_model(&commands);
+        let requests = request_orders(&story);
         prop_assert_eq!(story.questions().len(), model.questions.len());
         for (id, expected) in story.questions().iter().zip(&model.questions) {
             let (orders, resumed) = requests.get(id).cloned().unwrap_or_default();
@@ -146,13 +146,13 @@ proptest! {
     /// Proves L12, X2: the run that is read back from the stored text equals the live run.
     #[test]
     fn replay_equals_live(commands in commands()) {
-        let (story, _) = play(&commands);
+        let (story, _) = run_with_model(&commands);
         let (mut run, mut view) = (None, None);
         for (index, (event, at)) in story.log.iter().enumerate() {
             let stored = serde_json::to_string(event).unwrap();
             let read: Event = serde_json::from_str(&stored).unwrap();
             prop_assert_eq!(&read, event);
-            fold(&mut run, &mut view, &read, *at, index as u64 + 1);
+            fold_into_projections(&mut run, &mut view, &read, *at, index as u64 + 1);
         }
         prop_assert_eq!(run, story.run);
         prop_assert_eq!(view, story.view);
@@ -162,33 +162,33 @@ proptest! {
     /// visible update.
     #[test]
     fn the_status_time_is_the_one_shown(commands in commands()) {
-        let (story, _) = play(&commands);
+        let (story, _) = run_with_model(&commands);
         let (mut run, mut view) = (None, None);
         let mut time = StatusTime::default();
         for (index, (event, at)) in story.log.iter().enumerate() {
             match index {
-                0 => time = StatusTime::begin(*at),
+                0 => time = StatusTime::from_submission_time(*at),
                 _ => time.apply(event, *at),
             }
-            fold(&mut run, &mut view, event, *at, index as u64 + 1);
+            fold_into_projections(&mut run, &mut view, event, *at, index as u64 + 1);
             prop_assert_eq!(Some(time), view.as_ref().map(|view| view.status_time()));
-            prop_assert_eq!(shows(event), update(event).is_some());
+            prop_assert_eq!(is_visible(event), visible_update(event).is_some());
         }
     }
 
     /// Proves L3, L4: every message of ours has a new id, none is lost, and generations have no gap.
     #[test]
     fn views_lose_nothing(commands in commands()) {
-        let (story, model) = play(&commands);
+        let (story, model) = run_with_model(&commands);
         let view = story.view();
         let shown: Vec<_> = view.history().chain(view.status_message()).map(|m| &m.id).collect();
         let different: BTreeSet<_> = shown.iter().collect();
         prop_assert_eq!(different.len(), shown.len());
-        let said = story.events().filter_map(update).filter(|update| {
+        let said = story.events().filter_map(visible_update).filter(|update| {
             matches!(update, Update::Status(status) if status.message.is_some())
         });
         let first_end = story.events().position(|event| {
-            matches!(update(event), Some(Update::Status(status)) if status.last)
+            matches!(visible_update(event), Some(Update::Status(status)) if status.last)
         });
         let open = story.events().take(first_end.unwrap_or(story.log.len()));
         let heard = open.filter(|event| matches!(event.name(),

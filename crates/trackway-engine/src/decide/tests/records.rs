@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{
-    Artifact, ArtifactId, Caller, ChildOutcome, Event, Evidence, Failure, File, FileSource,
-    FirstAnswer, Late, Message, MessageId, Object, Op, Part, Problem, Question, QuestionId, Reason,
-    Resume, Retry, Role, RunId, SessionId, StateName, StepOutcome, Submission, Timestamp,
-    WaitingRun, WorkflowRef,
+    AnswerRequest, Artifact, ArtifactId, Caller, ChildOutcome, Event, Failure, File, FileSource,
+    FirstAnswer, InterruptReason, LateAnswer, Message, MessageId, Object, Op, Part, Question,
+    QuestionId, ReplayMismatch, Role, RunId, SessionId, StateName, StepOutcome, StepRetry,
+    Submission, Timestamp, ValidationError, WaitingRun, WorkflowRef,
 };
 use uuid::Uuid;
 
-use super::properties::seeded;
+use super::properties::seeded_config;
 
 /// An event of every kind, with `value` and `text` in every field that a program or a caller fills.
 fn events(value: &Value, text: &str) -> Vec<Event> {
@@ -21,8 +21,12 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
     let question = question(value, text);
     let message_id = MessageId::new("m").unwrap();
     let message = message(value, text);
-    let resume =
-        Resume { question: question.id, message: message.clone(), order: 2, concurrent: true };
+    let resume = AnswerRequest {
+        question: question.id,
+        message: message.clone(),
+        order: 2,
+        concurrent: true,
+    };
     let problems = vec![problem(value, text)];
     let failure = Failure::new(text);
     let due = Timestamp::from_millis(5);
@@ -49,12 +53,12 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
             awaited_by: Some(run),
             replaces: true,
         },
-        Event::Late(Late { resume, problems }),
+        Event::Late(LateAnswer { resume, problems }),
         Event::Noted { message: message.clone() },
         Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) },
         Event::StepDone { op: op.clone(), outcome: StepOutcome::Ok(value.clone()) },
         Event::StepDone { op: op.clone(), outcome: StepOutcome::Err(failure.clone()) },
-        Event::StepFailed(Retry {
+        Event::StepFailed(StepRetry {
             op: op.clone(),
             attempt: 1,
             since: due,
@@ -68,7 +72,7 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         Event::RunAnswered {
             run,
             reply_to: Some(message.id.clone()),
-            answer: FirstAnswer::said(message.parts.clone()),
+            answer: FirstAnswer::from_parts(message.parts.clone()),
         },
         Event::ChildStarted {
             op: op.clone(),
@@ -90,7 +94,11 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         },
         Event::ChildEnded { child: run, outcome: outcome(value, text) },
         Event::Parked {
-            evidence: Evidence { message: text.into(), asked: Some(text.into()), recorded: None },
+            evidence: ReplayMismatch {
+                message: text.into(),
+                asked: Some(text.into()),
+                recorded: None,
+            },
             state,
             message_id: message_id.clone(),
         },
@@ -135,7 +143,7 @@ fn workflow(text: &str) -> WorkflowRef {
 fn question(value: &Value, text: &str) -> Question {
     Question {
         id: QuestionId::new(Uuid::from_u128(2)),
-        reason: Reason::AuthRequired,
+        reason: InterruptReason::AuthRequired,
         prompt: parts(value, text),
         schema: value.clone(),
         answer_type: Some(text.into()),
@@ -146,8 +154,8 @@ fn outcome(value: &Value, text: &str) -> ChildOutcome {
     ChildOutcome { state: StateName::Failed, output: value.clone(), message: Some(text.into()) }
 }
 
-fn problem(value: &Value, text: &str) -> Problem {
-    Problem {
+fn problem(value: &Value, text: &str) -> ValidationError {
+    ValidationError {
         path: text.into(),
         code: "type".into(),
         message: text.into(),
@@ -169,7 +177,7 @@ fn message(value: &Value, text: &str) -> Message {
 fn parts(value: &Value, text: &str) -> Vec<Part> {
     let file = |source| Part::file(File { name: Some(text.into()), mime_type: None, source });
     vec![
-        Part::text(text).with(text, value.clone()),
+        Part::text(text).with_metadata(text, value.clone()),
         Part::data(value.clone()),
         file(FileSource::Base64(text.into())),
         file(FileSource::Uri(text.into())),
@@ -220,7 +228,7 @@ fn every_kind_of_event_is_read_as_it_was_written() {
 }
 
 proptest! {
-    #![proptest_config(seeded())]
+    #![proptest_config(seeded_config())]
 
     /// Proves X2: whatever a program or a caller puts into an event.
     #[test]

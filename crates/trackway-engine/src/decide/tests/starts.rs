@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use trackway_domain::Event;
 
-use super::{COMMANDS, STATES, each_state, told};
-use crate::fixture::Story;
+use super::{COMMANDS, STATES, outcome_after, outcome_in_each_state};
+use crate::fixture::ScriptedRun;
 
 /// Everything that a program can do first.
 const FIRST: [&str; 13] = [
@@ -23,7 +23,7 @@ const FIRST: [&str; 13] = [
     "error oops",
 ];
 
-fn starts(story: &Story) -> Vec<usize> {
+fn started_events(story: &ScriptedRun) -> Vec<usize> {
     let at = story.events().enumerate();
     at.filter(|(_, event)| matches!(event, Event::Started)).map(|(index, _)| index).collect()
 }
@@ -31,9 +31,9 @@ fn starts(story: &Story) -> Vec<usize> {
 /// Proves L12, L13: a run is submitted once, and its deadline is a timer from then on.
 #[test]
 fn a_run_is_submitted_once() {
-    assert_snapshot!(Story::default().line("submit"), @"submitted demo | ! drive");
-    assert_snapshot!(Story::default().line("submit deadline"), @"submitted demo | ! drive | ! set deadline at 60000");
-    assert_snapshot!(each_state("submit"), @"
+    assert_snapshot!(ScriptedRun::default().command_summary("submit"), @"submitted demo | ! drive");
+    assert_snapshot!(ScriptedRun::default().command_summary("submit deadline"), @"submitted demo | ! drive | ! set deadline at 60000");
+    assert_snapshot!(outcome_in_each_state("submit"), @"
     submitted      X the run exists already
     working        X the run exists already
     input-required X the run exists already
@@ -46,8 +46,8 @@ fn a_run_is_submitted_once() {
 #[test]
 fn nothing_happens_to_a_run_that_does_not_exist() {
     for command in COMMANDS.iter().filter(|command| **command != "submit") {
-        let mut story = Story::default();
-        assert_eq!(story.line(command), "X the run does not exist yet");
+        let mut story = ScriptedRun::default();
+        assert_eq!(story.command_summary(command), "X the run does not exist yet");
         assert!(story.log.is_empty());
     }
 }
@@ -56,12 +56,12 @@ fn nothing_happens_to_a_run_that_does_not_exist() {
 #[test]
 fn a_start_comes_once_and_before_the_first_thing() {
     for first in FIRST {
-        let mut story = Story::of(&format!("submit; {first}"));
-        assert_eq!(starts(&story), [1], "by {first}");
+        let mut story = ScriptedRun::after_commands(&format!("submit; {first}"));
+        assert_eq!(started_events(&story), [1], "by {first}");
         for second in FIRST {
-            let before = starts(&story).len();
-            let _ = story.tell(second);
-            assert_eq!(starts(&story).len(), before, "{second} after {first}");
+            let before = started_events(&story).len();
+            let _ = story.try_command(second);
+            assert_eq!(started_events(&story).len(), before, "{second} after {first}");
         }
     }
 }
@@ -70,11 +70,11 @@ fn a_start_comes_once_and_before_the_first_thing() {
 #[test]
 fn a_run_whose_program_did_nothing_never_started() {
     for command in COMMANDS.iter().filter(|command| !FIRST.contains(command)) {
-        let mut story = Story::of("submit deadline");
-        let _ = story.tell(command);
-        assert_eq!(starts(&story), [0; 0], "by {command}");
+        let mut story = ScriptedRun::after_commands("submit deadline");
+        let _ = story.try_command(command);
+        assert_eq!(started_events(&story), [0; 0], "by {command}");
     }
-    assert_snapshot!(told("submit; say hello; park mismatch; unpark", "reject no"), @r#"rejected "no" | ! stop"#);
+    assert_snapshot!(outcome_after("submit; say hello; park mismatch; unpark", "reject no"), @r#"rejected "no" | ! stop"#);
 }
 
 /// Proves L13: in no state does any command start a run again.
@@ -82,10 +82,10 @@ fn a_run_whose_program_did_nothing_never_started() {
 fn nothing_starts_twice() {
     for (state, given) in STATES.iter().filter(|(state, _)| *state != "submitted") {
         for command in COMMANDS {
-            let mut story = Story::of(given);
-            let before = starts(&story);
-            let _ = story.tell(command);
-            assert_eq!(starts(&story), before, "{command} in {state}");
+            let mut story = ScriptedRun::after_commands(given);
+            let before = started_events(&story);
+            let _ = story.try_command(command);
+            assert_eq!(started_events(&story), before, "{command} in {state}");
         }
     }
 }

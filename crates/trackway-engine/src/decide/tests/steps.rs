@@ -2,12 +2,12 @@
 
 use insta::assert_snapshot;
 
-use super::each_state;
+use super::outcome_in_each_state;
 
 /// Proves L9, L13: a step is recorded while a question is open too, and never after the end.
 #[test]
 fn a_step_is_recorded() {
-    assert_snapshot!(each_state("step pay"), @r#"
+    assert_snapshot!(outcome_in_each_state("step pay"), @r#"
     submitted      started | step-done step:pay#0 "done"
     working        step-done step:pay#0 "done"
     input-required step-done step:pay#0 "done"
@@ -19,7 +19,7 @@ fn a_step_is_recorded() {
 /// Proves L9, L13: the pause before the next attempt is a timer.
 #[test]
 fn a_failed_attempt_sets_a_timer() {
-    assert_snapshot!(each_state("retry pay"), @"
+    assert_snapshot!(outcome_in_each_state("retry pay"), @"
     submitted      started | step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
     working        step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
     input-required step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
@@ -31,7 +31,7 @@ fn a_failed_attempt_sets_a_timer() {
 /// Proves L9, L13.
 #[test]
 fn a_drawn_value_is_recorded() {
-    assert_snapshot!(each_state("draw 7"), @"
+    assert_snapshot!(outcome_in_each_state("draw 7"), @"
     submitted      started | drawn random:#0 7
     working        drawn random:#0 7
     input-required drawn random:#0 7

@@ -7,15 +7,15 @@ use super::*;
 use crate::http::sessions::{CALLS_OF_SESSION_MAX, SESSION_BYTES_MAX};
 
 /// What comes back, piece by piece.
-struct Reply(BodyDataStream);
+struct StreamedReply(BodyDataStream);
 
-impl Reply {
-    async fn to(router: &Router, request: HttpRequest<Body>) -> Self {
+impl StreamedReply {
+    async fn request(router: &Router, request: HttpRequest<Body>) -> Self {
         Self(router.clone().oneshot(request).await.unwrap().into_body().into_data_stream())
     }
 
     /// The text up to the piece with this word, or all of it where there is none.
-    async fn until(&mut self, word: &str) -> String {
+    async fn read_until(&mut self, word: &str) -> String {
         let mut text = String::new();
         while let Some(piece) = self.0.next().await {
             text.push_str(std::str::from_utf8(&piece.unwrap()).unwrap());
@@ -27,8 +27,8 @@ impl Reply {
     }
 }
 
-fn of_session(session: &str, message: &Value) -> HttpRequest<Body> {
-    post()
+fn session_request(session: &str, message: &Value) -> HttpRequest<Body> {
+    post_request()
         .header("authorization", "Bearer good")
         .header("mcp-protocol-version", "2025-06-18")
         .header("mcp-session-id", session)
@@ -37,18 +37,18 @@ fn of_session(session: &str, message: &Value) -> HttpRequest<Body> {
 }
 
 /// What a call comes to.
-async fn done(router: &Router, session: &str, message: Value) -> Value {
-    let (_, _, answer) = told(router.clone(), of_session(session, &message)).await;
+async fn call_in_session(router: &Router, session: &str, message: Value) -> Value {
+    let (_, _, answer) = send(router.clone(), session_request(session, &message)).await;
     answer["result"]["structuredContent"].clone()
 }
 
 /// A session whose client can ask a person, with a run at the step that needs one.
-async fn at_publish(router: &Router) -> (String, Value) {
-    let session = opened_with(router, json!({ "elicitation": {} })).await;
+async fn session_at_publish(router: &Router) -> (String, Value) {
+    let session = open_session_with(router, json!({ "elicitation": {} })).await;
     let start = call(2, "workflow_start", &json!({ "workflowId": "notes" }));
-    let start = done(router, &session, start).await;
-    let gathered = call(3, "workflow_advance", &testing::answering(&start, "gathered"));
-    let second = done(router, &session, gathered).await;
+    let start = call_in_session(router, &session, start).await;
+    let gathered = call(3, "workflow_advance", &testing::answer_arguments(&start, "gathered"));
+    let second = call_in_session(router, &session, gathered).await;
     (session, second)
 }
 
@@ -61,18 +61,18 @@ fn call(id: usize, name: &str, arguments: &Value) -> Value {
 /// might: it would be in memory for as long as the session is silent. The same call gives the same answer.
 #[tokio::test]
 async fn a_call_that_is_over_leaves_nothing_in_its_session() {
-    let (_at, router) = guarded();
-    let (session, second) = at_publish(&router).await;
-    let publish = call(4, "workflow_advance", &testing::answering(&second, "published"));
+    let (_at, router) = guarded_router();
+    let (session, second) = session_at_publish(&router).await;
+    let publish = call(4, "workflow_advance", &testing::answer_arguments(&second, "published"));
     let question = {
         // The client goes away before its call is answered.
-        let mut reply = Reply::to(&router, of_session(&session, &publish)).await;
-        reply.until("elicitation/create").await
+        let mut reply = StreamedReply::request(&router, session_request(&session, &publish)).await;
+        reply.read_until("elicitation/create").await
     };
     let first = question.lines().find_map(|line| line.strip_prefix("id:")).unwrap().trim();
     let params = json!({ "requestId": 4 });
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-    assert!(older(&router, "good", Some(&session), &cancel).await.0.is_success());
+    assert!(send_as_older_client(&router, "good", Some(&session), &cancel).await.0.is_success());
     let again = HttpRequest::builder()
         .uri("/mcp")
         .header("host", "localhost")
@@ -82,24 +82,28 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
         .header("last-event-id", first)
         .body(Body::empty())
         .unwrap();
-    assert_eq!(Reply::to(&router, again).await.until("elicitation/create").await, "");
+    assert_eq!(
+        StreamedReply::request(&router, again).await.read_until("elicitation/create").await,
+        ""
+    );
 }
 
 /// Proves X5, X6: what the calls of a session bring is bounded in bytes, whatever their number.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_bytes_under_way() {
-    let (_at, router) = guarded();
-    let (session, second) = at_publish(&router).await;
-    let mut publish = testing::answering(&second, &"x".repeat(200 * 1024));
+    let (_at, router) = guarded_router();
+    let (session, second) = session_at_publish(&router).await;
+    let mut publish = testing::answer_arguments(&second, &"x".repeat(200 * 1024));
     publish["output"] = json!({ "text": "x".repeat(200 * 1024) });
     let fit = SESSION_BYTES_MAX as usize / publish.to_string().len();
     assert!(fit < CALLS_OF_SESSION_MAX);
     for id in 0..fit {
         let message = call(10 + id, "workflow_advance", &publish);
-        let mut reply = Reply::to(&router, of_session(&session, &message)).await;
-        assert!(reply.until("elicitation/create").await.contains("elicitation/create"));
+        let mut reply = StreamedReply::request(&router, session_request(&session, &message)).await;
+        assert!(reply.read_until("elicitation/create").await.contains("elicitation/create"));
     }
-    let refused = done(&router, &session, call(1_000, "workflow_advance", &publish)).await;
+    let refused =
+        call_in_session(&router, &session, call(1_000, "workflow_advance", &publish)).await;
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
 }
 
@@ -107,25 +111,26 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
 /// has a bounded number of them.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_calls_under_way() {
-    let (_at, router) = guarded();
-    let (session, second) = at_publish(&router).await;
-    let publish = testing::answering(&second, "published");
+    let (_at, router) = guarded_router();
+    let (session, second) = session_at_publish(&router).await;
+    let publish = testing::answer_arguments(&second, "published");
     let mut last = None;
     for id in 0..CALLS_OF_SESSION_MAX {
         let message = call(10 + id, "workflow_advance", &publish);
         // The client of all calls but the last goes away.
-        let mut reply = Reply::to(&router, of_session(&session, &message)).await;
-        let question = reply.until("elicitation/create").await;
+        let mut reply = StreamedReply::request(&router, session_request(&session, &message)).await;
+        let question = reply.read_until("elicitation/create").await;
         assert!(question.contains("elicitation/create"), "{question}");
         last = Some((reply, question));
     }
-    let refused = done(&router, &session, call(1_000, "workflow_list", &json!({}))).await;
+    let refused =
+        call_in_session(&router, &session, call(1_000, "workflow_list", &json!({}))).await;
     assert_eq!(refused["error"]["code"], "invalid-request", "{refused}");
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
     // Another session has its own.
-    let other = opened(&router).await;
+    let other = open_session(&router).await;
     let message = call(2, "workflow_list", &json!({}));
-    let (_, _, answer) = told(router.clone(), of_session(&other, &message)).await;
+    let (_, _, answer) = send(router.clone(), session_request(&other, &message)).await;
     assert_eq!(answer["result"]["structuredContent"]["error"], Value::Null, "{answer}");
     // One that is answered makes room.
     let (mut reply, question) = last.unwrap();
@@ -134,8 +139,8 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
         question.filter_map(|data| serde_json::from_str(data).ok()).next().unwrap();
     let answer =
         json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
-    assert!(older(&router, "good", Some(&session), &answer).await.0.is_success());
-    assert!(reply.until("confirmation-declined").await.contains("confirmation-declined"));
-    let list = done(&router, &session, call(1_001, "workflow_list", &json!({}))).await;
+    assert!(send_as_older_client(&router, "good", Some(&session), &answer).await.0.is_success());
+    assert!(reply.read_until("confirmation-declined").await.contains("confirmation-declined"));
+    let list = call_in_session(&router, &session, call(1_001, "workflow_list", &json!({}))).await;
     assert_eq!(list["error"], Value::Null, "{list}");
 }

@@ -4,32 +4,32 @@ use proptest::prelude::*;
 
 use super::*;
 
-const KEY: Key = [7; 32];
+const KEY: SigningSecret = [7; 32];
 const ID: KeyId = [1, 2];
 
-fn place() -> Place {
-    let run = RunId::compact(Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ab));
-    Place { run, node: NodeId::at(run, 300).unwrap() }
+fn sample_node() -> NodeRef {
+    let run = RunId::compact_from_uuid(Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ab));
+    NodeRef { run, node: NodeId::from_event_number(run, 300).unwrap() }
 }
 
-fn token(param: Param) -> String {
+fn token(param: TokenParameter) -> String {
     match param {
-        Param::State => write_state(ID, &KEY, place()),
-        Param::Ack => {
-            let ack = AckId::compact(Uuid::from_u128(7));
-            write_ack(ID, &KEY, Ack { place: place(), ack })
+        TokenParameter::State => encode_state_token(ID, &KEY, sample_node()),
+        TokenParameter::Ack => {
+            let ack = AckId::compact_from_uuid(Uuid::from_u128(7));
+            encode_ack_token(ID, &KEY, AttemptRef { node_ref: sample_node(), ack })
         }
     }
 }
 
-fn accepted(param: Param, text: &str) -> bool {
-    read(param, text).is_ok_and(|token| token.key == ID && token.is_signed_by(ID, &KEY))
+fn accepted(param: TokenParameter, text: &str) -> bool {
+    decode_token(param, text).is_ok_and(|token| token.key == ID && token.is_signed_by(ID, &KEY))
 }
 
 /// Proves T2: only letters, digits and points, so that nothing between here and the agent alters it.
 #[test]
 fn tokens_have_plain_characters_only() {
-    for param in [Param::State, Param::Ack] {
+    for param in [TokenParameter::State, TokenParameter::Ack] {
         let token = token(param);
         assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'), "{token}");
         assert_eq!(token.len(), param.prefix().len() + param.body_chars()[0]);
@@ -40,26 +40,29 @@ fn tokens_have_plain_characters_only() {
 /// Proves T2: both are at most half as long as the 91 and 118 characters that they had at first.
 #[test]
 fn tokens_are_short() {
-    assert_eq!([Param::State, Param::Ack].map(|param| token(param).len()), [45, 41]);
+    assert_eq!(
+        [TokenParameter::State, TokenParameter::Ack].map(|param| token(param).len()),
+        [45, 41]
+    );
 }
 
 /// Proves T5: an ack is good for its snapshot alone, and says what is wrong otherwise.
 #[test]
-fn an_ack_belongs_to_its_place() {
-    let ack = read(Param::Ack, &token(Param::Ack)).unwrap();
-    let Place { run, .. } = place();
-    assert_eq!(ack.ack(place()).map(|ack| ack.place), Ok(place()));
-    let other = Place { run, node: NodeId::at(run, 301).unwrap() };
-    assert_eq!(ack.ack(other), Err(Fault::OtherSnapshot));
-    let run = RunId::compact(Uuid::from_u128(1));
-    let other = Place { run, node: NodeId::at(run, 300).unwrap() };
-    assert_eq!(ack.ack(other), Err(Fault::OtherRun));
+fn ack_tokens_are_bound_to_their_node() {
+    let ack = decode_token(TokenParameter::Ack, &token(TokenParameter::Ack)).unwrap();
+    let NodeRef { run, .. } = sample_node();
+    assert_eq!(ack.attempt_ref(sample_node()).map(|ack| ack.node_ref), Ok(sample_node()));
+    let other = NodeRef { run, node: NodeId::from_event_number(run, 301).unwrap() };
+    assert_eq!(ack.attempt_ref(other), Err(TokenErrorKind::OtherSnapshot));
+    let run = RunId::compact_from_uuid(Uuid::from_u128(1));
+    let other = NodeRef { run, node: NodeId::from_event_number(run, 300).unwrap() };
+    assert_eq!(ack.attempt_ref(other), Err(TokenErrorKind::OtherRun));
 }
 
 /// Proves T2: what a chat puts around a token is no part of it.
 #[test]
-fn what_stands_around_a_token_is_taken_off() {
-    for param in [Param::State, Param::Ack] {
+fn decoration_around_a_token_is_ignored() {
+    for param in [TokenParameter::State, TokenParameter::Ack] {
         let token = token(param);
         for around in [
             format!(" {token}\n"),
@@ -82,7 +85,7 @@ fn what_stands_around_a_token_is_taken_off() {
 /// Proves T2: text glued to a token, or missing from it, is told as that.
 #[test]
 fn glued_text_is_malformed_with_a_hint() {
-    let token = token(Param::State);
+    let token = token(TokenParameter::State);
     for (text, hint) in [
         (String::new(), "it is empty"),
         ("`\"\"`".to_owned(), "it is empty"),
@@ -96,8 +99,8 @@ fn glued_text_is_malformed_with_a_hint() {
         (format!("{}-{}", &token[..40], &token[41..]), "only letters and digits"),
         (token.replace("v1", "v2"), "begins with st.v1."),
     ] {
-        match read(Param::State, &text) {
-            Err(Fault::Malformed { hint: told }) => {
+        match decode_token(TokenParameter::State, &text) {
+            Err(TokenErrorKind::Malformed { hint: told }) => {
                 assert!(told.contains(hint), "{text:?}: {told}")
             }
             other => panic!("{text:?}: {other:?}"),
@@ -108,32 +111,32 @@ fn glued_text_is_malformed_with_a_hint() {
 proptest! {
     /// Proves T2.
     #[test]
-    fn what_was_written_is_read(run: u128, node: u128, ack: u128, id: KeyId, key: Key) {
-        let id = key_id(id);
+    fn tokens_round_trip(run: u128, node: u128, ack: u128, id: KeyId, key: SigningSecret) {
+        let id = mask_key_id(id);
         let [run, node, ack] = [run, node, ack].map(Uuid::from_u128);
-        let short = RunId::compact(run);
+        let short = RunId::compact_from_uuid(run);
         let seq = u64::from(node.as_fields().0 & 0x00ff_ffff);
-        let places = [
-            Place { run: RunId::new(run), node: NodeId::new(node) },
-            Place { run: short, node: NodeId::at(short, seq).unwrap() },
+        let refs = [
+            NodeRef { run: RunId::new(run), node: NodeId::new(node) },
+            NodeRef { run: short, node: NodeId::from_event_number(short, seq).unwrap() },
         ];
-        for place in places {
-            for ack in [AckId::new(ack), AckId::compact(ack)] {
-                let ack = Ack { place, ack };
-                let token = read(Param::Ack, &write_ack(id, &key, ack)).unwrap();
+        for node_ref in refs {
+            for ack in [AckId::new(ack), AckId::compact_from_uuid(ack)] {
+                let ack = AttemptRef { node_ref, ack };
+                let token = decode_token(TokenParameter::Ack, &encode_ack_token(id, &key, ack)).unwrap();
                 prop_assert!(token.key == id && token.is_signed_by(id, &key));
-                prop_assert_eq!(token.ack(place), Ok(ack));
+                prop_assert_eq!(token.attempt_ref(node_ref), Ok(ack));
             }
-            let token = read(Param::State, &write_state(id, &key, place)).unwrap();
+            let token = decode_token(TokenParameter::State, &encode_state_token(id, &key, node_ref)).unwrap();
             prop_assert!(token.key == id && token.is_signed_by(id, &key));
-            prop_assert_eq!(token.place(), place);
+            prop_assert_eq!(token.node_ref(), node_ref);
         }
     }
 
     /// Proves T2: no text makes it stumble, and none that we did not write is believed.
     #[test]
-    fn garbage_is_never_believed(text in "\\PC{0,200}", body in "[0-9a-z.]{30,112}") {
-        for param in [Param::State, Param::Ack] {
+    fn forged_tokens_are_never_accepted(text in "\\PC{0,200}", body in "[0-9a-z.]{30,112}") {
+        for param in [TokenParameter::State, TokenParameter::Ack] {
             prop_assert!(!accepted(param, &text));
             let glued = format!("{}{body}", param.prefix());
             prop_assert!(!accepted(param, &glued));

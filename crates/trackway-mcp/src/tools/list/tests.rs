@@ -2,33 +2,39 @@
 
 use std::sync::Arc;
 
-use trackway_definition::{Format, read};
+use trackway_definition::{FileFormat, parse_draft};
 
 use super::*;
 
-fn known(id: &str, more: &str) -> Known {
+fn sample_workflow(id: &str, more: &str) -> CatalogueEntry {
     let text = format!(
         "id: {id}\nname: Name of {id}\nversion: '1'\n{more}\nsteps: [{{id: a, prompt: Do it.}}]\n"
     );
-    let definition = read(&text, Format::Yaml).expect("a file").link(&|_| None).expect("whole");
-    Known {
+    let definition =
+        parse_draft(&text, FileFormat::Yaml).expect("a file").link(&|_| None).expect("whole");
+    CatalogueEntry {
         definition: Arc::new(definition),
         hash: "sha256-0".into(),
         file: PathBuf::from(format!("{id}.yaml")),
     }
 }
 
-fn invalid(number: usize) -> Invalid {
-    Invalid {
+fn sample_invalid_file(number: usize) -> InvalidFile {
+    InvalidFile {
         file: PathBuf::from(format!("bad-{number:03}.yaml")),
         workflow: None,
-        errors: (0..30).map(|at| Fault::new(format!("/steps/{at}"), "x".repeat(40))).collect(),
+        errors: (0..30).map(|at| Finding::new(format!("/steps/{at}"), "x".repeat(40))).collect(),
     }
 }
 
-fn listed(listing: &Listing, query: Option<&str>, cursor: Option<String>) -> (Value, String) {
-    let wanted = Wanted { query: query.map(str::to_owned), cursor };
-    let result = list(listing.clone(), &[PathBuf::from("somewhere")], &Scopes::all(), &wanted);
+fn list_page(
+    listing: &CatalogueListing,
+    query: Option<&str>,
+    cursor: Option<String>,
+) -> (Value, String) {
+    let wanted = ListQuery { query: query.map(str::to_owned), cursor };
+    let result =
+        list_workflows(listing.clone(), &[PathBuf::from("somewhere")], &Scopes::all(), &wanted);
     let result = result.expect("a page");
     let text = result.content[0].as_text().expect("a text").text.clone();
     (result.structured_content.expect("JSON"), text)
@@ -37,11 +43,12 @@ fn listed(listing: &Listing, query: Option<&str>, cursor: Option<String>) -> (Va
 /// Proves T1: the list comes in pages of a bounded size, and the pages are all of it, once.
 #[test]
 fn the_list_comes_in_pages() {
-    let workflows = (0..300).map(|number| known(&format!("w{number:03}"), "")).collect();
-    let listing = Listing { workflows, invalid: (0..40).map(invalid).collect() };
+    let workflows = (0..300).map(|number| sample_workflow(&format!("w{number:03}"), "")).collect();
+    let listing =
+        CatalogueListing { workflows, invalid: (0..40).map(sample_invalid_file).collect() };
     let (mut cursor, mut found, mut pages) = (None, Vec::new(), 0);
     loop {
-        let (json, text) = listed(&listing, None, cursor);
+        let (json, text) = list_page(&listing, None, cursor);
         assert!(
             json.to_string().len() < PAGE_BYTES_MAX + 1024 && text.len() < PAGE_BYTES_MAX + 1024
         );
@@ -65,12 +72,12 @@ fn the_list_comes_in_pages() {
 /// Proves T1: words are looked for in id, name, description and tags, and all have to be there.
 #[test]
 fn words_filter_the_list() {
-    let listing = Listing {
+    let listing = CatalogueListing {
         workflows: vec![
-            known("deploy", "description: Ships a release.\ntags: [ops]"),
-            known("review", "description: Reads a change."),
+            sample_workflow("deploy", "description: Ships a release.\ntags: [ops]"),
+            sample_workflow("review", "description: Reads a change."),
         ],
-        invalid: vec![invalid(1)],
+        invalid: vec![sample_invalid_file(1)],
     };
     for (query, expected) in [
         ("SHIPS", vec!["deploy"]),
@@ -79,7 +86,7 @@ fn words_filter_the_list() {
         ("name of", vec!["deploy", "review"]),
         ("", vec!["deploy", "review"]),
     ] {
-        let (json, text) = listed(&listing, Some(query), None);
+        let (json, text) = list_page(&listing, Some(query), None);
         let ids: Vec<&str> = json["workflows"]
             .as_array()
             .expect("a list")
@@ -94,17 +101,18 @@ fn words_filter_the_list() {
 /// Proves T1: where there is nothing, the answer says where files are looked for and shows one.
 #[test]
 fn an_empty_list_says_how_to_begin() {
-    let (json, text) = listed(&Listing::default(), None, None);
+    let (json, text) = list_page(&CatalogueListing::default(), None, None);
     assert!(json["folders"][0].as_str().is_some_and(|path| path.ends_with("somewhere")), "{json}");
     assert!(text.contains("somewhere") && text.contains("no such folder yet"), "{text}");
     let file = text.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
-    read(file.expect("a file"), Format::Yaml).expect("what is shown is valid");
+    parse_draft(file.expect("a file"), FileFormat::Yaml).expect("what is shown is valid");
 }
 
 /// Proves T8.
 #[test]
-fn a_cursor_that_is_none_is_refused() {
-    let wanted = Wanted { query: None, cursor: Some("page 2".to_owned()) };
-    let refused = list(Listing::default(), &[], &Scopes::all(), &wanted).expect_err("no cursor");
+fn invalid_cursor_is_refused() {
+    let wanted = ListQuery { query: None, cursor: Some("page 2".to_owned()) };
+    let refused = list_workflows(CatalogueListing::default(), &[], &Scopes::all(), &wanted)
+        .expect_err("no cursor");
     assert_eq!(refused.needs[0].pointer, "/cursor");
 }

@@ -8,7 +8,7 @@ const BEGIN: Timestamp = Timestamp::from_millis(1_000_000);
 fn pause(failures: u32) -> (f64, f64) {
     let after = |random| {
         let next = next_attempt(BEGIN, BEGIN, failures, random).unwrap();
-        next.since(BEGIN).as_secs_f64()
+        next.duration_since(BEGIN).as_secs_f64()
     };
     let half = after(0);
     // The longest comes with the random number that is one less than where it starts anew.
@@ -29,16 +29,16 @@ fn pauses_double_up_to_a_bound() {
 
 /// Proves X2: whatever chance says, the pause lies in its second half.
 #[test]
-fn chance_stays_within_the_pause() {
+fn jitter_stays_inside_the_pause() {
     for random in [0, 1, 499, 500, 501, 12_345_678, u64::MAX] {
-        let pause = next_attempt(BEGIN, BEGIN, 1, random).unwrap().since(BEGIN);
+        let pause = next_attempt(BEGIN, BEGIN, 1, random).unwrap().duration_since(BEGIN);
         assert!((500..=1_000).contains(&pause.as_millis()), "{pause:?} for {random}");
     }
 }
 
 /// Proves X2: a last attempt at the end of the day, and none after it.
 #[test]
-fn it_ends_after_a_day() {
+fn delivery_is_given_up_after_a_day() {
     let end = BEGIN + GIVE_UP_AFTER;
     let shortly = Timestamp(end.millis() - 1);
     assert_eq!(next_attempt(shortly, BEGIN, 200, u64::MAX), Some(end));

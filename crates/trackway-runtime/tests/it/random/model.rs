@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trackway_domain::{
-    AckId, AttemptOutcome, Branch, Event, Guided, Node, NodeId, RunId, StateName,
+    AckId, AttemptOutcome, BranchPosition, Event, GuidedEvent, Node, NodeId, RunId, StateName,
 };
 use trackway_ports::Journal;
-use trackway_runtime::{Advance, Consent, Guide, Position};
+use trackway_runtime::{AdvanceRequest, Consent, GuidedRuns, NodeView};
 
-use crate::kit::{access, log, names, seal, step};
+use crate::support::{access, event_names, load_events, pending_step_id, render_stamp};
 
 /// The steps of the workflow, and the end after them.
 const STEPS: [Option<&str>; 4] = [Some("one"), Some("two"), Some("three"), None];
@@ -21,15 +21,15 @@ pub(super) struct Model {
 #[derive(Debug)]
 struct Run {
     id: RunId,
-    nodes: Vec<At>,
+    nodes: Vec<ModelNode>,
     /// Each answer that was recorded, with what was told.
-    answers: Vec<(Advance, Position)>,
+    answers: Vec<(AdvanceRequest, NodeView)>,
     notes: BTreeSet<(usize, String)>,
 }
 
 /// A node.
 #[derive(Debug, Clone)]
-pub(super) struct At {
+pub(super) struct ModelNode {
     pub(super) run: RunId,
     pub(super) id: NodeId,
     parent: Option<NodeId>,
@@ -37,21 +37,21 @@ pub(super) struct At {
     place: usize,
     branches: u32,
     /// What was told when it was made.
-    pub(super) shown: Position,
+    pub(super) shown: NodeView,
     /// Acks that were offered for it.
     pub(super) acks: Vec<AckId>,
 }
 
 /// What came of an answer.
 #[derive(Debug)]
-pub(super) enum Came {
+pub(super) enum AdvanceResult {
     AskedFirst,
-    Told(Box<Position>),
+    Told(Box<NodeView>),
 }
 
-impl At {
-    fn new(shown: Position, parent: Option<NodeId>, place: usize) -> Self {
-        assert_eq!(step(&shown), STEPS[place]);
+impl ModelNode {
+    fn new(shown: NodeView, parent: Option<NodeId>, place: usize) -> Self {
+        assert_eq!(pending_step_id(&shown), STEPS[place]);
         assert_eq!(
             shown.ack.is_some(),
             STEPS[place].is_some(),
@@ -63,48 +63,58 @@ impl At {
 }
 
 impl Model {
-    pub(super) fn started(&mut self, told: &Position) {
-        assert_eq!(told.branch, Branch { forked: false, index: 0, siblings: 1 });
+    pub(super) fn on_started(&mut self, told: &NodeView) {
+        assert_eq!(told.branch, BranchPosition { forked: false, index: 0, siblings: 1 });
         assert!(self.runs.iter().all(|run| run.id != told.run), "a run of its own");
-        let nodes = vec![At::new(told.clone(), None, 0)];
+        let nodes = vec![ModelNode::new(told.clone(), None, 0)];
         let (answers, notes) = (Vec::new(), BTreeSet::new());
         self.runs.push(Run { id: told.run, nodes, answers, notes });
     }
 
     /// One of the nodes that there are.
-    pub(super) fn pick(&self, run: usize, node: usize) -> Option<(usize, usize)> {
+    pub(super) fn pick_node(&self, run: usize, node: usize) -> Option<(usize, usize)> {
         let run = run % self.runs.len().max(1);
         let nodes = &self.runs.get(run)?.nodes;
         Some((run, node % nodes.len()))
     }
 
-    pub(super) fn node(&self, run: usize, node: usize) -> At {
+    pub(super) fn node(&self, run: usize, node: usize) -> ModelNode {
         self.runs[run].nodes[node].clone()
     }
 
     /// One of the answers that were recorded.
-    pub(super) fn answered(&self, run: usize, answer: usize) -> Option<(Advance, Position)> {
+    pub(super) fn find_answer(
+        &self,
+        run: usize,
+        answer: usize,
+    ) -> Option<(AdvanceRequest, NodeView)> {
         let answers = &self.runs.get(run % self.runs.len().max(1))?.answers;
         answers.get(answer % answers.len().max(1)).cloned()
     }
 
-    pub(super) fn looked(&mut self, run: usize, node: usize, seen: &Position) {
+    pub(super) fn on_inspected(&mut self, run: usize, node: usize, seen: &NodeView) {
         let at = &mut self.runs[run].nodes[node];
-        assert_eq!((seen.node, step(seen)), (at.id, STEPS[at.place]));
+        assert_eq!((seen.node, pending_step_id(seen)), (at.id, STEPS[at.place]));
         assert_eq!(seen.pending, at.shown.pending);
         assert_eq!(seen.branch, at.shown.branch);
         assert!(seen.ack.is_none_or(|ack| !at.acks.contains(&ack)), "a fresh one");
         at.acks.extend(seen.ack);
     }
 
-    pub(super) fn noted(&mut self, run: usize, node: usize, text: String, repeated: bool) {
+    pub(super) fn on_checkpoint(&mut self, run: usize, node: usize, text: String, repeated: bool) {
         let first = self.runs[run].notes.insert((node, text));
         assert_eq!(repeated, !first);
     }
 
-    pub(super) fn advanced(&mut self, run: usize, node: usize, sent: Advance, came: Came) {
+    pub(super) fn on_advanced(
+        &mut self,
+        run: usize,
+        node: usize,
+        sent: AdvanceRequest,
+        came: AdvanceResult,
+    ) {
         let run = &mut self.runs[run];
-        let same = |(known, _): &&(Advance, Position)| {
+        let same = |(known, _): &&(AdvanceRequest, NodeView)| {
             (known.node, known.ack, &known.inputs) == (sent.node, sent.ack, &sent.inputs)
         };
         let before = run.answers.iter().find(same).map(|(_, told)| told.clone());
@@ -112,39 +122,39 @@ impl Model {
         let fits = at.place != 1 || sent.inputs.output.is_some();
         let wants_agreement = at.place == 2;
         let told = match came {
-            Came::AskedFirst => {
-                let asks = wants_agreement && fits && sent.consent == Consent::ToBeAsked;
+            AdvanceResult::AskedFirst => {
+                let asks = wants_agreement && fits && sent.consent == Consent::NotAskedYet;
                 assert!(asks && before.is_none(), "nobody had to be asked");
                 return;
             }
-            Came::Told(told) => *told,
+            AdvanceResult::Told(told) => *told,
         };
         if let Some(before) = before {
             assert_eq!(told, before, "the same answer is told the same");
             return;
         }
-        let declined = wants_agreement && sent.consent == Consent::Given(false);
-        assert!(!(wants_agreement && sent.consent == Consent::ToBeAsked), "a person is asked");
+        let declined = wants_agreement && sent.consent == Consent::Answered(false);
+        assert!(!(wants_agreement && sent.consent == Consent::NotAskedYet), "a person is asked");
         assert_eq!(told.blocked.is_some(), !fits || declined);
         if told.blocked.is_some() {
             assert_eq!((told.node, &told.pending), (at.id, &at.shown.pending));
             at.acks.extend(told.ack);
         } else {
             let (index, place) = (at.branches, at.place + 1);
-            let branch = Branch { forked: index > 0, index, siblings: index + 1 };
+            let branch = BranchPosition { forked: index > 0, index, siblings: index + 1 };
             assert_eq!(told.branch, branch);
             at.branches += 1;
             let parent = at.id;
             assert!(run.nodes.iter().all(|known| known.id != told.node), "a node of its own");
-            run.nodes.push(At::new(told.clone(), Some(parent), place));
+            run.nodes.push(ModelNode::new(told.clone(), Some(parent), place));
         }
         run.answers.push((sent, told));
     }
 
     /// Everything that the store holds, against everything that was told.
-    pub(super) async fn judge(&self, guide: &Guide, journal: &dyn Journal) {
+    pub(super) async fn check_store(&self, guide: &GuidedRuns, journal: &dyn Journal) {
         for run in &self.runs {
-            let log = log(journal, run.id).await;
+            let log = load_events(journal, run.id).await;
             let (lineage, edges) = lineage(&log);
             let expected: BTreeMap<_, _> =
                 run.nodes.iter().map(|at| (at.id, (at.parent, STEPS[at.place]))).collect();
@@ -157,16 +167,17 @@ impl Model {
                 .collect();
             assert_eq!(found, expected);
             assert_eq!(edges, run.nodes.len() - 1, "one for each node but the first");
-            let count = |name| names(&log).iter().filter(|known| **known == name).count();
+            let count = |name| event_names(&log).iter().filter(|known| **known == name).count();
             assert_eq!(count("attempted"), run.answers.len());
             assert_eq!(count("checkpointed"), run.notes.len());
             let complete = run.nodes.iter().any(|at| STEPS[at.place].is_none());
             assert_eq!(count("completed"), usize::from(complete));
-            let row = journal.run(run.id).await.unwrap().expect("its row");
+            let row = journal.find_run(run.id).await.unwrap().expect("its row");
             let state = if complete { StateName::Completed } else { StateName::Working };
             assert_eq!((row.state, row.runnable, row.parked), (state, false, false));
             for at in &run.nodes {
-                let seen = guide.look(&access(), at.run, at.id, seal()).await.unwrap();
+                let seen =
+                    guide.inspect_node(&access(), at.run, at.id, render_stamp()).await.unwrap();
                 assert_eq!(
                     (seen.pending, seen.hash),
                     (at.shown.pending.clone(), at.shown.hash.clone())
@@ -183,8 +194,8 @@ fn lineage(log: &[Event]) -> (BTreeMap<NodeId, Node>, usize) {
     for event in log {
         let Event::Guided(guided) = event else { continue };
         match &**guided {
-            Guided::Opened { node, .. } => nodes.insert(node.id, node.clone()),
-            Guided::Attempted(attempt) => match &attempt.outcome {
+            GuidedEvent::Opened { node, .. } => nodes.insert(node.id, node.clone()),
+            GuidedEvent::Attempted(attempt) => match &attempt.outcome {
                 AttemptOutcome::Advanced(node) => {
                     edges += 1;
                     assert_eq!(node.parent, Some(attempt.node));
@@ -192,7 +203,7 @@ fn lineage(log: &[Event]) -> (BTreeMap<NodeId, Node>, usize) {
                 }
                 AttemptOutcome::Blocked(_) => None,
             },
-            Guided::Checkpointed(_) | Guided::Repinned { .. } => None,
+            GuidedEvent::Checkpointed(_) | GuidedEvent::Repinned { .. } => None,
         };
     }
     (nodes, edges)

@@ -7,10 +7,10 @@ use std::{
 
 use tempfile::TempDir;
 use trackway_domain::{Access, NodeId, RunId, SessionId};
-use trackway_ports::{AttemptKey, Journal, NodePlace, ReadError, RunRow, SessionRow, Stored};
-use trackway_ports::{attempt_of, node_of};
+use trackway_ports::{AttemptKey, Journal, ReadError, RunRow, SessionRow, StoredEvent, StoredNode};
+use trackway_ports::{attempt_in_event, node_in_event};
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::{Trail, noted, whole_log};
+use trackway_testkit::{GuidedRunBuilder, inputs_with_notes, load_full_log};
 
 use crate::helpers::database;
 
@@ -30,9 +30,9 @@ pub(super) struct Session {
     id: SessionId,
     listed: SessionRow,
     rows: Vec<RunRow>,
-    logs: Vec<(RunId, Vec<Stored>)>,
-    nodes: Vec<(RunId, NodeId, NodePlace)>,
-    attempts: Vec<(AttemptKey, Stored)>,
+    logs: Vec<(RunId, Vec<StoredEvent>)>,
+    nodes: Vec<(RunId, NodeId, StoredNode)>,
+    attempts: Vec<(AttemptKey, StoredEvent)>,
     definition: (String, String),
 }
 
@@ -51,13 +51,15 @@ pub(super) struct Site {
     pub(super) sessions: Vec<Session>,
 }
 
-fn trail(number: u128, name: &str) -> Trail {
-    let mut trail = Trail::guided(number, name, &format!("work-of-{name}")).open("a").blocked("a");
+fn trail(number: u128, name: &str) -> GuidedRunBuilder {
+    let mut trail = GuidedRunBuilder::new_guided_run(number, name, &format!("work-of-{name}"))
+        .open_node("a")
+        .block_attempt("a");
     for (from, to) in [("a", "b"), ("a", "c"), ("c", "d")] {
         let notes = format!("{name} goes from {from} to {to} in run {number}");
-        trail = trail.answer(from, to, noted(&notes), Vec::new());
+        trail = trail.answer_node(from, to, inputs_with_notes(&notes), Vec::new());
     }
-    trail.checkpoint(Some("d"), "half way").advance("d", "end").completed()
+    trail.add_checkpoint(Some("d"), "half way").advance_node("d", "end").complete_run()
 }
 
 impl Site {
@@ -67,14 +69,17 @@ impl Site {
         for number in 1..=RUNS_EACH {
             for (place, name) in (0..).zip(NAMES) {
                 // Interleaved, so that the runs share pages.
-                trail(number * 3 + place, name).write(&journal).await;
+                trail(number * 3 + place, name).append_to_journal(&journal).await;
             }
         }
         for (place, name) in (1_000..).zip(NAMES) {
-            Trail::session_notes(place, name).checkpoint(None, name).write(&journal).await;
+            GuidedRunBuilder::new_session_notes(place, name)
+                .add_checkpoint(None, name)
+                .append_to_journal(&journal)
+                .await;
         }
         let mut sessions = Vec::new();
-        for listed in journal.sessions(Access::local(), 9).await.unwrap() {
+        for listed in journal.list_sessions(Access::local(), 9).await.unwrap() {
             sessions.push(read(&journal, listed).await);
         }
         assert_eq!(sessions.len(), NAMES.len());
@@ -118,7 +123,7 @@ impl Site {
     /// Reads everything of every session. Returned data must be as it was written.
     pub(super) async fn look(&self, journal: &dyn Journal) -> Vec<Found> {
         let mut found = Vec::new();
-        let listed = journal.sessions(Access::local(), 9).await;
+        let listed = journal.list_sessions(Access::local(), 9).await;
         for session in &self.sessions {
             let mut one = Found::default();
             one.check(listed.as_ref().map_err(Clone::clone), |listed| {
@@ -138,19 +143,19 @@ impl Site {
 
 impl Session {
     async fn look(&self, journal: &dyn Journal, found: &mut Found) {
-        let rows = journal.session_runs(Access::local(), self.id.clone()).await;
+        let rows = journal.list_session_runs(Access::local(), self.id.clone()).await;
         found.same(rows, &self.rows);
         for row in &self.rows {
-            found.same(journal.run(row.id).await, &Some(row.clone()));
+            found.same(journal.find_run(row.id).await, &Some(row.clone()));
         }
         for (run, log) in &self.logs {
-            found.same(whole_log(journal, *run).await, log);
+            found.same(load_full_log(journal, *run).await, log);
         }
         for (run, node, place) in &self.nodes {
-            found.same(journal.node(*run, *node).await, &Some(place.clone()));
+            found.same(journal.find_node(*run, *node).await, &Some(place.clone()));
         }
         for (key, stored) in &self.attempts {
-            found.same(journal.attempt(key.clone()).await, &Some(stored.clone()));
+            found.same(journal.find_attempt(key.clone()).await, &Some(stored.clone()));
         }
         for run in &self.rows {
             // An attempt that was never made is not mistaken for another one.
@@ -158,10 +163,10 @@ impl Session {
                 continue;
             };
             let other = AttemptKey { digest: "another".to_owned(), ..key.clone() };
-            found.same(journal.attempt(other).await, &None);
+            found.same(journal.find_attempt(other).await, &None);
         }
         let (hash, body) = &self.definition;
-        match journal.pinned(hash.clone()).await {
+        match journal.find_definition(hash.clone()).await {
             // Lost: callers then look in the folders, or else report the run as damaged.
             Ok(None) => found.refused = Some("its definition is lost".to_owned()),
             other => found.same(other, &Some(body.clone())),
@@ -191,16 +196,16 @@ impl Found {
 }
 
 async fn read(journal: &dyn Journal, listed: SessionRow) -> Session {
-    let rows = journal.session_runs(Access::local(), listed.id.clone()).await.unwrap();
+    let rows = journal.list_session_runs(Access::local(), listed.id.clone()).await.unwrap();
     let (mut logs, mut nodes, mut attempts) = (Vec::new(), Vec::new(), Vec::new());
     for RunRow { id: run, .. } in &rows {
-        let log = whole_log(journal, *run).await.unwrap();
+        let log = load_full_log(journal, *run).await.unwrap();
         for stored in &log {
-            if let Some(node) = node_of(&stored.event) {
-                let place = journal.node(*run, node.id).await.unwrap().unwrap();
+            if let Some(node) = node_in_event(&stored.event) {
+                let place = journal.find_node(*run, node.id).await.unwrap().unwrap();
                 nodes.push((*run, node.id, place));
             }
-            if let Some(attempt) = attempt_of(&stored.event) {
+            if let Some(attempt) = attempt_in_event(&stored.event) {
                 let (node, ack, digest) = (attempt.node, attempt.ack, attempt.digest.clone());
                 attempts.push((AttemptKey { run: *run, node, ack, digest }, stored.clone()));
             }
@@ -208,7 +213,7 @@ async fn read(journal: &dyn Journal, listed: SessionRow) -> Session {
         logs.push((*run, log));
     }
     let hash = rows.last().unwrap().workflow.version.clone();
-    let body = journal.pinned(hash.clone()).await.unwrap().unwrap();
+    let body = journal.find_definition(hash.clone()).await.unwrap().unwrap();
     Session { id: listed.id.clone(), listed, rows, logs, nodes, attempts, definition: (hash, body) }
 }
 

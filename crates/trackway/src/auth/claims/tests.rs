@@ -4,19 +4,20 @@ use serde_json::json;
 
 use super::{
     super::{
+        fake_issuer::{NOW, jwt_options, valid_claims, valid_claims_except},
         jwt::JwksSource,
-        testing::{NOW, good, good_but, options},
     },
     *,
 };
 
-fn judge(claims: &Value, options: &Jwt) -> Result<Identity, String> {
+fn authenticate_claims(claims: &Value, options: &JwtOptions) -> Result<Identity, String> {
     let now = Timestamp::from_millis(NOW * 1_000);
-    identity(claims.as_object().unwrap(), options, now).map_err(|error| error.to_string())
+    identity_from_claims(claims.as_object().unwrap(), options, now)
+        .map_err(|error| error.to_string())
 }
 
-fn jwt() -> Jwt {
-    options(JwksSource::file("unused"))
+fn jwt() -> JwtOptions {
+    jwt_options(JwksSource::file("unused"))
 }
 
 /// Proves X6.
@@ -26,16 +27,18 @@ fn claims_name_tenant_user_and_scopes() {
         caller: Caller::new("acme", "ann"),
         scopes: Scopes::new(["workflow:echo:run"]).unwrap(),
     };
-    assert_eq!(judge(&good(), &jwt()).unwrap(), expected);
-    let array = good_but(&json!({ "scope": ["email", "workflow:echo:run"] }));
-    assert_eq!(judge(&array, &jwt()).unwrap(), expected);
-    let several = good_but(&json!({ "aud": ["other", "trackway"] }));
-    assert_eq!(judge(&several, &jwt()).unwrap(), expected);
+    assert_eq!(authenticate_claims(&valid_claims(), &jwt()).unwrap(), expected);
+    let array = valid_claims_except(&json!({ "scope": ["email", "workflow:echo:run"] }));
+    assert_eq!(authenticate_claims(&array, &jwt()).unwrap(), expected);
+    let several = valid_claims_except(&json!({ "aud": ["other", "trackway"] }));
+    assert_eq!(authenticate_claims(&several, &jwt()).unwrap(), expected);
     let named = jwt().tenant_claim("org").user_claim("email").scope_claim("permissions");
-    let claims =
-        good_but(&json!({ "org": "acme", "email": "ann", "permissions": ["workflow:echo:run"] }));
-    assert_eq!(judge(&claims, &named).unwrap(), expected);
-    let nothing = judge(&good_but(&json!({ "scope": null })), &jwt()).unwrap();
+    let claims = valid_claims_except(
+        &json!({ "org": "acme", "email": "ann", "permissions": ["workflow:echo:run"] }),
+    );
+    assert_eq!(authenticate_claims(&claims, &named).unwrap(), expected);
+    let nothing =
+        authenticate_claims(&valid_claims_except(&json!({ "scope": null })), &jwt()).unwrap();
     assert!(nothing.scopes.is_empty());
 }
 
@@ -63,7 +66,7 @@ fn tokens_of_others_for_others_or_of_other_times_are_refused() {
         (json!({ "sub": "a".repeat(300) }), "longer"),
     ];
     for (changes, says) in table {
-        let why = judge(&good_but(&changes), &jwt()).unwrap_err();
+        let why = authenticate_claims(&valid_claims_except(&changes), &jwt()).unwrap_err();
         assert!(why.contains(says), "{changes}: {why}");
     }
 }
@@ -73,6 +76,6 @@ fn tokens_of_others_for_others_or_of_other_times_are_refused() {
 fn a_minute_is_forgiven() {
     for changes in [json!({ "exp": NOW - 59 }), json!({ "nbf": NOW + 59 }), json!({ "exp": 1e300 })]
     {
-        assert!(judge(&good_but(&changes), &jwt()).is_ok(), "{changes}");
+        assert!(authenticate_claims(&valid_claims_except(&changes), &jwt()).is_ok(), "{changes}");
     }
 }

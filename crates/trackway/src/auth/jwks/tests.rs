@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{super::testing::Pair, *};
+use super::{super::fake_issuer::KeyPair, *};
 
 fn set(keys: &[Value]) -> Result<KeySet, String> {
     KeySet::parse(json!({ "keys": keys }).to_string().as_bytes())
@@ -11,9 +11,10 @@ fn set(keys: &[Value]) -> Result<KeySet, String> {
 /// Proves X6: a public key never serves as a shared secret, nor for another algorithm than its own.
 #[test]
 fn a_key_is_used_with_the_algorithms_of_its_type() {
-    let set = set(&[Pair::ed25519("ed").public(), Pair::p256("ec").public()]).unwrap();
-    assert!(matches!(set.find(Some("ed"), Algorithm::EdDSA), Found::Key(_)));
-    assert!(matches!(set.find(Some("ec"), Algorithm::ES256), Found::Key(_)));
+    let set =
+        set(&[KeyPair::ed25519("ed").public_jwk(), KeyPair::p256("ec").public_jwk()]).unwrap();
+    assert!(matches!(set.find_key(Some("ed"), Algorithm::EdDSA), KeyLookup::Key(_)));
+    assert!(matches!(set.find_key(Some("ec"), Algorithm::ES256), KeyLookup::Key(_)));
     for (kid, algorithm) in [
         ("ed", Algorithm::ES256),
         ("ed", Algorithm::HS256),
@@ -21,25 +22,25 @@ fn a_key_is_used_with_the_algorithms_of_its_type() {
         ("ec", Algorithm::ES384),
         ("ec", Algorithm::RS256),
     ] {
-        assert!(matches!(set.find(Some(kid), algorithm), Found::OtherAlgorithm), "{kid}");
+        assert!(matches!(set.find_key(Some(kid), algorithm), KeyLookup::OtherAlgorithm), "{kid}");
     }
-    assert!(matches!(set.find(Some("x"), Algorithm::ES256), Found::Unknown));
+    assert!(matches!(set.find_key(Some("x"), Algorithm::ES256), KeyLookup::Unknown));
     // Without a name, the only key that fits is used.
-    assert!(matches!(set.find(None, Algorithm::ES256), Found::Key(_)));
-    assert!(matches!(set.find(None, Algorithm::RS256), Found::Unknown));
+    assert!(matches!(set.find_key(None, Algorithm::ES256), KeyLookup::Key(_)));
+    assert!(matches!(set.find_key(None, Algorithm::RS256), KeyLookup::Unknown));
 }
 
 #[test]
 fn a_token_without_a_key_id_must_not_be_ambiguous() {
-    let set = set(&[Pair::p256("a").public(), Pair::p256("b").public()]).unwrap();
-    assert!(matches!(set.find(None, Algorithm::ES256), Found::Ambiguous));
+    let set = set(&[KeyPair::p256("a").public_jwk(), KeyPair::p256("b").public_jwk()]).unwrap();
+    assert!(matches!(set.find_key(None, Algorithm::ES256), KeyLookup::Ambiguous));
 }
 
 /// Proves X6.
 #[test]
 fn keys_that_must_not_check_signatures_are_left_out() {
     let with = |member: &str, value: Value| {
-        let mut key = Pair::p256("k").public();
+        let mut key = KeyPair::p256("k").public_jwk();
         key[member] = value;
         key
     };
@@ -57,8 +58,8 @@ fn keys_that_must_not_check_signatures_are_left_out() {
     ] {
         assert!(set(std::slice::from_ref(&key)).is_err(), "{key}");
         // Next to a good key it is only left out.
-        let set = set(&[key.clone(), Pair::p256("good").public()]).unwrap();
-        assert!(matches!(set.find(Some("k"), Algorithm::ES256), Found::Unknown), "{key}");
+        let set = set(&[key.clone(), KeyPair::p256("good").public_jwk()]).unwrap();
+        assert!(matches!(set.find_key(Some("k"), Algorithm::ES256), KeyLookup::Unknown), "{key}");
     }
     assert!(set(&[with("alg", json!("ES256")), with("use", json!("sig"))]).is_ok());
 }
@@ -69,5 +70,5 @@ fn what_is_no_set_is_an_error() {
     for text in ["", "[]", "{}", r#"{"keys": 1}"#, r#"{"keys": []}"#, "\u{0}"] {
         assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
     }
-    assert!(set(&vec![Pair::p256("k").public(); KEYS_MAX + 1]).is_err());
+    assert!(set(&vec![KeyPair::p256("k").public_jwk(); KEYS_MAX + 1]).is_err());
 }

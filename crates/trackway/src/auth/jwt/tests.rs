@@ -6,7 +6,7 @@ use trackway_domain::{Caller, Scopes};
 use trackway_testkit::ManualClock;
 
 use super::{
-    super::testing::{Pair, good, options},
+    super::fake_issuer::{KeyPair, jwt_options, valid_claims},
     *,
 };
 
@@ -18,27 +18,28 @@ const RSA_TOKENS: [&str; 2] = [
 ];
 
 /// Recognises the tokens of these keys.
-fn tokens(folder: &TempDir, keys: &[Value]) -> Tokens {
+fn tokens(folder: &TempDir, keys: &[Value]) -> TokenAuthenticator {
     let file = folder.path().join("jwks.json");
     std::fs::write(&file, json!({ "keys": keys }).to_string()).unwrap();
-    Tokens::open(options(JwksSource::file(file)), Arc::new(ManualClock::new())).unwrap()
+    TokenAuthenticator::open(jwt_options(JwksSource::file(file)), Arc::new(ManualClock::new()))
+        .unwrap()
 }
 
 /// Proves X6.
 #[tokio::test]
 async fn tokens_of_each_kind_of_key_are_taken() {
     let folder = TempDir::new().unwrap();
-    let (ed, ec) = (Pair::ed25519("ed"), Pair::p256("ec"));
+    let (ed, ec) = (KeyPair::ed25519("ed"), KeyPair::p256("ec"));
     let rsa = json!({ "kty": "RSA", "kid": "r1", "use": "sig", "n": RSA_MODULUS, "e": "AQAB" });
-    let tokens = tokens(&folder, &[ed.public(), ec.public(), rsa]);
+    let tokens = tokens(&folder, &[ed.public_jwk(), ec.public_jwk(), rsa]);
     for pair in [&ed, &ec] {
-        let identity = tokens.identify(&pair.token(&good())).await.unwrap();
+        let identity = tokens.authenticate_token(&pair.sign_token(&valid_claims())).await.unwrap();
         assert_eq!(identity.caller, Caller::new("acme", "ann"));
         assert!(identity.scopes.allows("workflow:echo:run"));
         assert!(!identity.scopes.allows("workflow:review:run"));
     }
     for token in RSA_TOKENS {
-        let identity = tokens.identify(token).await.unwrap();
+        let identity = tokens.authenticate_token(token).await.unwrap();
         assert_eq!(
             (identity.caller, identity.scopes),
             (Caller::new("acme", "rosa"), Scopes::all())
@@ -50,17 +51,17 @@ async fn tokens_of_each_kind_of_key_are_taken() {
 #[tokio::test]
 async fn forged_tokens_are_refused() {
     let folder = TempDir::new().unwrap();
-    let (ec, other) = (Pair::p256("ec"), Pair::p256("ec"));
-    let tokens = tokens(&folder, &[ec.public()]);
-    let good = ec.token(&good());
+    let (ec, other) = (KeyPair::p256("ec"), KeyPair::p256("ec"));
+    let tokens = tokens(&folder, &[ec.public_jwk()]);
+    let good = ec.sign_token(&valid_claims());
     let [header, claims, signature] = good.split('.').collect::<Vec<_>>()[..] else { panic!() };
     // {"alg":"none"} and {"alg":"HS256","kid":"ec"}
     let (none, shared) = ("eyJhbGciOiJub25lIn0", "eyJhbGciOiJIUzI1NiIsImtpZCI6ImVjIn0");
-    let critical = ec.token_with(
+    let critical = ec.sign_token_with_header(
         |header| header.crit = Some(vec!["exp".to_owned()]),
-        &super::super::testing::good(),
+        &super::super::fake_issuer::valid_claims(),
     );
-    let unknown = Pair::p256("unknown").token(&super::super::testing::good());
+    let unknown = KeyPair::p256("unknown").sign_token(&super::super::fake_issuer::valid_claims());
     let mut changed = claims.to_owned();
     changed.replace_range(0..4, "eyAi");
     for token in [
@@ -72,17 +73,17 @@ async fn forged_tokens_are_refused() {
         format!("{none}.{claims}."),
         format!("{none}.{claims}.{signature}"),
         format!("{shared}.{claims}.{signature}"),
-        other.token(&super::super::testing::good()),
+        other.sign_token(&super::super::fake_issuer::valid_claims()),
         unknown,
         critical,
         format!("{header}.{claims}.{signature}{}", "A".repeat(TOKEN_BYTES_MAX)),
     ] {
-        let error = tokens.identify(&token).await.unwrap_err();
-        assert!(matches!(&error, Unrecognised::Wrong { .. }), "{token} {error}");
+        let error = tokens.authenticate_token(&token).await.unwrap_err();
+        assert!(matches!(&error, Unauthenticated::Wrong { .. }), "{token} {error}");
         let shown = error.to_string();
         assert!(!shown.contains(signature) && !shown.contains(claims), "{shown}");
     }
-    assert!(tokens.identify(&good).await.is_ok());
+    assert!(tokens.authenticate_token(&good).await.is_ok());
 }
 
 /// Proves X6: whoever can change the keys on their way can be anybody.
@@ -105,6 +106,6 @@ fn keys_come_over_https_or_from_this_machine() {
     ] {
         assert!(JwksSource::url(bad).is_err(), "{bad}");
     }
-    assert!(Jwt::new(JwksSource::file("k"), "", "trackway").is_err());
-    assert!(Jwt::new(JwksSource::file("k"), "issuer", "").is_err());
+    assert!(JwtOptions::new(JwksSource::file("k"), "", "trackway").is_err());
+    assert!(JwtOptions::new(JwksSource::file("k"), "issuer", "").is_err());
 }

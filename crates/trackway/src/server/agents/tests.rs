@@ -1,6 +1,6 @@
 //! Agents that are added, changed and removed while a registry is in use.
 
-use trackway_agent::Budgets;
+use trackway_agent::TurnBudgets;
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn spec(name: &str, prompt: &str) -> AgentSpec {
         workflows: Vec::new(),
         peers: Vec::new(),
         approvals: BTreeMap::new(),
-        budgets: Budgets::default(),
+        budgets: TurnBudgets::default(),
         model_timeout: None,
         first_answer_timeouts: Default::default(),
         skills: Vec::new(),
@@ -21,51 +21,51 @@ fn spec(name: &str, prompt: &str) -> AgentSpec {
     }
 }
 
-fn agents(specs: &[(&str, &str)]) -> Agents {
+fn agents(specs: &[(&str, &str)]) -> AgentSet {
     let specs = specs.iter().map(|(name, prompt)| spec(name, prompt)).collect();
-    Agents { specs, ..Agents::default() }
+    AgentSet { specs, ..AgentSet::default() }
 }
 
 /// The agents for new turns, as `name prompt`.
-fn offered(registry: &Registry) -> Vec<String> {
+fn registered_names(registry: &ProgramRegistry) -> Vec<String> {
     let programs = registry.list();
     programs.iter().map(|it| format!("{} {}", it.info().name, it.info().description)).collect()
 }
 
-fn staff(registry: &Arc<Registry>) -> Staff {
+fn new_supervisor(registry: &Arc<ProgramRegistry>) -> AgentSupervisor {
     let servers = McpServers::start(McpConfig::default(), PathBuf::new());
-    Staff::new(registry.clone(), Vec::new(), servers)
+    AgentSupervisor::new(registry.clone(), Vec::new(), servers)
 }
 
 #[tokio::test]
 async fn agents_come_change_and_go() {
-    let registry = Arc::new(Registry::new());
+    let registry = Arc::new(ProgramRegistry::new());
     let workflow = AgentProgram::new(spec("echo", "a workflow"), Arc::default());
     registry.add(Arc::new(workflow)).unwrap();
-    let mut staff = staff(&registry);
-    staff.renew(agents(&[("ann", "1"), ("ben", "1"), ("echo", "1"), ("no name", "1")]));
-    assert_eq!(offered(&registry), ["ann 1", "ben 1", "echo a workflow"]);
-    staff.renew(agents(&[("ann", "2"), ("cem", "1")]));
-    assert_eq!(offered(&registry), ["ann 2", "cem 1", "echo a workflow"]);
+    let mut staff = new_supervisor(&registry);
+    staff.replace_agents(agents(&[("ann", "1"), ("ben", "1"), ("echo", "1"), ("no name", "1")]));
+    assert_eq!(registered_names(&registry), ["ann 1", "ben 1", "echo a workflow"]);
+    staff.replace_agents(agents(&[("ann", "2"), ("cem", "1")]));
+    assert_eq!(registered_names(&registry), ["ann 2", "cem 1", "echo a workflow"]);
     // Turns in flight find the version that they began with.
     assert_eq!(registry.versions("ann").len(), 2);
     assert_eq!(registry.versions("ben").len(), 1);
-    staff.renew(agents(&[("ann", "1")]));
-    assert_eq!(offered(&registry), ["ann 1", "echo a workflow"]);
+    staff.replace_agents(agents(&[("ann", "1")]));
+    assert_eq!(registered_names(&registry), ["ann 1", "echo a workflow"]);
 }
 
 /// An MCP server that becomes ready between the first read of its tools and the start of the
 /// subscription to changes.
 #[tokio::test]
 async fn a_change_of_tools_before_they_are_followed_is_seen() {
-    let registry = Arc::new(Registry::new());
-    let mut staff = staff(&registry);
-    staff.renew(agents(&[]));
-    let (workshop, servers) = (staff.workshop.clone(), staff.servers.clone());
-    let before = workshop.stock();
-    servers.replace(McpConfig::default()).await;
-    let following = tokio::spawn(staff.follow(watch::channel(agents(&[])).1));
-    while Arc::ptr_eq(&before, &workshop.stock()) {
+    let registry = Arc::new(ProgramRegistry::new());
+    let mut staff = new_supervisor(&registry);
+    staff.replace_agents(agents(&[]));
+    let (workshop, servers) = (staff.resources.clone(), staff.servers.clone());
+    let before = workshop.snapshot();
+    servers.update(McpConfig::default()).await;
+    let following = tokio::spawn(staff.follow_changes(watch::channel(agents(&[])).1));
+    while Arc::ptr_eq(&before, &workshop.snapshot()) {
         tokio::task::yield_now().await;
     }
     following.abort();
@@ -73,11 +73,11 @@ async fn a_change_of_tools_before_they_are_followed_is_seen() {
 
 #[tokio::test]
 async fn changes_are_followed() {
-    let registry = Arc::new(Registry::new());
+    let registry = Arc::new(ProgramRegistry::new());
     let (tell, changes) = watch::channel(agents(&[]));
-    let following = tokio::spawn(staff(&registry).follow(changes));
+    let following = tokio::spawn(new_supervisor(&registry).follow_changes(changes));
     tell.send(agents(&[("ann", "1")])).unwrap();
-    while offered(&registry) != ["ann 1"] {
+    while registered_names(&registry) != ["ann 1"] {
         tokio::task::yield_now().await;
     }
     drop(tell);

@@ -19,35 +19,35 @@ use super::ConnectionLimits;
 pub(in crate::server) struct Connections {
     pub(super) limits: ConnectionLimits,
     /// A std mutex: it is held only for lookups.
-    table: Mutex<Table>,
+    table: Mutex<ConnectionTable>,
     /// Notified when a connection has been closed.
     pub(super) closed: Notify,
 }
 
 /// By number: the oldest comes first.
 #[derive(Debug, Default)]
-struct Table {
+struct ConnectionTable {
     next: u64,
     /// Connections that no known caller has used.
-    strangers: BTreeMap<u64, Weak<Connection>>,
-    known: BTreeMap<u64, Weak<Connection>>,
+    unauthenticated: BTreeMap<u64, Weak<Connection>>,
+    authenticated: BTreeMap<u64, Weak<Connection>>,
 }
 
-impl Table {
+impl ConnectionTable {
     fn len(&self) -> usize {
-        self.strangers.len() + self.known.len()
+        self.unauthenticated.len() + self.authenticated.len()
     }
 
     /// The connection that a new one replaces: the oldest of unknown callers, otherwise the one that has
     /// been idle for longest. None if known callers are busy on all of them.
-    fn victim(&self) -> Option<Arc<Connection>> {
-        let mut strangers = self.strangers.values().filter_map(Weak::upgrade);
+    fn connection_to_evict(&self) -> Option<Arc<Connection>> {
+        let mut strangers = self.unauthenticated.values().filter_map(Weak::upgrade);
         if let Some(oldest) = strangers.find(|connection| !connection.is_closing()) {
             return Some(oldest);
         }
-        let known = self.known.values().filter_map(Weak::upgrade);
+        let known = self.authenticated.values().filter_map(Weak::upgrade);
         let quiet = known.filter(|connection| !connection.is_closing());
-        let quiet = quiet.filter_map(|connection| Some((connection.quiet_since()?, connection)));
+        let quiet = quiet.filter_map(|connection| Some((connection.idle_since()?, connection)));
         quiet.min_by_key(|(since, _)| *since).map(|(_, connection)| connection)
     }
 }
@@ -63,11 +63,11 @@ impl Connections {
         loop {
             let closed = self.closed.notified();
             {
-                let mut table = self.table();
+                let mut table = self.lock_table();
                 if table.len() < self.limits.max {
-                    return Some(self.add(&mut table));
+                    return Some(self.add_connection(&mut table));
                 }
-                let victim = table.victim()?;
+                let victim = table.connection_to_evict()?;
                 drop(table);
                 victim.close();
             }
@@ -76,14 +76,14 @@ impl Connections {
     }
 
     /// Closes a connection that is not needed, to free its descriptor.
-    pub(super) fn make_room(&self) {
-        let victim = self.table().victim();
+    pub(super) fn evict_connection(&self) {
+        let victim = self.lock_table().connection_to_evict();
         if let Some(victim) = victim {
             victim.close();
         }
     }
 
-    fn add(self: &Arc<Self>, table: &mut Table) -> Arc<Connection> {
+    fn add_connection(self: &Arc<Self>, table: &mut ConnectionTable) -> Arc<Connection> {
         table.next += 1;
         let connection = Arc::new(Connection {
             number: table.next,
@@ -91,13 +91,13 @@ impl Connections {
             is_known: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             task: AtomicWaker::new(),
-            state: Mutex::new(State::new(Instant::now())),
+            state: Mutex::new(ConnectionActivity::new(Instant::now())),
         });
-        table.strangers.insert(connection.number, Arc::downgrade(&connection));
+        table.unauthenticated.insert(connection.number, Arc::downgrade(&connection));
         connection
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn lock_table(&self) -> MutexGuard<'_, ConnectionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,11 +112,11 @@ pub(in crate::server) struct Connection {
     /// Wakes the task that reads from it and writes to it.
     task: AtomicWaker,
     /// A std mutex: it is held for a few assignments.
-    state: Mutex<State>,
+    state: Mutex<ConnectionActivity>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ConnectionActivity {
     opened: Instant,
     /// Requests whose answers are not complete.
     requests: u32,
@@ -133,7 +133,7 @@ struct State {
     alarm: Instant,
 }
 
-impl State {
+impl ConnectionActivity {
     fn new(now: Instant) -> Self {
         Self {
             opened: now,
@@ -168,13 +168,13 @@ impl Connection {
     }
 
     /// Records that a known caller uses it.
-    pub(super) fn mark_known(self: &Arc<Self>) {
+    pub(super) fn mark_authenticated(self: &Arc<Self>) {
         if self.is_known.swap(true, Ordering::Relaxed) {
             return;
         }
-        let mut table = self.connections.table();
-        if let Some(connection) = table.strangers.remove(&self.number) {
-            table.known.insert(self.number, connection);
+        let mut table = self.connections.lock_table();
+        if let Some(connection) = table.unauthenticated.remove(&self.number) {
+            table.authenticated.insert(self.number, connection);
         }
     }
 
@@ -188,28 +188,28 @@ impl Connection {
         self.is_closing.load(Ordering::Acquire)
     }
 
-    pub(super) fn register(&self, task: &std::task::Waker) {
+    pub(super) fn register_waker(&self, task: &std::task::Waker) {
         self.task.register(task);
     }
 
     /// When it will be over its time limit, judged by its current state. The caller checks again then, or
     /// when the alarm that is already set goes off.
     pub(super) fn deadline(&self, now: Instant, alarm: Option<Instant>) -> Instant {
-        let mut state = self.state();
+        let mut state = self.lock_activity();
         let deadline = state.deadline(self.limits(), now);
         state.alarm = alarm.map_or(deadline, |alarm| alarm.min(deadline));
         deadline
     }
 
-    pub(super) fn received(&self) {
-        let mut state = self.state();
+    pub(super) fn on_bytes_received(&self) {
+        let mut state = self.lock_activity();
         if state.requests == 0 && state.served && !state.multiplexed && state.head_since.is_none() {
             state.head_since = Some(Instant::now());
         }
     }
 
-    pub(super) fn blocked(&self, blocked: bool) {
-        let mut state = self.state();
+    pub(super) fn set_write_blocked(&self, blocked: bool) {
+        let mut state = self.lock_activity();
         match (blocked, state.blocked_since) {
             (true, None) => state.blocked_since = Some(Instant::now()),
             (false, Some(_)) => state.blocked_since = None,
@@ -218,31 +218,31 @@ impl Connection {
     }
 
     /// Records a request, which lasts until the guard is dropped.
-    pub(super) fn request(self: &Arc<Self>, multiplexed: bool) -> Request {
-        let mut state = self.state();
+    pub(super) fn begin_request(self: &Arc<Self>, multiplexed: bool) -> RequestGuard {
+        let mut state = self.lock_activity();
         state.requests += 1;
         state.served = true;
         state.multiplexed = multiplexed;
         state.head_since = None;
-        Request(self.clone())
+        RequestGuard(self.clone())
     }
 
     /// None while an answer is not complete.
-    fn quiet_since(&self) -> Option<Instant> {
-        let state = self.state();
+    fn idle_since(&self) -> Option<Instant> {
+        let state = self.lock_activity();
         (state.requests == 0).then_some(state.quiet_since)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_activity(&self) -> MutexGuard<'_, ConnectionActivity> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let mut table = self.connections.table();
-        table.strangers.remove(&self.number);
-        table.known.remove(&self.number);
+        let mut table = self.connections.lock_table();
+        table.unauthenticated.remove(&self.number);
+        table.authenticated.remove(&self.number);
         drop(table);
         self.connections.closed.notify_waiters();
     }
@@ -250,11 +250,11 @@ impl Drop for Connection {
 
 /// A request that is under way.
 #[derive(Debug)]
-pub(super) struct Request(Arc<Connection>);
+pub(super) struct RequestGuard(Arc<Connection>);
 
-impl Drop for Request {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.lock_activity();
         state.requests = state.requests.saturating_sub(1);
         if state.requests == 0 {
             let now = Instant::now();
@@ -284,11 +284,11 @@ mod tests {
 
     /// Proves X5.
     #[test]
-    fn a_connection_has_as_long_as_what_it_does_may_take() {
+    fn deadline_follows_what_the_connection_does() {
         let begin = Instant::now();
         let after = |seconds| begin + Duration::from_secs(seconds);
-        let mut state = State::new(begin);
-        let seen = |state: &State| state.deadline(&LIMITS, after(100));
+        let mut state = ConnectionActivity::new(begin);
+        let seen = |state: &ConnectionActivity| state.deadline(&LIMITS, after(100));
         assert_eq!(seen(&state), after(1), "nothing came yet");
         (state.requests, state.served) = (1, true);
         assert_eq!(seen(&state), after(105), "a request is not idle, however long it takes");
@@ -304,19 +304,19 @@ mod tests {
 
     /// Proves X5.
     #[tokio::test]
-    async fn a_new_connection_takes_the_place_of_the_oldest_stranger() {
+    async fn new_connection_evicts_the_oldest_unauthenticated_one() {
         let connections = Connections::new(LIMITS);
         let known = connections.admit().await.unwrap();
-        known.mark_known();
+        known.mark_authenticated();
         let stranger = connections.admit().await.unwrap();
         let (new, ()) = tokio::join!(connections.admit(), async {
             assert!(stranger.is_closing() && !known.is_closing());
             drop(stranger);
         });
         let new = new.unwrap();
-        new.mark_known();
+        new.mark_authenticated();
         // If all callers are known, the idle connection is closed; a busy one never is.
-        let (busy, also) = (known.request(false), new.request(false));
+        let (busy, also) = (known.begin_request(false), new.begin_request(false));
         assert!(connections.admit().await.is_none());
         drop(also);
         let (third, ()) = tokio::join!(connections.admit(), async {

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use trackway_agent::{McpConfig, Missing};
+use trackway_agent::{McpConfig, MissingEnvVar};
 use trackway_domain::{Caller, Op, RunId, SessionId, WorkflowRef};
-use trackway_ports::Ids as _;
+use trackway_ports::IdSource as _;
 use trackway_runtime::SystemIds;
 
 use super::*;
 
 fn run() -> Submission {
     Submission {
-        run: RunId::new(SystemIds.uuid()),
-        session: SessionId::made(SystemIds.uuid()),
+        run: RunId::new(SystemIds.new_uuid()),
+        session: SessionId::from_uuid(SystemIds.new_uuid()),
         workflow: WorkflowRef { name: "assistant".to_owned(), version: "1".to_owned() },
         caller: Caller::local(),
         input: Value::Null,
@@ -45,12 +45,13 @@ fn a_turn_is_counted() {
         "cost": 0.5,
         "ended_at": 1,
     });
-    metrics.committed(&run(), &done("model", answer));
-    metrics.committed(&run(), &done("call 0.0 time_now", json!({ "pieces": [] })));
-    metrics.committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
-    metrics.committed(&run(), &done("begin", json!({})));
-    metrics.committed(&run(), &Event::Canceled);
-    let text = metrics.text();
+    metrics.on_committed(&run(), &done("model", answer));
+    metrics.on_committed(&run(), &done("call 0.0 time_now", json!({ "pieces": [] })));
+    metrics
+        .on_committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
+    metrics.on_committed(&run(), &done("begin", json!({})));
+    metrics.on_committed(&run(), &Event::Canceled);
+    let text = metrics.render_metrics();
     let by = "gen_ai_agent_name=\"assistant\",gen_ai_provider_name=\"openai\",gen_ai_request_model=\"small\"";
     for line in [
         format!("trackway_model_calls_total{{{by}}} 1"),
@@ -68,13 +69,17 @@ fn a_turn_is_counted() {
 /// Proves X7: a server of tools that does not run is seen, and one that is gone is not.
 #[tokio::test]
 async fn servers_of_tools_are_shown_as_they_are() {
-    let resolve = |name: &str| Err(Missing { name: name.to_owned() });
+    let resolve = |name: &str| Err(MissingEnvVar { name: name.to_owned() });
     let broken = r#"{"mcpServers": {"files": {"command": "/nowhere/at/all"}}}"#;
     let servers = McpServers::start(McpConfig::parse(broken, &resolve).unwrap(), PathBuf::new());
-    servers.settled().await;
+    servers.wait_until_started().await;
     let metrics = Metrics::new(Arc::default(), Arc::downgrade(&servers));
     let up = "trackway_mcp_server_up{server=\"files\"} 0";
-    assert!(metrics.text().lines().any(|line| line == up), "{}", metrics.text());
+    assert!(
+        metrics.render_metrics().lines().any(|line| line == up),
+        "{}",
+        metrics.render_metrics()
+    );
     servers.shutdown().await;
-    assert!(!metrics.text().contains("files"), "{}", metrics.text());
+    assert!(!metrics.render_metrics().contains("files"), "{}", metrics.render_metrics());
 }

@@ -4,21 +4,21 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::Secret;
 use toml::Spanned;
-use trackway_agent::Price;
+use trackway_agent::TokenPrice;
 use trackway_definition::nearest;
 
-use super::{file, reader::Reader};
+use super::{config_reader::ConfigReader, raw_config};
 
 /// A model as configured in the file. Missing values may come from the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSection {
-    pub service: Service,
+    pub service: ProviderKind,
     pub base_url: Option<String>,
     pub api_key: Option<Secret>,
     /// The provider's own name of it; empty if the provider has only one.
     pub model: String,
     pub headers: Vec<(String, Secret)>,
-    pub price: Option<Price>,
+    pub price: Option<TokenPrice>,
     /// Whether it accepts images.
     pub images: bool,
     /// The file in which its answers are recorded for a replay.
@@ -30,7 +30,7 @@ pub struct ModelSection {
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Service {
+pub enum ProviderKind {
     /// Chat completions: OpenAI's own format, which most self-hosted model servers use too.
     OpenAi,
     OpenAiResponses,
@@ -44,7 +44,7 @@ pub enum Service {
     Replay,
 }
 
-impl Service {
+impl ProviderKind {
     pub const ALL: [(&'static str, Self); 7] = [
         ("openai", Self::OpenAi),
         ("openai-responses", Self::OpenAiResponses),
@@ -55,7 +55,7 @@ impl Service {
         ("replay", Self::Replay),
     ];
 
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, service)| *service)
     }
 
@@ -73,88 +73,104 @@ impl Service {
     }
 
     /// Whether its answers come from a file.
-    fn is_from_file(self) -> bool {
+    fn reads_a_file(self) -> bool {
         matches!(self, Self::Scripted | Self::Replay)
     }
 }
 
-pub(super) fn models(
-    reader: &Reader<'_>,
-    sections: &BTreeMap<file::Text, Spanned<file::Model>>,
+pub(super) fn read_models(
+    reader: &ConfigReader<'_>,
+    sections: &BTreeMap<raw_config::SpannedText, Spanned<raw_config::RawModel>>,
 ) -> BTreeMap<String, Option<ModelSection>> {
-    let read = |(name, section): (&file::Text, &Spanned<file::Model>)| {
+    let read = |(name, section): (&raw_config::SpannedText, &Spanned<raw_config::RawModel>)| {
         let key = format!("models.{}", name.get_ref());
         if name.get_ref().contains('/') {
             let why = "a name has no `/`: it would be taken for provider/model";
-            reader.wrong::<()>(name.span(), &key, why);
+            reader.report::<()>(name.span(), &key, why);
         }
-        let at = reader.line(name.span().start);
-        (name.get_ref().clone(), model(reader, &key, at, section.get_ref()))
+        let at = reader.line_at(name.span().start);
+        (name.get_ref().clone(), read_model(reader, &key, at, section.get_ref()))
     };
     sections.iter().map(read).collect()
 }
 
-fn model(reader: &Reader<'_>, key: &str, line: u32, section: &file::Model) -> Option<ModelSection> {
+fn read_model(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    line: u32,
+    section: &raw_config::RawModel,
+) -> Option<ModelSection> {
     let within = |name: &str| format!("{key}.{name}");
-    let service = service(reader, &within("provider"), &section.provider);
-    let base_url = section.base_url.as_ref().map(|url| base_url(reader, &within("base_url"), url));
-    let api_key = section.api_key.as_ref().map(|text| reader.some(&within("api_key"), text));
-    let model = section.model.as_ref().map(|text| reader.some(&within("model"), text));
-    let path = section.file.as_ref().map(|text| reader.file(&within("file"), text));
-    let record = section.record.as_ref().map(|text| reader.file(&within("record"), text));
-    let headers = headers(reader, &within("headers"), &section.headers);
-    let price = section.price.as_ref().map(|price| self::price(reader, &within("price"), price));
+    let service = read_provider(reader, &within("provider"), &section.provider);
+    let base_url =
+        section.base_url.as_ref().map(|url| read_base_url(reader, &within("base_url"), url));
+    let api_key =
+        section.api_key.as_ref().map(|text| reader.read_nonempty(&within("api_key"), text));
+    let model = section.model.as_ref().map(|text| reader.read_nonempty(&within("model"), text));
+    let path = section.file.as_ref().map(|text| reader.read_path(&within("file"), text));
+    let record = section.record.as_ref().map(|text| reader.read_path(&within("record"), text));
+    let headers = read_headers(reader, &within("headers"), &section.headers);
+    let price =
+        section.price.as_ref().map(|price| self::read_price(reader, &within("price"), price));
     let service = service?;
-    let fits = fits(reader, key, service, section);
+    let fits = check_provider_settings(reader, key, service, section);
     Some(ModelSection {
         service: fits.then_some(service)?,
-        base_url: turned(base_url)?,
-        api_key: turned(api_key)?.map(Secret::new),
-        model: turned(model)?.unwrap_or_default(),
+        base_url: transpose_optional(base_url)?,
+        api_key: transpose_optional(api_key)?.map(Secret::new),
+        model: transpose_optional(model)?.unwrap_or_default(),
         headers: headers?,
-        price: turned(price)?,
+        price: transpose_optional(price)?,
         images: section.images.as_ref().is_none_or(|images| *images.get_ref()),
-        record: turned(record)?,
-        file: turned(path)?,
+        record: transpose_optional(record)?,
+        file: transpose_optional(path)?,
         line,
     })
 }
 
 /// A missing value is fine; a wrong value is not.
-fn turned<T>(read: Option<Option<T>>) -> Option<Option<T>> {
+fn transpose_optional<T>(read: Option<Option<T>>) -> Option<Option<T>> {
     match read {
         None => Some(None),
         Some(value) => value.map(Some),
     }
 }
 
-fn service(reader: &Reader<'_>, key: &str, text: &file::Text) -> Option<Service> {
-    let name = reader.some(key, text)?;
-    let known = Service::ALL.map(|(name, _)| name);
-    let found = Service::named(&name);
+fn read_provider(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    text: &raw_config::SpannedText,
+) -> Option<ProviderKind> {
+    let name = reader.read_nonempty(key, text)?;
+    let known = ProviderKind::ALL.map(|(name, _)| name);
+    let found = ProviderKind::from_name(&name);
     if found.is_none() {
         let why = format!("there is no provider {name:?}");
         let hint = match nearest(&name, known) {
             Some(meant) => format!("did you mean {meant:?}?"),
             None => format!("there are: {}", known.join(", ")),
         };
-        return reader.wrong_so(text.span(), key, why, &hint);
+        return reader.report_with_hint(text.span(), key, why, &hint);
     }
     found
 }
 
 /// An address that requests can go to.
-fn base_url(reader: &Reader<'_>, key: &str, text: &file::Text) -> Option<String> {
-    let url = reader.some(key, text)?;
-    match checked_url(&url) {
+fn read_base_url(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    text: &raw_config::SpannedText,
+) -> Option<String> {
+    let url = reader.read_nonempty(key, text)?;
+    match parse_base_url(&url) {
         Ok(url) => Some(url),
-        Err(why) => reader.wrong(text.span(), key, why),
+        Err(why) => reader.report(text.span(), key, why),
     }
 }
 
 /// The address without its trailing slash, or what is wrong with it. The error does not repeat the
 /// address: it may contain a password.
-pub fn checked_url(text: &str) -> Result<String, &'static str> {
+pub fn parse_base_url(text: &str) -> Result<String, &'static str> {
     let url = reqwest::Url::parse(text).map_err(|_| "it is not an address")?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("it must begin with http:// or https://");
@@ -170,21 +186,21 @@ pub fn checked_url(text: &str) -> Result<String, &'static str> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-fn headers(
-    reader: &Reader<'_>,
+fn read_headers(
+    reader: &ConfigReader<'_>,
     key: &str,
-    section: &BTreeMap<file::Text, file::Text>,
+    section: &BTreeMap<raw_config::SpannedText, raw_config::SpannedText>,
 ) -> Option<Vec<(String, Secret)>> {
     let mut headers = Some(Vec::new());
     for (name, value) in section {
         let key = format!("{key}.{}", name.get_ref());
-        let read = reader.text(&key, value).and_then(|value| {
+        let read = reader.read_text(&key, value).and_then(|value| {
             let is_name =
                 reqwest::header::HeaderName::from_bytes(name.get_ref().as_bytes()).is_ok();
             let is_value = reqwest::header::HeaderValue::from_str(&value).is_ok();
             if !is_name || !is_value {
                 let what = if is_name { "value" } else { "name" };
-                return reader.wrong(name.span(), &key, format!("no header can have this {what}"));
+                return reader.report(name.span(), &key, format!("no header can have this {what}"));
             }
             Some((name.get_ref().clone(), Secret::new(value)))
         });
@@ -196,28 +212,37 @@ fn headers(
     headers
 }
 
-fn price(reader: &Reader<'_>, key: &str, section: &Spanned<file::Price>) -> Option<Price> {
-    let file::Price { input, output } = *section.get_ref();
+fn read_price(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    section: &Spanned<raw_config::RawPrice>,
+) -> Option<TokenPrice> {
+    let raw_config::RawPrice { input, output } = *section.get_ref();
     let is_price = |amount: f64| amount.is_finite() && amount >= 0.0;
     if !is_price(input) || !is_price(output) {
-        return reader.wrong(section.span(), key, "a price is a number, 0 or more");
+        return reader.report(section.span(), key, "a price is a number, 0 or more");
     }
-    Some(Price { input, output })
+    Some(TokenPrice { input, output })
 }
 
 /// Whether the section has what its provider needs, and nothing that the provider ignores.
-fn fits(reader: &Reader<'_>, key: &str, service: Service, section: &file::Model) -> bool {
+fn check_provider_settings(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    service: ProviderKind,
+    section: &raw_config::RawModel,
+) -> bool {
     let name = service.name();
     let at = section.provider.span();
     let mut fits = true;
     let mut lacks = |setting: &str| {
         fits = false;
-        reader.wrong::<()>(at.clone(), key, format!("provider {name:?} needs `{setting}`"));
+        reader.report::<()>(at.clone(), key, format!("provider {name:?} needs `{setting}`"));
     };
     if service.is_remote() && section.model.is_none() {
         lacks("model");
     }
-    if service.is_from_file() && section.file.is_none() {
+    if service.reads_a_file() && section.file.is_none() {
         lacks("file");
     }
     let given = [
@@ -227,13 +252,13 @@ fn fits(reader: &Reader<'_>, key: &str, service: Service, section: &file::Model)
         ("headers", section.headers.keys().next().map(Spanned::span), service.is_remote()),
         ("images", section.images.as_ref().map(Spanned::span), service.is_remote()),
         ("record", section.record.as_ref().map(Spanned::span), service.is_remote()),
-        ("file", section.file.as_ref().map(Spanned::span), service.is_from_file()),
+        ("file", section.file.as_ref().map(Spanned::span), service.reads_a_file()),
     ];
     for (setting, span, is_used) in given {
         if let Some(span) = span.filter(|_| !is_used) {
             fits = false;
             let why = format!("provider {name:?} does not use it");
-            reader.wrong::<()>(span, &format!("{key}.{setting}"), why);
+            reader.report::<()>(span, &format!("{key}.{setting}"), why);
         }
     }
     fits

@@ -2,14 +2,15 @@
 
 use std::{fs, ops::RangeInclusive, time::Duration};
 
-use crate::{ApiKey, Auth, BadKey, JwksSource, Jwt, KeyHash, Scopes, Secret};
+use crate::{ApiKey, Auth, JwksSource, JwtOptions, KeyHash, ParseKeyError, Scopes, Secret};
 use toml::Spanned;
 
 use super::{
-    A2a, Config, Defaults, Dispatch, Limits, Mcp, Named, Outgoing, Push, Retention, Signing,
-    Workflows, file, models, reader::Reader,
+    A2aSection, CardSigningKey, Config, DefaultsSection, DispatchSection, McpSection, NamedSetting,
+    OutgoingSection, PushSection, RetentionSection, ServerSection, WorkflowsSection,
+    config_reader::ConfigReader, models, raw_config,
 };
-use crate::workspace::span;
+use crate::workspace::duration;
 
 /// A smaller bound leaves no room for a request; with a larger one a single request could use all
 /// memory.
@@ -31,38 +32,45 @@ const FIRST_ANSWER_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// The settings that can be read. The others have their defaults, and the reader records the
 /// findings.
-pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Config {
-    let push = file.push.secret.and_then(|text| reader.some("push.secret", &text));
+pub(super) fn read_config(reader: &ConfigReader<'_>, file: raw_config::RawConfig) -> Config {
+    let push = file.push.secret.and_then(|text| reader.read_nonempty("push.secret", &text));
     Config {
-        auth: auth(reader, &file.auth),
-        outgoing: Outgoing { allow_loopback: file.outgoing.allow_loopback },
-        push: Push { secret: push.map(Secret::new) },
-        server: limits(reader, &file.server),
-        a2a: a2a(reader, &file.a2a),
-        mcp: Mcp {
+        auth: read_auth(reader, &file.auth),
+        outgoing: OutgoingSection { allow_loopback: file.outgoing.allow_loopback },
+        push: PushSection { secret: push.map(Secret::new) },
+        server: read_server(reader, &file.server),
+        a2a: read_a2a(reader, &file.a2a),
+        mcp: McpSection {
             checkpoints: file.mcp.checkpoints,
             session_checkpoints: file.mcp.session_checkpoints,
         },
-        workflows: workflows(reader, &file.workflows),
-        retention: retention(reader, &file.retention),
-        defaults: Defaults {
-            agent: named(reader, "defaults.agent", file.defaults.agent.as_ref()),
-            model: named(reader, "defaults.model", file.defaults.model.as_ref()),
+        workflows: read_workflows(reader, &file.workflows),
+        retention: read_retention(reader, &file.retention),
+        defaults: DefaultsSection {
+            agent: read_name(reader, "defaults.agent", file.defaults.agent.as_ref()),
+            model: read_name(reader, "defaults.model", file.defaults.model.as_ref()),
         },
-        models: models::models(reader, &file.models),
-        dispatch: dispatch(reader, &file.dispatch),
-        written: Vec::new(),
+        models: models::read_models(reader, &file.models),
+        dispatch: read_dispatch(reader, &file.dispatch),
+        raw_settings: Vec::new(),
     }
 }
 
-fn named(reader: &Reader<'_>, key: &str, text: Option<&file::Text>) -> Option<Named> {
+fn read_name(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    text: Option<&raw_config::SpannedText>,
+) -> Option<NamedSetting> {
     let text = text?;
-    Some(Named { name: reader.some(key, text)?, line: reader.line(text.span().start) })
+    Some(NamedSetting {
+        name: reader.read_nonempty(key, text)?,
+        line: reader.line_at(text.span().start),
+    })
 }
 
-fn dispatch(reader: &Reader<'_>, section: &file::Dispatch) -> Dispatch {
-    let mut dispatch = Dispatch::default();
-    if let Some(timeout) = first_answer_timeout(reader, section) {
+fn read_dispatch(reader: &ConfigReader<'_>, section: &raw_config::RawDispatch) -> DispatchSection {
+    let mut dispatch = DispatchSection::default();
+    if let Some(timeout) = read_first_answer_timeout(reader, section) {
         dispatch.first_answer_timeout = timeout;
     }
     let limits = &mut dispatch.limits;
@@ -73,7 +81,7 @@ fn dispatch(reader: &Reader<'_>, section: &file::Dispatch) -> Dispatch {
         match given {
             None => {}
             Some(given) if *given.get_ref() == 0 => {
-                reader.wrong::<()>(given.span(), key, "it must be a whole number, 1 or more");
+                reader.report::<()>(given.span(), key, "it must be a whole number, 1 or more");
             }
             Some(given) => *limit = *given.get_ref(),
         }
@@ -81,64 +89,79 @@ fn dispatch(reader: &Reader<'_>, section: &file::Dispatch) -> Dispatch {
     dispatch
 }
 
-fn first_answer_timeout(reader: &Reader<'_>, section: &file::Dispatch) -> Option<Duration> {
+fn read_first_answer_timeout(
+    reader: &ConfigReader<'_>,
+    section: &raw_config::RawDispatch,
+) -> Option<Duration> {
     const KEY: &str = "dispatch.first_answer_timeout";
     let text = section.first_answer_timeout.as_ref()?;
-    match span::parse(&reader.some(KEY, text)?) {
+    match duration::parse_duration(&reader.read_nonempty(KEY, text)?) {
         Ok(wait) if wait.is_zero() || wait > FIRST_ANSWER_TIMEOUT_MAX => {
-            reader.wrong(text.span(), KEY, "it must be more than 0 and at most 1h")
+            reader.report(text.span(), KEY, "it must be more than 0 and at most 1h")
         }
         Ok(timeout) => Some(timeout),
-        Err(why) => reader.wrong_so(text.span(), KEY, "it is not a length of time", &why),
+        Err(why) => reader.report_with_hint(text.span(), KEY, "it is not a length of time", &why),
     }
 }
 
-fn retention(reader: &Reader<'_>, section: &file::Retention) -> Retention {
+fn read_retention(
+    reader: &ConfigReader<'_>,
+    section: &raw_config::RawRetention,
+) -> RetentionSection {
     let kept = match &section.days {
-        None => Retention::default(),
-        Some(days) if RETENTION_DAYS.contains(days.get_ref()) => Retention::days(*days.get_ref()),
+        None => RetentionSection::default(),
+        Some(days) if RETENTION_DAYS.contains(days.get_ref()) => {
+            RetentionSection::from_days(*days.get_ref())
+        }
         Some(days) => {
             let (least, most) = (RETENTION_DAYS.start(), RETENTION_DAYS.end());
             let why = format!("it must be from {least} to {most}");
             let hint = "enabled = false keeps everything for ever";
-            reader.wrong_so::<()>(days.span(), "retention.days", why, hint);
-            Retention::default()
+            reader.report_with_hint::<()>(days.span(), "retention.days", why, hint);
+            RetentionSection::default()
         }
     };
     let is_on = section.enabled.unwrap_or(true);
-    if is_on { kept } else { Retention { older_than: None } }
+    if is_on { kept } else { RetentionSection { older_than: None } }
 }
 
-fn workflows(reader: &Reader<'_>, section: &file::Workflows) -> Workflows {
+fn read_workflows(
+    reader: &ConfigReader<'_>,
+    section: &raw_config::RawWorkflows,
+) -> WorkflowsSection {
     let folders = section.folders.as_ref().map(|folders| {
         let key = |index| format!("workflows.folders[{index}]");
         let read = folders.iter().enumerate();
-        read.filter_map(|(index, folder)| reader.file(&key(index), folder)).collect()
+        read.filter_map(|(index, folder)| reader.read_path(&key(index), folder)).collect()
     });
-    Workflows { folders }
+    WorkflowsSection { folders }
 }
 
-fn auth(reader: &Reader<'_>, section: &file::Auth) -> Auth {
+fn read_auth(reader: &ConfigReader<'_>, section: &raw_config::RawAuth) -> Auth {
     let mut auth = if section.required { Auth::new().required() } else { Auth::new() };
     for (index, key) in section.keys.iter().enumerate() {
-        if let Some(key) = api_key(reader, &format!("auth.keys[{index}]"), key) {
+        if let Some(key) = read_api_key(reader, &format!("auth.keys[{index}]"), key) {
             auth = auth.key(key);
         }
     }
-    if let Some(jwt) = section.jwt.as_ref().and_then(|section| jwt(reader, section)) {
+    if let Some(jwt) = section.jwt.as_ref().and_then(|section| read_jwt(reader, section)) {
         auth = auth.jwt(jwt);
     }
     auth
 }
 
-fn api_key(reader: &Reader<'_>, key: &str, section: &Spanned<file::Key>) -> Option<ApiKey> {
-    let file::Key { id, sha256, tenant, user, scopes } = section.get_ref();
-    let text = |name: &str, text| reader.text(&format!("{key}.{name}"), text);
+fn read_api_key(
+    reader: &ConfigReader<'_>,
+    key: &str,
+    section: &Spanned<raw_config::RawKey>,
+) -> Option<ApiKey> {
+    let raw_config::RawKey { id, sha256, tenant, user, scopes } = section.get_ref();
+    let text = |name: &str, text| reader.read_text(&format!("{key}.{name}"), text);
     let hash = text("sha256", sha256).and_then(|hash| {
         hash.parse::<KeyHash>().map_or_else(
-            |why: BadKey| {
+            |why: ParseKeyError| {
                 let hint = "printf %s KEY | sha256sum computes it";
-                reader.wrong_so(sha256.span(), &format!("{key}.sha256"), why, hint)
+                reader.report_with_hint(sha256.span(), &format!("{key}.sha256"), why, hint)
             },
             Some,
         )
@@ -146,54 +169,59 @@ fn api_key(reader: &Reader<'_>, key: &str, section: &Spanned<file::Key>) -> Opti
     let mut patterns = Vec::with_capacity(scopes.len());
     for (index, scope) in scopes.iter().enumerate() {
         let place = format!("{key}.scopes[{index}]");
-        let Some(pattern) = reader.text(&place, scope) else { continue };
+        let Some(pattern) = reader.read_text(&place, scope) else { continue };
         if let Err(why) = Scopes::new([&pattern]) {
-            reader.wrong::<()>(scope.span(), &place, why);
+            reader.report::<()>(scope.span(), &place, why);
             continue;
         }
         patterns.push(pattern);
     }
     let scopes = Scopes::new(patterns);
-    let scopes = scopes.map_or_else(|why| reader.wrong(section.span(), key, why), Some);
+    let scopes = scopes.map_or_else(|why| reader.report(section.span(), key, why), Some);
     let (id, tenant, user) = (text("id", id), text("tenant", tenant), text("user", user));
     let made = ApiKey::new(&id?, hash?, &tenant?, &user?, scopes?);
-    made.map_or_else(|why| reader.wrong(section.span(), key, why), Some)
+    made.map_or_else(|why| reader.report(section.span(), key, why), Some)
 }
 
-fn jwt(reader: &Reader<'_>, section: &Spanned<file::Jwt>) -> Option<Jwt> {
-    let file::Jwt { jwks_url, jwks_file, issuer, audience, .. } = section.get_ref();
+fn read_jwt(
+    reader: &ConfigReader<'_>,
+    section: &Spanned<raw_config::RawJwt>,
+) -> Option<JwtOptions> {
+    let raw_config::RawJwt { jwks_url, jwks_file, issuer, audience, .. } = section.get_ref();
     let keys = match (jwks_url, jwks_file) {
         (Some(url), None) => {
             const KEY: &str = "auth.jwt.jwks_url";
-            let source = JwksSource::url(&reader.text(KEY, url)?);
-            source.map_or_else(|why| reader.wrong(url.span(), KEY, why), Some)
+            let source = JwksSource::url(&reader.read_text(KEY, url)?);
+            source.map_or_else(|why| reader.report(url.span(), KEY, why), Some)
         }
-        (None, Some(file)) => reader.file("auth.jwt.jwks_file", file).map(JwksSource::file),
+        (None, Some(file)) => reader.read_path("auth.jwt.jwks_file", file).map(JwksSource::file),
         (Some(_), Some(_)) | (None, None) => {
             let why = "it has either jwks_url or jwks_file";
-            reader.wrong(section.span(), "auth.jwt", why)
+            reader.report(section.span(), "auth.jwt", why)
         }
     };
-    let issuer = reader.text("auth.jwt.issuer", issuer);
-    let audience = reader.text("auth.jwt.audience", audience);
-    let made = Jwt::new(keys?, &issuer?, &audience?);
-    let mut jwt = made.map_or_else(|why| reader.wrong(section.span(), "auth.jwt", why), Some)?;
-    let file::Jwt { tenant_claim, user_claim, scope_claim, .. } = section.get_ref();
+    let issuer = reader.read_text("auth.jwt.issuer", issuer);
+    let audience = reader.read_text("auth.jwt.audience", audience);
+    let made = JwtOptions::new(keys?, &issuer?, &audience?);
+    let mut jwt = made.map_or_else(|why| reader.report(section.span(), "auth.jwt", why), Some)?;
+    let raw_config::RawJwt { tenant_claim, user_claim, scope_claim, .. } = section.get_ref();
     if let Some(claim) = tenant_claim {
-        jwt = jwt.tenant_claim(&reader.some("auth.jwt.tenant_claim", claim)?);
+        jwt = jwt.tenant_claim(&reader.read_nonempty("auth.jwt.tenant_claim", claim)?);
     }
     if let Some(claim) = user_claim {
-        jwt = jwt.user_claim(&reader.some("auth.jwt.user_claim", claim)?);
+        jwt = jwt.user_claim(&reader.read_nonempty("auth.jwt.user_claim", claim)?);
     }
     if let Some(claim) = scope_claim {
-        jwt = jwt.scope_claim(&reader.some("auth.jwt.scope_claim", claim)?);
+        jwt = jwt.scope_claim(&reader.read_nonempty("auth.jwt.scope_claim", claim)?);
     }
     Some(jwt)
 }
 
-fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
-    let mut limits =
-        Limits { public_url: public_url(reader, section.public_url.as_ref()), ..Limits::default() };
+fn read_server(reader: &ConfigReader<'_>, section: &raw_config::RawServer) -> ServerSection {
+    let mut limits = ServerSection {
+        public_url: read_public_url(reader, section.public_url.as_ref()),
+        ..ServerSection::default()
+    };
     let number = |key: &str, number: Option<&Spanned<u64>>, range: RangeInclusive<u64>| {
         let number = number?;
         let fits = range.contains(number.get_ref());
@@ -201,16 +229,18 @@ fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
             Some(number) => Some(number),
             None => {
                 let why = format!("it must be from {} to {}", range.start(), range.end());
-                reader.wrong(number.span(), key, why)
+                reader.report(number.span(), key, why)
             }
         }
     };
-    let span = |key: &str, text: Option<&file::Text>| {
+    let span = |key: &str, text: Option<&raw_config::SpannedText>| {
         let text = text?;
-        match span::parse(&reader.some(key, text)?) {
+        match duration::parse_duration(&reader.read_nonempty(key, text)?) {
             Ok(span) if TIMEOUT.contains(&span) => Some(span),
-            Ok(_) => reader.wrong(text.span(), key, "it must be from 10ms to 1d"),
-            Err(why) => reader.wrong_so(text.span(), key, "it is not a length of time", &why),
+            Ok(_) => reader.report(text.span(), key, "it must be from 10ms to 1d"),
+            Err(why) => {
+                reader.report_with_hint(text.span(), key, "it is not a length of time", &why)
+            }
         }
     };
     let bytes = number("server.body_max_bytes", section.body_max_bytes.as_ref(), BODY_MAX_BYTES);
@@ -229,17 +259,20 @@ fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
     limits
 }
 
-fn public_url(reader: &Reader<'_>, text: Option<&file::Text>) -> Option<String> {
+fn read_public_url(
+    reader: &ConfigReader<'_>,
+    text: Option<&raw_config::SpannedText>,
+) -> Option<String> {
     const KEY: &str = "server.public_url";
     let text = text?;
-    match models::checked_url(&reader.some(KEY, text)?) {
+    match models::parse_base_url(&reader.read_nonempty(KEY, text)?) {
         Ok(url) => Some(url),
-        Err(why) => reader.wrong(text.span(), KEY, why),
+        Err(why) => reader.report(text.span(), KEY, why),
     }
 }
 
-fn a2a(reader: &Reader<'_>, section: &file::A2a) -> A2a {
-    let file::A2a {
+fn read_a2a(reader: &ConfigReader<'_>, section: &raw_config::RawA2a) -> A2aSection {
+    let raw_config::RawA2a {
         default_agent,
         signing_key_file,
         signing_key_id,
@@ -249,20 +282,20 @@ fn a2a(reader: &Reader<'_>, section: &file::A2a) -> A2a {
     let signing = match (signing_key_file, signing_key_id) {
         (Some(file), id) => {
             let key_id = match id {
-                Some(id) => reader.some("a2a.signing_key_id", id),
+                Some(id) => reader.read_nonempty("a2a.signing_key_id", id),
                 None => Some(SIGNING_KEY_ID.to_owned()),
             };
-            let key_pem = private_key(reader, file);
-            key_pem.zip(key_id).map(|(key_pem, key_id)| Signing { key_pem, key_id })
+            let key_pem = read_private_key(reader, file);
+            key_pem.zip(key_id).map(|(key_pem, key_id)| CardSigningKey { key_pem, key_id })
         }
         (None, Some(id)) => {
             let why = "it names a key that signing_key_file must hold";
-            reader.wrong(id.span(), "a2a.signing_key_id", why)
+            reader.report(id.span(), "a2a.signing_key_id", why)
         }
         (None, None) => None,
     };
-    A2a {
-        default_agent: named(reader, "a2a.default_agent", default_agent.as_ref()),
+    A2aSection {
+        default_agent: read_name(reader, "a2a.default_agent", default_agent.as_ref()),
         signing,
         grpc_reflection: *grpc_reflection,
         grpc_hidden: *grpc_in_card == Some(false),
@@ -270,19 +303,19 @@ fn a2a(reader: &Reader<'_>, section: &file::A2a) -> A2a {
 }
 
 /// The text of a PEM file. Whether the key can sign is checked when it is used.
-fn private_key(reader: &Reader<'_>, file: &file::Text) -> Option<Secret> {
+fn read_private_key(reader: &ConfigReader<'_>, file: &raw_config::SpannedText) -> Option<Secret> {
     const KEY: &str = "a2a.signing_key_file";
-    let path = reader.file(KEY, file)?;
+    let path = reader.read_path(KEY, file)?;
     let pem = match fs::read_to_string(&path) {
         Ok(pem) => pem,
         Err(error) => {
-            return reader.wrong(file.span(), KEY, format!("{}: {error}", path.display()));
+            return reader.report(file.span(), KEY, format!("{}: {error}", path.display()));
         }
     };
     if !pem.contains("-----BEGIN PRIVATE KEY-----") {
         let why = format!("{}: this is not the PEM of a private key (PKCS#8)", path.display());
         let hint = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 makes one";
-        return reader.wrong_so(file.span(), KEY, why, hint);
+        return reader.report_with_hint(file.span(), KEY, why, hint);
     }
     Some(Secret::new(pem))
 }

@@ -49,9 +49,13 @@ fn parse(text: &str) -> Result<Config, WorkspaceError> {
         "PUSH_SECRET" => Some("hush-hush".to_owned()),
         _ => None,
     };
-    let (config, findings) =
-        Config::parse(Path::new("trackway.toml"), Path::new("/etc/trackway"), text, &variable);
-    finding::refusal(&findings).map_or(Ok(config), Err)
+    let (config, findings) = Config::parse_config(
+        Path::new("trackway.toml"),
+        Path::new("/etc/trackway"),
+        text,
+        &variable,
+    );
+    finding::error_from_findings(&findings).map_or(Ok(config), Err)
 }
 
 #[test]
@@ -63,8 +67,8 @@ fn every_setting_is_read() {
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert_eq!(config.outgoing, Outgoing { allow_loopback: true });
-    assert_eq!(config.push, Push { secret: Some(Secret::new("hush-hush")) });
+    assert_eq!(config.outgoing, OutgoingSection { allow_loopback: true });
+    assert_eq!(config.push, PushSection { secret: Some(Secret::new("hush-hush")) });
     let connections = ConnectionLimits {
         max: 100,
         header_timeout: Duration::from_secs(2),
@@ -73,10 +77,10 @@ fn every_setting_is_read() {
     };
     let public_url = Some("https://ann.example".to_owned());
     let blocking_timeout = Duration::from_secs(5);
-    let limits = Limits { public_url, body_max_bytes: 2048, connections, blocking_timeout };
+    let limits = ServerSection { public_url, body_max_bytes: 2048, connections, blocking_timeout };
     assert_eq!(config.server, limits);
-    let a2a = A2a {
-        default_agent: Some(Named { name: "echo".to_owned(), line: 34 }),
+    let a2a = A2aSection {
+        default_agent: Some(NamedSetting { name: "echo".to_owned(), line: 34 }),
         signing: None,
         grpc_reflection: true,
         grpc_hidden: true,
@@ -89,15 +93,15 @@ fn every_setting_is_read() {
 fn a_configuration_can_be_logged() {
     let shown = format!("{:?}", parse(WHOLE).unwrap());
     assert!(!shown.contains("hush-hush") && !shown.contains("9f86d0"), "{shown}");
-    assert_eq!(format!("{:?}", KeyHash::of("x")), "KeyHash(…)");
+    assert_eq!(format!("{:?}", KeyHash::from_key("x")), "KeyHash(…)");
 }
 
 #[test]
 fn an_empty_file_is_the_default() {
     let config = parse("").unwrap();
     assert!(!config.auth.is_required());
-    assert_eq!(config.outgoing, Outgoing::default());
-    assert_eq!(config.server, Limits::default());
+    assert_eq!(config.outgoing, OutgoingSection::default());
+    assert_eq!(config.server, ServerSection::default());
     assert_eq!(config.server.body_max_bytes, 10_485_760);
 }
 

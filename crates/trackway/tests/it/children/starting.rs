@@ -5,10 +5,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackway::Stop;
 use trackway_domain::StateName;
-use trackway_testkit::{Gate, Setup, World, at};
+use trackway_testkit::{PausingInterceptor, ProcessSetup, TestWorld, local_run_address};
 
 use super::{Doubles, Generations, Parent, child_of};
-use crate::kit::{Probe, answer, ended, log, settled, start, told, until};
+use crate::support::{
+    Probe, answer, load_log, start, visible_updates, wait_for_event, wait_until_ended,
+    wait_until_idle,
+};
 
 workflow!(Prepared, "prepared", |_probe, ctx, _input: Value| -> () {
     ctx.step("prepare", |_| async { Ok::<_, std::io::Error>(()) }).await?;
@@ -19,23 +22,25 @@ workflow!(Prepared, "prepared", |_probe, ctx, _input: Value| -> () {
 /// Proves L10, L17.
 #[test]
 fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let gate = Arc::new(Gate::new());
-    let setup =
-        Setup::from(registry![Generations(probe.clone()), Prepared(probe)]).tap(gate.clone());
-    world.run(setup, async |process| {
-        gate.hold(|append| !append.starts.is_empty() || !append.outbox.is_empty());
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let gate = Arc::new(PausingInterceptor::new());
+    let setup = ProcessSetup::from(registry![Generations(probe.clone()), Prepared(probe)])
+        .with_interceptor(gate.clone());
+    world.run_to_completion(setup, async |process| {
+        gate.pause_appends(|append| {
+            !append.started_runs.is_empty() || !append.outbox_changes.is_empty()
+        });
         let run = start(&process, "prepared", Value::Null).await;
-        gate.withheld(1).await;
+        gate.wait_for_paused_appends(1).await;
         let canceling = tokio::spawn({
             let process = process.clone();
-            async move { process.cancel(&at(run)).await }
+            async move { process.cancel(&local_run_address(run)).await }
         });
-        gate.withheld(2).await;
-        gate.release();
+        gate.wait_for_paused_appends(2).await;
+        gate.resume_appends();
         canceling.await.unwrap().unwrap();
-        process.quiet().await;
-        let rows = process.runs(Default::default(), None, 10).await.unwrap();
+        process.wait_until_quiet().await;
+        let rows = process.list_runs(Default::default(), None, 10).await.unwrap();
         assert_eq!(rows.len(), 2);
         for row in rows {
             assert_eq!(row.state, StateName::Canceled);
@@ -57,25 +62,25 @@ workflow!(Hasty, "hasty", |_probe, ctx, how: String| -> () {
 #[test]
 fn a_child_that_was_announced_exists_even_where_its_parent_ends_at_once() {
     for how in ["fails", "rejects", "completes"] {
-        let (world, probe) = (World::sqlite(), Probe::new());
-        world.run(registry![Doubles(probe.clone()), Hasty(probe)], async |process| {
+        let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
+        world.run_to_completion(registry![Doubles(probe.clone()), Hasty(probe)], async |process| {
             let run = start(&process, "hasty", how).await;
-            let seen = until(&process, run, |event| child_of(event).is_some()).await;
+            let seen = wait_for_event(&process, run, |event| child_of(event).is_some()).await;
             let child = child_of(&seen.event).unwrap();
-            let view = process.view(&at(child)).await.unwrap();
+            let view = process.view(&local_run_address(child)).await.unwrap();
             assert_eq!(view.submission.parent, Some(run), "it exists when it is announced");
-            let parent = ended(&process, run).await;
+            let parent = wait_until_ended(&process, run).await;
             let announced: Vec<_> = parent.history().flat_map(|it| it.references.clone()).collect();
             assert_eq!(announced, [child.to_string()]);
             if how == "completes" {
-                settled(&process, child).await;
+                wait_until_idle(&process, child).await;
                 answer(&process, child, "a", json!({"number": 1})).await.unwrap();
-                assert_eq!(ended(&process, child).await.state, StateName::Completed);
+                assert_eq!(wait_until_ended(&process, child).await.state, StateName::Completed);
             } else {
-                ended(&process, child).await;
-                assert_eq!(told(&process, child).await.last().unwrap(), "canceled.");
+                wait_until_ended(&process, child).await;
+                assert_eq!(visible_updates(&process, child).await.last().unwrap(), "canceled.");
             }
-            process.quiet().await;
+            process.wait_until_quiet().await;
         });
     }
 }
@@ -86,35 +91,37 @@ fn a_child_that_was_announced_exists_even_where_its_parent_ends_at_once() {
 /// exists as soon as the append is durable, and its log and its view agree.
 #[test]
 fn a_child_can_be_looked_at_while_it_is_being_started() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let gate = Arc::new(Gate::new());
-    let setup = Setup::from(registry![Doubles(probe.clone()), Parent(probe)]).tap(gate.clone());
-    world.run(setup, async |process| {
-        gate.hold(|append| !append.starts.is_empty());
+    let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
+    let gate = Arc::new(PausingInterceptor::new());
+    let setup = ProcessSetup::from(registry![Doubles(probe.clone()), Parent(probe)])
+        .with_interceptor(gate.clone());
+    world.run_to_completion(setup, async |process| {
+        gate.pause_appends(|append| !append.started_runs.is_empty());
         let starting = tokio::spawn({
             let process = process.clone();
             async move { start(&process, "parent", json!([99])).await }
         });
-        gate.withheld(1).await;
-        let child = gate.peek(|append| append.events.iter().find_map(child_of)).unwrap();
+        gate.wait_for_paused_appends(1).await;
+        let child =
+            gate.find_in_paused_appends(|append| append.events.iter().find_map(child_of)).unwrap();
         let looking = tokio::spawn({
             let process = process.clone();
-            async move { process.view(&at(child)).await }
+            async move { process.view(&local_run_address(child)).await }
         });
         tokio::task::yield_now().await;
         assert!(!looking.is_finished(), "nothing is shown before it is committed");
-        gate.release();
+        gate.resume_appends();
         let run = starting.await.unwrap();
         assert_eq!(looking.await.unwrap().unwrap().submission.run, child);
-        settled(&process, child).await;
-        let log = log(&process, child).await;
-        let view = process.view(&at(child)).await.unwrap();
+        wait_until_idle(&process, child).await;
+        let log = load_log(&process, child).await;
+        let view = process.view(&local_run_address(child)).await.unwrap();
         assert_eq!((view.seq as usize, view.pos), (log.len(), log.last().unwrap().pos));
-        let mut watch = process.watch(&at(child), 0).await.unwrap();
+        let mut watch = process.watch(&local_run_address(child), 0).await.unwrap();
         for stored in log {
             assert_eq!(watch.next().await.unwrap().unwrap(), stored);
         }
         answer(&process, child, "a", json!({"number": 1})).await.unwrap();
-        assert_eq!(ended(&process, run).await.state, StateName::Completed);
+        assert_eq!(wait_until_ended(&process, run).await.state, StateName::Completed);
     });
 }

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use trackway_domain::Timestamp;
 use trackway_ports::{Clock as _, Hook};
-use trackway_runtime::Undelivered;
+use trackway_runtime::DeliveryError;
 
 use super::*;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn down() -> Result<(), Undelivered> {
-    Err(Undelivered::Again { reason: "connection refused".to_owned() })
+fn receiver_down() -> Result<(), DeliveryError> {
+    Err(DeliveryError::Transient { reason: "connection refused".to_owned() })
 }
 
 /// The hook, once this many failed attempts in a row are stored.
-async fn failed(process: &Process, run: RunId, id: &str, attempts: u32) -> Hook {
+async fn wait_for_failures(process: &TestProcess, run: RunId, id: &str, attempts: u32) -> Hook {
     loop {
-        let hook = process.hook(&at(run), id).await.unwrap().unwrap();
+        let hook = process.find_hook(&local_run_address(run), id).await.unwrap().unwrap();
         if hook.attempts >= attempts {
             assert_eq!(hook.attempts, attempts);
             return hook;
@@ -27,9 +27,9 @@ async fn failed(process: &Process, run: RunId, id: &str, attempts: u32) -> Hook 
 }
 
 /// The hook, once it has no pending delivery.
-async fn idle(process: &Process, run: RunId, id: &str) -> Hook {
+async fn wait_until_delivered(process: &TestProcess, run: RunId, id: &str) -> Hook {
     loop {
-        let hook = process.hook(&at(run), id).await.unwrap().unwrap();
+        let hook = process.find_hook(&local_run_address(run), id).await.unwrap().unwrap();
         if hook.due.is_none() {
             return hook;
         }
@@ -41,32 +41,32 @@ async fn idle(process: &Process, run: RunId, id: &str) -> Hook {
 #[test]
 fn a_receiver_that_was_down_is_told_everything_when_it_is_back() {
     for world in worlds() {
-        let postbox = Arc::new(Postbox::new());
-        postbox.judge(|_| down());
-        world.run(setup(&postbox), async |process| {
+        let postbox = Arc::new(RecordingMessenger::new());
+        postbox.set_verdict(|_| receiver_down());
+        world.run_to_completion(setup(&postbox), async |process| {
             let begun = process.clock.now();
-            let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
-            settled(&process, run).await;
+            let run = start(&process, "talks", Value::Null, Some(new_test_hook("h"))).await;
+            wait_until_idle(&process, run).await;
             let mut pause = 1_000;
             for attempt in 1..=6 {
-                postbox.until_attempts(attempt as usize).await;
-                let failed = failed(&process, run, "h", attempt).await;
-                assert_eq!((failed.after, failed.failing_since), (0, Some(begun)));
+                postbox.wait_for_attempts(attempt as usize).await;
+                let failed = wait_for_failures(&process, run, "h", attempt).await;
+                assert_eq!((failed.delivered_through, failed.failing_since), (0, Some(begun)));
                 let due = failed.due.unwrap();
-                let waits = due.since(process.clock.now()).as_millis();
+                let waits = due.duration_since(process.clock.now()).as_millis();
                 assert!((pause / 2..=pause).contains(&waits), "{waits} ms after {attempt}");
                 process.clock.advance_to(Timestamp(due.millis() - 1));
-                process.hooks(&at(run)).await.unwrap();
-                assert_eq!(postbox.attempts().len(), attempt as usize, "not before its moment");
+                process.list_hooks(&local_run_address(run)).await.unwrap();
+                assert_eq!(postbox.all_attempts().len(), attempt as usize, "not before its moment");
                 if attempt == 6 {
-                    postbox.judge(|_| Ok(()));
+                    postbox.set_verdict(|_| Ok(()));
                 }
                 process.clock.advance_to(due);
                 pause *= 2;
             }
-            process.quiet().await;
-            assert_eq!(postbox.lines(run, "h"), BEFORE);
-            let first = postbox.attempts();
+            process.wait_until_quiet().await;
+            assert_eq!(postbox.delivered_lines(run, "h"), BEFORE);
+            let first = postbox.all_attempts();
             assert!(first[..6].iter().all(|letter| letter.line == "submitted"), "in order");
         });
     }
@@ -75,38 +75,41 @@ fn a_receiver_that_was_down_is_told_everything_when_it_is_back() {
 /// Proves X2: where a receiver stands outlasts the process.
 #[test]
 fn a_restart_changes_nothing_about_the_next_attempt() {
-    let (world, postbox) = (World::sqlite(), Arc::new(Postbox::new()));
-    postbox.judge(|_| down());
-    let (run, before) = world.run(setup(&postbox), async |process| {
-        let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
-        settled(&process, run).await;
-        failed(&process, run, "h", 1).await;
+    let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));
+    postbox.set_verdict(|_| receiver_down());
+    let (run, before) = world.run_to_completion(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, Some(new_test_hook("h"))).await;
+        wait_until_idle(&process, run).await;
+        wait_for_failures(&process, run, "h", 1).await;
         process.clock.advance(Duration::from_secs(1));
-        (run, failed(&process, run, "h", 2).await)
+        (run, wait_for_failures(&process, run, "h", 2).await)
     });
-    world.run(setup(&postbox), async |process| {
-        assert_eq!(process.hook(&at(run), "h").await.unwrap(), Some(before.clone()));
+    world.run_to_completion(setup(&postbox), async |process| {
+        assert_eq!(
+            process.find_hook(&local_run_address(run), "h").await.unwrap(),
+            Some(before.clone())
+        );
         process.clock.advance_to(before.due.unwrap());
-        let third = failed(&process, run, "h", 3).await;
+        let third = wait_for_failures(&process, run, "h", 3).await;
         assert_eq!(third.failing_since, before.failing_since);
-        assert_eq!(postbox.attempts().len(), 3);
+        assert_eq!(postbox.all_attempts().len(), 3);
     });
 }
 
 /// Proves X2: one that is down does not keep the others waiting.
 #[test]
 fn hooks_do_not_wait_for_each_other() {
-    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
-    postbox.judge(|letter| if letter.hook == "down" { down() } else { Ok(()) });
-    world.run(setup(&postbox), async |process| {
-        let run = start(&process, "talks", Value::Null, Some(hook("up"))).await;
-        process.set_hook(&at(run), hook("down")).await.unwrap();
-        settled(&process, run).await;
-        process.deliver(answer_to(run, "answer", json!(7))).await.unwrap();
-        ended(&process, run).await;
-        idle(&process, run, "up").await;
-        assert_eq!(postbox.lines(run, "up"), [&BEFORE[..], &AFTER[..]].concat());
-        assert!(postbox.lines(run, "down").is_empty());
+    let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
+    postbox.set_verdict(|letter| if letter.hook == "down" { receiver_down() } else { Ok(()) });
+    world.run_to_completion(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, Some(new_test_hook("up"))).await;
+        process.set_hook(&local_run_address(run), new_test_hook("down")).await.unwrap();
+        wait_until_idle(&process, run).await;
+        process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+        wait_until_ended(&process, run).await;
+        wait_until_delivered(&process, run, "up").await;
+        assert_eq!(postbox.delivered_lines(run, "up"), [&BEFORE[..], &AFTER[..]].concat());
+        assert!(postbox.delivered_lines(run, "down").is_empty());
     });
 }
 
@@ -114,18 +117,18 @@ fn hooks_do_not_wait_for_each_other() {
 /// the next update again.
 #[test]
 fn after_a_day_it_is_given_up_until_something_happens() {
-    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
-    postbox.judge(|_| down());
-    world.run(setup(&postbox), async |process| {
+    let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
+    postbox.set_verdict(|_| receiver_down());
+    world.run_to_completion(setup(&postbox), async |process| {
         let begun = process.clock.now();
-        let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
-        settled(&process, run).await;
+        let run = start(&process, "talks", Value::Null, Some(new_test_hook("h"))).await;
+        wait_until_idle(&process, run).await;
         let mut attempts = 0;
         let given_up = loop {
             attempts += 1;
-            postbox.until_attempts(attempts).await;
+            postbox.wait_for_attempts(attempts).await;
             let hook = loop {
-                let hook = process.hook(&at(run), "h").await.unwrap().unwrap();
+                let hook = process.find_hook(&local_run_address(run), "h").await.unwrap().unwrap();
                 if hook.attempts as usize == attempts || hook.due.is_none() {
                     break hook;
                 }
@@ -138,68 +141,68 @@ fn after_a_day_it_is_given_up_until_something_happens() {
         };
         assert_eq!(process.clock.now(), begun + DAY, "the last attempt ends the day");
         assert!((100..250).contains(&attempts), "{attempts} attempts");
-        let newest = process.view(&at(run)).await.unwrap().seq;
-        assert_eq!((given_up.after, given_up.attempts), (newest, 0));
-        postbox.judge(|_| Ok(()));
-        process.deliver(answer_to(run, "answer", json!(7))).await.unwrap();
-        ended(&process, run).await;
-        process.quiet().await;
-        assert_eq!(postbox.lines(run, "h"), AFTER);
+        let newest = process.view(&local_run_address(run)).await.unwrap().seq;
+        assert_eq!((given_up.delivered_through, given_up.attempts), (newest, 0));
+        postbox.set_verdict(|_| Ok(()));
+        process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+        wait_until_ended(&process, run).await;
+        process.wait_until_quiet().await;
+        assert_eq!(postbox.delivered_lines(run, "h"), AFTER);
     });
 }
 
 /// Proves X6: what is refused is not tried again; the next update is.
 #[test]
 fn a_refused_delivery_is_not_repeated() {
-    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
-    postbox.judge(|_| Err(Undelivered::Refused { reason: "a private address".to_owned() }));
-    world.run(setup(&postbox), async |process| {
+    let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
+    postbox.set_verdict(|_| Err(DeliveryError::Refused { reason: "a private address".to_owned() }));
+    world.run_to_completion(setup(&postbox), async |process| {
         let run = start(&process, "talks", Value::Null, None).await;
-        settled(&process, run).await;
-        process.set_hook(&at(run), hook("h")).await.unwrap();
-        process.deliver(answer_to(run, "answer", json!("wrong"))).await.unwrap();
-        idle(&process, run, "h").await;
+        wait_until_idle(&process, run).await;
+        process.set_hook(&local_run_address(run), new_test_hook("h")).await.unwrap();
+        process.deliver(answer_delivery(run, "answer", json!("wrong"))).await.unwrap();
+        wait_until_delivered(&process, run, "h").await;
         process.clock.advance(DAY);
-        process.quiet().await;
-        assert_eq!(postbox.attempts().len(), 1);
-        process.deliver(answer_to(run, "again", json!("wrong"))).await.unwrap();
-        postbox.until_attempts(2).await;
+        process.wait_until_quiet().await;
+        assert_eq!(postbox.all_attempts().len(), 1);
+        process.deliver(answer_delivery(run, "again", json!("wrong"))).await.unwrap();
+        postbox.wait_for_attempts(2).await;
     });
 }
 
 /// Proves X2: a messenger that panics has not delivered, and takes nothing with it.
 #[test]
 fn a_panic_is_a_failed_attempt() {
-    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
+    let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
     let mut first = true;
-    postbox.judge(move |_| match std::mem::take(&mut first) {
+    postbox.set_verdict(move |_| match std::mem::take(&mut first) {
         true => std::panic::resume_unwind(Box::new("a fault of the messenger")),
         false => Ok(()),
     });
-    world.run(setup(&postbox), async |process| {
-        let run = start(&process, "counts", json!(1), Some(hook("h"))).await;
-        ended(&process, run).await;
-        let hook = failed(&process, run, "h", 1).await;
+    world.run_to_completion(setup(&postbox), async |process| {
+        let run = start(&process, "counts", json!(1), Some(new_test_hook("h"))).await;
+        wait_until_ended(&process, run).await;
+        let hook = wait_for_failures(&process, run, "h", 1).await;
         process.clock.advance_to(hook.due.unwrap());
-        process.quiet().await;
-        assert_eq!(postbox.lines(run, "h").len(), 4);
+        process.wait_until_quiet().await;
+        assert_eq!(postbox.delivered_lines(run, "h").len(), 4);
     });
 }
 
 /// Proves X2: a hook set anew is told at its new target, at once, of what the old one missed.
 #[test]
 fn a_new_target_takes_over_what_was_not_told() {
-    let (world, postbox) = (World::sqlite(), Arc::new(Postbox::new()));
-    postbox.judge(|letter| if letter.target["to"] == "h" { down() } else { Ok(()) });
-    world.run(setup(&postbox), async |process| {
-        let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
-        settled(&process, run).await;
-        failed(&process, run, "h", 1).await;
+    let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));
+    postbox.set_verdict(|letter| if letter.target["to"] == "h" { receiver_down() } else { Ok(()) });
+    world.run_to_completion(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, Some(new_test_hook("h"))).await;
+        wait_until_idle(&process, run).await;
+        wait_for_failures(&process, run, "h", 1).await;
         let target = trackway_ports::HookTarget(json!({"to": "elsewhere"}));
         let anew = NewHook { id: Some("h".to_owned()), target };
-        process.set_hook(&at(run), anew).await.unwrap();
-        process.quiet().await;
-        assert_eq!(postbox.lines(run, "h"), BEFORE);
-        assert_eq!(process.hooks(&at(run)).await.unwrap().len(), 1);
+        process.set_hook(&local_run_address(run), anew).await.unwrap();
+        process.wait_until_quiet().await;
+        assert_eq!(postbox.delivered_lines(run, "h"), BEFORE);
+        assert_eq!(process.list_hooks(&local_run_address(run)).await.unwrap().len(), 1);
     });
 }

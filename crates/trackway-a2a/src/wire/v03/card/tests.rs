@@ -2,21 +2,28 @@
 
 use serde_json::json;
 
-use trackway_runtime::{Kind, ProgramInfo};
+use trackway_runtime::{ProgramInfo, ProgramKind};
 
 use super::*;
-use crate::card::{Card, Interface};
+use crate::card::{AgentCard, AgentInterface};
 
-fn at(url: &str) -> Vec<Interface> {
-    let known =
-        |generation, binding| Interface { url: url.to_owned(), binding, generation, tenant: None };
-    vec![known(Generation::V1, Binding::HttpJson), known(Generation::V03, Binding::JsonRpc)]
+fn at(url: &str) -> Vec<AgentInterface> {
+    let known = |generation, binding| AgentInterface {
+        url: url.to_owned(),
+        binding,
+        generation,
+        tenant: None,
+    };
+    vec![
+        known(ProtocolVersion::V1, Binding::HttpJson),
+        known(ProtocolVersion::V03, Binding::JsonRpc),
+    ]
 }
 
 fn info() -> ProgramInfo {
     ProgramInfo {
         name: "echo".into(),
-        kind: Kind::Workflow,
+        kind: ProgramKind::Workflow,
         version: "1.0.0".into(),
         description: "Says it again.".into(),
         tags: vec!["demo".into()],
@@ -36,7 +43,7 @@ fn info() -> ProgramInfo {
 fn a_card_says_where_what_and_how() {
     let url = "http://127.0.0.1:7420/a2a/agents/echo";
     assert_eq!(
-        card(&Card::new(&info(), at(url))),
+        render_card(&AgentCard::new(&info(), at(url))),
         json!({
             "protocolVersion": "0.3.0",
             "name": "echo",
@@ -71,7 +78,7 @@ fn a_card_says_where_what_and_how() {
 #[test]
 fn required_lists_are_never_empty() {
     let bare = ProgramInfo { tags: vec![], examples: vec![], ..info() };
-    let card = card(&Card::new(&bare, at("http://a.example")));
+    let card = render_card(&AgentCard::new(&bare, at("http://a.example")));
     assert_eq!(card["skills"][0]["tags"], json!(["workflow"]));
     assert_eq!(card["skills"][0].get("examples"), None);
 }

@@ -1,17 +1,20 @@
 //! Push notification configurations of 1.0, read and written.
 
 use serde_json::{Value, json};
-use trackway_a2a_wire::Dialect;
+use trackway_a2a_wire::JsonDialect;
 
 use super::*;
-use crate::{fault::Detail, ops::Outcome, wire::Answer};
+use crate::{error::ErrorDetail, operations::CallOutcome, wire::ResponseBody};
 
-fn read(sent: Value) -> Result<Push, Fault> {
-    serde_json::from_value::<PushConfig>(sent).expect("of the right types").push("/params")
+fn read(sent: Value) -> Result<PushNotificationConfig, A2aError> {
+    serde_json::from_value::<PushConfigParams>(sent)
+        .expect("of the right types")
+        .into_push_config("/params")
 }
 
-fn written(outcome: &Outcome) -> Value {
-    serde_json::to_value(Answer { outcome, card: &Value::Null, dialect: Dialect::V1 }).unwrap()
+fn written(outcome: &CallOutcome) -> Value {
+    serde_json::to_value(ResponseBody { outcome, card: &Value::Null, dialect: JsonDialect::V1 })
+        .unwrap()
 }
 
 /// Proves X6: a client receives exactly the configuration that it set.
@@ -25,11 +28,11 @@ fn a_configuration_comes_out_as_it_went_in() {
             "authentication": {"scheme": "Basic"}}),
     ] {
         let push = Box::new(read(sent.clone()).unwrap());
-        assert_eq!(push.generation, Generation::V1);
+        assert_eq!(push.generation, ProtocolVersion::V1);
         assert!(!format!("{push:?}").contains("secret"), "secrets stay out of logs");
-        assert_eq!(written(&Outcome::Push { task: "t".into(), push: push.clone() }), sent);
+        assert_eq!(written(&CallOutcome::Push { task: "t".into(), push: push.clone() }), sent);
         assert_eq!(
-            written(&Outcome::Pushes {
+            written(&CallOutcome::Pushes {
                 task: "t".into(),
                 pushes: vec![*push],
                 next: String::new()
@@ -64,8 +67,8 @@ fn what_is_missing_is_named() {
         ),
     ] {
         let fault = read(sent.clone()).unwrap_err();
-        assert_eq!(fault.kind.json_rpc(), -32602);
-        let Detail::Advice(advice) = *fault.detail else { panic!("advice for {sent}") };
+        assert_eq!(fault.kind.json_rpc_code(), -32602);
+        let ErrorDetail::Advice(advice) = *fault.detail else { panic!("advice for {sent}") };
         assert_eq!(advice.path.as_deref(), Some(path), "{sent}");
     }
 }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{answer, model, request, user};
-use crate::conversation::{Entry, Piece, Request};
+use super::{answer_by_rules, model, request, user};
+use crate::conversation::{ContentPiece, ConversationEntry, ModelRequest};
 
 /// Text that mixes meaningful and meaningless words.
-fn said() -> impl Strategy<Value = String> {
+fn arbitrary_message() -> impl Strategy<Value = String> {
     let marks = prop::sample::select(vec![
         "/run ",
         "/help ",
@@ -74,30 +74,30 @@ fn schema() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn every_message_has_an_answer(messages in prop::collection::vec(said(), 1..4)) {
+    fn every_message_has_an_answer(messages in prop::collection::vec(arbitrary_message(), 1..4)) {
         let mut entries = Vec::new();
         for message in &messages {
             entries.push(user(message));
-            let answer = answer(&request(entries.clone()));
+            let answer = answer_by_rules(&request(entries.clone()));
             prop_assert!(!answer.text.is_empty() || answer.calls.len() == 1);
             entries.push(model(&answer.text, Vec::new()));
         }
     }
 
     #[test]
-    fn every_result_is_told(text in said(), failed: bool) {
-        let pieces = vec![Piece::Text(text)];
+    fn every_result_is_told(text in arbitrary_message(), failed: bool) {
+        let pieces = vec![ContentPiece::Text(text)];
         let (call, tool) = ("offline-1".to_owned(), "time".to_owned());
-        let told = answer(&request(vec![Entry::Result { call, tool, pieces, failed }]));
+        let told = answer_by_rules(&request(vec![ConversationEntry::Result { call, tool, pieces, failed }]));
         prop_assert!(!told.text.is_empty());
     }
 
     #[test]
-    fn every_schema_has_an_answer(schema in schema(), prompt in said()) {
+    fn every_schema_has_an_answer(schema in schema(), prompt in arbitrary_message()) {
         let tool = crate::ToolSpec { schema: schema.clone(), ..(*super::tools()[0]).clone() };
-        let asked = Request { tools: vec![tool.into()], ..request(vec![user(&format!("/run time {prompt}"))]) };
-        answer(&asked);
-        let formed = answer(&Request { output: Some(schema), ..asked });
+        let asked = ModelRequest { tools: vec![tool.into()], ..request(vec![user(&format!("/run time {prompt}"))]) };
+        answer_by_rules(&asked);
+        let formed = answer_by_rules(&ModelRequest { output: Some(schema), ..asked });
         prop_assert!(serde_json::from_str::<Value>(&formed.text).is_ok());
     }
 }
@@ -115,7 +115,8 @@ fn a_schema_that_wants_too_much_is_answered() {
     let endless = json!({ "type": "object", "properties": fields, "required": names });
     let own = json!({ "type": "array", "minItems": u64::MAX, "items": { "$ref": "#" } });
     for schema in [lists, endless, own] {
-        let formed = answer(&Request { output: Some(schema), ..request(vec![user("go")]) });
+        let formed =
+            answer_by_rules(&ModelRequest { output: Some(schema), ..request(vec![user("go")]) });
         assert!(formed.text.len() < 1_000_000);
     }
 }
@@ -126,7 +127,7 @@ fn a_long_line_is_read() {
     for piece in ["a='x ", "a={\"a\":[ ", "'a ", "{\"a\":", "word ", "/run "] {
         let long = piece.repeat(20_000);
         for message in [format!("/run echo {long}"), format!("echo {long}"), long] {
-            let answer = answer(&request(vec![user(&message)]));
+            let answer = answer_by_rules(&request(vec![user(&message)]));
             assert!(!answer.text.is_empty() || !answer.calls.is_empty(), "{piece}");
         }
     }

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{check, done, request, shown, user};
-use crate::conversation::{Entry, Piece};
+use super::{answer_to_message, check, render_answer, request, user};
+use crate::conversation::{ContentPiece, ConversationEntry};
 
 /// Proves X4: values are read by the tool's schema, with quotes and JSON where they are needed.
 #[test]
@@ -61,41 +61,42 @@ fn json_that_names_a_workflow_runs_it() {
         (r#"{"name":"echo","arguments":{"text":"hi"}}"#, r#"dispatch_workflow_echo {"text":"hi"}"#),
         ("```json\n{\"tool\":\"time\"}\n```", "time {}"),
     ]);
-    let data = Piece::Text(r#"{"workflow":"echo","input":{"text":"from data"}}"#.to_owned());
-    let pieces = vec![Piece::Text("As the form says:".to_owned()), data];
-    let shown = shown(&request(vec![Entry::User { pieces }]));
+    let data = ContentPiece::Text(r#"{"workflow":"echo","input":{"text":"from data"}}"#.to_owned());
+    let pieces = vec![ContentPiece::Text("As the form says:".to_owned()), data];
+    let shown = render_answer(&request(vec![ConversationEntry::User { pieces }]));
     assert_eq!(shown, r#"dispatch_workflow_echo {"text":"from data"}"#);
 }
 
 #[test]
-fn what_is_attached_to_a_command_is_no_part_of_it() {
-    let pieces = ["/run echo text=hi", "notes.txt: a=b"].map(|text| Piece::Text(text.to_owned()));
-    let shown = shown(&request(vec![Entry::User { pieces: pieces.into() }]));
+fn attachments_are_not_part_of_a_command() {
+    let pieces =
+        ["/run echo text=hi", "notes.txt: a=b"].map(|text| ContentPiece::Text(text.to_owned()));
+    let shown = render_answer(&request(vec![ConversationEntry::User { pieces: pieces.into() }]));
     assert_eq!(shown, r#"dispatch_workflow_echo {"text":"hi"}"#);
 }
 
 /// Nothing is called with unknown fields or with values that do not match.
 #[test]
-fn what_does_not_fit_is_said() {
-    assert_snapshot!("unknown-name", done("/run ecco text=hello"));
-    assert_snapshot!("unknown-command", done("/walk echo"));
-    assert_snapshot!("unknown-field", done("/run echo txt=hello"));
-    assert_snapshot!("given-twice", done("/run echo text=a text=b"));
-    assert_snapshot!("not-a-number", done("/run echo text=a chunks=many"));
-    assert_snapshot!("not-a-choice", done("/run paint_wall colour=green coats=1"));
-    assert_snapshot!("missing", done("/run paint_wall glossy=no"));
-    assert_snapshot!("bare-words", done("/run paint_wall red twice"));
+fn invalid_commands_are_explained() {
+    assert_snapshot!("unknown-name", answer_to_message("/run ecco text=hello"));
+    assert_snapshot!("unknown-command", answer_to_message("/walk echo"));
+    assert_snapshot!("unknown-field", answer_to_message("/run echo txt=hello"));
+    assert_snapshot!("given-twice", answer_to_message("/run echo text=a text=b"));
+    assert_snapshot!("not-a-number", answer_to_message("/run echo text=a chunks=many"));
+    assert_snapshot!("not-a-choice", answer_to_message("/run paint_wall colour=green coats=1"));
+    assert_snapshot!("missing", answer_to_message("/run paint_wall glossy=no"));
+    assert_snapshot!("bare-words", answer_to_message("/run paint_wall red twice"));
 }
 
 #[test]
 fn help_lists_what_can_be_run() {
-    assert_snapshot!("help", done("/help"));
-    assert_snapshot!("help-of-one", done("/help paint_wall"));
-    assert_eq!(done("help"), done("/help"));
-    let greeting = done("Good morning!");
+    assert_snapshot!("help", answer_to_message("/help"));
+    assert_snapshot!("help-of-one", answer_to_message("/help paint_wall"));
+    assert_eq!(answer_to_message("help"), answer_to_message("/help"));
+    let greeting = answer_to_message("Good morning!");
     assert_eq!(greeting.matches("/run ").count(), 3, "{greeting}");
     assert!(greeting.ends_with("2 more: help lists all of them, /help NAME explains one."));
     let mut bare = request(vec![user("hello")]);
     bare.tools.clear();
-    assert_snapshot!("nothing-to-run", shown(&bare));
+    assert_snapshot!("nothing-to-run", render_answer(&bare));
 }

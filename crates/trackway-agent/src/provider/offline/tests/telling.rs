@@ -3,21 +3,21 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{answer, model, request, shown, user};
+use super::{answer_by_rules, model, render_answer, request, user};
 use crate::{
-    conversation::{Entry, Piece, Request},
-    provider::{Delta, Provider as _, offline::Offline},
+    conversation::{ContentPiece, ConversationEntry, ModelRequest},
+    provider::{Delta, ModelProvider as _, offline::OfflineModel},
 };
 
-fn told(results: &[(&str, &str, bool)]) -> String {
+fn answer_after_results(results: &[(&str, &str, bool)]) -> String {
     let mut entries = vec![user("/run something"), model("", Vec::new())];
-    entries.extend(results.iter().map(|(tool, text, failed)| Entry::Result {
+    entries.extend(results.iter().map(|(tool, text, failed)| ConversationEntry::Result {
         call: "offline-1".to_owned(),
         tool: (*tool).to_owned(),
-        pieces: vec![Piece::Text((*text).to_owned())],
+        pieces: vec![ContentPiece::Text((*text).to_owned())],
         failed: *failed,
     }));
-    shown(&request(entries))
+    render_answer(&request(entries))
 }
 
 fn dispatched(outcome: &str, result: &Value, more: Value) -> String {
@@ -30,7 +30,7 @@ fn dispatched(outcome: &str, result: &Value, more: Value) -> String {
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
     }
-    told(&[("dispatch_workflow_invest", &value.to_string(), false)])
+    answer_after_results(&[("dispatch_workflow_invest", &value.to_string(), false)])
 }
 
 /// Proves D3 for the offline model: every outcome of a dispatch is reported, including an empty answer.
@@ -78,30 +78,31 @@ fn every_outcome_is_told() {
 #[test]
 fn images_are_named() {
     let outcome = json!({ "outcome": "answered", "result": [], "taskId": "run_1" });
-    let image = Piece::Image { media_type: "image/png".to_owned(), base64: String::new() };
-    let result = Entry::Result {
+    let image = ContentPiece::Image { media_type: "image/png".to_owned(), base64: String::new() };
+    let result = ConversationEntry::Result {
         call: "offline-1".to_owned(),
         tool: "dispatch_workflow_chart".to_owned(),
-        pieces: vec![Piece::Text(outcome.to_string()), image],
+        pieces: vec![ContentPiece::Text(outcome.to_string()), image],
         failed: false,
     };
-    let told = shown(&request(vec![result]));
+    let told = render_answer(&request(vec![result]));
     assert_eq!(told, "chart answered (task run_1).\n[an image, image/png]");
 }
 
 #[test]
 fn ordinary_tools_speak_for_themselves() {
-    assert_eq!(told(&[("time", "12:00", false)]), "12:00");
-    assert_eq!(told(&[("time", "", false)]), "time answered nothing.");
-    assert_eq!(told(&[("time", "no clock", true)]), "time failed: no clock");
-    assert_eq!(told(&[("time", r#"{"outcome":1}"#, false)]), r#"{"outcome":1}"#);
-    let both = told(&[("time", "12:00", false), ("files__read", "not found", true)]);
+    assert_eq!(answer_after_results(&[("time", "12:00", false)]), "12:00");
+    assert_eq!(answer_after_results(&[("time", "", false)]), "time answered nothing.");
+    assert_eq!(answer_after_results(&[("time", "no clock", true)]), "time failed: no clock");
+    assert_eq!(answer_after_results(&[("time", r#"{"outcome":1}"#, false)]), r#"{"outcome":1}"#);
+    let both =
+        answer_after_results(&[("time", "12:00", false), ("files__read", "not found", true)]);
     assert_eq!(both, "12:00\n\nfiles__read failed: not found");
 }
 
 fn formed(schema: Value, prompt: &str) -> Value {
-    let request = Request { output: Some(schema), ..request(vec![user(prompt)]) };
-    serde_json::from_str(&answer(&request).text).expect("the answer is JSON")
+    let request = ModelRequest { output: Some(schema), ..request(vec![user(prompt)]) };
+    serde_json::from_str(&answer_by_rules(&request).text).expect("the answer is JSON")
 }
 
 /// Proves X4: definitions with prompt steps run without a model; generated text is marked.
@@ -160,10 +161,10 @@ fn json_in_the_prompt_fills_the_form() {
 #[test]
 fn the_answer_is_streamed_in_words() {
     let request = request(vec![user("/run echo")]);
-    let whole = answer(&request);
-    assert_eq!(whole, answer(&request), "the same request has the same answer");
+    let whole = answer_by_rules(&request);
+    assert_eq!(whole, answer_by_rules(&request), "the same request has the same answer");
     let deltas: Vec<Delta> = futures_util::FutureExt::now_or_never(
-        futures_util::TryStreamExt::try_collect(Offline.ask(&request)),
+        futures_util::TryStreamExt::try_collect(OfflineModel.stream_answer(&request)),
     )
     .expect("nothing is waited for")
     .expect("rules do not fail");

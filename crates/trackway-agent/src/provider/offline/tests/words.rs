@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use super::{check, done, request, shown, user};
-use crate::{OpenNote, conversation::ToolSpec};
+use super::{answer_to_message, check, render_answer, request, user};
+use crate::{OpenQuestionNote, conversation::ToolSpec};
 
 /// Arguments contain only the user's words.
 #[test]
@@ -23,7 +23,7 @@ fn a_name_among_words_chooses_a_tool() {
         ),
         ("What time is it?", "time {}"),
     ]);
-    assert_snapshot!("which-of-several", done("invest and paint the wall"));
+    assert_snapshot!("which-of-several", answer_to_message("invest and paint the wall"));
 }
 
 /// A tool for answers is called only by its exact name, never because of a word in the text.
@@ -32,15 +32,15 @@ fn answers_are_not_tools() {
     let mut request = request(vec![user("the answer is a task")]);
     let reply = ToolSpec { name: "answer_task".to_owned(), ..(*request.tools[0]).clone() };
     request.tools = vec![reply.into()];
-    assert!(shown(&request).starts_with("offline-rules/1"));
+    assert!(render_answer(&request).starts_with("offline-rules/1"));
     request.entries = vec![user("/run answer_task")];
-    assert_eq!(shown(&request), "answer_task {}");
+    assert_eq!(render_answer(&request), "answer_task {}");
 }
 
 /// The rules ask for missing values; a plain word after a field's name is not a value.
 #[test]
-fn what_is_missing_is_asked_for() {
-    let asked = done("Invest from my wallet please");
+fn missing_fields_are_asked_for() {
+    let asked = answer_to_message("Invest from my wallet please");
     assert!(
         asked.starts_with("To run invest I need walletAddress.\n/run invest wallet"),
         "{asked}"
@@ -54,16 +54,16 @@ fn an_open_question_is_told_again() {
         "type": "object", "properties": { "amount": { "type": "number" } }, "required": ["amount"]
     });
     let mut request = request(vec![user("a whole lot")]);
-    request.open.push(OpenNote {
+    request.open.push(OpenQuestionNote {
         person_only: false,
         task_id: "run_1".to_owned(),
         workflow: "invest".to_owned(),
         asks: "How much?\nThere is a limit.".to_owned(),
         schema: Some(schema),
     });
-    assert_snapshot!("open-question", shown(&request));
+    assert_snapshot!("open-question", render_answer(&request));
     request.entries = vec![user("what time is it?")];
-    assert_eq!(shown(&request), "time {}");
+    assert_eq!(render_answer(&request), "time {}");
     request.entries = vec![user("/help")];
-    assert_eq!(shown(&request), done("/help"));
+    assert_eq!(render_answer(&request), answer_to_message("/help"));
 }

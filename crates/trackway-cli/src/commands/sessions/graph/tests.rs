@@ -34,7 +34,7 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
         to: id(to),
         run_id: run(),
         at: String::new(),
-        ack: AckId::compact(run().uuid()),
+        ack: AckId::compact_from_uuid(run().uuid()),
         ack_token_hashes: Vec::new(),
     };
     let mut nodes = vec![node(1, None)];
@@ -58,7 +58,7 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
         usage: None,
     };
     assert_eq!(json!(session)["documents"], json!([]));
-    drawn(&session, &SessionGraph { nodes, edges, damaged: Vec::new() }).split_off(1)
+    render_graph(&session, &SessionGraph { nodes, edges, damaged: Vec::new() }).split_off(1)
 }
 
 /// Proves T12.

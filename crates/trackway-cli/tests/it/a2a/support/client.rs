@@ -5,29 +5,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use reqwest::{Response, StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
-use super::{Event, Message, Stream, soon};
+use super::{EventStream, Message, StreamEvent, with_test_timeout};
 
 /// One agent's address.
 #[derive(Debug, Clone)]
-pub(crate) struct Agent {
+pub(crate) struct A2aClient {
     http: reqwest::Client,
     url: String,
 }
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Refused {
+pub(crate) struct JsonRpcError {
     pub(crate) code: i64,
     pub(crate) message: String,
     pub(crate) data: Value,
 }
 
-impl Agent {
+impl A2aClient {
     pub(super) fn new(http: reqwest::Client, url: String) -> Self {
         Self { http, url }
     }
 
-    pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, Refused> {
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, JsonRpcError> {
         self.try_call(method, params).await.expect("the connection holds")
     }
 
@@ -36,25 +36,25 @@ impl Agent {
         &self,
         method: &str,
         params: Value,
-    ) -> Result<Result<Value, Refused>, reqwest::Error> {
+    ) -> Result<Result<Value, JsonRpcError>, reqwest::Error> {
         let (response, id) = self.post(method, params, None).await?;
         assert_eq!(response.status(), StatusCode::OK);
-        let mut body = soon(method, reply(response)).await?;
+        let mut body = with_test_timeout(method, read_json_body(response)).await?;
         assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &id));
         Ok(match (body.get("result").is_some(), body.get("error").is_some()) {
             (true, false) => Ok(body["result"].take()),
-            (false, true) => Err(refused(body["error"].take())),
+            (false, true) => Err(parse_error(body["error"].take())),
             _ => panic!("a result or an error: {body}"),
         })
     }
 
     /// `message/send` without waiting.
-    pub(crate) async fn send(&self, message: &Message) -> Result<Value, Refused> {
+    pub(crate) async fn send(&self, message: &Message) -> Result<Value, JsonRpcError> {
         self.call("message/send", json!({ "message": message.json() })).await
     }
 
     /// `message/send` until the task rests.
-    pub(crate) async fn settle(&self, message: &Message) -> Result<Value, Refused> {
+    pub(crate) async fn send_and_wait(&self, message: &Message) -> Result<Value, JsonRpcError> {
         let configuration = json!({ "blocking": true });
         self.call(
             "message/send",
@@ -63,22 +63,25 @@ impl Agent {
         .await
     }
 
-    pub(crate) async fn get(&self, task: &Value) -> Value {
+    pub(crate) async fn get_task(&self, task: &Value) -> Value {
         self.call("tasks/get", json!({ "id": task["id"] })).await.expect("the task is known")
     }
 
-    pub(crate) async fn cancel(&self, task: &Value) -> Result<Value, Refused> {
+    pub(crate) async fn cancel_task(&self, task: &Value) -> Result<Value, JsonRpcError> {
         self.call("tasks/cancel", json!({ "id": task["id"] })).await
     }
 
     /// `message/stream`, read until the server closes it.
-    pub(crate) async fn stream(&self, message: &Message) -> Vec<Event> {
-        self.open("message/stream", json!({ "message": message.json() }), None).await.rest().await
+    pub(crate) async fn stream_message(&self, message: &Message) -> Vec<StreamEvent> {
+        self.open_stream("message/stream", json!({ "message": message.json() }), None)
+            .await
+            .read_to_end()
+            .await
     }
 
     /// `tasks/resubscribe`.
-    pub(crate) async fn subscribe(&self, task: &Value, after: Option<u64>) -> Stream {
-        self.open("tasks/resubscribe", json!({ "id": task["id"] }), after).await
+    pub(crate) async fn subscribe(&self, task: &Value, after: Option<u64>) -> EventStream {
+        self.open_stream("tasks/resubscribe", json!({ "id": task["id"] }), after).await
     }
 
     /// The same after a position, where the server may be killed meanwhile.
@@ -86,21 +89,26 @@ impl Agent {
         &self,
         task: &Value,
         after: u64,
-    ) -> Result<Stream, reqwest::Error> {
+    ) -> Result<EventStream, reqwest::Error> {
         let (response, id) =
             self.post("tasks/resubscribe", json!({ "id": task["id"] }), Some(after)).await?;
-        Ok(Stream::new(response, id))
+        Ok(EventStream::from_json_rpc(response, id))
     }
 
     /// Everything that ever happened to a finished task.
-    pub(crate) async fn replay(&self, task: &Value) -> Vec<Event> {
-        self.subscribe(task, Some(0)).await.rest().await
+    pub(crate) async fn replay(&self, task: &Value) -> Vec<StreamEvent> {
+        self.subscribe(task, Some(0)).await.read_to_end().await
     }
 
-    pub(crate) async fn open(&self, method: &str, params: Value, after: Option<u64>) -> Stream {
+    pub(crate) async fn open_stream(
+        &self,
+        method: &str,
+        params: Value,
+        after: Option<u64>,
+    ) -> EventStream {
         let (response, id) = self.post(method, params, after).await.expect("the connection holds");
         assert_eq!(response.status(), StatusCode::OK);
-        Stream::new(response, id)
+        EventStream::from_json_rpc(response, id)
     }
 
     async fn post(
@@ -116,12 +124,12 @@ impl Agent {
         if let Some(after) = after {
             request = request.header("last-event-id", after.to_string());
         }
-        Ok((soon(method, request.send()).await?, id))
+        Ok((with_test_timeout(method, request.send()).await?, id))
     }
 }
 
 /// A JSON body; anything else is a failure.
-pub(crate) async fn reply(response: Response) -> Result<Value, reqwest::Error> {
+pub(crate) async fn read_json_body(response: Response) -> Result<Value, reqwest::Error> {
     let kind = response.headers().get(CONTENT_TYPE).cloned();
     let bytes = response.bytes().await?;
     let body = String::from_utf8_lossy(&bytes);
@@ -131,8 +139,8 @@ pub(crate) async fn reply(response: Response) -> Result<Value, reqwest::Error> {
     Ok(serde_json::from_slice(&bytes).unwrap_or_else(|_| panic!("every answer is JSON: {body}")))
 }
 
-fn refused(mut error: Value) -> Refused {
-    Refused {
+fn parse_error(mut error: Value) -> JsonRpcError {
+    JsonRpcError {
         code: error["code"].as_i64().expect("an error has a number"),
         message: error["message"].as_str().expect("an error has a message").to_owned(),
         data: error["data"].take(),

@@ -8,41 +8,41 @@ use serde_json::{Value, json};
 pub(crate) struct Message(Value);
 
 /// A message of one data part.
-pub(crate) fn data(data: Value) -> Message {
-    Message::of(json!({ "kind": "data", "data": data }))
+pub(crate) fn data_message(data: Value) -> Message {
+    Message::from_part(json!({ "kind": "data", "data": data }))
 }
 
 /// A message of one text part.
-pub(crate) fn text(text: &str) -> Message {
-    Message::of(json!({ "kind": "text", "text": text }))
+pub(crate) fn text_message(text: &str) -> Message {
+    Message::from_part(json!({ "kind": "text", "text": text }))
 }
 
 impl Message {
-    fn of(part: Value) -> Self {
+    fn from_part(part: Value) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = format!("sent-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         Self(json!({ "kind": "message", "messageId": id, "role": "user", "parts": [part] }))
     }
 
     /// The same for a task.
-    pub(crate) fn to(self, task: &Value) -> Self {
-        self.with("taskId", task["id"].clone())
+    pub(crate) fn for_task(self, task: &Value) -> Self {
+        self.with_field("taskId", task["id"].clone())
     }
 
     /// The same in a context.
-    pub(crate) fn within(self, context: &Value) -> Self {
-        self.with("contextId", context.clone())
+    pub(crate) fn in_context(self, context: &Value) -> Self {
+        self.with_field("contextId", context.clone())
     }
 
-    pub(crate) fn with(mut self, field: &str, value: Value) -> Self {
+    pub(crate) fn with_field(mut self, field: &str, value: Value) -> Self {
         self.0[field] = value;
         self
     }
 
     /// The same words under a new id.
-    pub(crate) fn anew(&self) -> Self {
-        let fresh = Self::of(Value::Null).0["messageId"].clone();
-        self.clone().with("messageId", fresh)
+    pub(crate) fn with_new_id(&self) -> Self {
+        let fresh = Self::from_part(Value::Null).0["messageId"].clone();
+        self.clone().with_field("messageId", fresh)
     }
 
     pub(crate) fn json(&self) -> &Value {

@@ -9,27 +9,27 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::Agent;
-use crate::support::{Started, client, client_for, trackway};
+use super::A2aClient;
+use crate::support::{RunningProcess, http_client, http_client_with_key, trackway_command};
 
 /// A server and its data folder. The folder outlives every crash of the process.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct CrashableServer {
     /// Goes before its folder: what it logged is read when it ends in a failure.
-    process: Process,
+    process: ServerProcess,
     home: TempDir,
     env: Vec<(String, String)>,
     http: reqwest::Client,
 }
 
 #[derive(Debug)]
-struct Process {
-    started: Started,
+struct ServerProcess {
+    started: RunningProcess,
     url: String,
     log: PathBuf,
 }
 
-impl Server {
+impl CrashableServer {
     /// A fresh server on a fresh folder.
     pub(crate) fn start() -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), &[])
@@ -39,40 +39,40 @@ impl Server {
     pub(crate) fn start_in(home: TempDir, env: &[(&str, &str)]) -> Self {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let env: Vec<_> = env.collect();
-        let process = Process::start(home.path(), &env);
-        Self { home, env, process, http: client() }
+        let process = ServerProcess::start(home.path(), &env);
+        Self { home, env, process, http: http_client() }
     }
 
     /// `kill -9`, then a new process on the same folder, at another address.
     pub(crate) fn crash(&mut self) {
-        self.crash_and_look(|_| {});
+        self.crash_and_inspect(|_| {});
     }
 
     /// The same, with a look at what lies in the folder while nobody is there.
-    pub(crate) fn crash_and_look(&mut self, look: impl FnOnce(&Self)) {
+    pub(crate) fn crash_and_inspect(&mut self, look: impl FnOnce(&Self)) {
         self.process.started.kill();
         look(self);
-        self.process = Process::start(self.home.path(), &self.env);
+        self.process = ServerProcess::start(self.home.path(), &self.env);
         // Connections to the dead process are of no use.
-        self.http = client();
+        self.http = http_client();
     }
 
-    pub(crate) fn agent(&self, name: &str) -> Agent {
-        Agent::new(self.http.clone(), format!("{}/a2a/agents/{name}", self.process.url))
+    pub(crate) fn agent(&self, name: &str) -> A2aClient {
+        A2aClient::new(self.http.clone(), format!("{}/a2a/agents/{name}", self.process.url))
     }
 
     /// An agent as whoever has this key calls it.
-    pub(crate) fn agent_for(&self, name: &str, key: &str) -> Agent {
-        Agent::new(client_for(key), format!("{}/a2a/agents/{name}", self.process.url))
+    pub(crate) fn agent_with_key(&self, name: &str, key: &str) -> A2aClient {
+        A2aClient::new(http_client_with_key(key), format!("{}/a2a/agents/{name}", self.process.url))
     }
 
     /// The agent at the address that names none.
-    pub(crate) fn front(&self) -> Agent {
-        Agent::new(self.http.clone(), format!("{}/a2a", self.process.url))
+    pub(crate) fn default_agent(&self) -> A2aClient {
+        A2aClient::new(self.http.clone(), format!("{}/a2a", self.process.url))
     }
 
     /// Its workspace.
-    pub(crate) fn home(&self) -> &Path {
+    pub(crate) fn workspace_path(&self) -> &Path {
         self.home.path()
     }
 
@@ -84,8 +84,8 @@ impl Server {
         format!("{}{path}", self.process.url)
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
-        data(self.home.path())
+    pub(crate) fn data_path(&self) -> PathBuf {
+        data_path_in(self.home.path())
     }
 
     fn pid(&self) -> u32 {
@@ -109,7 +109,7 @@ impl Server {
     }
 
     /// Processor time spent so far, in ticks of 10 ms.
-    pub(crate) fn ticks(&self) -> u64 {
+    pub(crate) fn cpu_ticks(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
         // The second field is a name that may hold spaces; the numbers follow its bracket.
         let (_, fields) = stat.rsplit_once(") ").unwrap();
@@ -125,19 +125,19 @@ impl Server {
     }
 }
 
-fn data(home: &Path) -> PathBuf {
+fn data_path_in(home: &Path) -> PathBuf {
     home.join("data")
 }
 
-impl Process {
+impl ServerProcess {
     fn start(home: &Path, env: &[(String, String)]) -> Self {
         let log = home.join("server.log");
-        let data = data(home);
+        let data = data_path_in(home);
         let args = ["serve", "--json", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()];
-        let command = trackway(&args).inside(home).log_to(&log);
+        let command = trackway_command(&args).in_folder(home).log_to_file(&log);
         let command = env.iter().fold(command, |command, (name, value)| command.env(name, value));
         let mut started = command.start();
-        let line = started.line();
+        let line = started.read_line();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
             panic!("the server said {line:?}, and {}", fs::read_to_string(&log).unwrap())
         });
@@ -146,7 +146,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.started.kill();
         if thread::panicking() {

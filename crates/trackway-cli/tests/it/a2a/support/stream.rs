@@ -5,34 +5,34 @@ use std::collections::VecDeque;
 use reqwest::{Response, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
-use super::soon;
+use super::with_test_timeout;
 
 /// One event: its place in the log and the result inside.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Event {
+pub(crate) struct StreamEvent {
     pub(crate) pos: u64,
     pub(crate) result: Value,
 }
 
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct EventStream {
     response: Response,
     /// The id in the envelope of every event; none where events come without an envelope.
     request: Option<Value>,
     bytes: Vec<u8>,
     /// So far no event ends in the bytes: large ones come in many chunks.
     searched: usize,
-    ready: VecDeque<Event>,
+    ready: VecDeque<StreamEvent>,
 }
 
-impl Stream {
+impl EventStream {
     /// The answer to a JSON-RPC request of this id.
-    pub(super) fn new(response: Response, request: Value) -> Self {
+    pub(super) fn from_json_rpc(response: Response, request: Value) -> Self {
         Self::open(response, Some(request))
     }
 
     /// The answer over HTTP+JSON.
-    pub(super) fn bare(response: Response) -> Self {
+    pub(super) fn from_http_json(response: Response) -> Self {
         Self::open(response, None)
     }
 
@@ -43,17 +43,17 @@ impl Stream {
     }
 
     /// The next event; `None` when the server has closed the stream.
-    pub(crate) async fn next(&mut self) -> Option<Event> {
+    pub(crate) async fn next(&mut self) -> Option<StreamEvent> {
         self.try_next().await.expect("the connection holds")
     }
 
     /// The same, where the server may be killed meanwhile.
-    pub(crate) async fn try_next(&mut self) -> Result<Option<Event>, reqwest::Error> {
+    pub(crate) async fn try_next(&mut self) -> Result<Option<StreamEvent>, reqwest::Error> {
         // Heartbeats are no events: patience is for the whole.
-        soon("an event or an end", self.read()).await
+        with_test_timeout("an event or an end", self.read()).await
     }
 
-    async fn read(&mut self) -> Result<Option<Event>, reqwest::Error> {
+    async fn read(&mut self) -> Result<Option<StreamEvent>, reqwest::Error> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
@@ -67,7 +67,7 @@ impl Stream {
                 let frame: Vec<u8> = self.bytes.drain(..end + 2).take(end).collect();
                 let frame = String::from_utf8(frame).expect("events are UTF-8");
                 if frame != ":" {
-                    self.ready.push_back(event(&frame, self.request.as_ref()));
+                    self.ready.push_back(parse_event(&frame, self.request.as_ref()));
                 }
             }
         }
@@ -82,7 +82,7 @@ impl Stream {
     }
 
     /// So many events.
-    pub(crate) async fn take(&mut self, count: usize) -> Vec<Event> {
+    pub(crate) async fn read_count(&mut self, count: usize) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         while events.len() < count {
             let event = self.next().await;
@@ -95,7 +95,7 @@ impl Stream {
     }
 
     /// Everything until the server closes the stream.
-    pub(crate) async fn rest(mut self) -> Vec<Event> {
+    pub(crate) async fn read_to_end(mut self) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {
             events.push(event);
@@ -104,7 +104,7 @@ impl Stream {
     }
 
     /// Everything up to the first event that fits.
-    pub(crate) async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Vec<Event> {
+    pub(crate) async fn read_until(&mut self, fits: impl Fn(&Value) -> bool) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         loop {
             let event = self.next().await;
@@ -116,20 +116,20 @@ impl Stream {
     }
 }
 
-fn event(frame: &str, request: Option<&Value>) -> Event {
+fn parse_event(frame: &str, request: Option<&Value>) -> StreamEvent {
     let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("two lines: {frame:?}"));
     let data = data.strip_prefix("data: ").expect("the data in one line");
     let data: Value = serde_json::from_str(data).expect("the data is JSON");
     let result = match request {
-        Some(request) => enclosed(data, request),
+        Some(request) => unwrap_json_rpc_result(data, request),
         None => data,
     };
     let pos = id.strip_prefix("id: ").expect("an id").parse().expect("the id is a position");
-    Event { pos, result }
+    StreamEvent { pos, result }
 }
 
 /// The result in an envelope of JSON-RPC.
-fn enclosed(mut response: Value, request: &Value) -> Value {
+fn unwrap_json_rpc_result(mut response: Value, request: &Value) -> Value {
     assert_eq!(response["jsonrpc"], "2.0");
     assert_eq!(&response["id"], request, "every event answers the request");
     assert_eq!(response.get("error"), None);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use trackway_testkit::Trail;
+use trackway_testkit::GuidedRunBuilder;
 
 use super::{with_ticket, write};
 
@@ -10,12 +10,15 @@ use super::{with_ticket, write};
 #[test]
 fn old_sessions_are_removed_and_unfinished_ones_never() {
     let folder = with_ticket();
-    let done = Trail::guided(8, "ticket-8", "review").open("a").advance("a", "end").completed();
+    let done = GuidedRunBuilder::new_guided_run(8, "ticket-8", "review")
+        .open_node("a")
+        .advance_node("a", "end")
+        .complete_run();
     write(&folder, &[done]);
     let prune = |args: &[&str]| {
         let mut all = vec!["sessions", "prune"];
         all.extend(args);
-        folder.trackway(&all)
+        folder.run_command(&all)
     };
     // The trails are of January 2026, and a hundred years are longer ago.
     assert_eq!(prune(&["--older-than", "36500d"]).expect(0).stdout, "");
@@ -31,7 +34,7 @@ fn old_sessions_are_removed_and_unfinished_ones_never() {
     let removed = prune(&["--older-than", "0s", "--json"]).expect(0).json();
     assert_eq!(removed["sessions"][0]["sessionId"], "ticket-8");
     assert_eq!(removed["sessions"].as_array().unwrap().len(), 1);
-    let left = folder.trackway(&["sessions", "list", "--json"]).expect(0).json();
+    let left = folder.run_command(&["sessions", "list", "--json"]).expect(0).json();
     assert_eq!(left.as_array().unwrap().len(), 1);
     prune(&["--older-than", "soon"]).expect(2);
 }

@@ -1,0 +1,10 @@
+//! Protocol 0.3 on HTTP+JSON: the JSON form of its protobuf messages, which differs from JSON-RPC.
+//!
+//! Clients of this binding are strict: only fields of those messages are allowed.
+
+mod params;
+
+pub(crate) use params::{RestPushParams, RestSendParams};
+
+#[cfg(test)]
+mod tests;

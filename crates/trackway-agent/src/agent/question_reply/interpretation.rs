@@ -1,0 +1,103 @@
+//! The possible meanings of a message as an answer to a question. Pure; the schema decides whether one
+//! is valid.
+
+use serde_json::Value;
+use trackway_domain::{InterruptReason, Part};
+use trackway_engine::input_from_parts;
+
+use crate::schema_form::{ParsedLine, parse_assignments, parse_bare_value, parse_single_field};
+
+/// The possible meaning of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ReplyInterpretation {
+    /// It is clearly an answer: data, `name=value`, JSON, a yes, a number, one of the choices.
+    Explicit(Value),
+    /// Free text for a question that accepts any text.
+    FreeText(Value),
+}
+
+impl ReplyInterpretation {
+    fn as_value(&self) -> &Value {
+        match self {
+            Self::Explicit(value) | Self::FreeText(value) => value,
+        }
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Explicit(value) | Self::FreeText(value) => value,
+        }
+    }
+
+    /// Whether the message is an answer to a question that it does not name. Free text may be for the
+    /// agent instead: a question, a command or an address such as `@name` is. A signature is never
+    /// inferred from free text.
+    pub(super) fn answers_unnamed_question(&self, reason: InterruptReason, parts: &[Part]) -> bool {
+        let text = message_text(parts).unwrap_or_default();
+        match self {
+            Self::Explicit(_) => !is_command(&text),
+            Self::FreeText(_) => {
+                let elsewhere = is_command(&text) || is_question(&text) || addresses_someone(&text);
+                reason == InterruptReason::InputRequired && !elsewhere
+            }
+        }
+    }
+}
+
+/// The possible meanings of the message, the most certain first.
+pub(super) fn interpret_message(schema: &Value, parts: &[Part]) -> Vec<ReplyInterpretation> {
+    let plain = input_from_parts(schema, parts).ok();
+    let text = match message_text(parts) {
+        Some(text) if !parts.iter().any(|part| part.as_data().is_some()) => text,
+        _ => return plain.map(ReplyInterpretation::Explicit).into_iter().collect(),
+    };
+    let given = parse_assignments(schema, &text)
+        .or_else(|| parse_json_container(&text))
+        .map(ReplyInterpretation::Explicit);
+    let lines = [parse_single_field(schema, &text), parse_bare_value(schema, &text)];
+    let lines = lines.into_iter().flatten().map(|ParsedLine { value, is_free }| {
+        if is_free {
+            ReplyInterpretation::FreeText(value)
+        } else {
+            ReplyInterpretation::Explicit(value)
+        }
+    });
+    let mut readings: Vec<ReplyInterpretation> = given.into_iter().chain(lines).collect();
+    let known = |value: &Value| readings.iter().any(|reading| reading.as_value() == value);
+    let plain = plain.filter(|value| !known(value)).map(ReplyInterpretation::FreeText);
+    readings.extend(plain);
+    readings
+}
+
+/// The message unchanged, if it is for a question whose schema it does not match.
+pub(super) fn message_as_value(parts: &[Part]) -> Option<Value> {
+    parts.iter().find_map(Part::as_data).cloned().or_else(|| message_text(parts).map(Value::String))
+}
+
+fn message_text(parts: &[Part]) -> Option<String> {
+    let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n").trim().to_owned())
+}
+
+/// An object or a list. Any other JSON value could also be a word.
+fn parse_json_container(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array())
+}
+
+/// `/run echo` is a command; a path such as `/srv/data` is not.
+fn is_command(text: &str) -> bool {
+    let word = text.strip_prefix('/').and_then(|line| line.split_whitespace().next());
+    word.is_some_and(|word| word.chars().all(char::is_alphabetic))
+}
+
+fn is_question(text: &str) -> bool {
+    text.ends_with(['?', '？'])
+}
+
+/// `@helper what was that` is an address; a name alone is not.
+fn addresses_someone(text: &str) -> bool {
+    text.starts_with('@') && text.contains(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! `http_fetch`: a web page as text. The model chooses the address, so the address must pass the
+//! outgoing policy. The same is true for every redirect.
+
+use std::{sync::Arc, time::Duration};
+
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{ACCEPT, CONTENT_TYPE, LOCATION},
+};
+use serde_json::{Value, json};
+use trackway_domain::Failure;
+use trackway_outgoing::{
+    AddressPolicy, DnsLookup, LazyClient, SystemDnsLookup, describe_request_error,
+    find_host_refusal,
+};
+use trackway_runtime::{Tool, ToolOutput};
+
+use super::{html_text::html_to_text, tool_from_function};
+use crate::content_pieces::media_type;
+
+/// How long one request may take, including its whole answer.
+/// Limit (Agents): time of one fetch.
+const FETCH_WAIT: Duration = Duration::from_secs(30);
+
+/// Redirects that one request follows. More is probably a loop.
+/// Limit (Agents): redirects of one fetch.
+const REDIRECTS_MAX: usize = 5;
+
+/// How much of an answer is read. The rest is ignored.
+/// Limit (Agents): page that is fetched.
+const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// How much text a model receives. More would cost more than it is worth.
+/// Limit (Agents): text of a fetched page that a model is given.
+const TEXT_CHARS_MAX: usize = 100_000;
+
+/// The `Accept` header. A server that has several forms of a page then returns a readable one.
+const ACCEPTED: &str = "text/html, application/json, text/*;q=0.9, application/xml;q=0.8";
+
+pub(super) fn http_fetch_tool(policy: AddressPolicy) -> Arc<dyn Tool> {
+    let description = "Reads a page of the web with GET and gives its text: HTML without its \
+                       markup, JSON and plain text as they are. Addresses of private networks \
+                       are refused.";
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "description": "The address, with http:// or https://"},
+        },
+        "required": ["url"],
+        "additionalProperties": false,
+    });
+    let fetcher = PageFetcher::new(policy, Arc::new(SystemDnsLookup));
+    tool_from_function("http_fetch", description, schema, move |arguments, _| {
+        let fetcher = fetcher.clone();
+        let url = arguments["url"].as_str().unwrap_or_default().to_owned();
+        Box::pin(async move { fetcher.fetch_page(&url).await.map(ToolOutput::from) })
+    })
+}
+
+#[derive(Debug, Clone)]
+struct PageFetcher {
+    policy: AddressPolicy,
+    client: LazyClient,
+}
+
+impl PageFetcher {
+    fn new(policy: AddressPolicy, lookup: Arc<dyn DnsLookup>) -> Self {
+        Self { policy, client: LazyClient::new(policy, lookup, FETCH_WAIT) }
+    }
+
+    async fn fetch_page(&self, url: &str) -> Result<Value, Failure> {
+        let mut url = self.check_url(url)?;
+        let client = self.client.get().map_err(|error| fetch_failure(&error))?;
+        for _ in 0..=REDIRECTS_MAX {
+            let sent = client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
+            let answer = sent.map_err(|error| fetch_failure(&error))?;
+            match redirect_target(&url, &answer) {
+                Some(next) => url = self.check_url(&next)?,
+                None => return read_page(url, answer).await,
+            }
+        }
+        Err(Failure::new(format!("the address redirects more than {REDIRECTS_MAX} times")))
+    }
+
+    fn check_url(&self, url: &str) -> Result<Url, Failure> {
+        self.policy.check_url(url).map_err(|forbidden| Failure::new(forbidden.to_string()))
+    }
+}
+
+/// The target of a redirect.
+fn redirect_target(from: &Url, answer: &Response) -> Option<String> {
+    let leads_on = matches!(
+        answer.status(),
+        StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT
+    );
+    let location = answer.headers().get(LOCATION).filter(|_| leads_on)?.to_str().ok()?;
+    Some(from.join(location).map_or_else(|_| location.to_owned(), String::from))
+}
+
+async fn read_page(url: Url, mut answer: Response) -> Result<Value, Failure> {
+    let status = answer.status().as_u16();
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
+    let kind = PageKind::from_content_type(content_type)
+        .ok_or_else(|| Failure::new(format!("it is of type {content_type}, which is not text")))?;
+    let content_type = content_type.to_owned();
+    let mut body = Vec::new();
+    let mut is_cut = false;
+    while let Some(chunk) = answer.chunk().await.map_err(|error| fetch_failure(&error))? {
+        body.extend_from_slice(&chunk);
+        if body.len() > BODY_BYTES_MAX {
+            body.truncate(BODY_BYTES_MAX);
+            is_cut = true;
+            break;
+        }
+    }
+    let text = decode_text(&content_type, &body);
+    let text = match kind {
+        PageKind::Html => html_to_text(&text),
+        PageKind::Text => text,
+    };
+    let end = text.char_indices().nth(TEXT_CHARS_MAX).map(|(index, _)| index);
+    let told = &text[..end.unwrap_or(text.len())];
+    let mut value = json!({
+        "url": url.as_str(), "status": status, "contentType": content_type, "text": told,
+    });
+    if is_cut || end.is_some() {
+        value["truncated"] = json!(true);
+    }
+    Ok(value)
+}
+
+/// How a body is converted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PageKind {
+    Html,
+    Text,
+}
+
+impl PageKind {
+    fn from_content_type(content_type: &str) -> Option<Self> {
+        match &*media_type::media_type_essence(content_type) {
+            "text/html" | "application/xhtml+xml" => Some(Self::Html),
+            essence => media_type::is_text_media_type(essence).then_some(Self::Text),
+        }
+    }
+}
+
+/// UTF-8, or Latin-1 if the server says so. Invalid bytes are marked, not lost.
+fn decode_text(content_type: &str, body: &[u8]) -> String {
+    let content_type = content_type.to_ascii_lowercase();
+    let is_latin = content_type.contains("iso-8859-1") || content_type.contains("windows-1252");
+    if is_latin {
+        return body.iter().copied().map(char::from).collect();
+    }
+    String::from_utf8_lossy(body).into_owned()
+}
+
+fn fetch_failure(error: &reqwest::Error) -> Failure {
+    match find_host_refusal(error) {
+        Some(forbidden) => Failure::new(format!("the address is refused: {forbidden}")),
+        None => Failure::new(describe_request_error(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Converts parts of messages and results into pieces that a model accepts. Every part reaches the
+//! model: unchanged if the model can read it, else as a line that describes it.
+//!
+//! Images always become separate pieces. [`leave_images_out`] removes them from a request for a model
+//! that does not accept images, so that the record is still useful for the next model.
+
+mod file_pieces;
+pub(crate) mod media_type;
+mod parts_json;
+pub(crate) mod truncate;
+
+use serde_json::Value;
+use trackway_domain::{Content, Message, Part};
+
+use crate::{ContentPiece, ConversationEntry};
+
+pub use parts_json::parts_to_json;
+
+/// Longest text of one part: a quarter of a usual context window. No model reads longer text as a
+/// whole; a tool should return it page by page.
+/// Limit (Agents): text of one part that a model is given.
+pub const PART_BYTES_MAX: usize = 128 * 1024;
+
+/// Longest text of one message or result, for all parts together: half of a usual context window.
+/// Limit (Agents): text of one message or result that a model is given.
+pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
+
+/// Parts of one message or result that the model receives. Each costs a line even if it is empty.
+/// Limit (Agents): parts of one message or result that a model is given.
+pub const PARTS_MAX: usize = 256;
+
+/// Images of one message or result. Providers reject requests with very many.
+/// Limit (Agents): images of one message or result that a model is given.
+pub const IMAGES_MAX: usize = 16;
+
+/// Largest image, in bytes: the smallest limit of all providers.
+/// Limit (Agents): one image that a model is given.
+pub const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
+
+/// Parts of a message as pieces, in their order.
+pub fn pieces_from_parts(parts: &[Part]) -> Vec<ContentPiece> {
+    let mut writer = PieceWriter::default();
+    writer.write_parts(parts);
+    writer.pieces
+}
+
+/// One text within the limit of a part. A note in the text marks a cut.
+pub(crate) fn truncate_to_part_limit(text: &str) -> String {
+    truncate::truncate_text(text, PART_BYTES_MAX)
+}
+
+/// The user's request: the parts of the message, or the input of a run that no message started. An
+/// input `{"prompt": text, …}` becomes the text of its prompt.
+pub fn pieces_from_user_input(message: Option<&Message>, input: &Value) -> Vec<ContentPiece> {
+    if let Some(message) = message {
+        return pieces_from_parts(&message.parts);
+    }
+    match (input, input.get("prompt")) {
+        (_, Some(Value::String(prompt))) => pieces_from_parts(&[Part::text(prompt)]),
+        (Value::String(text), _) => pieces_from_parts(&[Part::text(text)]),
+        _ => pieces_from_parts(&[Part::data(input.clone())]),
+    }
+}
+
+/// A tool's result as pieces: its parts, or its value if it has none. A text value is used unchanged,
+/// other values become JSON.
+pub fn pieces_from_tool_result(value: &Value, parts: &[Part]) -> Vec<ContentPiece> {
+    let mut writer = PieceWriter::default();
+    match value {
+        _ if !parts.is_empty() => writer.write_parts(parts),
+        Value::String(text) => writer.write_text(text),
+        value => writer.write_text(&value.to_string()),
+    }
+    writer.pieces
+}
+
+/// Only the images among the parts, each with a line that names it. This is for a result whose JSON
+/// already describes all parts.
+pub fn image_pieces(parts: &[Part]) -> Vec<ContentPiece> {
+    let mut writer = PieceWriter::default();
+    for part in parts {
+        if let Content::File(file) = &part.content
+            && file_pieces::is_image_file(file)
+        {
+            writer.write_part(part);
+        }
+    }
+    writer.pieces
+}
+
+/// Replaces every image with a line.
+pub fn replace_images_with_text(entries: &mut [ConversationEntry]) {
+    for entry in entries {
+        let (ConversationEntry::User { pieces } | ConversationEntry::Result { pieces, .. }) = entry
+        else {
+            continue;
+        };
+        for piece in pieces {
+            if let ContentPiece::Image { media_type, .. } = piece {
+                let line = format!("({media_type} left out: this model does not take images)");
+                *piece = ContentPiece::Text(line);
+            }
+        }
+    }
+}
+
+/// Writes pieces within the limits of a message.
+#[derive(Debug, Default)]
+struct PieceWriter {
+    pieces: Vec<ContentPiece>,
+    room: truncate::TextBudget,
+    images: usize,
+}
+
+impl PieceWriter {
+    fn write_parts(&mut self, parts: &[Part]) {
+        for part in parts.iter().take(PARTS_MAX) {
+            self.write_part(part);
+        }
+        if let Some(line) = truncate::omitted_parts_line(parts.len()) {
+            self.write_text(&line);
+        }
+    }
+
+    fn write_part(&mut self, part: &Part) {
+        match &part.content {
+            Content::Text(text) => self.write_text(text),
+            Content::Data(value) => {
+                self.write_text(&truncate::fence_text("json", &value.to_string()))
+            }
+            Content::File(file) => file_pieces::write_file(file, self),
+        }
+    }
+
+    /// Adds a text within the limits. A note marks a cut.
+    fn write_text(&mut self, text: &str) {
+        self.pieces.push(ContentPiece::Text(self.room.take_text(text)));
+    }
+
+    /// Adds an image, or a note that says why not.
+    fn write_image(&mut self, media_type: &str, bytes: usize, base64: String) {
+        if bytes > IMAGE_BYTES_MAX {
+            self.write_text(&format!("(left out: images may have {IMAGE_BYTES_MAX} bytes)"));
+        } else if self.images == IMAGES_MAX {
+            self.write_text(&format!("(left out: {IMAGES_MAX} images are shown at once)"));
+        } else {
+            self.images += 1;
+            self.pieces.push(ContentPiece::Image { media_type: media_type.to_owned(), base64 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

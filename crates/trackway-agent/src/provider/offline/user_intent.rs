@@ -1,0 +1,225 @@
+//! The user's intent: a tool call, or an answer in words.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{schema_answer, tool_menu};
+use crate::{
+    conversation::{ContentPiece, ToolSpec},
+    schema_form::{self, AssignmentLine, FormField, ValueShape},
+    toolset::{REPLY_TOOL, STATUS_TOOL},
+};
+
+/// Longest message that is searched for values. A longer one is a document, not a command.
+/// Limit (Agents): bytes of a message that the offline model searches for values.
+const SEARCHED_MAX: usize = 8_000;
+
+/// The action to take.
+#[derive(Debug)]
+pub(super) enum UserIntent {
+    Call {
+        tool: String,
+        arguments: Map<String, Value>,
+    },
+    Say(String),
+    /// Nothing matches.
+    Lost,
+}
+
+/// The intent of a message.
+pub(super) fn parse_intent(tools: &[Arc<ToolSpec>], pieces: &[ContentPiece]) -> UserIntent {
+    let text = ContentPiece::join_texts(pieces, "\n");
+    let text = text.trim();
+    // Attachments of a command are not part of it.
+    let alone: Vec<&str> = pieces.iter().filter_map(ContentPiece::as_text).collect();
+    let line = alone.iter().map(|piece| piece.trim()).find(|piece| piece.starts_with('/'));
+    parse_command(tools, line.unwrap_or(text))
+        .or_else(|| intent_from_json(tools, text, &alone))
+        .unwrap_or_else(|| intent_from_words(tools, text))
+}
+
+/// `/run` and `/help`.
+fn parse_command(tools: &[Arc<ToolSpec>], text: &str) -> Option<UserIntent> {
+    if matches!(text.to_lowercase().as_str(), "help" | "?") {
+        return Some(UserIntent::Say(tool_menu::render_tool_list(tools)));
+    }
+    let line = text.strip_prefix('/')?;
+    let (word, rest) = split_first_word(line);
+    let (name, rest) = split_first_word(rest);
+    let unknown =
+        |what: &str| UserIntent::Say(format!("{what}\n{}", tool_menu::render_greeting(tools)));
+    Some(match (word, name) {
+        ("help", "") => UserIntent::Say(tool_menu::render_tool_list(tools)),
+        ("run", "") => unknown("What is to be run?"),
+        ("help" | "run", name) => match tool_menu::find_tool(tools, name) {
+            Some(tool) if word == "help" => UserIntent::Say(tool_menu::render_tool_help(tool)),
+            Some(tool) => intent_from_assignments(tool, AssignmentLine::parse(rest)),
+            None => unknown(&format!("There is nothing named {name}.")),
+        },
+        _ => unknown(&format!("I do not know /{word}.")),
+    })
+}
+
+/// A JSON object that names a workflow or tool: alone in the message, or in one of its pieces.
+fn intent_from_json(tools: &[Arc<ToolSpec>], text: &str, alone: &[&str]) -> Option<UserIntent> {
+    let texts = std::iter::once(&text).chain(alone);
+    let mut objects = texts.filter_map(|text| {
+        let text = text.trim().trim_start_matches("```json").trim_matches('`');
+        match serde_json::from_str(text) {
+            Ok(Value::Object(object)) => Some(object),
+            _ => None,
+        }
+    });
+    objects.find_map(|object| intent_from_object(tools, object))
+}
+
+fn intent_from_object(
+    tools: &[Arc<ToolSpec>],
+    mut object: Map<String, Value>,
+) -> Option<UserIntent> {
+    let key = ["workflow", "tool", "name"].into_iter().find(|key| object.contains_key(*key))?;
+    let name = object.get(key)?.as_str()?.to_owned();
+    let Some(tool) = tool_menu::find_tool(tools, &name) else {
+        let listed = tool_menu::render_greeting(tools);
+        return (key != "name")
+            .then(|| UserIntent::Say(format!("There is nothing named {name}.\n{listed}")));
+    };
+    object.remove(key);
+    let is_inner = |key: &&str| object.len() == 1 && object.get(*key).is_some_and(Value::is_object);
+    let inner = ["input", "arguments", "args", "parameters"].into_iter().find(is_inner);
+    let arguments = match inner.and_then(|key| object.remove(key)) {
+        Some(Value::Object(arguments)) => arguments,
+        _ => object,
+    };
+    Some(call_or_ask_missing(tool, arguments))
+}
+
+/// A message that contains the name of a workflow, or else of another tool: `invest from wallet 0x123`.
+fn intent_from_words(tools: &[Arc<ToolSpec>], text: &str) -> UserIntent {
+    if text.len() > SEARCHED_MAX {
+        return UserIntent::Lost;
+    }
+    let is_mark = |c: char| !c.is_alphanumeric();
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(is_mark).collect();
+    let is_named = |tool: &&ToolSpec| {
+        let name = tool_menu::tool_display_name(&tool.name).to_lowercase();
+        name.split(is_mark).all(|word| words.contains(&word))
+    };
+    // People answer tasks with a plain message. They do not know the ids that these two tools need.
+    let for_words = |tool: &&ToolSpec| tool.name != REPLY_TOOL && tool.name != STATUS_TOOL;
+    let tools = tools.iter().map(AsRef::as_ref).filter(for_words).filter(is_named);
+    let (workflows, others): (Vec<_>, Vec<_>) =
+        tools.partition(|tool| tool_menu::is_workflow_tool(tool));
+    match if workflows.is_empty() { others } else { workflows }.as_slice() {
+        [] => UserIntent::Lost,
+        [tool] => call_or_ask_missing(tool, extract_field_values(tool, text)),
+        several => {
+            let lines: Vec<String> =
+                several.iter().map(|tool| tool_menu::render_example_command(tool)).collect();
+            UserIntent::Say(format!("Several things fit. Which one is it?\n{}", lines.join("\n")))
+        }
+    }
+}
+
+/// Values for a tool's fields in a text: in JSON, as `key=value`, or after the first word of a field's
+/// name. A plain word may mean anything; an address, a number or a code is a value.
+fn extract_field_values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
+    let fields = schema_form::form_fields(&tool.schema);
+    let mut found = Map::new();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for pair in words.windows(2) {
+        let value = pair[1].trim_end_matches(['.', ',', ';', '!', '?']);
+        let is_meant = value.contains(|c: char| c.is_ascii_digit() || "@/:#_".contains(c));
+        let of_first = |field: &&FormField<'_>| {
+            let first = field.name.split(|c: char| !c.is_lowercase()).next();
+            first.is_some_and(|first| pair[0].eq_ignore_ascii_case(first))
+        };
+        if let Some(field) = fields.iter().filter(|_| is_meant).find(of_first)
+            && let Some(value) = field.shape.parse_text(value)
+        {
+            found.insert(field.name.to_owned(), value);
+        }
+    }
+    for (key, raw) in AssignmentLine::parse(text).pairs {
+        if let Some(field) = schema_form::find_field(&fields, &key)
+            && let Some(value) = raw.coerce_to_shape(&field.shape)
+        {
+            found.insert(field.name.to_owned(), value);
+        }
+    }
+    let given = schema_answer::find_json_objects(text).into_iter().flatten();
+    found.extend(given.filter(|(key, _)| fields.iter().any(|field| field.name == key)));
+    found
+}
+
+/// `/run` with the user's values for the tool's fields.
+fn intent_from_assignments(tool: &ToolSpec, given: AssignmentLine) -> UserIntent {
+    let fields = schema_form::form_fields(&tool.schema);
+    let name = tool_menu::tool_display_name(&tool.name);
+    let mut arguments = Map::new();
+    for (key, raw) in given.pairs {
+        let field = schema_form::find_field(&fields, &key);
+        let key = field.map_or(key, |field| field.name.to_owned());
+        let shape = match field {
+            Some(field) => &field.shape,
+            None if schema_form::allows_extra_fields(&tool.schema) => {
+                &ValueShape::from_schema(&Value::Null, &Value::Null)
+            }
+            None => return explain_tool(tool, &format!("{name} has no field {key}.")),
+        };
+        if arguments.contains_key(&key) {
+            return explain_tool(tool, &format!("{key} is given twice."));
+        }
+        let Some(value) = raw.coerce_to_shape(shape) else {
+            let (wanted, text) = (shape.describe_type(), raw.text);
+            return explain_tool(tool, &format!("{key} is {wanted}, which {text:?} is not."));
+        };
+        arguments.insert(key, value);
+    }
+    let bare = given.before;
+    if bare.is_empty() {
+        return call_or_ask_missing(tool, arguments);
+    }
+    if let Ok(Value::Object(object)) = serde_json::from_str(&bare) {
+        arguments.extend(object);
+        return call_or_ask_missing(tool, arguments);
+    }
+    match missing_fields(&fields, &arguments).as_slice() {
+        [only] if only.shape.is_free_text() => {
+            arguments.insert(only.name.to_owned(), Value::String(bare));
+            call_or_ask_missing(tool, arguments)
+        }
+        _ => explain_tool(tool, &format!("I cannot tell which field of {name} this is: {bare}")),
+    }
+}
+
+/// Calls the tool, or lists the missing fields.
+fn call_or_ask_missing(tool: &ToolSpec, arguments: Map<String, Value>) -> UserIntent {
+    let fields = schema_form::form_fields(&tool.schema);
+    let missing: Vec<&str> =
+        missing_fields(&fields, &arguments).iter().map(|field| field.name).collect();
+    if missing.is_empty() {
+        return UserIntent::Call { tool: tool.name.clone(), arguments };
+    }
+    let name = tool_menu::tool_display_name(&tool.name);
+    explain_tool(tool, &format!("To run {name} I need {}.", missing.join(", ")))
+}
+
+fn missing_fields<'a, 'b>(
+    fields: &'b [FormField<'a>],
+    arguments: &Map<String, Value>,
+) -> Vec<&'b FormField<'a>> {
+    fields.iter().filter(|field| field.required && !arguments.contains_key(field.name)).collect()
+}
+
+/// The error, and how to run the tool.
+fn explain_tool(tool: &ToolSpec, wrong: &str) -> UserIntent {
+    UserIntent::Say(format!("{wrong}\n{}", tool_menu::render_tool_help(tool)))
+}
+
+fn split_first_word(line: &str) -> (&str, &str) {
+    let line = line.trim_start();
+    line.split_once(char::is_whitespace).unwrap_or((line, ""))
+}

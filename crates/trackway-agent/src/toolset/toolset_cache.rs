@@ -1,0 +1,97 @@
+//! A cache of tool sets. A set is kept as long as none of its inputs changes.
+//!
+//! A turn asks for its set before every model call, and many turns of the same agent run at once. The
+//! inputs change rarely.
+
+use std::{
+    collections::VecDeque,
+    ptr,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use trackway_runtime::{Program, ProgramKind};
+
+use super::Toolset;
+use crate::{AgentSpec, Snapshot};
+
+/// Sets that are kept, the newest ones: more than a workspace has agents, and few enough to search. A
+/// missing set is rebuilt.
+/// Limit (Agents): sets of tools kept in memory.
+const KEPT_MAX: usize = 64;
+
+/// Sets by their inputs.
+#[derive(Debug, Default)]
+pub(crate) struct ToolsetCache {
+    /// The newest last. Locked only to read or to insert; a set is built without the lock.
+    kept: Mutex<VecDeque<CachedToolset>>,
+}
+
+/// A set and its inputs. Inputs are replaced as a whole and never changed, so the same pointer means
+/// the same content. The references are weak: they do not keep inputs alive, but they prevent the reuse
+/// of an address.
+#[derive(Debug)]
+struct CachedToolset {
+    spec: Weak<AgentSpec>,
+    stock: Weak<Snapshot>,
+    programs: Vec<Weak<dyn Program>>,
+    tools: Arc<Toolset>,
+}
+
+impl ToolsetCache {
+    pub(crate) fn get_or_build(
+        &self,
+        spec: &Arc<AgentSpec>,
+        stock: &Arc<Snapshot>,
+        programs: &[Arc<dyn Program>],
+    ) -> Arc<Toolset> {
+        if let Some(kept) =
+            self.lock_entries().iter().find(|kept| kept.is_built_from(spec, stock, programs))
+        {
+            return kept.tools.clone();
+        }
+        let workflows = programs.iter().map(|program| program.info());
+        let workflows = workflows.filter(|info| info.kind == ProgramKind::Workflow);
+        let tools = stock.tools.iter().map(|tool| tool.info());
+        let tools = Arc::new(Toolset::new(spec, workflows, tools));
+        let made = CachedToolset {
+            spec: Arc::downgrade(spec),
+            stock: Arc::downgrade(stock),
+            programs: programs.iter().map(Arc::downgrade).collect(),
+            tools: tools.clone(),
+        };
+        let mut kept = self.lock_entries();
+        // The agent's earlier inputs are obsolete.
+        kept.retain(|kept| !points_to(&kept.spec, spec));
+        if kept.len() == KEPT_MAX {
+            kept.pop_front();
+        }
+        kept.push_back(made);
+        tools
+    }
+
+    fn lock_entries(&self) -> std::sync::MutexGuard<'_, VecDeque<CachedToolset>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CachedToolset {
+    fn is_built_from(
+        &self,
+        spec: &Arc<AgentSpec>,
+        stock: &Arc<Snapshot>,
+        programs: &[Arc<dyn Program>],
+    ) -> bool {
+        let same = |(kept, now): (&Weak<dyn Program>, &Arc<dyn Program>)| points_to(kept, now);
+        points_to(&self.spec, spec)
+            && points_to(&self.stock, stock)
+            && self.programs.len() == programs.len()
+            && self.programs.iter().zip(programs).all(same)
+    }
+}
+
+fn points_to<T: ?Sized>(kept: &Weak<T>, now: &Arc<T>) -> bool {
+    ptr::addr_eq(kept.as_ptr(), Arc::as_ptr(now))
+}
+
+#[cfg(test)]
+mod tests;

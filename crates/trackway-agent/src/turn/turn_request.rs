@@ -1,0 +1,107 @@
+//! The request for the model: the turn's conversation in a form that every provider accepts.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::AgentTurn;
+use crate::{
+    ConversationEntry, EndedTask, ModelRequest, OpenQuestionNote, ToolSpec, ToolUse,
+    content_pieces, turn_record::make_unique_id,
+};
+
+/// The context of this request. It is rebuilt before every model call.
+#[derive(Debug, Clone, Default)]
+pub struct RequestOptions {
+    /// From [`crate::Toolset::specs`].
+    pub tools: Vec<Arc<ToolSpec>>,
+    /// Questions that wait for the user's answer; the model may send one on the user's behalf.
+    pub open: Vec<OpenQuestionNote>,
+    /// Tasks that ended since the previous turn.
+    pub ended: Vec<EndedTask>,
+    /// From [`crate::Provider::takes_images`]. If false, a line replaces each image.
+    pub takes_images: bool,
+}
+
+impl AgentTurn {
+    /// The request of the next model call.
+    pub fn build_request(&self, offer: RequestOptions) -> ModelRequest {
+        let mut entries = with_unique_call_ids(merge_user_entries(&self.entries));
+        if !offer.takes_images {
+            content_pieces::replace_images_with_text(&mut entries);
+        }
+        ModelRequest {
+            system: self.prompt.trim().to_owned(),
+            open: offer.open,
+            ended: offer.ended,
+            entries,
+            tools: offer.tools,
+            output: self.output.clone(),
+            max_tokens: None,
+        }
+    }
+}
+
+/// Merges consecutive entries of the user: some servers reject them.
+fn merge_user_entries(entries: &[ConversationEntry]) -> Vec<ConversationEntry> {
+    let mut out: Vec<ConversationEntry> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match (out.last_mut(), entry) {
+            (
+                Some(ConversationEntry::User { pieces: before }),
+                ConversationEntry::User { pieces },
+            ) => {
+                before.extend_from_slice(pieces);
+            }
+            _ => out.push(entry.clone()),
+        }
+    }
+    out
+}
+
+/// Makes the ids of all calls unique. Ids are unique only within an answer, and some servers reject a
+/// conversation that repeats one. The last call with an id keeps it unchanged; earlier ones get a
+/// number.
+fn with_unique_call_ids(mut entries: Vec<ConversationEntry>) -> Vec<ConversationEntry> {
+    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    for call in entries.iter().flat_map(entry_calls) {
+        *left.entry(call.id.clone()).or_default() += 1;
+    }
+    if left.values().all(|count| *count == 1) {
+        return entries;
+    }
+    let mut taken: BTreeSet<String> = left.keys().cloned().collect();
+    // The current ids of the calls of the answer that the results belong to.
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for entry in &mut entries {
+        match entry {
+            ConversationEntry::User { .. } => {}
+            ConversationEntry::Model { calls, .. } => {
+                renamed.clear();
+                for call in calls {
+                    let Some(count) = left.get_mut(&call.id) else { continue };
+                    *count -= 1;
+                    if *count > 0 {
+                        let fresh = make_unique_id(&call.id, |id| taken.contains(id));
+                        taken.insert(fresh.clone());
+                        renamed.insert(std::mem::replace(&mut call.id, fresh.clone()), fresh);
+                    }
+                }
+            }
+            ConversationEntry::Result { call, .. } => {
+                if let Some(fresh) = renamed.get(call) {
+                    call.clone_from(fresh);
+                }
+            }
+        }
+    }
+    entries
+}
+
+fn entry_calls(entry: &ConversationEntry) -> &[ToolUse] {
+    match entry {
+        ConversationEntry::Model { calls, .. } => calls,
+        ConversationEntry::User { .. } | ConversationEntry::Result { .. } => &[],
+    }
+}

@@ -1,0 +1,199 @@
+//! Tools in runs: questions of servers, and artifacts.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use trackway_agent::BuiltInTools;
+use trackway_domain::{Access, Caller, Failure, RunId, SessionId, StateName, StepOutcome};
+use trackway_engine::RunView;
+use trackway_outgoing::AddressPolicy;
+use trackway_runtime::{
+    Options, Program, ProgramRegistry, ProgramStop, RetryPolicy, Runtime, SubmitRequest,
+    SystemClock, Tool, ToolCall,
+};
+use trackway_sqlite::SqliteJournal;
+use trackway_testkit::{answer_delivery, local_run_address};
+
+use super::{
+    fixture::NEWEST,
+    mcp_harness::{RunningServers, start_fixture},
+};
+use crate::turns::harness::workflow_with_schema;
+
+/// A program that makes the calls of its input one after the other, each as a step, and returns their
+/// results.
+fn calling_workflow(tools: Vec<Arc<dyn Tool>>) -> Arc<dyn Program> {
+    workflow_with_schema("calls", json!({}), move |stage, input| {
+        let tools = tools.clone();
+        async move {
+            let mut results = Vec::new();
+            for call in input.as_array().cloned().unwrap_or_default() {
+                let tool = tools.iter().find(|tool| tool.info().name == call["tool"]);
+                let tool = tool.ok_or_else(|| ProgramStop::Failed(Failure::new("no such tool")))?;
+                let mut work = |attempt| -> BoxFuture<'_, _> {
+                    let about = ToolCall::from_step(&stage, attempt);
+                    let called = tool.call(call["arguments"].clone(), about);
+                    Box::pin(async move { called.await.map(|output| output.value) })
+                };
+                let (_, outcome) = stage.step("call", RetryPolicy::default(), &mut work).await;
+                results.push(match outcome {
+                    StepOutcome::Ok(value) => value,
+                    StepOutcome::Err(failure) => json!({"failed": failure.message}),
+                });
+            }
+            Ok(json!(results))
+        }
+    })
+}
+
+/// A runtime with its own store.
+struct RuntimeHarness {
+    runtime: Runtime,
+    folder: TempDir,
+}
+
+impl RuntimeHarness {
+    fn open(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self::open_in(tempfile::tempdir().unwrap(), tools)
+    }
+
+    /// Ends the process; its store remains.
+    async fn close(self) -> TempDir {
+        self.runtime.stop().await;
+        self.folder
+    }
+
+    fn open_in(folder: TempDir, tools: Vec<Arc<dyn Tool>>) -> Self {
+        let registry = ProgramRegistry::new();
+        registry.add(calling_workflow(tools)).unwrap();
+        let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+        Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), folder }
+    }
+
+    async fn submit(&self, caller: Caller, session: &str, calls: &Value) -> RunId {
+        let submit = SubmitRequest {
+            workflow: "calls".to_owned(),
+            input: calls.clone(),
+            caller,
+            session: Some(SessionId::new(session).unwrap()),
+            message: None,
+            hook: None,
+        };
+        self.runtime.submit(submit).await.unwrap().view.submission.run
+    }
+
+    /// The run once it waits or has ended.
+    async fn wait_until_idle(&self, caller: &Caller, run: RunId) -> RunView {
+        let place = trackway_runtime::RunAddress {
+            access: Access::own_only(caller.clone()),
+            ..local_run_address(run)
+        };
+        let view = self.runtime.view(&place).await.unwrap();
+        self.runtime.wait_until_idle(view).await.unwrap()
+    }
+
+    async fn results(&self, caller: Caller, session: &str, calls: &Value) -> Value {
+        let run = self.submit(caller.clone(), session, calls).await;
+        let view = self.wait_until_idle(&caller, run).await;
+        assert_eq!(view.state, StateName::Completed, "{view:?}");
+        view.output
+    }
+}
+
+async fn start_asking(more: Value) -> (RuntimeHarness, RunningServers) {
+    let servers = start_fixture(&more).await;
+    (RuntimeHarness::open(servers.tools()), servers)
+}
+
+/// A server's question becomes a question of the run, and the answer reaches the server.
+#[tokio::test]
+async fn a_question_of_a_server_is_asked_of_the_user() {
+    check_question_reaches_the_user(json!({})).await;
+}
+
+/// The newest protocol asks in another way.
+#[tokio::test]
+async fn a_question_of_a_server_of_the_newest_protocol_is_asked_of_the_user() {
+    check_question_reaches_the_user(json!({"env": {NEWEST: "1"}})).await;
+}
+
+async fn check_question_reaches_the_user(more: Value) {
+    let (house, servers) = start_asking(more).await;
+    for (answer, told) in [
+        (json!({"city": "Bonn"}), json!({"action": "accept", "content": {"city": "Bonn"}})),
+        (json!({"decline": true}), json!({"action": "decline"})),
+    ] {
+        let calls = json!([{"tool": "one__ask", "arguments": {}}]);
+        let run = house.submit(Caller::local(), "s", &calls).await;
+        let view = house.wait_until_idle(&Caller::local(), run).await;
+        assert_eq!(view.state, StateName::InputRequired, "{view:?}");
+        let question = view.question.clone().unwrap();
+        assert_eq!(question.schema["properties"]["city"]["type"], "string");
+        let id = format!("answer-{run}");
+        house.runtime.deliver(answer_delivery(run, &id, answer)).await.unwrap();
+        let view = house.wait_until_idle(&Caller::local(), run).await;
+        assert_eq!(view.state, StateName::Completed, "{view:?}");
+        let said: Value = serde_json::from_str(view.output[0].as_str().unwrap()).unwrap();
+        assert_eq!(said, told);
+    }
+    servers.shutdown().await;
+}
+
+/// The next process repeats the call, and the user is not asked twice.
+#[tokio::test]
+async fn a_question_outlasts_the_process_and_the_server() {
+    let (house, servers) = start_asking(json!({})).await;
+    let calls = json!([{"tool": "one__ask", "arguments": {}}]);
+    let run = house.submit(Caller::local(), "s", &calls).await;
+    let view = house.wait_until_idle(&Caller::local(), run).await;
+    assert_eq!(view.state, StateName::InputRequired, "{view:?}");
+    let store = house.close().await;
+    servers.shutdown().await;
+    let servers = start_fixture(&json!({})).await;
+    let house = RuntimeHarness::open_in(store, servers.tools());
+    house.runtime.deliver(answer_delivery(run, "a", json!({"city": "Bonn"}))).await.unwrap();
+    let view = house.wait_until_idle(&Caller::local(), run).await;
+    assert_eq!(view.state, StateName::Completed, "{view:?}");
+    assert!(view.output[0].as_str().unwrap().contains("Bonn"), "{view:?}");
+    servers.shutdown().await;
+}
+
+/// A model reads only the artifacts of its own conversation.
+#[tokio::test]
+async fn artifacts_are_written_listed_and_read_within_one_session() {
+    let built_in =
+        BuiltInTools { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
+    let house = RuntimeHarness::open(built_in.into_tools());
+    let write = json!([
+        {"tool": "artifact_write", "arguments": {"name": "plan.md", "text": "# Plan"}},
+        {"tool": "artifact_write", "arguments": {"name": "text-response", "text": "mine"}},
+        {"tool": "time_now", "arguments": {}},
+    ]);
+    let run = house.submit(Caller::local(), "s", &write).await;
+    let view = house.wait_until_idle(&Caller::local(), run).await;
+    assert_eq!(view.output[0], json!({"written": "plan.md"}));
+    assert!(view.output[1]["failed"].as_str().unwrap().contains("conversation itself"));
+    assert!(view.output[2]["now"].is_string());
+    let ids: Vec<&str> = view.artifacts.iter().map(|artifact| artifact.id.as_str()).collect();
+    assert_eq!(ids, ["plan.md"]);
+
+    let look = json!([
+        {"tool": "artifact_list", "arguments": {}},
+        {"tool": "artifact_read", "arguments": {"name": "plan.md"}},
+        {"tool": "artifact_read", "arguments": {"name": "plan.md", "taskId": run}},
+    ]);
+    let seen = house.results(Caller::local(), "s", &look).await;
+    assert_eq!(seen[0]["artifacts"][0]["name"], "plan.md");
+    assert_eq!(seen[0]["artifacts"][0]["taskId"], json!(run));
+    assert_eq!(seen[1]["text"], "# Plan");
+    assert_eq!(seen[2]["text"], "# Plan");
+
+    // Another session, and another tenant in a session of the same name, cannot see it.
+    for (caller, session) in [(Caller::local(), "t"), (Caller::new("other", "user"), "s")] {
+        let seen = house.results(caller, session, &look).await;
+        assert_eq!(seen[0]["artifacts"], json!([]));
+        assert!(seen[1]["failed"].is_string() && seen[2]["failed"].is_string(), "{seen}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Commands for the chat itself, not for the agent.
+
+/// A command of the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SlashCommand {
+    Stop,
+    Skip,
+    Fork,
+    Help,
+    Quit,
+    /// Show the shortened value with this number in full.
+    Show(usize),
+}
+
+pub(super) const HELP: &[&str] = &[
+    "What you write goes to the agent. If a question is open, it answers the question.",
+    "  /stop   stop the turn, and what it started",
+    "  /skip   leave the open question for later",
+    "  /fork   continue in a new session that begins with this conversation",
+    "  /show N show the shortened value number N in full",
+    "  /help   this page",
+    "  /quit   end; the session is kept (trackway chat --resume)",
+    "Without a language model: /run NAME key=value … starts a workflow, help lists them.",
+];
+
+impl SlashCommand {
+    /// Parses a line as a command; any other line goes to the agent.
+    pub(super) fn parse(line: &str) -> Option<Self> {
+        let line = line.trim();
+        if let Some(number) = line.strip_prefix("/show ") {
+            return number.trim().parse().ok().map(Self::Show);
+        }
+        match line {
+            "/stop" => Some(Self::Stop),
+            "/skip" => Some(Self::Skip),
+            "/fork" => Some(Self::Fork),
+            "/help" => Some(Self::Help),
+            "/quit" | "/exit" => Some(Self::Quit),
+            _ => None,
+        }
+    }
+
+    /// Whether it is executed immediately, ahead of earlier lines. A person refers to the current
+    /// screen; from a pipe, only a stop is urgent.
+    pub(super) const fn is_urgent(self, is_person: bool) -> bool {
+        match self {
+            Self::Stop => true,
+            Self::Skip | Self::Help | Self::Quit | Self::Show(_) => is_person,
+            Self::Fork => false,
+        }
+    }
+}
+
+/// Whether a line goes to the agent even if a question is open: it is a command of the offline rules.
+pub(super) fn is_agent_command(line: &str) -> bool {
+    line.split_whitespace().next() == Some("/run")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_commands_are_for_the_terminal() {
+        for (line, expected) in [
+            ("/stop", Some(SlashCommand::Stop)),
+            (" /show 12 ", Some(SlashCommand::Show(12))),
+            ("/show", None),
+            ("/show me", None),
+            ("/run echo", None),
+        ] {
+            assert_eq!(SlashCommand::parse(line), expected, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Lines on the screen: decides which output may write on the last one.
+//!
+//! Text of the model grows on a line; prompts and the spinner are on stderr. All other output begins a
+//! new line.
+
+use std::io;
+
+use crate::{
+    output,
+    spinner::Spinner,
+    style::{self, OutputMode, TextTone},
+    terminal_layout::{self, WordWrap},
+    text_format,
+};
+
+#[derive(Debug)]
+pub(super) struct TerminalCanvas {
+    pub(super) mode: OutputMode,
+    /// The line already has text.
+    is_mid_line: bool,
+    /// The line has a prompt.
+    has_prompt: bool,
+    /// Lines of other runs that arrived during the model's text; they wait until its line ends.
+    deferred_lines: Vec<String>,
+    word_wrap: WordWrap,
+    spinner: Spinner,
+}
+
+impl TerminalCanvas {
+    pub(super) fn new(mode: OutputMode) -> Self {
+        Self {
+            mode,
+            is_mid_line: false,
+            has_prompt: false,
+            deferred_lines: Vec::new(),
+            word_wrap: WordWrap::default(),
+            spinner: Spinner::new(mode),
+        }
+    }
+
+    /// A line of the conversation itself.
+    pub(super) fn write_line(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        output::write_line(text)
+    }
+
+    /// A line of another run, which does not interrupt the model's text.
+    pub(super) fn write_or_defer_line(&mut self, text: &str) -> io::Result<()> {
+        if self.is_mid_line {
+            self.deferred_lines.push(text.to_owned());
+            return Ok(());
+        }
+        self.write_line(text)
+    }
+
+    /// A note about the conversation, wrapped and dimmed at a terminal.
+    pub(super) fn write_dimmed_line(&mut self, text: &str) -> io::Result<()> {
+        let text = text_format::replace_control_chars(text);
+        if !self.mode.is_terminal() {
+            return self.write_line(&text);
+        }
+        for line in terminal_layout::wrap_text(&text, style::text_columns()) {
+            let line = self.mode.paint(TextTone::Dim, &line);
+            self.write_line(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Appends to the model's text.
+    pub(super) fn write_model_text(&mut self, text: &str) -> io::Result<()> {
+        // A paragraph after other lines needs no empty lines before it.
+        let text = if self.is_mid_line { text } else { text.trim_start_matches('\n') };
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.end_prompt();
+        let wrapped = match self.mode {
+            OutputMode::Terminal(style) => {
+                self.word_wrap.wrap_delta(text, style::text_columns(), style.can_move_cursor)
+            }
+            OutputMode::Pipe | OutputMode::Json => text.to_owned(),
+        };
+        self.is_mid_line = !text.ends_with('\n');
+        output::write_text(&wrapped)
+    }
+
+    /// Shows the prompt.
+    pub(super) fn render_prompt(&mut self, text: &str) {
+        self.spinner.stop();
+        if !self.mode.is_terminal() || self.has_prompt {
+            return;
+        }
+        let text = text_format::replace_control_chars(text);
+        let lines = terminal_layout::wrap_text(text.trim_end(), style::text_columns());
+        let lines: Vec<String> =
+            lines.iter().map(|line| self.mode.paint(TextTone::Strong, line)).collect();
+        output::write_prompt(&format!("{} ", lines.join("\n")));
+        self.has_prompt = true;
+    }
+
+    /// The person has pressed enter, which ended the current line.
+    pub(super) fn on_line_typed(&mut self) {
+        self.has_prompt = false;
+        self.spinner.leave_on_screen();
+        // Lines from a pipe are not on the screen.
+        if self.mode.is_terminal() {
+            self.is_mid_line = false;
+            self.word_wrap.reset();
+        }
+    }
+
+    /// Ensures that the next output begins a line.
+    pub(super) fn end_line(&mut self) -> io::Result<()> {
+        self.end_prompt();
+        self.word_wrap.reset();
+        if std::mem::take(&mut self.is_mid_line) {
+            output::write_line("")?;
+        }
+        std::mem::take(&mut self.deferred_lines)
+            .iter()
+            .try_for_each(|line| output::write_line(line))
+    }
+
+    /// Moves below a prompt without typed text.
+    fn end_prompt(&mut self) {
+        self.spinner.erase();
+        if std::mem::take(&mut self.has_prompt) {
+            output::write_prompt("\n");
+        }
+    }
+
+    /// Starts the spinner.
+    pub(super) fn start_spinner(&mut self) {
+        self.spinner.start();
+    }
+
+    /// Waits until the spinner is due; for ever if it has no room.
+    pub(super) async fn wait_for_spinner_frame(&self) {
+        if self.is_mid_line || self.has_prompt {
+            return std::future::pending().await;
+        }
+        self.spinner.wait_for_next_frame().await;
+    }
+
+    pub(super) fn draw_spinner(&mut self) {
+        self.spinner.draw_frame();
+    }
+}

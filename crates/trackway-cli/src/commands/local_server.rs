@@ -1,0 +1,47 @@
+//! A server in this process, with the whole workspace: a run that began with an agent continues with that
+//! agent, whichever command drives it.
+
+use std::path::Path;
+
+use trackway::Server;
+
+use super::mcp;
+use crate::{
+    args::WorkflowFolderArgs,
+    cli_error::CliError,
+    config::{self, Config},
+    programs,
+    workspace::loader::WorkspaceLoader,
+};
+
+/// A server with the bundled programs and the workflow files, and the loader of the workspace's agents.
+pub(super) fn build_server_and_loader(
+    workspace: Option<&Path>,
+    folders: &WorkflowFolderArgs,
+    data: &Path,
+) -> Result<(Server, WorkspaceLoader), CliError> {
+    let folder = config::workspace_folder(workspace)?;
+    // The loader reports the findings.
+    let (config, _) = Config::load_with_findings(folder, &config::read_env_var);
+    let folders = mcp::resolve_workflow_folders(folders, &config, workspace);
+    let (data, allow_loopback) = (data.to_owned(), config.outgoing.allow_loopback);
+    let make = {
+        let folders = folders.clone();
+        move || {
+            programs::bundled_server(&data)
+                .workflows(&folders)
+                .allow_loopback_targets(allow_loopback)
+        }
+    };
+    Ok((make(), WorkspaceLoader::new(folder, &folders, make)))
+}
+
+/// The same with the current agents.
+pub(super) fn build_server_with_agents(
+    workspace: Option<&Path>,
+    folders: &WorkflowFolderArgs,
+    data: &Path,
+) -> Result<Server, CliError> {
+    let (server, mut loader) = build_server_and_loader(workspace, folders, data)?;
+    Ok(server.agents(loader.load()?))
+}

@@ -1,0 +1,408 @@
+//! What the context lacks: a name that is not set, or a value that cannot be used as it stands.
+
+use serde_json::{Value, json};
+use trackway_domain::{BlockReason, InputRequirement, Object};
+
+use crate::value_shape::{PLACES_MAX, ValueShape};
+
+/// Why something cannot be made from the context.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ContextError {
+    /// Nothing stands under this name: a path of names joined by dots.
+    Missing {
+        name: String,
+        expected: ExpectedType,
+        /// More names that are not set, and will be asked for next.
+        others: Vec<(String, ExpectedType)>,
+    },
+    /// What stands there, or what is made of it, is of no use.
+    Invalid {
+        reason: String,
+        /// The name whose value is wrong, where it is known.
+        name: Option<String>,
+        expected: ExpectedType,
+        got: Option<Value>,
+    },
+}
+
+/// What a value would have to be like.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ExpectedType {
+    Anything,
+    Text,
+    Number,
+    /// A whole number from 0.
+    Count,
+    Boolean,
+    List,
+    /// This value would do, as would others of its kind.
+    Example(Value),
+    /// It has parts of its own.
+    Shape(Box<ValueShape>),
+    /// This value would do, as would others that fit the schema.
+    WithSchema(Box<SchemaWithExample>),
+}
+
+/// A value and the schema of those that would do as well.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SchemaWithExample {
+    example: Value,
+    schema: Value,
+}
+
+/// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
+/// Limit (Definitions): value that a need shows whole.
+const WHOLE_BYTES_MAX: usize = 8 * 1024;
+
+/// A step's result is sent as a whole with every output, and so needs no merging.
+const RESULT: &str = "result";
+
+/// Stands for a text that only the caller knows.
+const SOME_TEXT: &str = "…";
+
+impl ContextError {
+    /// A name that is not set, and that any value would do for.
+    pub(crate) fn missing(name: impl Into<String>) -> Self {
+        Self::Missing { name: name.into(), expected: ExpectedType::Anything, others: Vec::new() }
+    }
+
+    /// A value that cannot be used, without a single name to blame.
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        Self::Invalid {
+            reason: reason.into(),
+            name: None,
+            expected: ExpectedType::Anything,
+            got: None,
+        }
+    }
+
+    /// The value under a name is of no use.
+    pub(crate) fn invalid_value(
+        name: impl Into<String>,
+        got: &Value,
+        like: ExpectedType,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self::Invalid {
+            reason: reason.into(),
+            name: Some(name.into()),
+            expected: like,
+            got: Some(got.clone()),
+        }
+    }
+
+    /// The name that is missing or wrong, where it is known.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Missing { name, .. } => Some(name),
+            Self::Invalid { name, .. } => name.as_deref(),
+        }
+    }
+
+    /// Says what the missing or wrong value would have to be like.
+    #[must_use]
+    pub(crate) fn expecting(mut self, wanted: ExpectedType) -> Self {
+        let (Self::Missing { expected: like, .. } | Self::Invalid { expected: like, .. }) =
+            &mut self;
+        *like = wanted;
+        self
+    }
+
+    /// What to send so that this is no longer lacking.
+    pub(crate) fn needs(&self) -> Vec<InputRequirement> {
+        self.named_needs().into_iter().map(|(_, need)| need).collect()
+    }
+
+    /// The needs, each with the name that it is for.
+    fn named_needs(&self) -> Vec<(Option<&str>, InputRequirement)> {
+        match self {
+            Self::Missing { name, expected: like, others } => {
+                let others = others.iter().map(|(name, like)| (name, like));
+                let all = [(name, like)].into_iter().chain(others);
+                all.map(|(name, like)| (Some(name.as_str()), unset_need(name, like))).collect()
+            }
+            Self::Invalid { reason, name, expected: like, got } => {
+                let need = InputRequirement {
+                    pointer: name.as_deref().map_or_else(|| "/context".to_owned(), context_pointer),
+                    message: reason.clone(),
+                    schema: Some(match name {
+                        Some(_) => like.schema(),
+                        None => json!({ "type": "object" }),
+                    }),
+                    // Another value of any kind may be just as wrong.
+                    example: (name.is_some() && *like != ExpectedType::Anything)
+                        .then(|| like.example()),
+                    got: got.clone(),
+                };
+                vec![(name.as_deref(), need)]
+            }
+        }
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "context-missing",
+            Self::Invalid { .. } => "context-invalid",
+        }
+    }
+
+    /// The same as [`Lack::block`] for a context that is merged by its top-level names: what is needed
+    /// inside of one is said as the whole value of that name, with the rest of it kept.
+    pub(crate) fn block_in_context(&self, context: &Object) -> BlockReason {
+        let mut needs: Vec<InputRequirement> = Vec::new();
+        for (name, need) in self.named_needs() {
+            let path = name.and_then(|name| name.split_once('.'));
+            match path.filter(|(root, _)| *root != RESULT) {
+                Some((root, path)) => widen_need(&mut needs, need, root, path, context),
+                None => needs.push(need),
+            }
+        }
+        self.block_with_needs(needs)
+    }
+
+    /// The answer to an advance that cannot be made for this reason.
+    pub(crate) fn to_block(&self) -> BlockReason {
+        self.block_with_needs(self.needs())
+    }
+
+    fn block_with_needs(&self, needs: Vec<InputRequirement>) -> BlockReason {
+        let message = needs.first().map(|need| need.message.clone()).unwrap_or_default();
+        BlockReason { code: self.code().to_owned(), message, needs }
+    }
+}
+
+/// What to send for a name that is not set.
+fn unset_need(name: &str, like: &ExpectedType) -> InputRequirement {
+    InputRequirement {
+        pointer: context_pointer(name),
+        message: format!("`{name}` is not set; send it in `context`{}", like.describe()),
+        schema: Some(like.schema()),
+        example: Some(like.example()),
+        got: None,
+    }
+}
+
+/// Adds a need inside of a top-level name as one for the whole of it.
+pub(crate) fn widen_need(
+    needs: &mut Vec<InputRequirement>,
+    mut need: InputRequirement,
+    root: &str,
+    path: &str,
+    context: &Object,
+) {
+    let Some(example) = need.example.clone() else {
+        needs.push(need);
+        return;
+    };
+    let at = context_pointer(root);
+    if let Some(same) = needs.iter_mut().find(|other| other.pointer == at)
+        && let Some(whole) = &mut same.example
+    {
+        // One value is sent for both.
+        put_at_path(whole, path, example);
+        same.message.push_str("; ");
+        same.message.push_str(&need.message);
+        let both = (same.schema.take(), need.schema.map(|schema| nest_schema(path, schema)));
+        if let (Some(one), Some(other)) = both {
+            same.schema = Some(join_schemas(one, other));
+        }
+        return;
+    }
+    let there = context.get(root).cloned().unwrap_or_else(|| json!({}));
+    match updated_if_small(there, |whole| {
+        put_at_path(whole, path, example);
+        true
+    }) {
+        Some(whole) => {
+            need.pointer = at;
+            need.schema = need.schema.map(|schema| nest_schema(path, schema));
+            need.example = Some(whole);
+            need.got = need.got.and_then(|_| context.get(root).cloned());
+        }
+        None => need.message.push_str(&format!("; send all of `{root}` with it")),
+    }
+    needs.push(need);
+}
+
+/// The schema of a value with something at a path inside of it.
+fn nest_schema(path: &str, schema: Value) -> Value {
+    path.rsplit('.').fold(schema, |inner, part| {
+        match part.parse::<usize>().ok().filter(|place| *place < PLACES_MAX) {
+            Some(place) => {
+                let before = std::iter::repeat_n(json!({}), place);
+                let items: Vec<Value> = before.chain([inner]).collect();
+                json!({ "type": "array", "minItems": place + 1, "prefixItems": items })
+            }
+            None => json!({ "type": "object", "required": [part], "properties": { part: inner } }),
+        }
+    })
+}
+
+/// Both schemas at once.
+fn join_schemas(mut one: Value, other: Value) -> Value {
+    match one.get_mut("allOf").and_then(Value::as_array_mut) {
+        Some(all) => all.push(other),
+        None => return json!({ "allOf": [one, other] }),
+    }
+    one
+}
+
+/// A present value with something put into it; none where it is too large to be shown, since an example
+/// without the rest of it would lose that.
+pub(crate) fn updated_if_small(
+    there: Value,
+    put: impl FnOnce(&mut Value) -> bool,
+) -> Option<Value> {
+    let mut whole = there;
+    (whole.to_string().len() <= WHOLE_BYTES_MAX && put(&mut whole)).then_some(whole)
+}
+
+impl From<ContextError> for BlockReason {
+    fn from(lack: ContextError) -> Self {
+        lack.to_block()
+    }
+}
+
+impl ExpectedType {
+    /// A value that is put in place of one of no use.
+    pub(crate) fn from_example(example: Value, shape: &ValueShape) -> Self {
+        if shape.is_leaf() {
+            return Self::Example(example);
+        }
+        Self::WithSchema(Box::new(SchemaWithExample { example, schema: shape.schema() }))
+    }
+
+    /// In its simplest form.
+    pub(crate) fn simplify(self) -> Self {
+        match self {
+            Self::Shape(shape) if shape.is_leaf() => shape.expected,
+            other => other,
+        }
+    }
+
+    /// Whether a value is of the kind that is meant.
+    pub(crate) fn accepts(&self, value: &Value) -> bool {
+        match self {
+            Self::Anything | Self::Shape(_) | Self::WithSchema(_) => true,
+            Self::Text => value.is_string(),
+            Self::Number => value.is_number(),
+            Self::Count => value.is_u64(),
+            Self::Boolean => value.is_boolean(),
+            Self::List => value.is_array(),
+            Self::Example(example) => example.is_null() || json_type(example) == json_type(value),
+        }
+    }
+
+    pub(crate) fn schema(&self) -> Value {
+        match self {
+            Self::Anything => json!({}),
+            Self::Example(value) => {
+                json_type(value).map_or_else(|| json!({}), |kind| json!({ "type": kind }))
+            }
+            Self::Shape(shape) => shape.schema(),
+            Self::WithSchema(fitting) => fitting.schema.clone(),
+            Self::Text => json!({ "type": "string" }),
+            Self::Number => json!({ "type": "number" }),
+            Self::Count => json!({ "type": "integer", "minimum": 0 }),
+            Self::Boolean => json!({ "type": "boolean" }),
+            Self::List => json!({ "type": "array" }),
+        }
+    }
+
+    pub(crate) fn example(&self) -> Value {
+        match self {
+            Self::Anything | Self::Text => json!(SOME_TEXT),
+            Self::Number | Self::Count => json!(1),
+            Self::Boolean => json!(true),
+            Self::List => json!([SOME_TEXT]),
+            Self::Example(value) => value.clone(),
+            Self::WithSchema(fitting) => fitting.example.clone(),
+            Self::Shape(shape) => shape.example(),
+        }
+    }
+
+    fn describe(&self) -> &'static str {
+        match self {
+            Self::Shape(shape) if shape.is_list() => ", as a list",
+            Self::Anything | Self::Example(_) | Self::Shape(_) | Self::WithSchema(_) => "",
+            Self::Text => ", as a text",
+            Self::Number => ", as a number",
+            Self::Count => ", as a whole number from 0",
+            Self::Boolean => ", as true or false",
+            Self::List => ", as a list",
+        }
+    }
+}
+
+/// The kind of a value as a schema names it; none for nothing.
+fn json_type(value: &Value) -> Option<&'static str> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    })
+}
+
+/// The top-level name of a path.
+pub(crate) fn root_name(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or(path)
+}
+
+/// The top-level name of a pointer into the context, and the rest of the pointer.
+pub(crate) fn split_context_pointer(pointer: &str) -> Option<(String, String)> {
+    let below = pointer.strip_prefix("/context/")?;
+    let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
+    Some((name.replace("~1", "/").replace("~0", "~"), rest.to_owned()))
+}
+
+/// Where the value of a dotted name belongs in a call's arguments.
+pub(crate) fn context_pointer(name: &str) -> String {
+    name.split('.').fold("/context".to_owned(), |pointer, part| child_pointer(&pointer, part))
+}
+
+/// One step further down a JSON pointer.
+pub(crate) fn child_pointer(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The value under a name: the name as it stands, or else a path of names and places joined by dots.
+pub(crate) fn find_value<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
+    if let Some(value) = context.get(name) {
+        return Some(value);
+    }
+    let mut parts = name.split('.');
+    let first = context.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| match value {
+        Value::Object(object) => object.get(part),
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Puts a value at a dotted path, where anything on the way that cannot hold it becomes an object.
+pub(crate) fn put_at_path(whole: &mut Value, path: &str, value: Value) {
+    let mut place = whole;
+    for part in path.split('.') {
+        let at = part.parse::<usize>().ok().filter(|at| *at < PLACES_MAX);
+        place = match (place, at) {
+            (Value::Array(items), Some(at)) => {
+                items.resize(items.len().max(at + 1), Value::Null);
+                &mut items[at]
+            }
+            (place, _) => {
+                if !place.is_object() {
+                    *place = json!({});
+                }
+                &mut place[part]
+            }
+        };
+    }
+    *place = value;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Facts that conditions ahead of a step decide by and that nobody has set yet.
+//!
+//! Prompts ask for what they lack when they are reached. A rule does not: for it, a name that is not set
+//! is just not equal to anything, and the step is left out. So the caller is told in time.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use trackway_domain::MissingFact;
+
+use super::{item_reads::visit_rule_reads, steps_sharing_context};
+use crate::{
+    context_error::{find_value, root_name},
+    expression,
+    model::{Condition, LoopKind, Step, StepKind, ValueExpression},
+    walk::{Walker, loop_names},
+};
+
+/// Limit (MCP): facts that one step names as wanted by conditions ahead.
+const FACTS_MAX: usize = 12;
+
+/// Limit (MCP): values, and steps, that are named with one such fact.
+const NAMED_MAX: usize = 8;
+
+/// Limit (Definitions): steps ahead that are searched for wanted facts at each step of a run.
+const STEPS_MAX: usize = 500;
+
+/// What conditions ahead want, in the order in which they come.
+pub(crate) fn missing_facts_ahead(walker: &Walker<'_>) -> Vec<MissingFact> {
+    let mut search =
+        FactSearch { found: Vec::new(), loop_names: Vec::new(), steps_left: STEPS_MAX };
+    let mut made = BTreeSet::new();
+    collect_set_names(&walker.definition().steps, &mut made);
+    for (list, owner, at, context) in walker.enclosing_lists() {
+        // A workflow with a context of its own sets names there.
+        collect_set_names(list, &mut made);
+        let known =
+            |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
+        search.search_steps(list.get(at + 1..).unwrap_or_default(), &known);
+        // The rounds to come begin with the first step again.
+        if let Some(StepKind::Loop(repeated)) = owner.map(|step| &step.kind) {
+            if let (Some(step), LoopKind::While(when) | LoopKind::Until(when)) =
+                (owner, &repeated.over)
+            {
+                search.search_condition(step, when, &known);
+            }
+            search.search_steps(list.get(..=at).unwrap_or_default(), &known);
+        }
+        if owner.is_none() {
+            search.loop_names.extend(["ended", "reason"]);
+            search.search_steps(walker.remaining_exit_steps(), &known);
+        }
+    }
+    search.found
+}
+
+/// The names that steps set in the context that they share.
+fn collect_set_names<'d>(steps: &'d [Step], names: &mut BTreeSet<&'d str>) {
+    for step in steps {
+        names.extend(step.save.as_deref());
+        names.extend(step.set.keys().map(String::as_str));
+        steps_sharing_context(step).into_iter().for_each(|steps| collect_set_names(steps, names));
+    }
+}
+
+struct FactSearch<'d> {
+    found: Vec<MissingFact>,
+    /// Names that the loops and maps around the step at hand set themselves.
+    loop_names: Vec<&'d str>,
+    steps_left: usize,
+}
+
+impl<'d> FactSearch<'d> {
+    fn search_steps(&mut self, steps: &'d [Step], known: &dyn Fn(&str) -> bool) {
+        for step in steps {
+            if self.steps_left == 0 || self.found.len() >= FACTS_MAX {
+                return;
+            }
+            self.steps_left -= 1;
+            step.when.iter().for_each(|when| self.search_condition(step, when, known));
+            self.search_inside(step, known);
+        }
+    }
+
+    fn search_inside(&mut self, step: &'d Step, known: &dyn Fn(&str) -> bool) {
+        match &step.kind {
+            StepKind::Prompt(prompt) => {
+                let fragments = prompt.fragments.iter().filter_map(|part| part.when.as_ref());
+                let all = fragments.chain(&prompt.confirm);
+                all.for_each(|when| self.search_condition(step, when, known));
+            }
+            StepKind::Switch(switch) => {
+                switch.cases.iter().for_each(|case| self.search_condition(step, &case.when, known));
+            }
+            StepKind::Loop(repeated) => match &repeated.over {
+                LoopKind::While(when) => self.search_condition(step, when, known),
+                LoopKind::Each { list: ValueExpression::Name(path), .. } => {
+                    self.add_fact(step, path, &[], known);
+                }
+                // What an `until` names is set inside of it.
+                _ => {}
+            },
+            StepKind::Map(map) => {
+                if let ValueExpression::Name(path) = &map.list {
+                    self.add_fact(step, path, &[], known);
+                }
+            }
+            _ => {}
+        }
+        let before = self.loop_names.len();
+        self.loop_names.extend(loop_names(step));
+        steps_sharing_context(step).into_iter().for_each(|steps| self.search_steps(steps, known));
+        self.loop_names.truncate(before);
+    }
+
+    fn search_condition(
+        &mut self,
+        step: &Step,
+        condition: &Condition,
+        known: &dyn Fn(&str) -> bool,
+    ) {
+        match condition {
+            Condition::Always => {}
+            Condition::Cel(source) => {
+                for (path, _) in expression::expression_reads(source).paths() {
+                    self.add_fact(step, &path, &[], known);
+                }
+            }
+            Condition::Rule(rule) => {
+                visit_rule_reads(rule, &mut |name, values| {
+                    self.add_fact(step, name, values, known)
+                });
+            }
+        }
+    }
+
+    fn add_fact(
+        &mut self,
+        step: &Step,
+        name: &str,
+        values: &[Value],
+        known: &dyn Fn(&str) -> bool,
+    ) {
+        if self.loop_names.contains(&root_name(name)) || known(name) {
+            return;
+        }
+        let place = match self.found.iter().position(|fact| fact.name == name) {
+            Some(place) => place,
+            None if self.found.len() >= FACTS_MAX => return,
+            None => {
+                let (name, values, steps) = (name.to_owned(), Vec::new(), Vec::new());
+                self.found.push(MissingFact { name, values, steps });
+                self.found.len() - 1
+            }
+        };
+        let fact = &mut self.found[place];
+        for value in values {
+            if fact.values.len() < NAMED_MAX && !fact.values.contains(value) {
+                fact.values.push(value.clone());
+            }
+        }
+        if fact.steps.len() < NAMED_MAX && !fact.steps.contains(&step.id) {
+            fact.steps.push(step.id.clone());
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What a template or an expression reads from the context, and what to send where it comes to nothing.
+//!
+//! The syntax says where a value is looked into; what else it has to be is found by trying.
+
+use serde_json::{Value, json};
+use trackway_domain::Object;
+
+use crate::context_error::{ContextError, ExpectedType, find_value, put_at_path, root_name};
+use crate::value_shape::{ContextPath, ValueShape};
+
+/// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): missing facts that are named at once.
+const NAMES_MAX: usize = 16;
+
+/// Values that are tried one by one. What reads more is not worth the time.
+/// Limit (Definitions): facts whose values are tried one by one.
+const TRIED_MAX: usize = 8;
+
+/// Every name that is read, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ContextReads {
+    names: Vec<(String, ValueShape)>,
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct EvaluationError {
+    /// For people.
+    pub(crate) reason: String,
+    /// The path that is said not to be set, where the reason says it.
+    pub(crate) unset: Option<String>,
+}
+
+/// What comes of a context.
+pub(crate) type Trial<'t> = &'t dyn Fn(&Object) -> Result<(), EvaluationError>;
+
+/// Values of every kind, the most usual first.
+fn sample_values() -> [Value; 8] {
+    [json!("…"), json!(1), json!(true), json!(["…"]), json!([1]), json!(1.5), json!([]), json!({})]
+}
+
+impl ContextReads {
+    /// The shape of what is read at a place.
+    pub(crate) fn shape_at(
+        &mut self,
+        ContextPath { name, segments: steps }: &ContextPath,
+    ) -> &mut ValueShape {
+        let place = self.names.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            self.names.push((name.clone(), ValueShape::default()));
+            self.names.len() - 1
+        });
+        self.names[place].1.shape_at(steps)
+    }
+
+    /// Takes out what is read of one name.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<ValueShape> {
+        let place = self.names.iter().position(|(known, _)| known == name)?;
+        Some(self.names.remove(place).1)
+    }
+
+    /// Adds what something else reads.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, shape) in other.names {
+            self.shape_at(&ContextPath::from_name(&name)).merge(shape);
+        }
+    }
+
+    pub(crate) fn first_path(&self) -> Option<String> {
+        self.paths().into_iter().next().map(|(path, _)| path)
+    }
+
+    /// What is read of a context.
+    pub(crate) fn select_from(&self, context: &Object) -> Object {
+        let there = self.names.iter().filter_map(|(name, _)| context.get_key_value(name));
+        there.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// What to send for a failure over a context, where that can be found.
+    pub(crate) fn find_context_error(
+        mut self,
+        failure: &EvaluationError,
+        context: &Object,
+        tried: Trial<'_>,
+    ) -> Option<ContextError> {
+        self.infer_types(context, tried);
+        self.find_missing(failure, context, tried)
+            .or_else(|| self.find_invalid(failure, context, tried))
+    }
+
+    /// The names that are not set, as far as one after the other is come to once an example stands under
+    /// those before.
+    fn find_missing(
+        &self,
+        failure: &EvaluationError,
+        context: &Object,
+        tried: Trial<'_>,
+    ) -> Option<ContextError> {
+        let mut trial = context.clone();
+        let mut failure = failure.clone();
+        let mut found: Vec<(String, ExpectedType)> = Vec::new();
+        while found.len() < NAMES_MAX
+            && let Some((name, shape)) = self.next_missing(&failure, &trial, tried)
+        {
+            set_at_path(&mut trial, &name, shape.example());
+            found.push((name, ExpectedType::Shape(Box::new(shape.clone())).simplify()));
+            match tried(&trial) {
+                Ok(()) => break,
+                Err(next) => failure = next,
+            }
+        }
+        let mut found = found.into_iter();
+        let (name, like) = found.next()?;
+        Some(ContextError::Missing { name, expected: like, others: found.collect() })
+    }
+
+    /// The name to set first: the one that the failure speaks of, or else one that makes a difference.
+    fn next_missing(
+        &self,
+        failure: &EvaluationError,
+        context: &Object,
+        tried: Trial<'_>,
+    ) -> Option<(String, &ValueShape)> {
+        let unset = self.unset_paths(context);
+        let named = failure.unset.as_ref().and_then(|named| {
+            let above = |path: &str| {
+                named == path || named.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
+            };
+            unset.iter().find(|(path, _)| above(path))
+        });
+        let matters = |(path, shape): &&(String, &ValueShape)| {
+            let mut trial = context.clone();
+            set_at_path(&mut trial, path, shape.example());
+            tried(&trial).as_ref().err() != Some(failure)
+        };
+        let all = || {
+            let whole = self.complete_context(context);
+            unset.first().filter(|_| tried(&whole).is_ok())
+        };
+        named
+            .or_else(|| unset.iter().take(NAMES_MAX).find(matters))
+            .or_else(all)
+            .map(|(path, shape)| (path.clone(), *shape))
+    }
+
+    /// What is read and not there: a name, or a part of a value.
+    fn unset_paths(&self, context: &Object) -> Vec<(String, &ValueShape)> {
+        let mut found = Vec::new();
+        for (name, shape) in &self.names {
+            match context.get(name) {
+                Some(value) => shape.collect_unset(name, value, &mut found),
+                None => found.push((name.clone(), shape)),
+            }
+        }
+        found
+    }
+
+    fn complete_context(&self, context: &Object) -> Object {
+        let mut whole = context.clone();
+        for (path, shape) in self.unset_paths(context) {
+            set_at_path(&mut whole, &path, shape.example());
+        }
+        whole
+    }
+
+    /// A name whose value is of no use, with one that would do. Where several would have to be changed,
+    /// it is the first of them.
+    fn find_invalid(
+        &self,
+        failure: &EvaluationError,
+        context: &Object,
+        tried: Trial<'_>,
+    ) -> Option<ContextError> {
+        let wrong = |path: &str, example: Value, shape: &ValueShape| {
+            let got = find_value(context, path).or_else(|| context.get(root_name(path)));
+            ContextError::Invalid {
+                reason: failure.reason.clone(),
+                got: got.cloned(),
+                name: Some(path.to_owned()),
+                expected: ExpectedType::from_example(example, shape),
+            }
+        };
+        let whole = self.complete_context(context);
+        let paths = self.paths();
+        for (path, shape) in paths.iter().take(TRIED_MAX) {
+            let mended = find_value(context, path).map(|there| shape.complete_value(there));
+            let own = mended.into_iter().chain([shape.example()]);
+            let others = sample_values().into_iter().filter(|_| shape.is_leaf());
+            for value in own.chain(others) {
+                let mut trial = whole.clone();
+                set_at_path(&mut trial, path, value.clone());
+                if tried(&trial).is_ok() {
+                    return Some(wrong(path, value, shape));
+                }
+            }
+        }
+        self.find_invalid_group(context, tried)
+            .map(|(path, value, shape)| wrong(&path, value, shape))
+    }
+
+    /// The first of several values that have to be changed together.
+    fn find_invalid_group(
+        &self,
+        context: &Object,
+        tried: Trial<'_>,
+    ) -> Option<(String, Value, &ValueShape)> {
+        let paths: Vec<_> = self.paths().into_iter().take(TRIED_MAX).collect();
+        let works = |changes: &[(String, Value, &ValueShape)]| {
+            let mut trial = self.complete_context(context);
+            changes
+                .iter()
+                .for_each(|(path, value, _)| set_at_path(&mut trial, path, value.clone()));
+            tried(&trial).is_ok()
+        };
+        for kind in sample_values() {
+            let open =
+                |shape: &ValueShape| shape.is_leaf() && shape.expected == ExpectedType::Anything;
+            let value =
+                |shape: &ValueShape| if open(shape) { kind.clone() } else { shape.example() };
+            let each = paths.iter().map(|(path, shape)| (path.clone(), value(shape), *shape));
+            let mut changes: Vec<_> = each.collect();
+            if works(&changes) {
+                // What need not be changed is left as it stands.
+                for (path, _) in &paths {
+                    let fewer: Vec<_> =
+                        changes.iter().filter(|(other, ..)| other != path).cloned().collect();
+                    if works(&fewer) {
+                        changes = fewer;
+                    }
+                }
+                return changes.into_iter().next();
+            }
+        }
+        None
+    }
+
+    pub(crate) fn paths(&self) -> Vec<(String, &ValueShape)> {
+        let mut found = Vec::new();
+        self.names.iter().for_each(|(name, shape)| shape.collect_paths(name, &mut found));
+        found
+    }
+
+    /// Finds out by trying what the values have to be that the syntax says nothing of: first something
+    /// with which there is a value at all, then whether anything else would do as well.
+    fn infer_types(&mut self, context: &Object, tried: Trial<'_>) {
+        let open = self.untyped_parts().len();
+        let works = |reads: &Self| tried(&reads.complete_context(context)).is_ok();
+        if !works(self) {
+            let with = |which: &dyn Fn(usize) -> bool, like: &ExpectedType| {
+                let mut reads = self.clone();
+                let open = reads.untyped_parts().into_iter().enumerate();
+                open.filter(|(place, _)| which(*place)).for_each(|(_, open)| *open = like.clone());
+                works(&reads).then_some(reads)
+            };
+            let likes: Vec<ExpectedType> =
+                sample_values().into_iter().map(ExpectedType::Example).collect();
+            let one = |like: &ExpectedType| {
+                (0..open.min(TRIED_MAX)).find_map(|place| with(&|other| other == place, like))
+            };
+            let found = likes.iter().find_map(|like| one(like).or_else(|| with(&|_| true, like)));
+            let Some(found) = found else { return };
+            *self = found;
+        }
+        let mut narrow = Vec::new();
+        for place in 0..self.untyped_parts().len().min(TRIED_MAX) {
+            let fails = sample_values().into_iter().chain([Value::Null]).any(|kind| {
+                let mut reads = self.clone();
+                *reads.untyped_parts()[place] = ExpectedType::Example(kind);
+                !works(&reads)
+            });
+            narrow.push(fails);
+        }
+        let open = self.untyped_parts().into_iter().zip(narrow);
+        open.filter(|(_, narrow)| *narrow).for_each(|(open, _)| *open = ExpectedType::Text);
+    }
+
+    fn untyped_parts(&mut self) -> Vec<&mut ExpectedType> {
+        self.names.iter_mut().flat_map(|(_, shape)| shape.untyped_parts()).collect()
+    }
+}
+
+fn set_at_path(context: &mut Object, path: &str, value: Value) {
+    let mut whole = Value::Object(std::mem::take(context));
+    put_at_path(&mut whole, path, value);
+    if let Value::Object(whole) = whole {
+        *context = whole;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! The registry of output contracts: artifacts of a known kind that a step can ask for by name.
+//!
+//! The names and fields are WorkRail's. An artifact may have more fields than are named there.
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use crate::model::OutputForm;
+
+/// Every contract of the registry by its name.
+static REGISTRY: LazyLock<BTreeMap<String, OutputForm>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../schema/contracts.json"))
+        .expect("the registry is JSON, as its tests show")
+});
+
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    REGISTRY.keys().map(String::as_str)
+}
+
+/// A contract by its name.
+pub(crate) fn find_contract(name: &str) -> Option<OutputForm> {
+    REGISTRY.get(name).cloned()
+}

@@ -1,0 +1,234 @@
+//! How much work an expression is at most, said before it is done.
+//!
+//! CEL has no loops, but its macros walk over lists, inside each other and one after the other, and
+//! each can make its items longer: a few hundred bytes of expression could run for hours or fill the
+//! memory. The values are at hand, so the work can be estimated from above by walking the expression
+//! once with sizes in place of values.
+
+use cel::IdedExpr;
+use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
+use serde_json::Value;
+use trackway_domain::Object;
+
+use super::CONTEXT_NAME;
+
+/// Steps of evaluation; a million take a few tenths of a second.
+/// Limit (Definitions): evaluation steps of one expression.
+const WORK_MAX: f64 = 1_000_000.0;
+
+/// Bytes of a value that an expression makes on its way.
+/// Limit (Definitions): bytes of a value that an expression makes.
+const WEIGHT_MAX: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// Evaluation goes down the thread's stack with the expression; a debug build takes tens of KiB a level.
+/// Limit (Definitions): depth of an expression.
+const DEPTH_MAX: usize = 24;
+
+/// What a step costs beyond itself for each byte that it looks at: comparing is quick.
+const WORK_PER_BYTE: f64 = 1.0 / 64.0;
+
+/// Refuses an expression that is nested too deep to be evaluated safely.
+pub(super) fn check_depth(expression: &IdedExpr) -> Result<(), String> {
+    let mut level = vec![expression];
+    for _ in 0..DEPTH_MAX {
+        if level.is_empty() {
+            return Ok(());
+        }
+        level = level.into_iter().flat_map(sub_expressions).collect();
+    }
+    Err(format!(
+        "An expression is nested at most {DEPTH_MAX} levels deep; `a + b + c` counts as two."
+    ))
+}
+
+/// Refuses an expression that would take too long, or too much memory, over this context.
+pub(super) fn check_cost(expression: &IdedExpr, context: &Object) -> Result<(), String> {
+    let mut estimate = CostEstimate { context, scope: Vec::new(), work: 0.0, heaviest: 0.0 };
+    estimate.estimate(expression, 1.0);
+    if estimate.work > WORK_MAX || estimate.heaviest > WEIGHT_MAX {
+        return Err("The expression is too much work: it walks over too many items.".to_owned());
+    }
+    Ok(())
+}
+
+/// A value's size from above.
+#[derive(Clone, Copy, Default)]
+struct SizeEstimate<'a> {
+    /// The value itself, where it comes straight from the context.
+    known: Option<&'a Value>,
+    weight: f64,
+    /// How many items or fields it has.
+    items: f64,
+    /// Weight of its heaviest item.
+    item: f64,
+    /// The most items that anything inside it has.
+    inner: f64,
+}
+
+impl<'a> SizeEstimate<'a> {
+    fn of_value(value: &'a Value) -> Self {
+        let items: Vec<&Value> = match value {
+            Value::Array(items) => items.iter().collect(),
+            Value::Object(object) => object.values().collect(),
+            Value::String(text) => {
+                return Self { weight: 8.0 + text.len() as f64, ..Self::default() };
+            }
+            _ => return Self { weight: 8.0, ..Self::default() },
+        };
+        let names: usize =
+            value.as_object().map_or(0, |fields| fields.keys().map(String::len).sum());
+        let whole = Self::of_container(items.into_iter().map(Self::of_value));
+        Self { known: Some(value), weight: whole.weight + names as f64, ..whole }
+    }
+
+    /// What holds these.
+    fn of_container(parts: impl Iterator<Item = Self>) -> Self {
+        let start = Self { weight: 8.0, ..Self::default() };
+        parts.fold(start, |all, part| Self {
+            known: None,
+            weight: all.weight + part.weight,
+            items: all.items + 1.0,
+            item: all.item.max(part.weight),
+            inner: all.inner.max(part.inner).max(part.items),
+        })
+    }
+
+    /// Any of its items.
+    fn any_item(self) -> Self {
+        Self {
+            known: None,
+            weight: self.item,
+            items: self.inner,
+            item: self.item,
+            inner: self.inner,
+        }
+    }
+
+    /// These one after the other.
+    fn concat(self, other: Self) -> Self {
+        Self {
+            known: None,
+            weight: self.weight + other.weight,
+            items: self.items + other.items,
+            item: self.item.max(other.item),
+            inner: self.inner.max(other.inner),
+        }
+    }
+
+    fn repeat(self, times: f64) -> Self {
+        Self { known: None, weight: self.weight * times, items: self.items * times, ..self }
+    }
+}
+
+struct CostEstimate<'a> {
+    context: &'a Object,
+    scope: Vec<(&'a str, SizeEstimate<'a>)>,
+    work: f64,
+    heaviest: f64,
+}
+
+impl<'a> CostEstimate<'a> {
+    /// The size of an expression's value, with the work of having it this many times.
+    fn estimate<'e: 'a>(&mut self, expression: &'e IdedExpr, times: f64) -> SizeEstimate<'a> {
+        self.work += times;
+        let size = match &expression.expr {
+            Expr::Unspecified => SizeEstimate::default(),
+            Expr::Ident(name) => self.size_of_name(name),
+            Expr::Literal(LiteralValue::String(text)) => {
+                SizeEstimate { weight: 8.0 + text.inner().len() as f64, ..SizeEstimate::default() }
+            }
+            Expr::Literal(_) => SizeEstimate { weight: 8.0, ..SizeEstimate::default() },
+            Expr::Select(select) => {
+                let operand = self.estimate(&select.operand, times);
+                match operand.known.and_then(|value| value.get(select.field.as_str())) {
+                    Some(value) => SizeEstimate::of_value(value),
+                    None => operand.any_item(),
+                }
+            }
+            Expr::Comprehension(walk) => self.estimate_comprehension(walk, times),
+            Expr::Call(call) if call.func_name == operators::INDEX => {
+                let sizes: Vec<SizeEstimate<'_>> =
+                    sub_expressions(expression).map(|part| self.estimate(part, times)).collect();
+                sizes.first().map_or_else(SizeEstimate::default, |operand| operand.any_item())
+            }
+            Expr::Call(_) => {
+                let sizes: Vec<SizeEstimate<'_>> =
+                    sub_expressions(expression).map(|part| self.estimate(part, times)).collect();
+                let all = sizes.into_iter().fold(SizeEstimate::default(), SizeEstimate::concat);
+                self.work += times * all.weight * WORK_PER_BYTE;
+                all
+            }
+            Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
+                let sizes: Vec<SizeEstimate<'_>> =
+                    sub_expressions(expression).map(|part| self.estimate(part, times)).collect();
+                SizeEstimate::of_container(sizes.into_iter())
+            }
+        };
+        self.heaviest = self.heaviest.max(size.weight);
+        size
+    }
+
+    fn size_of_name(&self, name: &str) -> SizeEstimate<'a> {
+        if let Some((_, size)) = self.scope.iter().rev().find(|(bound, _)| *bound == name) {
+            return *size;
+        }
+        match self.context.get(name) {
+            _ if name == CONTEXT_NAME => {
+                SizeEstimate::of_container(self.context.values().map(SizeEstimate::of_value))
+            }
+            Some(value) => SizeEstimate::of_value(value),
+            None => SizeEstimate::default(),
+        }
+    }
+
+    /// The macros all do one thing per item and add what comes of it to a result.
+    fn estimate_comprehension<'e: 'a>(
+        &mut self,
+        walk: &'e ComprehensionExpr,
+        times: f64,
+    ) -> SizeEstimate<'a> {
+        let range = self.estimate(&walk.iter_range, times);
+        let start = self.estimate(&walk.accu_init, times);
+        let before = self.scope.len();
+        let rounds = times * range.items;
+        self.scope.push((&walk.iter_var, range.any_item()));
+        if let Some(second) = &walk.iter_var2 {
+            self.scope.push((second, range.any_item()));
+        }
+        self.scope.push((&walk.accu_var, SizeEstimate::default()));
+        self.estimate(&walk.loop_cond, rounds);
+        let added = self.estimate(&walk.loop_step, rounds);
+        self.scope.truncate(before);
+        self.scope.push((&walk.accu_var, start.concat(added.repeat(range.items))));
+        let result = self.estimate(&walk.result, times);
+        self.scope.truncate(before);
+        result
+    }
+}
+
+/// The expressions that an expression is made of.
+pub(super) fn sub_expressions(expression: &IdedExpr) -> impl Iterator<Item = &IdedExpr> {
+    let parts: Vec<&IdedExpr> = match &expression.expr {
+        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::Call(call) => call.target.iter().map(AsRef::as_ref).chain(&call.args).collect(),
+        Expr::List(list) => list.elements.iter().collect(),
+        Expr::Map(map) => {
+            map.entries.iter().flat_map(|entry| entry_sub_expressions(&entry.expr)).collect()
+        }
+        Expr::Struct(fields) => {
+            fields.entries.iter().flat_map(|entry| entry_sub_expressions(&entry.expr)).collect()
+        }
+        Expr::Comprehension(walk) => {
+            vec![&walk.iter_range, &walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result]
+        }
+    };
+    parts.into_iter()
+}
+
+fn entry_sub_expressions(entry: &EntryExpr) -> Vec<&IdedExpr> {
+    match entry {
+        EntryExpr::StructField(field) => vec![&field.value],
+        EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+    }
+}

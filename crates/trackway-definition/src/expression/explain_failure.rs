@@ -1,0 +1,118 @@
+//! Why an expression has no value: which name is not set, or what does not fit.
+
+use cel::{ExecutionError, IdedExpr};
+use trackway_domain::Object;
+
+use super::{
+    CONTEXT_NAME, ValueCheck, cel_conversion, cost_estimate, evaluate_compiled, variable_reads,
+};
+use crate::context_error::{ContextError, ExpectedType, find_value, root_name};
+use crate::context_reads::EvaluationError;
+
+/// A reason is read by people and models; values in it can be of any length.
+/// Limit (Definitions): reason why a condition was not met.
+const REASON_CHARS_MAX: usize = 300;
+
+pub(super) fn error_from_execution(
+    error: &ExecutionError,
+    source: &str,
+    expression: &IdedExpr,
+    context: &Object,
+    fits: ValueCheck<'_>,
+) -> ContextError {
+    let unfit = format!("`{source}` gives something of another kind.");
+    find_cause(evaluation_error(error, source), source, &unfit, expression, context, fits)
+}
+
+/// Why an expression has a value that is of no use.
+pub(super) fn error_from_value(
+    reason: &str,
+    source: &str,
+    expression: &IdedExpr,
+    context: &Object,
+    fits: ValueCheck<'_>,
+) -> ContextError {
+    let failure = EvaluationError { reason: truncate_reason(reason), unset: None };
+    find_cause(failure, source, reason, expression, context, fits)
+}
+
+/// What is wrong, with the name under which another value would do. Where none is found, it is the first
+/// that is read.
+fn find_cause(
+    found: EvaluationError,
+    source: &str,
+    unfit: &str,
+    expression: &IdedExpr,
+    context: &Object,
+    fits: ValueCheck<'_>,
+) -> ContextError {
+    let reads = variable_reads::collect_reads(expression);
+    let whole = expression.references().variables().contains(&CONTEXT_NAME);
+    let shown = if whole { context.clone() } else { reads.select_from(context) };
+    let tried = |trial: &Object| {
+        let refused =
+            |reason: &str| EvaluationError { reason: truncate_reason(reason), unset: None };
+        cost_estimate::check_cost(expression, trial).map_err(|reason| refused(&reason))?;
+        let value = evaluate_compiled(expression, trial)
+            .map_err(|error| evaluation_error(&error, source))?;
+        let value = cel_conversion::cel_to_json(&value).map_err(|reason| refused(&reason))?;
+        if fits(&value) { Ok(()) } else { Err(refused(unfit)) }
+    };
+    let Some(first) = reads.first_path() else { return ContextError::invalid(found.reason) };
+    reads.find_context_error(&found, &shown, &tried).unwrap_or_else(|| {
+        let got = find_value(context, &first).or_else(|| context.get(root_name(&first)));
+        let got = got.cloned();
+        ContextError::Invalid {
+            reason: found.reason,
+            got,
+            name: Some(first),
+            expected: ExpectedType::Anything,
+        }
+    })
+}
+
+fn evaluation_error(error: &ExecutionError, source: &str) -> EvaluationError {
+    let unset = match error {
+        ExecutionError::UndeclaredReference(name) => Some((**name).clone()),
+        _ => None,
+    };
+    EvaluationError {
+        reason: truncate_reason(&format!(
+            "`{source}` cannot be worked out: {}.",
+            describe_execution_error(error)
+        )),
+        unset,
+    }
+}
+
+fn truncate_reason(reason: &str) -> String {
+    reason.chars().take(REASON_CHARS_MAX).collect()
+}
+
+fn describe_execution_error(error: &ExecutionError) -> String {
+    match error {
+        ExecutionError::NoSuchOverload(error) => format!(
+            "`{}` does not take {}",
+            error.function().replace(['_', '@'], ""),
+            error.argument_types().join(" and ")
+        ),
+        ExecutionError::UnsupportedBinaryOperator(operator, left, right) => {
+            format!("`{operator}` does not take {} and {}", left.type_of(), right.type_of())
+        }
+        ExecutionError::ValuesNotComparable(left, right) => {
+            format!("{} and {} cannot be compared", left.type_of(), right.type_of())
+        }
+        ExecutionError::UnexpectedType { got, want } => format!("it needs {want} and finds {got}"),
+        ExecutionError::NoSuchKey(key) => format!("there is no `{key}`"),
+        ExecutionError::UndeclaredReference(name) => format!("there is no function `{name}`"),
+        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+            "it divides by zero".to_owned()
+        }
+        ExecutionError::Overflow(..) => "the number becomes too large".to_owned(),
+        ExecutionError::IndexOutOfBounds(place) => match place {
+            cel::Value::Int(place) => format!("the list has no place {place}"),
+            _ => "the list is shorter".to_owned(),
+        },
+        other => other.to_string(),
+    }
+}

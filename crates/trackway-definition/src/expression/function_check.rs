@@ -1,0 +1,111 @@
+//! Functions that an expression calls and that are not there.
+//!
+//! The library looks for them when it comes to them, which may be in the middle of a run, where nothing
+//! that an agent sends would help. So they are looked for when the file is read.
+
+use cel::IdedExpr;
+use cel::common::ast::{CallExpr, Expr};
+
+use super::cost_estimate::sub_expressions;
+use super::variable_reads::as_name_path;
+use crate::compile_error::CompileError;
+use crate::suggestion::nearest;
+
+/// A function and how many values it takes in brackets: as `size(a)`, and as `a.size()`.
+struct FunctionArity {
+    name: &'static str,
+    plain: Option<usize>,
+    method: Option<usize>,
+}
+
+const fn function(
+    name: &'static str,
+    plain: Option<usize>,
+    method: Option<usize>,
+) -> FunctionArity {
+    FunctionArity { name, plain, method }
+}
+
+/// Those of CEL that have to do with what JSON has.
+const FUNCTIONS: [FunctionArity; 20] = [
+    function("bool", Some(1), None),
+    function("bytes", Some(1), None),
+    function("contains", None, Some(1)),
+    function("double", Some(1), None),
+    function("dyn", Some(1), None),
+    function("endsWith", None, Some(1)),
+    function("hasValue", None, Some(0)),
+    function("int", Some(1), None),
+    function("matches", Some(2), Some(1)),
+    function("optional.none", Some(0), None),
+    function("optional.of", Some(1), None),
+    function("optional.ofNonZeroValue", Some(1), None),
+    function("or", None, Some(1)),
+    function("orValue", None, Some(1)),
+    function("size", Some(1), Some(0)),
+    function("startsWith", None, Some(1)),
+    function("string", Some(1), None),
+    function("type", Some(1), None),
+    function("uint", Some(1), None),
+    function("value", None, Some(0)),
+];
+
+/// They are gone from the tree where they were written right.
+const MACROS: [&str; 7] = ["all", "exists", "exists_one", "existsOne", "filter", "has", "map"];
+
+/// The first call of something that is not there.
+pub(super) fn find_unknown_function(expression: &IdedExpr) -> Option<CompileError> {
+    let own = match &expression.expr {
+        Expr::Call(call) if is_function_name(&call.func_name) => check_call(call),
+        _ => None,
+    };
+    own.or_else(|| sub_expressions(expression).find_map(find_unknown_function))
+}
+
+/// Operators are calls as well, of names with signs in them.
+fn is_function_name(name: &str) -> bool {
+    name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn check_call(call: &CallExpr) -> Option<CompileError> {
+    let name = call.func_name.as_str();
+    let count = call.args.len();
+    let named = |name: &str| FUNCTIONS.iter().find(|known| known.name == name);
+    // `optional.of(1)` is a function with a dot in its name.
+    let target = call.target.as_deref();
+    let full = target.and_then(as_name_path).map(|target| format!("{target}.{name}"));
+    if full.and_then(|full| named(&full)).is_some_and(|known| known.plain == Some(count)) {
+        return None;
+    }
+    let Some(known) = named(name) else {
+        if MACROS.contains(&name) {
+            return Some(CompileError::from(format!(
+                "`{name}` does not take what stands in its brackets"
+            )));
+        }
+        let all = FUNCTIONS.iter().map(|known| known.name).chain(MACROS);
+        let meant = nearest(name, all).map(str::to_owned);
+        return Some(CompileError {
+            reason: format!("there is no function `{name}` in expressions"),
+            suggestion: meant,
+        });
+    };
+    let takes = if target.is_some() { known.method } else { known.plain };
+    if takes == Some(count) {
+        return None;
+    }
+    let forms = [
+        known.plain.map(|count| format_call("", name, count)),
+        known.method.map(|count| format_call("a.", name, count)),
+    ];
+    let forms: Vec<String> = forms.into_iter().flatten().collect();
+    Some(CompileError::from(format!("`{name}` is written as {}", forms.join(" or "))))
+}
+
+fn format_call(before: &str, name: &str, count: usize) -> String {
+    let values: Vec<&str> = ["b", "c"].into_iter().take(count).collect();
+    format!("`{before}{name}({})`", values.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

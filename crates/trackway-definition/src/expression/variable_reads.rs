@@ -1,0 +1,187 @@
+//! What an expression reads from the context, and what it takes it for.
+
+use cel::IdedExpr;
+use cel::common::ast::{CallExpr, Expr, LiteralValue, operators};
+use serde_json::{Value, json};
+
+use super::CONTEXT_NAME;
+use super::cost_estimate::sub_expressions;
+use crate::context_error::ExpectedType;
+use crate::context_reads::ContextReads;
+use crate::value_shape::{ContextPath, PathSegment, SOME_NAME};
+
+pub(super) fn collect_reads(expression: &IdedExpr) -> ContextReads {
+    let mut walk = ReadCollector::default();
+    walk.visit_value(expression, ExpectedType::Anything);
+    walk.reads
+}
+
+/// The path of names that an expression is, if it is nothing else: `a.b["c"]`.
+pub(super) fn as_name_path(expression: &IdedExpr) -> Option<String> {
+    let place =
+        ReadCollector::default().context_path(expression).filter(|place| !place.name.is_empty())?;
+    let steps = place.segments.iter().map(|step| match step {
+        PathSegment::Field(name) => Some(name.clone()),
+        PathSegment::Index(at) => Some(at.to_string()),
+        PathSegment::EachItem | PathSegment::AnyField => None,
+    });
+    let steps: Option<Vec<String>> =
+        std::iter::once(Some(place.name.clone())).chain(steps).collect();
+    steps.map(|steps| steps.join("."))
+}
+
+#[derive(Default)]
+struct ReadCollector<'e> {
+    reads: ContextReads,
+    /// Names of macros, and where in the context what they stand for is.
+    scope: Vec<(&'e str, Option<ContextPath>)>,
+}
+
+impl<'e> ReadCollector<'e> {
+    fn visit_value(&mut self, expression: &'e IdedExpr, like: ExpectedType) {
+        if let Some(place) = self.context_path(expression) {
+            self.add_read(&place, like);
+            return;
+        }
+        match &expression.expr {
+            // `has(a.b)` asks for `b`; `a` has to be there.
+            Expr::Select(select) if select.test => {
+                self.visit_value(&select.operand, ExpectedType::Example(json!({})));
+            }
+            Expr::Comprehension(walk) => {
+                let items = self
+                    .context_path(&walk.iter_range)
+                    .map(|list| list.join(PathSegment::EachItem));
+                match &items {
+                    Some(items) => self.add_read(items, ExpectedType::Anything),
+                    None => self.visit_value(&walk.iter_range, ExpectedType::List),
+                }
+                let before = self.scope.len();
+                self.scope.push((&walk.iter_var, items));
+                self.scope.push((&walk.accu_var, None));
+                self.scope.extend(walk.iter_var2.as_deref().map(|second| (second, None)));
+                self.visit_value(&walk.loop_step, ExpectedType::Anything);
+                self.scope.truncate(before);
+            }
+            // Which of its values is meant, only the context knows.
+            Expr::Call(call) if call.func_name == operators::INDEX => {
+                if let [operand, index] = call.args.as_slice() {
+                    match self.context_path(operand) {
+                        Some(place) => self
+                            .add_read(&place.join(PathSegment::AnyField), ExpectedType::Anything),
+                        None => self.visit_value(operand, ExpectedType::Anything),
+                    }
+                    self.visit_value(index, ExpectedType::Example(json!(SOME_NAME)));
+                }
+            }
+            Expr::Call(call) => {
+                for part in sub_expressions(expression) {
+                    self.visit_value(part, expected_type_in_call(call, part));
+                }
+            }
+            _ => sub_expressions(expression)
+                .for_each(|part| self.visit_value(part, ExpectedType::Anything)),
+        }
+    }
+
+    fn add_read(&mut self, place: &ContextPath, like: ExpectedType) {
+        // The whole context is always there.
+        if !place.name.is_empty() {
+            self.reads.shape_at(place).expect_type(like);
+        }
+    }
+
+    /// Where in the context a value stands, if it is read from there as it is. The whole context has no
+    /// name.
+    fn context_path(&self, expression: &IdedExpr) -> Option<ContextPath> {
+        match &expression.expr {
+            Expr::Ident(name) => {
+                let bound = self.scope.iter().rev().find(|(bound, _)| bound == name);
+                match (bound, name.trim_start_matches('.')) {
+                    (Some((_, place)), _) => place.clone(),
+                    (None, CONTEXT_NAME) => Some(ContextPath::from_name("")),
+                    (None, name) => (!name.starts_with('@')).then(|| ContextPath::from_name(name)),
+                }
+            }
+            Expr::Select(select) if !select.test => {
+                self.child_path(&select.operand, &json!(select.field))
+            }
+            Expr::Call(call) if call.func_name == operators::INDEX => {
+                let [operand, index] = call.args.as_slice() else { return None };
+                self.child_path(operand, &literal_value(index)?)
+            }
+            Expr::Call(call) if call.func_name == super::key_order::ORDERED => {
+                self.context_path(call.args.first()?)
+            }
+            _ => None,
+        }
+    }
+
+    fn child_path(&self, operand: &IdedExpr, key: &Value) -> Option<ContextPath> {
+        let place = self.context_path(operand)?;
+        match (key.as_str(), key.as_u64()) {
+            (Some(name), _) if place.name.is_empty() => Some(ContextPath::from_name(name)),
+            (Some(name), _) => Some(place.join(PathSegment::Field(name.to_owned()))),
+            (None, Some(at)) => Some(place.join(PathSegment::Index(usize::try_from(at).ok()?))),
+            (None, None) => None,
+        }
+    }
+}
+
+/// What a call takes one of its parts for, as far as that can be seen.
+fn expected_type_in_call(call: &CallExpr, part: &IdedExpr) -> ExpectedType {
+    let other = call.args.iter().find(|other| other.id != part.id);
+    let known = other.and_then(literal_value);
+    let is_target = call.target.as_ref().is_some_and(|target| target.id == part.id);
+    match (call.func_name.as_str(), known) {
+        (operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT, _) => {
+            ExpectedType::Boolean
+        }
+        (operators::CONDITIONAL, _)
+            if call.args.first().is_some_and(|first| first.id == part.id) =>
+        {
+            ExpectedType::Boolean
+        }
+        (
+            operators::EQUALS
+            | operators::LESS
+            | operators::LESS_EQUALS
+            | operators::GREATER
+            | operators::GREATER_EQUALS
+            | operators::ADD
+            | operators::SUBSTRACT
+            | operators::MULTIPLY
+            | operators::DIVIDE
+            | operators::MODULO
+            | operators::NOT_EQUALS,
+            Some(known),
+        ) => ExpectedType::Example(known),
+        (operators::IN, Some(known)) => ExpectedType::Example(json!([known])),
+        (operators::IN, None) if call.args.first().is_some_and(|first| first.id == part.id) => {
+            first_literal_item(other).map_or(ExpectedType::Anything, ExpectedType::Example)
+        }
+        ("@ordered" | "size", _) => ExpectedType::List,
+        ("startsWith" | "endsWith" | "contains" | "matches", _) if is_target => ExpectedType::Text,
+        _ => ExpectedType::Anything,
+    }
+}
+
+fn first_literal_item(list: Option<&IdedExpr>) -> Option<Value> {
+    match &list?.expr {
+        Expr::List(list) => literal_value(list.elements.first()?),
+        _ => None,
+    }
+}
+
+fn literal_value(expression: &IdedExpr) -> Option<Value> {
+    let Expr::Literal(literal) = &expression.expr else { return None };
+    Some(match literal {
+        LiteralValue::Boolean(truth) => json!(*truth.inner()),
+        LiteralValue::Int(int) => json!(*int.inner()),
+        LiteralValue::UInt(uint) => json!(*uint.inner()),
+        LiteralValue::Double(double) => json!(*double.inner()),
+        LiteralValue::String(text) => json!(text.inner()),
+        LiteralValue::Null => Value::Null,
+        LiteralValue::Bytes(_) => return None,
+    })
+}

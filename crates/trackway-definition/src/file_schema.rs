@@ -1,0 +1,15 @@
+//! The published JSON Schema of the file format.
+//!
+//! It says what a strict file may hold: what it accepts, the reader accepts as well, but for what a schema
+//! cannot say (ids that are taken twice, expressions that do not parse, references to nothing).
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+/// JSON Schema (2020-12) of a definition's file.
+pub fn definition_file_schema() -> Value {
+    serde_json::from_str(include_str!("../schema/definition.schema.json"))
+        .expect("the schema is JSON, as its tests show")
+}

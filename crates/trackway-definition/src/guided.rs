@@ -1,0 +1,109 @@
+//! The caller drives: what an outside agent is asked at each node, and where its answer leads.
+//!
+//! A node keeps the [`StepState`]'s walk and context, and hands both back with the next answer. What an
+//! answer lacks is a [`Block`]: nothing has moved then, and the same walk is answered again.
+
+mod pending_step;
+mod repin;
+
+use serde_json::Value;
+use trackway_domain::{
+    AttemptInputs, BlockReason, DocumentChange, DocumentKind, Object, StepState,
+};
+
+pub(crate) use self::pending_step::render_prompt_text as prompt_text;
+pub use self::repin::repin;
+use crate::{
+    documents,
+    model::{Definition, Step},
+    output_check, schema, step_prompt,
+    walk::{WalkMode, WalkPosition, WalkRoot, Walker, lost_position_block},
+};
+
+/// The first step of a new run.
+pub fn open_run(definition: &Definition, context: &Object) -> Result<StepState, BlockReason> {
+    check_input(definition, context)?;
+    let mut walker =
+        Walker::begin(definition, WalkMode::Caller, WalkRoot::default(), context.clone())?;
+    let step = walker.walk_to_next_step()?;
+    build_step_state(walker, step, Vec::new())
+}
+
+/// The step after an answer.
+pub fn advance(
+    definition: &Definition,
+    walk: &Value,
+    context: &Object,
+    inputs: &AttemptInputs,
+) -> Result<StepState, BlockReason> {
+    let mut walker = resume_walker(definition, walk, context)?;
+    let step = walker.current_step().ok_or_else(run_complete_block)?;
+    let prompt = step_prompt::prompt_of_step(step)
+        .ok_or_else(|| lost_position_block("the place is not at a step"))?;
+    walker.merge_facts(&inputs.context);
+    output_check::check_answer(&prompt, inputs, walker.context())?;
+    let documents = documents::document_changes(&prompt, &step.id, inputs);
+    let output = inputs.output.clone().unwrap_or_default();
+    walker.apply_decisions(&output);
+    walker
+        .finish_step(step, step_prompt::extract_result(step, output))
+        .map_err(|block| step_prompt::point_block_at_output(step, block))?;
+    let next = walker.walk_to_next_step()?;
+    build_step_state(walker, next, documents)
+}
+
+/// Whether a run can begin with a context.
+pub(crate) fn check_input(definition: &Definition, context: &Object) -> Result<(), BlockReason> {
+    match &definition.input {
+        Some(schema) => schema::check_context(schema, context),
+        None => Ok(()),
+    }
+}
+
+/// The walk of a node, under way again.
+fn resume_walker<'d>(
+    definition: &'d Definition,
+    walk: &Value,
+    context: &Object,
+) -> Result<Walker<'d>, BlockReason> {
+    let walk = decode_walk(walk)?;
+    Walker::resume(definition, WalkMode::Caller, walk, context.clone())
+}
+
+fn decode_walk(walk: &Value) -> Result<WalkPosition, BlockReason> {
+    serde::Deserialize::deserialize(walk)
+        .map_err(|error| lost_position_block(format!("the place cannot be read: {error}")))
+}
+
+/// What is kept where a walk has stopped at a step, or at the end.
+fn build_step_state(
+    mut walker: Walker<'_>,
+    step: Option<&Step>,
+    mut documents: Vec<DocumentChange>,
+) -> Result<StepState, BlockReason> {
+    let pending =
+        step.map(|step| pending_step::build_pending_step(&mut walker, step)).transpose()?;
+    let stopped = walker.into_stopped();
+    documents.extend(stopped.emitted.into_iter().map(|emitted| DocumentChange {
+        name: emitted.artifact,
+        // The same artifact may be emitted in every round of a loop: none of them is lost.
+        kind: DocumentKind::Log,
+        key: None,
+        value: emitted.value,
+    }));
+    let walk = serde_json::to_value(&stopped.position)
+        .map_err(|error| lost_position_block(format!("the place cannot be written: {error}")))?;
+    let warnings = stopped.warnings;
+    Ok(StepState { walk, context: stopped.context, pending, documents, warnings })
+}
+
+fn run_complete_block() -> BlockReason {
+    BlockReason {
+        code: "run-complete".to_owned(),
+        message: "the workflow is complete here, and nothing is left to answer".to_owned(),
+        needs: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

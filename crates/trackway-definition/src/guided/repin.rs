@@ -1,0 +1,138 @@
+//! A place in another definition: found again by the ids of the steps on the way to it.
+
+use serde_json::Value;
+use trackway_domain::{BlockReason, Object};
+
+use super::{StepState, build_step_state, resume_walker};
+use crate::{
+    model::{Definition, LoopKind, Step, StepKind},
+    step_prompt,
+    walk::{FrameKind, WalkFrame, WalkMode, Walker, lost_position_block},
+};
+
+/// The same place in another definition: the pending step is found again by its id.
+///
+/// The steps around it (loops, maps, nested workflows, switches) have to be around it there as well;
+/// groups are no more than a way of writing, and may come and go.
+pub fn repin(
+    from: &Definition,
+    to: &Definition,
+    walk: &Value,
+    context: &Object,
+) -> Result<StepState, BlockReason> {
+    let mut walker = resume_walker(from, walk, context)?;
+    walker.remove_loop_names();
+    let way = walker.step_path();
+    let mut place = walker.into_stopped();
+    let links = path_without_groups(std::mem::take(&mut place.position.frames), &way);
+    place.position.frames = find_frames(&to.steps, links)?;
+    let mut walker = Walker::resume(to, WalkMode::Caller, place.position, place.context)?;
+    walker.reapply_loop_names();
+    let step = walker.current_step();
+    build_step_state(walker, step, Vec::new())
+}
+
+/// One step on the way, and what the list that it stands in belongs to.
+struct PathStep<'d> {
+    frame: FrameKind,
+    step: &'d Step,
+}
+
+/// The way without its groups.
+fn path_without_groups<'d>(frames: Vec<WalkFrame>, way: &[&'d Step]) -> Vec<PathStep<'d>> {
+    let mut links: Vec<PathStep<'d>> = Vec::with_capacity(way.len());
+    for (frame, step) in frames.into_iter().zip(way) {
+        match (frame.kind, links.last_mut()) {
+            // The step before was the group: this one stands in its place.
+            (FrameKind::Group, Some(group)) => group.step = step,
+            (inside, _) => links.push(PathStep { frame: inside, step }),
+        }
+    }
+    links
+}
+
+/// The frames of the same way in another definition.
+fn find_frames(steps: &[Step], links: Vec<PathStep<'_>>) -> Result<Vec<WalkFrame>, BlockReason> {
+    let mut frames = Vec::new();
+    let mut list = steps;
+    let mut around: Option<&str> = None;
+    let mut links = links.into_iter().peekable();
+    while let Some(link) = links.next() {
+        let id = &link.step.id;
+        let (step, positions) =
+            find_step(list, id).ok_or_else(|| missing_step_block(id, around))?;
+        let mut inside = Some(link.frame);
+        for at in positions {
+            frames.push(WalkFrame {
+                step_index: at,
+                kind: inside.take().unwrap_or(FrameKind::Group),
+            });
+        }
+        match links.peek_mut() {
+            Some(next) => list = inner_list(link.step, step, next)?,
+            None if step_prompt::prompt_of_step(step).is_none() => {
+                return Err(lost_position_block(format!(
+                    "`{id}` is no step to be answered any more"
+                )));
+            }
+            None => {}
+        }
+        around = Some(&step.id);
+    }
+    Ok(frames)
+}
+
+/// A step of a list, however many groups it is inside of, and the positions on the way.
+fn find_step<'d>(list: &'d [Step], id: &str) -> Option<(&'d Step, Vec<usize>)> {
+    for (at, step) in list.iter().enumerate() {
+        if step.id == id && !matches!(step.kind, StepKind::Group(_)) {
+            return Some((step, vec![at]));
+        }
+        if let StepKind::Group(steps) = &step.kind
+            && let Some((found, mut positions)) = find_step(steps, id)
+        {
+            positions.insert(0, at);
+            return Some((found, positions));
+        }
+    }
+    None
+}
+
+/// The list inside of a step in which the next one is looked for.
+fn inner_list<'d>(
+    old: &Step,
+    new: &'d Step,
+    next: &mut PathStep<'_>,
+) -> Result<&'d [Step], BlockReason> {
+    match (&old.kind, &new.kind) {
+        (StepKind::Nested(_), StepKind::Nested(nested)) => Ok(&nested.steps),
+        (StepKind::Map(_), StepKind::Map(map)) => Ok(&map.steps),
+        (StepKind::Loop(was), StepKind::Loop(is)) if is_same_loop_kind(&was.over, &is.over) => {
+            Ok(&is.steps)
+        }
+        (StepKind::Switch(_), StepKind::Switch(switch)) => {
+            let mut cases = switch.cases.iter().enumerate();
+            let (number, case) = cases
+                .find(|(_, case)| find_step(&case.steps, &next.step.id).is_some())
+                .ok_or_else(|| missing_step_block(&next.step.id, Some(&new.id)))?;
+            next.frame = FrameKind::Switch(number);
+            Ok(&case.steps)
+        }
+        _ => Err(lost_position_block(format!("`{}` is a step of another kind now", new.id))),
+    }
+}
+
+/// Whether what is known of a round of the one is what the other needs.
+fn is_same_loop_kind(one: &LoopKind, other: &LoopKind) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+fn missing_step_block(id: &str, around: Option<&str>) -> BlockReason {
+    let place = around.map_or_else(
+        || "at the top of the other definition".to_owned(),
+        |around| format!("inside of `{around}` in the other definition"),
+    );
+    lost_position_block(format!(
+        "there is no step `{id}` {place}, so the run cannot go on from there"
+    ))
+}

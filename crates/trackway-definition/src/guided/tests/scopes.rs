@@ -1,0 +1,80 @@
+//! Workflows inside of workflows.
+
+use serde_json::json;
+use trackway_domain::AttemptInputs;
+
+use super::ScriptedAgent;
+use crate::test_support::{
+    context_inputs, expect_object, loop_over_items, loop_step, nested_step, output_inputs,
+    prompt_step, sample_definition,
+};
+
+/// The inner steps see what they are given, and give back what the output says; the steps keep their
+/// ids. Proves T9.
+#[test]
+fn an_inner_workflow_has_a_context_of_its_own() {
+    let inner = vec![prompt_step("in", "{{ who }}").with_save("said").with_set("who", "result")];
+    let given: &[_] = &[("who", json!("=user.name")), ("plain", json!(1))];
+    let steps = vec![
+        nested_step("n", Some(given), Some("said"), inner).with_save("answer"),
+        prompt_step("z", "{{ who }} {{ answer }}"),
+    ];
+    let mut agent = ScriptedAgent::start(
+        sample_definition(steps),
+        json!({"user": {"name": "Ada"}, "who": "me"}),
+    );
+    assert_eq!(agent.prompt(), "Ada");
+    assert_eq!(*agent.context(), expect_object(json!({"who": "Ada", "plain": 1})));
+    agent.send(&output_inputs(json!("yes")));
+    assert_eq!(agent.state.pending.as_ref().map(|pending| pending.step.as_str()), Some("z"));
+    assert_eq!(agent.prompt(), "me yes");
+}
+
+/// Without a context of its own, the inner workflow works in the outer one.
+#[test]
+fn an_inner_workflow_may_share_the_context() {
+    let inner = vec![prompt_step("in", "{{ who }}").with_save("said")];
+    let steps = vec![nested_step("n", None, Some("said"), inner), prompt_step("z", "{{ said }}")];
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"who": "me"}));
+    agent.send(&output_inputs(json!("yes")));
+    assert_eq!(agent.prompt(), "yes");
+}
+
+/// What is so outside is known outside too; only what the inner steps made stays with them.
+#[test]
+fn facts_are_known_outside_of_an_inner_workflow() {
+    let inner = vec![prompt_step("in", "x").with_save("mine"), prompt_step("in-2", "y")];
+    let steps =
+        vec![nested_step("n", Some(&[]), Some("mine"), inner), prompt_step("z", "{{ fact }}")];
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
+    agent.send(&context_inputs(json!({"fact": "it rains"})));
+    agent.send(&AttemptInputs::default());
+    assert_eq!(agent.prompt(), "it rains");
+    assert_eq!(*agent.context(), expect_object(json!({"fact": "it rains"})));
+}
+
+/// Without an output, the result is the inner context.
+#[test]
+fn the_inner_context_is_the_result_unless_another_is_named() {
+    let given: &[_] = &[("a", json!(1))];
+    let inner = vec![prompt_step("in", "x").with_save("b")];
+    let steps = vec![nested_step("n", Some(given), None, inner).with_save("all")];
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
+    agent.send(&output_inputs(json!(2)));
+    assert_eq!(*agent.context(), expect_object(json!({"all": {"a": 1, "b": 2}})));
+}
+
+/// The names of a loop outside are kept up while an inner workflow runs.
+#[test]
+fn a_loop_around_an_inner_workflow_keeps_its_names() {
+    let inner = vec![prompt_step("in", "{{ it }}")];
+    let given: &[_] = &[("it", json!("=item"))];
+    let body =
+        vec![nested_step("n", Some(given), Some("it"), inner), prompt_step("out", "{{ item }}")];
+    let steps = vec![loop_step("l", loop_over_items("list", "item"), 5, body)];
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b"]}));
+    // An agent that sends the loop's name from inside does not change it outside.
+    agent.send(&context_inputs(json!({"item": "z"})));
+    assert_eq!(agent.prompts(), ["out: a", "in: b", "out: b"]);
+    assert_eq!(*agent.context(), expect_object(json!({"list": ["a", "b"]})));
+}

@@ -1,0 +1,168 @@
+//! JSON: `serde_json` reads the value, a second walk over the same text finds the lines.
+//!
+//! The walk relies on the text being valid JSON, which the first reading has shown. It also finds keys
+//! that are given twice, of which `serde_json` silently keeps the last.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use trackway_domain::JSON_DEPTH_MAX;
+
+use super::{
+    InnerLocations, LocatedValue, Location, finding_at, join_pointer, line_number,
+    repeated_key_finding, too_deep_finding,
+};
+use crate::Finding;
+
+pub(super) fn parse_json(text: &str) -> Result<LocatedValue, Finding> {
+    let value = serde_json::from_str(text).map_err(|error| json_finding(text, &error))?;
+    let places = JsonLineWalk { text, at: 0, line: 1, segments: Vec::new() }.locate_value()?;
+    Ok(LocatedValue { value, locations: places })
+}
+
+fn json_finding(text: &str, error: &serde_json::Error) -> Finding {
+    let line = line_number(error.line().max(1));
+    if text.trim().is_empty() {
+        return finding_at(String::new(), 1, "the file is empty");
+    }
+    let message = error.to_string();
+    // Its message ends with the place, which a fault says in its own way.
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    if message.starts_with("recursion limit") {
+        return too_deep_finding(String::new(), line);
+    }
+    let column = error.column();
+    finding_at(String::new(), line, format!("this is not JSON: {message} (column {column})"))
+}
+
+/// A walk over text that is known to be JSON.
+struct JsonLineWalk<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+    segments: Vec<String>,
+}
+
+impl JsonLineWalk<'_> {
+    /// The place of the value that comes next. Its depth is bounded by the first reading.
+    fn locate_value(&mut self) -> Result<Location, Finding> {
+        self.skip_space();
+        let line = self.line;
+        let inner = match self.peek() {
+            Some(b'{') => self.locate_entries()?,
+            Some(b'[') => self.locate_items()?,
+            Some(b'"') => {
+                self.read_string();
+                InnerLocations::Nothing
+            }
+            _ => {
+                self.skip_while(|byte| !matches!(byte, b',' | b']' | b'}') && !is_space(byte));
+                InnerLocations::Nothing
+            }
+        };
+        Ok(Location { line, inner })
+    }
+
+    fn locate_entries(&mut self) -> Result<InnerLocations, Finding> {
+        let mut entries = BTreeMap::new();
+        self.enter_collection()?;
+        while self.next_is(b'"') {
+            let line = self.line;
+            let key = self.read_string();
+            self.skip_space();
+            self.at += 1; // The colon.
+            self.segments.push(key.clone());
+            let place = Location { line, ..self.locate_value()? };
+            match entries.entry(key) {
+                Entry::Vacant(free) => free.insert(place),
+                Entry::Occupied(first) => {
+                    return Err(repeated_key_finding(
+                        self.current_pointer(),
+                        line,
+                        first.key(),
+                        first.get().line,
+                    ));
+                }
+            };
+            self.segments.pop();
+            self.skip_comma();
+        }
+        self.at += 1; // The closing brace.
+        Ok(InnerLocations::Entries(entries))
+    }
+
+    fn locate_items(&mut self) -> Result<InnerLocations, Finding> {
+        let mut items = Vec::new();
+        self.enter_collection()?;
+        while !self.next_is(b']') && self.at < self.text.len() {
+            self.segments.push(items.len().to_string());
+            items.push(self.locate_value()?);
+            self.segments.pop();
+            self.skip_comma();
+        }
+        self.at += 1; // The closing bracket.
+        Ok(InnerLocations::Items(items))
+    }
+
+    /// Past an opening brace or bracket.
+    fn enter_collection(&mut self) -> Result<(), Finding> {
+        self.at += 1;
+        // The value that is entered counts as a level, as it does for values that come over the wire.
+        if self.segments.len() + 1 >= JSON_DEPTH_MAX {
+            return Err(too_deep_finding(self.current_pointer(), self.line));
+        }
+        Ok(())
+    }
+
+    /// The string that begins here, with its escapes resolved.
+    fn read_string(&mut self) -> String {
+        let start = self.at;
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            // After a backslash, whatever it is, the next byte does not end the string.
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'"' {
+                break;
+            }
+        }
+        let quoted = self.text.get(start..self.at).unwrap_or_default();
+        serde_json::from_str(quoted).unwrap_or_default()
+    }
+
+    fn next_is(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        self.peek() == Some(byte)
+    }
+
+    fn skip_comma(&mut self) {
+        if self.next_is(b',') {
+            self.at += 1;
+        }
+    }
+
+    fn skip_space(&mut self) {
+        let from = self.at;
+        self.skip_while(is_space);
+        // Only space holds line breaks: in a string of JSON they are escaped.
+        let space = &self.text.as_bytes()[from..self.at];
+        let breaks = space.iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(line_number(breaks));
+    }
+
+    fn skip_while(&mut self, skipped: impl Fn(u8) -> bool) {
+        while self.peek().is_some_and(&skipped) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn current_pointer(&self) -> String {
+        join_pointer(self.segments.iter().map(String::as_str))
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}

@@ -1,0 +1,299 @@
+//! YAML: the parser's events become a value and its lines.
+//!
+//! One document, keys that are text, no tags but `!!str`, no merge keys. An alias is a copy of what its
+//! anchor holds, and copies are counted, so that a small file cannot become a large value.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+use serde_saphyr::granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use trackway_domain::JSON_DEPTH_MAX;
+
+use super::{
+    FILE_BYTES_MAX, InnerLocations, LocatedValue, Location, finding_at, join_pointer, line_number,
+    repeated_key_finding, too_deep_finding, yaml_scalar,
+};
+use crate::Finding;
+
+pub(super) fn parse_yaml(text: &str) -> Result<LocatedValue, Finding> {
+    let mut building = YamlBuilder::default();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| yaml_finding(&error))?;
+        building.apply_event(event, &span)?;
+    }
+    building
+        .root
+        .map(|root| LocatedValue { value: root.value, locations: root.place })
+        .ok_or_else(|| finding_at(String::new(), 1, "the file is empty"))
+}
+
+fn yaml_finding(error: &ScanError) -> Finding {
+    let line = line_number(error.marker().line());
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        return too_deep_finding(String::new(), line);
+    }
+    let (why, column) = (error.info(), error.marker().col() + 1);
+    finding_at(String::new(), line, format!("this is not YAML: {why} (column {column})"))
+}
+
+/// A value with what is counted of it.
+#[derive(Clone)]
+struct BuiltValue {
+    value: Value,
+    place: Location,
+    /// Bytes of text and number of values: what a copy of it costs.
+    weight: usize,
+    /// Levels of nesting, itself included.
+    height: usize,
+}
+
+/// A list or a mapping whose end has not come yet.
+struct OpenCollection {
+    line: u32,
+    anchor: usize,
+    weight: usize,
+    height: usize,
+    content: CollectionContent,
+}
+
+enum CollectionContent {
+    Items {
+        values: Vec<Value>,
+        places: Vec<Location>,
+    },
+    Entries {
+        values: Map<String, Value>,
+        places: BTreeMap<String, Location>,
+        key: Option<PendingKey>,
+    },
+}
+
+/// A key whose value has not come yet.
+struct PendingKey {
+    name: String,
+    line: u32,
+}
+
+#[derive(Default)]
+struct YamlBuilder {
+    open: Vec<OpenCollection>,
+    /// What aliases may refer to: anchors whose value is whole.
+    anchored: HashMap<usize, BuiltValue>,
+    copied_bytes: usize,
+    root: Option<BuiltValue>,
+}
+
+impl YamlBuilder {
+    fn apply_event(&mut self, event: Event<'_>, span: &Span) -> Result<(), Finding> {
+        let line = line_number(span.start.line());
+        match event {
+            Event::Scalar(word, style, anchor, tag) => {
+                self.check_tag(tag.as_deref(), line, true)?;
+                if self.expects_key() {
+                    return self.add_key(&word, style, line);
+                }
+                let value = if style == ScalarStyle::Plain && tag.is_none() {
+                    yaml_scalar::parse_scalar(&word)
+                        .map_err(|why| finding_at(self.current_pointer(), line, why))?
+                } else {
+                    Value::String(word.to_string())
+                };
+                let weight = word.len() + 1;
+                self.add_value(
+                    BuiltValue { value, place: Location::at_line(line), weight, height: 1 },
+                    anchor,
+                )
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.check_tag(tag.as_deref(), line, false)?;
+                let content = CollectionContent::Items { values: Vec::new(), places: Vec::new() };
+                self.open_collection(line, anchor, content)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.check_tag(tag.as_deref(), line, false)?;
+                let (values, places) = (Map::new(), BTreeMap::new());
+                self.open_collection(
+                    line,
+                    anchor,
+                    CollectionContent::Entries { values, places, key: None },
+                )
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close_collection(),
+            Event::Alias(anchor) => self.add_alias(anchor, line),
+            Event::DocumentStart(..) if self.root.is_some() => {
+                Err(finding_at(String::new(), line, "the file has more than one document")
+                    .with_suggestion("put each workflow into a file of its own"))
+            }
+            Event::UnresolvedAlias(name) => Err(finding_at(
+                self.current_pointer(),
+                line,
+                format!("nothing has the anchor &{name}"),
+            )),
+            // Starts and ends of the stream and of its one document, and comments.
+            _ => Ok(()),
+        }
+    }
+
+    fn open_collection(
+        &mut self,
+        line: u32,
+        anchor: usize,
+        content: CollectionContent,
+    ) -> Result<(), Finding> {
+        if self.expects_key() {
+            return Err(finding_at(
+                self.current_pointer(),
+                line,
+                "a key has to be a word, not a list or a mapping",
+            ));
+        }
+        // The innermost value counts as a level, as it does for values that come over the wire.
+        if self.open.len() + 1 >= JSON_DEPTH_MAX {
+            return Err(too_deep_finding(self.current_pointer(), line));
+        }
+        self.open.push(OpenCollection { line, anchor, weight: 1, height: 1, content });
+        Ok(())
+    }
+
+    fn close_collection(&mut self) -> Result<(), Finding> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (value, inner) = match open.content {
+            CollectionContent::Items { values, places } => {
+                (Value::Array(values), InnerLocations::Items(places))
+            }
+            CollectionContent::Entries { values, places, .. } => {
+                (Value::Object(values), InnerLocations::Entries(places))
+            }
+        };
+        let place = Location { line: open.line, inner };
+        self.add_value(
+            BuiltValue { value, place, weight: open.weight, height: open.height },
+            open.anchor,
+        )
+    }
+
+    fn add_key(&mut self, word: &str, style: ScalarStyle, line: u32) -> Result<(), Finding> {
+        if word == "<<" && style == ScalarStyle::Plain {
+            return Err(finding_at(
+                self.current_pointer(),
+                line,
+                "merge keys (<<) are not part of this format",
+            )
+            .with_suggestion("write the keys out"));
+        }
+        let Some(OpenCollection {
+            content: CollectionContent::Entries { places, key, .. },
+            weight,
+            ..
+        }) = self.open.last_mut()
+        else {
+            return Ok(());
+        };
+        if let Some(first) = places.get(word) {
+            let first = first.line;
+            return Err(repeated_key_finding(
+                self.current_pointer() + &join_pointer([word]),
+                line,
+                word,
+                first,
+            ));
+        }
+        *weight += word.len();
+        *key = Some(PendingKey { name: word.to_owned(), line });
+        Ok(())
+    }
+
+    /// Puts a finished value where it belongs.
+    fn add_value(&mut self, built: BuiltValue, anchor: usize) -> Result<(), Finding> {
+        if anchor != 0 {
+            self.count_copy(built.weight, built.place.line)?;
+            self.anchored.insert(anchor, built.clone());
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(built);
+            return Ok(());
+        };
+        open.weight += built.weight;
+        open.height = open.height.max(built.height + 1);
+        match &mut open.content {
+            CollectionContent::Items { values, places } => {
+                values.push(built.value);
+                places.push(built.place);
+            }
+            CollectionContent::Entries { values, places, key } => {
+                // There is one: whatever is not a word was refused in the place of a key.
+                if let Some(key) = key.take() {
+                    places.insert(key.name.clone(), Location { line: key.line, ..built.place });
+                    values.insert(key.name, built.value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Anchors keep a copy, and aliases make more of them.
+    fn count_copy(&mut self, weight: usize, line: u32) -> Result<(), Finding> {
+        self.copied_bytes += weight;
+        if self.copied_bytes > FILE_BYTES_MAX {
+            let why =
+                format!("the aliases of this file stand for more than {FILE_BYTES_MAX} bytes");
+            return Err(finding_at(self.current_pointer(), line, why));
+        }
+        Ok(())
+    }
+
+    fn add_alias(&mut self, anchor: usize, line: u32) -> Result<(), Finding> {
+        if self.expects_key() {
+            return Err(finding_at(
+                self.current_pointer(),
+                line,
+                "a key has to be a word, not an alias",
+            ));
+        }
+        let Some(&BuiltValue { weight, height, .. }) = self.anchored.get(&anchor) else {
+            return Err(finding_at(
+                self.current_pointer(),
+                line,
+                "this alias refers to what it is a part of",
+            ));
+        };
+        self.count_copy(weight, line)?;
+        if self.open.len() + height > JSON_DEPTH_MAX {
+            return Err(too_deep_finding(self.current_pointer(), line));
+        }
+        let Some(built) = self.anchored.get(&anchor).cloned() else { return Ok(()) };
+        self.add_value(built, 0)
+    }
+
+    fn check_tag(&self, tag: Option<&Tag>, line: u32, is_scalar: bool) -> Result<(), Finding> {
+        match tag {
+            Some(tag) if !(is_scalar && tag.is_yaml_core_schema_tag("str")) => {
+                let why = format!("the tag {} has no meaning here", tag.original());
+                Err(finding_at(self.current_pointer(), line, why)
+                    .with_suggestion("leave the tag out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the next thing is a key of the innermost mapping.
+    fn expects_key(&self) -> bool {
+        matches!(
+            self.open.last(),
+            Some(OpenCollection { content: CollectionContent::Entries { key: None, .. }, .. })
+        )
+    }
+
+    /// Pointer of what is being read.
+    fn current_pointer(&self) -> String {
+        let way: Vec<String> = self
+            .open
+            .iter()
+            .filter_map(|open| match &open.content {
+                CollectionContent::Items { values, .. } => Some(values.len().to_string()),
+                CollectionContent::Entries { key, .. } => key.as_ref().map(|key| key.name.clone()),
+            })
+            .collect();
+        join_pointer(way.iter().map(String::as_str))
+    }
+}

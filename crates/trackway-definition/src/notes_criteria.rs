@@ -1,0 +1,157 @@
+//! What notes have to be like.
+
+mod example_notes;
+mod notes_form;
+
+use serde_json::Value;
+use trackway_domain::{BlockReason, InputRequirement, Object};
+
+use crate::condition::condition_holds;
+use crate::context_error::ContextError;
+use crate::model::{NotesCriteria, TextTest};
+use crate::pattern::{CaseSensitivity, Pattern};
+use crate::schema;
+
+/// The place of the notes in a call's arguments.
+const NOTES: &str = "/notesMarkdown";
+
+/// Whether notes are as they have to be. No notes are judged like empty ones.
+pub(crate) fn check_notes(
+    criteria: &NotesCriteria,
+    notes: Option<&str>,
+    context: &Object,
+) -> Result<(), BlockReason> {
+    let text = notes.unwrap_or_default();
+    let mut reasons = Vec::new();
+    if notes_satisfy(criteria, text, context, &mut reasons)? {
+        return Ok(());
+    }
+    let message = reasons.join("; ");
+    let need = InputRequirement {
+        pointer: NOTES.to_owned(),
+        message: message.clone(),
+        schema: Some(notes_form::notes_schema(criteria, context)),
+        example: example_notes::notes_example(criteria, text, context).map(Value::from),
+        got: notes.map(|notes| schema::truncate_value(&Value::from(notes))),
+    };
+    Err(BlockReason { code: "notes-invalid".to_owned(), message, needs: vec![need] })
+}
+
+/// Why a pattern of the criteria cannot be used, for whoever reads a definition.
+pub(crate) fn text_pattern_error(pattern: &str) -> Option<String> {
+    Pattern::new(pattern, CaseSensitivity::Sensitive).err()
+}
+
+fn notes_satisfy(
+    criteria: &NotesCriteria,
+    text: &str,
+    context: &Object,
+    reasons: &mut Vec<String>,
+) -> Result<bool, ContextError> {
+    match criteria {
+        NotesCriteria::All(all) => {
+            let mut fits = true;
+            for one in all {
+                fits &= notes_satisfy(one, text, context, reasons)?;
+            }
+            Ok(fits)
+        }
+        NotesCriteria::Any(any) => {
+            let mut said = Vec::new();
+            for one in any {
+                if notes_satisfy(one, text, context, &mut said)? {
+                    return Ok(true);
+                }
+            }
+            if !any.is_empty() {
+                reasons.push(said.join(", or: "));
+            }
+            Ok(any.is_empty())
+        }
+        NotesCriteria::Not(inner) => {
+            let fits = !notes_satisfy(inner, text, context, &mut Vec::new())?;
+            if !fits {
+                reasons.push(format!(
+                    "The notes are not to be like this: {}",
+                    describe_criteria(inner)
+                ));
+            }
+            Ok(fits)
+        }
+        NotesCriteria::Rule { when, test, message } => {
+            if let Some(when) = when
+                && !condition_holds(when, context)?
+            {
+                return Ok(true);
+            }
+            let fits = text_test_passes(test, text);
+            if !fits {
+                reasons.push(failure_message(test, message));
+            }
+            Ok(fits)
+        }
+    }
+}
+
+fn text_test_passes(test: &TextTest, text: &str) -> bool {
+    match test {
+        TextTest::Contains(part) => text.contains(part.as_str()),
+        // Whoever reads definitions refuses a pattern that cannot be used; nothing matches it.
+        TextTest::Matches(pattern) => Pattern::new(pattern, CaseSensitivity::Sensitive)
+            .is_ok_and(|pattern| pattern.is_match(text)),
+        TextTest::Length { min, max } => {
+            let length = text.chars().count() as u64;
+            min.is_none_or(|min| length >= min) && max.is_none_or(|max| length <= max)
+        }
+        TextTest::Schema(schema) => serde_json::from_str::<Value>(text)
+            .is_ok_and(|value| schema::find_schema_needs(schema, &value, "", None).is_empty()),
+    }
+}
+
+/// What is wrong in the words of the file, and what the rule is where they do not say it.
+fn failure_message(test: &TextTest, message: &str) -> String {
+    let is_said = match test {
+        TextTest::Contains(part) => message.contains(part.as_str()),
+        TextTest::Matches(pattern) => message.contains(pattern.as_str()),
+        TextTest::Length { min, max } => {
+            [min, max].into_iter().flatten().all(|bound| message.contains(&bound.to_string()))
+        }
+        TextTest::Schema(_) => false,
+    };
+    match (message.trim_end_matches('.'), is_said) {
+        ("", _) => describe_test(test),
+        (_, true) => message.to_owned(),
+        (message, false) => format!("{message} ({})", describe_test(test)),
+    }
+}
+
+fn describe_test(test: &TextTest) -> String {
+    match test {
+        TextTest::Contains(part) => format!("The notes have to contain \"{part}\""),
+        TextTest::Matches(pattern) => format!("The notes have to match `{pattern}`"),
+        TextTest::Length { min: Some(min), max: Some(max) } => {
+            format!("The notes have to have {min} to {max} characters")
+        }
+        TextTest::Length { min: Some(min), .. } => {
+            format!("The notes have to have at least {min} characters")
+        }
+        TextTest::Length { max: Some(max), .. } => {
+            format!("The notes have to have at most {max} characters")
+        }
+        TextTest::Length { .. } => "The notes may have any length".to_owned(),
+        TextTest::Schema(schema) => format!("The notes have to be JSON that fits {schema}"),
+    }
+}
+
+fn describe_criteria(criteria: &NotesCriteria) -> String {
+    match criteria {
+        NotesCriteria::All(all) | NotesCriteria::Any(all) => {
+            all.iter().map(describe_criteria).collect::<Vec<_>>().join(", ")
+        }
+        NotesCriteria::Not(inner) => describe_criteria(inner),
+        NotesCriteria::Rule { test, .. } => describe_test(test),
+    }
+}
+
+#[cfg(test)]
+mod tests;

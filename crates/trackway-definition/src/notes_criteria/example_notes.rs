@@ -1,0 +1,104 @@
+//! Notes that would do, made of what the criteria ask for.
+
+use trackway_domain::Object;
+
+use super::notes_satisfy;
+use crate::condition::condition_holds;
+use crate::model::{NotesCriteria, TextTest};
+use crate::pattern::sample_match;
+use crate::schema;
+
+/// An example that is longer says no more.
+/// Limit (Definitions): example for notes.
+const EXAMPLE_CHARS_MAX: usize = 16 * 1024;
+
+/// Alternatives that are tried. Whoever writes more has one among these that can be met by writing.
+/// Limit (Definitions): alternatives that an example tries.
+const CHOICES_MAX: usize = 16;
+
+/// Notes that would do: those given with what they lack, or new ones; tried before they are offered.
+pub(super) fn notes_example(
+    criteria: &NotesCriteria,
+    text: &str,
+    context: &Object,
+) -> Option<String> {
+    let choices = 0..max_alternatives(criteria).min(CHOICES_MAX);
+    choices.into_iter().find_map(|choice| {
+        let mut draft = NotesDraft { choice, ..NotesDraft::default() };
+        draft.collect_requirements(criteria, context);
+        let drafts =
+            [draft.json.clone(), Some(draft.render_notes(text)), Some(draft.render_notes(""))];
+        drafts.into_iter().flatten().find(|draft| {
+            draft.len() <= EXAMPLE_CHARS_MAX
+                && notes_satisfy(criteria, draft, context, &mut Vec::new()).unwrap_or(false)
+        })
+    })
+}
+
+/// How many alternatives there are at most, of which one has to fit.
+fn max_alternatives(criteria: &NotesCriteria) -> usize {
+    match criteria {
+        NotesCriteria::All(all) => all.iter().map(max_alternatives).max().unwrap_or(1),
+        NotesCriteria::Any(any) => {
+            any.iter().map(max_alternatives).max().unwrap_or(1).max(any.len())
+        }
+        NotesCriteria::Not(_) | NotesCriteria::Rule { .. } => 1,
+    }
+}
+
+/// What notes have to have, gathered from every rule that can be met by writing.
+#[derive(Default)]
+struct NotesDraft {
+    /// Which of several alternatives is met.
+    choice: usize,
+    parts: Vec<String>,
+    min_length: u64,
+    json: Option<String>,
+}
+
+impl NotesDraft {
+    fn collect_requirements(&mut self, criteria: &NotesCriteria, context: &Object) {
+        match criteria {
+            NotesCriteria::All(all) => {
+                all.iter().for_each(|one| self.collect_requirements(one, context))
+            }
+            NotesCriteria::Any(any) => {
+                let chosen = any.get(self.choice).or(any.last());
+                chosen.into_iter().for_each(|one| self.collect_requirements(one, context));
+            }
+            NotesCriteria::Not(_) => {}
+            NotesCriteria::Rule { when, test, .. } => {
+                let counts = when
+                    .as_ref()
+                    .is_none_or(|when| condition_holds(when, context).unwrap_or(false));
+                match test {
+                    _ if !counts => {}
+                    TextTest::Contains(part) => self.parts.push(part.clone()),
+                    TextTest::Matches(pattern) => self.parts.extend(sample_match(pattern)),
+                    TextTest::Length { min, .. } => {
+                        self.min_length = self.min_length.max(min.unwrap_or(0))
+                    }
+                    TextTest::Schema(schema) => {
+                        self.json = Some(schema::example_for(schema, schema).to_string());
+                    }
+                }
+            }
+        }
+    }
+
+    fn render_notes(&self, start: &str) -> String {
+        let mut text = start.to_owned();
+        for part in &self.parts {
+            if !text.contains(part.as_str()) {
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(part);
+            }
+        }
+        let least = self.min_length.min(EXAMPLE_CHARS_MAX as u64) as usize;
+        let short = least.saturating_sub(text.chars().count());
+        text.extend(std::iter::repeat_n('…', short));
+        text
+    }
+}

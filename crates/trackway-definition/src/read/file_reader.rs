@@ -1,0 +1,184 @@
+//! One file while it is read: what its steps may refer to, and what reading them together shares.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::DefinitionDraft;
+use super::file_value::{FileValue, ObjectFields};
+use super::finding_sink::FindingSink;
+use super::template_text::parse_template;
+use crate::model::{Assessment, DocumentReference};
+
+/// Steps of a definition with everything it refers to. A workflow that puts others in place twice, which
+/// do the same, would otherwise grow without end.
+/// Limit (Definitions): steps of one definition with all that it refers to.
+const MOST_STEPS: usize = 5000;
+
+/// Steps inside steps. Reading and interpreting go down the stack with each.
+/// Limit (Definitions): steps inside each other.
+const DEEPEST_STEPS: usize = 16;
+
+/// How a workflow is found by its id.
+pub(super) type DraftLookup<'l> = dyn Fn(&str) -> Option<&'l DefinitionDraft> + 'l;
+
+/// What is shared by a file and those that it puts in place.
+pub(super) struct LinkState<'l> {
+    /// None while a file is read by itself: what it refers to is left out.
+    pub(super) lookup: Option<&'l DraftLookup<'l>>,
+    pub(super) references: RefCell<BTreeSet<String>>,
+    /// Documents that the files refer to.
+    pub(super) documents: RefCell<Vec<DocumentReference>>,
+    ids: RefCell<BTreeSet<String>>,
+    steps: Cell<usize>,
+    /// Steps that stand around the one that is read now, in all files.
+    depth: Cell<usize>,
+}
+
+impl<'l> LinkState<'l> {
+    pub(super) fn new(library: Option<&'l DraftLookup<'l>>) -> Self {
+        Self {
+            lookup: library,
+            references: RefCell::default(),
+            documents: RefCell::default(),
+            ids: RefCell::default(),
+            steps: Cell::default(),
+            depth: Cell::default(),
+        }
+    }
+}
+
+/// Text of functions by name, as visible at some place.
+pub(super) type Functions = BTreeMap<String, String>;
+
+/// A file that is being read.
+#[derive(Clone)]
+pub(super) struct FileReader<'f, 'l> {
+    pub(super) root: &'f Value,
+    pub(super) sink: &'f FindingSink,
+    pub(super) links: &'f LinkState<'l>,
+    /// The ids of the workflows that this one stands in, itself last.
+    pub(super) enclosing_workflows: Vec<String>,
+    /// Goes before the id of every step.
+    pub(super) prefix: String,
+    /// Rules that every prompt of the file carries, as templates.
+    pub(super) rules: Vec<String>,
+    pub(super) assessments: BTreeMap<String, Assessment>,
+    /// Slots that can be bound to a routine, with what they are bound to.
+    pub(super) slots: BTreeMap<String, String>,
+    /// Steps that stand in the file's list and run only as the body of a loop.
+    pub(super) loop_bodies: BTreeSet<String>,
+    /// Bodies that are being read now, so that one that leads to itself is noticed.
+    pub(super) open_bodies: Vec<String>,
+}
+
+impl<'f> FileReader<'f, '_> {
+    pub(super) fn root_value(&self) -> FileValue<'f> {
+        FileValue::new(self.root, "", self.sink)
+    }
+
+    /// A text as a template, with the file's slots filled in.
+    pub(super) fn to_template(&self, at: &FileValue<'_>, text: &str) -> String {
+        parse_template(at, &self.bind_slots(at, text))
+    }
+
+    /// The template of a text that has to be there.
+    pub(super) fn required_template(&self, at: &FileValue<'_>) -> Option<String> {
+        at.expect_nonempty_text().map(|text| self.to_template(at, text))
+    }
+
+    fn bind_slots(&self, at: &FileValue<'_>, text: &str) -> String {
+        const OPENING: &str = "{{wr.bindings.";
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some(start) = rest.find(OPENING) {
+            let Some(length) = rest[start + OPENING.len()..].find("}}") else { break };
+            let slot = &rest[start + OPENING.len()..start + OPENING.len() + length];
+            let end = start + OPENING.len() + length + 2;
+            out.push_str(&rest[..start]);
+            match self.slots.get(slot.trim()) {
+                Some(bound) => out.push_str(bound),
+                None => {
+                    let known = self.slots.keys().map(String::as_str);
+                    let meant = crate::suggestion::nearest(slot, known);
+                    let message = format!("there is no extension point `{slot}`");
+                    match meant {
+                        Some(meant) if !at.sink.is_strict => {
+                            at.report_unsupported(format!("{message}; did you mean `{meant}`?"));
+                        }
+                        None if !at.sink.is_strict => at.report_unsupported(message),
+                        _ => at.report_with_suggestion(message, meant),
+                    }
+                }
+            }
+            rest = &rest[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Takes an id for a step. It is said where it is taken already.
+    pub(super) fn claim_step_id(&self, fields: &ObjectFields<'_>) -> Option<String> {
+        let at = fields.require_key("id")?;
+        let own = at.expect_text()?;
+        if !is_step_id(own) {
+            at.report(format!("`{own}` is no id of a step: letters, digits, `-`, `_` and `.`"));
+            return None;
+        }
+        let id = format!("{}{own}", self.prefix);
+        self.register_step(&at, &id);
+        Some(id)
+    }
+
+    pub(super) fn register_step(&self, at: &FileValue<'_>, id: &str) {
+        let count = self.links.steps.get() + 1;
+        self.links.steps.set(count);
+        if count == MOST_STEPS + 1 {
+            at.report(format!("the workflow has more than {MOST_STEPS} steps"));
+        }
+        if !self.links.ids.borrow_mut().insert(id.to_owned()) {
+            at.report(format!("another step has the id `{id}` already"));
+        }
+    }
+
+    pub(super) fn is_registered(&self, id: &str) -> bool {
+        self.links.ids.borrow().contains(id)
+    }
+
+    /// Reads what stands inside a step, unless it is too deep.
+    pub(super) fn parse_nested_level<T: Default>(
+        &self,
+        at: &FileValue<'_>,
+        read: impl FnOnce() -> T,
+    ) -> T {
+        let depth = &self.links.depth;
+        if depth.get() >= DEEPEST_STEPS {
+            at.report(format!("steps are nested more than {DEEPEST_STEPS} deep"));
+            return T::default();
+        }
+        depth.set(depth.get() + 1);
+        let found = read();
+        depth.set(depth.get() - 1);
+        found
+    }
+
+    pub(super) fn has_too_many_steps(&self) -> bool {
+        self.links.steps.get() > MOST_STEPS
+    }
+}
+
+/// Longer ids are texts.
+/// Limit (Definitions): characters of an id.
+const LONGEST_ID: usize = 128;
+
+fn is_step_id(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !text.is_empty() && text.len() <= LONGEST_ID && text.chars().all(letter)
+}
+
+/// As WorkRail has them, in lower case; ours may have any number of parts.
+pub(super) fn is_workflow_id(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    let part = |part: &str| !part.is_empty() && part.chars().all(letter);
+    text.len() <= LONGEST_ID && text.split('.').all(part)
+}

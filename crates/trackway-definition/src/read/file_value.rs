@@ -1,0 +1,278 @@
+//! A value of a file with its place, and typed access to it.
+//!
+//! Access never ends the reading: what does not fit is noted in the [`Sink`] with what was expected and
+//! what was found, and the caller goes on without it.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use serde_json::{Map, Value};
+
+use super::finding_sink::FindingSink;
+use crate::Finding;
+use crate::suggestion::nearest;
+
+/// A value and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct FileValue<'v> {
+    pub(super) value: &'v Value,
+    /// JSON pointer into the file.
+    pub(super) path: String,
+    pub(super) sink: &'v FindingSink,
+}
+
+impl<'v> FileValue<'v> {
+    pub(super) fn new(value: &'v Value, path: impl Into<String>, sink: &'v FindingSink) -> Self {
+        Self { value, path: path.into(), sink }
+    }
+
+    pub(super) fn report(&self, message: impl Into<String>) {
+        self.sink.add_finding(Finding::new(&self.path, message));
+    }
+
+    /// A fault with what was probably meant.
+    pub(super) fn report_with_suggestion(&self, message: impl Into<String>, meant: Option<&str>) {
+        let fault = Finding::new(&self.path, message);
+        self.sink.add_finding(match meant {
+            Some(meant) => fault.with_suggestion(format!("did you mean `{meant}`?")),
+            None => fault,
+        });
+    }
+
+    pub(super) fn note_ignored(&self, message: impl Into<String>) {
+        self.sink.note_ignored(&self.path, message);
+    }
+
+    pub(super) fn report_unsupported(&self, message: impl Into<String>) {
+        self.sink.report_unsupported(&self.path, message);
+    }
+
+    /// Says what was expected here, and what was found.
+    pub(super) fn report_expected(&self, what: &str) {
+        self.report(format!("expected {what}, found {}", describe_kind(self.value)));
+    }
+
+    pub(super) fn expect_text(&self) -> Option<&'v str> {
+        let text = self.value.as_str();
+        if text.is_none() {
+            self.report_expected("text");
+        }
+        text
+    }
+
+    /// Text with something in it.
+    pub(super) fn expect_nonempty_text(&self) -> Option<&'v str> {
+        let text = self.expect_text()?;
+        if text.trim().is_empty() {
+            self.report("expected text, found nothing in it");
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Text that a whole number may stand for: `version: 1`. Of a number with a point not all digits are
+    /// known any more, so that it has to be written in quotes.
+    pub(super) fn expect_text_or_integer(&self) -> Option<Cow<'v, str>> {
+        match self.value {
+            Value::Number(number) if number.is_f64() => {
+                let quoted = format!("\"{number}\"");
+                self.report_with_suggestion("expected text, found a number", Some(&quoted));
+                None
+            }
+            Value::Number(number) => Some(Cow::Owned(number.to_string())),
+            _ => self.expect_nonempty_text().map(Cow::Borrowed),
+        }
+    }
+
+    /// Says so where this is a word that older YAML has for true or false, and that is text here.
+    pub(super) fn is_legacy_boolean(&self) -> bool {
+        let word = self.value.as_str().unwrap_or_default().to_ascii_lowercase();
+        let meant = match word.as_str() {
+            "yes" | "on" => "true",
+            "no" | "off" => "false",
+            _ => return false,
+        };
+        self.report_with_suggestion(format!("`{word}` is text, not true or false"), Some(meant));
+        true
+    }
+
+    /// A name as it can stand in an expression.
+    pub(super) fn expect_name(&self) -> Option<&'v str> {
+        let text = self.expect_text()?;
+        if !is_name(text) {
+            self.report(format!(
+                "`{text}` is no name: letters, digits and `_`, not beginning with a digit"
+            ));
+            return None;
+        }
+        Some(text)
+    }
+
+    pub(super) fn expect_bool(&self) -> Option<bool> {
+        let flag = self.value.as_bool();
+        if flag.is_none() && !self.is_legacy_boolean() {
+            self.report_expected("true or false");
+        }
+        flag
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn expect_integer(&self, least: u32, most: u32) -> Option<u32> {
+        let number = self.value.as_f64().filter(|number| number.fract() == 0.0);
+        let fitting = number.filter(|number| (f64::from(least)..=f64::from(most)).contains(number));
+        if fitting.is_none() {
+            let found = match self.value {
+                Value::Number(number) => number.to_string(),
+                other => describe_kind(other).to_owned(),
+            };
+            self.report(format!("expected a whole number from {least} to {most}, found {found}"));
+        }
+        // In bounds and whole, so that nothing is lost.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        fitting.map(|number| number as u32)
+    }
+
+    pub(super) fn expect_list(&self) -> Vec<FileValue<'v>> {
+        let Some(items) = self.value.as_array() else {
+            self.report_expected("a list");
+            return Vec::new();
+        };
+        let item =
+            |(index, value)| FileValue::new(value, format!("{}/{index}", self.path), self.sink);
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// A list of texts.
+    pub(super) fn expect_text_list(&self) -> Vec<(FileValue<'v>, &'v str)> {
+        let items = self.expect_list().into_iter();
+        items.filter_map(|at| at.expect_text().map(|text| (at.clone(), text))).collect()
+    }
+
+    pub(super) fn expect_object(&self) -> Option<ObjectFields<'v>> {
+        let Some(map) = self.value.as_object() else {
+            self.report_expected("an object");
+            return None;
+        };
+        Some(ObjectFields { map, value: self.clone(), known_keys: RefCell::default() })
+    }
+
+    /// The entries of an object whose keys are the writer's own.
+    pub(super) fn expect_entries(&self) -> Vec<(&'v str, FileValue<'v>)> {
+        let Some(map) = self.value.as_object() else {
+            self.report_expected("an object");
+            return Vec::new();
+        };
+        map.iter().map(|(key, value)| (key.as_str(), self.child(key, value))).collect()
+    }
+
+    fn child(&self, key: &str, value: &'v Value) -> FileValue<'v> {
+        FileValue::new(value, format!("{}/{}", self.path, escape_pointer_token(key)), self.sink)
+    }
+}
+
+/// An object whose keys are the format's. Whatever was not asked for by the end is unknown.
+#[derive(Debug)]
+pub(super) struct ObjectFields<'v> {
+    map: &'v Map<String, Value>,
+    pub(super) value: FileValue<'v>,
+    known_keys: RefCell<Vec<&'static str>>,
+}
+
+impl<'v> ObjectFields<'v> {
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    pub(super) fn get(&self, key: &'static str) -> Option<FileValue<'v>> {
+        self.known_keys.borrow_mut().push(key);
+        self.map.get(key).map(|value| self.value.child(key, value))
+    }
+
+    pub(super) fn require_key(&self, key: &'static str) -> Option<FileValue<'v>> {
+        let found = self.get(key);
+        if found.is_none() {
+            // A key that is nearly this one is said to be misspelt by `finish`.
+            let near = self.map.keys().any(|other| similar_key(other, &[key]).is_some());
+            if !near {
+                self.value.report(format!("`{key}` is missing"));
+            }
+        }
+        found
+    }
+
+    /// Keys that only inform. A strict file may not have them, as nothing acts on them.
+    pub(super) fn note_informational(&self, keys: &[&'static str]) {
+        if self.value.sink.is_strict {
+            return;
+        }
+        for key in keys {
+            if let Some(at) = self.get(key) {
+                at.note_ignored(format!("`{key}` informs only; nothing acts on it"));
+            }
+        }
+    }
+
+    /// Keys that are read elsewhere.
+    pub(super) fn mark_known(&self, keys: &[&'static str]) {
+        self.known_keys.borrow_mut().extend(keys);
+    }
+
+    /// Notes the keys that nobody asked for.
+    pub(super) fn report_unknown_keys(&self) {
+        self.report_unknown_keys_with(|at, key| {
+            at.note_ignored(format!("`{key}` is not known; nothing acts on it"))
+        });
+    }
+
+    /// As `finish`, with what is said of a key that is no misspelling.
+    pub(super) fn report_unknown_keys_with(&self, unknown: impl Fn(&FileValue<'v>, &str)) {
+        let known = self.known_keys.borrow();
+        // A key that is there already is not what a misspelt one was meant to be.
+        let open: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
+        for (key, value) in self.map {
+            if known.contains(&key.as_str()) {
+                continue;
+            }
+            let at = self.value.child(key, value);
+            match similar_key(key, &open) {
+                Some(meant) => {
+                    at.report_with_suggestion(format!("`{key}` is not known here"), Some(meant))
+                }
+                None if at.sink.is_strict => at.report(format!("`{key}` is not known here")),
+                None => unknown(&at, key),
+            }
+        }
+    }
+}
+
+/// The known key that is spelt nearly as this one.
+fn similar_key<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    nearest(key, known.iter().copied())
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && chars.all(|other| other.is_ascii_alphanumeric() || other == '_')
+}
+
+/// Names joined by dots.
+pub(super) fn is_name_path(text: &str) -> bool {
+    text.split('.').all(is_name)
+}
+
+fn escape_pointer_token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// What a value is, in the words of somebody who writes a file.
+pub(super) fn describe_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

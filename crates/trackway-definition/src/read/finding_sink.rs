@@ -1,0 +1,63 @@
+//! What a reading has to say about a file: everything that is wrong, and everything that is left unheeded.
+
+use std::cell::RefCell;
+
+use crate::Finding;
+use crate::model::Unsupported;
+
+/// A file with more faults than this is not mended one by one; the rest is left out.
+/// Limit (Definitions): faults of one file that are reported.
+const MOST_FAULTS: usize = 100;
+
+/// Collects while a file is read, so that one reading names all that is wrong.
+#[derive(Debug)]
+pub(super) struct FindingSink {
+    /// Every key has to be known, every construct acted on.
+    pub(super) is_strict: bool,
+    findings: RefCell<Vec<Finding>>,
+    unsupported: RefCell<Vec<Unsupported>>,
+}
+
+impl FindingSink {
+    pub(super) fn new(strict: bool) -> Self {
+        Self { is_strict: strict, findings: RefCell::default(), unsupported: RefCell::default() }
+    }
+
+    pub(super) fn add_finding(&self, fault: Finding) {
+        let mut faults = self.findings.borrow_mut();
+        // The same place may be read twice, such as a body that two loops share.
+        if faults.len() < MOST_FAULTS && !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+
+    /// It is only for the reader of the file: nothing else runs without it.
+    pub(super) fn note_ignored(&self, path: &str, message: impl Into<String>) {
+        self.add_unsupported(path, message.into(), false);
+    }
+
+    /// Leaving it out would change what runs. Where every construct is to be acted on, it is a fault.
+    pub(super) fn report_unsupported(&self, path: &str, message: impl Into<String>) {
+        if self.is_strict {
+            self.add_finding(Finding::new(path, message));
+        } else {
+            self.add_unsupported(path, message.into(), true);
+        }
+    }
+
+    fn add_unsupported(&self, path: &str, message: String, matters: bool) {
+        let note = Unsupported { path: path.to_owned(), message, matters };
+        let mut unheeded = self.unsupported.borrow_mut();
+        if !unheeded.contains(&note) {
+            unheeded.push(note);
+        }
+    }
+
+    pub(super) fn is_clean(&self) -> bool {
+        self.findings.borrow().is_empty()
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Finding>, Vec<Unsupported>) {
+        (self.findings.into_inner(), self.unsupported.into_inner())
+    }
+}

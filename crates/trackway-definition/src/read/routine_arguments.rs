@@ -1,0 +1,86 @@
+//! Arguments of a routine, put in place of their names in braces.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::file_value::is_name;
+
+/// The same value with arguments in place of their names in braces. Only steps have any.
+pub(super) fn fill_arguments(root: &Value, args: &Map<String, Value>) -> Value {
+    let mut root = root.clone();
+    if let Some(steps) = root.get_mut("steps") {
+        fill_value(steps, args);
+    }
+    root
+}
+
+fn fill_value(value: &mut Value, args: &Map<String, Value>) {
+    match value {
+        Value::String(text) if text.contains('{') => *text = fill_text(text, args),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_value(item, args)),
+        Value::Object(map) => map.values_mut().for_each(|value| fill_value(value, args)),
+        _ => {}
+    }
+}
+
+/// `{name}` and `{{name}}` of an argument become its value; everything else in braces stays.
+fn fill_text(text: &str, args: &Map<String, Value>) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find('{') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let double = rest.starts_with("{{");
+        let (open, close) = if double { ("{{", "}}") } else { ("{", "}") };
+        let inner = &rest[open.len()..];
+        let end = inner.find(close);
+        let found = end.and_then(|end| args.get(inner[..end].trim()).map(|value| (end, value)));
+        match found {
+            Some((end, value)) => {
+                match value {
+                    Value::String(text) => out.push_str(text),
+                    other => out.push_str(&other.to_string()),
+                }
+                rest = &inner[end + close.len()..];
+            }
+            None => {
+                out.push_str(open);
+                rest = inner;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The names in single braces that the steps of a routine have. Nothing else is written so, but for text
+/// that happens to look like it.
+pub(super) fn argument_names(root: &Value) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    if let Some(steps) = root.get("steps") {
+        collect_names(steps, &mut names);
+    }
+    names
+}
+
+fn collect_names<'v>(value: &'v Value, names: &mut BTreeSet<&'v str>) {
+    match value {
+        Value::String(text) => collect_names_in_text(text, names),
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, names)),
+        Value::Object(map) => map.values().for_each(|value| collect_names(value, names)),
+        _ => {}
+    }
+}
+
+fn collect_names_in_text<'v>(text: &'v str, names: &mut BTreeSet<&'v str>) {
+    for (start, _) in text.match_indices('{') {
+        let (before, inside) = (&text[..start], &text[start + 1..]);
+        let Some(end) = inside.find('}') else { return };
+        let name = &inside[..end];
+        // `{{name}}` is a template's, and `${name}` a shell's.
+        let is_other = before.ends_with(['{', '$']) || inside[end + 1..].starts_with('}');
+        if is_name(name) && !is_other {
+            names.insert(name);
+        }
+    }
+}

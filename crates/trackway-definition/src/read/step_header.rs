@@ -1,0 +1,158 @@
+//! A step: what every kind of step has, and which kind it is.
+
+use std::collections::BTreeMap;
+
+use super::file_reader::{FileReader, Functions};
+use super::file_value::{FileValue, ObjectFields};
+use crate::model::{Condition, Step, StepKind};
+
+/// Keys that make a step what it is. Our own come first.
+const KINDS: [&str; 13] = [
+    "ask",
+    "tool",
+    "emit",
+    "status",
+    "reject",
+    "workflow",
+    "switch",
+    "map",
+    "templateCall",
+    "loop",
+    "parallelDelegations",
+    "prompt",
+    "promptBlocks",
+];
+
+/// What only informs people, or the programs that it was written for.
+const INFORMS: [&str; 4] = ["notesOptional", "hasValidation", "askForFiles", "modelTier"];
+
+/// What every step has.
+pub(super) struct StepHeader {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) when: Option<Condition>,
+    save: Option<String>,
+    set: BTreeMap<String, String>,
+}
+
+impl StepHeader {
+    pub(super) fn build_step(&self, kind: StepKind) -> Step {
+        Step {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            when: self.when.clone(),
+            kind,
+            save: self.save.clone(),
+            set: self.set.clone(),
+        }
+    }
+
+    /// A step that follows this one under the same condition.
+    pub(super) fn build_follow_up(&self, suffix: &str, title: &str, kind: StepKind) -> Step {
+        Step {
+            id: format!("{}-{suffix}", self.id),
+            title: format!("{title}: {}", self.title),
+            when: self.when.clone(),
+            kind,
+            save: None,
+            set: BTreeMap::new(),
+        }
+    }
+}
+
+impl FileReader<'_, '_> {
+    /// Steps in a row. One that is written down may stand for several, or for none here where it is the
+    /// body of a loop.
+    pub(super) fn parse_steps(&self, at: &FileValue<'_>, functions: &Functions) -> Vec<Step> {
+        let top = at.path == "/steps";
+        let in_row = |at: &&FileValue<'_>| {
+            let id = at.value.get("id").and_then(|id| id.as_str());
+            !(top && id.is_some_and(|id| self.loop_bodies.contains(id)))
+        };
+        let list = at.expect_list();
+        list.iter().filter(in_row).flat_map(|at| self.parse_step(at, functions)).collect()
+    }
+
+    pub(super) fn parse_step(&self, at: &FileValue<'_>, functions: &Functions) -> Vec<Step> {
+        if self.has_too_many_steps() {
+            return Vec::new();
+        }
+        self.parse_nested_level(at, || self.parse_single_step(at, functions))
+    }
+
+    fn parse_single_step(&self, at: &FileValue<'_>, functions: &Functions) -> Vec<Step> {
+        let Some(fields) = at.expect_object() else { return Vec::new() };
+        let kind = detect_step_kind(&fields);
+        let Some(common) = self.parse_step_header(&fields) else { return Vec::new() };
+        let functions = super::prompt_functions::parse_functions(&fields, functions, self);
+        let steps = match kind {
+            "loop" => self.parse_loop(&fields, &common, &functions),
+            "parallelDelegations" => self.parse_delegations(&fields, &common, &functions),
+            "templateCall" => self.parse_template_call(&fields, &common),
+            "prompt" => self.parse_prompt_step(&fields, &common, &functions),
+            other => {
+                let kind = self.parse_native_step(other, &fields, &common, &functions);
+                kind.map(|kind| common.build_step(kind)).into_iter().collect()
+            }
+        };
+        fields.note_informational(&INFORMS);
+        fields.report_unknown_keys();
+        steps
+    }
+
+    fn parse_step_header(&self, fields: &ObjectFields<'_>) -> Option<StepHeader> {
+        let id = self.claim_step_id(fields);
+        let title = fields.get("title");
+        let title = title
+            .and_then(|at| at.expect_text_or_integer().map(|text| self.to_template(&at, &text)));
+        let when = fields.get("runCondition").and_then(|at| at.parse_condition());
+        let save = fields.get("save").and_then(|at| at.expect_name()).map(str::to_owned);
+        let mut set = BTreeMap::new();
+        for (name, at) in fields.get("set").map(|at| at.expect_entries()).unwrap_or_default() {
+            if !super::file_value::is_name(name) {
+                at.report(format!("`{name}` is no name for a value of the context"));
+            } else if let Some(text) = at.expect_expression() {
+                set.insert(name.to_owned(), text.to_owned());
+            }
+        }
+        let id = id?;
+        Some(StepHeader {
+            title: title.unwrap_or_else(|| id.clone()),
+            id,
+            when: when.filter(|when| *when != Condition::Always),
+            save,
+            set,
+        })
+    }
+}
+
+/// Which kind of step it is. Two kinds at once are a fault.
+fn detect_step_kind(fields: &ObjectFields<'_>) -> &'static str {
+    let mut found: Vec<&'static str> = KINDS.into_iter().filter(|key| fields.has(key)).collect();
+    let kind = fields.get("type");
+    match kind.as_ref().map(|at| (at, at.expect_text())) {
+        Some((_, Some("loop"))) if !found.contains(&"loop") => found.insert(0, "loop"),
+        Some((_, Some("parallel"))) if !found.contains(&"parallelDelegations") => {
+            found.insert(0, "parallelDelegations");
+        }
+        Some((at, Some(other))) if !["loop", "parallel", "standard", "step"].contains(&other) => {
+            at.report_unsupported(format!("`{other}` is no known type of step"));
+        }
+        _ => {}
+    }
+    let first = match found.first() {
+        Some(&"promptBlocks") | None => "prompt",
+        Some(first) => first,
+    };
+    // WorkRail leaves out the prompt of a step that stands for others; ours has one meaning only.
+    let shadowed = !fields.value.sink.is_strict
+        && ["templateCall", "loop", "parallelDelegations"].contains(&first);
+    let rivals: Vec<&str> =
+        found.iter().copied().filter(|key| !(shadowed && key.starts_with("prompt"))).collect();
+    if rivals.len() > 1 {
+        let list = rivals.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        fields.value.report(format!("a step is of one kind; this one has {list}"));
+        fields.mark_known(&KINDS);
+    }
+    first
+}

@@ -1,0 +1,98 @@
+//! Texts that are templates.
+//!
+//! A strict file writes them in the template language itself. Elsewhere only `{{ … }}` means something:
+//! what stands inside is translated, and all other text is kept as it stands, whatever it looks like.
+
+mod js_expression;
+#[cfg(test)]
+mod tests;
+
+use super::file_value::FileValue;
+use crate::template::template_error;
+
+/// What begins a tag of the template language.
+const OPENINGS: [&str; 3] = ["{{", "{%", "{#"];
+
+/// Names that WorkRail replaces itself; a context cannot hold them.
+const RESERVED: &str = "wr.";
+
+/// A template that renders to exactly this text.
+pub(super) fn literal_template(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_literal(&mut out, text);
+    out
+}
+
+/// A template of a text at a place in the file.
+pub(super) fn parse_template(at: &FileValue<'_>, text: &str) -> String {
+    if at.sink.is_strict {
+        if let Some(flaw) = template_error(text) {
+            at.report_with_suggestion(flaw.reason, flaw.suggestion.as_deref());
+        }
+        return text.to_owned();
+    }
+    translate_template(text, &|source| {
+        at.note_ignored(format!(
+            "`{{{{{source}}}}}` is no expression that can be filled in; it is shown as it stands"
+        ));
+    })
+}
+
+/// Only `{{ … }}` means something. What cannot be translated is told and kept.
+fn translate_template(text: &str, kept: &dyn Fn(&str)) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let Some(length) = rest[start + 2..].find("}}") else { break };
+        let source = &rest[start + 2..start + 2 + length];
+        // The innermost pair counts: `{{ {{x}}` is text and then an expression.
+        if let Some(inner) = source.rfind("{{") {
+            push_literal(&mut out, &rest[..start + 2 + inner]);
+            rest = &rest[start + 2 + inner..];
+            continue;
+        }
+        push_literal(&mut out, &rest[..start]);
+        let reserved = source.trim_start().starts_with(RESERVED);
+        match (!reserved).then(|| js_expression::translate_expression(source)).flatten() {
+            Some(expression) => {
+                out.push_str("{{ ");
+                out.push_str(&expression);
+                out.push_str(" }}");
+            }
+            None => {
+                kept(source);
+                push_literal(&mut out, &rest[start..start + 4 + length]);
+            }
+        }
+        rest = &rest[start + 4 + length..];
+    }
+    push_literal(&mut out, rest);
+    out
+}
+
+/// Text in which nothing is a tag: what would begin one is written as an expression of a text.
+fn push_literal(out: &mut String, text: &str) {
+    let mut rest = text;
+    loop {
+        // A brace at the end of what is there already could begin a tag together with this text.
+        let next = OPENINGS.iter().filter_map(|opening| rest.find(opening)).min();
+        let Some(start) = next else { break };
+        push_brace_safe(out, &rest[..start]);
+        out.push_str("{{ '");
+        out.push_str(&rest[start..start + 2]);
+        out.push_str("' }}");
+        rest = &rest[start + 2..];
+    }
+    push_brace_safe(out, rest);
+}
+
+/// Adds text so that a single brace at its end does not become a tag with what follows.
+fn push_brace_safe(out: &mut String, text: &str) {
+    match text.strip_suffix('{') {
+        Some(text) => {
+            out.push_str(text);
+            out.push_str("{{ '{' }}");
+        }
+        None => out.push_str(text),
+    }
+}

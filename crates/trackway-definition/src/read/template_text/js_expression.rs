@@ -1,0 +1,216 @@
+//! Expressions as they stand in WorkRail's texts, in the words of the template language.
+//!
+//! They are written as in JavaScript: `items.length`, `itemIndex + 1`, `(a / b).toFixed(1)`.
+
+use crate::template::template_error;
+
+/// Deeper expressions are left alone; the bound keeps the parser's stack small.
+/// Limit (Definitions): depth of an expression in a WorkRail template.
+const DEEPEST: usize = 24;
+
+/// Longer ones are text that happens to stand in braces.
+/// Limit (Definitions): characters of an expression in a WorkRail template.
+const LONGEST: usize = 1000;
+
+/// None where it is no expression.
+pub(super) fn translate_expression(source: &str) -> Option<String> {
+    let source = source.trim();
+    if source.is_empty() || source.len() > LONGEST {
+        return None;
+    }
+    let readable =
+        |expression: &String| template_error(&format!("{{{{ {expression} }}}}")).is_none();
+    // What is written in the template language already is taken as it is.
+    translate_js(source).filter(readable).or_else(|| Some(source.to_owned()).filter(readable))
+}
+
+fn translate_js(source: &str) -> Option<String> {
+    let mut parser = Parser { rest: tokenize(source)?.into_iter().peekable(), depth: 0 };
+    let expression = parser.parse_conditional()?;
+    parser.rest.next().is_none().then_some(expression.text)
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Name(String),
+    /// A number or a quoted text, as written.
+    Value(String),
+    Mark(&'static str),
+}
+
+/// Longer marks first, so that they are not read as two.
+const MARKS: [&str; 24] = [
+    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "!", "(",
+    ")", "[", "]", ".", ",", "?", ":",
+];
+
+fn tokenize(source: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut rest = source.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = if first.is_ascii_digit() {
+            let number = |c: char| c.is_ascii_digit() || c == '.';
+            let length = rest.find(|c| !number(c)).unwrap_or(rest.len());
+            tokens.push(Token::Value(rest[..length].to_owned()));
+            length
+        } else if first.is_ascii_alphabetic() || first == '_' {
+            let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let length = rest.find(|c| !name(c)).unwrap_or(rest.len());
+            tokens.push(Token::Name(rest[..length].to_owned()));
+            length
+        } else if first == '\'' || first == '"' {
+            let length = rest[1..].find(first)? + 2;
+            // An escape would have to be understood.
+            if rest[..length].contains('\\') {
+                return None;
+            }
+            tokens.push(Token::Value(rest[..length].to_owned()));
+            length
+        } else {
+            let mark = MARKS.into_iter().find(|mark| rest.starts_with(mark))?;
+            tokens.push(Token::Mark(mark));
+            mark.len()
+        };
+        rest = rest[length..].trim_start();
+    }
+    Some(tokens)
+}
+
+/// A translated part; `loose` where something that follows a dot needs it in brackets.
+struct TranslatedPart {
+    text: String,
+    needs_parentheses: bool,
+}
+
+struct Parser {
+    rest: std::iter::Peekable<std::vec::IntoIter<Token>>,
+    depth: usize,
+}
+
+/// Operators of two sides from the loosest to the tightest, and what they are called here.
+const OPERATORS: [&[(&str, &str)]; 6] = [
+    &[("||", "or")],
+    &[("&&", "and")],
+    &[("===", "=="), ("!==", "!="), ("==", "=="), ("!=", "!=")],
+    &[("<=", "<="), (">=", ">="), ("<", "<"), (">", ">")],
+    &[("+", "+"), ("-", "-")],
+    &[("*", "*"), ("/", "/"), ("%", "%")],
+];
+
+impl Parser {
+    fn accept_mark(&mut self, mark: &str) -> bool {
+        self.rest.next_if(|token| matches!(token, Token::Mark(found) if *found == mark)).is_some()
+    }
+
+    fn parse_conditional(&mut self) -> Option<TranslatedPart> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
+        let mut part = self.parse_binary(0)?;
+        if self.accept_mark("?") {
+            let yes = self.parse_conditional()?.text;
+            if !self.accept_mark(":") {
+                return None;
+            }
+            let no = self.parse_conditional()?.text;
+            part = loose_part(format!("({yes} if {} else {no})", part.text));
+        }
+        self.depth -= 1;
+        Some(part)
+    }
+
+    fn parse_binary(&mut self, level: usize) -> Option<TranslatedPart> {
+        let Some(operators) = OPERATORS.get(level) else { return self.parse_unary() };
+        let mut left = self.parse_binary(level + 1)?;
+        while let Some((_, word)) = operators.iter().find(|(mark, _)| self.accept_mark(mark)) {
+            let right = self.parse_binary(level + 1)?;
+            left = loose_part(format!("{} {word} {}", left.text, right.text));
+        }
+        Some(left)
+    }
+
+    fn parse_unary(&mut self) -> Option<TranslatedPart> {
+        for (mark, word) in [("!", "not "), ("-", "-")] {
+            if self.accept_mark(mark) {
+                self.depth += 1;
+                if self.depth > DEEPEST {
+                    return None;
+                }
+                let inner = self.parse_unary()?;
+                self.depth -= 1;
+                return Some(loose_part(format!("({word}{})", inner.text)));
+            }
+        }
+        let mut part = match self.rest.next()? {
+            Token::Name(name) => TranslatedPart {
+                text: if name == "null" { "none".to_owned() } else { name },
+                needs_parentheses: false,
+            },
+            Token::Value(value) => TranslatedPart { text: value, needs_parentheses: false },
+            Token::Mark("(") => {
+                let inner = self.parse_conditional()?;
+                self.accept_mark(")").then(|| TranslatedPart {
+                    text: format!("({})", inner.text),
+                    needs_parentheses: false,
+                })?
+            }
+            Token::Mark(_) => return None,
+        };
+        loop {
+            if self.accept_mark(".") {
+                let Token::Name(name) = self.rest.next()? else { return None };
+                part = self.parse_member(part, &name)?;
+            } else if self.accept_mark("[") {
+                let index = self.parse_conditional()?;
+                if !self.accept_mark("]") {
+                    return None;
+                }
+                part = TranslatedPart {
+                    text: format!("{}[{}]", parenthesize_if_loose(part), index.text),
+                    needs_parentheses: false,
+                };
+            } else {
+                return Some(part);
+            }
+        }
+    }
+
+    /// What follows a dot: a field, or one of the few functions that have a counterpart.
+    fn parse_member(&mut self, base: TranslatedPart, name: &str) -> Option<TranslatedPart> {
+        let base = parenthesize_if_loose(base);
+        if !self.accept_mark("(") {
+            return Some(match name {
+                "length" => loose_part(format!("{base}|length")),
+                _ => TranslatedPart { text: format!("{base}.{name}"), needs_parentheses: false },
+            });
+        }
+        let mut arguments = Vec::new();
+        while !self.accept_mark(")") {
+            if !arguments.is_empty() && !self.accept_mark(",") {
+                return None;
+            }
+            arguments.push(self.parse_conditional()?.text);
+        }
+        let filter = match (name, arguments.as_slice()) {
+            ("toFixed", []) => "fixed(0)".to_owned(),
+            ("toFixed", [digits]) => format!("fixed({digits})"),
+            ("join", []) => "join(',')".to_owned(),
+            ("join", [separator]) => format!("join({separator})"),
+            ("toUpperCase", []) => "upper".to_owned(),
+            ("toLowerCase", []) => "lower".to_owned(),
+            ("trim", []) => "trim".to_owned(),
+            ("toString", []) => "string".to_owned(),
+            _ => return None,
+        };
+        Some(loose_part(format!("{base}|{filter}")))
+    }
+}
+
+fn loose_part(text: String) -> TranslatedPart {
+    TranslatedPart { text, needs_parentheses: true }
+}
+
+fn parenthesize_if_loose(part: TranslatedPart) -> String {
+    if part.needs_parentheses { format!("({})", part.text) } else { part.text }
+}

@@ -1,0 +1,196 @@
+//! What a file says of the whole workflow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::file_reader::{FileReader, Functions, LinkState, is_workflow_id};
+use super::file_value::{FileValue, ObjectFields};
+use super::finding_sink::FindingSink;
+use super::workrail_texts;
+use crate::model::{DocumentReference, Step};
+
+/// What only informs people, or the programs that it was written for.
+const INFORMS: [&str; 8] = [
+    "about",
+    "examples",
+    "metricsProfile",
+    "recommendedPreferences",
+    "modelTier",
+    "validatedAgainstSpecVersion",
+    "author",
+    "license",
+];
+
+/// Longest wait for a first answer.
+///
+/// Limit (Definitions): seconds of `firstAnswerTimeout`.
+const FIRST_ANSWER_SECONDS_MAX: u32 = 60 * 60;
+
+/// The header of a file and its steps.
+#[derive(Debug, Default)]
+pub(super) struct ParsedWorkflow {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) version: String,
+    pub(super) tags: Vec<String>,
+    pub(super) input: Option<Value>,
+    pub(super) first_answer_timeout: Option<u32>,
+    pub(super) guidance: Vec<String>,
+    pub(super) steps: Vec<Step>,
+    pub(super) on_exit: Vec<Step>,
+}
+
+/// A file that stands inside another one.
+#[derive(Debug, Default)]
+pub(super) struct EnclosingFile {
+    /// The ids of the workflows around it, the outermost first.
+    pub(super) workflows: Vec<String>,
+    pub(super) prefix: String,
+}
+
+/// Reads a whole file. What is wrong is in the sink.
+pub(super) fn parse_workflow(
+    root: &Value,
+    sink: &FindingSink,
+    linking: &LinkState<'_>,
+    inside: Option<EnclosingFile>,
+) -> ParsedWorkflow {
+    let nested = inside.is_some();
+    let EnclosingFile { workflows: mut within, prefix } = inside.unwrap_or_default();
+    let Some(fields) = FileValue::new(root, "", sink).expect_object() else {
+        return ParsedWorkflow::default();
+    };
+    let mut top = ParsedWorkflow {
+        id: parse_workflow_id(&fields).unwrap_or_default(),
+        name: required_text(&fields, "name"),
+        version: required_text(&fields, "version"),
+        input: fields.get("input").and_then(|at| at.expect_schema().cloned()),
+        first_answer_timeout: fields
+            .get("firstAnswerTimeout")
+            .and_then(|at| at.expect_integer(1, FIRST_ANSWER_SECONDS_MAX)),
+        ..ParsedWorkflow::default()
+    };
+    // A workflow that says no more of itself is known by its name.
+    top.description = match fields.get("description") {
+        Some(at) => at.expect_nonempty_text().unwrap_or_default().to_owned(),
+        None => top.name.clone(),
+    };
+    if let Some(at) = fields.get("trackway")
+        && at.value != &Value::from(1)
+    {
+        at.report("this program reads version 1 of the format");
+    }
+    fields.mark_known(&["$schema"]);
+    within.push(top.id.clone());
+    let mut file = FileReader {
+        root,
+        sink,
+        links: linking,
+        enclosing_workflows: within,
+        prefix,
+        rules: Vec::new(),
+        assessments: super::assessments::parse_assessments(&fields),
+        slots: parse_slots(&fields),
+        loop_bodies: BTreeSet::new(),
+        open_bodies: Vec::new(),
+    };
+    let functions = super::prompt_functions::parse_functions(&fields, &Functions::new(), &file);
+    top.guidance = parse_guidance(&fields);
+    // Those of a workflow inside another one are the run's as well.
+    if let Some(at) = fields.get("references") {
+        linking.documents.borrow_mut().extend(at.expect_list().iter().filter_map(parse_reference));
+    }
+    let tags = fields.get("tags").map(|at| at.expect_text_list()).unwrap_or_default();
+    top.tags = tags.into_iter().map(|(_, tag)| tag.to_owned()).collect();
+    if nested {
+        // Its rules are not those of the whole run, so that its own prompts carry them.
+        let at = file.root_value();
+        file.rules = top.guidance.iter().map(|rule| file.to_template(&at, rule)).collect();
+    }
+    if let Some(at) = fields.require_key("steps") {
+        file.loop_bodies = super::loops::loop_body_ids(at.value);
+        if at.value.as_array().is_some_and(Vec::is_empty) {
+            at.report("a workflow needs at least one step");
+        }
+        top.steps = file.parse_steps(&at, &functions);
+        file.report_unreached_bodies();
+    }
+    if let Some(at) = fields.get("onExit") {
+        top.on_exit = file.parse_steps(&at, &functions);
+    }
+    fields.note_informational(&INFORMS);
+    fields.report_unknown_keys();
+    top
+}
+
+fn parse_workflow_id(fields: &ObjectFields<'_>) -> Option<String> {
+    let at = fields.require_key("id")?;
+    let text = at.expect_text()?;
+    if !is_workflow_id(text) {
+        at.report(format!(
+            "`{text}` is no id of a workflow: lower-case letters, digits, `-` and `_`, in parts joined by dots"
+        ));
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn required_text(fields: &ObjectFields<'_>, key: &'static str) -> String {
+    fields
+        .require_key(key)
+        .and_then(|at| at.expect_text_or_integer())
+        .unwrap_or_default()
+        .into_owned()
+}
+
+/// Everything that is said once for the whole workflow.
+fn parse_guidance(fields: &ObjectFields<'_>) -> Vec<String> {
+    let mut guidance = Vec::new();
+    let texts = |key| fields.get(key).map(|at| at.expect_text_list()).unwrap_or_default();
+    guidance.extend(texts("metaGuidance").into_iter().map(|(_, text)| text.to_owned()));
+    for (_, text) in texts("preconditions") {
+        guidance.push(format!("Before you begin, make sure of this: {text}"));
+    }
+    for (_, text) in texts("clarificationPrompts") {
+        guidance.push(format!("Unless it is known already, ask the user: {text}"));
+    }
+    for (at, text) in texts("features") {
+        match workrail_texts::feature_text(text) {
+            Some(phrase) => guidance.push(phrase.to_owned()),
+            None => {
+                at.note_ignored(format!("the feature `{text}` is not known; nothing acts on it"))
+            }
+        }
+    }
+    guidance
+}
+
+fn parse_reference(at: &FileValue<'_>) -> Option<DocumentReference> {
+    let fields = at.expect_object()?;
+    fields.mark_known(&["id"]);
+    let packaged = fields.get("resolveFrom").and_then(|at| at.expect_text()) == Some("package");
+    let title = fields.require_key("title").and_then(|at| at.expect_text());
+    let source = fields.require_key("source").and_then(|at| at.expect_text());
+    let purpose =
+        fields.get("purpose").and_then(|at| at.expect_text()).unwrap_or_default().to_owned();
+    let authoritative =
+        fields.get("authoritative").and_then(|at| at.expect_bool()).unwrap_or(false);
+    fields.report_unknown_keys();
+    let (title, source) = (title?.to_owned(), source?.to_owned());
+    Some(DocumentReference { title, source, purpose, authoritative, packaged })
+}
+
+fn parse_slots(fields: &ObjectFields<'_>) -> BTreeMap<String, String> {
+    let Some(at) = fields.get("extensionPoints") else { return BTreeMap::new() };
+    let slot = |at: &FileValue<'_>| {
+        let fields = at.expect_object()?;
+        fields.note_informational(&["purpose", "acceptedKinds"]);
+        let slot = fields.require_key("slotId").and_then(|at| at.expect_name());
+        let default = fields.require_key("default").and_then(|at| at.expect_nonempty_text());
+        fields.report_unknown_keys();
+        Some((slot?.to_owned(), default?.to_owned()))
+    };
+    at.expect_list().iter().filter_map(slot).collect()
+}

@@ -1,0 +1,189 @@
+//! Other workflows: put in place as a template with arguments, or nested with a context of their own.
+
+use serde_json::{Map, Value};
+
+use super::file_reader::{DraftLookup, FileReader};
+use super::file_value::{FileValue, ObjectFields};
+use super::finding_sink::FindingSink;
+use super::prompt_steps::parse_confirmation;
+use super::routine_arguments;
+use super::step_header::StepHeader;
+use super::workflow::{self, EnclosingFile, ParsedWorkflow};
+use crate::Finding;
+use crate::model::{NestedWorkflow, PromptStep, Step, StepKind};
+
+/// Workflows inside workflows inside workflows.
+/// Limit (Definitions): workflows inside each other.
+const DEEPEST: usize = 16;
+
+/// Templates are the routines of this name.
+const ROUTINE: &str = "wr.templates.routine.";
+
+impl FileReader<'_, '_> {
+    /// The steps of a routine in place of the step that calls it.
+    pub(super) fn parse_template_call(
+        &self,
+        fields: &ObjectFields<'_>,
+        common: &StepHeader,
+    ) -> Vec<Step> {
+        let confirm = fields.get("requireConfirmation").and_then(|at| parse_confirmation(&at));
+        let Some(call) = fields.get("templateCall").and_then(|at| at.expect_object()) else {
+            return Vec::new();
+        };
+        let template = call.require_key("templateId");
+        let args = call.get("args");
+        let args = args.as_ref().and_then(|at| at.expect_object().and(at.value.as_object()));
+        call.report_unknown_keys();
+        let Some(template) = template else { return Vec::new() };
+        let Some(id) = template.expect_text() else { return Vec::new() };
+        let Some(name) = id.strip_prefix(ROUTINE) else {
+            template.report_unsupported(format!(
+                "there is no template `{id}`; templates are named `{ROUTINE}…`"
+            ));
+            return vec![placeholder_step(common)];
+        };
+        let workflow = format!("wr.routine-{name}");
+        let none = Map::new();
+        let args = args.unwrap_or(&none);
+        let absent = |library: &DraftLookup<'_>| library(&workflow).is_none();
+        if self.links.lookup.is_some_and(absent) {
+            template.report_unsupported(missing_workflow_message(&workflow));
+            return vec![placeholder_step(common)];
+        }
+        let Some(top) = self.parse_inner_workflow(&template, &workflow, &common.id, Some(args))
+        else {
+            return Vec::new();
+        };
+        let mut steps = top.steps;
+        if let Some(confirm) = confirm {
+            // What is called is confirmed when it is done.
+            match last_prompt(&mut steps) {
+                Some(prompt) => {
+                    prompt.confirm.get_or_insert(confirm);
+                }
+                None => template.report_unsupported(
+                    "`requireConfirmation` has no effect: the routine has no prompt to confirm",
+                ),
+            }
+        }
+        match top.input {
+            // What is put in place has the context of its place, which has to do for it.
+            Some(input) => {
+                let input = Some(input);
+                let nested = NestedWorkflow { workflow, context: None, input, steps, output: None };
+                vec![common.build_step(StepKind::Nested(nested))]
+            }
+            None if common.when.is_some() => vec![common.build_step(StepKind::Group(steps))],
+            None => steps,
+        }
+    }
+
+    pub(super) fn parse_nested(&self, at: &FileValue<'_>, common: &StepHeader) -> Option<StepKind> {
+        let fields = at.expect_object()?;
+        let id = fields.require_key("id");
+        let context = fields.get("context").map(|at| at.expect_arguments());
+        let output = fields.get("output").and_then(|at| at.expect_expression()).map(str::to_owned);
+        fields.report_unknown_keys();
+        let id = id?;
+        let workflow = id.expect_nonempty_text()?.to_owned();
+        let ParsedWorkflow { input, steps, .. } =
+            self.parse_inner_workflow(&id, &workflow, &common.id, None)?;
+        Some(StepKind::Nested(NestedWorkflow { workflow, context, input, steps, output }))
+    }
+
+    /// Another workflow, with the ids of its steps put under that of the step they stand in for.
+    fn parse_inner_workflow(
+        &self,
+        at: &FileValue<'_>,
+        workflow: &str,
+        id: &str,
+        args: Option<&Map<String, Value>>,
+    ) -> Option<ParsedWorkflow> {
+        self.links.references.borrow_mut().insert(workflow.to_owned());
+        let library = self.links.lookup?;
+        if self.enclosing_workflows.iter().any(|open| open == workflow) {
+            let way = self.enclosing_workflows.join(" → ");
+            at.report(format!("the workflow contains itself: {way} → {workflow}"));
+            return None;
+        }
+        if self.enclosing_workflows.len() >= DEEPEST {
+            at.report(format!("workflows are nested more than {DEEPEST} deep"));
+            return None;
+        }
+        let Some(draft) = library(workflow) else {
+            at.report(missing_workflow_message(workflow));
+            return None;
+        };
+        let filled = args.map(|args| routine_arguments::fill_arguments(draft.root_value(), args));
+        if let Some(args) = args {
+            report_omitted_arguments(at, draft.root_value(), args);
+        }
+        let root = filled.as_ref().unwrap_or_else(|| draft.root_value());
+        let sink = FindingSink::new(draft.is_strict());
+        let inside =
+            EnclosingFile { workflows: self.enclosing_workflows.clone(), prefix: format!("{id}.") };
+        let top = workflow::parse_workflow(root, &sink, self.links, Some(inside));
+        let (faults, unheeded) = sink.into_parts();
+        for fault in faults {
+            let message = format!("in `{workflow}` at `{}`: {}", fault.path, fault.message);
+            let fault = Finding {
+                path: at.path.clone(),
+                line: None,
+                message,
+                suggestion: fault.suggestion,
+            };
+            at.sink.add_finding(fault);
+        }
+        for note in unheeded.into_iter().filter(|note| note.matters) {
+            at.sink.report_unsupported(
+                &at.path,
+                format!("in `{workflow}` at `{}`: {}", note.path, note.message),
+            );
+        }
+        if !top.on_exit.is_empty() {
+            at.report_unsupported(format!(
+                "the `onExit` of `{workflow}` does not run inside another workflow"
+            ));
+        }
+        Some(top)
+    }
+}
+
+fn missing_workflow_message(workflow: &str) -> String {
+    format!("there is no workflow `{workflow}`, or it cannot be read")
+}
+
+/// Stands for what is not known, so that the workflow can still be looked at; it is not started.
+fn placeholder_step(common: &StepHeader) -> Step {
+    common.build_step(StepKind::Group(Vec::new()))
+}
+
+/// Says which arguments a routine has a place for and the call does not give. A name in double braces
+/// may as well be one of the context, which is asked for when the prompt is shown.
+fn report_omitted_arguments(at: &FileValue<'_>, routine: &Value, args: &Map<String, Value>) {
+    let places = routine_arguments::argument_names(routine).into_iter();
+    for name in places.filter(|name| !args.contains_key(*name)) {
+        let message = format!(
+            "the routine has a place for `{{{name}}}`, and the call has no argument `{name}`: it \
+             is shown as it stands"
+        );
+        if at.sink.is_strict {
+            at.report(format!("{message}; where that is meant, say `{name}: \"{{{name}}}\"`"));
+        } else {
+            at.note_ignored(message);
+        }
+    }
+}
+
+/// The last prompt of a list of steps, or of what stands inside of them.
+fn last_prompt(steps: &mut [Step]) -> Option<&mut PromptStep> {
+    steps.iter_mut().rev().find_map(|step| match &mut step.kind {
+        StepKind::Prompt(prompt) => Some(&mut **prompt),
+        StepKind::Group(steps) => last_prompt(steps),
+        StepKind::Loop(repeated) => last_prompt(&mut repeated.steps),
+        StepKind::Nested(nested) => last_prompt(&mut nested.steps),
+        StepKind::Map(map) => last_prompt(&mut map.steps),
+        // Only one of the cases runs, so that none of them is the last for sure.
+        _ => None,
+    })
+}

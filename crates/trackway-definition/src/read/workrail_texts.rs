@@ -1,0 +1,20 @@
+//! Texts of our own for what WorkRail's files name and WorkRail itself would fill in: what a snippet
+//! (`wr.refs.…`) is about, and what a feature (`wr.features.…`) asks of every step.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+static PHRASES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../schema/phrases.json")).expect("names and texts")
+});
+
+pub(super) fn snippet_text(id: &str) -> Option<&'static str> {
+    id.starts_with("wr.refs.").then(|| phrase(id)).flatten()
+}
+
+pub(super) fn feature_text(id: &str) -> Option<&'static str> {
+    id.starts_with("wr.features.").then(|| phrase(id)).flatten()
+}
+
+fn phrase(id: &str) -> Option<&'static str> {
+    PHRASES.get(id).map(String::as_str)
+}

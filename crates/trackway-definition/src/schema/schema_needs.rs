@@ -1,0 +1,292 @@
+//! From what does not fit to what would.
+//!
+//! An example in a need is tried before it is offered: put at its place, it leaves nothing wrong there.
+//! Where no value for that place alone mends it, the need is for the place around it.
+
+use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::{ValidationError, Validator};
+use serde_json::{Value, json};
+use trackway_domain::InputRequirement;
+
+use super::schema_pointer::{follow_references, put_at_pointer, schema_at};
+use super::{example_for, schema_pointer::unescape_pointer_token};
+use crate::context_error::child_pointer;
+
+/// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): needs that one refused output names.
+const NEEDS_MAX: usize = 16;
+
+/// What was sent is shown so that it can be recognised, not so that it can be copied.
+/// Limit (Definitions): value that was sent, as a need repeats it.
+const GOT_BYTES_MAX: usize = 2048;
+
+/// A larger value is not shown again for the sake of what it has too much.
+/// Limit (Definitions): value that is shown again without its unknown fields.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
+
+pub(super) fn needs_of_value(
+    validator: &Validator,
+    schema: &Value,
+    value: &Value,
+    at: &str,
+    example: Option<&Value>,
+) -> Vec<InputRequirement> {
+    let mut needs: Vec<InputRequirement> = Vec::new();
+    let wrongs = validator
+        .iter_errors(value)
+        .take(NEEDS_MAX)
+        .flat_map(|error| violations_of(&error, schema));
+    for wrong in wrongs {
+        let need = need_with_example(&wrong, validator, schema, value, at, example);
+        // A place that is made anew as a whole covers what is wrong inside it.
+        if needs
+            .iter()
+            .any(|other| other.example.is_some() && pointer_covers(&other.pointer, &need.pointer))
+        {
+            continue;
+        }
+        if need.example.is_some() {
+            needs.retain(|other| !pointer_covers(&need.pointer, &other.pointer));
+        }
+        needs.push(need);
+    }
+    needs
+}
+
+/// For a value that is too large, or nested too deeply in too many forms, to look for each error.
+pub(super) fn undetailed_need(
+    schema: &Value,
+    at: &str,
+    example: Option<&Value>,
+) -> InputRequirement {
+    InputRequirement {
+        pointer: at.to_owned(),
+        message: "The value does not satisfy the schema; it is too large to list what is wrong"
+            .to_owned(),
+        schema: Some(schema.clone()),
+        example: example.cloned(),
+        got: None,
+    }
+}
+
+fn pointer_covers(outer: &str, inner: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// One thing that is wrong, at its place in the value.
+struct SchemaViolation {
+    pointer: String,
+    message: String,
+    schema: Option<Value>,
+    /// Tried before anything else.
+    first_candidate: Option<Value>,
+    /// Something stands there that is not wanted.
+    is_unknown_field: bool,
+}
+
+fn violations_of(error: &ValidationError<'_>, root: &Value) -> Vec<SchemaViolation> {
+    let pointer = error.instance_path().to_string();
+    let path = error.schema_path().to_string();
+    let own = path.rsplit_once('/').and_then(|(parent, _)| root.pointer(parent));
+    let schema =
+        own.or_else(|| schema_at(root, &pointer)).map(|schema| follow_references(root, schema));
+    let name = describe_name(&pointer);
+    match error.kind() {
+        Kind::Required { property } => {
+            let key = property.as_str().unwrap_or_default();
+            let inner = child_pointer(&pointer, key);
+            let property = schema.and_then(|schema| schema.get("properties")?.get(key));
+            let schema =
+                property.map(|schema| follow_references(root, schema)).or(schema_at(root, &inner));
+            vec![SchemaViolation {
+                message: format!("`{key}` is missing"),
+                schema: Some(schema.cloned().unwrap_or_else(|| json!({}))),
+                first_candidate: None,
+                is_unknown_field: false,
+                pointer: inner,
+            }]
+        }
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            // Nothing that is put in its place would do, so the need is for what it stands in.
+            let keys: Vec<String> = unexpected.iter().map(|key| format!("`{key}`")).collect();
+            vec![SchemaViolation {
+                message: format!("{} is not known here; leave it out", keys.join(", ")),
+                schema: schema.cloned(),
+                first_candidate: None,
+                is_unknown_field: true,
+                pointer,
+            }]
+        }
+        kind => vec![SchemaViolation {
+            message: describe_violation(kind, &name, error),
+            schema: schema.cloned(),
+            first_candidate: match kind {
+                Kind::Enum { options } => options.get(0).cloned(),
+                Kind::Constant { expected_value } => Some((**expected_value).clone()),
+                _ => None,
+            },
+            is_unknown_field: false,
+            pointer,
+        }],
+    }
+}
+
+fn describe_violation(kind: &Kind, name: &str, error: &ValidationError<'_>) -> String {
+    match kind {
+        Kind::Enum { options } => {
+            let options: Vec<String> =
+                options.as_array().into_iter().flatten().map(Value::to_string).collect();
+            format!("{name} has to be one of {}", options.join(", "))
+        }
+        Kind::Constant { expected_value } => format!("{name} has to be {expected_value}"),
+        Kind::Type { .. } => format!("{name} has the wrong type: {error}"),
+        Kind::MinLength { limit } => format!("{name} has to have at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("{name} has to have at most {limit} characters"),
+        Kind::MinItems { limit } => format!("{name} has to have at least {limit} items"),
+        Kind::MaxItems { limit } => format!("{name} has to have at most {limit} items"),
+        Kind::Minimum { limit } => format!("{name} has to be at least {limit}"),
+        Kind::Maximum { limit } => format!("{name} has to be at most {limit}"),
+        Kind::Pattern { pattern } => format!("{name} has to match `{pattern}`"),
+        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
+            format!("{name} fits none of the forms that it may have")
+        }
+        _ => format!("{name} does not fit: {}", error.masked_with("the value")),
+    }
+}
+
+fn describe_name(pointer: &str) -> String {
+    match pointer.rsplit_once('/') {
+        Some((_, last)) => format!("`{}`", unescape_pointer_token(last)),
+        None => "The value".to_owned(),
+    }
+}
+
+/// The need with an example that was tried; further out where the place alone cannot be mended.
+fn need_with_example(
+    wrong: &SchemaViolation,
+    validator: &Validator,
+    schema: &Value,
+    value: &Value,
+    at: &str,
+    example: Option<&Value>,
+) -> InputRequirement {
+    let mut need = InputRequirement {
+        pointer: format!("{at}{}", wrong.pointer),
+        message: wrong.message.clone(),
+        schema: wrong.schema.clone(),
+        example: None,
+        got: value.pointer(&wrong.pointer).map(truncate_value),
+    };
+    if wrong.is_unknown_field
+        && let Some(kept) = without_unknown_fields(wrong, validator, schema, value, example)
+    {
+        need.example = Some(kept);
+        return need;
+    }
+    let mut pointer = wrong.pointer.as_str();
+    loop {
+        let own = wrong.schema.as_ref().filter(|_| pointer == wrong.pointer);
+        let own = own.or_else(|| schema_at(schema, pointer));
+        let candidates = [
+            wrong.first_candidate.clone().filter(|_| pointer == wrong.pointer),
+            example.and_then(|example| example.pointer(pointer)).cloned(),
+            own.map(|own| example_for(schema, own)),
+        ];
+        for candidate in candidates.into_iter().flatten() {
+            if fits_at(validator, value, pointer, &candidate) {
+                need.pointer = format!("{at}{pointer}");
+                if pointer != wrong.pointer {
+                    need.schema = Some(own.cloned().unwrap_or_else(|| json!({})));
+                    need.got = value.pointer(pointer).map(truncate_value);
+                }
+                need.example = Some(candidate);
+                return need;
+            }
+        }
+        match pointer.rsplit_once('/') {
+            Some((outer, _)) => pointer = outer,
+            None => return need,
+        }
+    }
+}
+
+/// What stands at a place without what is not wanted there, with what else it needs; none where it is too
+/// large to be shown.
+fn without_unknown_fields(
+    wrong: &SchemaViolation,
+    validator: &Validator,
+    schema: &Value,
+    value: &Value,
+    example: Option<&Value>,
+) -> Option<Value> {
+    let mut clean = value.clone();
+    for _ in 0..NEEDS_MAX {
+        let errors: Vec<(String, Vec<String>)> = validator
+            .iter_errors(&clean)
+            .filter_map(|error| {
+                Some((error.instance_path().to_string(), unknown_fields(&error)?.to_vec()))
+            })
+            .collect();
+        if errors.is_empty() {
+            break;
+        }
+        for (pointer, keys) in errors {
+            let place = clean.pointer_mut(&pointer).and_then(Value::as_object_mut)?;
+            place.retain(|key, _| !keys.contains(key));
+        }
+    }
+    if !fits_at(validator, value, &wrong.pointer, clean.pointer(&wrong.pointer)?) {
+        for need in needs_of_value(validator, schema, &clean.clone(), "", example) {
+            put_at_pointer(&mut clean, &need.pointer, need.example?);
+        }
+    }
+    let kept = clean.pointer(&wrong.pointer)?;
+    let fits = fits_at(validator, value, &wrong.pointer, kept);
+    (fits && kept.to_string().len() <= KEPT_BYTES_MAX).then(|| kept.clone())
+}
+
+/// The fields that an error says are too many.
+fn unknown_fields<'e>(error: &'e ValidationError<'_>) -> Option<&'e [String]> {
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            Some(unexpected)
+        }
+        _ => None,
+    }
+}
+
+/// Whether nothing is wrong at a place any more once a value stands there.
+fn fits_at(validator: &Validator, value: &Value, pointer: &str, candidate: &Value) -> bool {
+    let mut whole = value.clone();
+    if !put_at_pointer(&mut whole, pointer, candidate.clone()) {
+        return false;
+    }
+    let before =
+        validator.iter_errors(value).filter(|error| concerns_pointer(error, pointer)).count();
+    let mut after = validator.iter_errors(&whole).filter(|error| concerns_pointer(error, pointer));
+    before > 0 && after.next().is_none()
+}
+
+/// Whether an error is about a place or something inside it.
+fn concerns_pointer(error: &ValidationError<'_>, pointer: &str) -> bool {
+    let place = error.instance_path().to_string();
+    match error.kind() {
+        Kind::Required { property } => {
+            pointer_covers(pointer, &child_pointer(&place, property.as_str().unwrap_or_default()))
+        }
+        _ => pointer_covers(pointer, &place),
+    }
+}
+
+/// A value for showing: a long text is cut, and another long value is shown as the beginning of its text.
+pub(crate) fn truncate_value(value: &Value) -> Value {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.len() <= GOT_BYTES_MAX {
+        return value.clone();
+    }
+    let end = text.floor_char_boundary(GOT_BYTES_MAX);
+    Value::String(format!("{}… ({} bytes)", &text[..end], text.len()))
+}

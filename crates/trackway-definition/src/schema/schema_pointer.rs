@@ -1,0 +1,76 @@
+//! Places in a schema and in a value.
+
+use serde_json::{Map, Value};
+
+/// References that are followed in a row.
+/// Limit (Definitions): references of a schema in a row.
+const HOPS_MAX: usize = 16;
+
+/// What a reference inside a schema refers to.
+pub(crate) fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
+    let pointer = to.strip_prefix('#')?;
+    // A reference is part of a URI: `%25` stands for a percent sign, and names with one are rare.
+    root.pointer(&pointer.replace("%25", "%"))
+}
+
+/// A schema, or the one that it is a mere reference to.
+pub fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
+    for _ in 0..HOPS_MAX {
+        match schema.get("$ref").and_then(Value::as_str).and_then(|to| target(root, to)) {
+            Some(next) => schema = next,
+            None => break,
+        }
+    }
+    schema
+}
+
+/// The schema for a place in a value, as far as `properties` and `items` lead there.
+pub(super) fn schema_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let start = follow_references(root, root);
+    pointer.split('/').skip(1).try_fold(start, |schema, token| {
+        let key = unescape_pointer_token(token);
+        let in_list = || match key.parse::<usize>() {
+            Ok(place) => {
+                schema.get("prefixItems").and_then(|items| items.get(place)).or(schema.get("items"))
+            }
+            Err(_) => None,
+        };
+        let property = schema.get("properties").and_then(|properties| properties.get(&key));
+        let next = property
+            .or_else(in_list)
+            .or_else(|| schema.get("additionalProperties").filter(|schema| schema.is_object()))?;
+        Some(follow_references(root, next))
+    })
+}
+
+pub(super) fn unescape_pointer_token(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+/// Puts a value at a place, making objects on the way; at the end of a list it is appended.
+pub(crate) fn put_at_pointer(whole: &mut Value, pointer: &str, value: Value) -> bool {
+    let mut place = whole;
+    for token in pointer.split('/').skip(1) {
+        let key = unescape_pointer_token(token);
+        place = match place {
+            Value::Array(items) => {
+                let Ok(at) = key.parse::<usize>() else { return false };
+                if at == items.len() {
+                    items.push(Value::Null);
+                }
+                match items.get_mut(at) {
+                    Some(item) => item,
+                    None => return false,
+                }
+            }
+            Value::Object(object) => object.entry(key).or_insert(Value::Null),
+            Value::Null => {
+                *place = Value::Object(Map::new());
+                &mut place[key]
+            }
+            _ => return false,
+        };
+    }
+    *place = value;
+    true
+}

@@ -1,0 +1,229 @@
+//! How much work it is to check a value against a schema, found out before it is done.
+//!
+//! Whether a value fits is decided in little time, since the library remembers what it found out about a
+//! reference. A list of what is wrong is another matter: a choice is told with the errors of all its
+//! forms, and where a form refers back to the choice, that is exponential in the depth of the value.
+
+use serde_json::Value;
+
+use crate::schema::target;
+
+/// Places of a schema that a value is held against while all errors are looked for. A form has a few
+/// hundred; each costs some microseconds and up to some kilobytes.
+///
+/// Limit (Engine): places of a schema that one value is held against to list its errors.
+const PLACES_MAX: usize = 10_000;
+
+/// Places that a schema has with all its references followed. The library compiles each of them.
+///
+/// Limit (Definitions): places of a JSON Schema with its references followed.
+const EXPANDED_MAX: usize = 20_000;
+
+/// Schemas inside each other while errors are looked for; a stack has to hold them.
+///
+/// Limit (Engine): schemas inside each other while the errors of a value are listed.
+const DEPTH_MAX: usize = 512;
+
+/// Values and bytes of text from which on a check is done beside the threads that serve requests.
+///
+/// Limit (Runtime): values and bytes of text in an input that is checked on a serving thread.
+const LARGE: usize = 32 * 1024;
+
+/// Values inside of a value whose errors are listed with examples, which are tried one by one.
+///
+/// Limit (MCP): values in an output or a context whose errors are listed one by one.
+const MANY_VALUES: usize = 8 * 1024;
+
+/// Keywords that hold one schema for the same value.
+const SAME_VALUE: [&str; 4] = ["not", "if", "then", "else"];
+
+/// Keywords that hold a list of schemas for the same value.
+const SAME_VALUE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+/// Keywords that hold one schema for every entry or item.
+const EACH_INNER: [&str; 7] = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "items",
+    "contains",
+    "unevaluatedItems",
+    "additionalItems",
+];
+
+/// Whether all errors of the value can be looked for.
+pub fn can_list_errors(schema: &Value, value: &Value) -> bool {
+    ErrorListingCost { root: schema, budget: PLACES_MAX }
+        .count_checks(schema, value, DEPTH_MAX)
+        .is_some()
+}
+
+/// Whether the schema has a choice of several forms anywhere.
+pub fn has_choices(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(has_choices),
+        Value::Object(rules) => rules
+            .iter()
+            .any(|(key, rule)| matches!(key.as_str(), "anyOf" | "oneOf") || has_choices(rule)),
+        _ => false,
+    }
+}
+
+/// Whether a value is so large that its check takes a while.
+pub fn is_large(value: &Value) -> bool {
+    let mut size = 0;
+    visit_values_until(value, |value| {
+        size += value.as_str().map_or(1, str::len);
+        size <= LARGE
+    })
+}
+
+/// Whether a value has so many values inside that they cannot all be compared with each other.
+pub fn has_many_values(value: &Value) -> bool {
+    let mut values = 0;
+    visit_values_until(value, |_| {
+        values += 1;
+        values <= MANY_VALUES
+    })
+}
+
+/// Visits a value and all inside, until that is enough. True where it was stopped.
+fn visit_values_until(value: &Value, mut go_on: impl FnMut(&Value) -> bool) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if !go_on(value) {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(entries) => open.extend(entries.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    false
+}
+
+/// The same for a text, which may be JSON.
+pub const fn is_large_text(text: &str) -> bool {
+    text.len() > LARGE
+}
+
+/// Whether the schema with its references followed stays in bounds. A definition that is referred to
+/// twice by another, which is referred to twice, and so on, doubles with each.
+pub fn can_be_compiled(schema: &Value) -> bool {
+    ReferenceExpansion { root: schema, followed: Vec::new(), budget: EXPANDED_MAX }
+        .count_expanded(schema)
+        .is_some()
+}
+
+struct ErrorListingCost<'a> {
+    root: &'a Value,
+    /// How many places may still be visited.
+    budget: usize,
+}
+
+impl<'a> ErrorListingCost<'a> {
+    /// None where it is too much.
+    fn count_checks(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
+        self.budget = self.budget.checked_sub(1)?;
+        let depth = depth.checked_sub(1)?;
+        let Value::Object(rules) = schema else { return Some(()) };
+        for (key, rule) in rules {
+            match (key.as_str(), rule) {
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(to)) => {
+                    self.count_checks(target(self.root, to)?, value, depth)?;
+                }
+                (key, rule) if SAME_VALUE.contains(&key) => {
+                    self.count_checks(rule, value, depth)?
+                }
+                (key, Value::Array(forms)) if SAME_VALUE_LISTS.contains(&key) => {
+                    forms.iter().try_for_each(|form| self.count_checks(form, value, depth))?;
+                }
+                ("dependentSchemas", Value::Object(schemas)) => {
+                    schemas
+                        .values()
+                        .try_for_each(|schema| self.count_checks(schema, value, depth))?;
+                }
+                ("properties", Value::Object(schemas)) => {
+                    for (name, schema) in schemas {
+                        if let Some(inner) = value.get(name) {
+                            self.count_checks(schema, inner, depth)?;
+                        }
+                    }
+                }
+                ("patternProperties", Value::Object(schemas)) => {
+                    for schema in schemas.values() {
+                        self.visit_items(schema, value, depth)?;
+                    }
+                }
+                ("prefixItems" | "items", Value::Array(schemas)) => {
+                    for (schema, item) in schemas.iter().zip(value.as_array().into_iter().flatten())
+                    {
+                        self.count_checks(schema, item, depth)?;
+                    }
+                }
+                // These say yes or no to all at once.
+                (_, Value::Bool(_)) => {}
+                (key, schema) if EACH_INNER.contains(&key) => {
+                    self.visit_items(schema, value, depth)?;
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn visit_items(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
+        match value {
+            Value::Array(items) => {
+                items.iter().try_for_each(|item| self.count_checks(schema, item, depth))
+            }
+            Value::Object(entries) => {
+                entries.values().try_for_each(|entry| self.count_checks(schema, entry, depth))
+            }
+            _ => Some(()),
+        }
+    }
+}
+
+struct ReferenceExpansion<'a> {
+    root: &'a Value,
+    /// References that are being followed: a schema may refer to itself.
+    followed: Vec<&'a str>,
+    budget: usize,
+}
+
+impl<'a> ReferenceExpansion<'a> {
+    fn count_expanded(&mut self, schema: &'a Value) -> Option<()> {
+        self.budget = self.budget.checked_sub(1)?;
+        match schema {
+            Value::Array(items) => items.iter().try_for_each(|item| self.count_expanded(item)),
+            Value::Object(rules) => rules.iter().try_for_each(|(key, rule)| {
+                match (key.as_str(), rule) {
+                    ("$ref", Value::String(to)) => self.follow_reference(to),
+                    // Definitions count where they are referred to.
+                    ("$defs" | "definitions" | "enum" | "const" | "examples" | "default", _) => {
+                        Some(())
+                    }
+                    (_, rule) => self.count_expanded(rule),
+                }
+            }),
+            _ => Some(()),
+        }
+    }
+
+    fn follow_reference(&mut self, to: &'a str) -> Option<()> {
+        if self.followed.contains(&to) {
+            return Some(());
+        }
+        // What cannot be found is the library's to refuse.
+        let Some(target) = target(self.root, to) else { return Some(()) };
+        self.followed.push(to);
+        let visited = self.count_expanded(target);
+        self.followed.pop();
+        visited
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! What somebody probably meant by a word that is not known.
+
+use strsim::osa_distance;
+
+#[cfg(test)]
+mod tests;
+
+/// How many letters may be wrong, missing, too many, or swapped with their neighbour.
+/// Limit (Definitions): wrong letters of a word for which a known one is suggested.
+const DISTANCE_MAX: usize = 2;
+
+/// Longer words are not compared letter by letter: no known word comes near, and the work grows with the
+/// square of the length.
+/// Limit (Definitions): characters of a word that is compared with known ones.
+const WORD_MAX: usize = 100;
+
+/// The known word that is nearest to an unknown one, if any is near. Case, and what joins the parts of a
+/// word, count only between candidates that are equally near; among equals, the first that is known.
+pub fn nearest<'a, S: AsRef<str> + ?Sized + 'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a S>,
+) -> Option<&'a str> {
+    if word.is_empty() || word.chars().count() > WORD_MAX {
+        return None;
+    }
+    let plain_word = normalize_word(word);
+    let scored = known.into_iter().map(AsRef::as_ref).filter_map(|candidate| {
+        if candidate.len() > WORD_MAX {
+            return None;
+        }
+        let distance = osa_distance(&plain_word, &normalize_word(candidate));
+        // A short word is near to every other short word, which helps nobody.
+        let bound = DISTANCE_MAX.min(candidate.chars().count() / 2);
+        let score = (distance, osa_distance(word, candidate));
+        (distance <= bound).then_some((score, candidate))
+    });
+    scored.min_by_key(|(score, _)| *score).map(|(_, candidate)| candidate)
+}
+
+/// Without case and without what joins the parts of a word.
+fn normalize_word(word: &str) -> String {
+    word.chars()
+        .filter(|letter| !matches!(letter, '_' | '-' | ' ' | '.'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}

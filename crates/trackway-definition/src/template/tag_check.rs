@@ -1,0 +1,82 @@
+//! Which `{% … %}` a template may have, and how much may stand inside one.
+//!
+//! `set` and its like can double a value again and again in a few bytes of template, which neither fuel
+//! nor a bound on the output catches in time. Templates do without.
+
+use crate::nesting_check::is_shallow;
+
+const KNOWN: [&str; 7] = ["if", "elif", "else", "endif", "for", "endfor", "raw"];
+
+/// What stands between braces is compiled on the thread's stack, a level for each `+` or dot: what is
+/// longer than this could use it up.
+/// Limit (Definitions): text between the braces of a template.
+const INSIDE_BYTES_MAX: usize = 1024;
+
+/// Tags can be inside each other, each a level of the stack as well.
+/// Limit (Definitions): tags of one template.
+const TAGS_MAX: usize = 512;
+
+/// Refuses what is not ours, before it is compiled.
+pub(super) fn check_tags(source: &str) -> Result<(), String> {
+    let mut rest = source;
+    let mut tags = 0;
+    while let Some(start) = rest.find('{') {
+        rest = &rest[start + 1..];
+        if let Some(comment) = rest.strip_prefix('#') {
+            rest = comment.find("#}").map_or("", |end| &comment[end + 2..]);
+        } else if rest.starts_with(['{', '%']) {
+            let (inside, after) = split_at_closing_braces(&rest[1..]);
+            if inside.len() > INSIDE_BYTES_MAX {
+                return Err(format!("`{{{{ … }}}}` holds at most {INSIDE_BYTES_MAX} bytes."));
+            }
+            if !is_shallow(inside) {
+                return Err("What stands between braces is nested too deep.".to_owned());
+            }
+            if rest.starts_with('%') {
+                tags += 1;
+                if check_tag(inside)? == "raw" {
+                    // What follows is text. Without an end, compiling says so.
+                    rest = after.find("endraw").map_or("", |end| &after[end..]);
+                    continue;
+                }
+            }
+            rest = after;
+        }
+    }
+    if tags > TAGS_MAX {
+        return Err(format!("A template has at most {TAGS_MAX} tags."));
+    }
+    Ok(())
+}
+
+fn check_tag(inside: &str) -> Result<&str, String> {
+    let inside = inside.trim_start_matches(['-', '+']).trim_start();
+    let word = &inside[..inside.find(|c: char| !c.is_alphanumeric()).unwrap_or(inside.len())];
+    if KNOWN.contains(&word) {
+        return Ok(word);
+    }
+    Err(format!(
+        "`{{% {word} %}}` is not known here; there are `if`, `for` and `raw`. Set values with the \
+         step's `set`."
+    ))
+}
+
+/// What stands inside, up to the braces that are not in quotes, and what comes after them.
+fn split_at_closing_braces(text: &str) -> (&str, &str) {
+    let mut quote = None;
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match (quote, character) {
+            (Some(_), '\\') => {
+                characters.next();
+            }
+            (Some(open), _) if open == character => quote = None,
+            (None, '\'' | '"') => quote = Some(character),
+            (None, '}' | '%') if text[at + 1..].starts_with('}') => {
+                return (&text[..at], &text[at + 2..]);
+            }
+            _ => {}
+        }
+    }
+    (text, "")
+}

@@ -1,0 +1,276 @@
+//! What a template or an expression takes a value for: the fields that it looks into, the places of a
+//! list that it reads, what it does with the rest.
+//!
+//! It is read off the syntax, so that one answer can say all that a value has to have.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::context_error::ExpectedType;
+
+/// A longer list is not filled up for the sake of one place in it.
+/// Limit (Definitions): items of a list that is filled up for an example.
+pub(crate) const PLACES_MAX: usize = 64;
+
+/// Stands for a name that only the caller knows.
+pub(crate) const SOME_NAME: &str = "name";
+
+/// One step further into a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PathSegment {
+    Field(String),
+    /// This place of a list.
+    Index(usize),
+    /// Every item of a list.
+    EachItem,
+    /// Every value of an object, whatever its name.
+    AnyField,
+}
+
+/// Where something stands in the context.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ContextPath {
+    pub(crate) name: String,
+    pub(crate) segments: Vec<PathSegment>,
+}
+
+impl ContextPath {
+    pub(crate) fn from_name(name: &str) -> Self {
+        Self { name: name.to_owned(), segments: Vec::new() }
+    }
+
+    #[must_use]
+    pub(crate) fn join(mut self, step: PathSegment) -> Self {
+        self.segments.push(step);
+        self
+    }
+}
+
+/// What a value has to be like, with all that is beneath it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ValueShape {
+    fields: BTreeMap<String, ValueShape>,
+    indices: BTreeMap<usize, ValueShape>,
+    items: Option<Box<ValueShape>>,
+    any_field: Option<Box<ValueShape>>,
+    pub(crate) expected: ExpectedType,
+}
+
+impl Default for ValueShape {
+    fn default() -> Self {
+        Self {
+            fields: BTreeMap::new(),
+            indices: BTreeMap::new(),
+            items: None,
+            any_field: None,
+            expected: ExpectedType::Anything,
+        }
+    }
+}
+
+impl ValueShape {
+    /// The shape of what is beneath, which is then a part of this one.
+    pub(crate) fn shape_at(&mut self, steps: &[PathSegment]) -> &mut Self {
+        let mut shape = self;
+        for step in steps {
+            shape = match step {
+                PathSegment::Field(name) => shape.fields.entry(name.clone()).or_default(),
+                PathSegment::Index(place) => shape.indices.entry(*place).or_default(),
+                PathSegment::EachItem => shape.items.get_or_insert_with(Box::default),
+                PathSegment::AnyField => shape.any_field.get_or_insert_with(Box::default),
+            };
+        }
+        shape
+    }
+
+    /// What is known of a value first stays; something is more than nothing.
+    pub(crate) fn expect_type(&mut self, like: ExpectedType) {
+        if self.expected == ExpectedType::Anything {
+            self.expected = like;
+        }
+    }
+
+    /// Adds what something else takes the same value for.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.expect_type(other.expected);
+        for (name, field) in other.fields {
+            self.fields.entry(name).or_default().merge(field);
+        }
+        for (place, shape) in other.indices {
+            self.indices.entry(place).or_default().merge(shape);
+        }
+        if let Some(each) = other.items {
+            self.items.get_or_insert_with(Box::default).merge(*each);
+        }
+        if let Some(any) = other.any_field {
+            self.any_field.get_or_insert_with(Box::default).merge(*any);
+        }
+    }
+
+    /// A list of values of this shape.
+    pub(crate) fn into_list_shape(self) -> Self {
+        Self { items: Some(Box::new(self)), ..Self::default() }
+    }
+
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.indices.is_empty() && self.items.is_none() && !self.is_object()
+    }
+
+    /// What is looked into by name is an object, even if it is walked over as well.
+    fn is_object(&self) -> bool {
+        !self.fields.is_empty() || self.any_field.is_some()
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        !self.is_object() && !self.is_leaf()
+    }
+
+    /// What nothing is known of, in order.
+    pub(crate) fn untyped_parts(&mut self) -> Vec<&mut ExpectedType> {
+        if self.is_leaf() {
+            return if self.expected == ExpectedType::Anything {
+                vec![&mut self.expected]
+            } else {
+                Vec::new()
+            };
+        }
+        let parts = self.fields.values_mut().chain(self.indices.values_mut());
+        parts
+            .chain(self.items.as_deref_mut())
+            .chain(self.any_field.as_deref_mut())
+            .flat_map(Self::untyped_parts)
+            .collect()
+    }
+
+    /// A value of this shape.
+    pub(crate) fn example(&self) -> Value {
+        if self.is_leaf() {
+            return self.expected.example();
+        }
+        if self.is_list() {
+            let length = self.indices.keys().last().map_or(1, |last| last + 1);
+            return (0..length.min(PLACES_MAX))
+                .map(|place| self.item_shape(place).example())
+                .collect();
+        }
+        let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.example()));
+        let any = self.any_field.iter().map(|any| (SOME_NAME.to_owned(), any.example()));
+        Value::Object(any.chain(fields).collect())
+    }
+
+    fn item_shape(&self, place: usize) -> Self {
+        let each = self.items.as_deref();
+        self.indices.get(&place).or(each).cloned().unwrap_or_default()
+    }
+
+    /// The values of this shape.
+    pub(crate) fn schema(&self) -> Value {
+        if self.is_leaf() {
+            return self.expected.schema();
+        }
+        let mut schema = Map::new();
+        if self.is_list() {
+            schema.insert("type".to_owned(), json!("array"));
+            if let Some((last, _)) = self.indices.last_key_value() {
+                let items =
+                    (0..=*last).take(PLACES_MAX).map(|place| self.item_shape(place).schema());
+                schema.insert("minItems".to_owned(), json!(last.saturating_add(1)));
+                schema.insert("prefixItems".to_owned(), items.collect());
+            }
+            let each = self.items.as_ref().map(|each| each.schema());
+            if let Some(each) = each.filter(|each| *each != json!({})) {
+                schema.insert("items".to_owned(), each);
+            }
+        } else {
+            let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.schema()));
+            schema.insert("type".to_owned(), json!("object"));
+            if !self.fields.is_empty() {
+                schema.insert("required".to_owned(), self.fields.keys().cloned().collect());
+                schema.insert("properties".to_owned(), Value::Object(fields.collect()));
+            }
+            let any = self.any_field.as_ref().map(|any| any.schema());
+            if let Some(any) = any.filter(|any| *any != json!({})) {
+                schema.insert("additionalProperties".to_owned(), any);
+            }
+        }
+        Value::Object(schema)
+    }
+
+    /// The parts of a value that are not there, as paths below this one with the shape of each.
+    pub(crate) fn collect_unset<'s>(
+        &'s self,
+        path: &str,
+        value: &Value,
+        found: &mut Vec<(String, &'s Self)>,
+    ) {
+        let mut part = |name: &str, part: &'s Self, value: Option<&Value>| {
+            let path = format!("{path}.{name}");
+            match value {
+                Some(value) => part.collect_unset(&path, value, found),
+                None => found.push((path, part)),
+            }
+        };
+        match value {
+            Value::Object(object) => {
+                self.fields.iter().for_each(|(name, field)| part(name, field, object.get(name)));
+                if let Some(any) = &self.any_field {
+                    object.iter().for_each(|(name, value)| part(name, any, Some(value)));
+                }
+            }
+            Value::Array(items) => {
+                for (place, shape) in &self.indices {
+                    part(&place.to_string(), shape, items.get(*place));
+                }
+                if let Some(each) = &self.items {
+                    for (place, item) in items.iter().enumerate().take(PLACES_MAX) {
+                        part(&place.to_string(), each, Some(item));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The same value with what is missing put in, and examples in place of what is of another kind.
+    pub(crate) fn complete_value(&self, value: &Value) -> Value {
+        match value {
+            Value::Object(object) if self.is_object() => {
+                let mut object = object.clone();
+                if let Some(any) = &self.any_field {
+                    object.values_mut().for_each(|value| *value = any.complete_value(value));
+                }
+                for (name, field) in &self.fields {
+                    let there = object
+                        .get(name)
+                        .map_or_else(|| field.example(), |there| field.complete_value(there));
+                    object.insert(name.clone(), there);
+                }
+                Value::Object(object)
+            }
+            Value::Array(items) if self.is_list() => {
+                let length = self.indices.keys().last().map_or(0, |last| last + 1);
+                let mended = (0..items.len().max(length.min(PLACES_MAX))).map(|place| {
+                    let shape = self.item_shape(place);
+                    items
+                        .get(place)
+                        .map_or_else(|| shape.example(), |item| shape.complete_value(item))
+                });
+                mended.collect()
+            }
+            _ if self.is_leaf() && self.expected.accepts(value) => value.clone(),
+            _ => self.example(),
+        }
+    }
+
+    /// The parts that stand under a path of names alone, with what is read there.
+    pub(crate) fn collect_paths<'s>(&'s self, path: &str, found: &mut Vec<(String, &'s Self)>) {
+        if !self.is_object() || self.any_field.is_some() {
+            found.push((path.to_owned(), self));
+            return;
+        }
+        self.fields
+            .iter()
+            .for_each(|(name, field)| field.collect_paths(&format!("{path}.{name}"), found));
+    }
+}

@@ -1,0 +1,105 @@
+//! Decisions about loops: artifacts `wr.loop_control` in a step's output.
+
+use serde_json::Value;
+use trackway_domain::Warning;
+
+use super::{FrameKind, LoopDecision, Walker};
+use crate::model::{LoopKind, LoopStep, Step, StepKind};
+
+/// Kind of the artifact.
+const LOOP_CONTROL: &str = "wr.loop_control";
+
+impl Walker<'_> {
+    /// Takes in the decisions of an output. One that a loop around the step accepts is for that loop, at
+    /// the end of the round; otherwise it is for a loop that is still to come.
+    pub(crate) fn apply_decisions(&mut self, output: &Value) {
+        let artifacts = output.get("artifacts").and_then(Value::as_array);
+        for artifact in artifacts.into_iter().flatten() {
+            if artifact.get("kind").and_then(Value::as_str) != Some(LOOP_CONTROL) {
+                continue;
+            }
+            let decision = match artifact.get("decision").and_then(Value::as_str) {
+                Some("stop") => LoopDecision::Stop,
+                Some("continue") => LoopDecision::Continue,
+                _ => continue,
+            };
+            self.apply_decision(artifact.get("loopId").and_then(Value::as_str), decision);
+        }
+    }
+
+    fn apply_decision(&mut self, meant: Option<&str>, decision: LoopDecision) {
+        for frame in (1..self.position.frames.len()).rev() {
+            if self.frame_owner(frame).is_some_and(|(step, _)| accepts_decision(step, meant))
+                && let Some(frame) = self.position.frames.get_mut(frame)
+                && let FrameKind::Loop(rounds) = &mut frame.kind
+            {
+                rounds.decision = Some(decision);
+                return;
+            }
+        }
+        // Only loops that exist are remembered, so that this cannot grow without end.
+        match meant {
+            Some(id) if !self.has_loop(id) => {
+                self.warnings.push(Warning::new(
+                    "decision-unheeded",
+                    format!(
+                        "the decision is for a loop `{id}`, and this workflow has none of that id"
+                    ),
+                ));
+            }
+            _ => {
+                self.position
+                    .early_decisions
+                    .insert(meant.unwrap_or_default().to_owned(), decision);
+            }
+        }
+    }
+
+    fn has_loop(&self, id: &str) -> bool {
+        let named = |step: &Step| is_loop_named(step, id);
+        any_step(&self.definition.steps, &named) || any_step(&self.definition.on_exit, &named)
+    }
+
+    /// The decision that was sent before this loop was reached, if any. It is used up.
+    pub(super) fn take_early_decision(
+        &mut self,
+        step: &str,
+        id: Option<&str>,
+    ) -> Option<LoopDecision> {
+        let named = [id, Some(step)].into_iter().flatten();
+        let taken: Vec<_> =
+            named.filter_map(|name| self.position.early_decisions.remove(name)).collect();
+        let open = self.position.early_decisions.remove("");
+        taken.into_iter().next().or(open)
+    }
+}
+
+/// Whether a decision that was sent inside of this loop is for it. One that names no loop is for the
+/// innermost, and a loop whose decisions have no id takes any.
+fn accepts_decision(step: &Step, meant: Option<&str>) -> bool {
+    match (loop_decision_id(step), meant) {
+        (None, _) => false,
+        (Some(_), None) | (Some(None), Some(_)) => true,
+        (Some(Some(_)), Some(meant)) => is_loop_named(step, meant),
+    }
+}
+
+/// A loop is called by the id of its decisions, or by that of its step.
+fn is_loop_named(step: &Step, name: &str) -> bool {
+    loop_decision_id(step).is_some_and(|id| id == Some(name) || step.id == name)
+}
+
+/// The id of a loop's decisions, where decisions are what ends it.
+fn loop_decision_id(step: &Step) -> Option<Option<&str>> {
+    match &step.kind {
+        StepKind::Loop(LoopStep { over: LoopKind::Decision { id }, .. }) => Some(id.as_deref()),
+        _ => None,
+    }
+}
+
+/// Whether any step, however deep inside, is such.
+fn any_step(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
+    steps.iter().any(|step| {
+        such(step) || step.kind.inner_steps().into_iter().any(|steps| any_step(steps, such))
+    })
+}

@@ -1,0 +1,140 @@
+//! The context that a workflow inside another one begins with, and whether it fits that one's `input`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use trackway_domain::{BlockReason, InputRequirement, Object};
+
+use super::Walker;
+use crate::{
+    context_error::{self, split_context_pointer},
+    expression::name_path_of,
+    model::NestedWorkflow,
+    schema,
+};
+
+impl Walker<'_> {
+    /// The inner context; none where the outer one is the inner one too.
+    pub(super) fn build_nested_context(
+        &mut self,
+        nested: &NestedWorkflow,
+    ) -> Result<Option<Object>, BlockReason> {
+        // What this call brought for inner names. See [`Walker::facts`].
+        let mut brought = Object::new();
+        loop {
+            let mut inner = match &nested.context {
+                Some(values) => Some(self.resolve_values(values)?),
+                None => None,
+            };
+            inner.iter_mut().for_each(|inner| inner.extend(brought.clone()));
+            let Some(input) = &nested.input else { return Ok(inner) };
+            let checked = match &inner {
+                Some(inner) => schema::check_context(input, inner),
+                None => schema::check_context(input, &context_for_schema(input, &self.context)),
+            };
+            let Err(block) = checked else { return Ok(inner) };
+            // Each turn puts one of the facts in its place, so this ends.
+            if !self.apply_sent_fact(&block, nested, &mut brought) {
+                return Err(self.needs_for_outer_context(block, nested, inner.as_ref()));
+            }
+        }
+    }
+
+    /// Puts in place what this call brought for a need of the inner context; whether there was anything.
+    fn apply_sent_fact(
+        &mut self,
+        block: &BlockReason,
+        nested: &NestedWorkflow,
+        brought: &mut Object,
+    ) -> bool {
+        for need in &block.needs {
+            let Some((name, _)) = split_context_pointer(&need.pointer) else { continue };
+            if let Some(outer) =
+                nested.context.as_ref().and_then(|values| outer_name(values, &name))
+            {
+                let root = context_error::root_name(&outer);
+                if let Some(fact) = self.sent_facts.get(root)
+                    && self.context.get(root) != Some(fact)
+                {
+                    self.context.insert(root.to_owned(), fact.clone());
+                    return true;
+                }
+            }
+            let place = if nested.context.is_some() { &mut *brought } else { &mut self.context };
+            if let Some(fact) = self.sent_facts.get(&name)
+                && place.get(&name) != Some(fact)
+            {
+                place.insert(name, fact.clone());
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The block in the words of the caller, who sends names of the outer context. An inner name that
+    /// comes from one of them is asked for there. Any other is asked for under its own name, since what a
+    /// call brings under it is used.
+    fn needs_for_outer_context(
+        &self,
+        mut block: BlockReason,
+        nested: &NestedWorkflow,
+        inner: Option<&Object>,
+    ) -> BlockReason {
+        for need in &mut block.needs {
+            let Some((name, rest)) = split_context_pointer(&need.pointer) else { continue };
+            let outer = nested.context.as_ref().and_then(|values| outer_name(values, &name));
+            let (context, at) = match &outer {
+                Some(outer) => (&self.context, context_error::context_pointer(outer)),
+                None => (
+                    inner.unwrap_or(&self.context),
+                    context_error::child_pointer("/context", &name),
+                ),
+            };
+            need.message = match &outer {
+                Some(outer) => format!(
+                    "the workflow `{}` needs `{name}`, which is `{outer}` here: {}",
+                    nested.workflow, need.message
+                ),
+                None => format!("the workflow `{}`: {}", nested.workflow, need.message),
+            };
+            need.pointer = format!("{at}{rest}");
+            widen_pointer_need(need, context);
+        }
+        if let Some(first) = block.needs.first() {
+            block.message.clone_from(&first.message);
+        }
+        block
+    }
+}
+
+/// Contexts are merged by their top-level names, so that a part of one is sent with the rest of it.
+fn widen_pointer_need(need: &mut InputRequirement, context: &Object) {
+    let Some((root, rest)) = split_context_pointer(&need.pointer) else { return };
+    let Some(example) = need.example.as_ref().filter(|_| !rest.is_empty()) else { return };
+    let there = context.get(&root).cloned().unwrap_or_else(|| json!({}));
+    if let Some(whole) = context_error::updated_if_small(there, |whole| {
+        schema::put_at_pointer(whole, &rest, example.clone())
+    }) {
+        need.pointer = context_error::child_pointer("/context", &root);
+        need.schema = Some(json!({}));
+        need.example = Some(whole);
+        need.got = context.get(&root).map(schema::truncate_value);
+    }
+}
+
+/// What a schema of a context speaks of. Where the context is shared with the steps outside, their names
+/// are in it too, and a schema that allows no others is not about those.
+fn context_for_schema(schema: &Value, context: &Object) -> Object {
+    let names = schema.get("properties").and_then(Value::as_object);
+    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && schema.get("patternProperties").is_none();
+    let concerns = |name: &str| !closed || names.is_some_and(|names| names.contains_key(name));
+    let entries = context.iter().filter(|(name, _)| concerns(name));
+    entries.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The name of the outer context that an inner one is, where it is no more than that.
+fn outer_name(values: &BTreeMap<String, Value>, name: &str) -> Option<String> {
+    let source = values.get(name)?.as_str()?.strip_prefix('=')?;
+    name_path_of(source)
+}

@@ -1,0 +1,155 @@
+//! Values that the walk takes from the context: lists, numbers, arguments.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use trackway_domain::{BlockReason, Object};
+
+use super::{Walker, size_limits};
+use crate::{
+    context_error::{ContextError, ExpectedType, find_value},
+    context_facts,
+    expression::{ValueCheck, evaluate, evaluate_expecting, unusable_value_error},
+    model::{RoundCount, Step, ValueExpression},
+};
+
+impl Walker<'_> {
+    /// The list that a loop or a map goes through.
+    pub(super) fn resolve_list(
+        &mut self,
+        step: &Step,
+        source: &ValueExpression,
+    ) -> Result<Vec<Value>, BlockReason> {
+        let like = self.expected_list_type(step, source);
+        let wanted = RequiredValue { step: &step.id, source, what: "a list", expected: like };
+        self.read_context(|names| match wanted.resolve(names, &Value::is_array)? {
+            Value::Array(items) => Ok(items),
+            other => Err(wanted.invalid_error(&other, names, &Value::is_array)),
+        })
+    }
+
+    /// What the list has to be like, by what the steps read of its items. It is only worked out where
+    /// there is no list.
+    fn expected_list_type(&self, step: &Step, source: &ValueExpression) -> ExpectedType {
+        let path = match source {
+            ValueExpression::Name(path) => path,
+            ValueExpression::Cel(_) => return ExpectedType::List,
+        };
+        if find_value(&self.context, path).is_some_and(Value::is_array) {
+            return ExpectedType::List;
+        }
+        match context_facts::item_shape(step) {
+            Some(shape) if !(shape.is_leaf() && shape.expected == ExpectedType::Anything) => {
+                ExpectedType::Shape(Box::new(shape.into_list_shape()))
+            }
+            _ => ExpectedType::List,
+        }
+    }
+
+    /// How many rounds a loop has.
+    pub(super) fn resolve_round_count(
+        &mut self,
+        step: &str,
+        amount: &RoundCount,
+    ) -> Result<u64, BlockReason> {
+        let source = match amount {
+            RoundCount::Number(number) => return Ok(u64::from(*number)),
+            RoundCount::From(source) => source,
+        };
+        let wanted =
+            RequiredValue { step, source, what: "a whole number", expected: ExpectedType::Count };
+        let fits = |value: &Value| as_non_negative_integer(value).is_some();
+        self.read_context(|names| {
+            let value = wanted.resolve(names, &fits)?;
+            as_non_negative_integer(&value)
+                .ok_or_else(|| wanted.invalid_error(&value, names, &fits))
+        })
+    }
+
+    /// Values as they stand, where a text that begins with `=` is an expression.
+    pub(crate) fn resolve_values(
+        &mut self,
+        values: &BTreeMap<String, Value>,
+    ) -> Result<Object, BlockReason> {
+        let each = values.iter().map(|(name, value)| {
+            let value = self.resolve_value(value)?;
+            size_limits::check_value(name, &value)?;
+            Ok((name.clone(), value))
+        });
+        each.collect()
+    }
+
+    fn resolve_value(&mut self, value: &Value) -> Result<Value, BlockReason> {
+        match value {
+            Value::String(text) => match text.strip_prefix('=') {
+                Some(plain) if plain.starts_with('=') => Ok(Value::String(plain.to_owned())),
+                Some(source) => self.read_context(|names| evaluate(source, names)),
+                None => Ok(value.clone()),
+            },
+            Value::Array(items) => {
+                let each = items.iter().map(|item| self.resolve_value(item));
+                each.collect::<Result<Vec<_>, _>>().map(Value::Array)
+            }
+            Value::Object(entries) => {
+                let each = entries
+                    .iter()
+                    .map(|(name, entry)| Ok((name.clone(), self.resolve_value(entry)?)));
+                each.collect::<Result<Object, _>>().map(Value::Object)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
+        }
+    }
+}
+
+/// A value that a step needs.
+struct RequiredValue<'a> {
+    step: &'a str,
+    source: &'a ValueExpression,
+    what: &'static str,
+    expected: ExpectedType,
+}
+
+impl RequiredValue<'_> {
+    fn resolve(&self, context: &Object, fits: ValueCheck<'_>) -> Result<Value, ContextError> {
+        match self.source.path() {
+            Some(name) => match find_value(context, &name) {
+                Some(value) => Ok(value.clone()),
+                None => Err(ContextError::missing(name).expecting(self.expected.clone())),
+            },
+            None => evaluate_expecting(source_text(self.source), context, fits),
+        }
+    }
+
+    fn invalid_error(&self, got: &Value, context: &Object, fits: ValueCheck<'_>) -> ContextError {
+        let (step, what, said) = (self.step, self.what, source_text(self.source));
+        let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
+        match self.source.path() {
+            Some(name) => ContextError::invalid_value(name, got, self.expected.clone(), reason),
+            None => unusable_value_error(said, context, reason, fits),
+        }
+    }
+}
+
+fn source_text(source: &ValueExpression) -> &str {
+    let (ValueExpression::Name(text) | ValueExpression::Cel(text)) = source;
+    text
+}
+
+/// A number without a fraction that is not negative, however it is written.
+fn as_non_negative_integer(value: &Value) -> Option<u64> {
+    /// Beyond this, not every whole number has a float of its own.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if let Some(number) = value.as_u64() {
+        return Some(number);
+    }
+    let number = value.as_f64()?;
+    if number.fract() != 0.0 || !(0.0..=EXACT_MAX).contains(&number) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is whole, not negative, and within range"
+    )]
+    Some(number as u64)
+}

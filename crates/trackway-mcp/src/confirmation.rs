@@ -1,0 +1,245 @@
+//! Asking a person through the client, where a step wants agreement and the client said that it can.
+//!
+//! Clients of older revisions are asked by a request of ours while their call waits. From 2026-07-28 on
+//! the call is answered with what is needed, and the client sends it again with the person's answer and
+//! a state that we sealed: it is bound to the caller and to everything in the call, so that an agreement
+//! cannot be carried over to another one.
+
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+
+use rmcp::{
+    RoleServer,
+    model::{
+        BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
+        PrimitiveSchemaDefinition, ProtocolVersion, RequestStateCodec, SealOptions,
+    },
+    service::RequestContext,
+};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use trackway_domain::{AttemptInputs, Code, InputRequirement, PendingStep};
+use trackway_ports::Identity;
+use trackway_runtime::{AdvanceRequest, Consent};
+
+use crate::{arguments, door::McpDoor, refusal::ToolRefusal};
+
+/// Name of our one question in the answer that asks for input.
+const CONFIRMATION_KEY: &str = "confirmation";
+/// How long a person may think about a question of the newest revision. After that they are asked again.
+/// Limit (MCP): time in which a person answers a confirmation.
+const CONFIRMATION_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+/// Limit (MCP): characters of the notes in the question that a person is asked.
+const NOTES_CHARS_MAX: usize = 4_000;
+/// Limit (MCP): characters of the output, and of the new facts, in the question that a person is asked.
+const DATA_CHARS_MAX: usize = 2_000;
+/// Name of the field that a person fills in.
+const AGREE_FIELD: &str = "agree";
+
+/// What came with a call that was sent again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RetriedCall {
+    pub(crate) responses: Option<InputResponses>,
+    pub(crate) state: Option<String>,
+}
+
+/// How this client's person can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConfirmationMode {
+    /// Not at all: the agent is told to ask, and its advance is the agreement.
+    ByAgent,
+    /// By a request while the call waits.
+    ByElicitation,
+    /// By an answer that the client completes and sends back.
+    ByInputRequired,
+}
+
+/// What asking came to.
+#[derive(Debug)]
+pub(crate) enum ConfirmationOutcome {
+    Answered(bool),
+    /// The client has the question now and comes back.
+    InputRequired(InputRequiredResult),
+}
+
+impl ConfirmationMode {
+    pub(crate) fn for_client(context: &RequestContext<RoleServer>) -> Self {
+        let capabilities = context.client_capabilities();
+        let Some(elicitation) = capabilities.and_then(|can| can.elicitation) else {
+            return Self::ByAgent;
+        };
+        // A client that names neither way means forms: that was the only one at first.
+        if elicitation.form.is_none() && elicitation.url.is_some() {
+            return Self::ByAgent;
+        }
+        let newest =
+            |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
+        if context.protocol_version().is_some_and(newest) {
+            Self::ByInputRequired
+        } else {
+            Self::ByElicitation
+        }
+    }
+
+    /// What is known of the person's agreement as the call arrives.
+    pub(crate) fn initial_consent(
+        self,
+        door: &McpDoor,
+        identity: &Identity,
+        advance: &AdvanceRequest,
+        retry: &RetriedCall,
+    ) -> Result<Consent, ToolRefusal> {
+        Ok(match self {
+            Self::ByAgent => Consent::Implied,
+            Self::ByElicitation => Consent::NotAskedYet,
+            Self::ByInputRequired => match returned_answer(door, identity, advance, retry) {
+                Some(result) => Consent::Answered(parse_agreement(&result)?),
+                None => Consent::NotAskedYet,
+            },
+        })
+    }
+
+    pub(crate) async fn ask_user(
+        self,
+        door: &McpDoor,
+        identity: &Identity,
+        advance: &AdvanceRequest,
+        pending: &PendingStep,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ConfirmationOutcome, ToolRefusal> {
+        let question = build_question(pending, &advance.inputs);
+        if self == Self::ByInputRequired {
+            let bound = call_binding(identity, advance);
+            let options = SealOptions::new().associated_data(&bound).ttl(CONFIRMATION_TTL);
+            let state = request_state_codec(door)?.seal_with(CONFIRMATION_KEY.as_bytes(), &options);
+            let request = InputRequest::Elicitation(ElicitRequest::new(question));
+            let requests = BTreeMap::from([(CONFIRMATION_KEY.to_owned(), request)]);
+            return Ok(ConfirmationOutcome::InputRequired(InputRequiredResult::new(
+                Some(requests),
+                Some(state),
+            )));
+        }
+        // Whoever goes away while being asked has agreed to nothing.
+        let answer = tokio::select! {
+            answer = context.peer.create_elicitation(question) => answer,
+            () = context.ct.cancelled() => return Err(unanswered_refusal("the call was cancelled")),
+            () = door.wait_for_disconnect() => return Err(unanswered_refusal("the client is gone")),
+        };
+        match answer {
+            Ok(result) => Ok(ConfirmationOutcome::Answered(parse_agreement(&result)?)),
+            Err(error) => Err(unanswered_refusal(&error.to_string())),
+        }
+    }
+}
+
+/// The person's answer that came back with the call, if it belongs to this very call.
+fn returned_answer(
+    door: &McpDoor,
+    identity: &Identity,
+    advance: &AdvanceRequest,
+    retry: &RetriedCall,
+) -> Option<ElicitResult> {
+    let (state, responses) = (retry.state.as_ref()?, retry.responses.as_ref()?);
+    let opened =
+        request_state_codec(door).ok()?.open_with(state, &call_binding(identity, advance)).ok()?;
+    if opened != CONFIRMATION_KEY.as_bytes() {
+        return None;
+    }
+    serde_json::from_value::<ElicitResult>(responses.get(CONFIRMATION_KEY)?.clone()).ok()
+}
+
+/// Agreement is the boolean `true` and nothing else. `false`, declining and cancelling are a no; any other
+/// value is neither, and nothing is recorded for it.
+fn parse_agreement(result: &ElicitResult) -> Result<bool, ToolRefusal> {
+    if result.action != ElicitationAction::Accept {
+        return Ok(false);
+    }
+    let agree = result.content.as_ref().map(|content| &content[AGREE_FIELD]);
+    match agree {
+        Some(Value::Bool(agree)) => Ok(*agree),
+        other => Err(unclear_answer_refusal(other.cloned().unwrap_or_default())),
+    }
+}
+
+/// What the person reads: what the agent brings, which is what they agree to. The instructions to the agent
+/// say nothing about what it did.
+fn build_question(pending: &PendingStep, inputs: &AttemptInputs) -> ElicitRequestParams {
+    let mut message = format!(
+        "The agent says that the step “{}” is done and wants to go on. Do you agree?\n",
+        pending.title
+    );
+    let notes =
+        inputs.notes.as_deref().map(|notes| truncate_with_count(notes.trim(), NOTES_CHARS_MAX));
+    let output = inputs.output.as_ref().map(format_json_preview);
+    let facts = (!inputs.context.is_empty())
+        .then(|| format_json_preview(&Value::Object(inputs.context.clone())));
+    let brought = [("Notes", notes), ("Output", output), ("New facts", facts)];
+    if brought.iter().all(|(_, text)| text.is_none()) {
+        message.push_str("\nIt says nothing about what it did.");
+    }
+    for (heading, text) in brought {
+        if let Some(text) = text {
+            let _ = write!(message, "\n{heading}:\n{text}\n");
+        }
+    }
+    let field = PrimitiveSchemaDefinition::Boolean(
+        BooleanSchema::new().title("I agree").description("Only yes lets the agent go on."),
+    );
+    let requested_schema =
+        ElicitationSchema::builder().required_property(AGREE_FIELD, field).build_unchecked();
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
+}
+
+fn format_json_preview(value: &Value) -> String {
+    truncate_with_count(&format!("{value:#}"), DATA_CHARS_MAX)
+}
+
+/// The text, with a mark where it goes on.
+fn truncate_with_count(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!("{}… ({more} more characters)", &text[..end])
+        }
+    }
+}
+
+/// Everything that an agreement is for: who, where, and with what.
+fn call_binding(identity: &Identity, advance: &AdvanceRequest) -> Vec<u8> {
+    let AdvanceRequest { run, node, ack, inputs, .. } = advance;
+    let told = serde_json::json!([identity.caller, run, node, ack, inputs]);
+    Sha256::digest(told.to_string()).to_vec()
+}
+
+fn request_state_codec(door: &McpDoor) -> Result<RequestStateCodec, ToolRefusal> {
+    RequestStateCodec::try_new(door.key_ring().derive_key(b"mcp request state")).map_err(|error| {
+        ToolRefusal::new(Code::Internal, error.to_string(), "Tell the user; nothing was recorded.")
+    })
+}
+
+fn unclear_answer_refusal(got: Value) -> ToolRefusal {
+    let need = InputRequirement {
+        pointer: format!("/{AGREE_FIELD}"),
+        message: "the user's answer must be true or false".to_owned(),
+        schema: Some(serde_json::json!({ "type": "boolean" })),
+        got: Some(arguments::truncate_echo(got)),
+        ..InputRequirement::default()
+    };
+    let message = "the user was asked for agreement, and the answer is neither true nor false";
+    let next = "Nothing was recorded. Send the same call again, without an earlier answer, to have the user asked again.";
+    ToolRefusal {
+        retryable: true,
+        needs: vec![need],
+        ..ToolRefusal::new(Code::ConfirmationUnclear, message, next)
+    }
+}
+
+fn unanswered_refusal(why: &str) -> ToolRefusal {
+    let message = format!("the user could not be asked for agreement: {why}");
+    let next = "Nothing was recorded. Send the same call again to have the user asked again.";
+    ToolRefusal { retryable: true, ..ToolRefusal::new(Code::InvalidRequest, message, next) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! A person is asked through the client, in the way of each revision.
+
+use serde_json::{Value, json};
+
+use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
+
+/// A run at the step that wants agreement.
+async fn run_at_publish(client: &mut LineClient) -> Value {
+    let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
+    client.call_ok("workflow_advance", answer_arguments(&first, "did")).await
+}
+
+fn call(arguments: &Value) -> Value {
+    json!({ "name": "workflow_advance", "arguments": arguments })
+}
+
+/// Answers the question that the server asks, and returns what the call then comes to.
+async fn answer_elicitation(client: &mut LineClient, arguments: Value, answer: Value) -> Value {
+    let asked = client.request("tools/call", call(&arguments)).await;
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer });
+    client.send(&reply).await;
+    client.next_message().await["result"]["structuredContent"].take()
+}
+
+/// Proves T9: asked on the advance; declined, nothing advances; a replay asks nobody.
+#[tokio::test]
+async fn older_clients_are_asked_by_a_request() {
+    let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let there = run_at_publish(&mut client).await;
+    let declined = answer_elicitation(
+        &mut client,
+        answer_arguments(&there, "done"),
+        json!({ "action": "decline" }),
+    )
+    .await;
+    assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
+    assert_eq!(declined["stateToken"], there["stateToken"]);
+    assert_ne!(declined["ackToken"], there["ackToken"]);
+    let agreed = json!({ "action": "accept", "content": { "agree": true } });
+    let end = answer_elicitation(&mut client, answer_arguments(&declined, "done"), agreed).await;
+    assert_eq!(end["isComplete"], true, "{end}");
+    // Both again: nobody is asked.
+    let again = client.call_ok("workflow_advance", answer_arguments(&there, "done")).await;
+    assert_eq!(again, declined);
+    assert_eq!(client.call_ok("workflow_advance", answer_arguments(&declined, "done")).await, end);
+    client.disconnect().await;
+}
+
+/// Proves T9: whoever goes away while being asked has agreed to nothing.
+#[tokio::test]
+async fn a_client_that_leaves_has_agreed_to_nothing() {
+    let (at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let there = run_at_publish(&mut client).await;
+    let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+    assert_eq!(asked["method"], "elicitation/create");
+    client.disconnect().await;
+    let mut client = LineClient::connect_older(at.open_door(), json!({ "elicitation": {} })).await;
+    let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+    assert_eq!(asked["method"], "elicitation/create", "it was not recorded: {asked}");
+    client.disconnect().await;
+}
+
+/// Proves T9: from 2026-07-28 on the call itself is answered with the question, and sent again with the
+/// person's answer, which is good for this very call only.
+#[tokio::test]
+async fn newest_clients_are_asked_by_an_answer() {
+    let at = TestFolder::new();
+    at.write_workflow("notes.yaml", NOTES);
+    let mut client =
+        LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
+    let there = run_at_publish(&mut client).await;
+    let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+    let asked = &asked["result"];
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert_eq!(asked["inputRequests"]["confirmation"]["method"], "elicitation/create");
+    let with = |mut params: Value, state: &Value, action: &str| {
+        params["inputResponses"] =
+            json!({ "confirmation": { "action": action, "content": { "agree": true } } });
+        params["requestState"] = state.clone();
+        params
+    };
+    let state = &asked["requestState"];
+    // The agreement is not carried over to other inputs, and not made up.
+    for (params, state) in [
+        (call(&answer_arguments(&there, "something else")), state.clone()),
+        (call(&answer_arguments(&there, "done")), json!("made up")),
+    ] {
+        let again = client.request("tools/call", with(params, &state, "accept")).await;
+        assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    }
+    let end = client
+        .request("tools/call", with(call(&answer_arguments(&there, "done")), state, "accept"))
+        .await;
+    assert_eq!(end["result"]["structuredContent"]["isComplete"], true, "{end}");
+    let again = client.call_ok("workflow_advance", answer_arguments(&there, "done")).await;
+    assert_eq!(again, end["result"]["structuredContent"]);
+    client.disconnect().await;
+}
+
+/// What a person's form may come back with that is neither yes nor no.
+fn unclear_answers() -> Vec<Value> {
+    let values =
+        [json!("no"), json!("true"), json!("false"), json!(0), json!(1), json!(null), json!([])];
+    let mut answers: Vec<Value> = values
+        .into_iter()
+        .map(|agree| json!({ "action": "accept", "content": { "agree": agree } }))
+        .collect();
+    answers.push(json!({ "action": "accept", "content": {} }));
+    answers.push(json!({ "action": "accept" }));
+    answers
+}
+
+/// Proves T9: agreement is the boolean true and nothing else, in the way of older revisions.
+#[tokio::test]
+async fn only_true_agrees_where_a_request_asks() {
+    let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let there = run_at_publish(&mut client).await;
+    for answer in unclear_answers() {
+        let refused =
+            answer_elicitation(&mut client, answer_arguments(&there, "done"), answer.clone()).await;
+        assert_eq!(refused["error"]["code"], "confirmation-unclear", "{answer}: {refused}");
+        assert_eq!(refused["error"]["retryable"], true);
+    }
+    let no = json!({ "action": "accept", "content": { "agree": false } });
+    let declined = answer_elicitation(&mut client, answer_arguments(&there, "done"), no).await;
+    assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
+    client.disconnect().await;
+}
+
+/// Proves T9: the same in the way of the newest revision; nothing was recorded, and the call asks again.
+#[tokio::test]
+async fn only_true_agrees_where_an_answer_asks() {
+    let at = TestFolder::new();
+    at.write_workflow("notes.yaml", NOTES);
+    let mut client =
+        LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
+    let there = run_at_publish(&mut client).await;
+    for answer in unclear_answers() {
+        let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        let mut params = call(&answer_arguments(&there, "done"));
+        params["inputResponses"] = json!({ "confirmation": answer });
+        params["requestState"] = asked["result"]["requestState"].clone();
+        let refused = client.request("tools/call", params).await;
+        let error = &refused["result"]["structuredContent"]["error"];
+        assert_eq!(error["code"], "confirmation-unclear", "{answer}: {refused}");
+    }
+    client.disconnect().await;
+}
+
+/// Proves T9: who agrees sees what they agree to, and nothing is ticked for them.
+#[tokio::test]
+async fn a_person_sees_what_they_agree_to() {
+    let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let there = run_at_publish(&mut client).await;
+    let mut arguments = answer_arguments(&there, &format!("PATH: Epic. {}", "x".repeat(5_000)));
+    arguments["context"] = json!({ "channel": "blog" });
+    arguments["output"] = json!({ "links": ["https://example.org/1"] });
+    let asked = client.request("tools/call", call(&arguments)).await;
+    let message = asked["params"]["message"].as_str().unwrap();
+    for part in
+        ["Publish", "PATH: Epic.", "more characters)", "\"channel\": \"blog\"", "example.org/1"]
+    {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    assert!(!message.contains("Publish them."), "the agent's instructions: {message}");
+    let schema = &asked["params"]["requestedSchema"];
+    assert_eq!(schema["properties"]["agree"]["type"], "boolean", "{schema}");
+    assert!(schema["properties"]["agree"].get("default").is_none(), "{schema}");
+    assert_eq!(schema["required"], json!(["agree"]));
+    let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline" } });
+    client.send(&reply).await;
+    client.next_message().await;
+    client.disconnect().await;
+}

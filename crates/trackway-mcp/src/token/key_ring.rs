@@ -1,0 +1,337 @@
+//! The key ring of a data folder: signs tokens, proves them, and signs session bundles.
+
+use std::{
+    fmt,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use data_encoding::HEXLOWER;
+use ed25519_dalek::{Signer as _, SigningKey};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+use trackway_domain::Timestamp;
+use trackway_runtime::FileStamp;
+
+use super::{
+    codec::{self, AttemptRef, KeyId, NodeRef, SigningSecret, UnverifiedToken},
+    error::{TokenError, TokenErrorKind, TokenParameter},
+    key_file::{ExposedKeyFile, KeyRingError, KeysOrigin, TokenKey, TokenKeyFile, TokenKeys},
+};
+
+/// The keys of a data folder. Other processes may rotate them at any time: whoever serves a call has the
+/// file looked at once, at its beginning ([`Self::renew`]), which costs one call to the system, and it is
+/// read when it has changed. A key that is not known is looked for in the file in any case.
+pub struct KeyRing {
+    file: TokenKeyFile,
+    /// A `std` lock: it is held while a small file is read, and then only when that has changed.
+    loaded: Mutex<LoadedKeys>,
+    origin: KeysOrigin,
+}
+
+struct LoadedKeys {
+    stamp: FileStamp,
+    contents: TokenKeys,
+}
+
+/// What a rotation did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRotation {
+    /// The key that signs from here on.
+    pub active: String,
+    /// Keys whose tokens are still taken, oldest first.
+    pub valid: Vec<String>,
+    /// Keys whose tokens are taken no more since this rotation.
+    pub retired: Vec<String>,
+}
+
+/// Signs session bundles, so that an import can tell that nobody altered one.
+pub struct BundleSigner(SigningKey);
+
+impl KeyRing {
+    /// The keys of this data folder, made where there are none.
+    pub fn open(data: &Path, now: Timestamp) -> Result<Self, KeyRingError> {
+        let file = TokenKeyFile::in_folder(data);
+        let (stamp, contents, origin) = file.read_or_create(now)?;
+        if origin == KeysOrigin::Recreated {
+            tracing::warn!(
+                "this folder had keys for tokens, and they are gone: new ones are made, and earlier tokens \
+                 are foreign; workflow_resume and `trackway runs fork RUN` give new ones"
+            );
+        }
+        // Said and not mended: somebody may have meant it so, and whoever has read the keys has them.
+        if let Some(ExposedKeyFile { path, mode }) = file.find_exposed_mode() {
+            tracing::warn!(
+                path = %path.display(),
+                mode = %format_args!("{mode:03o}"),
+                "others can get at the keys for tokens: let only their owner read them (chmod 600), \
+                 and sign with a new one (trackway keys rotate)"
+            );
+        }
+        Ok(Self { file, loaded: Mutex::new(LoadedKeys { stamp, contents }), origin })
+    }
+
+    /// The keys of this data folder, if it has any. Nothing is made.
+    pub fn open_existing(data: &Path) -> Result<Option<Self>, KeyRingError> {
+        let file = TokenKeyFile::in_folder(data);
+        let found = file.read()?;
+        Ok(found.map(|(stamp, contents)| Self {
+            file,
+            loaded: Mutex::new(LoadedKeys { stamp, contents }),
+            origin: KeysOrigin::Found,
+        }))
+    }
+
+    /// A new key signs from here on. Tokens of the earlier keys stay good, except of those that have
+    /// not signed for so long: these lose their secret and keep their name.
+    pub fn rotate(
+        data: &Path,
+        now: Timestamp,
+        retire_older_than: Option<Duration>,
+    ) -> Result<KeyRotation, KeyRingError> {
+        TokenKeyFile::in_folder(data).update_locked(now, |contents| {
+            if let Some(last) = contents.keys.last_mut() {
+                last.replaced_at = Some(now);
+            }
+            let mut retired = Vec::new();
+            for key in &mut contents.keys {
+                let idle = now.duration_since(key.replaced_at.unwrap_or(now));
+                if key.secret.is_some() && retire_older_than.is_some_and(|most| idle >= most) {
+                    key.secret = None;
+                    retired.push(key_name(key.id));
+                }
+            }
+            let valid = contents.keys.iter().filter(|key| key.secret.is_some());
+            let valid = valid.map(|key| key_name(key.id)).collect();
+            let mut fresh = TokenKey::generate(now)?;
+            // Ids are short, and a token names its key by its id alone.
+            while contents.keys.iter().any(|key| key.id == fresh.id) {
+                fresh = TokenKey::generate(now)?;
+            }
+            let active = key_name(fresh.id);
+            contents.keys.push(fresh);
+            Ok(KeyRotation { active, valid, retired })
+        })
+    }
+
+    /// Takes in what another process may have changed since.
+    ///
+    /// A file that is gone is written again: without it, every token of these keys would end with this
+    /// process.
+    pub fn reload_if_changed(&self) {
+        let mut seen = self.lock_loaded();
+        match self.file.stamp() {
+            Ok(stamp) if stamp == seen.stamp => {}
+            Ok(FileStamp::Absent) => self.rewrite_missing_file(&mut seen),
+            Ok(_) | Err(_) => self.read_file_into(&mut seen),
+        }
+    }
+
+    /// Whether this opening made new keys in a folder that had some before: tokens of those are foreign.
+    pub fn replaces_lost_keys(&self) -> bool {
+        self.origin == KeysOrigin::Recreated
+    }
+
+    /// Name of the key that signs now.
+    pub fn active_key_name(&self) -> String {
+        key_name(newest_key(&self.lock_loaded().contents).0)
+    }
+
+    /// The token of a node, signed with the key of this name, or with the newest where that is gone.
+    pub fn sign_state_token(&self, place: NodeRef, key: &str) -> String {
+        let (id, key) = self.find_signing_key(key);
+        codec::encode_state_token(id, &key, place)
+    }
+
+    /// The token of an attempt, signed likewise.
+    pub fn sign_ack_token(&self, ack: AttemptRef, key: &str) -> String {
+        let (id, key) = self.find_signing_key(key);
+        codec::encode_ack_token(id, &key, ack)
+    }
+
+    pub fn verify_state_token(&self, text: &str) -> Result<NodeRef, TokenError> {
+        self.verify_token(TokenParameter::State, text).map(|token| token.node_ref())
+    }
+
+    /// Reads an ack token that was sent with the state token of this place.
+    pub fn verify_ack_token(&self, text: &str, at: NodeRef) -> Result<AttemptRef, TokenError> {
+        let proved = self.verify_token(TokenParameter::Ack, text)?;
+        proved.attempt_ref(at).map_err(|fault| TokenError { param: TokenParameter::Ack, fault })
+    }
+
+    /// Hashes of the tokens of a node, one for each key that is taken, the newest key first. Whoever has a
+    /// token from a chat finds the node by it.
+    pub fn state_token_hashes(&self, place: NodeRef) -> Vec<String> {
+        let seen = self.lock_loaded();
+        let tokens =
+            usable_keys(&seen.contents).map(|(id, key)| codec::encode_state_token(id, &key, place));
+        tokens.map(|token| token_hash(&token)).collect()
+    }
+
+    /// The same for an ack.
+    pub fn ack_token_hashes(&self, ack: AttemptRef) -> Vec<String> {
+        let seen = self.lock_loaded();
+        let tokens =
+            usable_keys(&seen.contents).map(|(id, key)| codec::encode_ack_token(id, &key, ack));
+        tokens.map(|token| token_hash(&token)).collect()
+    }
+
+    pub fn bundle_signer(&self) -> BundleSigner {
+        BundleSigner(SigningKey::from_bytes(&self.lock_loaded().contents.bundle))
+    }
+
+    /// A key for a purpose of its own, the same in every process on this folder and after a rotation.
+    pub(crate) fn derive_key(&self, purpose: &[u8]) -> [u8; 32] {
+        let bundle = self.lock_loaded().contents.bundle;
+        let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("any length is taken");
+        mac.update(purpose);
+        mac.finalize().into_bytes().into()
+    }
+
+    fn verify_token(
+        &self,
+        param: TokenParameter,
+        text: &str,
+    ) -> Result<UnverifiedToken, TokenError> {
+        let proved = codec::decode_token(param, text).and_then(|token| self.check_signature(token));
+        proved.map_err(|fault| {
+            // A good token in the wrong place is no damage, and is told as what it is.
+            let other = codec::decode_token(param.other_parameter(), text)
+                .and_then(|token| self.check_signature(token));
+            let fault = match other {
+                Ok(_) => TokenErrorKind::Swapped { is: param.other_parameter() },
+                Err(TokenErrorKind::Malformed { .. }) => fault,
+                Err(other) => other,
+            };
+            TokenError { param, fault }
+        })
+    }
+
+    fn check_signature(&self, token: UnverifiedToken) -> Result<UnverifiedToken, TokenErrorKind> {
+        let verdict = |ring: &Self| check_against_keys(&ring.lock_loaded().contents, &token);
+        match verdict(self) {
+            // A key that was made a moment ago by another process, in a file whose stamp is the same.
+            Err(TokenErrorKind::Foreign) if self.reload() => verdict(self)?,
+            proved => proved?,
+        }
+        Ok(token)
+    }
+
+    /// The key of this name. One that another process made a moment ago signed an answer that is now told
+    /// again; one that is gone signs no more, and the newest does.
+    fn find_signing_key(&self, wanted: &str) -> (KeyId, SigningSecret) {
+        if let Some(found) = find_key_named(&self.lock_loaded().contents, wanted) {
+            return found;
+        }
+        self.reload();
+        let seen = self.lock_loaded();
+        find_key_named(&seen.contents, wanted).unwrap_or_else(|| newest_key(&seen.contents))
+    }
+
+    fn lock_loaded(&self) -> MutexGuard<'_, LoadedKeys> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the file whatever its stamp; whether anything was different.
+    fn reload(&self) -> bool {
+        let mut seen = self.lock_loaded();
+        let before = seen.contents.clone();
+        self.read_file_into(&mut seen);
+        before != seen.contents
+    }
+
+    fn rewrite_missing_file(&self, seen: &mut LoadedKeys) {
+        match self.file.rewrite_if_missing(&seen.contents) {
+            Ok((stamp, contents)) => {
+                if contents == seen.contents {
+                    tracing::warn!("the file of keys for tokens was gone; it is written again");
+                } else {
+                    tracing::error!(
+                        "the file of keys for tokens was replaced by another process: tokens of the \
+                         earlier keys are foreign here from now on"
+                    );
+                }
+                *seen = LoadedKeys { stamp, contents };
+            }
+            Err(error) => {
+                tracing::error!(%error, "the file of keys for tokens is gone; the ones read stay")
+            }
+        }
+    }
+
+    /// A file that is gone or damaged changes nothing here: the keys that were read still are the keys.
+    fn read_file_into(&self, seen: &mut LoadedKeys) {
+        match self.file.read() {
+            Ok(Some((stamp, contents))) => *seen = LoadedKeys { stamp, contents },
+            Ok(None) => tracing::error!("the file of keys for tokens is gone; the ones read stay"),
+            Err(error) => tracing::error!(%error, "the keys for tokens that were read stay"),
+        }
+    }
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyRing").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl BundleSigner {
+    pub fn sign(&self, bytes: &[u8]) -> [u8; 64] {
+        self.0.sign(bytes).to_bytes()
+    }
+
+    pub fn public_key(&self) -> [u8; 32] {
+        self.0.verifying_key().to_bytes()
+    }
+}
+
+impl fmt::Debug for BundleSigner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BundleSigner({})", HEXLOWER.encode(&self.public_key()))
+    }
+}
+
+fn check_against_keys(contents: &TokenKeys, token: &UnverifiedToken) -> Result<(), TokenErrorKind> {
+    match contents.keys.iter().find(|key| key.id == token.key) {
+        Some(TokenKey { secret: None, .. }) => Err(TokenErrorKind::Expired),
+        Some(TokenKey { id, secret: Some(key), .. }) => {
+            if token.is_signed_by(*id, key) {
+                Ok(())
+            } else {
+                Err(TokenErrorKind::Altered)
+            }
+        }
+        None => {
+            // Signed here, but the name of the key in it was altered.
+            let ours = contents.keys.iter().any(|key| {
+                key.secret.as_ref().is_some_and(|secret| token.is_signed_by(key.id, secret))
+            });
+            Err(if ours { TokenErrorKind::Altered } else { TokenErrorKind::Foreign })
+        }
+    }
+}
+
+fn usable_keys(contents: &TokenKeys) -> impl Iterator<Item = (KeyId, SigningSecret)> {
+    contents.keys.iter().rev().filter_map(|key| Some((key.id, key.secret?)))
+}
+
+fn find_key_named(contents: &TokenKeys, wanted: &str) -> Option<(KeyId, SigningSecret)> {
+    usable_keys(contents).find(|(id, _)| key_name(*id) == wanted)
+}
+
+fn newest_key(contents: &TokenKeys) -> (KeyId, SigningSecret) {
+    usable_keys(contents).next().expect("a ring is read only when its last key can sign")
+}
+
+/// The name of a token in views: what it is recognised by without being one.
+fn token_hash(token: &str) -> String {
+    format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(token)))
+}
+
+fn key_name(id: KeyId) -> String {
+    HEXLOWER.encode(&id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! A request that is too long or nested too deeply to be read is answered all the same, under its own
+//! id: a call like every refused call, anything else as JSON-RPC has it. What the answer needs is found
+//! by a scan that keeps only a few words of the message, so it may be of any size and depth.
+
+mod message_scan;
+
+use rmcp::model::ResultType;
+use serde_json::{Value, json};
+use trackway_domain::{Code, JSON_DEPTH_MAX};
+
+pub(crate) use self::message_scan::MessageScan;
+use crate::{
+    jsonrpc::{self, INVALID_REQUEST},
+    refusal::ToolRefusal,
+};
+
+/// Levels that the JSON parser enters; a message that is deeper is refused by it.
+/// Limit (MCP): levels of a request's JSON.
+const PARSED_LEVELS_MAX: usize = 127;
+
+/// The method of calls.
+pub(crate) const CALL_METHOD: &str = "tools/call";
+
+/// Why a message was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnparsedMessage {
+    TooLong { bytes_max: usize },
+    TooDeep,
+}
+
+/// The form of results that a client knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResultForm {
+    Older,
+    /// Says with every result what kind of result it is.
+    Newest,
+}
+
+impl UnparsedMessage {
+    /// Whether a message that has been seen to its end is one that no parser here takes.
+    pub(crate) fn check_depth(scan: &MessageScan) -> Option<Self> {
+        (scan.is_complete_object() && scan.max_depth() > PARSED_LEVELS_MAX).then_some(Self::TooDeep)
+    }
+
+    /// The answer; none to what wants none.
+    pub(crate) fn error_answer(self, scan: &MessageScan, revision: ResultForm) -> Option<Value> {
+        let refusal = self.to_refusal();
+        match (scan.id(), scan.method()) {
+            // A notification, or an answer to one of our questions.
+            (None, Some(_)) | (Some(_), None) => None,
+            (Some(id), Some(CALL_METHOD)) => {
+                let mut result = refusal.into_tool_result();
+                result.result_type =
+                    (revision == ResultForm::Newest).then_some(ResultType::COMPLETE);
+                Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+            }
+            (id, _) => {
+                let data = json!({ "code": refusal.code.as_str(), "next": refusal.next });
+                let mut answer =
+                    jsonrpc::error_message(&json!(id), INVALID_REQUEST, &refusal.message);
+                answer["error"]["data"] = data;
+                Some(answer)
+            }
+        }
+    }
+
+    fn to_refusal(self) -> ToolRefusal {
+        let (message, next) = match self {
+            Self::TooLong { bytes_max } => (
+                format!("the message is larger than {bytes_max} bytes"),
+                "Send less at once; keep large material in files and name them.".to_owned(),
+            ),
+            Self::TooDeep => (
+                format!("the message is nested deeper than {JSON_DEPTH_MAX} levels"),
+                format!("Send arguments that are nested at most {JSON_DEPTH_MAX} levels deep."),
+            ),
+        };
+        ToolRefusal::new(Code::TooLarge, message, next)
+    }
+}
+
+#[cfg(test)]
+mod tests;

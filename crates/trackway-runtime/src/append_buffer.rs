@@ -1,0 +1,228 @@
+//! What a program does in one go is one append.
+//!
+//! While a program is polled, what it orders is kept and joined; it is sent to the journal when the poll
+//! is over. A run of three quick steps then costs one commit where it would cost two (the first order
+//! by itself, then what came during its commit), one row and one wake-up of its watchers. What a program
+//! does in its first poll goes with its submission, and what a child does in its first poll goes with the
+//! append of its parent that starts it (decision 21).
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use trackway_domain::{Command, Seq, Submission, Timestamp};
+use trackway_ports::{Append, AppendFence, PinnedDefinition};
+
+use crate::{
+    append,
+    command::AppendContext,
+    commit::{AfterCommit, AppendLookup},
+    core::Core,
+    drive::FirstDrive,
+    live_run::LiveRunRef,
+};
+
+/// Events that are joined. Beyond it a longer append saves nothing more per event.
+/// Limit (Runtime): events that one append joins.
+const JOINED_EVENTS_MAX: usize = 64;
+
+/// An append, and what follows its commit.
+pub(crate) struct PendingAppend {
+    pub(crate) append: Append,
+    pub(crate) after: AfterCommit,
+}
+
+/// A run that begins with the append of its parent.
+pub(crate) struct PendingChild {
+    live: LiveRunRef,
+    /// Its program, until it is polled for the first time.
+    first_drive: Option<FirstDrive>,
+}
+
+/// The orders of a run that the journal has not been sent. Under the head's lock, like every order.
+#[derive(Default)]
+pub(crate) struct AppendBuffer {
+    /// The program is being polled, or is about to be.
+    is_holding: bool,
+    /// The run begins with the append of its parent, which has not been sent.
+    awaits_parent: bool,
+    appends: VecDeque<PendingAppend>,
+}
+
+impl fmt::Debug for AppendBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AppendBuffer").field("keeps", &self.is_holding).finish_non_exhaustive()
+    }
+}
+
+impl AppendBuffer {
+    /// Keeps what is ordered until the program's next poll is over.
+    pub(crate) fn start_holding(&mut self) {
+        self.is_holding = true;
+    }
+
+    /// When what is kept was ordered; none where nothing is.
+    pub(crate) fn pending_time(&self) -> Option<Timestamp> {
+        self.appends.back().map(|order| order.append.at)
+    }
+
+    /// Takes an order. It is sent at once where it is urgent, or no program is being polled.
+    pub(crate) fn push(&mut self, core: &Core, order: PendingAppend, urgent: bool) {
+        match self.appends.back_mut() {
+            Some(last) if last.can_merge(&order) => last.merge(order),
+            Some(_) if !self.awaits_parent => {
+                self.flush(core);
+                self.appends.push_back(order);
+            }
+            Some(_) | None => self.appends.push_back(order),
+        }
+        if !self.awaits_parent && (urgent || !self.is_holding) {
+            self.flush(core);
+        }
+    }
+
+    fn flush(&mut self, core: &Core) {
+        self.appends.drain(..).for_each(|order| order.enqueue(core));
+    }
+
+    /// Programs of children that are to be polled before the orders are sent.
+    fn take_first_drives(&mut self) -> Vec<FirstDrive> {
+        let children = self.appends.iter_mut().flat_map(|order| &mut order.after.children);
+        children.filter_map(|child| child.first_drive.take()).collect()
+    }
+}
+
+impl PendingAppend {
+    /// Whether the other can be in the same append: it has the same moment, and nothing that an append
+    /// has only one of.
+    fn can_merge(&self, next: &Self) -> bool {
+        let Append {
+            at,
+            events,
+            hook_changes: hooks,
+            pins,
+            event_times: stamps,
+            message_claim: claim,
+            ..
+        } = &next.append;
+        let alone = !hooks.is_empty()
+            || !pins.is_empty()
+            || !stamps.is_empty()
+            || claim.is_some()
+            || matches!(next.append.fence, AppendFence::TakeOver(_));
+        *at == self.append.at
+            && !alone
+            && self.append.events.len() + events.len() <= JOINED_EVENTS_MAX
+    }
+
+    fn merge(&mut self, next: Self) {
+        let Append {
+            events,
+            row,
+            timer_changes: timers,
+            outbox_changes: outbox,
+            notifies_hooks: tells,
+            ..
+        } = next.append;
+        let append = &mut self.append;
+        debug_assert_eq!(next.append.expected, append.expected + append.events.len() as Seq);
+        append.events.extend(events);
+        append.row = row.or_else(|| append.row.take());
+        append.timer_changes.extend(timers);
+        append.outbox_changes.extend(outbox);
+        append.notifies_hooks |= tells;
+        self.after.merge(next.after);
+    }
+
+    fn enqueue(self, core: &Core) {
+        let Self { mut append, mut after } = self;
+        let children = after.collect_start_appends(&mut append.started_runs);
+        core.reach_fault_point("runtime:ordered");
+        let lookup = AppendLookup { expected: append.expected, id: append.id };
+        let done = move |result| after.on_result(result, lookup);
+        append::enqueue(&*core.options.journal, append, Box::new(done));
+        for child in children {
+            let mut head = child.head();
+            head.buffer.awaits_parent = false;
+            if !head.buffer.is_holding {
+                head.buffer.flush(core);
+            }
+        }
+    }
+}
+
+impl PendingChild {
+    /// Takes the append that begins the child's log, and those of the runs that begin with it. Returns the
+    /// runs that may send the rest of their orders once the parent's append is sent.
+    pub(crate) fn collect_start_appends(
+        self,
+        starts: &mut Vec<Append>,
+        afters: &mut Vec<AfterCommit>,
+        begun: &mut Vec<LiveRunRef>,
+    ) {
+        let first = self.live.head().buffer.appends.pop_front();
+        let Some(PendingAppend { append, mut after }) = first else { return };
+        starts.push(append);
+        let children = std::mem::take(&mut after.children);
+        after.first_drive = self.first_drive;
+        afters.push(after);
+        begun.push(self.live);
+        children.into_iter().for_each(|child| child.collect_start_appends(starts, afters, begun));
+    }
+
+    /// The append that begins it will never be sent.
+    pub(crate) fn discard_appends(self) {
+        let orders = std::mem::take(&mut self.live.head().buffer.appends);
+        orders.into_iter().for_each(|order| order.after.discard_uncommitted());
+    }
+}
+
+impl Core {
+    /// A run that begins with the append of its parent, whose head is locked. Its id is fresh, so that
+    /// nobody can have read it before.
+    pub(crate) fn create_pending_child(
+        self: &Arc<Self>,
+        submission: Box<Submission>,
+        pins: Vec<PinnedDefinition>,
+    ) -> PendingChild {
+        let live = self.live_runs.get_or_create(self, submission.run);
+        // Everything that is known of the run is here. Set already where somebody guessed the id.
+        let _ = live.loaded.set(());
+        let mut head = live.head();
+        head.buffer.awaits_parent = true;
+        let first_drive = self.prepare_first_drive(&live, &mut head, &submission);
+        let attached = AppendContext { pins, ..AppendContext::default() };
+        let ordered =
+            self.decide_and_append(&live, &mut head, Command::Submit(submission), attached);
+        debug_assert!(ordered.is_ok(), "a fresh run can be submitted");
+        drop(head);
+        PendingChild { live, first_drive }
+    }
+}
+
+impl LiveRunRef {
+    /// From here on what is ordered is kept.
+    pub(crate) fn hold_appends(&self) {
+        self.head().buffer.start_holding();
+    }
+
+    /// Sends what was kept, after a first look at what the children do that begin with it.
+    pub(crate) fn flush_appends(&self, core: &Arc<Core>) {
+        loop {
+            let mut head = self.head();
+            let first_drives = head.buffer.take_first_drives();
+            if first_drives.is_empty() {
+                head.buffer.is_holding = false;
+                if head.stale {
+                    // What was decided on a head that is void is void too.
+                    let orders = std::mem::take(&mut head.buffer.appends);
+                    drop(head);
+                    orders.into_iter().for_each(|order| order.after.discard_uncommitted());
+                } else if !head.buffer.awaits_parent {
+                    head.buffer.flush(core);
+                }
+                return;
+            }
+            drop(head);
+            first_drives.into_iter().for_each(|first| core.drive_first(first));
+        }
+    }
+}

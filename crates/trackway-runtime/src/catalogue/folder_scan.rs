@@ -1,0 +1,162 @@
+//! Which files there are: the folders, searched to their depths.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use trackway_definition::{FileFormat, Finding};
+
+use super::{InvalidFile, MissingFolderPolicy, source_file::FileStamp};
+
+/// Most definition files that are read. Some hundreds are a large library; beyond this a wrong folder
+/// was named, and each list would take seconds.
+/// Limit (Definitions): definition files that are read.
+const FILES_MAX: usize = 2_000;
+
+/// Most entries of folders that are looked at, for the same reason: a project's root holds more.
+/// Limit (Definitions): entries of folders that are looked at.
+const ENTRIES_MAX: usize = 50_000;
+
+/// What a search of the folders came to.
+#[derive(Debug, Default)]
+pub(super) struct ScanResult {
+    pub(super) files: BTreeMap<PathBuf, FileStamp>,
+    /// What could not be looked at.
+    pub(super) invalid: Vec<InvalidFile>,
+}
+
+/// How a file is written, by its name; none for files that are no definitions.
+pub(super) fn detect_format(path: &Path) -> Option<FileFormat> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "json" => Some(FileFormat::Json),
+        "yaml" | "yml" => Some(FileFormat::Yaml),
+        _ => None,
+    }
+}
+
+/// Searches the folders. Names that begin with a dot are passed by:
+/// they belong to editors and version control.
+pub(super) fn scan_folders(folders: &[PathBuf], absent: MissingFolderPolicy) -> ScanResult {
+    let mut search = FolderScan::default();
+    for folder in folders {
+        if absent == MissingFolderPolicy::ReportAsInvalid && !folder.exists() {
+            match folder.as_os_str().is_empty() {
+                false => {
+                    search.report_invalid(folder.clone(), "there is no such folder".to_owned())
+                }
+                true => search
+                    .report_invalid("\"\"".into(), "the name of this folder is empty".to_owned()),
+            }
+        }
+        let mut ahead = vec![folder.clone()];
+        while let Some(folder) = ahead.pop() {
+            match search.scan_folder(&folder, &mut ahead) {
+                Ok(()) => {}
+                Err(ScanError::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(ScanError::Unreadable(error)) => {
+                    search.report_invalid(folder, describe_read_error(&error))
+                }
+                Err(ScanError::TooMany(why)) => {
+                    search.report_invalid(folder, why);
+                    return search.found;
+                }
+            }
+        }
+    }
+    search.found
+}
+
+pub(super) fn describe_read_error(error: &io::Error) -> String {
+    format!("this cannot be read: {error}")
+}
+
+/// Why a folder was not searched to its end.
+enum ScanError {
+    Unreadable(io::Error),
+    TooMany(String),
+}
+
+impl From<io::Error> for ScanError {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+#[derive(Default)]
+struct FolderScan {
+    found: ScanResult,
+    entries: usize,
+    /// Folders and files by their real path: links may lead in circles, and folders may overlap.
+    visited: HashSet<PathBuf>,
+}
+
+impl FolderScan {
+    /// One folder; the folders in it are put `ahead`.
+    fn scan_folder(&mut self, folder: &Path, ahead: &mut Vec<PathBuf>) -> Result<(), ScanError> {
+        let real = fs::canonicalize(folder)?;
+        if !self.visited.insert(real.clone()) {
+            return Ok(());
+        }
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            self.entries += 1;
+            if self.entries > ENTRIES_MAX {
+                return Err(ScanError::TooMany(format!(
+                    "the search ended here: the folders hold more than {ENTRIES_MAX} entries"
+                )));
+            }
+            entries.push(entry?);
+        }
+        // The order of a folder's entries is nobody's promise, and which of two links wins depends on it.
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = folder.join(&name);
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => ahead.push(path),
+                _ if detect_format(&path).is_none() => {}
+                Ok(metadata) if metadata.is_file() => {
+                    let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                    let real = if is_link { fs::canonicalize(&path)? } else { real.join(&name) };
+                    self.add_file(path, real, &metadata)?;
+                }
+                // Opening a pipe or a socket would wait for whoever is at its other end.
+                Ok(_) => self.report_invalid(path, "this is not a regular file".to_owned()),
+                Err(error) => self.report_invalid(path, describe_read_error(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(
+        &mut self,
+        path: PathBuf,
+        real: PathBuf,
+        metadata: &fs::Metadata,
+    ) -> Result<(), ScanError> {
+        if !self.visited.insert(real) {
+            return Ok(());
+        }
+        if self.found.files.len() == FILES_MAX {
+            return Err(ScanError::TooMany(format!(
+                "the search ended here: the folders hold more than {FILES_MAX} definitions"
+            )));
+        }
+        self.found.files.insert(path, FileStamp::from_metadata(metadata));
+        Ok(())
+    }
+
+    fn report_invalid(&mut self, file: PathBuf, why: String) {
+        self.found.invalid.push(InvalidFile {
+            file,
+            workflow: None,
+            errors: vec![Finding::new("", why)],
+        });
+    }
+}

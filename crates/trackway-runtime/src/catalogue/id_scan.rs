@@ -1,0 +1,90 @@
+//! Whose file a broken one is: the id that its text still says, where it can be seen without parsing.
+
+use trackway_definition::FileFormat;
+
+/// The id as its author wrote it on the outermost level; none where that cannot be seen.
+pub(super) fn find_id(text: &str, format: FileFormat) -> Option<String> {
+    let id = match format {
+        FileFormat::Yaml => find_yaml_id(text).or_else(|| find_json_id(text)),
+        FileFormat::Json => find_json_id(text),
+    }?;
+    (!id.is_empty()).then_some(id)
+}
+
+/// A line that begins with `id:`.
+fn find_yaml_id(text: &str) -> Option<String> {
+    let said = text.lines().find_map(|line| line.strip_prefix("id:"))?.trim();
+    let id = match said.chars().next()? {
+        quote @ ('"' | '\'') => said[1..].split(quote).next()?,
+        _ => said.split_once(" #").map_or(said, |(id, _comment)| id.trim_end()),
+    };
+    Some(id.to_owned())
+}
+
+/// The key `"id"` of the outermost object, before whatever is broken.
+fn find_json_id(text: &str) -> Option<String> {
+    let mut depth = 0_usize;
+    let mut rest = text;
+    loop {
+        let at = rest.find(['{', '[', '}', ']', '"'])?;
+        let found = rest.as_bytes()[at];
+        rest = &rest[at + 1..];
+        match found {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {
+                let (word, after) = split_quoted(rest)?;
+                rest = after;
+                let value = after.trim_start().strip_prefix(':');
+                if let (1, "id", Some(value)) = (depth, word, value) {
+                    return split_quoted(value.trim_start().strip_prefix('"')?)
+                        .map(|(id, _)| id.to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// A text up to its closing quote, as it is written, and what follows.
+fn split_quoted(text: &str) -> Option<(&str, &str)> {
+    let mut escaped = false;
+    let end = text.find(|c| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    })?;
+    Some((&text[..end], &text[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn id_is_read_from_the_outermost_level() {
+        for (text, id) in [
+            ("id: b\nname: [broken", Some("b")),
+            ("name: [broken\nid: 'b c' # mine", Some("b c")),
+            ("id: \"b\" # mine", Some("b")),
+            ("id: b # mine", Some("b")),
+            ("steps:\n  - id: inner\n    oops: [", None),
+            ("id:\n", None),
+            ("id: ''", None),
+            ("{\"id\": \"b\", oops", Some("b")),
+        ] {
+            assert_eq!(find_id(text, FileFormat::Yaml).as_deref(), id, "{text}");
+        }
+        for (text, id) in [
+            (r#"{"id": "b", "name": oops"#, Some("b")),
+            (r#"{"name": "\"id\": \"x\"", "steps": [{"id": "inner"}], "id" : "b" oops"#, Some("b")),
+            (r#"{"steps": [{"id": "inner"}"#, None),
+            (r#"{"id":"#, None),
+            (r#"{"id": "b"#, None),
+            (r#"{"id": 5, "x": "id", "y": "#, None),
+            (r#"}{"id": "b""#, None),
+            ("", None),
+        ] {
+            assert_eq!(find_id(text, FileFormat::Json).as_deref(), id, "{text}");
+        }
+    }
+}

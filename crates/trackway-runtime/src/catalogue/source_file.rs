@@ -1,0 +1,157 @@
+//! One file: what it held when it was read last, and whether it still does.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+    time::{Duration, Instant, SystemTime},
+};
+
+use sha2::{Digest, Sha256};
+use trackway_definition::{
+    DefinitionDraft, FILE_BYTES_MAX, Finding, ReadDefinitionError, parse_draft,
+};
+
+use super::{folder_scan, id_scan};
+
+/// Coarsest time that a file system keeps of a change. Two changes within it may leave one stamp, so a
+/// file is not taken to be unchanged before it was read again after this long.
+const STAMP_GRAIN: Duration = Duration::from_secs(2);
+
+/// What tells that a file changed, without reading it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FileStamp {
+    modified: Option<SystemTime>,
+    size: u64,
+    inode: u64,
+}
+
+impl FileStamp {
+    pub(super) fn from_metadata(metadata: &fs::Metadata) -> Self {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Self { modified: metadata.modified().ok(), size: metadata.len(), inode }
+    }
+}
+
+/// A file as it was read.
+#[derive(Debug)]
+pub(super) struct SourceFile {
+    stamp: FileStamp,
+    /// When the stamp was seen first.
+    since: Instant,
+    /// Whether nothing can have changed without changing the stamp.
+    is_stamp_reliable: bool,
+    digest: [u8; 32],
+    pub(super) draft: Result<DefinitionDraft, ReadDefinitionError>,
+}
+
+impl SourceFile {
+    pub(super) fn read_file(path: &Path, stamp: FileStamp) -> Self {
+        // From before the reading: what is written during it counts as later.
+        let since = Instant::now();
+        let content = read_content(path);
+        let digest = content_digest(&content);
+        Self {
+            stamp,
+            since,
+            is_stamp_reliable: false,
+            digest,
+            draft: draft_from_content(path, content, None),
+        }
+    }
+
+    /// Makes it that of the file as it is now. Whether it had changed.
+    pub(super) fn reload_if_changed(&mut self, path: &Path, stamp: &FileStamp) -> bool {
+        if self.is_stamp_reliable && self.stamp == *stamp {
+            return false;
+        }
+        let now = Instant::now();
+        if self.stamp == *stamp {
+            self.is_stamp_reliable = now.duration_since(self.since) > STAMP_GRAIN;
+        } else {
+            (self.stamp, self.since, self.is_stamp_reliable) = (stamp.clone(), now, false);
+        }
+        let content = read_content(path);
+        let digest = content_digest(&content);
+        if digest == self.digest {
+            return false;
+        }
+        self.digest = digest;
+        let draft = draft_from_content(path, content, self.workflow_id());
+        self.draft = draft;
+        true
+    }
+
+    /// Whose file it is, as far as that is known.
+    fn workflow_id(&self) -> Option<&str> {
+        match &self.draft {
+            Ok(draft) => Some(&draft.id),
+            Err(unreadable) => unreadable.id.as_deref(),
+        }
+    }
+
+    /// Whether the file still holds what was read.
+    pub(super) fn is_current(&mut self, path: &Path) -> bool {
+        let Ok(metadata) = fs::metadata(path) else { return false };
+        if self.stamp != FileStamp::from_metadata(&metadata) {
+            return false;
+        }
+        if self.is_stamp_reliable {
+            return true;
+        }
+        self.is_stamp_reliable = self.since.elapsed() > STAMP_GRAIN;
+        content_digest(&read_content(path)) == self.digest
+    }
+
+    /// Whether the stamp alone says that the file still holds what was read.
+    pub(super) fn is_unchanged_by_stamp(&self, path: &Path) -> bool {
+        self.is_stamp_reliable
+            && fs::metadata(path).is_ok_and(|found| self.stamp == FileStamp::from_metadata(&found))
+    }
+}
+
+/// The first bytes of a file, one more than it may have at most.
+fn read_content(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let most = u64::try_from(FILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(most).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+fn content_digest(content: &io::Result<Vec<u8>>) -> [u8; 32] {
+    match content {
+        Ok(content) => Sha256::digest(content).into(),
+        // Never that of a content: what could not be read may be readable now.
+        Err(_) => [0; 32],
+    }
+}
+
+/// What the file says. One that is broken stays the file of the workflow that it was, and where it never
+/// could be read, of the one that it names: whoever asks for that is then told what is wrong with it.
+fn draft_from_content(
+    path: &Path,
+    content: io::Result<Vec<u8>>,
+    was: Option<&str>,
+) -> Result<DefinitionDraft, ReadDefinitionError> {
+    let refused = |why: String| ReadDefinitionError {
+        id: was.map(str::to_owned),
+        findings: vec![Finding::new("", why)],
+    };
+    let content = content.map_err(|error| refused(folder_scan::describe_read_error(&error)))?;
+    if content.len() > FILE_BYTES_MAX {
+        return Err(refused(format!("the file is larger than {FILE_BYTES_MAX} bytes")));
+    }
+    let text = String::from_utf8(content).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        refused(format!("the file is not text in UTF-8: see byte {place}"))
+    })?;
+    let format = folder_scan::detect_format(path)
+        .ok_or_else(|| refused("no definition's name".to_owned()))?;
+    parse_draft(&text, format).map_err(|ReadDefinitionError { id, findings: faults }| {
+        let id = id.or_else(|| was.map(str::to_owned)).or_else(|| id_scan::find_id(&text, format));
+        ReadDefinitionError { id, findings: faults }
+    })
+}

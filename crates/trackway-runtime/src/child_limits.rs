@@ -1,0 +1,178 @@
+//! How far a run may grow: how deep runs start each other, and how many agents and dispatched workflows
+//! there may be below one root. A model that starts workflows that start agents would go on for ever.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use trackway_domain::{Command, RunId, SessionId};
+use trackway_ports::{ReadError, RunFilter, RunRow};
+
+use crate::{ChildError, Error, ProgramKind, core::Core};
+
+/// How far runs may grow below a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChildLimits {
+    /// How many runs lead from a root to its deepest descendant.
+    pub depth_max: u32,
+    /// Agents' turns, and workflows that agents dispatch, below one root in all.
+    pub runs_max: u32,
+}
+
+/// Deep enough for four agents that each dispatch a workflow which asks the next one.
+///
+/// Limit (Agents): how deep runs start each other; `[dispatch] depth_max`.
+const DEPTH_MAX_DEFAULT: u32 = 8;
+
+/// More than a conversation's turn has use for, and an end to one that starts itself again and again.
+///
+/// Limit (Agents): agents and dispatched workflows below one run; `[dispatch] runs_max`.
+const RUNS_MAX_DEFAULT: u32 = 100;
+
+/// Roots whose descendants are counted in memory. Those of a forgotten one are counted again from the store.
+///
+/// Limit (Runtime): roots whose descendants are counted in memory.
+const ROOTS_MAX: usize = 4_096;
+
+/// Rows read at once while descendants are counted.
+const PAGE_ROWS: usize = 256;
+
+impl Default for ChildLimits {
+    fn default() -> Self {
+        Self { depth_max: DEPTH_MAX_DEFAULT, runs_max: RUNS_MAX_DEFAULT }
+    }
+}
+
+/// Agents and dispatched workflows below each root.
+#[derive(Debug, Default)]
+pub(crate) struct DescendantCounts(Mutex<BTreeMap<RunId, u32>>);
+
+impl DescendantCounts {
+    fn has_count(&self, root: RunId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&root)
+    }
+
+    /// Counts one more, unless there are as many as there may be.
+    fn try_increment(&self, root: RunId, first: u32, max: u32) -> bool {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() >= ROOTS_MAX && !counts.contains_key(&root) {
+            // The oldest: ids are ordered by time.
+            counts.pop_first();
+        }
+        let count = counts.entry(root).or_insert(first);
+        if *count >= max {
+            return false;
+        }
+        *count += 1;
+        true
+    }
+}
+
+/// A run that is about to start a child.
+pub(crate) struct ParentRun {
+    pub(crate) run: RunId,
+    pub(crate) session: SessionId,
+    pub(crate) parent: Option<RunId>,
+    /// It has started none yet.
+    pub(crate) is_first: bool,
+}
+
+impl Core {
+    /// Whether the run may have another child. One that `counts` is an agent's turn, or dispatched by one.
+    pub(crate) async fn check_child_limits(
+        self: &Arc<Self>,
+        parent: ParentRun,
+        counts: bool,
+    ) -> Result<Result<(), ChildError>, ReadError> {
+        let limits = self.options.child_limits;
+        let (mut depth, mut root, mut above) = (1, parent.run, parent.parent);
+        while let Some(id) = above {
+            depth += 1;
+            if depth >= limits.depth_max {
+                return Ok(Err(ChildError::TooDeep { max: limits.depth_max }));
+            }
+            root = id;
+            above = self.options.journal.find_run(id).await?.and_then(|row| row.parent);
+        }
+        if depth >= limits.depth_max {
+            return Ok(Err(ChildError::TooDeep { max: limits.depth_max }));
+        }
+        if !counts {
+            return Ok(Ok(()));
+        }
+        let is_fresh = parent.is_first && parent.parent.is_none();
+        let first = if is_fresh || self.descendants.has_count(root) {
+            0
+        } else {
+            self.count_descendants(root, parent.session).await?
+        };
+        if self.descendants.try_increment(root, first, limits.runs_max) {
+            Ok(Ok(()))
+        } else {
+            Ok(Err(ChildError::TooMany { max: limits.runs_max }))
+        }
+    }
+
+    /// Agents and dispatched workflows that the store has below a root.
+    async fn count_descendants(&self, root: RunId, session: SessionId) -> Result<u32, ReadError> {
+        let is_agent = |row: &RunRow| {
+            let program = self.options.registry.get(&row.workflow.name);
+            program.is_some_and(|program| program.info().kind == ProgramKind::Agent)
+        };
+        let root = self.options.journal.find_run(root).await?;
+        let Some(root) = root else { return Ok(0) };
+        let below = self.list_descendants(root.id, session).await?;
+        let agents = std::iter::once(&root).chain(&below).filter(|row| is_agent(row));
+        let agents: BTreeSet<RunId> = agents.map(|row| row.id).collect();
+        let counts = |row: &&RunRow| {
+            agents.contains(&row.id) || row.parent.is_some_and(|parent| agents.contains(&parent))
+        };
+        Ok(u32::try_from(below.iter().filter(counts).count()).unwrap_or(u32::MAX))
+    }
+
+    /// Every run below a root, parents before their children. They are in its session, and younger than it.
+    async fn list_descendants(
+        &self,
+        root: RunId,
+        session: SessionId,
+    ) -> Result<Vec<RunRow>, ReadError> {
+        let filter = RunFilter { session: Some(session), ..RunFilter::default() };
+        let mut rows: Vec<RunRow> = Vec::new();
+        let mut before = None;
+        loop {
+            let page = self.options.journal.list_runs(filter.clone(), before, PAGE_ROWS).await?;
+            let whole = page.len() < PAGE_ROWS || page.last().is_some_and(|row| row.id <= root);
+            before = page.last().map(|row| row.id);
+            rows.extend(page.into_iter().filter(|row| row.id > root));
+            if whole {
+                break;
+            }
+        }
+        rows.sort_unstable_by_key(|row| row.id);
+        let mut known = BTreeSet::from([root]);
+        rows.retain(|row| {
+            let is_below = row.parent.is_some_and(|parent| known.contains(&parent));
+            is_below && known.insert(row.id)
+        });
+        Ok(rows)
+    }
+
+    /// Cancels what still runs below a run. True where there was anything.
+    pub(crate) async fn cancel_descendants(self: &Arc<Self>, root: RunId) -> Result<bool, Error> {
+        let Some(row) = self.options.journal.find_run(root).await? else { return Ok(false) };
+        let mut any = false;
+        for row in self.list_descendants(root, row.session).await? {
+            if row.state.is_terminal() {
+                continue;
+            }
+            match self.execute(row.id, &Command::Cancel, None).await {
+                Ok(_) => any = true,
+                // It has ended since.
+                Err(Error::Ended { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(any)
+    }
+}

@@ -1,0 +1,216 @@
+//! Written workflows as programs: the engine drives a definition.
+//!
+//! A [`DefinitionProgram`] walks its definition as any program runs: from the start on every resume,
+//! with what is recorded handed back to it. `act` does the actions of a walk, `each` has the items of a
+//! map worked on side by side, `fit` says which definitions the engine can drive, and `offer` keeps a
+//! registry in step with the workflow folders.
+//!
+//! Exit steps run once, as the last thing that the program does, whether it completes or fails; a run
+//! that is rejected has never begun, and has none. What fails among them is told, and changes nothing
+//! about how the run ends. Where something else ends a run (somebody cancels it, its deadline passes),
+//! its program cannot do them any more, and the engine owes a run of their own: workflow `<id>.exit`.
+
+mod actions;
+mod agent_step;
+mod bounded_concurrency;
+mod catalogue_sync;
+mod drive_refusal;
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+use trackway_definition::{Definition, drive};
+use trackway_domain::{Failure, Object, WorkflowRef};
+use trackway_ports::PinnedDefinition;
+
+use crate::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramStop, Stage, Tools};
+
+use actions::{DefinitionDriver, WalkError, format_blocked_walk};
+pub use catalogue_sync::{CatalogueSync, RegistrationRefusal};
+pub use drive_refusal::DriveRefusal;
+
+/// What a workflow's name has behind it where only its exit steps are meant.
+const EXIT_SUFFIX: &str = ".exit";
+
+/// A definition that the engine drives.
+#[derive(Debug)]
+pub struct DefinitionProgram {
+    info: ProgramInfo,
+    part: ProgramPart,
+    definition: Arc<Definition>,
+    tools: Arc<Tools>,
+}
+
+/// What of a definition is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProgramPart {
+    Steps,
+    Exit,
+}
+
+impl DefinitionProgram {
+    /// The steps of a definition, which has this hash.
+    pub fn new(definition: Arc<Definition>, hash: &str, tools: Arc<Tools>) -> Self {
+        Self::for_part(ProgramPart::Steps, definition, hash, tools)
+    }
+
+    fn for_part(
+        aim: ProgramPart,
+        definition: Arc<Definition>,
+        hash: &str,
+        tools: Arc<Tools>,
+    ) -> Self {
+        let Definition { id, name, description, .. } = &*definition;
+        let open = json!({ "type": "object" });
+        let modes = || ProgramInfo::MODES_DEFAULT.map(str::to_owned).to_vec();
+        let (called, description, input_schema) = match aim {
+            ProgramPart::Steps => {
+                (id.clone(), description.clone(), definition.input.clone().unwrap_or(open.clone()))
+            }
+            ProgramPart::Exit => (
+                exit_workflow_name(id),
+                format!("The exit steps of {id}, after it was ended."),
+                open.clone(),
+            ),
+        };
+        let info = ProgramInfo {
+            name: called,
+            kind: ProgramKind::Workflow,
+            version: hash.to_owned(),
+            description,
+            tags: vec![name.clone()],
+            examples: Vec::new(),
+            skills: Vec::new(),
+            input_schema,
+            output_schema: open,
+            input_modes: modes(),
+            output_modes: modes(),
+            extensions: Vec::new(),
+            deadline: None,
+        };
+        Self { info, part: aim, definition, tools }
+    }
+}
+
+impl Program for DefinitionProgram {
+    fn info(&self) -> &ProgramInfo {
+        &self.info
+    }
+
+    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
+        let driver = DefinitionDriver::new(stage, self.definition.clone(), self.tools.clone());
+        match self.part {
+            ProgramPart::Steps => Box::pin(run_workflow(driver, input)),
+            ProgramPart::Exit => Box::pin(run_exit_only(driver, input)),
+        }
+    }
+
+    fn pinned_source(&self) -> Option<PinnedDefinition> {
+        Some(PinnedDefinition {
+            hash: self.info.version.clone(),
+            body: self.definition.normal_form(),
+        })
+    }
+
+    fn first_answer_timeout(&self) -> Option<Duration> {
+        self.definition.first_answer_timeout.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+
+    fn exit_workflow(&self) -> Option<WorkflowRef> {
+        let has_exit = self.part == ProgramPart::Steps && !self.definition.on_exit.is_empty();
+        let WorkflowRef { name, version } = self.info.workflow_ref();
+        has_exit.then(|| WorkflowRef { name: exit_workflow_name(&name), version })
+    }
+}
+
+fn exit_workflow_name(id: &str) -> String {
+    format!("{id}{EXIT_SUFFIX}")
+}
+
+/// The program of a definition that the store keeps.
+pub(crate) fn load_pinned_program(
+    workflow: &WorkflowRef,
+    body: &str,
+    tools: &Arc<Tools>,
+) -> Option<Arc<dyn Program>> {
+    let definition = Definition::from_pinned(body)
+        .inspect_err(|reason| tracing::warn!(workflow = workflow.name, reason, "unreadable"))
+        .ok()?;
+    let aim = if workflow.name == definition.id {
+        ProgramPart::Steps
+    } else if workflow.name == exit_workflow_name(&definition.id) {
+        ProgramPart::Exit
+    } else {
+        return None;
+    };
+    let (definition, tools) = (Arc::new(definition), tools.clone());
+    Some(Arc::new(DefinitionProgram::for_part(aim, definition, &workflow.version, tools)))
+}
+
+/// The whole workflow: its steps, then its exit steps.
+async fn run_workflow(driver: DefinitionDriver, input: Value) -> Result<Value, ProgramStop> {
+    let Value::Object(context) = input else {
+        return Err(ProgramStop::Rejected("the input is not an object".to_owned()));
+    };
+    let first = drive::begin_run(driver.definition(), &context)
+        .map_err(|stuck| ProgramStop::Rejected(format_blocked_walk(&stuck)))?;
+    let (context, result) = driver.walk_to_end("", first).await;
+    let (ended, reason) = match &result {
+        Ok(_) => ("completed", ""),
+        Err(WalkError::Failed(reason)) => ("failed", reason.as_str()),
+        Err(WalkError::Rejected(reason)) => ("rejected", reason.as_str()),
+    };
+    // Said whether or not it matters to how the run ends: somebody has to look after it.
+    if let Err(why) = run_exit_steps(&driver, context, ended, reason).await {
+        driver.report_status(&format!("The exit steps failed: {why}")).await;
+    }
+    result.map_err(stop_from_error)
+}
+
+fn stop_from_error(halt: WalkError) -> ProgramStop {
+    match halt {
+        WalkError::Failed(reason) => failed_stop(reason),
+        WalkError::Rejected(reason) => ProgramStop::Rejected(reason),
+    }
+}
+
+/// Only the exit steps, of a run that something else ended.
+async fn run_exit_only(driver: DefinitionDriver, mut input: Value) -> Result<Value, ProgramStop> {
+    let context = match input["context"].take() {
+        Value::Object(context) => context,
+        _ => Object::new(),
+    };
+    let run = input["run"].take();
+    let ended = input["ended"].as_str().unwrap_or_default().to_owned();
+    let context = exit_context(context, run, &ended, "");
+    match drive::begin_exit(driver.definition(), &context) {
+        Ok(first) => driver.walk_to_end("", first).await.1.map_err(stop_from_error),
+        Err(stuck) => Err(failed_stop(format_blocked_walk(&stuck))),
+    }
+}
+
+async fn run_exit_steps(
+    driver: &DefinitionDriver,
+    context: Object,
+    ended: &str,
+    reason: &str,
+) -> Result<Value, String> {
+    let context = exit_context(context, json!(driver.run_id()), ended, reason);
+    let first = drive::begin_exit(driver.definition(), &context)
+        .map_err(|stuck| format_blocked_walk(&stuck))?;
+    driver.walk_to_end("", first).await.1.map_err(|halt| halt.reason().to_owned())
+}
+
+/// What exit steps see: what the run had come to, and how it ended.
+fn exit_context(mut context: Object, run: Value, ended: &str, reason: &str) -> Object {
+    context.insert("run".to_owned(), run);
+    context.insert("ended".to_owned(), ended.into());
+    context.insert("reason".to_owned(), reason.into());
+    context
+}
+
+fn failed_stop(reason: String) -> ProgramStop {
+    ProgramStop::Failed(Failure::new(reason))
+}

@@ -1,0 +1,234 @@
+//! The actions of a walk, done on a run's stage.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use trackway_definition::{
+    Definition,
+    drive::{self, BlockedWalk, EmittedContent, NextStep, StepAction, WalkProgress, WalkState},
+    model::OnFailure,
+};
+use trackway_domain::{
+    Artifact, ArtifactId, AttemptInputs, InterruptReason, Object, Part, RunId, StepOutcome,
+};
+
+use super::{agent_step::AgentTask, bounded_concurrency::bounded_join};
+use crate::{RetryPolicy, Stage, Tools};
+
+/// Where a walk ended, and its output or why it has none.
+pub(super) type WalkResult = (Object, Result<Value, WalkError>);
+
+/// Why a walk has no output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum WalkError {
+    Failed(String),
+    /// The workflow declined.
+    Rejected(String),
+}
+
+impl WalkError {
+    pub(super) fn reason(&self) -> &str {
+        match self {
+            Self::Failed(reason) | Self::Rejected(reason) => reason,
+        }
+    }
+}
+
+/// Walks a definition on behalf of one run. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct DefinitionDriver {
+    pub(super) stage: Stage,
+    definition: Arc<Definition>,
+    tools: Arc<Tools>,
+}
+
+impl DefinitionDriver {
+    pub(super) fn new(stage: Stage, definition: Arc<Definition>, tools: Arc<Tools>) -> Self {
+        Self { stage, definition, tools }
+    }
+
+    pub(super) fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    pub(super) fn run_id(&self) -> RunId {
+        self.stage.run_id()
+    }
+
+    pub(super) async fn report_status(&self, text: &str) {
+        self.stage.report_status(vec![Part::text(text)]).await;
+    }
+
+    /// Goes on to the end. `within` is before the names of steps: items of a map have the same steps, and
+    /// a step is recorded under its name.
+    pub(super) async fn walk_to_end(&self, within: &str, first: WalkProgress) -> WalkResult {
+        let mut moved = first;
+        loop {
+            for warning in &moved.warnings {
+                self.report_status(&warning.message).await;
+            }
+            let place = moved.state;
+            let (step, action) = match moved.next {
+                NextStep::Done { output } => return (place.context().clone(), Ok(output)),
+                NextStep::Act { step, action, .. } => (step, action),
+            };
+            let name = format!("{within}{step}");
+            let done = match action {
+                StepAction::Prompt { agent, text, expected } => {
+                    let work = AgentTask { agent, text, expected };
+                    let done = self.run_prompt_step(&name, &place, work).await;
+                    done.map_err(|reason| format!("step {step:?}: {reason}"))
+                }
+                StepAction::Reject { reason } => {
+                    return (place.context().clone(), Err(WalkError::Rejected(reason)));
+                }
+                action => match self.perform_action(&name, &place, action).await {
+                    Ok(result) => {
+                        let inputs =
+                            AttemptInputs { output: Some(result), ..AttemptInputs::default() };
+                        self.answer_step(&place, &inputs)
+                            .map_err(|stuck| format_blocked_walk(&stuck))
+                    }
+                    Err(reason) => Err(format!("step {step:?}: {reason}")),
+                },
+            };
+            moved = match done {
+                Ok(moved) => moved,
+                Err(reason) => return (place.context().clone(), Err(WalkError::Failed(reason))),
+            };
+        }
+    }
+
+    async fn perform_action(
+        &self,
+        name: &str,
+        place: &WalkState,
+        action: StepAction,
+    ) -> Result<Value, String> {
+        match action {
+            // Done by `prompt`, whose result is more than a value.
+            StepAction::Prompt { .. } => Ok(Value::Null),
+            // Ends the walk.
+            StepAction::Reject { .. } => Ok(Value::Null),
+            StepAction::Ask { message, schema, authorize, artifact } => {
+                let prompt = vec![Part::text(message)];
+                let reason = if authorize {
+                    InterruptReason::AuthRequired
+                } else {
+                    InterruptReason::InputRequired
+                };
+                let artifact = match artifact {
+                    Some((name, content)) => Some(build_artifact(&name, content)?),
+                    None => None,
+                };
+                let (_, answer) = self.stage.ask(reason, prompt, schema, artifact).await;
+                Ok(answer.input)
+            }
+            StepAction::Status { text } => {
+                self.report_status(&text).await;
+                Ok(Value::String(text))
+            }
+            StepAction::Tool { name: tool, args } => self.call_tool(name, &tool, args).await,
+            StepAction::Emit { artifact, content } => self.emit_artifact(&artifact, content).await,
+            StepAction::Map { items, limit, on_failure } => {
+                self.run_map(name, place, items, limit, on_failure).await
+            }
+        }
+    }
+
+    pub(super) fn answer_step(
+        &self,
+        place: &WalkState,
+        inputs: &AttemptInputs,
+    ) -> Result<WalkProgress, BlockedWalk> {
+        drive::answer_step(&self.definition, place, inputs)
+    }
+
+    /// Calls a tool as a recorded step.
+    async fn call_tool(&self, name: &str, tool: &str, args: Object) -> Result<Value, String> {
+        let args = Value::Object(args);
+        let mut work = |attempt| -> BoxFuture<'_, _> {
+            Box::pin(self.tools.call_tool(&self.stage, tool, args.clone(), attempt))
+        };
+        let (_, outcome) = self.stage.step(name, RetryPolicy::default(), &mut work).await;
+        match outcome {
+            StepOutcome::Ok(value) => Ok(value),
+            StepOutcome::Err(failure) => Err(format!("tool {tool:?} failed: {}", failure.message)),
+        }
+    }
+
+    async fn emit_artifact(&self, name: &str, content: EmittedContent) -> Result<Value, String> {
+        self.stage.emit_artifact(build_artifact(name, content)?.into()).await;
+        // The result is the content, whatever is answered.
+        Ok(Value::Null)
+    }
+
+    /// Boxed, because items may have maps of their own.
+    fn run_map<'a>(
+        &'a self,
+        name: &'a str,
+        place: &'a WalkState,
+        items: Vec<Value>,
+        limit: u32,
+        on_failure: OnFailure,
+    ) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            let at_once = usize::try_from(limit).unwrap_or(usize::MAX);
+            let item = |index: usize| {
+                let first = drive::begin_item(&self.definition, place, index, &items[index]);
+                Box::pin(self.run_map_item(format!("{name}[{index}]/"), first))
+            };
+            let stops =
+                |result: &Result<Value, String>| on_failure == OnFailure::Fail && result.is_err();
+            let (results, stopped) = bounded_join(items.len(), at_once, item, stops).await;
+            let Some(index) = stopped else {
+                return drive::collect_item_results(on_failure, results.into_iter().flatten());
+            };
+            let reason = results.into_iter().nth(index).flatten().and_then(Result::err);
+            Err(format!("item {index}: {}", reason.unwrap_or_default()))
+        })
+    }
+
+    async fn run_map_item(
+        &self,
+        within: String,
+        first: Result<WalkProgress, BlockedWalk>,
+    ) -> Result<Value, String> {
+        match first {
+            // One item does not decline for all of them.
+            Ok(first) => {
+                self.walk_to_end(&within, first).await.1.map_err(|halt| halt.reason().to_owned())
+            }
+            Err(stuck) => Err(format_blocked_walk(&stuck)),
+        }
+    }
+}
+
+fn build_artifact(name: &str, content: EmittedContent) -> Result<Artifact, String> {
+    let id = ArtifactId::new(name)
+        .map_err(|error| format!("an artifact cannot have this name: {error}"))?;
+    let part = match content {
+        EmittedContent::Text(text) => Part::text(text),
+        EmittedContent::Data(data) => Part::data(data),
+    };
+    Ok(Artifact::new(id, vec![part]).named(name))
+}
+
+/// Why a walk is stuck as one text: where, what is the matter, and what would mend it.
+pub(super) fn format_blocked_walk(BlockedWalk { step, block }: &BlockedWalk) -> String {
+    let mut text = match step {
+        Some(step) => format!("step {step:?}: {}", block.message),
+        None => block.message.clone(),
+    };
+    for need in &block.needs {
+        if !text.contains(&need.message) {
+            text.push_str("; ");
+            text.push_str(&need.message);
+        }
+        if !text.contains(&need.pointer) {
+            text.push_str(&format!(" ({})", need.pointer));
+        }
+    }
+    text
+}

@@ -1,0 +1,77 @@
+//! Prompt steps that the engine drives: a named agent works on each as a child run, and its answer is held
+//! against what the step wants.
+
+use serde_json::{Value, json};
+use trackway_definition::drive::{WalkProgress, WalkState};
+use trackway_domain::{AttemptInputs, ExpectedOutput, StateName};
+
+use super::actions::{DefinitionDriver, format_blocked_walk};
+
+/// How often an agent may mend an answer that the step does not take.
+/// Limit (Runtime): times that an agent may correct the answer to a written step.
+const REPAIRS_MAX: u32 = 2;
+
+/// What an agent has to do.
+pub(super) struct AgentTask {
+    pub(super) agent: Option<String>,
+    pub(super) text: String,
+    pub(super) expected: Option<ExpectedOutput>,
+}
+
+impl DefinitionDriver {
+    /// Has an agent work on a step, and goes on with what it came to. An answer that the step does not
+    /// take is sent back with the reasons.
+    pub(super) async fn run_prompt_step(
+        &self,
+        name: &str,
+        place: &WalkState,
+        work: AgentTask,
+    ) -> Result<WalkProgress, String> {
+        let AgentTask { agent, text, expected } = work;
+        let agent = agent.ok_or_else(|| "it names no agent".to_owned())?;
+        let mut wrong: Option<String> = None;
+        for _ in 0..=REPAIRS_MAX {
+            let prompt = match &wrong {
+                None => text.clone(),
+                Some(wrong) => format!("{text}\n\nAn earlier answer was not accepted: {wrong}"),
+            };
+            let mut input = json!({ "prompt": prompt });
+            if let Some(expected) = &expected {
+                input["output"] = expected.schema.clone();
+            }
+            let output = self.run_agent(name, &agent, input).await?;
+            match self.answer_step(place, &inputs_from_output(output, expected.is_some())) {
+                Ok(moved) => return Ok(moved),
+                Err(stuck) => wrong = Some(format_blocked_walk(&stuck)),
+            }
+        }
+        let wrong = wrong.unwrap_or_default();
+        Err(format!("agent {agent:?} gave no answer that it takes: {wrong}"))
+    }
+
+    /// One run of the agent, to its end.
+    async fn run_agent(&self, name: &str, agent: &str, input: Value) -> Result<Value, String> {
+        let started = self.stage.start_child_with_key(name, agent, input).await;
+        let (op, run) = started.map_err(|error| error.to_string())?;
+        let outcome = self.stage.wait_for_child(&op).await;
+        if outcome.state == StateName::Completed {
+            return Ok(outcome.output);
+        }
+        let why = outcome.message.map(|message| format!(": {message}")).unwrap_or_default();
+        Err(format!("agent {agent:?} {} as {run}{why}", outcome.state))
+    }
+}
+
+/// What the agent gave, as an outside agent would have sent it. What is said without a form is the
+/// step's notes.
+fn inputs_from_output(output: Value, formed: bool) -> AttemptInputs {
+    if formed {
+        return AttemptInputs { output: Some(output), ..AttemptInputs::default() };
+    }
+    let said = output.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    AttemptInputs {
+        output: Some(Value::String(said.clone())),
+        notes: Some(said),
+        ..AttemptInputs::default()
+    }
+}

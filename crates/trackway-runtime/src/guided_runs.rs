@@ -1,0 +1,92 @@
+//! Guided runs: an outside agent drives, node by node, and every answer is recorded once.
+
+mod advance;
+mod api;
+mod checkpoint;
+mod definition_cache;
+mod execute;
+mod full_context;
+mod input_digest;
+mod loading;
+mod migrate;
+mod newest_node;
+mod node_context;
+mod node_view;
+mod open_nodes;
+mod recap;
+mod resume;
+mod session;
+mod size_limits;
+mod start;
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use trackway_domain::Object;
+use trackway_ports::{Clock, FaultInjector, IdSource, Journal};
+
+pub use api::{
+    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedStartRequest,
+    MigrateResponse, NodeView,
+};
+pub use recap::{Recap, RecapBranch, RecapDocument, RecapNote};
+pub use resume::{ResumableRun, ResumeResults};
+
+use self::definition_cache::DefinitionCache;
+use crate::{Catalogue, Runtime, SchemaCache};
+
+/// Appends under way at once. Enough to fill a group commit several times over; beyond it, callers wait
+/// for their turn instead of growing a queue.
+/// Limit (Sessions): appends at once.
+const APPENDS_MAX: usize = 1_024;
+
+/// What a guide works with.
+#[derive(Debug, Clone)]
+pub struct GuidedRunOptions {
+    pub journal: Arc<dyn Journal>,
+    pub catalogue: Arc<Catalogue>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn IdSource>,
+    pub faults: Arc<dyn FaultInjector>,
+}
+
+/// The command path of guided runs. It holds no run in memory: several processes may guide the same
+/// run in one store, and the log settles who was first.
+#[derive(Debug, Clone)]
+pub struct GuidedRuns {
+    options: GuidedRunOptions,
+    definitions: Arc<DefinitionCache>,
+    schemas: Arc<SchemaCache>,
+    appends: Arc<Semaphore>,
+    /// Whose watchers are told of what is recorded here.
+    runtime: Option<Runtime>,
+}
+
+impl GuidedRuns {
+    pub fn new(options: GuidedRunOptions) -> Self {
+        Self {
+            options,
+            definitions: Arc::default(),
+            schemas: Arc::default(),
+            appends: Arc::new(Semaphore::new(APPENDS_MAX)),
+            runtime: None,
+        }
+    }
+
+    /// The same, where an engine works on the same store in this process: who watches a run there sees
+    /// what is recorded here.
+    #[must_use]
+    pub fn with_runtime(mut self, runtime: Runtime) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    /// Whether a context names a session, which may then hold something already.
+    pub fn has_session_id(context: &Object) -> bool {
+        !session::session_ids(context).is_empty()
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.options.catalogue
+    }
+}

@@ -1,0 +1,202 @@
+//! Answering a node, and looking at one.
+//!
+//! An answer costs one read (the node with its run, and whether this very answer is recorded), another
+//! where the definition is not in memory, and one append: the same in a run of ten events and in one of
+//! ten thousand, with one branch or a hundred. An output with nothing in it costs one more. A repetition costs the one read; so does a look, with the
+//! definition.
+
+use serde_json::Value;
+use trackway_domain::{
+    Access, AckId, AnsweredNode, BlockReason, BranchPosition, Consent, GuidedCommand, NodeAnswer,
+    NodeId, Object, RenderStamp, RunId, StateName,
+};
+use trackway_engine::{GuidedReply, Refusal, guided_run_accepts};
+use trackway_ports::AttemptKey;
+
+use super::{
+    AdvanceRequest, AdvanceResponse, GuidedRunError, GuidedRuns, NodeView,
+    execute::{AppendExtras, ExecuteOutcome, error_from_refusal, run_from_row},
+    input_digest::digest_inputs,
+    node_context::NodeContext,
+    node_view::{self, Inspection},
+    size_limits,
+};
+
+/// Lost races in a row before an answer is given up. Each is lost to an append that somebody else got
+/// through, so the run goes on in any case; losing this often takes as many agents at one run.
+/// Limit (Sessions): lost races before an answer is refused.
+pub(super) const TRIES_MAX: usize = 50;
+
+impl GuidedRuns {
+    /// Answers a node. The same answer again is told what it was told.
+    pub async fn advance(
+        &self,
+        access: &Access,
+        mut advance: AdvanceRequest,
+    ) -> Result<AdvanceResponse, GuidedRunError> {
+        size_limits::check_inputs(&advance.inputs)?;
+        advance.inputs.notes = advance.inputs.notes.take().and_then(trim_notes);
+        if is_empty_object(advance.inputs.output.as_ref())
+            && !self.expects_output(access, &advance).await?
+        {
+            advance.inputs.output = None;
+        }
+        let AdvanceRequest { run, node, ack, .. } = advance;
+        let key = AttemptKey { run, node, ack, digest: digest_inputs(&advance.inputs) };
+        for _ in 0..TRIES_MAX {
+            let (place, recorded) = self.load_node_and_attempt(access, &key).await?;
+            if let Some((node, attempt)) = recorded {
+                let again = node_view::view_from_attempt(&place.row, &node, attempt);
+                return Ok(AdvanceResponse::Node(Box::new(again)));
+            }
+            match guided_run_accepts(place.row.state, place.is_unadopted) {
+                // One that nobody has adopted can be looked at where it is complete.
+                Err(Refusal::NotAdopted) if place.node.pending.is_none() => {}
+                accepts => accepts.map_err(|refusal| error_from_refusal(run, refusal))?,
+            }
+            if place.node.pending.is_none() {
+                let seen = self.inspect_loaded(place, advance.seal).await?;
+                return Ok(AdvanceResponse::Node(Box::new(seen)));
+            }
+            if let Some(advanced) = self.try_advance(place, &advance, &key).await? {
+                return Ok(advanced);
+            }
+        }
+        Err(too_busy_error(run))
+    }
+
+    /// Whether an output with nothing in it says something at this node. Where none is asked for it is the
+    /// same answer as one without.
+    async fn expects_output(
+        &self,
+        access: &Access,
+        at: &AdvanceRequest,
+    ) -> Result<bool, GuidedRunError> {
+        let place = self.load_node(access, at.run, at.node).await?;
+        Ok(place.node.pending.is_some_and(|pending| pending.output.is_some()))
+    }
+
+    /// One try. None where somebody else was faster, and it is to be looked at again.
+    async fn try_advance(
+        &self,
+        place: NodeContext,
+        advance: &AdvanceRequest,
+        key: &AttemptKey,
+    ) -> Result<Option<AdvanceResponse>, GuidedRunError> {
+        let (run, node) = (key.run, &place.node);
+        let workflow = &place.row.workflow.name;
+        let definition = self.load_definition(run, workflow, &node.definition).await?;
+        let context = self.load_full_context(run, node).await?;
+        let result =
+            trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
+        if let Ok(step) = &result {
+            size_limits::check_context(&step.context)?;
+        }
+        let mut warning = self.drift_warning(workflow, &node.definition).await;
+        if warning.is_none() && place.branch_count > 0 {
+            warning = self.damage_warning(run, node.id).await?;
+        }
+        // Only who does not get on is told of the branch that the node is; it may have to be read.
+        let stays = result.is_err() || advance.consent == Consent::Answered(false);
+        let branch =
+            if stays { self.branch_at_creation(&place).await? } else { BranchPosition::FIRST };
+        let at = AnsweredNode {
+            node: node.clone(),
+            context,
+            seq: place.created_seq,
+            branches: place.branch_count,
+            blocked: place.blocked_count,
+            branch,
+        };
+        let answer = NodeAnswer {
+            at,
+            ack: key.ack,
+            digest: key.digest.clone(),
+            inputs: advance.inputs.clone(),
+            consent: advance.consent,
+            seal: advance.seal.clone(),
+            result,
+            warning,
+        };
+        let command = GuidedCommand::Answer(Box::new(answer));
+        let indexed = run_from_row(&place.row, place.last_seq, place.is_unadopted);
+        let executed = self.execute(run, Some(indexed), command, AppendExtras::default()).await?;
+        let ExecuteOutcome::Done(Some(reply)) = executed else { return Ok(None) };
+        Ok(match *reply {
+            GuidedReply::Attempted(attempt) => {
+                let position = node_view::view_from_attempt(&place.row, node, attempt);
+                Some(AdvanceResponse::Node(Box::new(position)))
+            }
+            GuidedReply::ConsentNeeded(pending) => Some(AdvanceResponse::ConsentNeeded(pending)),
+            GuidedReply::Opened { .. } => None,
+        })
+    }
+
+    /// The node again, with a fresh ack. Nothing is recorded.
+    pub async fn inspect_node(
+        &self,
+        access: &Access,
+        run: RunId,
+        node: NodeId,
+        seal: RenderStamp,
+    ) -> Result<NodeView, GuidedRunError> {
+        let place = self.load_node(access, run, node).await?;
+        self.inspect_loaded(place, seal).await
+    }
+
+    /// The node as it is, with a fresh ack.
+    pub(super) async fn inspect_loaded(
+        &self,
+        place: NodeContext,
+        seal: RenderStamp,
+    ) -> Result<NodeView, GuidedRunError> {
+        let branch = self.branch_at_creation(&place).await?;
+        let over = match guided_run_accepts(place.row.state, place.is_unadopted) {
+            Ok(()) => None,
+            Err(Refusal::Ended { state }) => Some(ended_block(place.row.id, state)),
+            Err(_) => Some(unadopted_block(place.row.id)),
+        };
+        let NodeContext { node, row, .. } = place;
+        let workflow = &row.workflow.name;
+        let definition = self.load_definition(row.id, workflow, &node.definition).await?;
+        let look = Inspection {
+            ack: AckId::compact_from_uuid(self.options.ids.new_uuid()),
+            branch,
+            end_reason: over,
+            warnings: self.drift_warning(workflow, &node.definition).await.into_iter().collect(),
+            guidance: self.render_rules(&definition).await,
+            seal,
+        };
+        Ok(node_view::view_from_inspection(&row, node, look))
+    }
+}
+
+/// Notes that differ in the white space at their end are the same notes; notes with nothing else are none.
+fn trim_notes(mut notes: String) -> Option<String> {
+    notes.truncate(notes.trim_end().len());
+    Some(notes).filter(|notes| !notes.is_empty())
+}
+
+fn is_empty_object(output: Option<&Value>) -> bool {
+    output.and_then(Value::as_object).is_some_and(Object::is_empty)
+}
+
+/// What is said to whoever looks at a run that somebody ended. It is no error: there is something to see.
+fn ended_block(run: RunId, state: StateName) -> BlockReason {
+    let ended = GuidedRunError::Ended { run, state };
+    let message =
+        format!("{ended}: nothing can be answered any more. Begin another with workflow_start.");
+    BlockReason { code: ended.code().as_str().to_owned(), message, needs: Vec::new() }
+}
+
+/// The same for a run that came from elsewhere.
+fn unadopted_block(run: RunId) -> BlockReason {
+    let refused = GuidedRunError::NotAdopted { run };
+    let message = format!("{refused}: `trackway runs adopt {run}` lets it go on here.");
+    BlockReason { code: refused.code().as_str().to_owned(), message, needs: Vec::new() }
+}
+
+pub(super) fn too_busy_error(run: RunId) -> GuidedRunError {
+    let reason = format!("{run} is changed by too many at once; send the same call again");
+    GuidedRunError::Unavailable { reason }
+}

@@ -1,0 +1,144 @@
+//! What is asked of a guide, and what it answers.
+
+use trackway_definition::{Finding, model::Unsupported};
+use trackway_domain::{
+    AckId, AttemptInputs, BlockReason, BranchPosition, Code, Consent, NodeId, Object, PendingStep,
+    RenderStamp, RunId, SessionId, StateName, Warning,
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuidedStartRequest {
+    pub workflow: String,
+    pub context: Object,
+    pub seal: RenderStamp,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdvanceRequest {
+    pub run: RunId,
+    pub node: NodeId,
+    pub ack: AckId,
+    pub inputs: AttemptInputs,
+    pub consent: Consent,
+    pub seal: RenderStamp,
+}
+
+/// What an answer came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AdvanceResponse {
+    Node(Box<NodeView>),
+    /// The answer would advance a step that wants a person's agreement: ask, then come back with
+    /// [`Consent::Given`]. Nothing was recorded.
+    ConsentNeeded(PendingStep),
+}
+
+/// Where a caller stands: everything that an answer says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeView {
+    pub run: RunId,
+    pub session: SessionId,
+    pub workflow: String,
+    /// Hash of the definition that the node is read by.
+    pub hash: String,
+    pub node: NodeId,
+    /// For the answer to the pending step; none where nothing is pending, or somebody ended the run.
+    pub ack: Option<AckId>,
+    pub pending: Option<PendingStep>,
+    /// The workflow's rules; with a start and a look only.
+    pub guidance: Vec<String>,
+    /// An answer led to this node just now. Otherwise it was begun with, looked at, or not left.
+    pub advanced: bool,
+    /// Which branch the node was when it was made.
+    pub branch: BranchPosition,
+    pub warnings: Vec<Warning>,
+    pub blocked: Option<BlockReason>,
+    /// What the answer is to be written with: that of the call, or of the first telling.
+    pub seal: RenderStamp,
+}
+
+/// Notes were recorded, or had been.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckpointResponse {
+    pub view: NodeView,
+    pub is_repeat: bool,
+}
+
+/// What a migration did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MigrateResponse {
+    pub from: String,
+    pub to: String,
+    /// The nodes that are read anew.
+    pub nodes: Vec<NodeId>,
+}
+
+/// Why a guide did not do what was asked. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GuidedRunError {
+    #[error("there is no workflow {workflow:?}")]
+    UnknownWorkflow { workflow: String, similar: Vec<String> },
+    #[error("the file of workflow {workflow:?} is not a valid definition")]
+    InvalidWorkflow { workflow: String, file: String, findings: Vec<Finding> },
+    #[error("workflow {workflow:?} has a construct that is not supported")]
+    UnsupportedWorkflow { workflow: String, unsupported: Vec<Unsupported> },
+    #[error("{}", .0.message)]
+    MissingContext(BlockReason),
+    #[error("there is no run {run}")]
+    UnknownRun { run: RunId },
+    /// The run is there and this point of it is not: it was never recorded here, or has been removed.
+    #[error("{run} has no snapshot {node}")]
+    UnknownNode { run: RunId, node: NodeId },
+    #[error("{run} was {state} and cannot go on")]
+    Ended { run: RunId, state: StateName },
+    #[error("{run} was imported, and nobody has adopted it")]
+    NotAdopted { run: RunId },
+    #[error("the log of {run} is damaged: {reason}")]
+    Damaged { run: RunId, reason: String },
+    #[error("{what} is larger than {max} bytes")]
+    TooLarge { what: &'static str, max: usize },
+    #[error("{what} is nested deeper than {levels} levels")]
+    TooDeep { what: &'static str, levels: usize },
+    #[error("{what} cannot name a session: {why}")]
+    InvalidSessionId { what: String, why: String },
+    /// Nothing more that does not fit is recorded at this node; what fits still is.
+    #[error("too many answers to this step of {run} did not fit: {}", .block.message)]
+    TooManyAttempts { run: RunId, block: BlockReason },
+    #[error("no outside agent drives {run}")]
+    NotGuided { run: RunId },
+    #[error("{run} cannot be migrated: {why}")]
+    CannotMigrate { run: RunId, why: String },
+    /// Nothing was recorded; the same call can be made later.
+    #[error("the store is busy: {reason}")]
+    Unavailable { reason: String },
+    #[error("the server is stopping")]
+    Stopping,
+    #[error("the store has failed: {reason}")]
+    Store { reason: String },
+    /// A defect: nothing that is asked should lead to it.
+    #[error("something went wrong inside: {reason}")]
+    Internal { reason: String },
+}
+
+impl GuidedRunError {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::UnknownWorkflow { .. } => Code::UnknownWorkflow,
+            Self::InvalidWorkflow { .. } => Code::InvalidWorkflow,
+            Self::UnsupportedWorkflow { .. } => Code::UnsupportedWorkflow,
+            Self::MissingContext(_) => Code::MissingContext,
+            Self::UnknownRun { .. } | Self::UnknownNode { .. } => Code::UnknownRun,
+            Self::Ended { .. } => Code::RunEnded,
+            Self::NotAdopted { .. } => Code::NotAdopted,
+            Self::Damaged { .. } => Code::DamagedLog,
+            Self::TooLarge { .. } | Self::TooDeep { .. } => Code::TooLarge,
+            Self::InvalidSessionId { .. } | Self::NotGuided { .. } | Self::CannotMigrate { .. } => {
+                Code::InvalidRequest
+            }
+            Self::TooManyAttempts { .. } => Code::TooManyAttempts,
+            Self::Unavailable { .. } => Code::StoreBusy,
+            Self::Stopping => Code::Stopping,
+            Self::Store { .. } => Code::StoreFailed,
+            Self::Internal { .. } => Code::Internal,
+        }
+    }
+}

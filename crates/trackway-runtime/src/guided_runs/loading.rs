@@ -1,0 +1,169 @@
+//! Reading: logs, definitions and what the folders hold.
+
+use std::sync::Arc;
+
+use trackway_definition::Definition;
+use trackway_domain::{RunId, Seq};
+use trackway_ports::{AppendError, ReadError, StoredEvent};
+
+use super::{GuidedRunError, GuidedRuns};
+use crate::{CatalogueEntry, WorkflowLookupError};
+
+/// Events read at once where a whole log is gone through.
+const PAGE_EVENTS: usize = 256;
+
+impl GuidedRuns {
+    /// Shows the run's events after `after`, in order and page by page, until `see` has seen enough.
+    pub(super) async fn for_each_event(
+        &self,
+        run: RunId,
+        mut see: impl FnMut(StoredEvent) -> VisitControl,
+    ) -> Result<(), GuidedRunError> {
+        let mut after: Seq = 0;
+        loop {
+            let page = self.options.journal.list_events(run, after, PAGE_EVENTS).await;
+            let page = page.map_err(|error| error_from_read(run, error))?;
+            // Only an empty page is the end: a short one may stop before a damaged event.
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.seq;
+            for stored in page {
+                if see(stored) == VisitControl::Stop {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The definition of that hash. Runs keep to what they are pinned to; where the store has lost it,
+    /// the same definition from the folders will do.
+    pub(super) async fn load_definition(
+        &self,
+        run: RunId,
+        workflow: &str,
+        hash: &str,
+    ) -> Result<Arc<Definition>, GuidedRunError> {
+        if let Some(definition) = self.definitions.get(hash) {
+            return Ok(definition);
+        }
+        let intact = match self.options.journal.find_definition(hash.to_owned()).await {
+            Ok(Some(body)) => decode_pinned(&body, hash),
+            Ok(None) => Err("it is not there".into()),
+            Err(ReadError::DamagedBlob { reason, .. }) => Err(reason),
+            Err(error) => return Err(error_from_read(run, error)),
+        };
+        let definition = match intact {
+            Ok(definition) => Arc::new(definition),
+            Err(reason) => {
+                let current = self.find_in_catalogue(workflow).await.ok();
+                let same = current.filter(|known| *known.hash == *hash);
+                let reason = format!("the definition {hash} that it is pinned to: {reason}");
+                same.ok_or(GuidedRunError::Damaged { run, reason })?.definition
+            }
+        };
+        self.definitions.insert(hash, definition.clone());
+        Ok(definition)
+    }
+
+    /// What the folders hold under that id. Files may have to be read, which must not hold up others.
+    pub(super) async fn find_in_catalogue(
+        &self,
+        workflow: &str,
+    ) -> Result<CatalogueEntry, GuidedRunError> {
+        let (catalogue, id) = (self.options.catalogue.clone(), workflow.to_owned());
+        let known = tokio::task::spawn_blocking(move || catalogue.get(&id)).await;
+        let workflow = workflow.to_owned();
+        match known {
+            Ok(Ok(known)) => Ok(known),
+            Ok(Err(WorkflowLookupError::UnknownId { similar: near })) => {
+                Err(GuidedRunError::UnknownWorkflow { workflow, similar: near })
+            }
+            Ok(Err(WorkflowLookupError::Invalid(invalid))) => {
+                Err(GuidedRunError::InvalidWorkflow {
+                    workflow,
+                    file: invalid.file.display().to_string(),
+                    findings: invalid.errors,
+                })
+            }
+            Err(error) => Err(GuidedRunError::Internal { reason: error.to_string() }),
+        }
+    }
+
+    /// The rules of a workflow. Only where it refers to documents are files looked at.
+    pub(super) async fn render_rules(&self, definition: &Arc<Definition>) -> Vec<String> {
+        if definition.references.is_empty() {
+            return definition.guidance.clone();
+        }
+        let (catalogue, of) = (self.options.catalogue.clone(), definition.clone());
+        let found = tokio::task::spawn_blocking(move || catalogue.render_rules(&of)).await;
+        found.unwrap_or_else(|_| definition.render_rules(&|_| false))
+    }
+
+    /// A warning where the folders hold something else under that id by now.
+    pub(super) async fn drift_warning(
+        &self,
+        workflow: &str,
+        hash: &str,
+    ) -> Option<trackway_domain::Warning> {
+        // Nearly always nothing has changed, and going to another thread to see it costs more than seeing.
+        if self.options.catalogue.is_unchanged(workflow, hash) {
+            return None;
+        }
+        let catalogue = self.options.catalogue.clone();
+        let (id, hash) = (workflow.to_owned(), hash.to_owned());
+        tokio::task::spawn_blocking(move || catalogue.drift_warning(&id, &hash))
+            .await
+            .ok()
+            .flatten()
+    }
+}
+
+/// Whether somebody who goes through a log wants to see more of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VisitControl {
+    Continue,
+    Stop,
+}
+
+fn decode_pinned(body: &str, hash: &str) -> Result<Definition, String> {
+    let definition = Definition::from_pinned(body)?;
+    match definition.hash() == hash {
+        true => Ok(definition),
+        false => Err("it does not match its hash".into()),
+    }
+}
+
+/// Damage concerns this run alone; the others go on.
+pub(super) fn error_from_read(run: RunId, error: ReadError) -> GuidedRunError {
+    match error {
+        ReadError::Damaged { seq, reason, .. } => {
+            GuidedRunError::Damaged { run, reason: format!("event {seq}: {reason}") }
+        }
+        ReadError::DamagedBlob { .. } => GuidedRunError::Damaged { run, reason: error.to_string() },
+        ReadError::Unavailable { reason } => GuidedRunError::Unavailable { reason },
+        ReadError::Broken { .. } => GuidedRunError::Store { reason: error.to_string() },
+    }
+}
+
+/// A listing that cannot be read.
+pub(super) fn error_from_listing(error: ReadError) -> GuidedRunError {
+    match error {
+        ReadError::Damaged { run, .. } => error_from_read(run, error),
+        ReadError::DamagedBlob { .. } => GuidedRunError::Internal { reason: error.to_string() },
+        ReadError::Unavailable { reason } => GuidedRunError::Unavailable { reason },
+        ReadError::Broken { .. } => GuidedRunError::Store { reason: error.to_string() },
+    }
+}
+
+pub(super) fn error_from_append(error: &AppendError) -> GuidedRunError {
+    match error {
+        AppendError::Unavailable { reason } => {
+            GuidedRunError::Unavailable { reason: reason.clone() }
+        }
+        AppendError::Unknown { .. } => GuidedRunError::Unavailable { reason: error.to_string() },
+        AppendError::Closed => GuidedRunError::Stopping,
+        AppendError::Broken { .. } => GuidedRunError::Store { reason: error.to_string() },
+        AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_) => {
+            GuidedRunError::Internal { reason: error.to_string() }
+        }
+    }
+}

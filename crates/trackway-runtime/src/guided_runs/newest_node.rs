@@ -1,0 +1,79 @@
+//! Where a run is taken up by somebody who has none of its tokens.
+
+use trackway_domain::{Access, Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId, RunId};
+
+use super::{GuidedRunError, GuidedRuns, loading::VisitControl};
+
+/// The nodes of a run, as far as it takes to choose one.
+#[derive(Debug, Default)]
+struct NodeHistory {
+    /// The newest last; each with whether something is to be done there and whether it was answered.
+    nodes: Vec<NodeStatus>,
+    is_guided: bool,
+}
+
+#[derive(Debug)]
+struct NodeStatus {
+    id: NodeId,
+    is_pending: bool,
+    is_answered: bool,
+}
+
+impl GuidedRuns {
+    /// The node from which somebody goes on who has none of the run's tokens: the newest at which something
+    /// is to be done and nobody has done it; where there is none, the one before the end.
+    pub async fn newest_open_node(
+        &self,
+        access: &Access,
+        run: RunId,
+    ) -> Result<NodeId, GuidedRunError> {
+        self.load_run_row(access, run).await?;
+        let mut points = NodeHistory::default();
+        self.for_each_event(run, |stored| {
+            points.apply(&stored.event);
+            VisitControl::Continue
+        })
+        .await?;
+        if !points.is_guided {
+            return Err(GuidedRunError::NotGuided { run });
+        }
+        points.newest_open().ok_or_else(|| GuidedRunError::Damaged {
+            run,
+            reason: "it has no step to go on from".to_owned(),
+        })
+    }
+}
+
+impl NodeHistory {
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Submitted(submission) => self.is_guided = submission.guided,
+            Event::Guided(guided) => match &**guided {
+                GuidedEvent::Opened { node, .. } => self.add_node(node),
+                GuidedEvent::Attempted(Attempt { node: from, outcome, .. }) => {
+                    if let AttemptOutcome::Advanced(node) = outcome {
+                        let answered = self.nodes.iter_mut().find(|point| point.id == *from);
+                        answered.into_iter().for_each(|point| point.is_answered = true);
+                        self.add_node(node);
+                    }
+                }
+                GuidedEvent::Repinned { .. } | GuidedEvent::Checkpointed(_) => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn add_node(&mut self, node: &Node) {
+        self.nodes.push(NodeStatus {
+            id: node.id,
+            is_pending: node.pending.is_some(),
+            is_answered: false,
+        });
+    }
+
+    fn newest_open(&self) -> Option<NodeId> {
+        let pending = || self.nodes.iter().rev().filter(|point| point.is_pending);
+        let open = pending().find(|point| !point.is_answered);
+        open.or_else(|| pending().next()).map(|point| point.id)
+    }
+}

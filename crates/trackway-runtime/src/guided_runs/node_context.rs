@@ -1,0 +1,205 @@
+//! Finding a node, for a caller who may see its run.
+
+use trackway_domain::{
+    Access, Attempt, AttemptOutcome, BranchPosition, Event, GuidedEvent, Node, NodeId, RunId, Seq,
+};
+use trackway_ports::{
+    AttemptKey, RunRow, StoredEvent, StoredNode, attempt_in_event, node_in_event,
+};
+
+use super::{
+    GuidedRunError, GuidedRuns,
+    loading::{VisitControl, error_from_read},
+};
+
+/// A node, and what is needed to answer it.
+#[derive(Debug)]
+pub(super) struct NodeContext {
+    pub(super) node: Node,
+    /// Number of the event that made it, or read it anew last.
+    pub(super) created_seq: Seq,
+    /// Number of the run's last event.
+    pub(super) last_seq: Seq,
+    /// The run was imported, and nobody has adopted it.
+    pub(super) is_unadopted: bool,
+    pub(super) row: RunRow,
+    /// How many branches have grown from it.
+    pub(super) branch_count: u32,
+    /// How many answers to it were blocked.
+    pub(super) blocked_count: u32,
+    /// Which branch it was when it was made. None where it was read anew since: then the log knows.
+    pub(super) branch_at_creation: Option<BranchPosition>,
+}
+
+impl GuidedRuns {
+    /// The node, for its caller. For anybody else there is no such run.
+    pub(super) async fn load_node(
+        &self,
+        access: &Access,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<NodeContext, GuidedRunError> {
+        let found = self.options.journal.find_node(run, node).await;
+        match found.map_err(|error| error_from_read(run, error))? {
+            Some(found) => authorize_node(access, run, node, found),
+            None => {
+                self.load_run_row(access, run).await?;
+                Err(GuidedRunError::UnknownNode { run, node })
+            }
+        }
+    }
+
+    /// The node that an answer is for, and the record of this very answer, where there is one, with the
+    /// node as it was then.
+    pub(super) async fn load_node_and_attempt(
+        &self,
+        access: &Access,
+        key: &AttemptKey,
+    ) -> Result<(NodeContext, Option<(Node, Attempt)>), GuidedRunError> {
+        let AttemptKey { run, node, .. } = *key;
+        let journal = &self.options.journal;
+        let (place, stored) = match journal.find_node_and_attempt(key.clone()).await {
+            Ok(Some(asked)) => (authorize_node(access, run, node, asked.node)?, asked.attempt),
+            // Something is wrong or lacking. One after the other: who may see the run comes before what
+            // is damaged in it. The node before the attempt: an answer that is recorded between the two
+            // reads is found by the second, and one that is recorded after it makes the append fail.
+            Ok(None) | Err(_) => {
+                let place = self.load_node(access, run, node).await?;
+                let stored = journal.find_attempt(key.clone()).await;
+                (place, stored.map_err(|error| error_from_read(run, error))?)
+            }
+        };
+        let recorded = match stored {
+            Some(stored) => Some(self.load_recorded_attempt(&place, key, &stored).await?),
+            None => None,
+        };
+        Ok((place, recorded))
+    }
+
+    pub(super) async fn load_run_row(
+        &self,
+        access: &Access,
+        run: RunId,
+    ) -> Result<RunRow, GuidedRunError> {
+        let row = self.options.journal.find_run(run).await;
+        let row = row.map_err(|error| error_from_read(run, error))?;
+        row.filter(|row| access.covers(&row.caller)).ok_or(GuidedRunError::UnknownRun { run })
+    }
+
+    /// Which branch the node was when it was made: whoever looks at it or does not get on from it is told
+    /// what was told to whoever came to it.
+    pub(super) async fn branch_at_creation(
+        &self,
+        place: &NodeContext,
+    ) -> Result<BranchPosition, GuidedRunError> {
+        if let Some(branch) = place.branch_at_creation {
+            return Ok(branch);
+        }
+        let mut found = None;
+        self.for_each_event(place.row.id, |stored| {
+            found = branch_created_by(&stored.event, place.node.id);
+            if found.is_some() { VisitControl::Stop } else { VisitControl::Continue }
+        })
+        .await?;
+        Ok(found.unwrap_or(BranchPosition::FIRST))
+    }
+
+    /// The node as the log had it before that event.
+    async fn load_node_before(
+        &self,
+        run: RunId,
+        id: NodeId,
+        before: Seq,
+    ) -> Result<Node, GuidedRunError> {
+        let mut found = None;
+        self.for_each_event(run, |stored| {
+            if stored.seq >= before {
+                return VisitControl::Stop;
+            }
+            if let Some(node) = node_in_event(&stored.event).filter(|node| node.id == id) {
+                found = Some(node.clone());
+            }
+            VisitControl::Continue
+        })
+        .await?;
+        found.ok_or(GuidedRunError::UnknownNode { run, node: id })
+    }
+
+    /// What the record says, with the node as it was then.
+    async fn load_recorded_attempt(
+        &self,
+        place: &NodeContext,
+        key: &AttemptKey,
+        stored: &StoredEvent,
+    ) -> Result<(Node, Attempt), GuidedRunError> {
+        let attempt =
+            attempt_in_event(&stored.event).filter(|attempt| is_attempt_for(attempt, key));
+        let Some(attempt) = attempt else {
+            return Err(GuidedRunError::Damaged {
+                run: key.run,
+                reason: "its index is wrong".into(),
+            });
+        };
+        // Read by another definition since: the answer that was given showed the step of the first.
+        let node = match place.created_seq > stored.seq {
+            true => self.load_node_before(key.run, place.node.id, stored.seq).await?,
+            false => place.node.clone(),
+        };
+        Ok((node, attempt.clone()))
+    }
+}
+
+/// What was found, for its caller. For anybody else there is no such run.
+fn authorize_node(
+    access: &Access,
+    run: RunId,
+    node: NodeId,
+    found: StoredNode,
+) -> Result<NodeContext, GuidedRunError> {
+    if !access.covers(&found.row.caller) {
+        return Err(GuidedRunError::UnknownRun { run });
+    }
+    let StoredNode {
+        defining_event: made,
+        head,
+        is_unadopted,
+        row,
+        branch_count: branches,
+        blocked_count: blocked,
+    } = found;
+    let made_seq = made.seq;
+    match node_in_event(&made.event).filter(|found| found.id == node) {
+        Some(node) => {
+            let came_as = branch_created_by(&made.event, node.id);
+            let node = node.clone();
+            let made = made_seq;
+            Ok(NodeContext {
+                node,
+                created_seq: made,
+                last_seq: head,
+                is_unadopted,
+                row,
+                branch_count: branches,
+                blocked_count: blocked,
+                branch_at_creation: came_as,
+            })
+        }
+        None => Err(GuidedRunError::Damaged { run, reason: "its index is wrong".into() }),
+    }
+}
+
+/// What was told of the branch by the event that made the node.
+fn branch_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
+    let Event::Guided(guided) = event else { return None };
+    match &**guided {
+        GuidedEvent::Opened { node, answer, .. } if node.id == id => Some(answer.branch),
+        GuidedEvent::Attempted(Attempt {
+            outcome: AttemptOutcome::Advanced(node), answer, ..
+        }) if node.id == id => Some(answer.branch),
+        _ => None,
+    }
+}
+
+fn is_attempt_for(attempt: &Attempt, key: &AttemptKey) -> bool {
+    attempt.node == key.node && attempt.ack == key.ack && attempt.digest == key.digest
+}

@@ -1,0 +1,82 @@
+//! From what is recorded to what is said. A repetition is made of the record alone.
+
+use trackway_domain::{
+    AckId, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Node, RenderStamp,
+    RunId, SessionId, Submission, Warning,
+};
+use trackway_ports::RunRow;
+
+use super::NodeView;
+
+/// What an answer to `node` came to.
+pub(super) fn view_from_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> NodeView {
+    let Attempt { outcome, answer, .. } = attempt;
+    match outcome {
+        AttemptOutcome::Advanced(next) => {
+            NodeView { advanced: true, ..view_with_reply(row, next, answer) }
+        }
+        // Nothing was advanced: the same step is pending.
+        AttemptOutcome::Blocked(block) => {
+            NodeView { blocked: Some(block), ..view_with_reply(row, node.clone(), answer) }
+        }
+    }
+}
+
+/// The first node of a run, with the workflow's rules.
+pub(super) fn view_from_opening(
+    submission: &Submission,
+    node: Node,
+    answer: AttemptReply,
+    guidance: Vec<String>,
+) -> NodeView {
+    let Submission { run, session, workflow, .. } = submission;
+    NodeView { guidance, ..build_view(*run, session, &workflow.name, node, answer) }
+}
+
+/// A node as it is, for somebody who looks at it again.
+#[derive(Debug)]
+pub(super) struct Inspection {
+    pub(super) ack: AckId,
+    pub(super) branch: BranchPosition,
+    /// Why nothing can be answered, where somebody ended the run.
+    pub(super) end_reason: Option<BlockReason>,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) guidance: Vec<String>,
+    pub(super) seal: RenderStamp,
+}
+
+pub(super) fn view_from_inspection(row: &RunRow, node: Node, look: Inspection) -> NodeView {
+    let Inspection { ack, branch, end_reason: over, warnings, guidance, seal } = look;
+    let ack = (node.pending.is_some() && over.is_none()).then_some(ack);
+    let answer = AttemptReply { ack, branch, warnings, seal };
+    NodeView { guidance, blocked: over, ..view_with_reply(row, node, answer) }
+}
+
+fn view_with_reply(row: &RunRow, node: Node, answer: AttemptReply) -> NodeView {
+    build_view(row.id, &row.session, &row.workflow.name, node, answer)
+}
+
+fn build_view(
+    run: RunId,
+    session: &SessionId,
+    workflow: &str,
+    node: Node,
+    answer: AttemptReply,
+) -> NodeView {
+    let AttemptReply { ack, branch, warnings, seal } = answer;
+    NodeView {
+        run,
+        session: session.clone(),
+        workflow: workflow.to_owned(),
+        hash: node.definition,
+        node: node.id,
+        ack,
+        pending: node.pending,
+        guidance: Vec::new(),
+        advanced: false,
+        branch,
+        warnings,
+        blocked: None,
+        seal,
+    }
+}

@@ -1,0 +1,53 @@
+//! The ends of a run: where it can go on.
+
+use std::collections::BTreeMap;
+
+use trackway_domain::{Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId};
+
+/// The nodes of a run that nobody has answered, folded from its events. Only these are kept: a node
+/// holds its whole context, and a run may have thousands.
+#[derive(Debug, Default)]
+pub(super) struct OpenNodes {
+    nodes: BTreeMap<NodeId, Node>,
+    /// An outside agent drives the run.
+    pub(super) is_guided: bool,
+}
+
+impl OpenNodes {
+    pub(super) fn apply(&mut self, event: &Event) {
+        let guided = match event {
+            Event::Submitted(submission) => {
+                self.is_guided = submission.guided;
+                return;
+            }
+            Event::Guided(guided) => guided,
+            _ => return,
+        };
+        match &**guided {
+            GuidedEvent::Opened { node, .. } => self.add_node(node),
+            GuidedEvent::Attempted(Attempt {
+                node: answered,
+                outcome: AttemptOutcome::Advanced(node),
+                ..
+            }) => {
+                self.nodes.remove(answered);
+                self.add_node(node);
+            }
+            GuidedEvent::Repinned { node } => {
+                if let Some(known) = self.nodes.get_mut(&node.id) {
+                    known.clone_from(node);
+                }
+            }
+            GuidedEvent::Attempted(_) | GuidedEvent::Checkpointed(_) => {}
+        }
+    }
+
+    fn add_node(&mut self, node: &Node) {
+        self.nodes.insert(node.id, node.clone());
+    }
+
+    /// Those where something is to be done.
+    pub(super) fn into_pending(self) -> impl Iterator<Item = Node> {
+        self.nodes.into_values().filter(|node| node.pending.is_some())
+    }
+}

@@ -1,0 +1,376 @@
+//! What an agent that comes back is shown: notes, checkpoints and documents along the way to a snapshot,
+//! the notes of its session, and what grew from it.
+//!
+//! It is read by the indexes: a constant number of reads, each of a bounded number of events, however long
+//! the run is. What is shown has a bound in bytes, and the newest comes first.
+
+use serde_json::Value;
+use trackway_domain::{
+    Access, Code, DocumentKind, Event, GuidedEvent, NodeId, PendingStep, RunId, SessionId,
+    Timestamp, Warning,
+};
+use trackway_engine::reduce_documents;
+use trackway_ports::{
+    LineageLimits, NodeLineage, RunFilter, RunRow, StoredEvent, attempt_in_event, node_in_event,
+};
+
+use super::{
+    GuidedRunError, GuidedRuns, NodeView,
+    loading::{error_from_listing, error_from_read},
+    session,
+};
+
+/// Limit (MCP): snapshots that a recap goes back from the one that is looked at. Enough for the steps that
+/// matter to the next one; older ones are in the session's pages.
+pub(super) const RECAP_PATH_MAX: usize = 32;
+/// Limit (MCP): checkpoints of the run that a recap shows.
+const RECAP_CHECKPOINTS_MAX: usize = 16;
+/// Limit (MCP): branches of a snapshot that a recap shows, the newest ones.
+const RECAP_BRANCHES_MAX: usize = 8;
+/// Limit (MCP): steps that a recap follows down each branch to find its end.
+const RECAP_DEPTH_MAX: usize = 64;
+/// Limit (MCP): notes on the session itself that a recap shows.
+const RECAP_SESSION_NOTES_MAX: usize = 8;
+/// Limit (MCP): other runs of the session that a recap shows notes of.
+const RECAP_RUNS_MAX: usize = 3;
+/// Snapshots that are gone back in each of the other runs.
+/// Limit (MCP): snapshots of each other run that a recap goes back.
+const RECAP_OTHER_PATH_MAX: usize = 4;
+/// Limit (MCP): bytes of one note, checkpoint or document in a recap; the rest is cut with a mark.
+const RECAP_ENTRY_BYTES_MAX: usize = 1_200;
+/// Limit (MCP): bytes of all notes, checkpoints and documents in a recap; the oldest are left out.
+const RECAP_BYTES_MAX: usize = 12 * 1_024;
+/// Newest events of a run among which its newest snapshot is looked for. Blocked attempts and
+/// checkpoints may lie behind it.
+/// Limit (MCP): newest events among which the newest snapshot of a run is looked for.
+const TAIL_EVENTS_MAX: usize = 32;
+
+/// What was recorded around a snapshot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recap {
+    /// Notes of the answers on the way here, newest first, then those of other runs of the session.
+    pub notes: Vec<RecapNote>,
+    /// Checkpoints on the way here and notes on the session, newest first.
+    pub checkpoints: Vec<RecapNote>,
+    /// Documents as they are here.
+    pub documents: Vec<RecapDocument>,
+    /// The branches that grew from here, newest first.
+    pub branches: Vec<RecapBranch>,
+    /// Something older was left out.
+    pub is_truncated: bool,
+    /// What of the run could not be read.
+    pub damaged: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecapNote {
+    /// The run that it belongs to; none for notes on the session itself.
+    pub run: Option<RunId>,
+    /// The workflow of another run of the session; none for this one.
+    pub workflow: Option<String>,
+    /// The step that it was written at.
+    pub step: Option<String>,
+    pub title: Option<String>,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecapDocument {
+    pub name: String,
+    pub kind: DocumentKind,
+    /// Its content as JSON, shortened.
+    pub text: String,
+}
+
+/// A branch that grew from a snapshot, as it is now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecapBranch {
+    pub run: RunId,
+    /// The node at its end.
+    pub node: NodeId,
+    /// What is pending there; none where the workflow is complete.
+    pub pending: Option<PendingStep>,
+    /// The notes with which the branch began.
+    pub notes: Option<String>,
+    pub at: Timestamp,
+    /// The branch goes on beyond this node.
+    pub is_truncated: bool,
+}
+
+/// How much of a run is told.
+const FULL_RECAP: LineageLimits = LineageLimits {
+    path: RECAP_PATH_MAX,
+    checkpoints: RECAP_CHECKPOINTS_MAX,
+    children: RECAP_BRANCHES_MAX,
+    depth: RECAP_DEPTH_MAX,
+};
+
+const SHORT_RECAP: LineageLimits =
+    LineageLimits { path: RECAP_OTHER_PATH_MAX, checkpoints: 2, children: 0, depth: 0 };
+
+impl GuidedRuns {
+    /// What was recorded on the way to where the caller stands, beside it in the session, and after it.
+    pub async fn recap(&self, access: &Access, at: &NodeView) -> Result<Recap, GuidedRunError> {
+        let lineage = self.load_lineage(at.run, at.node, FULL_RECAP).await?;
+        let mut recap = RecapBuilder::default();
+        recap.add_path(at.run, None, &lineage);
+        recap.recap.branches =
+            lineage.children.iter().filter_map(|grown| build_branch(at.run, grown)).collect();
+        self.add_session_recap(access, &at.session, at.run, &mut recap).await?;
+        recap.add_documents(&lineage);
+        Ok(recap.finish())
+    }
+
+    /// What the newest snapshots of one run say of it, for a list of several.
+    pub(super) async fn short_recap(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<Recap, GuidedRunError> {
+        let lineage = self.load_lineage(run, node, SHORT_RECAP).await?;
+        let mut recap = RecapBuilder::default();
+        recap.add_path(run, None, &lineage);
+        Ok(recap.finish())
+    }
+
+    /// A warning where a branch of this node cannot be read: whoever answers it again should know that the
+    /// other answer is not gone because nobody gave one.
+    pub(super) async fn damage_warning(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<Option<Warning>, GuidedRunError> {
+        let branches =
+            LineageLimits { path: 1, checkpoints: 0, children: RECAP_BRANCHES_MAX, depth: 0 };
+        let reason = self.load_lineage(run, node, branches).await?.damaged;
+        Ok(reason.map(|reason| {
+            let message = format!("a part of this run cannot be read: {reason}");
+            Warning::new(Code::DamagedLog.as_str(), message)
+        }))
+    }
+
+    async fn load_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> Result<NodeLineage, GuidedRunError> {
+        let lineage = self.options.journal.load_lineage(run, node, limits).await;
+        lineage.map_err(|error| error_from_read(run, error))
+    }
+
+    /// Notes on the session, and the newest ones of its other runs.
+    async fn add_session_recap(
+        &self,
+        access: &Access,
+        session: &SessionId,
+        this: RunId,
+        recap: &mut RecapBuilder,
+    ) -> Result<(), GuidedRunError> {
+        for stored in self.load_session_notes(access, session).await? {
+            recap.add_checkpoint(None, None, &stored);
+        }
+        let rows = self.list_session_runs(access, session, RECAP_RUNS_MAX + 2).await?;
+        let others = rows.iter().filter(|row| row.id != this && !row.workflow.is_session_notes());
+        for row in others.take(RECAP_RUNS_MAX) {
+            let tail = self.load_newest_events(row.id).await?;
+            if let Some((node, _)) = newest_snapshot(&tail) {
+                let lineage = self.load_lineage(row.id, node, SHORT_RECAP).await?;
+                recap.add_path(row.id, Some(&row.workflow.name), &lineage);
+            }
+        }
+        Ok(())
+    }
+
+    async fn load_session_notes(
+        &self,
+        access: &Access,
+        session: &SessionId,
+    ) -> Result<Vec<StoredEvent>, GuidedRunError> {
+        let run = session::notes_run_id(&access.caller, session);
+        match self.find_session_notes_run(access, session, run).await {
+            Ok(_) => {}
+            Err(GuidedRunError::UnknownRun { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        }
+        let newest = self.options.journal.list_newest_events(run, RECAP_SESSION_NOTES_MAX).await;
+        newest.map_err(|error| error_from_read(run, error))
+    }
+
+    /// The caller's newest runs in a session.
+    pub(super) async fn list_session_runs(
+        &self,
+        access: &Access,
+        session: &SessionId,
+        limit: usize,
+    ) -> Result<Vec<RunRow>, GuidedRunError> {
+        let filter = RunFilter {
+            access: Some(access.clone()),
+            session: Some(session.clone()),
+            ..RunFilter::default()
+        };
+        let rows = self.options.journal.list_runs(filter, None, limit).await;
+        rows.map_err(error_from_listing)
+    }
+
+    /// The newest events of a run, newest first.
+    pub(super) async fn load_newest_events(
+        &self,
+        run: RunId,
+    ) -> Result<Vec<StoredEvent>, GuidedRunError> {
+        let newest = self.options.journal.list_newest_events(run, TAIL_EVENTS_MAX).await;
+        newest.map_err(|error| error_from_read(run, error))
+    }
+}
+
+/// The newest snapshot among these events, newest first, at which something is to be done and nobody has
+/// done it; where there is none, the newest of all. Whoever answers a snapshot makes a newer one, so an
+/// answer to one that is here is here too.
+pub(super) fn newest_snapshot(tail: &[StoredEvent]) -> Option<(NodeId, Option<&PendingStep>)> {
+    let mut answered = Vec::new();
+    let mut newest = None;
+    for stored in tail {
+        if let Some(node) = node_in_event(&stored.event) {
+            let snapshot = (node.id, node.pending.as_ref());
+            if node.pending.is_some() && !answered.contains(&node.id) {
+                return Some(snapshot);
+            }
+            newest.get_or_insert(snapshot);
+            answered.extend(attempt_in_event(&stored.event).map(|attempt| attempt.node));
+        }
+    }
+    newest
+}
+
+fn build_branch(run: RunId, grown: &trackway_ports::ChildBranch) -> Option<RecapBranch> {
+    let tip = node_in_event(&grown.newest_event.event)?;
+    let notes = attempt_in_event(&grown.first_event.event)
+        .and_then(|attempt| attempt.inputs.notes.as_deref());
+    Some(RecapBranch {
+        run,
+        node: tip.id,
+        pending: tip.pending.clone(),
+        notes: notes.map(|notes| truncate_text(notes, RECAP_ENTRY_BYTES_MAX / 4)),
+        at: grown.newest_event.at,
+        is_truncated: grown.is_cut,
+    })
+}
+
+/// A recap while it is put together.
+#[derive(Debug, Default)]
+struct RecapBuilder {
+    recap: Recap,
+    bytes: usize,
+}
+
+impl RecapBuilder {
+    /// The notes and checkpoints on the way to a node.
+    fn add_path(&mut self, run: RunId, workflow: Option<&str>, lineage: &NodeLineage) {
+        self.recap.is_truncated |= lineage.path_is_cut;
+        if self.recap.damaged.is_none() {
+            self.recap.damaged.clone_from(&lineage.damaged);
+        }
+        for stored in &lineage.checkpoints {
+            let at = checkpoint_node(stored);
+            let pending = at.and_then(|id| pending_step_at(lineage, id));
+            self.add_checkpoint(Some((run, workflow)), pending, stored);
+        }
+        for (index, stored) in lineage.path.iter().enumerate() {
+            let attempt = attempt_in_event(&stored.event);
+            let Some(notes) = attempt.and_then(|attempt| attempt.inputs.notes.as_deref()) else {
+                continue;
+            };
+            let before =
+                lineage.path.get(index + 1).and_then(|before| node_in_event(&before.event));
+            let pending = before.and_then(|node| node.pending.as_ref());
+            if let Some(note) = self.build_note(Some((run, workflow)), pending, notes, stored.at) {
+                self.recap.notes.push(note);
+            }
+        }
+    }
+
+    fn add_checkpoint(
+        &mut self,
+        run: Option<(RunId, Option<&str>)>,
+        pending: Option<&PendingStep>,
+        stored: &StoredEvent,
+    ) {
+        let Event::Guided(guided) = &stored.event else { return };
+        let GuidedEvent::Checkpointed(checkpoint) = &**guided else { return };
+        if let Some(note) = self.build_note(run, pending, &checkpoint.notes, stored.at) {
+            self.recap.checkpoints.push(note);
+        }
+    }
+
+    fn build_note(
+        &mut self,
+        run: Option<(RunId, Option<&str>)>,
+        pending: Option<&PendingStep>,
+        text: &str,
+        at: Timestamp,
+    ) -> Option<RecapNote> {
+        let text = self.fit_text(text)?;
+        Some(RecapNote {
+            run: run.map(|(run, _)| run),
+            workflow: run.and_then(|(_, workflow)| workflow.map(str::to_owned)),
+            step: pending.map(|pending| pending.step.clone()),
+            title: pending.map(|pending| pending.title.clone()),
+            text,
+            at,
+        })
+    }
+
+    /// What the outputs along the way add up to.
+    fn add_documents(&mut self, lineage: &NodeLineage) {
+        let changes = lineage.path.iter().rev().flat_map(|stored| match &stored.event {
+            Event::Guided(guided) => match &**guided {
+                GuidedEvent::Opened { documents, .. } => documents.as_slice(),
+                GuidedEvent::Attempted(attempt) => attempt.documents.as_slice(),
+                GuidedEvent::Checkpointed(_) | GuidedEvent::Repinned { .. } => &[],
+            },
+            _ => &[],
+        });
+        let documents = reduce_documents(changes);
+        for (name, kind, value) in documents {
+            if let Some(text) = self.fit_text(&Value::to_string(&value)) {
+                self.recap.documents.push(RecapDocument { name, kind, text });
+            }
+        }
+    }
+
+    /// The text, shortened, if there is room for it.
+    fn fit_text(&mut self, text: &str) -> Option<String> {
+        let text = truncate_text(text.trim(), RECAP_ENTRY_BYTES_MAX);
+        if self.bytes + text.len() > RECAP_BYTES_MAX {
+            self.recap.is_truncated = true;
+            return None;
+        }
+        self.bytes += text.len();
+        Some(text)
+    }
+
+    fn finish(mut self) -> Recap {
+        self.recap.checkpoints.sort_by_key(|note| std::cmp::Reverse(note.at));
+        self.recap
+    }
+}
+
+fn checkpoint_node(stored: &StoredEvent) -> Option<NodeId> {
+    trackway_ports::checkpointed_node_id(&stored.event)
+}
+
+fn pending_step_at(lineage: &NodeLineage, id: NodeId) -> Option<&PendingStep> {
+    let made = lineage.path.iter().filter_map(|stored| node_in_event(&stored.event));
+    made.filter(|node| node.id == id).find_map(|node| node.pending.as_ref())
+}
+
+/// At most so many bytes of a text; what is left out is said.
+pub(super) fn truncate_text(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(bytes_max);
+    let left_out = text[end..].chars().count();
+    format!("{}… ({left_out} more characters)", &text[..end])
+}

@@ -1,0 +1,186 @@
+//! The way back in for somebody who has no token: by session, by ticket, by run or by words.
+
+use serde_json::Value;
+use trackway_domain::{Access, Event, NodeId, Object, RunId, SessionId, Timestamp};
+use trackway_engine::guided_run_accepts;
+use trackway_ports::{RunFilter, RunRow};
+
+use super::{
+    GuidedRunError, GuidedRuns, Recap,
+    loading::{error_from_listing, error_from_read},
+    recap::newest_snapshot,
+    session::session_ids,
+};
+
+/// Limit (MCP): snapshots that workflow_resume returns.
+const RESUME_ITEMS_MAX: usize = 10;
+/// Limit (MCP): the newest runs that workflow_resume searches.
+const RESUME_RUNS_MAX: usize = 100;
+/// Rows that are read for them; those that keep a session's notes are left out.
+const RESUME_ROWS: usize = 2 * RESUME_RUNS_MAX;
+/// Limit (MCP): runs of one session that workflow_resume searches.
+const RESUME_SESSION_RUNS_MAX: usize = 50;
+
+/// What workflow_resume found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ResumeResults {
+    /// Unfinished ones first, then the newest.
+    pub items: Vec<ResumableRun>,
+    /// More matched than are here.
+    pub has_more: bool,
+}
+
+/// A run, and the snapshot to go on from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResumableRun {
+    pub session: SessionId,
+    pub run: RunId,
+    pub workflow: String,
+    /// The name of the workflow.
+    pub title: String,
+    pub node: NodeId,
+    /// Id and title of the step that waits; none where the workflow is complete.
+    pub step: Option<(String, String)>,
+    pub updated_at: Timestamp,
+    pub recap: Recap,
+}
+
+/// What is looked for.
+enum ResumeQuery {
+    /// Whatever is not finished.
+    Unfinished,
+    /// Every run of these rows.
+    AllOf,
+    /// Runs in which all of these are found.
+    Words(Vec<String>),
+}
+
+impl GuidedRuns {
+    /// The newest snapshots that the caller can go on from. `permits` says which workflows may be shown.
+    pub async fn resume(
+        &self,
+        access: &Access,
+        query: &str,
+        permits: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<ResumeResults, GuidedRunError> {
+        let query = query.trim();
+        let (rows, query) = self.list_candidates(access, query).await?;
+        let mut found = Vec::new();
+        for row in rows {
+            let is_one = !row.workflow.is_session_notes()
+                && guided_run_accepts(row.state, false).is_ok()
+                && permits(&row.workflow.name);
+            if is_one && let Some(item) = self.find_resumable(&row, &query).await? {
+                found.push(item);
+            }
+        }
+        found.sort_by_key(|item| (item.step.is_none(), std::cmp::Reverse(item.updated_at)));
+        let has_more = found.len() > RESUME_ITEMS_MAX;
+        found.truncate(RESUME_ITEMS_MAX);
+        Ok(ResumeResults { items: found, has_more })
+    }
+
+    async fn list_candidates(
+        &self,
+        access: &Access,
+        query: &str,
+    ) -> Result<(Vec<RunRow>, ResumeQuery), GuidedRunError> {
+        if query.is_empty() {
+            return Ok((self.list_newest_runs(access).await?, ResumeQuery::Unfinished));
+        }
+        if let Ok(run) = query.parse::<RunId>() {
+            return match self.load_run_row(access, run).await {
+                Ok(row) => Ok((vec![row], ResumeQuery::AllOf)),
+                Err(GuidedRunError::UnknownRun { .. }) => Ok((Vec::new(), ResumeQuery::AllOf)),
+                Err(error) => Err(error),
+            };
+        }
+        if let Ok(session) = SessionId::new(query) {
+            let rows = self.list_session_runs(access, &session, RESUME_SESSION_RUNS_MAX).await?;
+            if !rows.is_empty() {
+                return Ok((rows, ResumeQuery::AllOf));
+            }
+        }
+        let words = query.split_whitespace().map(str::to_lowercase).collect();
+        Ok((self.list_newest_runs(access).await?, ResumeQuery::Words(words)))
+    }
+
+    /// The newest runs that are covered, as many as are searched.
+    async fn list_newest_runs(&self, access: &Access) -> Result<Vec<RunRow>, GuidedRunError> {
+        let filter = RunFilter { access: Some(access.clone()), ..RunFilter::default() };
+        let rows = self.options.journal.list_runs(filter, None, RESUME_ROWS).await;
+        let mut rows = rows.map_err(error_from_listing)?;
+        rows.retain(|row| !row.workflow.is_session_notes());
+        rows.truncate(RESUME_RUNS_MAX);
+        Ok(rows)
+    }
+
+    /// The run as an item, if an outside agent drives it and it is what is looked for. One that cannot be
+    /// read is passed over: the others can still be found.
+    async fn find_resumable(
+        &self,
+        row: &RunRow,
+        query: &ResumeQuery,
+    ) -> Result<Option<ResumableRun>, GuidedRunError> {
+        let first = match self.options.journal.list_events(row.id, 0, 1).await {
+            Ok(events) => events.into_iter().next(),
+            Err(error) => match error_from_read(row.id, error) {
+                GuidedRunError::Damaged { .. } => None,
+                error => return Err(error),
+            },
+        };
+        let Some(Event::Submitted(submission)) = first.map(|stored| stored.event) else {
+            return Ok(None);
+        };
+        if !submission.guided {
+            return Ok(None);
+        }
+        let tail = self.load_newest_events(row.id).await?;
+        let Some((node, pending)) = newest_snapshot(&tail) else { return Ok(None) };
+        if matches!(query, ResumeQuery::Unfinished) && pending.is_none() {
+            return Ok(None);
+        }
+        let recap = self.short_recap(row.id, node).await?;
+        let title = self.workflow_title(row).await;
+        let item = ResumableRun {
+            session: row.session.clone(),
+            run: row.id,
+            workflow: row.workflow.name.clone(),
+            title,
+            node,
+            step: pending.map(|pending| (pending.step.clone(), pending.title.clone())),
+            updated_at: tail.first().map_or(row.status_at, |stored| stored.at),
+            recap,
+        };
+        let matches = match query {
+            ResumeQuery::Unfinished | ResumeQuery::AllOf => true,
+            ResumeQuery::Words(words) => {
+                let text = searchable_text(&item, &submission.input);
+                words.iter().all(|word| text.contains(word))
+            }
+        };
+        Ok(matches.then_some(item))
+    }
+
+    /// The name of the run's workflow, or its id where the definition cannot be read.
+    async fn workflow_title(&self, row: &RunRow) -> String {
+        let name = &row.workflow.name;
+        match self.load_definition(row.id, name, &row.workflow.version).await {
+            Ok(definition) => definition.name.clone(),
+            Err(_) => name.clone(),
+        }
+    }
+}
+
+/// What words are looked for in, in lower case.
+fn searchable_text(item: &ResumableRun, input: &Value) -> String {
+    let empty = Object::new();
+    let ids = session_ids(input.as_object().unwrap_or(&empty));
+    let step = item.step.iter().flat_map(|(id, title)| [id.as_str(), title.as_str()]);
+    let noted = item.recap.notes.iter().chain(&item.recap.checkpoints);
+    let noted = noted.flat_map(|note| [Some(note.text.as_str()), note.title.as_deref()]).flatten();
+    let named = [item.session.as_str(), &item.workflow, &item.title];
+    let texts: Vec<&str> =
+        named.into_iter().chain(step).chain(noted).chain(ids.iter().map(String::as_str)).collect();
+    texts.join("\n").to_lowercase()
+}

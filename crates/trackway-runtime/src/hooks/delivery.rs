@@ -1,0 +1,142 @@
+//! Serving one hook: every update after its place, in order, until it has caught up or one fails.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt as _;
+use trackway_domain::{RunId, Seq};
+use trackway_engine::{RunView, is_visible};
+use trackway_ports::{Hook, HookChange, StoredEvent};
+
+use crate::{
+    DeliveryError, Error, HookMessenger, core::Core, hooks::backoff::next_attempt,
+    live_run::LiveRunRef,
+};
+
+/// Events read from the store at once.
+const PAGE_EVENTS: usize = 64;
+
+/// Tells the hook of everything that it has not been told of. Its place is durable after each update.
+pub(super) async fn deliver_pending_updates(
+    core: &Arc<Core>,
+    messenger: &dyn HookMessenger,
+    run: RunId,
+    id: &str,
+) -> Result<(), Error> {
+    // Looked up again, now that nobody else serves it: the one who did may just have finished.
+    let hook = core.options.journal.find_hook(run, id.to_owned()).await?;
+    let now = core.now();
+    let Some(mut hook) = hook.filter(|hook| hook.due.is_some_and(|due| due <= now)) else {
+        return Ok(());
+    };
+    let live = core.load(hook.run).await?;
+    let mut telling = ViewAtEvent { core, live, view: None };
+    loop {
+        let page =
+            core.options.journal.list_events(hook.run, hook.delivered_through, PAGE_EVENTS).await?;
+        let (mut read_up_to, is_empty) = (hook.delivered_through, page.is_empty());
+        for stored in page {
+            read_up_to = stored.seq;
+            telling.apply(&stored);
+            // A hook that was removed and set again meanwhile begins later.
+            if !is_visible(&stored.event) || stored.seq <= hook.delivered_through {
+                continue;
+            }
+            let view = telling.view_at(&stored).await?;
+            if let Err(error) = deliver_update(core, messenger, &hook, &stored, &view).await {
+                return record_failed_delivery(core, &hook, error).await;
+            }
+            match mark_delivered(core, &hook, stored.seq).await? {
+                Some(fresh) => hook = fresh,
+                None => return Ok(()),
+            }
+        }
+        if read_up_to > hook.delivered_through || is_empty {
+            // Nobody is told of the events that are left; the hook is done with them all the same.
+            match mark_delivered(core, &hook, read_up_to).await? {
+                Some(fresh) => hook = fresh,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// One attempt. A messenger that panics has not delivered.
+async fn deliver_update(
+    core: &Core,
+    messenger: &dyn HookMessenger,
+    hook: &Hook,
+    stored: &StoredEvent,
+    view: &RunView,
+) -> Result<(), DeliveryError> {
+    core.reach_fault_point("effect:hook");
+    let delivery = AssertUnwindSafe(messenger.deliver(hook, stored, view)).catch_unwind().await;
+    delivery.unwrap_or_else(|_| Err(DeliveryError::Transient { reason: "it panicked".to_owned() }))
+}
+
+/// Notes that everything up to this event was delivered. The hook as it is now where there is more: it
+/// may have been set anew, and must not be told at its old target any longer.
+async fn mark_delivered(core: &Arc<Core>, hook: &Hook, after: Seq) -> Result<Option<Hook>, Error> {
+    let commit = core
+        .change_hook(hook.run, |_| HookChange::Delivered { id: hook.id.clone(), after })
+        .await?;
+    if !commit.hooks || core.is_stopping() {
+        return Ok(None);
+    }
+    Ok(core.options.journal.find_hook(hook.run, hook.id.clone()).await?)
+}
+
+/// Notes when it is tried again. What was refused, or tried for long enough, is given up: everything
+/// there is now is passed over, and the hook is told again of what comes next.
+async fn record_failed_delivery(
+    core: &Arc<Core>,
+    hook: &Hook,
+    error: DeliveryError,
+) -> Result<(), Error> {
+    let now = core.now();
+    let (failing_since, attempts) = (hook.failing_since.unwrap_or(now), hook.attempts + 1);
+    let next = match &error {
+        DeliveryError::Refused { .. } => None,
+        DeliveryError::Transient { .. } => {
+            next_attempt(now, failing_since, attempts, core.options.ids.random_u64())
+        }
+    };
+    let (run, id) = (hook.run, &hook.id);
+    let change = |newest| match next {
+        Some(due) => HookChange::Failed { id: id.clone(), due, failing_since, attempts },
+        None => HookChange::Delivered { id: id.clone(), after: newest },
+    };
+    match next {
+        Some(due) => tracing::debug!(%run, hook = id, %error, %due, "an update was not delivered"),
+        None => tracing::warn!(%run, hook = id, %error, attempts, "updates were given up"),
+    }
+    core.change_hook(hook.run, change).await.map(drop)
+}
+
+/// The run as of the event that is told.
+struct ViewAtEvent<'a> {
+    core: &'a Core,
+    live: LiveRunRef,
+    view: Option<RunView>,
+}
+
+impl ViewAtEvent<'_> {
+    /// Goes on by one event, where the run was needed before.
+    fn apply(&mut self, stored: &StoredEvent) {
+        if let Some(view) = &mut self.view {
+            view.apply(&stored.event, stored.at, stored.pos);
+        }
+    }
+
+    /// Who keeps up finds it in memory; others fold the log once and go on from there. A hook that was
+    /// removed and set again begins later: events were passed over, so the log is folded anew.
+    async fn view_at(&mut self, stored: &StoredEvent) -> Result<RunView, Error> {
+        if self.view.as_ref().is_none_or(|view| view.seq != stored.seq) {
+            let shown = self.live.committed_state().view.clone();
+            self.view = match shown.filter(|view| view.seq == stored.seq) {
+                Some(view) => Some(view),
+                None => Some(self.core.view_at(self.live.id, stored.seq).await?),
+            };
+        }
+        self.view.clone().ok_or(Error::Stopping)
+    }
+}

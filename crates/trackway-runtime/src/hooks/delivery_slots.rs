@@ -1,0 +1,99 @@
+//! Slots for deliveries, shared fairly. A receiver that does not answer holds its slots for many seconds;
+//! however many hooks somebody has on such receivers, there are slots for the others.
+
+use std::collections::HashMap;
+
+use super::HookKey;
+
+/// Each delivery waits for somebody else's server most of the time and keeps its run in memory meanwhile;
+/// beyond this they take turns, whoever is due first coming first.
+///
+/// Limit (Push): deliveries at once.
+const DELIVERIES_MAX: usize = 128;
+
+/// A receiver that is down holds no more than these.
+///
+/// Limit (Push): deliveries at once to one host.
+const DELIVERIES_TO_TARGET_MAX: usize = 32;
+
+/// The deliveries under way, and for whom.
+#[derive(Debug, Default)]
+pub(super) struct DeliverySlots(HashMap<HookKey, DeliverySlot>);
+
+#[derive(Debug)]
+struct DeliverySlot {
+    tenant: String,
+    target: String,
+}
+
+impl DeliverySlots {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn free_count(&self) -> usize {
+        DELIVERIES_MAX.saturating_sub(self.0.len())
+    }
+
+    pub(super) fn contains(&self, name: &HookKey) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// A slot, unless the tenant or the target has its share. A tenant may have half of what the others
+    /// leave: one alone has many, and the next one finds some.
+    pub(super) fn try_take(&mut self, name: &HookKey, tenant: &str, target: &str) -> bool {
+        let of_tenant = self.0.values().filter(|slot| slot.tenant == tenant).count();
+        let to_target = self.0.values().filter(|slot| slot.target == target).count();
+        let left_by_others = DELIVERIES_MAX.saturating_sub(self.0.len() - of_tenant);
+        let share = left_by_others.div_ceil(2);
+        let is_free =
+            self.free_count() > 0 && of_tenant < share && to_target < DELIVERIES_TO_TARGET_MAX;
+        if is_free {
+            let slot = DeliverySlot { tenant: tenant.to_owned(), target: target.to_owned() };
+            self.0.insert(name.clone(), slot);
+        }
+        is_free
+    }
+
+    pub(super) fn release_slot(&mut self, name: &HookKey) {
+        self.0.remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trackway_domain::RunId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn count_taken(
+        slots: &mut DeliverySlots,
+        tenant: &str,
+        target: impl Fn(usize) -> String,
+    ) -> usize {
+        let name = |number: usize| (RunId::new(Uuid::nil()), format!("{tenant} {number}"));
+        (0..1_000).filter(|number| slots.try_take(&name(*number), tenant, &target(*number))).count()
+    }
+
+    /// Proves X6: dead targets of one tenant hold up nobody else.
+    #[test]
+    fn one_tenant_cannot_take_all_slots() {
+        let mut slots = DeliverySlots::default();
+        let own = |number: usize| number.to_string();
+        for (tenant, share) in [("a", 64), ("b", 32), ("c", 16), ("d", 8), ("e", 4)] {
+            assert_eq!(count_taken(&mut slots, tenant, own), share, "{tenant}");
+        }
+        slots.release_slot(&(RunId::new(Uuid::nil()), "a 0".to_owned()));
+        assert_eq!(count_taken(&mut slots, "f", own), 3);
+    }
+
+    /// Proves X6.
+    #[test]
+    fn one_target_cannot_take_all_slots() {
+        let mut slots = DeliverySlots::default();
+        assert_eq!(count_taken(&mut slots, "a", |_| "down".to_owned()), DELIVERIES_TO_TARGET_MAX);
+        assert_eq!(count_taken(&mut slots, "b", |_| "down".to_owned()), 0);
+        assert!(count_taken(&mut slots, "b", |_| "up".to_owned()) > 0);
+    }
+}

@@ -1,0 +1,106 @@
+//! Reading and checking what callers send, before anything is decided on it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use trackway_definition::schema_cost::{is_large, is_large_text};
+use trackway_domain::{
+    Event, LateAnswer, Message, MessageId, ParsedAnswer, Part, QuestionId, RunId, ValidationError,
+    is_too_deep, normalize_integers,
+};
+use trackway_engine::{SchemaChecker, parse_answer};
+
+use crate::{Error, Program, ProgramRegistry, core::Core, depth_limit, live_run::LiveRunRef};
+
+/// Events read from the store at once while one of them is looked for.
+const PAGE_EVENTS: usize = 256;
+
+impl ProgramRegistry {
+    /// What is wrong with an input of that program: by its schema, and then by its type.
+    pub(crate) fn check_input(&self, program: &dyn Program, input: &Value) -> Vec<ValidationError> {
+        let problems = self.schemas.check(&program.info().input_schema, input);
+        if problems.is_empty() { program.check_input(input) } else { problems }
+    }
+}
+
+impl Core {
+    /// The input of a new run as the program takes it, or what is wrong with it.
+    pub(crate) async fn parse_input(
+        self: &Arc<Self>,
+        program: &Arc<dyn Program>,
+        mut input: Value,
+    ) -> Result<Value, Vec<ValidationError>> {
+        if is_too_deep(&input) {
+            return Err(vec![depth_limit::too_deep_error()]);
+        }
+        let (core, program, large) = (self.clone(), program.clone(), is_large(&input));
+        let read = move || {
+            normalize_integers(&mut input);
+            match core.options.registry.check_input(&*program, &input) {
+                problems if problems.is_empty() => Ok(input),
+                problems => Err(problems),
+            }
+        };
+        if !large {
+            return read();
+        }
+        match self.tokio.spawn_blocking(read).await {
+            Ok(read) => read,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // Only a runtime that is shut down cancels it.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Reads a large answer beside the threads that serve requests. None where it is small: the decision
+    /// reads it itself.
+    pub(crate) async fn parse_large_answer(
+        self: &Arc<Self>,
+        live: &LiveRunRef,
+        question: Option<QuestionId>,
+        message: &Message,
+    ) -> Option<Box<ParsedAnswer>> {
+        let is_large = |part: &Part| {
+            part.as_data().is_some_and(is_large) || part.as_text().is_some_and(is_large_text)
+        };
+        if !message.parts.iter().any(is_large) {
+            return None;
+        }
+        let (workflow, question) = {
+            let head = live.head();
+            let run = head.run.as_ref()?;
+            let asked = run.questions.get(&question.or(run.last_question)?)?;
+            (run.submission.workflow.clone(), asked.question.clone())
+        };
+        let (core, parts) = (self.clone(), message.parts.clone());
+        let read =
+            move || parse_answer(&workflow, &question, &parts, &core.options.registry.schemas);
+        // Where it fails the decision reads it again, and fails in its own way.
+        self.tokio.spawn_blocking(read).await.ok().map(Box::new)
+    }
+
+    /// What was wrong with an answer that this message gave, as the run's log says it.
+    pub(crate) async fn load_recorded_errors(
+        &self,
+        run: RunId,
+        message: &MessageId,
+    ) -> Result<Vec<ValidationError>, Error> {
+        let mut after = 0;
+        loop {
+            let page = self.options.journal.list_events(run, after, PAGE_EVENTS).await?;
+            let Some(last) = page.last() else { return Ok(Vec::new()) };
+            after = last.seq;
+            for stored in page {
+                match stored.event {
+                    Event::Refused { resume, problems, .. }
+                    | Event::Late(LateAnswer { resume, problems })
+                        if resume.message.id == *message =>
+                    {
+                        return Ok(problems);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

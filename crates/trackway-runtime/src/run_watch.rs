@@ -1,0 +1,196 @@
+//! Watching a run: every event once and in order, pulled by the watcher at its own pace.
+//!
+//! There is no queue per watcher. A watcher holds a place in the log; what it has not seen yet it
+//! takes from the run's newest events in memory, or reads from the store. So a slow one costs reads
+//! and never memory, and none can see a gap or a repetition.
+
+use std::collections::VecDeque;
+
+use tokio::sync::watch;
+use trackway_domain::{Position, Seq};
+use trackway_ports::{StoredEvent, encode_event};
+
+use crate::{
+    Error,
+    live_run::{CommittedState, LiveRunRef, NEWS_EVENTS},
+};
+
+/// Events read from the store at once. The store stops earlier where they are large, so that this is
+/// all that a watcher who stops reading holds.
+const PAGE_EVENTS: usize = 256;
+
+/// Limit (Runtime): last event of a page that a watcher holds while it has not come to it.
+const LIGHT_BYTES_MAX: usize = 64 * 1024;
+
+/// A place in a run's log, and what comes after it.
+#[derive(Debug)]
+pub struct RunWatch {
+    live: LiveRunRef,
+    cursor: WatchCursor,
+    page: VecDeque<StoredEvent>,
+    committed: watch::Receiver<Seq>,
+    stopping: watch::Receiver<bool>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum WatchCursor {
+    /// After this event of the run.
+    Seq(Seq),
+    /// After this position; its event is looked up with the first read.
+    Position(Position),
+}
+
+/// The run's newest event at or before this position, where memory can tell.
+fn find_seq_in_memory(shown: &CommittedState, pos: Position) -> Option<Seq> {
+    if pos == 0 {
+        return Some(0);
+    }
+    let view = shown.view.as_ref()?;
+    if pos >= view.pos {
+        return Some(view.seq);
+    }
+    shown.tail.iter().rev().find(|stored| stored.pos <= pos).map(|stored| stored.seq)
+}
+
+impl RunWatch {
+    pub(crate) fn after_position(live: LiveRunRef, pos: Position) -> Self {
+        let place = find_seq_in_memory(&live.committed_state(), pos)
+            .map_or(WatchCursor::Position(pos), WatchCursor::Seq);
+        Self::new(live, place)
+    }
+
+    pub(crate) fn after_seq(live: LiveRunRef, seq: Seq) -> Self {
+        Self::new(live, WatchCursor::Seq(seq))
+    }
+
+    fn new(live: LiveRunRef, place: WatchCursor) -> Self {
+        let committed = live.committed_seq.subscribe();
+        let stopping = live.core.stopping.subscribe();
+        Self { live, cursor: place, page: VecDeque::new(), committed, stopping }
+    }
+
+    /// The next event. `None` when the run has ended and everything was seen, or the runtime stops.
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Option<StoredEvent>, Error> {
+        loop {
+            if let Some(stored) = self.page.pop_front() {
+                self.cursor = WatchCursor::Seq(stored.seq);
+                return Ok(Some(stored));
+            }
+            self.committed.mark_unchanged();
+            if self.live.head().stale {
+                self.live = self.live.core.load_for_read(self.live.id).await?;
+                self.committed = self.live.committed_seq.subscribe();
+                continue;
+            }
+            let (ended, newest) = {
+                let shown = self.live.committed_state();
+                let view = shown.view.as_ref().ok_or(Error::Stopping)?;
+                (view.state.is_terminal(), view.seq)
+            };
+            self.fill_page(newest).await?;
+            if !self.page.is_empty() {
+                continue;
+            }
+            if ended {
+                return Ok(None);
+            }
+            tokio::select! {
+                biased;
+                _ = self.stopping.wait_for(|stop| *stop) => return Ok(None),
+                changed = self.committed.changed() => if changed.is_err() { return Ok(None) },
+            }
+        }
+    }
+
+    /// As [`Watch::next`], for who only wants to know when the run rests. What does not make it rest comes
+    /// later than it could, together with more.
+    pub(crate) async fn next_news(&mut self) -> Result<Option<StoredEvent>, Error> {
+        loop {
+            let rung = self.live.news.notified();
+            tokio::pin!(rung);
+            rung.as_mut().enable();
+            if self.has_news() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                _ = self.stopping.wait_for(|stop| *stop) => break,
+                () = rung => {}
+            }
+        }
+        self.next().await
+    }
+
+    /// The run has rested behind this place, or has gone on by many events.
+    fn has_news(&self) -> bool {
+        let WatchCursor::Seq(seq) = self.cursor else { return true };
+        if !self.page.is_empty() || self.live.head().stale {
+            return true;
+        }
+        let shown = self.live.committed_state();
+        let is_far = shown.view.as_ref().is_none_or(|view| view.seq >= seq + 2 * NEWS_EVENTS);
+        is_far || shown.rested > seq
+    }
+
+    /// The event that came last, once more.
+    pub async fn reload_last(&self) -> Result<Option<StoredEvent>, Error> {
+        let WatchCursor::Seq(seq) = self.cursor else { return Ok(None) };
+        let in_memory = {
+            let shown = self.live.committed_state();
+            let found = shown.tail.binary_search_by_key(&seq, |stored| stored.seq).ok();
+            found.map(|index| shown.tail[index].clone())
+        };
+        if in_memory.is_some() {
+            return Ok(in_memory);
+        }
+        let journal = &self.live.core.options.journal;
+        let read = journal.list_events(self.live.id, seq.saturating_sub(1), 1).await?;
+        Ok(read.into_iter().find(|stored| stored.seq == seq))
+    }
+
+    /// Takes what follows the place, from memory where it is there.
+    async fn fill_page(&mut self, newest: Seq) -> Result<(), Error> {
+        let journal = &self.live.core.options.journal;
+        match self.cursor {
+            WatchCursor::Seq(seq) if seq >= newest => {}
+            WatchCursor::Seq(seq) => {
+                let in_memory = {
+                    let shown = self.live.committed_state();
+                    let first = shown.tail.front().map(|stored| stored.seq);
+                    first.is_some_and(|first| first <= seq + 1).then(|| {
+                        // One at a time: a watcher who stops reading must not hold a copy of the tail.
+                        let next = shown.tail.partition_point(|stored| stored.seq <= seq);
+                        shown.tail.get(next).cloned().into_iter().collect::<VecDeque<_>>()
+                    })
+                };
+                self.page = match in_memory {
+                    Some(page) => page,
+                    None => {
+                        drop_large_tail(journal.list_events(self.live.id, seq, PAGE_EVENTS).await?)
+                    }
+                };
+            }
+            WatchCursor::Position(pos) => {
+                let page =
+                    journal.list_events_after_position(self.live.id, pos, PAGE_EVENTS).await?;
+                self.page = drop_large_tail(page);
+                if self.page.is_empty() {
+                    // Nothing after it yet: from here on the run's own numbers serve.
+                    self.cursor = WatchCursor::Seq(newest);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A page without a large event at its end, which is read again by itself: a watcher who stops reading before
+/// it must not hold it. Only the last one can be large, since a store stops there.
+fn drop_large_tail(mut page: Vec<StoredEvent>) -> VecDeque<StoredEvent> {
+    let is_large = |stored: &StoredEvent| encode_event(&stored.event).len() > LIGHT_BYTES_MAX;
+    if page.len() > 1 && page.last().is_some_and(is_large) {
+        page.pop();
+    }
+    page.into()
+}

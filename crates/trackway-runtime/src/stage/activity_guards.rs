@@ -1,0 +1,85 @@
+//! Counts of what a program is doing, so that its driver knows when it only waits.
+
+use std::sync::Arc;
+
+use trackway_domain::Op;
+
+use super::StageInner;
+
+/// The program is doing something: running a step, or waiting for leave to record.
+#[derive(Debug)]
+pub(super) struct ActiveGuard(Arc<StageInner>);
+
+impl ActiveGuard {
+    pub(super) fn new(inner: Arc<StageInner>) -> Self {
+        inner.replay_state().active_count += 1;
+        Self(inner)
+    }
+}
+
+impl Drop for ActiveGuard {
+    fn drop(&mut self) {
+        self.0.replay_state().active_count -= 1;
+    }
+}
+
+/// The program waits for its context, for however long.
+pub(super) struct ReplayWaitGuard(Arc<StageInner>);
+
+impl ReplayWaitGuard {
+    pub(super) fn new(inner: Arc<StageInner>) -> Self {
+        inner.replay_state().replay_waits += 1;
+        Self(inner)
+    }
+}
+
+impl Drop for ReplayWaitGuard {
+    fn drop(&mut self) {
+        self.0.replay_state().replay_waits -= 1;
+    }
+}
+
+/// The program waits for something that is durable: an answer, a timer, a child.
+pub(super) struct DurableWaitGuard(Arc<StageInner>);
+
+impl DurableWaitGuard {
+    pub(super) fn new(inner: Arc<StageInner>) -> Self {
+        inner.replay_state().durable_waits += 1;
+        Self(inner)
+    }
+}
+
+impl Drop for DurableWaitGuard {
+    fn drop(&mut self) {
+        self.0.replay_state().durable_waits -= 1;
+    }
+}
+
+/// A question that is, or may be, open. Dropped unanswered, it is withdrawn: the program took another
+/// way. Withdrawing one that was never put changes nothing.
+pub(super) struct QuestionGuard {
+    inner: Arc<StageInner>,
+    op: Option<Op>,
+}
+
+impl QuestionGuard {
+    pub(super) fn new(inner: Arc<StageInner>, op: Op) -> Self {
+        Self { inner, op: Some(op) }
+    }
+
+    pub(super) fn disarm(mut self) {
+        self.op = None;
+    }
+}
+
+impl Drop for QuestionGuard {
+    fn drop(&mut self) {
+        if let Some(op) = self.op.take() {
+            let mut book = self.inner.replay_state();
+            // A program that is dropped as a whole withdraws nothing; it will ask again.
+            if !book.is_dropping {
+                book.withdrawn.push(op);
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The book of a program: what it asked for, what the log holds, what it may see by now.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+    task::{Poll, Waker},
+};
+
+use serde_json::Value;
+use trackway_domain::{
+    ArtifactId, ChildOutcome, Event, Failure, FirstAnswer, Message, MessageId, Op, OpKind,
+    QuestionId, ReplayMismatch, RunId, StepOutcome, Timestamp,
+};
+
+/// An answer that satisfied its question's schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub input: Value,
+    /// The message that brought it.
+    pub message: Message,
+}
+
+/// Something that became known under an op's name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RecordedFact {
+    /// It was said, asked, or set.
+    Recorded,
+    Answer(Box<Answer>),
+    StepDone(StepOutcome),
+    /// An attempt failed; the next is to begin when the op wakes.
+    StepFailed {
+        attempt: u32,
+        since: Timestamp,
+    },
+    Woke,
+    Child(RunId),
+    ChildEnded(ChildOutcome),
+    /// The first thing that a run said.
+    FirstAnswer(Box<FirstAnswer>),
+    Value(Value),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ReplayState {
+    /// How often each kind and key was asked for.
+    counts: HashMap<(OpKind, Arc<str>), u32>,
+    /// Ops that the log holds and the program has not asked for, with their place in the log.
+    unclaimed: HashMap<Op, usize>,
+    /// Facts in the order of the log that the program may not see yet.
+    queue: VecDeque<(Op, RecordedFact)>,
+    /// Facts that it may see, by op.
+    visible: HashMap<Op, VecDeque<RecordedFact>>,
+    /// Facts of each op, in the queue or visible.
+    fact_counts: HashMap<Op, usize>,
+    wakers: HashMap<Op, Waker>,
+    questions: HashMap<QuestionId, Op>,
+    children: HashMap<RunId, Op>,
+    /// Steps from within which something was shown, and the artifact.
+    step_artifacts: HashSet<(Op, ArtifactId)>,
+    /// Events put in so far; orders `unclaimed`.
+    events: usize,
+    /// The log was asked for completely; new things may be done.
+    pub(crate) is_live: bool,
+    /// The log is still being read: arrivals wait in `early`.
+    pub(crate) is_filling: bool,
+    early_events: Vec<Event>,
+    /// An answer arrived while the program runs.
+    pub(crate) has_new_answer: bool,
+    /// The first op that the log does not hold.
+    pub(crate) first_new_op: Option<Op>,
+    /// Ops that wait for `live`.
+    pub(crate) replay_wakers: Vec<Waker>,
+    /// Ops that wait for anything to become visible.
+    pub(crate) change_wakers: Vec<Waker>,
+    /// Questions that were dropped unanswered.
+    pub(crate) withdrawn: Vec<Op>,
+    /// The program is being dropped as a whole.
+    pub(crate) is_dropping: bool,
+    /// Why the program does not fit, found while it ran.
+    pub(crate) replay_mismatch: Option<ReplayMismatch>,
+    /// Why what it wants recorded cannot be.
+    pub(crate) failure: Option<Failure>,
+    /// Futures of the context that wait for the log or for the leave to do something new.
+    pub(crate) replay_waits: usize,
+    pub(crate) active_count: usize,
+    pub(crate) durable_waits: usize,
+    /// The driver's task, where it sleeps.
+    pub(crate) driver: Option<Waker>,
+    /// The program was polled until it rested after the last fact that it was shown.
+    was_polled_idle: bool,
+}
+
+impl ReplayState {
+    /// The name of the next op of this kind and key; the log's record of it, if any, is claimed.
+    pub(crate) fn claim_op(&mut self, kind: OpKind, key: &str) -> Op {
+        let key: Arc<str> = key.into();
+        let count = self.counts.entry((kind, key.clone())).or_default();
+        let op = Op { kind, key, occurrence: *count };
+        *count += 1;
+        self.unclaimed.remove(&op);
+        op
+    }
+
+    /// Whether the log holds the op of this kind and key that would be claimed next.
+    pub(crate) fn has_next(&self, kind: OpKind, key: &str) -> bool {
+        let key: Arc<str> = key.into();
+        let occurrence = self.counts.get(&(kind, key.clone())).copied().unwrap_or_default();
+        self.has_record(&Op { kind, key, occurrence })
+    }
+
+    /// Whether the log, or what was recorded since, holds something more under this name.
+    pub(crate) fn has_record(&self, op: &Op) -> bool {
+        self.fact_counts.get(op).is_some_and(|count| *count > 0)
+    }
+
+    /// Puts in the log up to where the program was taken up; what arrived meanwhile follows.
+    pub(crate) fn fill_from_log<'a>(&mut self, log: impl Iterator<Item = &'a Event>) {
+        self.is_filling = false;
+        for event in log {
+            self.push_event(event, true);
+        }
+        for event in std::mem::take(&mut self.early_events) {
+            self.push_event(&event, false);
+        }
+    }
+
+    /// An event was ordered while the program runs. True where that wakes its driver.
+    pub(crate) fn add_event(&mut self, event: &Event) -> bool {
+        if self.is_filling {
+            self.early_events.push(event.clone());
+            return false;
+        }
+        self.has_new_answer |= matches!(event, Event::Resumed { .. });
+        self.push_event(event, false);
+        self.driver.take().inspect(Waker::wake_by_ref).is_some()
+    }
+
+    /// Whether the program has seen everything that is recorded, and waits: nothing but what comes next can
+    /// make it take another way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.was_polled_idle
+            && !self.is_filling
+            && self.queue.is_empty()
+            && self.withdrawn.is_empty()
+    }
+
+    /// The program rests. True where it did not before.
+    pub(crate) fn mark_idle(&mut self) -> bool {
+        let before = self.is_idle();
+        self.was_polled_idle = true;
+        !before && self.is_idle()
+    }
+
+    fn push_event(&mut self, event: &Event, from_log: bool) {
+        self.events += 1;
+        let Some((op, fact)) = self.fact_from_event(event) else {
+            return;
+        };
+        // What a run said that was sent something: recorded, perhaps, before it is known that it was sent.
+        let unasked = matches!(event, Event::RunAnswered { .. }) || is_from_step(&op);
+        if from_log && !unasked && !self.was_claimed(&op) {
+            self.unclaimed.entry(op.clone()).or_insert(self.events);
+        }
+        *self.fact_counts.entry(op.clone()).or_default() += 1;
+        self.queue.push_back((op, fact));
+    }
+
+    /// The program has asked for this op already.
+    fn was_claimed(&self, op: &Op) -> bool {
+        self.counts.get(&(op.kind, op.key.clone())).is_some_and(|count| *count > op.occurrence)
+    }
+
+    fn fact_from_event(&mut self, event: &Event) -> Option<(Op, RecordedFact)> {
+        match event {
+            Event::Status { op, .. } | Event::Slept { op, .. } => {
+                Some((op.clone(), RecordedFact::Recorded))
+            }
+            // An artifact before a question belongs to the question.
+            Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
+            // One from within a step is the step's affair: a step that is not over does it again.
+            Event::Artifact { op, chunk } if op.kind == OpKind::Step => {
+                self.step_artifacts.insert((op.clone(), chunk.artifact.id.clone()));
+                None
+            }
+            Event::Answered { op, .. } => Some((op.clone(), RecordedFact::Recorded)),
+            Event::Artifact { op, .. } => Some((op.clone(), RecordedFact::Recorded)),
+            Event::Asked { op, question, .. } => {
+                self.questions.insert(question.id, op.clone());
+                Some((op.clone(), RecordedFact::Recorded))
+            }
+            Event::Resumed { resume, input, replaces, .. } => {
+                let op = self.questions.get(&resume.question)?.clone();
+                if *replaces {
+                    self.forget_answer(&op);
+                }
+                let answer = Answer { input: input.clone(), message: resume.message.clone() };
+                Some((op, RecordedFact::Answer(Box::new(answer))))
+            }
+            Event::StepDone { op, outcome } => {
+                Some((op.clone(), RecordedFact::StepDone(outcome.clone())))
+            }
+            Event::StepFailed(retry) => {
+                let fact = RecordedFact::StepFailed { attempt: retry.attempt, since: retry.since };
+                Some((retry.op.clone(), fact))
+            }
+            Event::Woke { op } => Some((op.clone(), RecordedFact::Woke)),
+            Event::Drawn { op, value } => Some((op.clone(), RecordedFact::Value(value.clone()))),
+            Event::ChildStarted { op, child, .. } => {
+                self.children.insert(*child, op.clone());
+                Some((op.clone(), RecordedFact::Child(*child)))
+            }
+            Event::ChildEnded { child, outcome } => {
+                let op = self.children.get(child)?;
+                Some((op.clone(), RecordedFact::ChildEnded(outcome.clone())))
+            }
+            Event::RunAnswered { run, reply_to, answer } => {
+                // Whoever waits is named by what it sent, or is the op that dispatched the child.
+                let op = match reply_to {
+                    Some(message) => reply_op(message),
+                    None => self.children.get(run)?.clone(),
+                };
+                Some((op, RecordedFact::FirstAnswer(Box::new(answer.clone()))))
+            }
+            Event::Submitted(_)
+            | Event::Started
+            | Event::Refused { .. }
+            | Event::Late(_)
+            | Event::Noted { .. }
+            | Event::Withdrawn { .. }
+            | Event::Parked { .. }
+            | Event::Unparked
+            | Event::Imported
+            | Event::Adopted
+            | Event::ChildWaits { .. }
+            | Event::ChildGoesOn { .. }
+            | Event::Completed { .. }
+            | Event::Failed { .. }
+            | Event::Canceled
+            | Event::Rejected { .. }
+            | Event::Guided(_) => None,
+        }
+    }
+
+    /// Whether the program has started children so far.
+    pub(crate) fn has_children(&self) -> bool {
+        !self.children.is_empty()
+    }
+
+    /// Whether something of that artifact was shown from within the step.
+    pub(crate) fn has_step_artifact(&self, step: &Op, artifact: &str) -> bool {
+        self.step_artifacts.iter().any(|(op, shown)| op == step && shown.as_str() == artifact)
+    }
+
+    /// Another answer is there in the place of one that the program could not read. A replay takes no
+    /// notice of the first, also where it could be read by now.
+    fn forget_answer(&mut self, op: &Op) {
+        let is_answer =
+            |(of, fact): &(Op, RecordedFact)| of == op && matches!(fact, RecordedFact::Answer(_));
+        if let Some(place) = self.queue.iter().rposition(is_answer) {
+            self.queue.remove(place);
+            if let Some(count) = self.fact_counts.get_mut(op) {
+                *count -= 1;
+            }
+        }
+    }
+
+    /// Lets the program see the next fact of the log. False when there is none.
+    pub(crate) fn reveal_next(&mut self) -> bool {
+        let Some((op, fact)) = self.queue.pop_front() else {
+            return false;
+        };
+        self.was_polled_idle = false;
+        if let Some(waker) = self.wakers.remove(&op) {
+            waker.wake();
+        }
+        self.visible.entry(op).or_default().push_back(fact);
+        self.change_wakers.drain(..).for_each(Waker::wake);
+        true
+    }
+
+    pub(crate) fn has_hidden_facts(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(crate) fn poll_fact(&mut self, op: &Op, waker: &Waker) -> Poll<RecordedFact> {
+        let Some(fact) = self.visible.get_mut(op).and_then(VecDeque::pop_front) else {
+            self.wakers.insert(op.clone(), waker.clone());
+            return Poll::Pending;
+        };
+        if let Some(count) = self.fact_counts.get_mut(op) {
+            *count -= 1;
+            if *count == 0 {
+                self.fact_counts.remove(op);
+                self.visible.remove(op);
+            }
+        }
+        Poll::Ready(fact)
+    }
+
+    /// What the log holds and the program never asked for: the earliest of it is the evidence.
+    pub(crate) fn unclaimed_mismatch(&self, asked: &str) -> Option<ReplayMismatch> {
+        let (op, _) = self.unclaimed.iter().min_by_key(|(_, place)| **place)?;
+        let asked = self.first_new_op.as_ref().map_or_else(|| asked.to_owned(), Op::to_string);
+        Some(ReplayMismatch {
+            message: format!(
+                "the program does not fit its log: it asked for {asked} where the log holds {op}"
+            ),
+            asked: Some(asked),
+            recorded: Some(op.to_string()),
+        })
+    }
+}
+
+/// The op that waits for what is said to a message of this run.
+fn reply_op(message: &MessageId) -> Op {
+    Op { kind: OpKind::Child, key: message.as_str().into(), occurrence: 0 }
+}
+
+/// A question from within a step. The step that asked it may have to be done again before it is asked
+/// for.
+fn is_from_step(op: &Op) -> bool {
+    op.kind == OpKind::Ask && !op.key.is_empty()
+}

@@ -1,0 +1,140 @@
+//! What a program can say and ask: status, artifact, question, sleep, time, chance.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use trackway_domain::{
+    Artifact, ArtifactChunk, Command, InterruptReason, Object, Op, OpKind, Part, RunId, Timestamp,
+    Yield,
+};
+
+use super::{Answer, RecordedFact, Stage, activity_guards};
+use crate::ValueType;
+
+impl Stage {
+    /// Progress. Returns when it is ordered.
+    pub async fn report_status(&self, parts: Vec<Part>) {
+        self.record_yield(OpKind::Status, "", Yield::Status { parts }).await;
+    }
+
+    /// A piece of an artifact. Returns when it is ordered.
+    pub async fn emit_artifact(&self, chunk: ArtifactChunk) {
+        let key = chunk.artifact.id.as_str().to_owned();
+        self.record_yield(OpKind::Artifact, &key, Yield::Artifact(chunk)).await;
+    }
+
+    /// Progress that speaks of another run. Returns when it is ordered.
+    pub async fn report_other_run(&self, run: RunId, parts: Vec<Part>, metadata: Object) {
+        self.record_yield(OpKind::Status, "", Yield::Reference { run, parts, metadata }).await;
+    }
+
+    /// What a run that waits for the first answer is told. Returns when it is ordered.
+    pub async fn send_first_answer(&self, parts: Vec<Part>) {
+        self.record_yield(OpKind::Answer, "", Yield::Answer { parts }).await;
+    }
+
+    async fn record_yield(&self, kind: OpKind, key: &str, what: Yield) {
+        let op = self.0.replay_state().claim_op(kind, key);
+        if !self.0.replay_state().has_record(&op) {
+            self.wait_for_replay_end(&op).await;
+            self.decide_and_append(Command::Yield { op: op.clone(), what }).await;
+        }
+        self.next_fact(&op).await;
+    }
+
+    /// Asks, and waits for an answer that satisfies the schema. The artifact is shown first.
+    ///
+    /// A run has one open question at a time: a second one, asked beside it, is put when the first is
+    /// answered. A question whose future is dropped unanswered is withdrawn.
+    pub async fn ask(
+        &self,
+        reason: InterruptReason,
+        prompt: Vec<Part>,
+        schema: Value,
+        artifact: Option<Artifact>,
+    ) -> (Op, Answer) {
+        let what = Yield::Interrupted { reason, prompt, schema, artifact, answer_type: None };
+        self.ask_with_key("", what, None).await
+    }
+
+    /// As [`Stage::ask`], for an answer that is read into that type. What cannot be read is refused
+    /// before it is recorded.
+    pub async fn ask_typed(
+        &self,
+        reason: InterruptReason,
+        prompt: Vec<Part>,
+        schema: Value,
+        artifact: Option<Artifact>,
+        answer: ValueType,
+    ) -> (Op, Answer) {
+        let answer_type = Some(answer.name().to_owned());
+        let what = Yield::Interrupted { reason, prompt, schema, artifact, answer_type };
+        self.ask_with_key("", what, Some(answer)).await
+    }
+
+    /// Puts the question under that key. Questions from within a step have the step's name as theirs.
+    pub(super) async fn ask_with_key(
+        &self,
+        key: &str,
+        what: Yield,
+        answer_type: Option<ValueType>,
+    ) -> (Op, Answer) {
+        // Before the question can be answered.
+        if let Some(answer_type) = answer_type {
+            self.0.register_answer_type(answer_type);
+        }
+        let op = self.0.replay_state().claim_op(OpKind::Ask, key);
+        let question = activity_guards::QuestionGuard::new(self.0.clone(), op.clone());
+        if !self.0.replay_state().has_record(&op) {
+            self.wait_for_replay_end(&op).await;
+            let command = Command::Yield { op: op.clone(), what };
+            self.append_when(command, |run| run.state.question().is_none()).await;
+        }
+        self.next_fact(&op).await;
+        loop {
+            if let RecordedFact::Answer(answer) = self.wait_for_fact(&op).await {
+                question.disarm();
+                return (op, *answer);
+            }
+        }
+    }
+
+    /// Sleeps, durably: the program is dropped and taken up again when the time has come.
+    pub async fn sleep(&self, span: Duration) {
+        let op = self.0.replay_state().claim_op(OpKind::Sleep, "");
+        if !self.0.replay_state().has_record(&op) {
+            self.wait_for_replay_end(&op).await;
+            let due = self.clock_now() + span;
+            self.decide_and_append(Command::Sleep { op: op.clone(), due }).await;
+        }
+        self.next_fact(&op).await;
+        self.wait_for_fact(&op).await;
+    }
+
+    /// The moment, the same on every replay.
+    pub async fn now(&self) -> Timestamp {
+        let drawn = self.record_value(OpKind::Now, |stage| stage.clock_now().millis().into()).await;
+        Timestamp::from_millis(drawn.as_i64().unwrap_or_default())
+    }
+
+    /// A random number, the same on every replay.
+    pub async fn random(&self) -> u64 {
+        let random =
+            |stage: &Self| stage.0.live_run().map_or(0, |(core, _)| core.options.ids.random_u64());
+        let drawn = self.record_value(OpKind::Random, |stage| random(stage).into()).await;
+        drawn.as_u64().unwrap_or_default()
+    }
+
+    async fn record_value(&self, kind: OpKind, value: impl FnOnce(&Self) -> Value) -> Value {
+        let op = self.0.replay_state().claim_op(kind, "");
+        if !self.0.replay_state().has_record(&op) {
+            self.wait_for_replay_end(&op).await;
+            let value = value(self);
+            self.decide_and_append(Command::RecordValue { op: op.clone(), value }).await;
+        }
+        match self.next_fact(&op).await {
+            RecordedFact::Value(value) => value,
+            _ => Value::Null,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Background work that goes on after a failure. Each kind of work has a name: it pauses after a failure,
+//! longer each time, tries again, and counts as failing meanwhile, which `/readyz` shows.
+
+use std::{collections::BTreeMap, fmt::Display, ops::ControlFlow, sync::Arc, time::Duration};
+
+use tokio::sync::watch;
+
+use crate::core::Core;
+
+/// Pause after the first failure; each further one doubles it.
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+
+/// Work goes on at the latest this long after what it needs is there again.
+///
+/// Limit (Runtime): pause of background work between two attempts.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Which work fails at the moment, and how many pieces of it.
+#[derive(Debug)]
+pub(crate) struct TaskHealth {
+    failing: watch::Sender<BTreeMap<&'static str, usize>>,
+}
+
+impl Default for TaskHealth {
+    fn default() -> Self {
+        Self { failing: watch::Sender::new(BTreeMap::new()) }
+    }
+}
+
+impl TaskHealth {
+    /// The names of the work that fails at the moment.
+    pub(crate) fn failing_tasks(&self) -> Vec<&'static str> {
+        self.failing.borrow().keys().copied().collect()
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<BTreeMap<&'static str, usize>> {
+        self.failing.subscribe()
+    }
+
+    fn mark_failing(&self, name: &'static str, error: &dyn Display) {
+        self.failing.send_modify(|failing| {
+            let count = failing.entry(name).or_insert(0);
+            *count += 1;
+            if *count == 1 {
+                tracing::warn!(work = name, %error, "background work fails and is tried again");
+            }
+        });
+    }
+
+    fn mark_recovered(&self, name: &'static str) {
+        self.failing.send_modify(|failing| {
+            let Some(count) = failing.get_mut(name) else { return };
+            *count -= 1;
+            if *count == 0 {
+                failing.remove(name);
+                tracing::info!(work = name, "background work goes on");
+            }
+        });
+    }
+}
+
+/// One piece of background work. It counts as failing from a failure to the next success, and no longer
+/// than it lives.
+#[derive(Debug)]
+pub struct TaskSupervisor {
+    core: Arc<Core>,
+    name: &'static str,
+    /// The pause after the next failure.
+    pause: Duration,
+    is_failing: bool,
+}
+
+impl TaskSupervisor {
+    pub(crate) fn new(core: &Arc<Core>, name: &'static str) -> Self {
+        Self { core: core.clone(), name, pause: PAUSE_FIRST, is_failing: false }
+    }
+
+    /// The work was done.
+    pub fn on_success(&mut self) {
+        self.pause = PAUSE_FIRST;
+        if std::mem::take(&mut self.is_failing) {
+            self.core.health.mark_recovered(self.name);
+        }
+    }
+
+    /// The work failed. Returns when it is time to try again; breaks off when the runtime stops.
+    pub async fn back_off(&mut self, error: &(dyn Display + Sync)) -> ControlFlow<()> {
+        let mut stopping = self.core.stopping.subscribe();
+        if *stopping.borrow() {
+            // A store that is being closed answers no more; that is no news.
+            return ControlFlow::Break(());
+        }
+        if !self.is_failing {
+            self.is_failing = true;
+            self.core.health.mark_failing(self.name, error);
+        }
+        let pause = self.pause;
+        self.pause = (pause * 2).min(PAUSE_MAX);
+        tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stop| *stop) => ControlFlow::Break(()),
+            () = self.core.options.clock.sleep_until(self.core.now() + pause) => {
+                ControlFlow::Continue(())
+            }
+        }
+    }
+}
+
+impl Drop for TaskSupervisor {
+    fn drop(&mut self) {
+        self.on_success();
+    }
+}

@@ -1,0 +1,153 @@
+//! Whole logs, read from a store page by page.
+
+use std::sync::Arc;
+
+use trackway_domain::{Event, RunId, Seq, StateName, Submission, Timestamp};
+use trackway_engine::{RunTree, RunView};
+use trackway_ports::{Journal, ReadError, RunFilter, RunRow, StoredEvent};
+
+/// Events read from the store at once.
+const EVENTS_PER_READ: usize = 256;
+/// Rows read from the store at once.
+const ROWS_PER_READ: usize = 500;
+
+/// Events of one log that are passed over because they cannot be read. A damaged number can look like a gap
+/// of any size, which nobody walks through.
+/// Limit (Sessions): damaged events of one run that are passed over.
+const DAMAGED_EVENTS_MAX: usize = 1_000;
+
+/// What of a log can be read, and what is wrong with the rest.
+#[derive(Debug)]
+pub struct RunLog {
+    pub events: Vec<StoredEvent>,
+    pub damage: Option<String>,
+}
+
+/// The run's events, oldest first. Those that cannot be read are passed over: what was recorded behind
+/// them is there all the same.
+pub async fn load_run_log(journal: &dyn Journal, run: RunId) -> Result<RunLog, ReadError> {
+    let mut log = RunLog { events: Vec::new(), damage: None };
+    let (mut after, mut skipped) = (0, 0);
+    while skipped < DAMAGED_EVENTS_MAX {
+        match journal.list_events(run, after, EVENTS_PER_READ).await {
+            Ok(page) => {
+                let Some(last) = page.last() else { return Ok(log) };
+                after = last.seq;
+                log.events.extend(page);
+            }
+            Err(error @ (ReadError::Broken { .. } | ReadError::Unavailable { .. })) => {
+                return Err(error);
+            }
+            Err(ReadError::Damaged { seq, reason, .. }) => {
+                log.damage.get_or_insert_with(|| format!("event {seq}: {reason}"));
+                after = seq.max(after + 1);
+                skipped += 1;
+            }
+            Err(damaged @ ReadError::DamagedBlob { .. }) => {
+                log.damage.get_or_insert_with(|| damaged.to_string());
+                after += 1;
+                skipped += 1;
+            }
+        }
+    }
+    Ok(log)
+}
+
+impl RunLog {
+    /// Number of the last event that could be read.
+    pub(super) fn last_seq(&self) -> Seq {
+        self.events.last().map_or(0, |stored| stored.seq)
+    }
+
+    /// The submission that it begins with, and when that was recorded.
+    pub fn submission(&self) -> Option<(&Submission, Timestamp)> {
+        match self.events.first() {
+            Some(StoredEvent { event: Event::Submitted(submission), at, .. }) => {
+                Some((submission, *at))
+            }
+            _ => None,
+        }
+    }
+
+    /// What the row of the run would say, where that cannot be read.
+    pub fn row_from_submission(&self) -> Option<RunRow> {
+        let (submission, at) = self.submission()?;
+        Some(RunRow {
+            id: submission.run,
+            session: submission.session.clone(),
+            caller: submission.caller.clone(),
+            workflow: submission.workflow.clone(),
+            parent: submission.parent,
+            state: StateName::Unknown,
+            runnable: false,
+            parked: false,
+            created_at: at,
+            status_at: at,
+        })
+    }
+
+    /// The run as its doors show it: up to the damage. Where not even its submission can be read, that is
+    /// what the row tells.
+    pub fn to_run_view(&self, row: &RunRow) -> RunView {
+        let readable = self.events.iter().zip(1..).take_while(|(stored, seq)| stored.seq == *seq);
+        let readable = readable.map(|(stored, _)| (&stored.event, stored.at, stored.pos));
+        let mut view = RunView::from_log(readable).unwrap_or_else(|| {
+            RunView::from_submission(Arc::new(submission_from_row(row)), row.created_at, 0)
+        });
+        if let Some(reason) = self.damage.clone().or_else(|| self.to_run_track(row).damaged) {
+            view.mark_damaged(reason);
+        }
+        view
+    }
+
+    /// The run as its session shows it: also what was recorded behind the damage.
+    pub fn to_run_track(&self, row: &RunRow) -> RunTree {
+        let events = || self.events.iter().map(|stored| (&stored.event, stored.at));
+        if self.damage.is_none()
+            && let Some(track) = RunTree::fold_log(events())
+        {
+            return track;
+        }
+        let reason = self.damage.as_deref().unwrap_or("its first event is not a submission");
+        let mut track = match self.submission() {
+            Some((submission, at)) => RunTree::fold_damaged_log(submission, at, events().skip(1)),
+            // Of a run whose first event is lost, the row still tells what it was.
+            None => RunTree::fold_damaged_log(&submission_from_row(row), row.created_at, events()),
+        };
+        track.mark_damaged(reason.to_owned());
+        track
+    }
+}
+
+/// Every run that matches, newest first.
+pub(super) async fn load_all_rows(
+    journal: &dyn Journal,
+    filter: RunFilter,
+) -> Result<Vec<RunRow>, ReadError> {
+    let mut rows: Vec<RunRow> = Vec::new();
+    loop {
+        let before = rows.last().map(|row| row.id);
+        let page = journal.list_runs(filter.clone(), before, ROWS_PER_READ).await?;
+        if page.is_empty() {
+            return Ok(rows);
+        }
+        rows.extend(page);
+    }
+}
+
+fn submission_from_row(row: &RunRow) -> Submission {
+    Submission {
+        run: row.id,
+        session: row.session.clone(),
+        workflow: row.workflow.clone(),
+        caller: row.caller.clone(),
+        input: serde_json::Value::Null,
+        message: None,
+        parent: row.parent,
+        deadline: None,
+        guided: false,
+        exit: None,
+        forked_from: None,
+        awaited: false,
+    }
+}

@@ -1,0 +1,109 @@
+//! Scans a whole table from its first page to its last, if a key finds nothing although it should.
+//! The cost grows with the table, but only reads that meet damage pay it.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row, Rows};
+use trackway_domain::{RunId, Seq};
+use trackway_ports::{ReadError, StoredEvent};
+
+use crate::sqlite_error::to_read_error;
+
+use super::{
+    ReadSource, RowError,
+    events::{EVENT_COLUMNS, decode_event_row, is_page_damage},
+    run_row::{VerifiedRun, decode_verified_run, select_run_sql},
+};
+
+/// Events in one scan: a few large ones do not take much memory.
+const EVENTS_MAX: Seq = 256;
+
+/// The run's undamaged events directly after that number.
+pub(super) fn scan_events(
+    from: ReadSource<'_>,
+    run: RunId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, ReadError> {
+    let last = after.saturating_add(EVENTS_MAX.min(limit as Seq));
+    let (Ok(first), Ok(last)) = (i64::try_from(after), i64::try_from(last)) else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "SELECT {EVENT_COLUMNS} FROM events NOT INDEXED
+         WHERE run = ?1 AND seq > ?2 AND seq <= ?3"
+    );
+    let key = run.to_string();
+    let mut statement = from.conn.prepare_cached(&sql).map_err(to_read_error)?;
+    let rows = statement.query((&key, first, last)).map_err(to_read_error)?;
+    let mut found = BTreeMap::new();
+    let mut unavailable = None;
+    for_each_row(rows, |row| match decode_event_row(row, from.blobs, &key) {
+        Ok((stored, _)) => drop(found.entry(stored.seq).or_insert(stored)),
+        Err(RowError::Unavailable(reason)) => unavailable = Some(reason),
+        Err(_) => {}
+    })?;
+    if let Some(reason) = unavailable {
+        return Err(ReadError::Unavailable { reason });
+    }
+    let behind = (after + 1..).map_while(|seq| found.remove(&seq));
+    Ok(behind.collect())
+}
+
+/// The row of that run.
+pub(super) fn scan_for_run(
+    conn: &Connection,
+    run: RunId,
+) -> Result<Option<VerifiedRun>, ReadError> {
+    let mut found = None;
+    scan_runs(conn, |row| {
+        found = found.take().or_else(|| row.ok().filter(|known| known.row.id == run));
+    })?;
+    Ok(found)
+}
+
+/// Passes the row of every run to the callback.
+pub(super) fn scan_runs(
+    conn: &Connection,
+    mut see: impl FnMut(Result<VerifiedRun, DamagedRunRow>),
+) -> Result<(), ReadError> {
+    // No index has all columns, so SQLite scans the table itself.
+    let mut statement =
+        conn.prepare_cached(&select_run_sql("NOT INDEXED")).map_err(to_read_error)?;
+    let rows = statement.query([]).map_err(to_read_error)?;
+    for_each_row(rows, |row| {
+        see(decode_verified_run(row).map_err(|error| DamagedRunRow::new(row, error)))
+    })
+}
+
+/// A damaged row of the table of runs.
+#[derive(Debug)]
+pub(super) struct DamagedRunRow {
+    /// The run that the row claims to belong to.
+    pub(super) run: Option<RunId>,
+}
+
+impl DamagedRunRow {
+    #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
+    fn new(row: &Row<'_>, error: RowError) -> Self {
+        let id = row.get_ref(0).ok().and_then(|id| id.as_str().ok()?.parse().ok());
+        tracing::error!(%error, run = ?id, "a damaged row of a run");
+        Self { run: id }
+    }
+}
+
+/// Passes each row to the callback, up to a damaged page: the pages after it cannot be reached this
+/// way.
+fn for_each_row(mut rows: Rows<'_>, mut see: impl FnMut(&Row<'_>)) -> Result<(), ReadError> {
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => see(row),
+            Ok(None) => return Ok(()),
+            Err(error) if is_page_damage(&error) => {
+                tracing::error!(%error, "a table cannot be scanned to its end");
+                return Ok(());
+            }
+            Err(error) => return Err(to_read_error(error)),
+        }
+    }
+}

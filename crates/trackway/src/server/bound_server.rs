@@ -1,0 +1,318 @@
+//! The listeners and their routes: the doors, health, and a JSON error for every other path.
+
+use std::{
+    future::{Future, IntoFuture},
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{HeaderValue, Method, StatusCode, Uri, header},
+    middleware,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use futures_util::stream;
+use serde_json::json;
+use tokio::{net::TcpListener, sync::oneshot};
+use trackway_a2a::GrpcServer;
+use trackway_domain::Code;
+use trackway_http::{Door, HttpError, catch_panics, origin, problem_response};
+use trackway_runtime::{FolderWatch, Runtime};
+
+use super::{
+    AuthMode, ConnectionLimits, DataFolder, ServerError,
+    agents::RunningAgents,
+    connections::{ConnectionInfo, Connections, GuardedListener, connection_info, track_requests},
+    retention::RetentionTask,
+};
+use crate::Auth;
+
+/// A server that has bound its addresses and locked its folder.
+#[derive(Debug)]
+pub struct BoundServer {
+    listener: BoundListener,
+    grpc: Option<(BoundListener, GrpcServer)>,
+    runtime: Runtime,
+    folder: DataFolder,
+    auth_mode: AuthMode,
+    doors: Vec<Door>,
+    retention: Option<RetentionTask>,
+    /// Ends with the server.
+    folder_watch: Option<FolderWatch>,
+    staff: Option<RunningAgents>,
+    limits: ConnectionLimits,
+}
+
+impl BoundServer {
+    pub(super) fn new(
+        listener: BoundListener,
+        grpc: Option<(BoundListener, GrpcServer)>,
+        runtime: Runtime,
+        folder: DataFolder,
+        entrance: AuthMode,
+        doors: Vec<Door>,
+    ) -> Result<Self, ServerError> {
+        folder.write_server_note(&listener.url())?;
+        Ok(Self {
+            listener,
+            grpc,
+            runtime,
+            folder,
+            auth_mode: entrance,
+            doors,
+            retention: None,
+            folder_watch: None,
+            staff: None,
+            limits: ConnectionLimits::default(),
+        })
+    }
+
+    /// Sets the limits of connections.
+    pub(super) fn with_connection_limits(mut self, limits: ConnectionLimits) -> Self {
+        self.limits = limits.cap_to_descriptors();
+        self
+    }
+
+    /// Sets what it removes while it serves.
+    pub(super) fn with_retention(mut self, retention: Option<RetentionTask>) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// Sets the watch on the workflow folders.
+    pub(super) fn with_folder_watch(mut self, watching: Option<FolderWatch>) -> Self {
+        self.folder_watch = watching;
+        self
+    }
+
+    /// Sets its agents.
+    pub(super) fn with_agents(mut self, staff: Option<RunningAgents>) -> Self {
+        self.staff = staff;
+        self
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address
+    }
+
+    /// The address of gRPC for clients on this machine, if it is served.
+    pub fn grpc_address(&self) -> Option<SocketAddr> {
+        self.grpc.as_ref().map(|(listener, _)| loopback_if_unspecified(listener.address))
+    }
+
+    /// The address for clients on this machine.
+    pub fn url(&self) -> String {
+        self.listener.url()
+    }
+
+    /// Whether every caller needs a key or token.
+    pub fn requires_auth(&self) -> bool {
+        self.auth_mode.required
+    }
+
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Serves until Ctrl-C or a termination signal.
+    pub async fn serve_until_interrupted(self) -> Result<(), ServerError> {
+        self.serve(wait_for_shutdown_signal()).await
+    }
+
+    /// Serves until `end` resolves or the store fails. Streams are closed, the store is closed last.
+    pub async fn serve(
+        self,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServerError> {
+        let Self {
+            listener,
+            grpc,
+            runtime,
+            folder,
+            auth_mode: entrance,
+            doors,
+            retention,
+            folder_watch: _watching,
+            staff,
+            limits,
+            ..
+        } = self;
+        let keeper = retention.map(|retention| {
+            let supervisor = runtime.supervise("retention");
+            tokio::spawn(retention.run_until_dropped(supervisor))
+        });
+        let AuthMode { required, is_open_to_all: everybody_is_known } = entrance;
+        let app = track_requests(build_router(&doors, required), everybody_is_known);
+        let app = app.into_make_service_with_connect_info::<ConnectionInfo>();
+        let connections = Connections::new(limits);
+        // Dropped when the runtime has stopped, which ends gRPC too.
+        let (stopped, has_stopped) = oneshot::channel::<()>();
+        let grpc = {
+            let connections = connections.clone();
+            async move {
+                let Some((listener, services)) = grpc else { return Ok(()) };
+                let end = async { drop(has_stopped.await) };
+                let listener = GuardedListener::new(listener.socket, connections);
+                let accepted = stream::unfold(listener, |mut listener| async {
+                    let (stream, _) = listener.next_connection().await;
+                    let info = connection_info(stream.connection());
+                    Some(((stream, info), listener))
+                });
+                let wrap = |router| {
+                    track_requests(local_only_without_auth(router, required), everybody_is_known)
+                };
+                services.serve_connections(accepted, wrap, end).await
+            }
+        };
+        let listener = GuardedListener::new(listener.socket, connections);
+        let stopping = {
+            let runtime = runtime.clone();
+            async move {
+                tokio::select! {
+                    () = end => {}
+                    () = runtime.wait_for_store_failure() => {}
+                }
+                doors.into_iter().for_each(Door::stop);
+                if let Some(keeper) = keeper {
+                    keeper.abort();
+                }
+                runtime.stop().await;
+                if let Some(staff) = staff {
+                    staff.shutdown().await;
+                }
+                drop(stopped);
+            }
+        };
+        let http = axum::serve(listener, app).with_graceful_shutdown(stopping).into_future();
+        let served = tokio::try_join!(http, grpc);
+        drop(folder);
+        served.map_err(ServerError::Serve)?;
+        match runtime.store_failure() {
+            Some(reason) => Err(ServerError::StoreFailed { reason }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A socket that connections come to.
+#[derive(Debug)]
+pub(super) struct BoundListener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+impl BoundListener {
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address for clients on this machine.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", loopback_if_unspecified(self.address))
+    }
+}
+
+/// Takes the address. Without auth only loopback is safe.
+pub(super) async fn bind_listener(listen: &str, auth: &Auth) -> Result<BoundListener, ServerError> {
+    let bad = |source| ServerError::Address { listen: listen.to_owned(), source };
+    let mut addresses = tokio::net::lookup_host(listen).await.map_err(bad)?;
+    let address = addresses.next().ok_or_else(|| bad(io::ErrorKind::AddrNotAvailable.into()))?;
+    if !address.ip().is_loopback() && !auth.is_required() {
+        return Err(ServerError::Exposed { address });
+    }
+    let socket = TcpListener::bind(address).await;
+    let socket = socket.map_err(|source| ServerError::Listen { address, source })?;
+    let address = socket.local_addr().map_err(ServerError::Serve)?;
+    Ok(BoundListener { socket, address })
+}
+
+/// For a server that listens on every address, clients on the same machine use loopback.
+fn loopback_if_unspecified(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(_) | IpAddr::V6(_) => {}
+    }
+    address
+}
+
+/// Resolves on Ctrl-C, and on the signal by which supervisors end a process.
+async fn wait_for_shutdown_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            },
+            Err(_) => drop(tokio::signal::ctrl_c().await),
+        }
+    }
+    #[cfg(not(unix))]
+    drop(tokio::signal::ctrl_c().await);
+}
+
+fn build_router(doors: &[Door], required: bool) -> Router {
+    let routes = doors.iter().map(Door::router).fold(Router::new(), Router::merge);
+    let app = routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
+    // If a key is required, a foreign page without one can do nothing.
+    let app =
+        local_only_without_auth(app, required).layer(middleware::map_response(add_retry_after));
+    catch_panics(app)
+}
+
+/// The health checks: whether the process is alive, and whether it is ready.
+pub(super) fn health_router(runtime: Runtime) -> Router {
+    Router::new()
+        .route("/livez", get(async || Json(json!({ "status": "alive" }))))
+        .route("/readyz", get(readiness))
+        .with_state(runtime)
+}
+
+fn local_only_without_auth(app: Router, required: bool) -> Router {
+    if required { app } else { app.layer(middleware::from_fn(origin::local_only)) }
+}
+
+async fn readiness(State(runtime): State<Runtime>) -> Response {
+    let mut failing = runtime.failing_tasks();
+    // Idle background work does not notice that the store is unreachable.
+    if runtime.check_store().await.is_err() {
+        failing.push("store");
+    }
+    match runtime.store_failure() {
+        None if failing.is_empty() => Json(json!({ "status": "ready" })).into_response(),
+        None => {
+            let detail = format!("{} is failing and is tried again", failing.join(", "));
+            HttpError::new(Code::StoreBusy, detail)
+                .with_member("failing", json!(failing))
+                .into_response()
+        }
+        Some(reason) => HttpError::new(Code::StoreFailed, reason).into_response(),
+    }
+}
+
+/// Adds `Retry-After` to an answer that asks the client to try again.
+async fn add_retry_after(mut response: Response) -> Response {
+    const SOON: HeaderValue = HeaderValue::from_static("1");
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().entry(header::RETRY_AFTER).or_insert(SOON);
+    }
+    response
+}
+
+async fn not_found(uri: Uri) -> Response {
+    let detail = format!("nothing is served at {}; /a2a/agents lists the agents", uri.path());
+    problem_response(StatusCode::NOT_FOUND, Code::InvalidRequest, &detail)
+}
+
+async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+    let detail = format!("{} does not accept {method}", uri.path());
+    problem_response(StatusCode::METHOD_NOT_ALLOWED, Code::InvalidRequest, &detail)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! The resources of an embedded engine, and how they are released.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use trackway_runtime::Runtime;
+
+use super::{DataFolder, agents::RunningAgents};
+
+/// The folder of an engine, and the MCP servers of its agents. A drop unlocks the folder and stops the
+/// servers without waiting for them.
+#[derive(Debug)]
+pub struct EngineGuard {
+    runtime: Runtime,
+    folder: DataFolder,
+    staff: Option<RunningAgents>,
+}
+
+impl EngineGuard {
+    pub(super) fn new(runtime: Runtime, folder: DataFolder, staff: Option<RunningAgents>) -> Self {
+        Self { runtime, folder, staff }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Stops the engine, and then the MCP servers of its agents. In the other order a running call would
+    /// fail with its server, and its run would record that failure. On return everything has ended.
+    pub async fn close(self) {
+        let Self { runtime, folder, staff } = self;
+        runtime.stop().await;
+        if let Some(staff) = staff {
+            staff.shutdown().await;
+        }
+        drop(folder);
+    }
+}

@@ -1,0 +1,145 @@
+//! The format of the file. Strings keep their position, so that a finding can name the line.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+pub(super) type SpannedText = Spanned<String>;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawConfig {
+    pub(super) auth: RawAuth,
+    pub(super) outgoing: RawOutgoing,
+    pub(super) push: RawPush,
+    pub(super) server: RawServer,
+    pub(super) a2a: RawA2a,
+    pub(super) mcp: RawMcp,
+    pub(super) workflows: RawWorkflows,
+    pub(super) retention: RawRetention,
+    pub(super) defaults: RawDefaults,
+    pub(super) models: BTreeMap<SpannedText, Spanned<RawModel>>,
+    pub(super) dispatch: RawDispatch,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawAuth {
+    pub(super) required: bool,
+    pub(super) keys: Vec<Spanned<RawKey>>,
+    pub(super) jwt: Option<Spanned<RawJwt>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawKey {
+    pub(super) id: SpannedText,
+    pub(super) sha256: SpannedText,
+    pub(super) tenant: SpannedText,
+    pub(super) user: SpannedText,
+    pub(super) scopes: Vec<SpannedText>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawJwt {
+    pub(super) jwks_url: Option<SpannedText>,
+    pub(super) jwks_file: Option<SpannedText>,
+    pub(super) issuer: SpannedText,
+    pub(super) audience: SpannedText,
+    pub(super) tenant_claim: Option<SpannedText>,
+    pub(super) user_claim: Option<SpannedText>,
+    pub(super) scope_claim: Option<SpannedText>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawOutgoing {
+    pub(super) allow_loopback: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawPush {
+    pub(super) secret: Option<SpannedText>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawServer {
+    pub(super) public_url: Option<SpannedText>,
+    pub(super) body_max_bytes: Option<Spanned<u64>>,
+    pub(super) max_connections: Option<Spanned<u64>>,
+    pub(super) header_timeout: Option<SpannedText>,
+    pub(super) body_timeout: Option<SpannedText>,
+    pub(super) idle_timeout: Option<SpannedText>,
+    pub(super) blocking_timeout: Option<SpannedText>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawA2a {
+    pub(super) default_agent: Option<SpannedText>,
+    pub(super) signing_key_file: Option<SpannedText>,
+    pub(super) signing_key_id: Option<SpannedText>,
+    pub(super) grpc_reflection: bool,
+    pub(super) grpc_in_card: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawMcp {
+    pub(super) checkpoints: bool,
+    pub(super) session_checkpoints: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawWorkflows {
+    pub(super) folders: Option<Vec<SpannedText>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawRetention {
+    pub(super) enabled: Option<bool>,
+    pub(super) days: Option<Spanned<u64>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawDefaults {
+    pub(super) agent: Option<SpannedText>,
+    pub(super) model: Option<SpannedText>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawModel {
+    pub(super) provider: SpannedText,
+    pub(super) base_url: Option<SpannedText>,
+    pub(super) api_key: Option<SpannedText>,
+    pub(super) model: Option<SpannedText>,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<SpannedText, SpannedText>,
+    pub(super) price: Option<Spanned<RawPrice>>,
+    pub(super) images: Option<Spanned<bool>>,
+    pub(super) record: Option<SpannedText>,
+    pub(super) file: Option<SpannedText>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPrice {
+    pub(super) input: f64,
+    pub(super) output: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawDispatch {
+    pub(super) first_answer_timeout: Option<SpannedText>,
+    pub(super) depth_max: Option<Spanned<u32>>,
+    pub(super) runs_max: Option<Spanned<u32>>,
+}
