@@ -28,8 +28,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// Every dependency on this platform has a licence that the rules allow. Needs no network.
 pub(crate) fn check_licences() -> Result<()> {
-    let rules =
-        fs::read_to_string(repo::path(RULES)).with_context(|| format!("reading {RULES}"))?;
+    let rules = fs::read_to_string(repo::path(RULES)).with_context(|| format!("reading {RULES}"))?;
     let allowed = licence::allowed_licences(&rules);
     let packages = list_packages()?;
     let mut refused = Vec::new();

@@ -40,11 +40,7 @@ const STAGES: &[Stage] = &[
     },
     Stage { name: "licences", repeat: "cargo xtask audit", run: audit::check_licences },
     Stage { name: "tidy", repeat: "cargo xtask tidy", run: tidy::run },
-    Stage {
-        name: "generated files",
-        repeat: "cargo xtask generate --check",
-        run: generate::check_pages,
-    },
+    Stage { name: "generated files", repeat: "cargo xtask generate --check", run: generate::check_pages },
 ];
 
 pub(crate) fn run() -> Result<()> {
@@ -56,9 +52,7 @@ pub(crate) fn run() -> Result<()> {
             let elapsed = format_elapsed(stage_start.elapsed());
             let (name, repeat) = (stage.name, stage.repeat);
             // The command to repeat comes last, where it is easy to see and to copy.
-            bail!(
-                "{error:#}\n\nStage `{name}` failed after {elapsed}. Repeat it with:\n  {repeat}"
-            );
+            bail!("{error:#}\n\nStage `{name}` failed after {elapsed}. Repeat it with:\n  {repeat}");
         }
         eprintln!("-- {}: ok in {}", stage.name, format_elapsed(stage_start.elapsed()));
     }

@@ -140,8 +140,7 @@ impl Client {
             eprintln!("{language:?}: using {name} from the environment.");
             return Ok(given.into());
         }
-        let packages =
-            fs::read_to_string(repo::path(path)).with_context(|| format!("reading {path}"))?;
+        let packages = fs::read_to_string(repo::path(path)).with_context(|| format!("reading {path}"))?;
         if fs::read_to_string(self.stamp()).is_ok_and(|stamp| stamp == packages) && self.works() {
             eprintln!("{language:?}: {folder} is ready.");
             return Ok(self.entry());
@@ -183,9 +182,7 @@ impl Client {
     fn works(&self) -> bool {
         match self.language {
             Language::Python => succeeds(program(self.entry()).args(["-c", self.check])),
-            Language::Node => {
-                succeeds(program("node").args(["-e", self.check]).current_dir(self.entry()))
-            }
+            Language::Node => succeeds(program("node").args(["-e", self.check]).current_dir(self.entry())),
         }
     }
 

@@ -36,9 +36,7 @@ pub(crate) fn check_pages() -> Result<()> {
         let fresh = (page.generate)()?;
         let found = fs::read_to_string(repo::path(path)).unwrap_or_default();
         if let Some(line) = first_difference(&found, &fresh) {
-            bail!(
-                "{path}:{line}: differs from the code; write it again with: cargo xtask generate"
-            );
+            bail!("{path}:{line}: differs from the code; write it again with: cargo xtask generate");
         }
         eprintln!("{path} is fresh.");
     }
@@ -50,8 +48,7 @@ fn write_pages() -> Result<()> {
     process::run(process::cargo().args(["run", "--quiet", "--package", "xtask-grpc"]))?;
     for page in PAGES {
         let fresh = (page.generate)()?;
-        fs::write(repo::path(page.path), fresh)
-            .with_context(|| format!("writing {}", page.path))?;
+        fs::write(repo::path(page.path), fresh).with_context(|| format!("writing {}", page.path))?;
         eprintln!("Wrote {}.", page.path);
     }
     Ok(())

@@ -22,8 +22,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
     let page = read_page()?;
     let requirements = parse_requirements(&page);
-    let wanted: Vec<&str> =
-        requirements.iter().map(|it| it.id).filter(|id| options.matches(id)).collect();
+    let wanted: Vec<&str> = requirements.iter().map(|it| it.id).filter(|id| options.matches(id)).collect();
     print!("{}", render_table(&wanted, &collect_claims()?, options.missing_only));
     Ok(())
 }
@@ -35,8 +34,7 @@ fn read_page() -> Result<String> {
 fn collect_claims() -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for path in repo::files()?.iter().filter(|path| path.ends_with(".rs")) {
-        let text =
-            fs::read_to_string(repo::path(path)).with_context(|| format!("reading {path}"))?;
+        let text = fs::read_to_string(repo::path(path)).with_context(|| format!("reading {path}"))?;
         claims.extend(claims_in(path, &text));
     }
     Ok(claims)
@@ -83,9 +81,7 @@ pub(crate) struct Requirement<'a> {
 pub(crate) fn parse_requirements(page: &str) -> Vec<Requirement<'_>> {
     page.lines()
         .enumerate()
-        .filter_map(|(index, line)| {
-            Some(Requirement { id: requirement_id(line)?, line: index + 1 })
-        })
+        .filter_map(|(index, line)| Some(Requirement { id: requirement_id(line)?, line: index + 1 }))
         .collect()
 }
 

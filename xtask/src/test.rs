@@ -14,9 +14,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let (runner, runner_has_doctests) = if ensure_nextest() {
         (&["nextest", "run"][..], false)
     } else {
-        eprintln!(
-            "Falling back to `cargo test`: the settings in .config/nextest.toml do not apply."
-        );
+        eprintln!("Falling back to `cargo test`: the settings in .config/nextest.toml do not apply.");
         (&["test"][..], true)
     };
     let mut command = cargo();

@@ -28,11 +28,7 @@ impl Binding {
     }
 
     /// The result in a body or in an event, or the refusal.
-    pub(super) fn parse_response(
-        self,
-        text: &str,
-        status: u16,
-    ) -> Result<Box<RawValue>, ClientError> {
+    pub(super) fn parse_response(self, text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
         match self {
             Self::JsonRpc => jsonrpc::parse_response(text, status),
             Self::HttpJson => http_json::parse_response(text, status),

@@ -115,8 +115,7 @@ struct ReceivedInterfaceV03 {
 
 impl AgentCard {
     pub(super) fn parse_card(json: &str, etag: Option<String>) -> Result<Self, ClientError> {
-        let document: Value =
-            serde_json::from_str(json).map_err(ClientError::malformed_response)?;
+        let document: Value = serde_json::from_str(json).map_err(ClientError::malformed_response)?;
         let read = ReceivedCard::deserialize(&document).map_err(ClientError::malformed_response)?;
         let interfaces = read.list_interfaces();
         let capabilities = read.capabilities.unwrap_or_default();
@@ -127,8 +126,7 @@ impl AgentCard {
             version: read.version,
             streaming: capabilities.streaming.unwrap_or_default(),
             push_notifications: capabilities.push_notifications.unwrap_or_default(),
-            extended_card: extended
-                || read.supports_authenticated_extended_card.unwrap_or_default(),
+            extended_card: extended || read.supports_authenticated_extended_card.unwrap_or_default(),
             extensions: capabilities.extensions.unwrap_or_default(),
             skills: read.skills.unwrap_or_default(),
             interfaces,
@@ -142,11 +140,7 @@ impl AgentCard {
     /// card that was read over an encrypted connection does not lead to an unencrypted address. With
     /// `secrets` to send, no card leads to another machine than its own: otherwise an author of cards
     /// could collect them.
-    pub(super) fn choose_interface(
-        &self,
-        from: &Url,
-        secrets: bool,
-    ) -> Result<ChosenInterface, ClientError> {
+    pub(super) fn choose_interface(&self, from: &Url, secrets: bool) -> Result<ChosenInterface, ClientError> {
         let usable = |interface: &AgentInterface| {
             let version = interface.version.trim();
             // Some cards omit the minor number.
@@ -170,13 +164,12 @@ impl AgentCard {
 
 impl ReceivedCard {
     fn list_interfaces(&self) -> Vec<AgentInterface> {
-        let supported =
-            self.supported_interfaces.iter().flatten().map(|supported| AgentInterface {
-                url: supported.url.clone(),
-                binding: supported.protocol_binding.clone(),
-                version: supported.protocol_version.clone(),
-                tenant: supported.tenant.clone().filter(|tenant| !tenant.is_empty()),
-            });
+        let supported = self.supported_interfaces.iter().flatten().map(|supported| AgentInterface {
+            url: supported.url.clone(),
+            binding: supported.protocol_binding.clone(),
+            version: supported.protocol_version.clone(),
+            tenant: supported.tenant.clone().filter(|tenant| !tenant.is_empty()),
+        });
         let mut interfaces: Vec<AgentInterface> = supported.collect();
         // The fields of 0.3. This client does not support generations before 0.3.
         let version = self.protocol_version.clone().unwrap_or_else(|| "0.3".to_owned());

@@ -90,9 +90,7 @@ async fn read_limited(mut response: Response, bytes_max: usize) -> Result<Vec<u8
             return Ok(body);
         };
         if body.len() + chunk.len() > bytes_max {
-            return Err(ClientError::malformed_response(format_args!(
-                "it is larger than {bytes_max} bytes"
-            )));
+            return Err(ClientError::malformed_response(format_args!("it is larger than {bytes_max} bytes")));
         }
         body.extend_from_slice(&chunk);
     }

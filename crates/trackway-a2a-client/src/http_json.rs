@@ -29,12 +29,8 @@ pub(super) fn route_operation(
         AgentOperation::Cancel => (Method::POST, vec![tasks(), taken("id") + ":cancel"]),
         // The specification's text says POST; its protobuf, which is normative, says GET.
         AgentOperation::Subscribe => (Method::GET, vec![tasks(), taken("id") + ":subscribe"]),
-        AgentOperation::PushSet => {
-            (Method::POST, vec![tasks(), taken("taskId"), CONFIGS.to_owned()])
-        }
-        AgentOperation::PushList => {
-            (Method::GET, vec![tasks(), taken("taskId"), CONFIGS.to_owned()])
-        }
+        AgentOperation::PushSet => (Method::POST, vec![tasks(), taken("taskId"), CONFIGS.to_owned()]),
+        AgentOperation::PushList => (Method::GET, vec![tasks(), taken("taskId"), CONFIGS.to_owned()]),
         AgentOperation::PushGet => {
             (Method::GET, vec![tasks(), taken("taskId"), CONFIGS.to_owned(), taken("id")])
         }
@@ -80,8 +76,7 @@ pub(super) fn parse_response(text: &str, status: u16) -> Result<Box<RawValue>, C
     if text.trim().is_empty() {
         return Ok(RawValue::NULL.to_owned());
     }
-    let answer: RestErrorBody =
-        serde_json::from_str(text).map_err(ClientError::malformed_response)?;
+    let answer: RestErrorBody = serde_json::from_str(text).map_err(ClientError::malformed_response)?;
     let Some(error) = answer.error else {
         return RawValue::from_string(text.to_owned()).map_err(ClientError::malformed_response);
     };

@@ -37,8 +37,7 @@ pub(super) fn encode_request(id: u64, method: &str, params: &Map<String, Value>)
 
 /// The result in a response, or the refusal.
 pub(super) fn parse_response(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
-    let answer: RpcResponse =
-        serde_json::from_str(text).map_err(ClientError::malformed_response)?;
+    let answer: RpcResponse = serde_json::from_str(text).map_err(ClientError::malformed_response)?;
     match answer.error {
         Some(error) => Err(ClientError::Refused(Box::new(Refusal {
             kind: RefusalKind::from_code(error.code),

@@ -76,8 +76,7 @@ impl Client {
     pub async fn discover(url: &str, options: Options) -> Result<Self, ClientError> {
         let url = card_url(url)?;
         let card = fetch_card(&url, &options, None).await?;
-        let card =
-            card.ok_or_else(|| ClientError::malformed_response("the answer contains no card"))?;
+        let card = card.ok_or_else(|| ClientError::malformed_response("the answer contains no card"))?;
         Self::from_card(url, card, options)
     }
 
@@ -100,8 +99,7 @@ impl Client {
         if !binding.supports_version(generation) {
             return Err(ClientError::Unsupported { operation: "speak HTTP+JSON", generation });
         }
-        let choice =
-            ChosenInterface { url: parse_http_url(url)?, binding, generation, tenant: None };
+        let choice = ChosenInterface { url: parse_http_url(url)?, binding, generation, tenant: None };
         Ok(Self { peer: Arc::new(RemoteAgent::new(choice, options)), discovered: None })
     }
 

@@ -27,16 +27,10 @@ impl AgentOperation {
             Self::List => ("tasks/list", "ListTasks"),
             Self::Cancel => ("tasks/cancel", "CancelTask"),
             Self::Subscribe => ("tasks/resubscribe", "SubscribeToTask"),
-            Self::PushSet => {
-                ("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig")
-            }
+            Self::PushSet => ("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"),
             Self::PushGet => ("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"),
-            Self::PushList => {
-                ("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs")
-            }
-            Self::PushDelete => {
-                ("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig")
-            }
+            Self::PushList => ("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"),
+            Self::PushDelete => ("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"),
             Self::ExtendedCard => ("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"),
         };
         match generation {

@@ -1,8 +1,8 @@
 //! The operations, one function each.
 
 use super::{
-    AddressedMessage, AgentCard, Client, ClientError, ProtocolVersion, PushConfig, SendOptions,
-    SendReply, SendWait, Task, TaskPage, TaskQuery, TaskState, TaskUpdateStream,
+    AddressedMessage, AgentCard, Client, ClientError, ProtocolVersion, PushConfig, SendOptions, SendReply,
+    SendWait, Task, TaskPage, TaskQuery, TaskState, TaskUpdateStream,
     operation::AgentOperation,
     remote_agent::RemoteAgent,
     retry::{RepeatEffect, retry_with_backoff},
@@ -75,9 +75,7 @@ impl Client {
         let generation = self.peer.generation;
         let operation = match (generation, query.state) {
             (ProtocolVersion::V03, _) => Some("list tasks"),
-            (ProtocolVersion::V1, Some(TaskState::Unknown)) => {
-                Some("list tasks of an unknown state")
-            }
+            (ProtocolVersion::V1, Some(TaskState::Unknown)) => Some("list tasks of an unknown state"),
             (ProtocolVersion::V1, _) => None,
         };
         if let Some(operation) = operation {
@@ -92,24 +90,18 @@ impl Client {
     /// Cancels a task, and returns the task after that.
     pub async fn cancel_task(&self, task: &str) -> Result<Task, ClientError> {
         let params = wire::task_params(task);
-        let result =
-            self.call_operation(AgentOperation::Cancel, params, RepeatEffect::OnlyOnce).await?;
+        let result = self.call_operation(AgentOperation::Cancel, params, RepeatEffect::OnlyOnce).await?;
         wire::parse_task(self.peer.generation, result.get())
     }
 
     /// Makes the agent send notifications about a task. The answer contains the id of the
     /// configuration.
-    pub async fn set_push_config(
-        &self,
-        task: &str,
-        config: &PushConfig,
-    ) -> Result<PushConfig, ClientError> {
+    pub async fn set_push_config(&self, task: &str, config: &PushConfig) -> Result<PushConfig, ClientError> {
         let generation = self.peer.generation;
         let params = wire::push_set_params(generation, task, config);
         // With an id from the caller a repetition replaces the configuration; otherwise it would add
         // another one.
-        let effect =
-            if config.id.is_some() { RepeatEffect::Harmless } else { RepeatEffect::OnlyOnce };
+        let effect = if config.id.is_some() { RepeatEffect::Harmless } else { RepeatEffect::OnlyOnce };
         let result = self.call_operation(AgentOperation::PushSet, params, effect).await?;
         wire::parse_push_config(generation, result.get())
     }
@@ -117,8 +109,7 @@ impl Client {
     pub async fn get_push_config(&self, task: &str, id: &str) -> Result<PushConfig, ClientError> {
         let generation = self.peer.generation;
         let params = wire::push_id_params(generation, task, Some(id));
-        let result =
-            self.call_operation(AgentOperation::PushGet, params, RepeatEffect::Harmless).await?;
+        let result = self.call_operation(AgentOperation::PushGet, params, RepeatEffect::Harmless).await?;
         wire::parse_push_config(generation, result.get())
     }
 
@@ -128,9 +119,8 @@ impl Client {
         let mut params = wire::push_id_params(generation, task, None);
         let mut configs = Vec::new();
         for _ in 0..PUSH_PAGES_MAX {
-            let result = self
-                .call_operation(AgentOperation::PushList, params.clone(), RepeatEffect::Harmless)
-                .await?;
+            let result =
+                self.call_operation(AgentOperation::PushList, params.clone(), RepeatEffect::Harmless).await?;
             let (page, next) = wire::parse_push_page(generation, result.get())?;
             configs.extend(page);
             let Some(next) = next else {
@@ -138,26 +128,18 @@ impl Client {
             };
             params.insert("pageToken".to_owned(), next.into());
         }
-        Err(ClientError::malformed_response(format_args!(
-            "it has more than {PUSH_PAGES_MAX} pages"
-        )))
+        Err(ClientError::malformed_response(format_args!("it has more than {PUSH_PAGES_MAX} pages")))
     }
 
     pub async fn delete_push_config(&self, task: &str, id: &str) -> Result<(), ClientError> {
         let params = wire::push_id_params(self.peer.generation, task, Some(id));
-        self.call_operation(AgentOperation::PushDelete, params, RepeatEffect::Harmless)
-            .await
-            .map(drop)
+        self.call_operation(AgentOperation::PushDelete, params, RepeatEffect::Harmless).await.map(drop)
     }
 
     /// The card for authenticated callers.
     pub async fn get_extended_card(&self) -> Result<AgentCard, ClientError> {
         let result = self
-            .call_operation(
-                AgentOperation::ExtendedCard,
-                Default::default(),
-                RepeatEffect::Harmless,
-            )
+            .call_operation(AgentOperation::ExtendedCard, Default::default(), RepeatEffect::Harmless)
             .await?;
         AgentCard::parse_card(result.get(), None)
     }
@@ -179,7 +161,6 @@ pub(super) async fn get_task(
     history: Option<u32>,
 ) -> Result<Task, ClientError> {
     let request = peer.prepare_request(AgentOperation::Get, wire::get_params(task, history));
-    let result =
-        peer.call_with_retry(&request, RepeatEffect::Harmless, peer.options.timeout).await?;
+    let result = peer.call_with_retry(&request, RepeatEffect::Harmless, peer.options.timeout).await?;
     wire::parse_task(peer.generation, result.get())
 }

@@ -64,10 +64,7 @@ impl Options {
             // With the waits below this outlasts a restart of the agent by about a minute.
             reconnects: 12,
             steady_after: Duration::from_secs(20),
-            backoff: Backoff {
-                first: Duration::from_millis(200),
-                longest: Duration::from_secs(10),
-            },
+            backoff: Backoff { first: Duration::from_millis(200), longest: Duration::from_secs(10) },
             resend: ResendPolicy::default(),
         }
     }

@@ -62,18 +62,12 @@ impl RemoteAgent {
             Binding::JsonRpc => {
                 params.extend(tenant.map(|tenant| ("tenant".to_owned(), tenant.into())));
                 let id = self.requests.fetch_add(1, Ordering::Relaxed);
-                let body = jsonrpc::encode_request(
-                    id,
-                    operation.rpc_method_name(self.generation),
-                    &params,
-                );
+                let body = jsonrpc::encode_request(id, operation.rpc_method_name(self.generation), &params);
                 PreparedRequest { method: Method::POST, url: self.url.clone(), body: Some(body) }
             }
             Binding::HttpJson => {
-                let (method, url) =
-                    http_json::route_operation(&self.url, tenant, operation, &mut params);
-                let body =
-                    (method == Method::POST).then(|| Value::Object(params).to_string().into());
+                let (method, url) = http_json::route_operation(&self.url, tenant, operation, &mut params);
+                let body = (method == Method::POST).then(|| Value::Object(params).to_string().into());
                 PreparedRequest { method, url, body }
             }
         }
@@ -120,14 +114,9 @@ impl RemoteAgent {
         .await
     }
 
-    fn build_http_request(
-        &self,
-        request: &PreparedRequest,
-        accept: &'static str,
-    ) -> RequestBuilder {
+    fn build_http_request(&self, request: &PreparedRequest, accept: &'static str) -> RequestBuilder {
         let built = self.options.http.request(request.method.clone(), request.url.clone());
-        let built = http::with_protocol_headers(built, self.generation, &self.options)
-            .header(ACCEPT, accept);
+        let built = http::with_protocol_headers(built, self.generation, &self.options).header(ACCEPT, accept);
         match &request.body {
             Some(body) => built.header(CONTENT_TYPE, "application/json").body(body.clone()),
             None => built,

@@ -36,8 +36,7 @@ where
             Err(error) => error,
         };
         let worth_it = tries < options.retries && is_transient(&error, effect, options.resend);
-        let Some(pause) = worth_it.then(|| retry_delay(&error, options.backoff, tries)).flatten()
-        else {
+        let Some(pause) = worth_it.then(|| retry_delay(&error, options.backoff, tries)).flatten() else {
             return Err(error);
         };
         tracing::debug!(%error, ?pause, "retrying a request to an agent");
@@ -47,19 +46,13 @@ where
 }
 
 /// Whether the same request may succeed later, and a retry is harmless.
-pub(super) fn is_transient(
-    error: &ClientError,
-    effect: RepeatEffect,
-    resend: ResendPolicy,
-) -> bool {
+pub(super) fn is_transient(error: &ClientError, effect: RepeatEffect, resend: ResendPolicy) -> bool {
     match error {
         ClientError::Status { status, .. } => is_transient_status(*status),
         ClientError::Refused(refusal) => is_transient_status(refusal.status),
         // The agent never received it.
         ClientError::Transport { source, .. } if source.is_connect() => true,
-        ClientError::Transport { .. } => {
-            effect == RepeatEffect::Harmless || resend == ResendPolicy::WhenLost
-        }
+        ClientError::Transport { .. } => effect == RepeatEffect::Harmless || resend == ResendPolicy::WhenLost,
         ClientError::Timeout { .. } | ClientError::StreamClosed => effect == RepeatEffect::Harmless,
         ClientError::InvalidAddress { .. }
         | ClientError::MalformedResponse { .. }

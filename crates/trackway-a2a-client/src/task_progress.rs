@@ -48,16 +48,10 @@ impl TaskProgress {
                     self.count_artifact_parts(&artifact.id, artifact.parts.len(), false);
                 }
             }
-            Update::Status(update) => {
-                self.status = Some(StatusSummary::from_status(&update.status))
-            }
+            Update::Status(update) => self.status = Some(StatusSummary::from_status(&update.status)),
             Update::Artifact(update) => {
                 let chunk = &update.chunk;
-                self.count_artifact_parts(
-                    &chunk.artifact.id,
-                    chunk.artifact.parts.len(),
-                    chunk.append,
-                );
+                self.count_artifact_parts(&chunk.artifact.id, chunk.artifact.parts.len(), chunk.append);
             }
             Update::Message(_) => {}
         }

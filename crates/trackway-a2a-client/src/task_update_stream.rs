@@ -130,8 +130,7 @@ impl TaskUpdateStream {
                 ConnectionState::Done => return Ok(None),
             };
             let received = link.receive_event(self.peer.options.silence_timeout).await;
-            if !matches!(received, ReceiveOutcome::Event(_))
-                && link.is_steady(self.peer.options.steady_after)
+            if !matches!(received, ReceiveOutcome::Event(_)) && link.is_steady(self.peer.options.steady_after)
             {
                 self.failures = 0;
             }
@@ -142,9 +141,7 @@ impl TaskUpdateStream {
                     }
                 }
                 ReceiveOutcome::End if self.is_closed_on_purpose() => return Ok(None),
-                ReceiveOutcome::End => {
-                    self.connection = ConnectionState::Lost(ClientError::StreamClosed)
-                }
+                ReceiveOutcome::End => self.connection = ConnectionState::Lost(ClientError::StreamClosed),
                 // The agent was about to close it.
                 ReceiveOutcome::Broken(_)
                     if self.started_with_message() && self.idle_state == IdleState::InUpdate =>
@@ -260,9 +257,7 @@ fn idle_state(update: &Update, before: IdleState) -> IdleState {
     };
     match update {
         Update::Task(task) if waits(task.status.state, &task.metadata) => IdleState::InTask,
-        Update::Status(update) if waits(update.status.state, &update.metadata) => {
-            IdleState::InUpdate
-        }
+        Update::Status(update) if waits(update.status.state, &update.metadata) => IdleState::InUpdate,
         Update::Task(_) | Update::Status(_) => IdleState::No,
         Update::Artifact(_) | Update::Message(_) => before,
     }

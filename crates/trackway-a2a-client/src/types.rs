@@ -6,8 +6,7 @@
 use trackway_domain::{ArtifactChunk, Object, Timestamp};
 
 pub use trackway_domain::{
-    Artifact, ArtifactId, Content, File, FileSource, Message, MessageId, Part, Role,
-    StateName as TaskState,
+    Artifact, ArtifactId, Content, File, FileSource, Message, MessageId, Part, Role, StateName as TaskState,
 };
 
 /// A task at the time of the agent's answer.

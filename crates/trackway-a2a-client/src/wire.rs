@@ -14,8 +14,8 @@ use trackway_domain::{Object, StateName};
 
 use self::{received::ReceivedMessage, v03::ReceivedPartV03};
 use super::{
-    AddressedMessage, ClientError, ProtocolVersion, SendOptions, SendReply, SendWait, Task,
-    TaskPage, TaskQuery, Update,
+    AddressedMessage, ClientError, ProtocolVersion, SendOptions, SendReply, SendWait, Task, TaskPage,
+    TaskQuery, Update,
 };
 
 pub(super) use self::push::{parse_push_config, parse_push_page, push_id_params, push_set_params};
@@ -39,8 +39,7 @@ pub(super) fn send_params(
         ProtocolVersion::V1 => (
             JsonDialect::V1,
             // Absent means to wait.
-            wait.filter(|wait| *wait == SendWait::ReturnImmediately)
-                .map(|_| ("returnImmediately", true)),
+            wait.filter(|wait| *wait == SendWait::ReturnImmediately).map(|_| ("returnImmediately", true)),
             "taskPushNotificationConfig",
         ),
     };
@@ -54,11 +53,7 @@ pub(super) fn send_params(
     configuration.extend(wait.map(|(key, wait)| (key.to_owned(), wait.into())));
     insert_param(&mut configuration, "historyLength", options.history);
     if !options.accepted_modes.is_empty() {
-        insert_param(
-            &mut configuration,
-            "acceptedOutputModes",
-            Some(options.accepted_modes.clone()),
-        );
+        insert_param(&mut configuration, "acceptedOutputModes", Some(options.accepted_modes.clone()));
     }
     insert_param(
         &mut configuration,
@@ -67,11 +62,7 @@ pub(super) fn send_params(
     );
     let mut params = Params::new();
     insert_param(&mut params, "message", Some(message));
-    insert_param(
-        &mut params,
-        "configuration",
-        (!configuration.is_empty()).then_some(configuration),
-    );
+    insert_param(&mut params, "configuration", (!configuration.is_empty()).then_some(configuration));
     insert_metadata(&mut params, &options.metadata);
     params
 }
@@ -104,12 +95,8 @@ pub(super) fn list_params(query: &TaskQuery) -> Params {
 
 pub(super) fn parse_task(generation: ProtocolVersion, json: &str) -> Result<Task, ClientError> {
     match generation {
-        ProtocolVersion::V03 => {
-            parse_json::<received::ReceivedTask<ReceivedPartV03>>(json)?.into_task()
-        }
-        ProtocolVersion::V1 => {
-            parse_json::<received::ReceivedTask<ReceivedPartV1>>(json)?.into_task()
-        }
+        ProtocolVersion::V03 => parse_json::<received::ReceivedTask<ReceivedPartV03>>(json)?.into_task(),
+        ProtocolVersion::V1 => parse_json::<received::ReceivedTask<ReceivedPartV1>>(json)?.into_task(),
     }
 }
 
@@ -123,10 +110,7 @@ pub(super) fn parse_page(json: &str) -> Result<TaskPage, ClientError> {
     })
 }
 
-pub(super) fn parse_reply(
-    generation: ProtocolVersion,
-    json: &str,
-) -> Result<SendReply, ClientError> {
+pub(super) fn parse_reply(generation: ProtocolVersion, json: &str) -> Result<SendReply, ClientError> {
     match parse_update(generation, json)? {
         Update::Task(task) => Ok(SendReply::Task(task)),
         Update::Message(envelope) => Ok(SendReply::Message(envelope)),
@@ -151,20 +135,16 @@ fn parse_update_v03(json: &str) -> Result<Update, ClientError> {
     }
     match parse_json::<UpdateKind>(json)?.kind.as_str() {
         "task" => Ok(Update::Task(parse_task(ProtocolVersion::V03, json)?)),
-        "message" => Ok(Update::Message(
-            parse_json::<ReceivedMessage<ReceivedPartV03>>(json)?.into_message()?,
-        )),
+        "message" => {
+            Ok(Update::Message(parse_json::<ReceivedMessage<ReceivedPartV03>>(json)?.into_message()?))
+        }
         "status-update" => Ok(Update::Status(
-            parse_json::<received::ReceivedStatusUpdate<ReceivedPartV03>>(json)?
-                .into_status_update()?,
+            parse_json::<received::ReceivedStatusUpdate<ReceivedPartV03>>(json)?.into_status_update()?,
         )),
         "artifact-update" => Ok(Update::Artifact(
-            parse_json::<received::ReceivedArtifactUpdate<ReceivedPartV03>>(json)?
-                .into_artifact_update()?,
+            parse_json::<received::ReceivedArtifactUpdate<ReceivedPartV03>>(json)?.into_artifact_update()?,
         )),
-        kind => {
-            Err(ClientError::malformed_response(format_args!("{kind:?} is not a kind of item")))
-        }
+        kind => Err(ClientError::malformed_response(format_args!("{kind:?} is not a kind of item"))),
     }
 }
 

@@ -97,9 +97,7 @@ impl JsonDialect {
             StateName::Completed => ("completed", "TASK_STATE_COMPLETED"),
             StateName::Failed => ("failed", "TASK_STATE_FAILED"),
             // With two l, only in this dialect.
-            StateName::Canceled if matches!(self, Self::V03Protobuf) => {
-                ("", "TASK_STATE_CANCELLED")
-            }
+            StateName::Canceled if matches!(self, Self::V03Protobuf) => ("", "TASK_STATE_CANCELLED"),
             StateName::Canceled => ("canceled", "TASK_STATE_CANCELED"),
             StateName::Rejected => ("rejected", "TASK_STATE_REJECTED"),
             StateName::Unknown => ("unknown", "TASK_STATE_UNSPECIFIED"),

@@ -36,10 +36,7 @@ impl Serialize for WirePart<'_> {
 }
 
 /// The name of the member identifies the content.
-fn serialize_part_v1<M: SerializeMap>(
-    part: &domain::Part,
-    mut fields: M,
-) -> Result<M::Ok, M::Error> {
+fn serialize_part_v1<M: SerializeMap>(part: &domain::Part, mut fields: M) -> Result<M::Ok, M::Error> {
     let metadata = &part.metadata;
     let (filename, media_type) = match &part.content {
         Content::Text(text) => {
@@ -124,8 +121,7 @@ impl Serialize for WireData<'_> {
         };
         let mut fields = serializer.serialize_map(Some(1))?;
         if around == "data" {
-            fields
-                .serialize_entry(around, &WireData { data, wrapped, dialect: JsonDialect::V03 })?;
+            fields.serialize_entry(around, &WireData { data, wrapped, dialect: JsonDialect::V03 })?;
         } else {
             fields.serialize_entry(around, data)?;
         }

@@ -31,9 +31,7 @@ impl Serialize for WirePushConfig<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         let url = Some(self.url);
-        for (name, text) in
-            [("id", self.id), ("taskId", self.task), ("url", url), ("token", self.token)]
-        {
+        for (name, text) in [("id", self.id), ("taskId", self.task), ("url", url), ("token", self.token)] {
             if let Some(text) = text {
                 fields.serialize_entry(name, text)?;
             }

@@ -42,18 +42,14 @@ pub(crate) enum AuthState {
 }
 
 /// The caller of a request. Without a gatekeeper every caller is the configured default caller.
-pub(crate) async fn authenticate(
-    headers: &HeaderMap,
-    options: &Options,
-) -> Result<Authenticated, A2aError> {
+pub(crate) async fn authenticate(headers: &HeaderMap, options: &Options) -> Result<Authenticated, A2aError> {
     let Some(gatekeeper) = &options.gatekeeper else {
         let access = Access::own_only(options.default_caller.clone());
         return Ok(Authenticated { access, auth_state: AuthState::NotRequired, scopes: None });
     };
     let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let carried = parse_bearer_token(carried).map_err(|why| authentication_error(&why))?;
-    let identity =
-        gatekeeper.authenticate(carried).await.map_err(|why| authentication_error(&why))?;
+    let identity = gatekeeper.authenticate(carried).await.map_err(|why| authentication_error(&why))?;
     let (access, Identity { scopes, .. }) = (identity.access(), identity);
     let standing = carried.map_or(AuthState::Anonymous, |_| AuthState::Authenticated);
     Ok(Authenticated { access, auth_state: standing, scopes: Some(scopes) })

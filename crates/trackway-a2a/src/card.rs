@@ -17,8 +17,7 @@ const AGENT_TAG: &str = "agent";
 
 /// Name of the only security scheme: a key or a JWT in the `Authorization` header.
 pub(crate) const BEARER_SCHEME: &str = "bearer";
-pub(crate) const BEARER_SCHEME_DESCRIPTION: &str =
-    "An API key of this server, or a JWT that it trusts.";
+pub(crate) const BEARER_SCHEME_DESCRIPTION: &str = "An API key of this server, or a JWT that it trusts.";
 
 #[derive(Debug, Clone)]
 pub(crate) struct AgentCard<'a> {

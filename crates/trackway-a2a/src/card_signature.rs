@@ -63,9 +63,9 @@ fn without_empty(value: &Value) -> Option<Value> {
             (!kept.is_empty()).then_some(Value::Array(kept))
         }
         Value::Object(fields) => {
-            let kept = fields.iter().filter_map(|(name, value)| {
-                without_empty(value).map(|value| (name.clone(), value))
-            });
+            let kept = fields
+                .iter()
+                .filter_map(|(name, value)| without_empty(value).map(|value| (name.clone(), value)));
             let kept: Map<String, Value> = kept.collect();
             (!kept.is_empty()).then_some(Value::Object(kept))
         }

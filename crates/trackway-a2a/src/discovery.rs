@@ -116,9 +116,7 @@ impl CardForm {
     fn requested_form(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<Self, A2aError> {
         Ok(match protocol_version::requested_version(headers, uri)? {
             Some(generation) => Self::SingleVersion(generation),
-            None if options.is_conformance_client(headers) => {
-                Self::SingleVersion(ProtocolVersion::V1)
-            }
+            None if options.is_conformance_client(headers) => Self::SingleVersion(ProtocolVersion::V1),
             None => Self::BothVersions,
         })
     }
@@ -133,8 +131,7 @@ fn etag(body: &[u8]) -> String {
 
 fn matches_etag(sent: &HeaderValue, tag: &str) -> bool {
     let list = sent.to_str().unwrap_or_default();
-    list.split(',')
-        .any(|one| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag)
+    list.split(',').any(|one| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag)
 }
 
 /// The address of an agent. Names of workflows need no escaping: the registry rejects others.

@@ -87,9 +87,7 @@ impl ErrorKind {
         match self {
             Self::Parse => -32700,
             // The protocol has no codes for authentication and authorization; the HTTP status shows it.
-            Self::InvalidRequest | Self::Unauthenticated | Self::Forbidden | Self::TooLarge => {
-                -32600
-            }
+            Self::InvalidRequest | Self::Unauthenticated | Self::Forbidden | Self::TooLarge => -32600,
             Self::MethodNotFound => -32601,
             Self::InvalidParams => -32602,
             Self::Internal | Self::Unavailable => -32603,
@@ -107,10 +105,9 @@ impl ErrorKind {
     /// The code on bindings that follow the canonical error model (1.0.1, section 5.4).
     pub(crate) const fn canonical_code(self) -> CanonicalCode {
         match self {
-            Self::Parse
-            | Self::InvalidRequest
-            | Self::InvalidParams
-            | Self::ContentTypeNotSupported => CanonicalCode::InvalidArgument,
+            Self::Parse | Self::InvalidRequest | Self::InvalidParams | Self::ContentTypeNotSupported => {
+                CanonicalCode::InvalidArgument
+            }
             Self::MethodNotFound | Self::TaskNotFound => CanonicalCode::NotFound,
             Self::Internal => CanonicalCode::Internal,
             Self::Unavailable => CanonicalCode::Unavailable,
@@ -129,9 +126,7 @@ impl ErrorKind {
     /// The status of an HTTP answer that contains only the error.
     pub(crate) const fn http_status(self) -> StatusCode {
         match self.canonical_code() {
-            CanonicalCode::InvalidArgument | CanonicalCode::FailedPrecondition => {
-                StatusCode::BAD_REQUEST
-            }
+            CanonicalCode::InvalidArgument | CanonicalCode::FailedPrecondition => StatusCode::BAD_REQUEST,
             CanonicalCode::NotFound => StatusCode::NOT_FOUND,
             CanonicalCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             CanonicalCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -187,8 +182,7 @@ impl A2aError {
         message: impl Into<String>,
         next: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let advice =
-            ErrorAdvice { code: code.as_str(), next: next.into(), path: None, known: Vec::new() };
+        let advice = ErrorAdvice { code: code.as_str(), next: next.into(), path: None, known: Vec::new() };
         Self { kind, message: message.into(), detail: Box::new(ErrorDetail::Advice(advice)) }
     }
 
@@ -271,17 +265,13 @@ impl A2aError {
     pub(crate) fn unknown_agent(name: &str, known: Vec<String>, why: Option<&str>) -> Self {
         let shown: String = name.chars().take(64).collect();
         let (message, next) = match why {
-            None => (
-                format!("there is no agent {shown:?}"),
-                "take an address from the list at /a2a/agents",
-            ),
+            None => (format!("there is no agent {shown:?}"), "take an address from the list at /a2a/agents"),
             Some(why) => (
                 format!("workflow {shown:?} is not an agent: {why}"),
                 "drive it over MCP, or take an address from the list at /a2a/agents",
             ),
         };
-        Self::new(ErrorKind::MethodNotFound, Code::UnknownWorkflow, message, next)
-            .with_alternatives(known)
+        Self::new(ErrorKind::MethodNotFound, Code::UnknownWorkflow, message, next).with_alternatives(known)
     }
 }
 

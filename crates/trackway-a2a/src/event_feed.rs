@@ -43,8 +43,7 @@ impl<E: EventEncoder> SseSource for TaskEventFeed<E> {
 
     fn describe(&self, item: &TaskEvent) -> SseEventInfo {
         let run: RunId = self.follow.place.run;
-        let key =
-            FrameKey { run, pos: item.pos, dialect: self.encoder.cache_key(), scope: item.scope };
+        let key = FrameKey { run, pos: item.pos, dialect: self.encoder.cache_key(), scope: item.scope };
         SseEventInfo { pos: item.pos, bytes: item.bytes, key }
     }
 

@@ -26,8 +26,7 @@ impl ActivatedExtensions {
             let uris = known.iter().map(|known| known.uri).filter(|uri| asked.contains(uri));
             activated.extend(uris.map(str::to_owned));
         }
-        let missing =
-            info.extensions.iter().find(|own| own.required && !asked.contains(&&*own.uri));
+        let missing = info.extensions.iter().find(|own| own.required && !asked.contains(&&*own.uri));
         match missing {
             None => Ok(Self(activated)),
             Some(missing) => Err(A2aError::new(

@@ -49,11 +49,7 @@ pub struct GrpcServer {
 
 impl GrpcServer {
     /// Serves until `end` resolves and the streams that are open then have ended.
-    pub async fn serve(
-        self,
-        listener: TcpListener,
-        end: impl Future<Output = ()>,
-    ) -> io::Result<()> {
+    pub async fn serve(self, listener: TcpListener, end: impl Future<Output = ()>) -> io::Result<()> {
         let connections = accept_connections(listener).map(|stream| (stream, ()));
         self.serve_connections(connections, |router| router, end).await
     }
@@ -80,8 +76,7 @@ impl GrpcServer {
                 transport_error::replace_transport_error(response, body_bytes_max)
             }));
         let routes = Routes::from(wrap(self.router()));
-        let connections =
-            connections.map(|(io, info)| Ok::<_, Infallible>(GrpcConnection { io, info }));
+        let connections = connections.map(|(io, info)| Ok::<_, Infallible>(GrpcConnection { io, info }));
         server
             .serve_with_incoming_shutdown(routes.prepare(), connections, end)
             .await
@@ -103,13 +98,10 @@ impl GrpcServer {
 /// Lets tools list the services and messages, with the old and the new reflection protocol.
 fn add_reflection(routes: Routes) -> Routes {
     let builder = || {
-        tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(pb::DESCRIPTORS)
+        tonic_reflection::server::Builder::configure().register_encoded_file_descriptor_set(pb::DESCRIPTORS)
     };
     let ours = "the descriptors are generated from our own files";
-    routes
-        .add_service(builder().build_v1().expect(ours))
-        .add_service(builder().build_v1alpha().expect(ours))
+    routes.add_service(builder().build_v1().expect(ours)).add_service(builder().build_v1alpha().expect(ours))
 }
 
 /// Accepted connections. The listener itself waits after a failure to accept.

@@ -66,9 +66,7 @@ pub(crate) fn error_response(status: StatusCode, fault: &A2aError) -> Response {
 pub(crate) fn has_json_content_type(headers: &HeaderMap) -> bool {
     let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = sent.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
-    ["application/json", "application/a2a+json"]
-        .iter()
-        .any(|ours| essence.eq_ignore_ascii_case(ours))
+    ["application/json", "application/a2a+json"].iter().any(|ours| essence.eq_ignore_ascii_case(ours))
 }
 
 pub(crate) fn not_json_error() -> A2aError {
@@ -81,11 +79,7 @@ pub(crate) fn not_json_error() -> A2aError {
 }
 
 /// The whole body, or the refusal.
-pub(crate) async fn read_body(
-    headers: &HeaderMap,
-    body: Body,
-    max: usize,
-) -> Result<Bytes, A2aError> {
+pub(crate) async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, A2aError> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
     if length > max && headers.contains_key(header::EXPECT) {
@@ -132,12 +126,7 @@ pub(crate) fn body_too_large_error(max: usize) -> A2aError {
 }
 
 fn incomplete_body_error() -> A2aError {
-    A2aError::new(
-        ErrorKind::Parse,
-        Code::InvalidRequest,
-        "the body broke off",
-        "send the request again",
-    )
+    A2aError::new(ErrorKind::Parse, Code::InvalidRequest, "the body broke off", "send the request again")
 }
 
 /// The prefix of our addresses: the configured one, or else the one that the client used.

@@ -40,11 +40,10 @@ pub(crate) async fn serve_http_json(
 ) -> Response {
     let mut response = match answer_request(door, address, path, head, body).await {
         Ok(response) => response,
-        Err(refused) => refused.into_response(),
+        Err(refused) => refused.to_response(),
     };
     // A client that names the protocol's own type receives it; every other client receives plain JSON.
-    let is_json =
-        response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if is_json && prefers_a2a_json(&head.headers) {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(A2A_JSON));
     }
@@ -96,28 +95,19 @@ async fn answer_request(
     };
     let named = named.as_deref().filter(|named| !named.is_empty());
     // Unknown callers learn nothing about errors in their requests.
-    let AdmittedCall { agent, activated } =
-        door.admit(address, tenant.or(named), headers, visitor)?;
+    let AdmittedCall { agent, activated } = door.admit(address, tenant.or(named), headers, visitor)?;
     if named.is_some_and(|named| tenant.is_some_and(|tenant| tenant != named)) {
         let why = "tenant: the path names another one";
-        return Err(A2aError::invalid_param(
-            "/tenant",
-            why,
-            "leave the tenant out of body and query",
-        )
-        .into());
+        return Err(A2aError::invalid_param("/tenant", why, "leave the tenant out of body and query").into());
     }
     let outcome = agent.perform_call(call?).await?;
     let mut response = match outcome {
-        CallOutcome::Stream(streamed, history) => {
-            stream_response(door, streamed, history, generation)
-        }
+        CallOutcome::Stream(streamed, history) => stream_response(door, streamed, history, generation),
         outcome => {
             let card = match &outcome {
-                CallOutcome::ExtendedCard => door.render_card(
-                    &door.build_extended_card(&*agent.program, address, headers),
-                    generation,
-                ),
+                CallOutcome::ExtendedCard => {
+                    door.render_card(&door.build_extended_card(&*agent.program, address, headers), generation)
+                }
                 _ => Value::Null,
             };
             let (outcome, card) = (&outcome, &card);
@@ -137,10 +127,7 @@ fn stream_response(
 ) -> Response {
     match streamed {
         StreamReply::Task(follow) => {
-            let feed = TaskEventFeed {
-                follow: *follow,
-                encoder: RestEventEncoder { history, generation },
-            };
+            let feed = TaskEventFeed { follow: *follow, encoder: RestEventEncoder { history, generation } };
             sse::stream_response(feed, door.options.frames.clone(), door.options.heartbeat)
         }
         StreamReply::Message(said) => {
@@ -201,9 +188,8 @@ fn no_route_error(none: &RouteError, head: &Parts) -> RestError {
 }
 
 impl RestError {
-    fn into_response(&self) -> Response {
-        let mut response =
-            http::serialize_response(self.status, &ErrorBody::new(self.status, &self.fault));
+    fn to_response(&self) -> Response {
+        let mut response = http::serialize_response(self.status, &ErrorBody::new(self.status, &self.fault));
         let headers = response.headers_mut();
         if self.fault.kind == ErrorKind::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -55,17 +55,12 @@ struct RpcEnvelope<'a> {
 pub(crate) fn parse_request(body: &[u8]) -> Result<RpcRequest<'_>, RpcParseError<'_>> {
     let anonymous = |fault| RpcParseError { id: RawValue::NULL, fault };
     let text = std::str::from_utf8(body).map_err(|error| {
-        anonymous(not_json_error(&format!(
-            "the body is not UTF-8 after byte {}",
-            error.valid_up_to()
-        )))
+        anonymous(not_json_error(&format!("the body is not UTF-8 after byte {}", error.valid_up_to())))
     })?;
     let envelope = parse_envelope(text).map_err(anonymous)?;
     let id = envelope.id.unwrap_or(RawValue::NULL);
     match check_envelope(&envelope) {
-        Ok(method) => {
-            Ok(RpcRequest { id, has_id: envelope.id.is_some(), method, params: envelope.params })
-        }
+        Ok(method) => Ok(RpcRequest { id, has_id: envelope.id.is_some(), method, params: envelope.params }),
         // A malformed id is not repeated either.
         Err(fault) if is_valid_id(id) => Err(RpcParseError { id, fault }),
         Err(fault) => Err(anonymous(fault)),
@@ -89,9 +84,7 @@ fn parse_envelope(text: &str) -> Result<RpcEnvelope<'_>, A2aError> {
             Ok(_) if opens == Some(&b'[') => {
                 invalid_request_error("batches are not part of A2A", "send each request by itself")
             }
-            Ok(_) if opens != Some(&b'{') => {
-                invalid_request_error("a request is an object", NEXT_REQUEST)
-            }
+            Ok(_) if opens != Some(&b'{') => invalid_request_error("a request is an object", NEXT_REQUEST),
             Ok(_) => invalid_request_error(&error.to_string(), NEXT_REQUEST),
         }
     })
@@ -107,10 +100,7 @@ fn check_envelope<'a>(envelope: &RpcEnvelope<'a>) -> Result<Cow<'a, str>, A2aErr
     match envelope.id {
         Some(id) if !is_valid_id(id) => {
             let next = "send a string or a number of your choice; it comes back with the response";
-            return Err(invalid_request_error(
-                "`id` must be a string, a number or null, and short",
-                next,
-            ));
+            return Err(invalid_request_error("`id` must be a string, a number or null, and short", next));
         }
         // The check for a missing id comes last: other errors of the request are more useful.
         Some(_) | None => {}
@@ -133,10 +123,7 @@ impl<'a> RpcRequest<'a> {
         if self.has_id {
             return Ok(());
         }
-        Err(invalid_request_error(
-            "`id` is missing",
-            "send an `id`; notifications are not part of A2A",
-        ))
+        Err(invalid_request_error("`id` is missing", "send an `id`; notifications are not part of A2A"))
     }
 
     /// The parameters as `T`, which is an object.
@@ -151,14 +138,11 @@ impl<'a> RpcRequest<'a> {
                 return Err(A2aError::invalid_param("/params", "params are missing", "send them"));
             }
         };
-        serde_json::from_str(text)
-            .map_err(|error| invalid_value_error::<T>(text, &error, "/params"))
+        serde_json::from_str(text).map_err(|error| invalid_value_error::<T>(text, &error, "/params"))
     }
 
     /// The same for methods without required parameters.
-    pub(crate) fn parse_params_or_default<T: Deserialize<'a> + Default>(
-        &self,
-    ) -> Result<T, A2aError> {
+    pub(crate) fn parse_params_or_default<T: Deserialize<'a> + Default>(&self) -> Result<T, A2aError> {
         match self.params.map(RawValue::get) {
             None | Some("null") => Ok(T::default()),
             Some(_) => self.parse_params(),
@@ -270,8 +254,7 @@ fn write_response<T: Serialize>(
                 ProtocolVersion::V03 => RpcErrorData::V03(&fault.detail),
                 ProtocolVersion::V1 => RpcErrorData::V1(ErrorDetails(fault)),
             };
-            let error =
-                RpcError { code: fault.kind.json_rpc_code(), message: &fault.message, data };
+            let error = RpcError { code: fault.kind.json_rpc_code(), message: &fault.message, data };
             serde_json::to_writer(out, &RpcFailure { jsonrpc: "2.0", id, error })
         }
     };

@@ -35,9 +35,7 @@ fn declared_type(part: &Part) -> Option<&str> {
 pub(crate) fn accepts_any(accepted: &str, produced: &[String]) -> bool {
     match essence(accepted).as_str() {
         "*" | "text" | "data" => true,
-        _ => produced
-            .iter()
-            .any(|mode| matches_pattern(accepted, mode) || matches_pattern(mode, accepted)),
+        _ => produced.iter().any(|mode| matches_pattern(accepted, mode) || matches_pattern(mode, accepted)),
     }
 }
 
@@ -72,9 +70,7 @@ mod tests {
     #[test]
     fn modes_match_without_parameters_or_case() {
         let produced: Vec<String> = ProgramInfo::MODES_DEFAULT.map(str::to_owned).into();
-        for accepted in
-            ["text/plain", "TEXT/PLAIN; charset=utf-8", "text/*", "*/*", "*", "text", "data"]
-        {
+        for accepted in ["text/plain", "TEXT/PLAIN; charset=utf-8", "text/*", "*/*", "*", "text", "data"] {
             assert!(accepts_any(accepted, &produced), "{accepted}");
         }
         for accepted in ["image/png", "image/*", "", "text/html"] {

@@ -11,8 +11,7 @@ mod task_stream;
 use std::sync::Arc;
 
 use trackway_domain::{
-    Access, ArtifactChunk, Code, Message, Position, QuestionId, RunId, SessionId, Timestamp,
-    ValidationError,
+    Access, ArtifactChunk, Code, Message, Position, QuestionId, RunId, SessionId, Timestamp, ValidationError,
 };
 use trackway_engine::{BoundedView, OmittedContent, ResumeRank, RunView, StatusUpdate, ViewLimits};
 use trackway_http::sse::FrameScope;
@@ -115,13 +114,7 @@ pub(crate) enum TaskEventContent {
 impl TaskEvent {
     /// One that was small enough.
     pub(crate) fn without_omissions(pos: Position, seen: TaskEventContent) -> Self {
-        Self {
-            pos,
-            content: seen,
-            omitted: OmittedContent::default(),
-            bytes: 0,
-            scope: FrameScope::Event,
-        }
+        Self { pos, content: seen, omitted: OmittedContent::default(), bytes: 0, scope: FrameScope::Event }
     }
 }
 
@@ -192,12 +185,7 @@ impl AddressedAgent<'_> {
             (true, AuthState::Anonymous, _) => {
                 let message = "the extended card needs a key or token";
                 let code = Code::Unauthenticated;
-                return Err(A2aError::new(
-                    ErrorKind::Unauthenticated,
-                    code,
-                    message,
-                    SEND_KEY_ADVICE,
-                ));
+                return Err(A2aError::new(ErrorKind::Unauthenticated, code, message, SEND_KEY_ADVICE));
             }
             (true, AuthState::NotRequired, AnonymousAccess::Denied) => (
                 ErrorKind::ExtendedAgentCardNotConfigured,
@@ -215,11 +203,7 @@ impl AddressedAgent<'_> {
     }
 
     fn run_address(&self, run: RunId) -> RunAddress {
-        RunAddress {
-            run,
-            access: self.access.clone(),
-            workflow: Some(self.workflow().name.clone()),
-        }
+        RunAddress { run, access: self.access.clone(), workflow: Some(self.workflow().name.clone()) }
     }
 }
 

@@ -11,10 +11,7 @@ use crate::error::{A2aError, ErrorKind};
 const NAME: &str = "a2a-version";
 
 /// The version that a request names; `None` if it names none.
-pub(crate) fn requested_version(
-    headers: &HeaderMap,
-    uri: &Uri,
-) -> Result<Option<ProtocolVersion>, A2aError> {
+pub(crate) fn requested_version(headers: &HeaderMap, uri: &Uri) -> Result<Option<ProtocolVersion>, A2aError> {
     let header = headers.get(NAME).map(|value| value.to_str().unwrap_or("?"));
     match header.or_else(|| version_in_query(uri)).map(str::trim) {
         None | Some("") => Ok(None),
@@ -79,11 +76,7 @@ mod tests {
                 headers.insert(NAME, version.parse().unwrap());
             }
             let asked = requested_version(&headers, &query.parse().unwrap());
-            assert_eq!(
-                asked.map_err(|fault| fault.kind.json_rpc_code()),
-                expected,
-                "{header:?} {query}"
-            );
+            assert_eq!(asked.map_err(|fault| fault.kind.json_rpc_code()), expected, "{header:?} {query}");
         }
     }
 }

@@ -27,8 +27,8 @@ impl PushNotifier {
 
 impl HookMessenger for PushNotifier {
     fn target_host(&self, hook: &Hook) -> String {
-        let url = PushNotificationConfig::from_hook(hook)
-            .and_then(|push| push.url.parse::<reqwest::Url>().ok());
+        let url =
+            PushNotificationConfig::from_hook(hook).and_then(|push| push.url.parse::<reqwest::Url>().ok());
         url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
     }
 
@@ -43,8 +43,7 @@ impl HookMessenger for PushNotifier {
                 let reason = "the configuration cannot be read".to_owned();
                 return Err(DeliveryError::Refused { reason });
             };
-            let Some((content_type, body)) = notification_body(push.generation, stored, view)
-            else {
+            let Some((content_type, body)) = notification_body(push.generation, stored, view) else {
                 return Ok(());
             };
             self.outgoing.post_notification(&delivery_target(push), content_type, body).await
@@ -58,8 +57,7 @@ fn notification_body(
     stored: &StoredEvent,
     view: &RunView,
 ) -> Option<(&'static str, Vec<u8>)> {
-    let (snapshot, _) =
-        TaskSnapshot::from_view(view.clone()).limit_history(HISTORY_MESSAGES_MAX, true);
+    let (snapshot, _) = TaskSnapshot::from_view(view.clone()).limit_history(HISTORY_MESSAGES_MAX, true);
     let place = snapshot.task_ref();
     let written = match generation {
         ProtocolVersion::V1 => {
@@ -76,9 +74,8 @@ fn notification_body(
 }
 
 fn delivery_target(push: PushNotificationConfig) -> PushTarget {
-    let credentials = push.authentication.map(|known| PushCredentials {
-        scheme: known.scheme,
-        value: known.credentials.unwrap_or_default(),
-    });
+    let credentials = push
+        .authentication
+        .map(|known| PushCredentials { scheme: known.scheme, value: known.credentials.unwrap_or_default() });
     PushTarget { url: push.url, token: push.token, credentials }
 }

@@ -22,11 +22,7 @@ pub(crate) fn history_length(length: Option<i64>, path: &str) -> Result<HistoryL
         None => Ok(HISTORY_MESSAGES_MAX),
         Some(length) => usize::try_from(length).map_err(|_| {
             let why = format!("{path}: {length} is not a number of messages");
-            A2aError::invalid_param(
-                path,
-                why,
-                "send 0 for none, a positive number, or leave it out",
-            )
+            A2aError::invalid_param(path, why, "send 0 for none, a positive number, or leave it out")
         }),
     }
 }

@@ -29,11 +29,10 @@ const CARD: &str = ".well-known/agent-card.json";
 /// Serves every registered workflow as an agent below `/a2a/agents`, and the default agent at `/a2a`.
 /// The caller that serves the router must set `TCP_NODELAY`: streams are many small writes.
 pub fn router(runtime: Runtime, options: Options) -> Router {
-    let both =
-        |router: Router<Arc<A2aServer>>, path: &str, methods: MethodRouter<Arc<A2aServer>>| {
-            // Some clients build addresses with a trailing slash.
-            router.route(path, methods.clone()).route(&format!("{path}/"), methods)
-        };
+    let both = |router: Router<Arc<A2aServer>>, path: &str, methods: MethodRouter<Arc<A2aServer>>| {
+        // Some clients build addresses with a trailing slash.
+        router.route(path, methods.clone()).route(&format!("{path}/"), methods)
+    };
     let card_of_default = get(default_card).fallback(method_not_allowed);
     let router = Router::new().route(&format!("/{CARD}"), card_of_default.clone());
     // The address for clients of 0.2 and some of 0.3.
@@ -44,8 +43,7 @@ pub fn router(runtime: Runtime, options: Options) -> Router {
     // Some clients of 0.3 request the extended card at the server's root.
     let router = router.route("/v1/card", any(root_extended_card));
     let router = both(router, "/a2a/agents", get(list_agents).fallback(method_not_allowed));
-    let router =
-        both(router, "/a2a/agents/{name}", post(agent_json_rpc).fallback(method_not_allowed));
+    let router = both(router, "/a2a/agents/{name}", post(agent_json_rpc).fallback(method_not_allowed));
     let router = router.route("/a2a/agents/{name}/rest/{*path}", any(agent_rest));
     let card_path = format!("/a2a/agents/{{name}}/{CARD}");
     let router = both(router, &card_path, get(agent_card).fallback(method_not_allowed));
@@ -67,22 +65,13 @@ async fn agent_card(
     discovery::card_response(&door, &AgentAddress::NamedAgent(name_or_empty(name)), &headers, &uri)
 }
 
-async fn default_card(
-    State(door): State<Arc<A2aServer>>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Response {
+async fn default_card(State(door): State<Arc<A2aServer>>, uri: Uri, headers: HeaderMap) -> Response {
     discovery::card_response(&door, &AgentAddress::DefaultAgent, &headers, &uri)
 }
 
-async fn agent_json_rpc(
-    State(door): State<Arc<A2aServer>>,
-    name: NameParam,
-    request: Request,
-) -> Response {
+async fn agent_json_rpc(State(door): State<Arc<A2aServer>>, name: NameParam, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    jsonrpc::serve_json_rpc(&door, &AgentAddress::NamedAgent(name_or_empty(name)), &head, body)
-        .await
+    jsonrpc::serve_json_rpc(&door, &AgentAddress::NamedAgent(name_or_empty(name)), &head, body).await
 }
 
 async fn default_json_rpc(State(door): State<Arc<A2aServer>>, request: Request) -> Response {
@@ -100,20 +89,9 @@ async fn agent_rest(
     http_json::serve_http_json(&door, &AgentAddress::NamedAgent(name), &path, &head, body).await
 }
 
-async fn default_rest(
-    State(door): State<Arc<A2aServer>>,
-    path: NameParam,
-    request: Request,
-) -> Response {
+async fn default_rest(State(door): State<Arc<A2aServer>>, path: NameParam, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    http_json::serve_http_json(
-        &door,
-        &AgentAddress::DefaultAgent,
-        &name_or_empty(path),
-        &head,
-        body,
-    )
-    .await
+    http_json::serve_http_json(&door, &AgentAddress::DefaultAgent, &name_or_empty(path), &head, body).await
 }
 
 async fn root_extended_card(State(door): State<Arc<A2aServer>>, request: Request) -> Response {

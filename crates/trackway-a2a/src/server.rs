@@ -57,10 +57,7 @@ impl A2aServer {
 
     /// Identifies the caller. This comes before any other part of the request is read, so that unknown
     /// callers cost little.
-    pub(crate) async fn authenticate(
-        &self,
-        headers: &HeaderMap,
-    ) -> Result<Authenticated, A2aError> {
+    pub(crate) async fn authenticate(&self, headers: &HeaderMap) -> Result<Authenticated, A2aError> {
         authentication::authenticate(headers, &self.options).await
     }
 
@@ -106,11 +103,7 @@ impl A2aServer {
     pub(crate) fn unknown_agent_error(&self, name: &str) -> A2aError {
         let programs = self.runtime.registry().list();
         let known = programs.iter().map(|program| program.info().name.clone()).collect();
-        A2aError::unknown_agent(
-            name,
-            known,
-            self.runtime.registry().unavailable_reason(name).as_deref(),
-        )
+        A2aError::unknown_agent(name, known, self.runtime.registry().unavailable_reason(name).as_deref())
     }
 
     /// The card of an agent, for the address under which the client reached the server.
@@ -162,8 +155,7 @@ impl A2aServer {
     ) -> Vec<AgentInterface> {
         let base = http::request_base_url(headers, &self.options);
         // At the default address a tenant may have named another agent, which has its own card.
-        let is_default =
-            *address == AgentAddress::DefaultAgent && self.default_agent() == Some(name);
+        let is_default = *address == AgentAddress::DefaultAgent && self.default_agent() == Some(name);
         let (url, tenant) = if is_default {
             (format!("{base}/a2a"), None)
         } else {
@@ -173,8 +165,7 @@ impl A2aServer {
         let grpc = grpc.map(|grpc| http::reachable_address(grpc, &base));
         let mut interfaces = Vec::new();
         for generation in ProtocolVersion::ALL {
-            let known =
-                |url: String, binding, tenant| AgentInterface { url, binding, generation, tenant };
+            let known = |url: String, binding, tenant| AgentInterface { url, binding, generation, tenant };
             interfaces.push(known(url.clone(), Binding::JsonRpc, None));
             interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
             // A request of 0.3 cannot name its agent.

@@ -21,9 +21,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use trackway_domain::WorkflowRef;
 use trackway_ports::PinnedDefinition;
-use trackway_runtime::{
-    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramLoader, SchemaCache, Stage,
-};
+use trackway_runtime::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramLoader, SchemaCache, Stage};
 
 use crate::{AgentResources, AgentSpec};
 

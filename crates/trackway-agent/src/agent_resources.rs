@@ -8,9 +8,7 @@ use std::{
 
 use trackway_runtime::{Program, Tool};
 
-use crate::{
-    AgentSpec, ModelProvider, SERVER_SEPARATOR, TokenUsage, Toolset, toolset::ToolsetCache,
-};
+use crate::{AgentSpec, ModelProvider, SERVER_SEPARATOR, TokenUsage, Toolset, toolset::ToolsetCache};
 
 /// How long a dispatch waits for a workflow's first answer, unless the workspace sets another time.
 /// Limit (Agents): wait for the first answer of a dispatched workflow; `[dispatch] first_answer_timeout`.
@@ -58,8 +56,7 @@ impl TokenPrice {
     /// The cost of a call.
     #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^52 tokens at once")]
     pub fn cost_of(&self, usage: TokenUsage) -> f64 {
-        (usage.input_tokens as f64 * self.input + usage.output_tokens as f64 * self.output)
-            / MILLION
+        (usage.input_tokens as f64 * self.input + usage.output_tokens as f64 * self.output) / MILLION
     }
 }
 

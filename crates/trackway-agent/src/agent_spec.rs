@@ -81,13 +81,7 @@ fn tool_calls_default() -> u32 {
 
 impl Default for TurnBudgets {
     fn default() -> Self {
-        Self {
-            calls: CALLS_DEFAULT,
-            tool_calls: TOOL_CALLS_DEFAULT,
-            tokens: None,
-            seconds: None,
-            cost: None,
-        }
+        Self { calls: CALLS_DEFAULT, tool_calls: TOOL_CALLS_DEFAULT, tokens: None, seconds: None, cost: None }
     }
 }
 

@@ -111,11 +111,8 @@ impl CompactionPlan {
 
     /// The compaction without a summary.
     pub fn into_compacted_without_summary(self) -> CompactedHistory {
-        let count = self
-            .removed
-            .iter()
-            .filter(|entry| !matches!(entry, ConversationEntry::Result { .. }))
-            .count();
+        let count =
+            self.removed.iter().filter(|entry| !matches!(entry, ConversationEntry::Result { .. })).count();
         let summary = format!(
             "(The oldest {count} messages of this conversation are left out here: it had become too long.)"
         );
@@ -133,19 +130,17 @@ pub fn plan_compaction(entries: &[ConversationEntry], tokens_max: u64) -> Option
         return None;
     }
     let room = tokens_max * KEPT_PERCENT / 100;
-    let asked =
-        entries.iter().rposition(|entry| matches!(entry, ConversationEntry::User { .. }))?;
+    let asked = entries.iter().rposition(|entry| matches!(entry, ConversationEntry::User { .. }))?;
     // Possible starts of the kept part, the longest part that fits first.
     let fits = |from: &usize| estimate_tokens(&entries[*from..]) <= room;
-    let whole_turns =
-        (0..=asked).filter(|at| matches!(entries[*at], ConversationEntry::User { .. }));
+    let whole_turns = (0..=asked).filter(|at| matches!(entries[*at], ConversationEntry::User { .. }));
     if let Some(from) = whole_turns.into_iter().find(fits) {
         return split_history(entries, &[], from, tokens_max);
     }
     let message = &entries[asked..=asked];
     let left = room.saturating_sub(estimate_tokens(message));
-    let mut in_turn = (asked + 1..entries.len())
-        .filter(|at| matches!(entries[*at], ConversationEntry::Model { .. }));
+    let mut in_turn =
+        (asked + 1..entries.len()).filter(|at| matches!(entries[*at], ConversationEntry::Model { .. }));
     let from = in_turn
         .clone()
         .find(|from| estimate_tokens(&entries[*from..]) <= left)

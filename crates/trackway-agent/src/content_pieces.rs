@@ -91,8 +91,7 @@ pub fn image_pieces(parts: &[Part]) -> Vec<ContentPiece> {
 /// Replaces every image with a line.
 pub fn replace_images_with_text(entries: &mut [ConversationEntry]) {
     for entry in entries {
-        let (ConversationEntry::User { pieces } | ConversationEntry::Result { pieces, .. }) = entry
-        else {
+        let (ConversationEntry::User { pieces } | ConversationEntry::Result { pieces, .. }) = entry else {
             continue;
         };
         for piece in pieces {
@@ -125,9 +124,7 @@ impl PieceWriter {
     fn write_part(&mut self, part: &Part) {
         match &part.content {
             Content::Text(text) => self.write_text(text),
-            Content::Data(value) => {
-                self.write_text(&truncate::fence_text("json", &value.to_string()))
-            }
+            Content::Data(value) => self.write_text(&truncate::fence_text("json", &value.to_string())),
             Content::File(file) => file_pieces::write_file(file, self),
         }
     }

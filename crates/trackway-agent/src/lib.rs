@@ -30,24 +30,20 @@ mod usage_report;
 
 pub use agent::{AgentLoader, AgentProgram};
 pub use agent_resources::{
-    AgentResources, ConfiguredModel, FIRST_ANSWER_TIMEOUT_DEFAULT, Snapshot, TokenPrice,
-    UnknownModelError,
+    AgentResources, ConfiguredModel, FIRST_ANSWER_TIMEOUT_DEFAULT, Snapshot, TokenPrice, UnknownModelError,
 };
-pub use agent_spec::{
-    AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets,
-};
+pub use agent_spec::{AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets};
 pub use built_in_tools::BuiltInTools;
 pub use conversation::{
-    ContentPiece, ConversationEntry, EndedTask, FinishReason, ModelAnswer, ModelRequest,
-    OpenQuestionNote, TokenUsage, ToolArguments, ToolSpec, ToolUse,
+    ContentPiece, ConversationEntry, EndedTask, FinishReason, ModelAnswer, ModelRequest, OpenQuestionNote,
+    TokenUsage, ToolArguments, ToolSpec, ToolUse,
 };
 pub use mcp::{
-    McpConfig, McpConfigFinding, McpServerConfig, McpServerStatus, McpServers, MissingEnvVar,
-    ServerPhase, ServerTransport,
+    McpConfig, McpConfigFinding, McpServerConfig, McpServerStatus, McpServers, MissingEnvVar, ServerPhase,
+    ServerTransport,
 };
 pub use provider::{
-    AnswerBuilder, Delta, DeltaStream, EndpointError, HttpProvider, ModelEndpoint, ModelError,
-    ModelProvider,
+    AnswerBuilder, Delta, DeltaStream, EndpointError, HttpProvider, ModelEndpoint, ModelError, ModelProvider,
 };
 pub use tool_naming::{SERVER_SEPARATOR, sanitize_tool_name};
 pub use toolset::{
@@ -56,8 +52,8 @@ pub use toolset::{
 pub use transcript::append_turn_from_log;
 pub(crate) use transcript::has_compaction;
 pub use turn::{
-    AgentTurn, NextAction, PendingCall, RequestOptions, TurnEnding, TurnError, TurnLimit,
-    TurnOutcome, TurnUsage,
+    AgentTurn, NextAction, PendingCall, RequestOptions, TurnEnding, TurnError, TurnLimit, TurnOutcome,
+    TurnUsage,
 };
 pub use turn_record::{CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord};
 pub use usage_report::{UsageReport, UsageTotals, model_usage_of_event};

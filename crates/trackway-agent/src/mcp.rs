@@ -19,8 +19,6 @@ mod server_process;
 mod stdio_filter;
 mod tool_result;
 
-pub use mcp_config::{
-    McpConfig, McpConfigFinding, McpServerConfig, MissingEnvVar, ServerTransport,
-};
+pub use mcp_config::{McpConfig, McpConfigFinding, McpServerConfig, MissingEnvVar, ServerTransport};
 pub use mcp_server::ServerPhase;
 pub use mcp_servers::{McpServerStatus, McpServers};

@@ -113,10 +113,7 @@ impl ModelError {
     /// Whether a retry may help.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Unreachable { .. }
-            | Self::Truncated
-            | Self::Silent { .. }
-            | Self::Busy { .. } => true,
+            Self::Unreachable { .. } | Self::Truncated | Self::Silent { .. } | Self::Busy { .. } => true,
             Self::Failed { retryable, .. } => *retryable,
             Self::Refused { .. } | Self::Unreadable { .. } | Self::Unscripted { .. } => false,
         }

@@ -18,12 +18,7 @@ pub(crate) fn model(text: &str, calls: Vec<ToolUse>) -> ConversationEntry {
 }
 
 pub(crate) fn result(id: &str, tool: &str, said: &str) -> ConversationEntry {
-    ConversationEntry::Result {
-        call: id.into(),
-        tool: tool.into(),
-        pieces: vec![text(said)],
-        failed: false,
-    }
+    ConversationEntry::Result { call: id.into(), tool: tool.into(), pieces: vec![text(said)], failed: false }
 }
 
 pub(crate) fn image() -> ContentPiece {

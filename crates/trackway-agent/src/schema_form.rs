@@ -8,9 +8,7 @@ use trackway_definition::follow_references;
 use trackway_engine::{parse_yes_or_no, required_properties};
 
 pub use self::assignments::parse_assignments;
-pub(crate) use self::assignments::{
-    AssignmentLine, ParsedLine, parse_bare_value, parse_single_field,
-};
+pub(crate) use self::assignments::{AssignmentLine, ParsedLine, parse_bare_value, parse_single_field};
 
 /// Limit (Agents): levels of alternatives (`anyOf`) that are searched for possible values.
 const ALTERNATIVES_MAX: usize = 8;
@@ -69,13 +67,9 @@ pub fn form_fields(root: &Value) -> Vec<FormField<'_>> {
 }
 
 /// The field for a key that a user wrote: `walletAddress`, also written as `wallet_address`.
-pub(crate) fn find_field<'a, 'b>(
-    fields: &'b [FormField<'a>],
-    key: &str,
-) -> Option<&'b FormField<'a>> {
-    let folded = |name: &str| {
-        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
+pub(crate) fn find_field<'a, 'b>(fields: &'b [FormField<'a>], key: &str) -> Option<&'b FormField<'a>> {
+    let folded =
+        |name: &str| name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let wanted: String = folded(key);
     let mut alike = fields.iter().filter(|field| folded(field.name) == wanted);
     fields.iter().find(|field| field.name == key).or_else(|| alike.next())
@@ -156,12 +150,7 @@ impl<'a> ValueShape<'a> {
     /// Parses text into a value of this shape, if possible.
     pub(crate) fn parse_text(&self, text: &str) -> Option<Value> {
         if !self.choices.is_empty() {
-            return self
-                .choices
-                .iter()
-                .find(|choice| matches_choice(choice, text))
-                .copied()
-                .cloned();
+            return self.choices.iter().find(|choice| matches_choice(choice, text)).copied().cloned();
         }
         let json = serde_json::from_str::<Value>(text).ok();
         let fits = |value: &Value| match value {
@@ -202,8 +191,7 @@ impl<'a> ValueShape<'a> {
     /// In words: `a number`, `one of a, b`.
     pub(crate) fn describe_type(&self) -> String {
         if !self.choices.is_empty() {
-            let choices: Vec<String> =
-                self.choices.iter().map(|choice| display_text(choice)).collect();
+            let choices: Vec<String> = self.choices.iter().map(|choice| display_text(choice)).collect();
             return format!("one of {}", choices.join(", "));
         }
         let shown = self.kinds.iter().filter(|kind| **kind != ValueKind::Null);

@@ -69,13 +69,11 @@ impl Toolset {
         workflows: impl IntoIterator<Item = &'a ProgramInfo>,
         tools: impl IntoIterator<Item = &'a ToolInfo>,
     ) -> Self {
-        let allowed = |patterns: &[String], name: &str| {
-            patterns.iter().any(|pattern| matches_pattern(pattern, name))
-        };
+        let allowed =
+            |patterns: &[String], name: &str| patterns.iter().any(|pattern| matches_pattern(pattern, name));
         let workflows = workflows.into_iter().filter(|info| info.name != spec.name);
         let workflows = workflows.filter(|info| allowed(&spec.workflows, &info.name));
-        let mut wanted: Vec<ToolCandidate<'_>> =
-            workflows.map(ToolCandidate::from_workflow).collect();
+        let mut wanted: Vec<ToolCandidate<'_>> = workflows.map(ToolCandidate::from_workflow).collect();
         let tools = tools.into_iter().filter(|info| allowed(&spec.tools, &info.name));
         wanted.extend(tools.map(ToolCandidate::from_tool));
         // The result does not depend on the order of the inputs.
@@ -104,8 +102,7 @@ impl Toolset {
     pub fn find_tool(&self, called: &str) -> Result<&OfferedTool, UnknownToolError> {
         let found = self.tools.iter().find(|offered| offered.spec.name == called);
         found.ok_or_else(|| {
-            let known: Vec<String> =
-                self.tool_specs().iter().map(|spec| spec.name.clone()).collect();
+            let known: Vec<String> = self.tool_specs().iter().map(|spec| spec.name.clone()).collect();
             // Models omit a prefix more often than they misspell a name.
             let bare = known.iter().find(|name| {
                 assigned_names::strip_name_prefix(name) == assigned_names::strip_name_prefix(called)
@@ -134,8 +131,7 @@ impl fmt::Display for UnknownToolError {
             Some(meant) => write!(f, " Did you mean {meant:?}?"),
             None if self.known.is_empty() => f.write_str(" There are no tools."),
             None => {
-                let told: Vec<&str> =
-                    self.known.iter().take(NAMES_TOLD_MAX).map(String::as_str).collect();
+                let told: Vec<&str> = self.known.iter().take(NAMES_TOLD_MAX).map(String::as_str).collect();
                 let more = if self.known.len() > NAMES_TOLD_MAX { ", …" } else { "" };
                 write!(f, " There are: {}{more}.", told.join(", "))
             }
@@ -194,10 +190,7 @@ impl<'a> ToolCandidate<'a> {
 
 /// The approval of the longest pattern that matches one of the names; among equally long patterns the
 /// strictest. Without a matching pattern no approval is needed.
-pub(crate) fn permission_for(
-    approvals: &BTreeMap<String, Permission>,
-    names: [&str; 2],
-) -> Permission {
+pub(crate) fn permission_for(approvals: &BTreeMap<String, Permission>, names: [&str; 2]) -> Permission {
     let strictness = |approval: Permission| match approval {
         Permission::Allow => 0,
         Permission::Ask => 1,
@@ -225,8 +218,7 @@ fn object_schema_for_model(schema: &Value) -> (Value, bool) {
             (Value::Object(given), false)
         }
         _ => {
-            let property =
-                json!({ "type": "object", "properties": { WRAP: schema }, "required": [WRAP] });
+            let property = json!({ "type": "object", "properties": { WRAP: schema }, "required": [WRAP] });
             (property, true)
         }
     }

@@ -12,8 +12,7 @@ use trackway_domain::{Event, OpKind, Role, Seq, StepOutcome};
 use crate::{
     ConversationEntry, compact, content_pieces, turn,
     turn_record::{
-        self, COMPACT_KEY, CallPosition, CompactedHistory, MODEL_KEY, RecordedModelCall,
-        ToolCallRecord,
+        self, COMPACT_KEY, CallPosition, CompactedHistory, MODEL_KEY, RecordedModelCall, ToolCallRecord,
     },
 };
 
@@ -28,12 +27,8 @@ pub fn append_turn_from_log(
     let log = &log[..upto];
     let results = results_by_position(log);
     let end = TurnEnd::from_log(log);
-    let mut said = TranscriptBuilder {
-        entries: earlier,
-        answered: false,
-        results,
-        missing: end.missing_result_text(),
-    };
+    let mut said =
+        TranscriptBuilder { entries: earlier, answered: false, results, missing: end.missing_result_text() };
     for event in log {
         said.apply_event(event);
     }
@@ -168,11 +163,10 @@ impl TranscriptBuilder {
         self.entries.push(ConversationEntry::Model { text, calls: calls.clone() });
         for (index, call) in calls.into_iter().enumerate() {
             let known = self.results.remove(&CallPosition { model_call, index });
-            let known =
-                known.or_else(|| turn_record::broken_arguments_record(&call)).or_else(|| {
-                    (index >= turn_record::ANSWER_CALLS_MAX)
-                        .then(|| turn_record::left_out_record(turn_record::ANSWER_CALLS_MAX))
-                });
+            let known = known.or_else(|| turn_record::broken_arguments_record(&call)).or_else(|| {
+                (index >= turn_record::ANSWER_CALLS_MAX)
+                    .then(|| turn_record::left_out_record(turn_record::ANSWER_CALLS_MAX))
+            });
             let record = known.unwrap_or_else(|| ToolCallRecord::failed_with_reason(self.missing));
             self.entries.push(turn::result_entry(call, record));
         }
@@ -180,9 +174,7 @@ impl TranscriptBuilder {
 
     /// Ends with an entry of the model.
     fn close_turn(&mut self, end: &TurnEnd<'_>) {
-        if self.answered
-            || matches!(self.entries.last(), Some(ConversationEntry::Model { .. }) | None)
-        {
+        if self.answered || matches!(self.entries.last(), Some(ConversationEntry::Model { .. }) | None) {
             return;
         }
         self.entries.push(ConversationEntry::Model { text: end.closing_text(), calls: Vec::new() });

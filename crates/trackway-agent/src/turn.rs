@@ -28,11 +28,10 @@ use serde_json::Value;
 use trackway_domain::{Timestamp, ValidationError};
 
 use crate::{
-    AgentSpec, ContentPiece, ConversationEntry, DISPATCH_PREFIX, FinishReason, ModelAnswer,
-    TokenUsage, TurnBudgets, compact,
+    AgentSpec, ContentPiece, ConversationEntry, DISPATCH_PREFIX, FinishReason, ModelAnswer, TokenUsage,
+    TurnBudgets, compact,
     turn_record::{
-        self, ANSWER_CALLS_MAX, CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord,
-        UserWait,
+        self, ANSWER_CALLS_MAX, CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord, UserWait,
     },
 };
 
@@ -121,9 +120,7 @@ impl TurnEnding {
     pub fn user_sentence(self) -> Option<&'static str> {
         match self {
             Self::Said => None,
-            Self::Length => {
-                Some("The answer ends here: it reached the longest that the model may give.")
-            }
+            Self::Length => Some("The answer ends here: it reached the longest that the model may give."),
             Self::Filtered => Some("The model's provider held the answer back."),
             Self::Silent => Some("The model gave no answer."),
         }
@@ -256,8 +253,7 @@ impl AgentTurn {
         }
         // Providers reject an empty entry.
         if !(answer.text.is_empty() && calls.is_empty()) {
-            self.entries
-                .push(ConversationEntry::Model { text: answer.text.clone(), calls: calls.clone() });
+            self.entries.push(ConversationEntry::Model { text: answer.text.clone(), calls: calls.clone() });
         }
         if calls.is_empty() {
             self.finish_turn(answer);
@@ -268,11 +264,7 @@ impl AgentTurn {
     }
 
     /// Applies the result of a call. Results may arrive in any order.
-    pub fn apply_call_result(
-        &mut self,
-        call: &str,
-        result: ToolCallRecord,
-    ) -> Result<(), TurnError> {
+    pub fn apply_call_result(&mut self, call: &str, result: ToolCallRecord) -> Result<(), TurnError> {
         let TurnState::Calling(calls) = &mut self.state else {
             return Err(TurnError::NotWaiting { call: call.to_owned(), waiting: Vec::new() });
         };
@@ -314,11 +306,8 @@ impl AgentTurn {
         if problems.is_empty() {
             let text = self.said.last().cloned().unwrap_or_default();
             let output = Some(value.clone());
-            self.state = TurnState::Over(NextAction::Done(TurnOutcome {
-                text,
-                output,
-                ending: TurnEnding::Said,
-            }));
+            self.state =
+                TurnState::Over(NextAction::Done(TurnOutcome { text, output, ending: TurnEnding::Said }));
         } else {
             self.request_repair(&output_repair::render_problems(problems));
         }
@@ -356,15 +345,12 @@ impl AgentTurn {
             // A retry would end the same way.
             TurnEnding::Length | TurnEnding::Filtered => {
                 let why = ending.user_sentence().unwrap_or_default();
-                self.state =
-                    TurnState::Over(NextAction::Failed(format!("There is no output. {why}")));
+                self.state = TurnState::Over(NextAction::Failed(format!("There is no output. {why}")));
             }
-            TurnEnding::Said | TurnEnding::Silent => {
-                match output_repair::parse_output(&answer.text) {
-                    Ok(value) => self.state = TurnState::Judging(value),
-                    Err(why) => self.request_repair(&why),
-                }
-            }
+            TurnEnding::Said | TurnEnding::Silent => match output_repair::parse_output(&answer.text) {
+                Ok(value) => self.state = TurnState::Judging(value),
+                Err(why) => self.request_repair(&why),
+            },
         }
     }
 
@@ -372,9 +358,7 @@ impl AgentTurn {
     fn request_repair(&mut self, wrong: &str) {
         if self.repairs == REPAIRS_MAX {
             let tries = REPAIRS_MAX + 1;
-            let why = format!(
-                "The model's answer was not of the required form in {tries} tries: {wrong}"
-            );
+            let why = format!("The model's answer was not of the required form in {tries} tries: {wrong}");
             self.state = TurnState::Over(NextAction::Failed(why));
             return;
         }

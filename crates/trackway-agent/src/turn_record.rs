@@ -20,8 +20,7 @@ use serde_json::Value;
 use trackway_domain::{Failure, StepOutcome, Timestamp};
 
 use crate::{
-    ContentPiece, ConversationEntry, ModelAnswer, TokenUsage, ToolArguments, ToolUse,
-    content_pieces,
+    ContentPiece, ConversationEntry, ModelAnswer, TokenUsage, ToolArguments, ToolUse, content_pieces,
 };
 
 /// The key of the step that is a model call.
@@ -126,8 +125,7 @@ macro_rules! outcome {
             }
 
             pub fn from_value(value: &Value) -> Result<Self, RecordError> {
-                Self::deserialize(value)
-                    .map_err(|why| RecordError { what: $what, reason: why.to_string() })
+                Self::deserialize(value).map_err(|why| RecordError { what: $what, reason: why.to_string() })
             }
         }
     };
@@ -151,9 +149,7 @@ impl ToolCallRecord {
     pub fn failed_with_reason(why: impl AsRef<str>) -> Self {
         Self {
             failed: true,
-            ..Self::new(vec![ContentPiece::Text(content_pieces::truncate_to_part_limit(
-                why.as_ref(),
-            ))])
+            ..Self::new(vec![ContentPiece::Text(content_pieces::truncate_to_part_limit(why.as_ref()))])
         }
     }
 
@@ -164,17 +160,16 @@ impl ToolCallRecord {
 
     /// The agent may never call this tool.
     pub fn denied_by_permission(tool: &str) -> Self {
-        Self::failed_with_reason(format!(
-            "{tool} may never be called by this agent. It was not called."
-        ))
+        Self::failed_with_reason(format!("{tool} may never be called by this agent. It was not called."))
     }
 
     /// The result of a call's step. A failed step is a failed call. A record that cannot be read is
     /// reported as an error, not dropped.
     pub fn from_outcome(outcome: &StepOutcome) -> Self {
         match outcome {
-            StepOutcome::Ok(value) => Self::from_value(value)
-                .unwrap_or_else(|error| Self::failed_with_reason(error.to_string())),
+            StepOutcome::Ok(value) => {
+                Self::from_value(value).unwrap_or_else(|error| Self::failed_with_reason(error.to_string()))
+            }
             StepOutcome::Err(failure) => Self::failed_with_reason(&failure.message),
         }
     }

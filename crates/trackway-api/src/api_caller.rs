@@ -43,10 +43,7 @@ pub(super) struct ApiCaller {
 impl FromRequestParts<ApiOptions> for ApiCaller {
     type Rejection = HttpError;
 
-    async fn from_request_parts(
-        parts: &mut Parts,
-        options: &ApiOptions,
-    ) -> Result<Self, HttpError> {
+    async fn from_request_parts(parts: &mut Parts, options: &ApiOptions) -> Result<Self, HttpError> {
         let authenticated = Authenticated::from_request_parts(parts, options).await?;
         let access = authenticated.0.access();
         let sessions = SessionsReader::for_access(options.journal.clone(), access.clone());

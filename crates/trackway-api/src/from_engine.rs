@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use trackway_domain::{self as domain, Event, RunId, ValidationError};
 use trackway_engine::{
-    BoundedUpdate, BoundedView, OmittedContent, RunTree, RunView, StatusUpdate, TreeNode, Update,
-    ViewLimits, value_bytes, visible_update,
+    BoundedUpdate, BoundedView, OmittedContent, RunTree, RunView, StatusUpdate, TreeNode, Update, ViewLimits,
+    value_bytes, visible_update,
 };
 use trackway_ports::{RunRow, StoredEvent};
 
 use super::{
     content::{Message, parts_to_wire},
     wire_types::{
-        EventRecord, GuidedDetail, OmittedDetail, PendingStepView, QuestionView, ResumeRank,
-        RunDetail, RunSummary, RunUpdate, RunUpdateKind,
+        EventRecord, GuidedDetail, OmittedDetail, PendingStepView, QuestionView, ResumeRank, RunDetail,
+        RunSummary, RunUpdate, RunUpdateKind,
     },
 };
 
@@ -28,8 +28,7 @@ const DETAIL_BYTES_MAX: usize = 16 * 1024 * 1024;
 const UPDATE_BYTES_MAX: usize = DETAIL_BYTES_MAX;
 
 /// How much of a run one answer contains.
-const WANTED: ViewLimits =
-    ViewLimits { messages: usize::MAX, artifacts: true, bytes: DETAIL_BYTES_MAX };
+const WANTED: ViewLimits = ViewLimits { messages: usize::MAX, artifacts: true, bytes: DETAIL_BYTES_MAX };
 
 impl GuidedDetail {
     /// The position of an outside agent; none if no such agent drives the run.
@@ -142,9 +141,7 @@ impl QuestionView {
     fn from_event(event: &Event) -> Option<Self> {
         match event {
             Event::Asked { question, .. } => Some(Self::new(question, Vec::new())),
-            Event::Refused { question, problems, .. } => {
-                Some(Self::new(question, problems.clone()))
-            }
+            Event::Refused { question, problems, .. } => Some(Self::new(question, problems.clone())),
             _ => None,
         }
     }
@@ -167,14 +164,7 @@ impl RunUpdate {
             }
             Update::Artifact(chunk) => {
                 let artifact = (&chunk.artifact).into();
-                (
-                    RunUpdateKind::Artifact {
-                        artifact,
-                        append: chunk.append,
-                        last_chunk: chunk.last,
-                    },
-                    false,
-                )
+                (RunUpdateKind::Artifact { artifact, append: chunk.append, last_chunk: chunk.last }, false)
             }
             Update::Status(status) => {
                 let last = status.last;

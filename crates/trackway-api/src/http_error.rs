@@ -12,16 +12,12 @@ impl From<RunsError> for HttpError {
     fn from(error: RunsError) -> Self {
         let (code, detail) = (error.code(), error.to_string());
         match error {
-            RunsError::NotWaiting { .. } => {
-                Self::new(code, detail).with_status(StatusCode::CONFLICT).with_hint(
-                    "a run can be resumed when its state is input-required or auth-required",
-                )
-            }
+            RunsError::NotWaiting { .. } => Self::new(code, detail)
+                .with_status(StatusCode::CONFLICT)
+                .with_hint("a run can be resumed when its state is input-required or auth-required"),
             RunsError::TooDeep => Self::new(code, detail),
             RunsError::Runtime(error) => match error {
-                Error::InvalidInput { problems, schema } => {
-                    Self::invalid_input(detail, &problems, &schema)
-                }
+                Error::InvalidInput { problems, schema } => Self::invalid_input(detail, &problems, &schema),
                 Error::UnknownWorkflow { known, why, .. } => {
                     let refusal = Self::new(code, detail).with_member("known", json!(known));
                     match why {
@@ -31,8 +27,7 @@ impl From<RunsError> for HttpError {
                 }
                 Error::Damaged { run, reason } => {
                     tracing::error!(%run, reason, "a run's log is damaged");
-                    Self::new(code, format!("the log of {run} is damaged"))
-                        .with_hint("see the server's log")
+                    Self::new(code, format!("the log of {run} is damaged")).with_hint("see the server's log")
                 }
                 Error::Unavailable { reason } => {
                     tracing::warn!(reason, "the store is busy");

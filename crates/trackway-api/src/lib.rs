@@ -35,9 +35,9 @@ pub use service::{RunUpdates, RunsError, RunsService};
 /// The usage of runs, a part of their shapes.
 pub use trackway_agent::{UsageReport, UsageTotals};
 pub use wire_types::{
-    EventPage, EventRecord, ForkRequest, GuidedDetail, OmittedDetail, PendingStepView,
-    PinnedDefinition, QuestionView, ResumeRank, ResumeRequest, ResumeResponse, RunDetail, RunList,
-    RunListFilter, RunSummary, RunUpdate, RunUpdateKind, StartRequest,
+    EventPage, EventRecord, ForkRequest, GuidedDetail, OmittedDetail, PendingStepView, PinnedDefinition,
+    QuestionView, ResumeRank, ResumeRequest, ResumeResponse, RunDetail, RunList, RunListFilter, RunSummary,
+    RunUpdate, RunUpdateKind, StartRequest,
 };
 
 /// Default number of runs or sessions in a list.
@@ -197,8 +197,7 @@ async fn resume_run(
     if resumed.errors.is_empty() {
         return Ok(Json(resumed).into_response());
     }
-    let schema =
-        resumed.run.question.as_ref().map(|question| question.schema.clone()).unwrap_or_default();
+    let schema = resumed.run.question.as_ref().map(|question| question.schema.clone()).unwrap_or_default();
     let detail = "the answer does not satisfy the question's schema";
     Err(HttpError::invalid_input(detail, &resumed.errors, &schema)
         .with_member("answer", json!(resumed.answer)))

@@ -57,11 +57,7 @@ impl RunsReader {
     }
 
     /// Recorded events after a position, at most a page of them; `None` if there is no such run.
-    pub async fn events(
-        &self,
-        run: RunId,
-        after: Position,
-    ) -> Result<Option<EventPage>, ReadError> {
+    pub async fn events(&self, run: RunId, after: Position) -> Result<Option<EventPage>, ReadError> {
         if !self.run_exists(run).await? {
             return Ok(None);
         }

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use trackway_agent::UsageReport;
 use trackway_domain::{
-    Access, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Position, Role, RunId,
-    SessionId, StateName, is_too_deep,
+    Access, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Position, Role, RunId, SessionId,
+    StateName, is_too_deep,
 };
 use trackway_engine::{DeliveryOutcome, RunTree};
 use trackway_ports::{FORMAT_LATEST, IdSource, encode_event};
@@ -143,11 +143,7 @@ impl RunsService {
 
     /// Answers the run's question. An invalid answer is not an error of this call: the question is asked
     /// again, and that is recorded.
-    pub async fn resume(
-        &self,
-        run: RunId,
-        request: ResumeRequest,
-    ) -> Result<ResumeResponse, RunsError> {
+    pub async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<ResumeResponse, RunsError> {
         let view = self.runtime.view(&self.run_address(run)).await?;
         // A message to a run without a question would only join its history, which is not what a resume
         // means.
@@ -173,12 +169,7 @@ impl RunsService {
                 (Some(mark), problems)
             }
         };
-        Ok(ResumeResponse {
-            run: (&answered.view).into(),
-            answer,
-            errors,
-            after: answered.last_position,
-        })
+        Ok(ResumeResponse { run: (&answered.view).into(), answer, errors, after: answered.last_position })
     }
 
     /// The run, already canceled.
@@ -204,12 +195,7 @@ impl RunsService {
     }
 
     /// Recorded events after a position, at most a page of them. It does not wait.
-    pub async fn events(
-        &self,
-        run: RunId,
-        after: Position,
-        limit: usize,
-    ) -> Result<EventPage, RunsError> {
+    pub async fn events(&self, run: RunId, after: Position, limit: usize) -> Result<EventPage, RunsError> {
         let address = self.run_address(run);
         let newest = self.runtime.view(&address).await?.pos;
         let mut watch = self.runtime.watch(&address, after).await?;

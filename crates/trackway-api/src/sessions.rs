@@ -36,13 +36,8 @@ pub(super) async fn get_session(
 ) -> Result<Response, HttpError> {
     let unknown = || HttpError::new(Code::UnknownSession, format!("there is no session {id:?}"));
     let session = SessionId::new(&id).map_err(|_| unknown())?;
-    Ok(Json(
-        sessions
-            .load_session_detail(&session)
-            .await
-            .map_err(|error| sessions_http_error(&error))?,
-    )
-    .into_response())
+    Ok(Json(sessions.load_session_detail(&session).await.map_err(|error| sessions_http_error(&error))?)
+        .into_response())
 }
 
 fn sessions_http_error(error: &SessionsError) -> HttpError {

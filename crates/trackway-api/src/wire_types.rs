@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_agent::UsageReport;
 use trackway_domain::{
-    Event, ForkPoint, InterruptReason, NodeId, Position, QuestionId, ReplayMismatch, RunId, Seq,
-    SessionId, StateName, ValidationError,
+    Event, ForkPoint, InterruptReason, NodeId, Position, QuestionId, ReplayMismatch, RunId, Seq, SessionId,
+    StateName, ValidationError,
 };
 
 use super::content::{Artifact, Message, Part};
@@ -246,10 +246,7 @@ impl RunUpdate {
             RunUpdateKind::Status { message, .. } => message.as_ref(),
             RunUpdateKind::Task { .. } | RunUpdateKind::Artifact { .. } => None,
         };
-        message
-            .into_iter()
-            .flat_map(|message| &message.reference_task_ids)
-            .filter_map(|id| id.parse().ok())
+        message.into_iter().flat_map(|message| &message.reference_task_ids).filter_map(|id| id.parse().ok())
     }
 }
 

@@ -26,11 +26,7 @@ pub(crate) enum AnswerSource {
 
 impl AnswerSource {
     pub(crate) fn new(json: bool) -> Self {
-        if json {
-            Self::Program(StdinLines::default())
-        } else {
-            Self::Person(StdinLines::default())
-        }
+        if json { Self::Program(StdinLines::default()) } else { Self::Person(StdinLines::default()) }
     }
 
     /// An answer to the question; `None` when there are no more answers. Values in `known` are
@@ -41,9 +37,7 @@ impl AnswerSource {
         known: &Map<String, Value>,
     ) -> Result<Option<Value>, CliError> {
         match self {
-            Self::Person(lines) => {
-                prompt_for_schema(lines, &question.schema, known, &question.errors).await
-            }
+            Self::Person(lines) => prompt_for_schema(lines, &question.schema, known, &question.errors).await,
             Self::Program(lines) => read_json_answer(lines).await,
             Self::Nobody => Ok(None),
         }
@@ -115,18 +109,13 @@ enum FieldInput {
 }
 
 /// The field's value, asked for until it can be read.
-async fn prompt_for_field(
-    lines: &mut StdinLines,
-    field: &FormField,
-) -> Result<FieldInput, CliError> {
+async fn prompt_for_field(lines: &mut StdinLines, field: &FormField) -> Result<FieldInput, CliError> {
     loop {
         output::write_prompt(&paint_prompt(&field.render_prompt()));
         let Some(line) = lines.next_line().await? else { return Ok(FieldInput::Ended) };
         match field.parse_line(&line) {
             Ok(value) => return Ok(value.map_or(FieldInput::Omitted, FieldInput::Value)),
-            Err(why) => {
-                output::print_note(&format!("  {}", text_format::replace_control_chars(&why)))
-            }
+            Err(why) => output::print_note(&format!("  {}", text_format::replace_control_chars(&why))),
         }
     }
 }

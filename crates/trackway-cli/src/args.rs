@@ -16,13 +16,10 @@ use trackway_domain::{QuestionId, RunId, Seq, SessionId, StateName};
 use crate::{duration, exit_status, fault_injection::FaultPoint};
 
 pub(crate) use chat_args::ChatArgs;
-pub(crate) use keys_args::{
-    CreateKeyArgs, KeysCommand, ListKeysArgs, RevokeKeyArgs, RotateKeysArgs,
-};
+pub(crate) use keys_args::{CreateKeyArgs, KeysCommand, ListKeysArgs, RevokeKeyArgs, RotateKeysArgs};
 pub(crate) use sessions_args::{
-    ExportFormat, ExportSessionArgs, FindTokenArgs, ImportSessionArgs, ListSessionsArgs,
-    NodeSelector, PruneSessionsArgs, SessionGraphArgs, SessionOwnerArgs, SessionRefArgs,
-    SessionsCommand,
+    ExportFormat, ExportSessionArgs, FindTokenArgs, ImportSessionArgs, ListSessionsArgs, NodeSelector,
+    PruneSessionsArgs, SessionGraphArgs, SessionOwnerArgs, SessionRefArgs, SessionsCommand,
 };
 pub(crate) use workflows_args::{
     CheckWorkflowsArgs, ListWorkflowsArgs, ShowWorkflowArgs, WorkflowLibraryArgs, WorkflowsCommand,
@@ -36,13 +33,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Which log lines are written to stderr
-    #[arg(
-        long,
-        global = true,
-        env = "TRACKWAY_LOG",
-        default_value = "warn",
-        value_name = "FILTER"
-    )]
+    #[arg(long, global = true, env = "TRACKWAY_LOG", default_value = "warn", value_name = "FILTER")]
     pub(crate) log: String,
 }
 
@@ -85,12 +76,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address to listen on; port 0 takes a free one
-    #[arg(
-        long,
-        env = "TRACKWAY_LISTEN",
-        default_value = "127.0.0.1:7420",
-        value_name = "HOST:PORT"
-    )]
+    #[arg(long, env = "TRACKWAY_LISTEN", default_value = "127.0.0.1:7420", value_name = "HOST:PORT")]
     pub(crate) listen: String,
     /// Address to serve gRPC on; off by default, port 0 takes a free one
     #[arg(long, env = "TRACKWAY_GRPC_LISTEN", value_name = "HOST:PORT")]
@@ -390,12 +376,7 @@ fn parse_secret(text: &str) -> Result<Secret, Infallible> {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DataFolderArgs {
     /// Folder for all data
-    #[arg(
-        long = "data",
-        env = "TRACKWAY_DATA",
-        default_value = "trackway-data",
-        value_name = "FOLDER"
-    )]
+    #[arg(long = "data", env = "TRACKWAY_DATA", default_value = "trackway-data", value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
 }
 

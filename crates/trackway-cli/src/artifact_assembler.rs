@@ -34,8 +34,7 @@ impl ArtifactAssembler {
                 whole.extend(self.close_open_artifact(run));
                 let mut open = artifact.clone();
                 // Pieces of an artifact that was already shown extend it.
-                if let Some(before) = self.emitted_parts(run, &open.artifact_id).filter(|_| append)
-                {
+                if let Some(before) = self.emitted_parts(run, &open.artifact_id).filter(|_| append) {
                     let mut parts = before.to_vec();
                     append_parts(&mut parts, &artifact.parts);
                     open.parts = parts;
@@ -106,16 +105,8 @@ mod tests {
                 ("a", "end", true, false, ""),
                 ("a", "The end", false, true, "The end"),
             ],
-            &[
-                ("a", "x", false, false, ""),
-                ("b", "y", false, true, "xy"),
-                ("a", "x", false, true, ""),
-            ],
-            &[
-                ("a", "x", false, true, "x"),
-                ("a", "y", true, true, "xy"),
-                ("a", "xy", false, true, ""),
-            ],
+            &[("a", "x", false, false, ""), ("b", "y", false, true, "xy"), ("a", "x", false, true, "")],
+            &[("a", "x", false, true, "x"), ("a", "y", true, true, "xy"), ("a", "xy", false, true, "")],
         ] {
             let run: RunId = RUN.parse().unwrap();
             let mut growing = ArtifactAssembler::default();

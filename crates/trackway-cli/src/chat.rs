@@ -94,12 +94,7 @@ enum ChatFlow {
 }
 
 impl<'a> ChatSession<'a> {
-    pub(crate) fn new(
-        engine: &'a RunClient,
-        again: HintOptions<'a>,
-        agent: String,
-        json: bool,
-    ) -> Self {
+    pub(crate) fn new(engine: &'a RunClient, again: HintOptions<'a>, agent: String, json: bool) -> Self {
         let mode = OutputMode::new(json);
         Self {
             engine,
@@ -130,17 +125,14 @@ impl<'a> ChatSession<'a> {
     }
 
     /// Runs until the input ends or the user quits.
-    pub(crate) async fn run_until_exit(
-        mut self,
-        signals: &mut StopSignals,
-    ) -> Result<ExitStatus, CliError> {
+    pub(crate) async fn run_until_exit(mut self, signals: &mut StopSignals) -> Result<ExitStatus, CliError> {
         let mut lines = StdinLines::default();
         let mut typed = LineQueue::default();
         let mut patience = Instant::now() + FIRST_UPDATE_WAIT;
         self.render_prompt();
         loop {
-            if let Some(line) = typed
-                .take_usable_line(|line| self.can_use_line(line), |line| self.is_urgent_line(line))
+            if let Some(line) =
+                typed.take_usable_line(|line| self.can_use_line(line), |line| self.is_urgent_line(line))
             {
                 if let ChatFlow::Exit(exit) = self.handle_line(&line).await? {
                     return self.print_farewell(exit);
@@ -158,9 +150,7 @@ impl<'a> ChatSession<'a> {
             if self.is_input_ended && self.is_idle() {
                 let exit = self.print_farewell(ExitStatus::Done)?;
                 if typed.len() > 0 {
-                    output::print_note(
-                        "Some lines do not answer the open question, and were not sent.",
-                    );
+                    output::print_note("Some lines do not answer the open question, and were not sent.");
                 }
                 return Ok(exit);
             }
@@ -324,8 +314,7 @@ impl<'a> ChatSession<'a> {
     }
 
     fn queue_question(&mut self, run: RunId, question: QuestionView) {
-        let ask =
-            if self.mode.is_terminal() { FieldSelection::All } else { FieldSelection::Required };
+        let ask = if self.mode.is_terminal() { FieldSelection::All } else { FieldSelection::Required };
         let known = self.previous_inputs.defaults_for_question(run, &question);
         let answering = AnswerForm::new(&question.schema, ask, &known);
         self.questions.push_back(PendingQuestion { run, question, answer_form: answering });
@@ -352,9 +341,7 @@ impl<'a> ChatSession<'a> {
         }
         match self.engine.answer_question(run, Some(question), answer).await {
             Ok(AnswerOutcome::Accepted { .. } | AnswerOutcome::Refused(_)) => {}
-            Ok(AnswerOutcome::Late) => {
-                self.view.render_note("Another client has already answered.")?
-            }
+            Ok(AnswerOutcome::Late) => self.view.render_note("Another client has already answered.")?,
             // The run was canceled in the meantime; its last update reports that.
             Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
             Err(failure) => return Err(failure),
@@ -366,8 +353,7 @@ impl<'a> ChatSession<'a> {
     /// work.
     async fn cancel_current_work(&mut self) -> Result<(), CliError> {
         let one = self.turn.or_else(|| self.questions.front().map(|open| open.run));
-        let runs =
-            one.map_or_else(|| self.busy_children.iter().copied().collect(), |run| vec![run]);
+        let runs = one.map_or_else(|| self.busy_children.iter().copied().collect(), |run| vec![run]);
         if runs.is_empty() {
             return Ok(self.view.render_note("Nothing is running.")?);
         }
@@ -481,8 +467,7 @@ impl<'a> ChatSession<'a> {
 
     fn print_answer_hint(&self, open: &PendingQuestion) {
         let PendingQuestion { run, question, .. } = open;
-        let answer =
-            text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
+        let answer = text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
         let again = self.hint_options.drive_options();
         output::print_note(&text_format::replace_control_chars(&format!(
             "{run} waits for an answer.\nhint: trackway runs resume {run} --input {answer} {again}"

@@ -71,11 +71,7 @@ impl CliError {
     }
 
     /// An unknown name, with the known names as hints.
-    pub(crate) fn unknown_workflow(
-        message: impl Into<String>,
-        name: &str,
-        known: &[String],
-    ) -> Self {
+    pub(crate) fn unknown_workflow(message: impl Into<String>, name: &str, known: &[String]) -> Self {
         let mut failure = Self::new(message).with_code(Code::UnknownWorkflow.as_str());
         if let Some(meant) = trackway_definition::nearest(name, known) {
             failure = failure.with_hint(format!("did you mean {meant:?}?"));
@@ -102,10 +98,8 @@ impl CliError {
     #[must_use]
     pub(crate) fn with_code(mut self, code: &str) -> Self {
         self.exit = match code {
-            "invalid-input" | "invalid-request" | "unknown-workflow" | "unknown-run"
-            | "unknown-session" | "run-ended" | "session-mismatch" | "too-large" => {
-                ExitStatus::Usage
-            }
+            "invalid-input" | "invalid-request" | "unknown-workflow" | "unknown-run" | "unknown-session"
+            | "run-ended" | "session-mismatch" | "too-large" => ExitStatus::Usage,
             "replay-mismatch" => ExitStatus::ReplayMismatch,
             _ => ExitStatus::Error,
         };
@@ -135,20 +129,12 @@ impl CliError {
         if self.is_silent {
             return;
         }
-        output::print_note(&format!(
-            "error: {}",
-            text_format::replace_control_chars(&self.message)
-        ));
+        output::print_note(&format!("error: {}", text_format::replace_control_chars(&self.message)));
         let mut lines: Vec<_> = self.detail_lines.iter().collect();
         lines.sort_by_key(|(line, _)| *line);
-        lines
-            .iter()
-            .for_each(|(_, line)| output::print_note(&text_format::replace_control_chars(line)));
+        lines.iter().for_each(|(_, line)| output::print_note(&text_format::replace_control_chars(line)));
         if let Some(code) = &self.code {
-            output::print_note(&format!(
-                "see: docs/errors/{}.md",
-                text_format::replace_control_chars(code)
-            ));
+            output::print_note(&format!("see: docs/errors/{}.md", text_format::replace_control_chars(code)));
         }
         self.other_errors.iter().for_each(Self::print_to_stderr);
     }
@@ -176,14 +162,14 @@ impl From<RunsError> for CliError {
             RunsError::Runtime(trackway_runtime::Error::InvalidInput { problems, schema }) => {
                 Self::invalid_input(message, InvalidInputDetails { problems, schema })
             }
-            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow {
-                why: Some(_), ..
-            }) => Self::new(message)
-                .with_code(code)
-                .with_hint("an outside agent can drive it: see `trackway mcp --help`"),
-            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow {
-                name, known, ..
-            }) => Self::unknown_workflow(message, &name, &known),
+            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow { why: Some(_), .. }) => {
+                Self::new(message)
+                    .with_code(code)
+                    .with_hint("an outside agent can drive it: see `trackway mcp --help`")
+            }
+            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow { name, known, .. }) => {
+                Self::unknown_workflow(message, &name, &known)
+            }
             RunsError::Runtime(_) | RunsError::NotWaiting { .. } | RunsError::TooDeep => {
                 Self::new(message).with_code(code)
             }
@@ -222,25 +208,18 @@ impl From<ServerError> for CliError {
                 let failure = failure.with_code(Code::DataInUse.as_str());
                 match url {
                     Some(url) => failure.with_hint(format!("use that server: --server {url}")),
-                    None => {
-                        failure.with_hint("wait for it to end, or use another folder with --data")
-                    }
+                    None => failure.with_hint("wait for it to end, or use another folder with --data"),
                 }
             }
-            ServerError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
-                failure.with_hint(
-                    "another program uses this address; take a free port with --listen 127.0.0.1:0",
-                )
-            }
+            ServerError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => failure
+                .with_hint("another program uses this address; take a free port with --listen 127.0.0.1:0"),
             ServerError::DefaultAgent { name, known } => {
                 Self::unknown_workflow(error.to_string(), name, known).with_exit(ExitStatus::Usage)
             }
-            ServerError::SignedWithoutAddress => failure.with_exit(ExitStatus::Usage).with_hint(
-                "set `[server] public_url` in trackway.toml, or leave out signing_key_file",
-            ),
-            ServerError::Address { .. } | ServerError::Exposed { .. } => {
-                failure.with_exit(ExitStatus::Usage)
-            }
+            ServerError::SignedWithoutAddress => failure
+                .with_exit(ExitStatus::Usage)
+                .with_hint("set `[server] public_url` in trackway.toml, or leave out signing_key_file"),
+            ServerError::Address { .. } | ServerError::Exposed { .. } => failure.with_exit(ExitStatus::Usage),
             ServerError::StoreFailed { .. } => failure.with_code(Code::StoreFailed.as_str()),
             ServerError::Registry(_)
             | ServerError::Auth(_)
@@ -292,9 +271,9 @@ impl From<KeyFileError> for CliError {
                     None => failure.with_hint("`trackway keys list` shows them"),
                 }
             }
-            KeyFileError::Taken { .. } => failure.with_exit(ExitStatus::Usage).with_hint(
-                "choose another --id, or end that one first with `trackway keys revoke`",
-            ),
+            KeyFileError::Taken { .. } => failure
+                .with_exit(ExitStatus::Usage)
+                .with_hint("choose another --id, or end that one first with `trackway keys revoke`"),
             KeyFileError::InvalidKey(_) => failure.with_exit(ExitStatus::Usage),
             KeyFileError::Read { .. }
             | KeyFileError::Damaged { .. }

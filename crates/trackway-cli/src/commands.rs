@@ -38,9 +38,7 @@ pub(crate) async fn execute_command(command: Command) -> Result<ExitStatus, CliE
         Command::Runs(RunsCommand::Fork(args)) => runs::fork::fork_run(args).await,
         Command::Runs(RunsCommand::Migrate(args)) => runs::migrate_run(args).await,
         Command::Runs(RunsCommand::Resume(args)) => runs::resume::resume_run(args).await,
-        Command::Runs(RunsCommand::ReplayCheck(args)) => {
-            runs::replay_check::check_replays(args).await
-        }
+        Command::Runs(RunsCommand::ReplayCheck(args)) => runs::replay_check::check_replays(args).await,
         Command::Sessions(args) => sessions::run_sessions_command(args).await,
         Command::Workflows(args) => workflows::run_workflows_command(&args),
         Command::Keys(KeysCommand::Create(args)) => keys::create_key(args),

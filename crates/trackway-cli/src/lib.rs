@@ -83,10 +83,6 @@ fn init_logging(filter: &str) -> Result<(), CliError> {
             .with_hint("write for example `info` or `trackway_runtime=debug,warn`")
             .with_exit(ExitStatus::Usage)
     })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(false)
-        .with_writer(io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
     Ok(())
 }

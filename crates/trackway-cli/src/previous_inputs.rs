@@ -28,13 +28,8 @@ impl PreviousInputs {
 
     /// The defaults for a question: no value that was just refused, and no values at all for an
     /// authorization.
-    pub(crate) fn defaults_for_question(
-        &self,
-        run: RunId,
-        question: &QuestionView,
-    ) -> Map<String, Value> {
-        let known =
-            self.runs.get(&run).filter(|_| question.reason == InterruptReason::InputRequired);
+    pub(crate) fn defaults_for_question(&self, run: RunId, question: &QuestionView) -> Map<String, Value> {
+        let known = self.runs.get(&run).filter(|_| question.reason == InterruptReason::InputRequired);
         let mut known = known.cloned().unwrap_or_default();
         for error in &question.errors {
             let name = error.path.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -79,20 +74,13 @@ mod tests {
         known.record_input(run, &json!({ "amount": 0 }));
         known.record_input(run, &json!("no object"));
         for (question, expected) in [
-            (
-                question(InterruptReason::InputRequired, &[]),
-                json!({ "wallet": "0x1", "amount": 0 }),
-            ),
+            (question(InterruptReason::InputRequired, &[]), json!({ "wallet": "0x1", "amount": 0 })),
             (question(InterruptReason::InputRequired, &["/amount"]), json!({ "wallet": "0x1" })),
             (question(InterruptReason::AuthRequired, &[]), json!({})),
         ] {
             assert_eq!(Value::Object(known.defaults_for_question(run, &question)), expected);
         }
         known.forget_run(run);
-        assert!(
-            known
-                .defaults_for_question(run, &question(InterruptReason::InputRequired, &[]))
-                .is_empty()
-        );
+        assert!(known.defaults_for_question(run, &question(InterruptReason::InputRequired, &[])).is_empty());
     }
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use trackway::{
     Secret,
     api::{
-        EventPage, ForkRequest, PinnedDefinition, ResumeRequest, ResumeResponse, RunDetail,
-        RunList, RunListFilter, RunUpdate, StartRequest,
+        EventPage, ForkRequest, PinnedDefinition, ResumeRequest, ResumeResponse, RunDetail, RunList,
+        RunListFilter, RunUpdate, StartRequest,
     },
 };
 use trackway_domain::{Position, RunId, ValidationError};
@@ -53,8 +53,7 @@ impl RestClient {
         if base.scheme() != "http" || base.cannot_be_a_base() {
             return Err(bad("only http:// is supported"));
         }
-        if key.as_ref().is_some_and(|key| !key.expose().bytes().all(|byte| byte.is_ascii_graphic()))
-        {
+        if key.as_ref().is_some_and(|key| !key.expose().bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(CliError::new("the key contains characters that no key can have")
                 .with_hint("check --key and TRACKWAY_KEY: one line, without spaces")
                 .with_exit(ExitStatus::Usage));
@@ -95,54 +94,27 @@ impl RestClient {
         self.send_and_parse(self.build_runs_request(Method::GET, &[&run.to_string()], &[])).await
     }
 
-    pub(crate) async fn list_events(
-        &self,
-        run: RunId,
-        after: Position,
-    ) -> Result<EventPage, CliError> {
+    pub(crate) async fn list_events(&self, run: RunId, after: Position) -> Result<EventPage, CliError> {
         let query = [("after", after.to_string())];
-        self.send_and_parse(self.build_runs_request(
-            Method::GET,
-            &[&run.to_string(), "events"],
-            &query,
-        ))
-        .await
+        self.send_and_parse(self.build_runs_request(Method::GET, &[&run.to_string(), "events"], &query)).await
     }
 
     pub(crate) async fn pinned_definition(&self, run: RunId) -> Result<Option<String>, CliError> {
         let pinned: PinnedDefinition = self
-            .send_and_parse(self.build_runs_request(
-                Method::GET,
-                &[&run.to_string(), "definition"],
-                &[],
-            ))
+            .send_and_parse(self.build_runs_request(Method::GET, &[&run.to_string(), "definition"], &[]))
             .await?;
         Ok(pinned.definition)
     }
 
     pub(crate) async fn adopt(&self, run: RunId) -> Result<RunDetail, CliError> {
-        self.send_and_parse(self.build_runs_request(
-            Method::POST,
-            &[&run.to_string(), "adopt"],
-            &[],
-        ))
-        .await
+        self.send_and_parse(self.build_runs_request(Method::POST, &[&run.to_string(), "adopt"], &[])).await
     }
 
     pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, CliError> {
-        self.send_and_parse(self.build_runs_request(
-            Method::POST,
-            &[&run.to_string(), "cancel"],
-            &[],
-        ))
-        .await
+        self.send_and_parse(self.build_runs_request(Method::POST, &[&run.to_string(), "cancel"], &[])).await
     }
 
-    pub(crate) async fn fork(
-        &self,
-        run: RunId,
-        request: &ForkRequest,
-    ) -> Result<RunDetail, CliError> {
+    pub(crate) async fn fork(&self, run: RunId, request: &ForkRequest) -> Result<RunDetail, CliError> {
         self.send_and_parse(
             self.build_runs_request(Method::POST, &[&run.to_string(), "fork"], &[]).json(request),
         )
@@ -172,12 +144,7 @@ impl RestClient {
         Ok(UpdateStream { api: self.clone(), response, parser, received: Bytes::new() })
     }
 
-    fn build_runs_request(
-        &self,
-        method: Method,
-        path: &[&str],
-        query: &[(&str, String)],
-    ) -> RequestBuilder {
+    fn build_runs_request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(["api", "runs"]).extend(path);
@@ -192,10 +159,7 @@ impl RestClient {
         }
     }
 
-    async fn send_and_parse<T: DeserializeOwned>(
-        &self,
-        request: RequestBuilder,
-    ) -> Result<T, CliError> {
+    async fn send_and_parse<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CliError> {
         let response = self.check_response(request.timeout(ANSWER_PATIENCE).send().await).await?;
         response.json().await.map_err(|error| {
             CliError::new(format!("the answer of {} cannot be read", self.url())).with_cause(&error)
@@ -242,9 +206,7 @@ impl UpdateStream {
     /// The next update; `None` when the run has ended. Dropping the future loses nothing.
     pub(crate) async fn next_update(&mut self) -> Result<Option<RunUpdate>, CliError> {
         loop {
-            while let Some(event) =
-                self.parser.next_event(&mut self.received).map_err(sse_error_to_cli)?
-            {
+            while let Some(event) = self.parser.next_event(&mut self.received).map_err(sse_error_to_cli)? {
                 let failed = |error| CliError::new("an update cannot be read").with_cause(&error);
                 match event.kind.as_str() {
                     "" => return serde_json::from_str(&event.data).map(Some).map_err(failed),
@@ -295,9 +257,7 @@ impl From<ProblemResponse> for CliError {
     fn from(refused: ProblemResponse) -> Self {
         let ProblemResponse { code, detail, hint, errors, schema, known } = refused;
         let failure = match code.as_str() {
-            "invalid-input" => {
-                Self::invalid_input(detail, InvalidInputDetails { problems: errors, schema })
-            }
+            "invalid-input" => Self::invalid_input(detail, InvalidInputDetails { problems: errors, schema }),
             "unknown-workflow" => {
                 // The detail quotes the requested name.
                 let name = detail.split('"').nth(1).unwrap_or_default().to_owned();
@@ -305,9 +265,9 @@ impl From<ProblemResponse> for CliError {
             }
             // The server's hint names a header; at the terminal it is an option.
             "unauthenticated" => {
-                return Self::new(detail).with_code(&code).with_hint(
-                    "give a key with --key or TRACKWAY_KEY; `trackway keys create` makes one",
-                );
+                return Self::new(detail)
+                    .with_code(&code)
+                    .with_hint("give a key with --key or TRACKWAY_KEY; `trackway keys create` makes one");
             }
             _ => Self::new(detail).with_code(&code),
         };

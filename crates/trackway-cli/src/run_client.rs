@@ -147,16 +147,12 @@ impl RunClient {
             RunBackend::Remote(api) => api.resume(run, &request).await,
         };
         match resumed {
-            Ok(ResumeResponse { errors, .. }) if !errors.is_empty() => {
-                Ok(AnswerOutcome::Refused(errors))
-            }
+            Ok(ResumeResponse { errors, .. }) if !errors.is_empty() => Ok(AnswerOutcome::Refused(errors)),
             Ok(ResumeResponse { answer: Some(mark), after, .. }) if mark.primary_resume => {
                 Ok(AnswerOutcome::Accepted { after })
             }
             Ok(_) => Ok(AnswerOutcome::Late),
-            Err(CliError { invalid: Some(invalid), .. }) => {
-                Ok(AnswerOutcome::Refused(invalid.problems))
-            }
+            Err(CliError { invalid: Some(invalid), .. }) => Ok(AnswerOutcome::Refused(invalid.problems)),
             Err(failure) => Err(failure),
         }
     }
@@ -175,11 +171,7 @@ impl RunClient {
         }
     }
 
-    pub(crate) async fn fork(
-        &self,
-        run: RunId,
-        request: ForkRequest,
-    ) -> Result<RunDetail, CliError> {
+    pub(crate) async fn fork(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, CliError> {
         match &self.backend {
             RunBackend::Local(runs) => Ok(runs.fork(run, request).await?),
             RunBackend::Remote(api) => api.fork(run, &request).await,
@@ -187,11 +179,7 @@ impl RunClient {
     }
 
     /// All updates of a run after a position.
-    pub(crate) async fn watch_run(
-        &self,
-        run: RunId,
-        after: Position,
-    ) -> Result<RunUpdates, CliError> {
+    pub(crate) async fn watch_run(&self, run: RunId, after: Position) -> Result<RunUpdates, CliError> {
         self.backend.open_updates(run, after).await
     }
 
@@ -255,9 +243,7 @@ impl RunBackend {
     async fn open_updates(&self, run: RunId, after: Position) -> Result<RunUpdates, CliError> {
         let teller = match self {
             Self::Local(runs) => UpdateSource::Local(runs.updates(run, after).await?),
-            Self::Remote(api) => {
-                UpdateSource::Remote(Box::new(api.open_update_stream(run, after).await?))
-            }
+            Self::Remote(api) => UpdateSource::Remote(Box::new(api.open_update_stream(run, after).await?)),
         };
         let told = stream::unfold(Some(teller), |teller| async {
             let mut teller = teller?;

@@ -130,9 +130,7 @@ impl<'a> RunFollower<'a> {
             self.questions.retain(|(_, open)| open.id != question.id);
             match self.engine.answer_question(run, Some(question.id), answer).await {
                 Ok(AnswerOutcome::Accepted { .. } | AnswerOutcome::Refused(_)) => {}
-                Ok(AnswerOutcome::Late) => {
-                    output::print_note("Another client has already answered.")
-                }
+                Ok(AnswerOutcome::Late) => output::print_note("Another client has already answered."),
                 // The run was canceled in the meantime; its last update reports that.
                 Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
                 Err(failure) => return Err(failure),
@@ -141,10 +139,7 @@ impl<'a> RunFollower<'a> {
         }
     }
 
-    fn handle_update(
-        &mut self,
-        heard: Option<Result<RunUpdate, CliError>>,
-    ) -> Result<FollowStep, CliError> {
+    fn handle_update(&mut self, heard: Option<Result<RunUpdate, CliError>>) -> Result<FollowStep, CliError> {
         let update = match heard {
             Some(Ok(update)) => update,
             Some(Err(failure)) => return Err(self.with_show_hint(failure)),
@@ -187,11 +182,7 @@ impl<'a> RunFollower<'a> {
     }
 
     fn with_show_hint(&self, failure: CliError) -> CliError {
-        failure.with_hint(format!(
-            "trackway runs show {} {}",
-            self.root,
-            self.hint_options.read_options()
-        ))
+        failure.with_hint(format!("trackway runs show {} {}", self.root, self.hint_options.read_options()))
     }
 
     fn print_clipped_hint(&self) {
@@ -210,8 +201,7 @@ impl<'a> RunFollower<'a> {
     }
 
     fn print_resume_hint(&self, run: RunId, question: &QuestionView) {
-        let answer =
-            text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
+        let answer = text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
         let again = self.hint_options.drive_options();
         output::print_note(&text_format::replace_control_chars(&format!(
             "hint: trackway runs resume {run} --input {answer} {again}"
@@ -236,9 +226,7 @@ impl<'a> RunFollower<'a> {
         let root = self.root;
         if self.engine.is_local() {
             let again = self.hint_options.drive_options();
-            output::print_note(&format!(
-                "\nInterrupted. {root} is kept and continues at the next start:"
-            ));
+            output::print_note(&format!("\nInterrupted. {root} is kept and continues at the next start:"));
             output::print_note(&format!("hint: trackway serve {again}"));
         } else {
             output::print_note(&format!("\nNo longer watching. {root} continues on the server."));

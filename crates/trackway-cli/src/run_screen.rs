@@ -89,8 +89,7 @@ impl RunScreen {
             return whole.iter().flat_map(|artifact| self.render_artifact(artifact)).collect();
         }
         let open = self.artifacts.close_open_artifact(run);
-        let mut lines: Vec<String> =
-            open.iter().flat_map(|open| self.render_artifact(open)).collect();
+        let mut lines: Vec<String> = open.iter().flat_map(|open| self.render_artifact(open)).collect();
         match &update.what {
             RunUpdateKind::Task { workflow, .. } => {
                 let name = self.mode.paint(TextTone::Name, workflow);
@@ -113,8 +112,7 @@ impl RunScreen {
                 }
                 if !output.is_null() {
                     let width = style::text_columns().saturating_sub(4);
-                    let rendered =
-                        terminal_layout::render_value(output, width, DetailLimits::SHORT);
+                    let rendered = terminal_layout::render_value(output, width, DetailLimits::SHORT);
                     self.has_clipped_text |= rendered.clipped;
                     lines.push("  output".to_owned());
                     lines.extend(rendered.lines.iter().map(|line| format!("    {line}")));
@@ -202,9 +200,8 @@ fn render_parked_line(run: RunId, why: &str) -> Vec<String> {
 }
 
 fn render_end_line(state: StateName, message: Option<&Message>) -> Vec<String> {
-    let said = message
-        .map(|message| text_format::render_parts(&message.parts, "").join("\n"))
-        .unwrap_or_default();
+    let said =
+        message.map(|message| text_format::render_parts(&message.parts, "").join("\n")).unwrap_or_default();
     if said.is_empty() { vec![state.to_string()] } else { vec![format!("{state}: {said}")] }
 }
 

@@ -76,11 +76,7 @@ impl RunReader {
     }
 
     /// The definition that a run is pinned to, in its normal form.
-    pub(crate) async fn pinned_definition(
-        &self,
-        run: RunId,
-        hash: &str,
-    ) -> Result<Option<String>, CliError> {
+    pub(crate) async fn pinned_definition(&self, run: RunId, hash: &str) -> Result<Option<String>, CliError> {
         match self {
             Self::Server(api) => api.pinned_definition(run).await,
             Self::Folder(reader) => Ok(reader.pinned_definition(hash).await?),
@@ -126,17 +122,9 @@ impl HintOptions<'_> {
     /// For commands that drive runs.
     pub(crate) fn drive_options(self) -> String {
         let place = format_target_options(self.target);
-        match self
-            .workspace_args
-            .workspace
-            .as_deref()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
+        match self.workspace_args.workspace.as_deref().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) => {
-                format!(
-                    "{place} --workspace {}",
-                    text_format::quote_for_shell(&folder.to_string_lossy())
-                )
+                format!("{place} --workspace {}", text_format::quote_for_shell(&folder.to_string_lossy()))
             }
             None => place,
         }

@@ -64,8 +64,7 @@ impl SchemaForm {
             ),
             None => {
                 let shape = ValueShape::from_schema(schema, schema);
-                let one =
-                    schema_form::FormField { name: "", required: true, description: None, shape };
+                let one = schema_form::FormField { name: "", required: true, description: None, shape };
                 match FormField::from_schema_field(&one) {
                     FormField { kind: FieldKind::Json, .. } => Self::Json,
                     field => Self::Single(field),
@@ -132,9 +131,7 @@ impl FormField {
             FieldKind::Number => "number".to_owned(),
             FieldKind::Integer => "whole number".to_owned(),
             FieldKind::Boolean => "y/n".to_owned(),
-            FieldKind::Choice(values) => {
-                values.iter().map(display_text).collect::<Vec<_>>().join(" | ")
-            }
+            FieldKind::Choice(values) => values.iter().map(display_text).collect::<Vec<_>>().join(" | "),
             FieldKind::Json => "JSON".to_owned(),
         };
         let mut words = vec![kind];
@@ -143,8 +140,7 @@ impl FormField {
             words.push("empty to leave out".to_owned());
         }
         let name = if self.name.is_empty() { "answer" } else { &self.name };
-        let description =
-            self.description.as_deref().map(|text| format!(" {text}")).unwrap_or_default();
+        let description = self.description.as_deref().map(|text| format!(" {text}")).unwrap_or_default();
         let default = self.default.as_ref().map(|value| {
             let value = display_text(value);
             let cut = value.char_indices().nth(DEFAULT_SHOWN_MAX);
@@ -174,15 +170,13 @@ impl FormField {
                 "n" | "no" | "false" => Value::Bool(false),
                 _ => return Err("answer y or n".to_owned()),
             },
-            FieldKind::Choice(values) => {
-                match values.iter().find(|value| display_text(value) == typed) {
-                    Some(value) => value.clone(),
-                    None => {
-                        let known: Vec<String> = values.iter().map(display_text).collect();
-                        return Err(format!("it is one of: {}", known.join(", ")));
-                    }
+            FieldKind::Choice(values) => match values.iter().find(|value| display_text(value) == typed) {
+                Some(value) => value.clone(),
+                None => {
+                    let known: Vec<String> = values.iter().map(display_text).collect();
+                    return Err(format!("it is one of: {}", known.join(", ")));
                 }
-            }
+            },
             FieldKind::Json => parse_json_line(typed)?,
         };
         Ok(Some(value))
@@ -197,9 +191,8 @@ pub(crate) fn render_answer_template(schema: &Value) -> String {
         SchemaForm::Single(field) => field.kind.placeholder(),
         SchemaForm::Fields(fields) => {
             let required = fields.iter().filter(|field| field.required);
-            let pairs: Vec<String> = required
-                .map(|field| format!("\"{}\": {}", field.name, field.kind.placeholder()))
-                .collect();
+            let pairs: Vec<String> =
+                required.map(|field| format!("\"{}\": {}", field.name, field.kind.placeholder())).collect();
             format!("{{{}}}", pairs.join(", "))
         }
     }
@@ -237,9 +230,7 @@ impl FieldKind {
             Self::Text => "\"TEXT\"".to_owned(),
             Self::Number | Self::Integer => "NUMBER".to_owned(),
             Self::Boolean => "true|false".to_owned(),
-            Self::Choice(values) => {
-                values.iter().map(Value::to_string).collect::<Vec<_>>().join("|")
-            }
+            Self::Choice(values) => values.iter().map(Value::to_string).collect::<Vec<_>>().join("|"),
             Self::Json => "JSON".to_owned(),
         }
     }

@@ -34,9 +34,7 @@ pub(crate) struct Spinner {
 impl Spinner {
     pub(crate) fn new(mode: OutputMode) -> Self {
         let style = match mode {
-            OutputMode::Terminal(style) if style.can_move_cursor && io::stderr().is_terminal() => {
-                Some(style)
-            }
+            OutputMode::Terminal(style) if style.can_move_cursor && io::stderr().is_terminal() => Some(style),
             OutputMode::Terminal(_) | OutputMode::Pipe | OutputMode::Json => None,
         };
         Self { style, started_at: None, is_drawn: false, frame: 0 }

@@ -39,9 +39,7 @@ fn spawn_stdin_reader() -> mpsc::Receiver<io::Result<String>> {
 fn stdin_read_error(error: &io::Error) -> CliError {
     let failure = CliError::new("a line of the input cannot be read").with_cause(error);
     match error.kind() {
-        io::ErrorKind::InvalidData => {
-            failure.with_hint("lines are UTF-8").with_exit(ExitStatus::Usage)
-        }
+        io::ErrorKind::InvalidData => failure.with_hint("lines are UTF-8").with_exit(ExitStatus::Usage),
         _ => failure,
     }
 }

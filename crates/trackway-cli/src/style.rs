@@ -122,11 +122,7 @@ mod tests {
                 let value = if name == "TERM" { term } else { no_color };
                 value.map(str::to_owned)
             });
-            assert_eq!(
-                (style.has_colour, style.can_move_cursor),
-                expected,
-                "{term:?} {no_color:?}"
-            );
+            assert_eq!((style.has_colour, style.can_move_cursor), expected, "{term:?} {no_color:?}");
         }
     }
 

@@ -36,20 +36,12 @@ pub(crate) struct DetailLimits {
 
 impl DetailLimits {
     /// A short form that leaves room for other output.
-    pub(crate) const SHORT: Self = Self {
-        text_max: TEXT_MAX,
-        value_max: VALUE_MAX,
-        entries_max: ENTRIES_MAX,
-        lines_max: LINES_MAX,
-    };
+    pub(crate) const SHORT: Self =
+        Self { text_max: TEXT_MAX, value_max: VALUE_MAX, entries_max: ENTRIES_MAX, lines_max: LINES_MAX };
 
     /// Everything.
-    pub(crate) const UNLIMITED: Self = Self {
-        text_max: usize::MAX,
-        value_max: usize::MAX,
-        entries_max: usize::MAX,
-        lines_max: usize::MAX,
-    };
+    pub(crate) const UNLIMITED: Self =
+        Self { text_max: usize::MAX, value_max: usize::MAX, entries_max: usize::MAX, lines_max: usize::MAX };
 }
 
 /// Limit (CLI): characters of one text at a terminal; `/show` has the rest.

@@ -11,15 +11,7 @@ const SHOWN_MAX: usize = 2_000;
 /// The text without control characters for the terminal, because it may come from any source.
 pub(crate) fn replace_control_chars(text: &str) -> String {
     text.chars()
-        .map(
-            |c| {
-                if c.is_control() && c != '\n' && c != '\t' {
-                    char::REPLACEMENT_CHARACTER
-                } else {
-                    c
-                }
-            },
-        )
+        .map(|c| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
         .collect()
 }
 
@@ -28,11 +20,8 @@ pub(crate) fn render_problems(problems: &[ValidationError]) -> Vec<String> {
     let mut lines = Vec::new();
     for problem in problems {
         let path = if problem.path.is_empty() { "(the whole value)" } else { &problem.path };
-        let mut line = format!(
-            "  {path}: {} (expected {}",
-            problem.message,
-            format_short_value(&problem.expected)
-        );
+        let mut line =
+            format!("  {path}: {} (expected {}", problem.message, format_short_value(&problem.expected));
         if let Some(got) = &problem.got {
             line.push_str(&format!(", got {}", format_short_value(got)));
         }
@@ -93,18 +82,12 @@ pub(crate) fn format_file_label(file: &File) -> String {
 pub(crate) fn render_table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{:<width$}", replace_control_chars(cell)));
+        let cells =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{:<width$}", replace_control_chars(cell)));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()

@@ -4,8 +4,7 @@ use trackway::api::UsageTotals;
 
 /// The usage in one line.
 pub(crate) fn format_usage(spent: &UsageTotals) -> String {
-    let UsageTotals { calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost } =
-        spent;
+    let UsageTotals { calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost } = spent;
     let plural = if *calls == 1 { "" } else { "s" };
     let mut line = format!("{calls} model call{plural}, {input_tokens} tokens in");
     if *cached_tokens > 0 {

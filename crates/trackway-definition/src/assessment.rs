@@ -22,11 +22,8 @@ pub(crate) fn assessment_schema(assessment: &Assessment, only: bool) -> Value {
         .collect();
     let required: Vec<&str> =
         assessment.dimensions.iter().filter(|d| d.required).map(|d| d.id.as_str()).collect();
-    let names = if only {
-        json!(["kind", "dimensions"])
-    } else {
-        json!(["kind", "assessmentId", "dimensions"])
-    };
+    let names =
+        if only { json!(["kind", "dimensions"]) } else { json!(["kind", "assessmentId", "dimensions"]) };
     json!({
         "type": "object",
         "description": assessment.purpose,
@@ -55,11 +52,7 @@ pub(crate) fn assessment_example(assessment: &Assessment) -> Value {
 }
 
 /// What is wrong with a judgement at a place of the call's arguments.
-pub(crate) fn assessment_needs(
-    assessment: &Assessment,
-    artifact: &Value,
-    at: &str,
-) -> Vec<InputRequirement> {
+pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &str) -> Vec<InputRequirement> {
     let mut needs = Vec::new();
     if let Some(id) = artifact.get("assessmentId").filter(|id| **id != *assessment.id) {
         needs.push(InputRequirement {
@@ -109,18 +102,12 @@ fn unknown_dimension_need(
         return None;
     }
     let kept = given.iter().filter(|(name, _)| is_known(name));
-    let mut whole =
-        Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect());
-    let mut message = format!(
-        "{} is no dimension here; leave it out. There are {}",
-        too_many.join(", "),
-        known.join(", ")
-    );
+    let mut whole = Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let mut message =
+        format!("{} is no dimension here; leave it out. There are {}", too_many.join(", "), known.join(", "));
     for need in each {
         let dimension = need.pointer.strip_prefix(at).and_then(|place| {
-            let of = |dimension: &&AssessmentDimension| {
-                place.starts_with(&child_pointer("", &dimension.id))
-            };
+            let of = |dimension: &&AssessmentDimension| place.starts_with(&child_pointer("", &dimension.id));
             Some((place, assessment.dimensions.iter().find(of)?))
         });
         if let Some((place, dimension)) = dimension {
@@ -139,10 +126,7 @@ fn unknown_dimension_need(
 }
 
 /// Whether a judgement holds the step.
-pub(crate) fn check_consequences(
-    prompt: &PromptStep,
-    artifacts: &[Value],
-) -> Result<(), BlockReason> {
+pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Result<(), BlockReason> {
     let only = prompt.assessments.len() == 1;
     let mut needs: Vec<InputRequirement> = Vec::new();
     for (place, artifact) in artifacts.iter().enumerate() {
@@ -150,24 +134,17 @@ pub(crate) fn check_consequences(
             continue;
         }
         let id = artifact.get("assessmentId").and_then(Value::as_str);
-        let assessment =
-            prompt.assessments.iter().find(|assessment| only || id == Some(&assessment.id));
+        let assessment = prompt.assessments.iter().find(|assessment| only || id == Some(&assessment.id));
         let Some(assessment) = assessment else { continue };
         for dimension in &assessment.dimensions {
-            let Some(value) = artifact.get("dimensions").and_then(|all| all.get(&dimension.id))
-            else {
+            let Some(value) = artifact.get("dimensions").and_then(|all| all.get(&dimension.id)) else {
                 continue;
             };
             let level = level_text(value).and_then(|level| match_level(dimension, level));
-            let held = level
-                .and_then(|level| find_consequence(level, &assessment.id, &prompt.consequences));
+            let held = level.and_then(|level| find_consequence(level, &assessment.id, &prompt.consequences));
             // No other level is shown: what is asked for is the work, and a new judgement after it.
             needs.extend(held.map(|consequence| InputRequirement {
-                pointer: level_pointer(
-                    value,
-                    &format!("/output/artifacts/{place}/dimensions"),
-                    dimension,
-                ),
+                pointer: level_pointer(value, &format!("/output/artifacts/{place}/dimensions"), dimension),
                 message: consequence.guidance.clone(),
                 ..InputRequirement::default()
             }));
@@ -184,20 +161,13 @@ pub(crate) fn check_consequences(
 
 /// What is wrong with one dimension. The schema names the levels; which of them it is, only the agent can
 /// judge, so that there is no example.
-fn dimension_need(
-    dimension: &AssessmentDimension,
-    given: &Object,
-    at: &str,
-) -> Option<InputRequirement> {
+fn dimension_need(dimension: &AssessmentDimension, given: &Object, at: &str) -> Option<InputRequirement> {
     let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
     let levels = levels.join(", ");
     let Some(value) = given.get(&dimension.id) else {
         return dimension.required.then(|| InputRequirement {
             pointer: child_pointer(at, &dimension.id),
-            message: format!(
-                "The dimension `{}` is missing; its levels are {levels}",
-                dimension.id
-            ),
+            message: format!("The dimension `{}` is missing; its levels are {levels}", dimension.id),
             schema: Some(level_schema(dimension)),
             example: None,
             got: None,
@@ -210,11 +180,7 @@ fn dimension_need(
     Some(InputRequirement {
         pointer: level_pointer(value, at, dimension),
         message: format!("The levels of `{}` are {levels}", dimension.id),
-        schema: Some(if at_level {
-            json!({ "enum": dimension.levels })
-        } else {
-            level_schema(dimension)
-        }),
+        schema: Some(if at_level { json!({ "enum": dimension.levels }) } else { level_schema(dimension) }),
         example: None,
         got: Some(truncate_value(value.get("level").unwrap_or(value))),
     })
@@ -257,8 +223,7 @@ fn level_pointer(value: &Value, at: &str, dimension: &AssessmentDimension) -> St
 fn match_level<'a>(dimension: &'a AssessmentDimension, level: &str) -> Option<&'a str> {
     let level = level.trim();
     let exact = dimension.levels.iter().find(|known| *known == level);
-    let near =
-        || dimension.levels.iter().find(|known| known.to_lowercase() == level.to_lowercase());
+    let near = || dimension.levels.iter().find(|known| known.to_lowercase() == level.to_lowercase());
     exact.or_else(near).map(String::as_str)
 }
 
@@ -268,8 +233,7 @@ fn find_consequence<'a>(
     consequences: &'a [AssessmentConsequence],
 ) -> Option<&'a AssessmentConsequence> {
     consequences.iter().find(|consequence| {
-        consequence.level == level
-            && consequence.assessment.as_deref().is_none_or(|only| only == assessment)
+        consequence.level == level && consequence.assessment.as_deref().is_none_or(|only| only == assessment)
     })
 }
 

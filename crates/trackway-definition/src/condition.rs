@@ -13,10 +13,7 @@ use lenient_values::{coerce_to_text, compare_numbers, is_loosely_equal, is_truth
 
 /// Whether a condition holds. A CEL expression lacks the names that it reads and that are not set; a
 /// rule lacks nothing, since for a rule a name that is not set is just a value like null.
-pub(crate) fn condition_holds(
-    condition: &Condition,
-    context: &Object,
-) -> Result<bool, ContextError> {
+pub(crate) fn condition_holds(condition: &Condition, context: &Object) -> Result<bool, ContextError> {
     match condition {
         Condition::Always => Ok(true),
         Condition::Cel(source) => {
@@ -74,8 +71,7 @@ fn decide_rules(
     context: &Object,
     names: &mut Vec<String>,
 ) -> Option<bool> {
-    let each: Vec<Option<bool>> =
-        rules.iter().map(|rule| decide_rule(rule, context, names)).collect();
+    let each: Vec<Option<bool>> = rules.iter().map(|rule| decide_rule(rule, context, names)).collect();
     if each.contains(&Some(decisive)) {
         return Some(decisive);
     }
@@ -123,27 +119,18 @@ fn rule_holds(rule: &ConditionRule, context: &Object) -> Result<bool, ContextErr
     }
 }
 
-fn comparison_holds(
-    found: Option<&Value>,
-    test: Comparison,
-    wanted: &Value,
-) -> Result<bool, ContextError> {
+fn comparison_holds(found: Option<&Value>, test: Comparison, wanted: &Value) -> Result<bool, ContextError> {
     let value = found.unwrap_or(&Value::Null);
     Ok(match test {
         Comparison::Equals => is_loosely_equal(value, wanted),
         Comparison::NotEquals => !is_loosely_equal(value, wanted),
         Comparison::Greater => compare_numbers(value, wanted).is_some_and(|order| order.is_gt()),
-        Comparison::GreaterOrEqual => {
-            compare_numbers(value, wanted).is_some_and(|order| order.is_ge())
-        }
+        Comparison::GreaterOrEqual => compare_numbers(value, wanted).is_some_and(|order| order.is_ge()),
         Comparison::Less => compare_numbers(value, wanted).is_some_and(|order| order.is_lt()),
-        Comparison::LessOrEqual => {
-            compare_numbers(value, wanted).is_some_and(|order| order.is_le())
-        }
+        Comparison::LessOrEqual => compare_numbers(value, wanted).is_some_and(|order| order.is_le()),
         Comparison::Contains => {
-            let has_item = value
-                .as_array()
-                .is_some_and(|items| items.iter().any(|item| is_loosely_equal(item, wanted)));
+            let has_item =
+                value.as_array().is_some_and(|items| items.iter().any(|item| is_loosely_equal(item, wanted)));
             has_item || normalize_text(value).contains(&normalize_text(wanted))
         }
         Comparison::StartsWith => normalize_text(value).starts_with(&normalize_text(wanted)),
@@ -151,12 +138,10 @@ fn comparison_holds(
         Comparison::Matches => Pattern::new(&coerce_to_text(wanted), CaseSensitivity::Insensitive)
             .map_err(ContextError::invalid)?
             .is_match(coerce_to_text(value).trim()),
-        Comparison::In => wanted
-            .as_array()
-            .is_some_and(|items| items.iter().any(|item| is_loosely_equal(value, item))),
-        Comparison::Exists => {
-            found.is_some_and(|value| !value.is_null()) == (*wanted != Value::Bool(false))
+        Comparison::In => {
+            wanted.as_array().is_some_and(|items| items.iter().any(|item| is_loosely_equal(value, item)))
         }
+        Comparison::Exists => found.is_some_and(|value| !value.is_null()) == (*wanted != Value::Bool(false)),
     })
 }
 

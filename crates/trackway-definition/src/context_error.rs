@@ -68,12 +68,7 @@ impl ContextError {
 
     /// A value that cannot be used, without a single name to blame.
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
-        Self::Invalid {
-            reason: reason.into(),
-            name: None,
-            expected: ExpectedType::Anything,
-            got: None,
-        }
+        Self::Invalid { reason: reason.into(), name: None, expected: ExpectedType::Anything, got: None }
     }
 
     /// The value under a name is of no use.
@@ -102,8 +97,7 @@ impl ContextError {
     /// Says what the missing or wrong value would have to be like.
     #[must_use]
     pub(crate) fn expecting(mut self, wanted: ExpectedType) -> Self {
-        let (Self::Missing { expected: like, .. } | Self::Invalid { expected: like, .. }) =
-            &mut self;
+        let (Self::Missing { expected: like, .. } | Self::Invalid { expected: like, .. }) = &mut self;
         *like = wanted;
         self
     }
@@ -130,8 +124,7 @@ impl ContextError {
                         None => json!({ "type": "object" }),
                     }),
                     // Another value of any kind may be just as wrong.
-                    example: (name.is_some() && *like != ExpectedType::Anything)
-                        .then(|| like.example()),
+                    example: (name.is_some() && *like != ExpectedType::Anything).then(|| like.example()),
                     got: got.clone(),
                 };
                 vec![(name.as_deref(), need)]
@@ -249,10 +242,7 @@ fn join_schemas(mut one: Value, other: Value) -> Value {
 
 /// A present value with something put into it; none where it is too large to be shown, since an example
 /// without the rest of it would lose that.
-pub(crate) fn updated_if_small(
-    there: Value,
-    put: impl FnOnce(&mut Value) -> bool,
-) -> Option<Value> {
+pub(crate) fn updated_if_small(there: Value, put: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
     let mut whole = there;
     (whole.to_string().len() <= WHOLE_BYTES_MAX && put(&mut whole)).then_some(whole)
 }

@@ -83,8 +83,7 @@ impl ContextReads {
         tried: Trial<'_>,
     ) -> Option<ContextError> {
         self.infer_types(context, tried);
-        self.find_missing(failure, context, tried)
-            .or_else(|| self.find_invalid(failure, context, tried))
+        self.find_missing(failure, context, tried).or_else(|| self.find_invalid(failure, context, tried))
     }
 
     /// The names that are not set, as far as one after the other is come to once an example stands under
@@ -193,36 +192,26 @@ impl ContextReads {
                 }
             }
         }
-        self.find_invalid_group(context, tried)
-            .map(|(path, value, shape)| wrong(&path, value, shape))
+        self.find_invalid_group(context, tried).map(|(path, value, shape)| wrong(&path, value, shape))
     }
 
     /// The first of several values that have to be changed together.
-    fn find_invalid_group(
-        &self,
-        context: &Object,
-        tried: Trial<'_>,
-    ) -> Option<(String, Value, &ValueShape)> {
+    fn find_invalid_group(&self, context: &Object, tried: Trial<'_>) -> Option<(String, Value, &ValueShape)> {
         let paths: Vec<_> = self.paths().into_iter().take(TRIED_MAX).collect();
         let works = |changes: &[(String, Value, &ValueShape)]| {
             let mut trial = self.complete_context(context);
-            changes
-                .iter()
-                .for_each(|(path, value, _)| set_at_path(&mut trial, path, value.clone()));
+            changes.iter().for_each(|(path, value, _)| set_at_path(&mut trial, path, value.clone()));
             tried(&trial).is_ok()
         };
         for kind in sample_values() {
-            let open =
-                |shape: &ValueShape| shape.is_leaf() && shape.expected == ExpectedType::Anything;
-            let value =
-                |shape: &ValueShape| if open(shape) { kind.clone() } else { shape.example() };
+            let open = |shape: &ValueShape| shape.is_leaf() && shape.expected == ExpectedType::Anything;
+            let value = |shape: &ValueShape| if open(shape) { kind.clone() } else { shape.example() };
             let each = paths.iter().map(|(path, shape)| (path.clone(), value(shape), *shape));
             let mut changes: Vec<_> = each.collect();
             if works(&changes) {
                 // What need not be changed is left as it stands.
                 for (path, _) in &paths {
-                    let fewer: Vec<_> =
-                        changes.iter().filter(|(other, ..)| other != path).cloned().collect();
+                    let fewer: Vec<_> = changes.iter().filter(|(other, ..)| other != path).cloned().collect();
                     if works(&fewer) {
                         changes = fewer;
                     }
@@ -251,8 +240,7 @@ impl ContextReads {
                 open.filter(|(place, _)| which(*place)).for_each(|(_, open)| *open = like.clone());
                 works(&reads).then_some(reads)
             };
-            let likes: Vec<ExpectedType> =
-                sample_values().into_iter().map(ExpectedType::Example).collect();
+            let likes: Vec<ExpectedType> = sample_values().into_iter().map(ExpectedType::Example).collect();
             let one = |like: &ExpectedType| {
                 (0..open.min(TRIED_MAX)).find_map(|place| with(&|other| other == place, like))
             };

@@ -21,9 +21,7 @@ pub(crate) fn document_changes(
         }
     }
     let mut kinds: Vec<&str> = Vec::new();
-    if let Some(OutputForm::Artifact { kind, .. }) =
-        prompt.output.as_ref().map(|contract| &contract.form)
-    {
+    if let Some(OutputForm::Artifact { kind, .. }) = prompt.output.as_ref().map(|contract| &contract.form) {
         kinds.push(kind);
     }
     if !prompt.assessments.is_empty() {
@@ -50,9 +48,7 @@ fn changes_from_rule(rule: &DocumentRule, value: &Value) -> Vec<DocumentChange> 
         value: value.clone(),
     };
     match (rule.kind, value) {
-        (DocumentKind::Log | DocumentKind::Table, Value::Array(items)) => {
-            items.iter().map(change).collect()
-        }
+        (DocumentKind::Log | DocumentKind::Table, Value::Array(items)) => items.iter().map(change).collect(),
         _ => vec![change(value)],
     }
 }

@@ -19,9 +19,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use trackway_domain::{
-    AttemptInputs, BlockReason, DocumentChange, ExpectedOutput, Object, Warning,
-};
+use trackway_domain::{AttemptInputs, BlockReason, DocumentChange, ExpectedOutput, Object, Warning};
 
 use crate::{
     documents,
@@ -29,9 +27,7 @@ use crate::{
     model::{Announcement, Definition, EmitArtifact, EmitContent, OnFailure, Step, StepKind},
     output_check, step_prompt,
     template::render_template,
-    walk::{
-        WalkMode, WalkPosition, WalkRoot, Walker, lost_position_block, owner_step, root_for_item,
-    },
+    walk::{WalkMode, WalkPosition, WalkRoot, Walker, lost_position_block, owner_step, root_for_item},
 };
 
 /// Where a walk stands. It is read together with the definition that it was made with.
@@ -164,8 +160,7 @@ pub fn begin_item(
     if let Some(name) = &map.index {
         context.insert(name.clone(), Value::from(index));
     }
-    let walker =
-        Walker::begin(definition, WalkMode::Engine, root_for_item(walker.position()), context)?;
+    let walker = Walker::begin(definition, WalkMode::Engine, root_for_item(walker.position()), context)?;
     walk_to_next(definition, walker, Vec::new())
 }
 
@@ -201,16 +196,12 @@ fn apply_answer<'d>(
         }
         StepKind::Emit(emit) => result = walker.render_emit(emit)?.1,
         StepKind::Map(_) if !result.is_array() => {
-            return Err(lost_position_block(
-                "the result of a map is the list of its items' results",
-            ));
+            return Err(lost_position_block("the result of a map is the list of its items' results"));
         }
         _ => {}
     }
     walker.apply_decisions(&result);
-    walker
-        .finish_step(step, result)
-        .map_err(|block| step_prompt::point_block_at_output(step, block))?;
+    walker.finish_step(step, result).map_err(|block| step_prompt::point_block_at_output(step, block))?;
     Ok(documents)
 }
 
@@ -232,10 +223,7 @@ pub fn collect_item_results(
     Ok(Value::Array(results))
 }
 
-fn resume_walker<'d>(
-    definition: &'d Definition,
-    place: &WalkState,
-) -> Result<Walker<'d>, BlockReason> {
+fn resume_walker<'d>(definition: &'d Definition, place: &WalkState) -> Result<Walker<'d>, BlockReason> {
     Walker::resume(definition, WalkMode::Engine, place.walk.clone(), place.context.clone())
 }
 
@@ -244,10 +232,8 @@ fn walk_to_next(
     mut walker: Walker<'_>,
     documents: Vec<DocumentChange>,
 ) -> Result<WalkProgress, BlockedWalk> {
-    let turn = next_step(definition, &mut walker).map_err(|block| BlockedWalk {
-        step: walker.current_step().map(|step| step.id.clone()),
-        block,
-    })?;
+    let turn = next_step(definition, &mut walker)
+        .map_err(|block| BlockedWalk { step: walker.current_step().map(|step| step.id.clone()), block })?;
     let stopped = walker.into_stopped();
     let place = WalkState { walk: stopped.position, context: stopped.context };
     Ok(WalkProgress { state: place, next: turn, documents, warnings: stopped.warnings })
@@ -280,16 +266,15 @@ fn build_action(walker: &mut Walker<'_>, step: &Step) -> Result<StepAction, Bloc
                 None => None,
             },
         }),
-        StepKind::Announce(Announcement::Status(text)) => Ok(StepAction::Status {
-            text: walker.read_context(|names| render_template(text, names))?,
-        }),
-        StepKind::Announce(Announcement::Reject(text)) => Ok(StepAction::Reject {
-            reason: walker.read_context(|names| render_template(text, names))?,
-        }),
-        StepKind::Tool(tool) => Ok(StepAction::Tool {
-            name: tool.name.clone(),
-            args: walker.resolve_values(&tool.args)?,
-        }),
+        StepKind::Announce(Announcement::Status(text)) => {
+            Ok(StepAction::Status { text: walker.read_context(|names| render_template(text, names))? })
+        }
+        StepKind::Announce(Announcement::Reject(text)) => {
+            Ok(StepAction::Reject { reason: walker.read_context(|names| render_template(text, names))? })
+        }
+        StepKind::Tool(tool) => {
+            Ok(StepAction::Tool { name: tool.name.clone(), args: walker.resolve_values(&tool.args)? })
+        }
         StepKind::Emit(emit) => {
             let (artifact, content) = emitted_content(walker, emit)?;
             Ok(StepAction::Emit { artifact, content })

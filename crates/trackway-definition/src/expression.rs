@@ -52,9 +52,8 @@ pub(crate) fn evaluate_expecting(
 ) -> Result<Value, ContextError> {
     let expression = compile_with_key_order(source).map_err(ContextError::invalid)?;
     cost_estimate::check_cost(&expression, context).map_err(ContextError::invalid)?;
-    let value = evaluate_compiled(&expression, context).map_err(|error| {
-        explain_failure::error_from_execution(&error, source, &expression, context, fits)
-    })?;
+    let value = evaluate_compiled(&expression, context)
+        .map_err(|error| explain_failure::error_from_execution(&error, source, &expression, context, fits))?;
     cel_conversion::cel_to_json(&value)
         .map_err(|reason| ContextError::invalid(format!("`{source}` gives {reason}.")))
 }
@@ -67,9 +66,7 @@ pub(crate) fn unusable_value_error(
     fits: ValueCheck<'_>,
 ) -> ContextError {
     match compile_with_key_order(source) {
-        Ok(expression) => {
-            explain_failure::error_from_value(&reason, source, &expression, context, fits)
-        }
+        Ok(expression) => explain_failure::error_from_value(&reason, source, &expression, context, fits),
         Err(_) => ContextError::invalid(reason),
     }
 }
@@ -80,10 +77,7 @@ fn compile_with_key_order(source: &str) -> Result<IdedExpr, String> {
     Ok(expression)
 }
 
-fn evaluate_compiled(
-    expression: &IdedExpr,
-    context: &Object,
-) -> Result<cel::Value, ExecutionError> {
+fn evaluate_compiled(expression: &IdedExpr, context: &Object) -> Result<cel::Value, ExecutionError> {
     let mut variables = Context::with_env(ENVIRONMENT.clone());
     key_order::declare_sort_function(&mut variables);
     for name in expression.references().variables() {
@@ -118,13 +112,11 @@ fn compile(source: &str) -> Result<IdedExpr, String> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(format!("An expression has at most {SOURCE_BYTES_MAX} bytes."));
     }
-    let parser = PrattParser::new()
-        .max_recursion_depth(NESTING_MAX)
-        .error_recovery_limit(0)
-        .error_reporting_limit(1);
-    let expression = parser.parse(source).map_err(|errors| {
-        format!("`{source}` is no CEL expression: {}", format_parse_errors(&errors))
-    })?;
+    let parser =
+        PrattParser::new().max_recursion_depth(NESTING_MAX).error_recovery_limit(0).error_reporting_limit(1);
+    let expression = parser
+        .parse(source)
+        .map_err(|errors| format!("`{source}` is no CEL expression: {}", format_parse_errors(&errors)))?;
     cost_estimate::check_depth(&expression)?;
     Ok(expression)
 }

@@ -7,9 +7,7 @@ mod pending_step;
 mod repin;
 
 use serde_json::Value;
-use trackway_domain::{
-    AttemptInputs, BlockReason, DocumentChange, DocumentKind, Object, StepState,
-};
+use trackway_domain::{AttemptInputs, BlockReason, DocumentChange, DocumentKind, Object, StepState};
 
 pub(crate) use self::pending_step::render_prompt_text as prompt_text;
 pub use self::repin::repin;
@@ -23,8 +21,7 @@ use crate::{
 /// The first step of a new run.
 pub fn open_run(definition: &Definition, context: &Object) -> Result<StepState, BlockReason> {
     check_input(definition, context)?;
-    let mut walker =
-        Walker::begin(definition, WalkMode::Caller, WalkRoot::default(), context.clone())?;
+    let mut walker = Walker::begin(definition, WalkMode::Caller, WalkRoot::default(), context.clone())?;
     let step = walker.walk_to_next_step()?;
     build_step_state(walker, step, Vec::new())
 }
@@ -38,8 +35,8 @@ pub fn advance(
 ) -> Result<StepState, BlockReason> {
     let mut walker = resume_walker(definition, walk, context)?;
     let step = walker.current_step().ok_or_else(run_complete_block)?;
-    let prompt = step_prompt::prompt_of_step(step)
-        .ok_or_else(|| lost_position_block("the place is not at a step"))?;
+    let prompt =
+        step_prompt::prompt_of_step(step).ok_or_else(|| lost_position_block("the place is not at a step"))?;
     walker.merge_facts(&inputs.context);
     output_check::check_answer(&prompt, inputs, walker.context())?;
     let documents = documents::document_changes(&prompt, &step.id, inputs);
@@ -81,8 +78,7 @@ fn build_step_state(
     step: Option<&Step>,
     mut documents: Vec<DocumentChange>,
 ) -> Result<StepState, BlockReason> {
-    let pending =
-        step.map(|step| pending_step::build_pending_step(&mut walker, step)).transpose()?;
+    let pending = step.map(|step| pending_step::build_pending_step(&mut walker, step)).transpose()?;
     let stopped = walker.into_stopped();
     documents.extend(stopped.emitted.into_iter().map(|emitted| DocumentChange {
         name: emitted.artifact,

@@ -141,12 +141,8 @@ fn too_deep_finding(path: String, line: u32) -> Finding {
 }
 
 fn repeated_key_finding(path: String, line: u32, key: &str, first: u32) -> Finding {
-    finding_at(
-        path,
-        line,
-        format!("the key {key:?} is given twice; the first time on line {first}"),
-    )
-    .with_suggestion("keep one of the two")
+    finding_at(path, line, format!("the key {key:?} is given twice; the first time on line {first}"))
+        .with_suggestion("keep one of the two")
 }
 
 /// A place in a text as our faults count it.

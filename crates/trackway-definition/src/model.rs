@@ -50,9 +50,10 @@ impl Definition {
 
     /// All rules: the guidance, and the references with a mark at those that are not found.
     pub fn render_rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let references = self.references.iter().map(|reference| {
-            reference.render_rule(!reference.packaged && is_found(&reference.source))
-        });
+        let references = self
+            .references
+            .iter()
+            .map(|reference| reference.render_rule(!reference.packaged && is_found(&reference.source)));
         self.guidance.iter().cloned().chain(references).collect()
     }
 }
@@ -80,8 +81,7 @@ impl DocumentReference {
                 "Reference \"{title}\" (`{source}`) [unresolved]: {purpose} It is not here: do not guess what it says, and go on without it."
             );
         }
-        let weight =
-            if self.authoritative { "Follow it strictly." } else { "It is for orientation." };
+        let weight = if self.authoritative { "Follow it strictly." } else { "It is for orientation." };
         format!("Reference \"{title}\" (`{source}`): {purpose} {weight}")
     }
 }
@@ -148,9 +148,7 @@ impl StepKind {
             Self::Loop(repeated) => vec![&repeated.steps],
             Self::Map(map) => vec![&map.steps],
             Self::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
-            Self::Prompt(_) | Self::Ask(_) | Self::Tool(_) | Self::Emit(_) | Self::Announce(_) => {
-                Vec::new()
-            }
+            Self::Prompt(_) | Self::Ask(_) | Self::Tool(_) | Self::Emit(_) | Self::Announce(_) => Vec::new(),
         }
     }
 }

@@ -41,7 +41,6 @@ impl Definition {
             }
             None => return Err("the pinned definition does not say its form".to_owned()),
         }
-        serde_json::from_value(value)
-            .map_err(|error| format!("the pinned definition is damaged: {error}"))
+        serde_json::from_value(value).map_err(|error| format!("the pinned definition is damaged: {error}"))
     }
 }

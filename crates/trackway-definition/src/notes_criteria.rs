@@ -71,10 +71,7 @@ fn notes_satisfy(
         NotesCriteria::Not(inner) => {
             let fits = !notes_satisfy(inner, text, context, &mut Vec::new())?;
             if !fits {
-                reasons.push(format!(
-                    "The notes are not to be like this: {}",
-                    describe_criteria(inner)
-                ));
+                reasons.push(format!("The notes are not to be like this: {}", describe_criteria(inner)));
             }
             Ok(fits)
         }
@@ -97,8 +94,9 @@ fn text_test_passes(test: &TextTest, text: &str) -> bool {
     match test {
         TextTest::Contains(part) => text.contains(part.as_str()),
         // Whoever reads definitions refuses a pattern that cannot be used; nothing matches it.
-        TextTest::Matches(pattern) => Pattern::new(pattern, CaseSensitivity::Sensitive)
-            .is_ok_and(|pattern| pattern.is_match(text)),
+        TextTest::Matches(pattern) => {
+            Pattern::new(pattern, CaseSensitivity::Sensitive).is_ok_and(|pattern| pattern.is_match(text))
+        }
         TextTest::Length { min, max } => {
             let length = text.chars().count() as u64;
             min.is_none_or(|min| length >= min) && max.is_none_or(|max| length <= max)

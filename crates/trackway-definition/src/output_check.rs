@@ -47,8 +47,7 @@ pub(crate) fn check_answer(
     blocks.extend(check_whole_output(prompt, inputs));
     blocks.extend(check_artifacts(prompt, inputs));
     if let Some(criteria) = &prompt.criteria {
-        blocks
-            .extend(notes_criteria::check_notes(criteria, inputs.notes.as_deref(), context).err());
+        blocks.extend(notes_criteria::check_notes(criteria, inputs.notes.as_deref(), context).err());
     }
     let mut blocks = blocks.into_iter();
     if let Some(mut first) = blocks.next() {
@@ -123,9 +122,7 @@ fn check_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockR
                 wanted.iter().flat_map(|wanted| wanted.invalid_needs(items)).collect();
             let code = if needs.is_empty() { "output-missing" } else { "output-invalid" };
             let missing = required.iter().filter(|wanted| !wanted.is_present(items));
-            needs.extend(
-                missing.enumerate().map(|(place, wanted)| wanted.missing_need(items.len() + place)),
-            );
+            needs.extend(missing.enumerate().map(|(place, wanted)| wanted.missing_need(items.len() + place)));
             block_from_needs(code, needs)
         }
         Some(Value::Array(_)) | None if required.is_empty() => None,

@@ -90,8 +90,7 @@ fn write_sample(hir: &Hir, text: &mut String) -> Option<()> {
 /// One of a class, rather one that can be read.
 fn sample_char(class: &Class) -> Option<char> {
     let Class::Unicode(class) = class else { return None };
-    let holds =
-        |wanted: &char| class.iter().any(|range| (range.start()..=range.end()).contains(wanted));
+    let holds = |wanted: &char| class.iter().any(|range| (range.start()..=range.end()).contains(wanted));
     let readable = ('a'..='z').chain('A'..='Z').chain('1'..='9').chain(['0', ' ', '-', '…']);
     readable.into_iter().find(holds).or_else(|| class.iter().next().map(|range| range.start()))
 }

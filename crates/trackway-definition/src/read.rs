@@ -66,8 +66,7 @@ pub fn parse_draft(text: &str, format: FileFormat) -> Result<DefinitionDraft, Re
     let located = parse_located(text, format)
         .map_err(|fault| ReadDefinitionError { id: None, findings: vec![fault] })?;
     let strict = format == FileFormat::Yaml || located.value.get("trackway").is_some();
-    let mut draft =
-        DefinitionDraft { id: String::new(), located, is_strict: strict, references: Vec::new() };
+    let mut draft = DefinitionDraft { id: String::new(), located, is_strict: strict, references: Vec::new() };
     let linking = LinkState::new(None);
     match draft.build_definition(&linking) {
         Ok(definition) => {
@@ -135,9 +134,7 @@ impl DefinitionDraft {
         // What is pinned has to be read back, and readers of JSON go down the stack with every level.
         match serde_json::to_value(&definition) {
             Ok(value) if !is_too_deep(&value) => Ok(definition),
-            _ => {
-                Err(vec![Finding::new("", "the workflow is nested too deep with everything in it")])
-            }
+            _ => Err(vec![Finding::new("", "the workflow is nested too deep with everything in it")]),
         }
     }
 }

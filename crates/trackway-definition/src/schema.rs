@@ -33,10 +33,7 @@ pub(crate) fn find_schema_needs(
 ) -> Vec<InputRequirement> {
     match compiled_schema(schema) {
         Ok(validator) if validator.is_valid(value) => Vec::new(),
-        Ok(_)
-            if schema_cost::has_many_values(value)
-                || !schema_cost::can_list_errors(schema, value) =>
-        {
+        Ok(_) if schema_cost::has_many_values(value) || !schema_cost::can_list_errors(schema, value) => {
             vec![schema_needs::undetailed_need(schema, at, example)]
         }
         Ok(validator) => schema_needs::needs_of_value(&validator, schema, value, at, example),

@@ -53,18 +53,16 @@ const EACH_INNER: [&str; 7] = [
 
 /// Whether all errors of the value can be looked for.
 pub fn can_list_errors(schema: &Value, value: &Value) -> bool {
-    ErrorListingCost { root: schema, budget: PLACES_MAX }
-        .count_checks(schema, value, DEPTH_MAX)
-        .is_some()
+    ErrorListingCost { root: schema, budget: PLACES_MAX }.count_checks(schema, value, DEPTH_MAX).is_some()
 }
 
 /// Whether the schema has a choice of several forms anywhere.
 pub fn has_choices(schema: &Value) -> bool {
     match schema {
         Value::Array(items) => items.iter().any(has_choices),
-        Value::Object(rules) => rules
-            .iter()
-            .any(|(key, rule)| matches!(key.as_str(), "anyOf" | "oneOf") || has_choices(rule)),
+        Value::Object(rules) => {
+            rules.iter().any(|(key, rule)| matches!(key.as_str(), "anyOf" | "oneOf") || has_choices(rule))
+        }
         _ => false,
     }
 }
@@ -133,16 +131,12 @@ impl<'a> ErrorListingCost<'a> {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(to)) => {
                     self.count_checks(target(self.root, to)?, value, depth)?;
                 }
-                (key, rule) if SAME_VALUE.contains(&key) => {
-                    self.count_checks(rule, value, depth)?
-                }
+                (key, rule) if SAME_VALUE.contains(&key) => self.count_checks(rule, value, depth)?,
                 (key, Value::Array(forms)) if SAME_VALUE_LISTS.contains(&key) => {
                     forms.iter().try_for_each(|form| self.count_checks(form, value, depth))?;
                 }
                 ("dependentSchemas", Value::Object(schemas)) => {
-                    schemas
-                        .values()
-                        .try_for_each(|schema| self.count_checks(schema, value, depth))?;
+                    schemas.values().try_for_each(|schema| self.count_checks(schema, value, depth))?;
                 }
                 ("properties", Value::Object(schemas)) => {
                     for (name, schema) in schemas {
@@ -157,8 +151,7 @@ impl<'a> ErrorListingCost<'a> {
                     }
                 }
                 ("prefixItems" | "items", Value::Array(schemas)) => {
-                    for (schema, item) in schemas.iter().zip(value.as_array().into_iter().flatten())
-                    {
+                    for (schema, item) in schemas.iter().zip(value.as_array().into_iter().flatten()) {
                         self.count_checks(schema, item, depth)?;
                     }
                 }
@@ -175,9 +168,7 @@ impl<'a> ErrorListingCost<'a> {
 
     fn visit_items(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
         match value {
-            Value::Array(items) => {
-                items.iter().try_for_each(|item| self.count_checks(schema, item, depth))
-            }
+            Value::Array(items) => items.iter().try_for_each(|item| self.count_checks(schema, item, depth)),
             Value::Object(entries) => {
                 entries.values().try_for_each(|entry| self.count_checks(schema, entry, depth))
             }
@@ -202,9 +193,7 @@ impl<'a> ReferenceExpansion<'a> {
                 match (key.as_str(), rule) {
                     ("$ref", Value::String(to)) => self.follow_reference(to),
                     // Definitions count where they are referred to.
-                    ("$defs" | "definitions" | "enum" | "const" | "examples" | "default", _) => {
-                        Some(())
-                    }
+                    ("$defs" | "definitions" | "enum" | "const" | "examples" | "default", _) => Some(()),
                     (_, rule) => self.count_expanded(rule),
                 }
             }),

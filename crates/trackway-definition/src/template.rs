@@ -108,9 +108,7 @@ pub(crate) fn template_reads(source: &str) -> ContextReads {
 #[cfg(test)]
 pub(crate) fn undeclared_names(source: &str) -> Vec<String> {
     let template = compile(source).ok();
-    template
-        .map(|found| found.undeclared_variables(false).into_iter().collect())
-        .unwrap_or_default()
+    template.map(|found| found.undeclared_variables(false).into_iter().collect()).unwrap_or_default()
 }
 
 /// Most titles have nothing to fill in.
@@ -127,11 +125,7 @@ fn compile(source: &str) -> Result<Template<'_, '_>, String> {
     environment.template_from_str(source).map_err(|error| format_template_error(&error))
 }
 
-fn context_error(
-    error: &minijinja::Error,
-    template: &Template<'_, '_>,
-    context: &Object,
-) -> ContextError {
+fn context_error(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> ContextError {
     let failure = evaluation_error(error);
     if matches!(error.kind(), ErrorKind::OutOfFuel | ErrorKind::WriteFailure) {
         return ContextError::invalid(failure.reason);

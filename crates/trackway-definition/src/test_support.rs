@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, InputRequirement, Object};
 
 use crate::model::{
-    AskStep, Comparison, Condition, ConditionRule, Definition, EmitArtifact, EmitContent, LoopKind,
-    LoopStep, MapStep, NestedWorkflow, OnFailure, PromptStep, RoundCount, Step, StepKind,
-    SwitchCase, SwitchStep, ToolStep, ValueExpression,
+    AskStep, Comparison, Condition, ConditionRule, Definition, EmitArtifact, EmitContent, LoopKind, LoopStep,
+    MapStep, NestedWorkflow, OnFailure, PromptStep, RoundCount, Step, StepKind, SwitchCase, SwitchStep,
+    ToolStep, ValueExpression,
 };
 use crate::open_choice;
 
@@ -85,12 +85,10 @@ pub(crate) fn nested_step(
     output: Option<&str>,
     steps: Vec<Step>,
 ) -> Step {
-    let context = context.map(|values| {
-        values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
-    });
+    let context = context
+        .map(|values| values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect());
     let output = output.map(str::to_owned);
-    let nested =
-        NestedWorkflow { workflow: format!("{id}-workflow"), context, input: None, steps, output };
+    let nested = NestedWorkflow { workflow: format!("{id}-workflow"), context, input: None, steps, output };
     sample_step(id, StepKind::Nested(nested))
 }
 
@@ -165,8 +163,7 @@ pub(crate) fn fill_choices(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(fill_choices),
         Value::Object(entries) => entries.values_mut().for_each(fill_choices),
         other => {
-            let last =
-                open_choice::parse_choices(other).and_then(|choices| Some(json!(choices.last()?)));
+            let last = open_choice::parse_choices(other).and_then(|choices| Some(json!(choices.last()?)));
             if let Some(last) = last {
                 *other = last;
             }

@@ -150,9 +150,7 @@ impl ValueShape {
         }
         if self.is_list() {
             let length = self.indices.keys().last().map_or(1, |last| last + 1);
-            return (0..length.min(PLACES_MAX))
-                .map(|place| self.item_shape(place).example())
-                .collect();
+            return (0..length.min(PLACES_MAX)).map(|place| self.item_shape(place).example()).collect();
         }
         let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.example()));
         let any = self.any_field.iter().map(|any| (SOME_NAME.to_owned(), any.example()));
@@ -173,8 +171,7 @@ impl ValueShape {
         if self.is_list() {
             schema.insert("type".to_owned(), json!("array"));
             if let Some((last, _)) = self.indices.last_key_value() {
-                let items =
-                    (0..=*last).take(PLACES_MAX).map(|place| self.item_shape(place).schema());
+                let items = (0..=*last).take(PLACES_MAX).map(|place| self.item_shape(place).schema());
                 schema.insert("minItems".to_owned(), json!(last.saturating_add(1)));
                 schema.insert("prefixItems".to_owned(), items.collect());
             }
@@ -241,9 +238,8 @@ impl ValueShape {
                     object.values_mut().for_each(|value| *value = any.complete_value(value));
                 }
                 for (name, field) in &self.fields {
-                    let there = object
-                        .get(name)
-                        .map_or_else(|| field.example(), |there| field.complete_value(there));
+                    let there =
+                        object.get(name).map_or_else(|| field.example(), |there| field.complete_value(there));
                     object.insert(name.clone(), there);
                 }
                 Value::Object(object)
@@ -252,9 +248,7 @@ impl ValueShape {
                 let length = self.indices.keys().last().map_or(0, |last| last + 1);
                 let mended = (0..items.len().max(length.min(PLACES_MAX))).map(|place| {
                     let shape = self.item_shape(place);
-                    items
-                        .get(place)
-                        .map_or_else(|| shape.example(), |item| shape.complete_value(item))
+                    items.get(place).map_or_else(|| shape.example(), |item| shape.complete_value(item))
                 });
                 mended.collect()
             }
@@ -269,8 +263,6 @@ impl ValueShape {
             found.push((path.to_owned(), self));
             return;
         }
-        self.fields
-            .iter()
-            .for_each(|(name, field)| field.collect_paths(&format!("{path}.{name}"), found));
+        self.fields.iter().for_each(|(name, field)| field.collect_paths(&format!("{path}.{name}"), found));
     }
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{
     Caller, ChildOutcome, Failure, FirstAnswer, GuidedCommand, Message, MessageId, Op, QuestionId,
-    ReplayMismatch, RunId, Seq, SessionId, StepOutcome, StepRetry, TimerKey, Timestamp,
-    ValidationError, WaitingRun, WorkflowRef, Yield,
+    ReplayMismatch, RunId, Seq, SessionId, StepOutcome, StepRetry, TimerKey, Timestamp, ValidationError,
+    WaitingRun, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -125,13 +125,7 @@ pub struct Submission {
 
 impl Submission {
     /// A submission without a parent, a message or a deadline.
-    pub fn new(
-        run: RunId,
-        session: SessionId,
-        workflow: WorkflowRef,
-        caller: Caller,
-        input: Value,
-    ) -> Self {
+    pub fn new(run: RunId, session: SessionId, workflow: WorkflowRef, caller: Caller, input: Value) -> Self {
         Self {
             run,
             session,

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    Caller, ChildOutcome, FirstAnswer, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef,
-};
+use crate::{Caller, ChildOutcome, FirstAnswer, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef};
 
 /// Work across two runs. It is recorded with the decision that creates it and removed with the decision
 /// that completes it, so a crash between the two only repeats the attempt.

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ArtifactChunk, ChildOutcome, Failure, FirstAnswer, GuidedEvent, Message, MessageId, Op, Part,
-    Question, QuestionId, ReplayMismatch, RunId, Seq, StateName, StepOutcome, Submission,
-    Timestamp, ValidationError, WaitingRun,
+    ArtifactChunk, ChildOutcome, Failure, FirstAnswer, GuidedEvent, Message, MessageId, Op, Part, Question,
+    QuestionId, ReplayMismatch, RunId, Seq, StateName, StepOutcome, Submission, Timestamp, ValidationError,
+    WaitingRun,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.

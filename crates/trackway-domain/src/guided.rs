@@ -1,8 +1,8 @@
 //! Commands of guided runs, which an outside agent drives from node to node.
 
 use crate::{
-    AckId, AttemptInputs, BlockReason, BranchPosition, Node, NodeId, Object, RenderStamp, Seq,
-    StepState, Submission, Warning,
+    AckId, AttemptInputs, BlockReason, BranchPosition, Node, NodeId, Object, RenderStamp, Seq, StepState,
+    Submission, Warning,
 };
 
 #[derive(Debug, Clone, PartialEq)]

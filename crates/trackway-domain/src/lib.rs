@@ -43,8 +43,8 @@ pub use errand::Errand;
 pub use event::{AnswerRequest, Event, LateAnswer, StepRetry, WorkflowRef};
 pub use guided::{AnsweredNode, Consent, GuidedCommand, NodeAnswer};
 pub use ids::{
-    ACK_BYTES, AckId, ArtifactId, MessageId, NODE_BYTES, NodeId, ParseIdError, QuestionId,
-    RUN_BYTES, RunId, SessionId,
+    ACK_BYTES, AckId, ArtifactId, MessageId, NODE_BYTES, NodeId, ParseIdError, QuestionId, RUN_BYTES, RunId,
+    SessionId,
 };
 pub use message::{Message, Role};
 pub use node::{ExpectedOutput, MissingFact, Node, PendingStep, StepState};
@@ -53,9 +53,7 @@ pub use op::{Op, OpKind, ParseOpError, TimerKey};
 pub use outcome::{
     ChildOutcome, Failure, FirstAnswer, FirstAnswerKind, ReplayMismatch, StepOutcome, WaitingRun,
 };
-pub use part::{
-    Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep,
-};
+pub use part::{Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep};
 pub use pattern::matches_pattern;
 pub use question::{InterruptReason, Question};
 pub use scopes::{ParseScopeError, Scope, Scopes};

@@ -30,13 +30,6 @@ pub struct Message {
 
 impl Message {
     pub fn new(id: MessageId, role: Role, parts: Vec<Part>) -> Self {
-        Self {
-            id,
-            role,
-            parts,
-            metadata: Object::new(),
-            references: Vec::new(),
-            extensions: Vec::new(),
-        }
+        Self { id, role, parts, metadata: Object::new(), references: Vec::new(), extensions: Vec::new() }
     }
 }

@@ -145,8 +145,7 @@ mod tests {
 
     #[test]
     fn nesting_is_bounded() {
-        let nested =
-            |levels| (1..levels).fold(serde_json::json!(1), |inner, _| serde_json::json!([inner]));
+        let nested = |levels| (1..levels).fold(serde_json::json!(1), |inner, _| serde_json::json!([inner]));
         assert!(!is_too_deep(&nested(JSON_DEPTH_MAX)));
         assert!(is_too_deep(&nested(JSON_DEPTH_MAX + 1)));
         assert!(Part::data(nested(JSON_DEPTH_MAX + 1)).is_too_deep());
@@ -156,8 +155,7 @@ mod tests {
     #[test]
     fn text_becomes_one_text_part_and_parts_stay_as_given() {
         assert_eq!("hi".into_message_parts(), vec![Part::text("hi")]);
-        let parts =
-            vec![Part::text("a").with_metadata("k", 1), Part::data(serde_json::json!({"b": 2}))];
+        let parts = vec![Part::text("a").with_metadata("k", 1), Part::data(serde_json::json!({"b": 2}))];
         assert_eq!(parts.clone().into_message_parts(), parts);
         assert_eq!(parts[1].metadata["mimeType"], "application/json");
     }

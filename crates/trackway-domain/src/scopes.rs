@@ -28,9 +28,7 @@ pub struct Scope(Arc<str>);
 
 /// A scope that can never permit anything.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`)"
-)]
+#[error("{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`)")]
 pub struct ParseScopeError {
     pub text: String,
     pub why: &'static str,
@@ -110,9 +108,7 @@ impl Scopes {
 
     /// The Trackway scopes in a list from another issuer, and what is wrong with those that look like ours.
     /// Tokens also carry scopes of other services (`openid`, `profile`), which permit nothing here.
-    pub fn parse_lenient<'a>(
-        texts: impl IntoIterator<Item = &'a str>,
-    ) -> (Self, Vec<ParseScopeError>) {
+    pub fn parse_lenient<'a>(texts: impl IntoIterator<Item = &'a str>) -> (Self, Vec<ParseScopeError>) {
         let (mut scopes, mut bad) = (Vec::new(), Vec::new());
         for text in texts {
             match text.parse::<Scope>() {

@@ -113,10 +113,7 @@ impl StateName {
 
     /// Whether the state is final.
     pub const fn is_terminal(self) -> bool {
-        matches!(
-            self,
-            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected | Self::Unknown
-        )
+        matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected | Self::Unknown)
     }
 
     /// Whether the run waits for an answer.

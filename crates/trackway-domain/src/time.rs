@@ -5,9 +5,7 @@ use std::{fmt, ops::Add, str::FromStr, time::Duration};
 use serde::{Deserialize, Serialize};
 
 /// A moment, in milliseconds since 1970-01-01 UTC. Prints as RFC 3339 with milliseconds and `Z`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 

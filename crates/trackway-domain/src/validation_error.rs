@@ -28,11 +28,7 @@ pub struct ValidationError {
     /// What would be valid.
     pub expected: Value,
     /// The value that was sent; absent if there was none.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "deserialize_nullable"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_nullable")]
     pub got: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -59,8 +55,8 @@ impl ValidationError {
     }
 
     fn approximate_bytes(&self) -> usize {
-        let values = approximate_json_bytes(&self.expected)
-            + self.got.as_ref().map_or(0, approximate_json_bytes);
+        let values =
+            approximate_json_bytes(&self.expected) + self.got.as_ref().map_or(0, approximate_json_bytes);
         let texts = [&self.path, &self.code, &self.message].map(String::len);
         values + texts.iter().sum::<usize>() + self.hint.as_ref().map_or(0, String::len)
     }
@@ -68,14 +64,10 @@ impl ValidationError {
 
 /// The first problems, each shortened: at most [`PROBLEMS_MAX`], within a bound of bytes. Takes no more
 /// from the iterator than it keeps.
-pub fn limit_validation_errors(
-    problems: impl IntoIterator<Item = ValidationError>,
-) -> Vec<ValidationError> {
+pub fn limit_validation_errors(problems: impl IntoIterator<Item = ValidationError>) -> Vec<ValidationError> {
     let mut bytes = 0;
-    let limited = problems
-        .into_iter()
-        .map(ValidationError::with_shortened_fields)
-        .take(VALIDATION_ERRORS_MAX);
+    let limited =
+        problems.into_iter().map(ValidationError::with_shortened_fields).take(VALIDATION_ERRORS_MAX);
     let fitting = limited.take_while(|problem| {
         bytes += problem.approximate_bytes();
         bytes <= VALIDATION_ERRORS_BYTES_MAX
@@ -157,11 +149,9 @@ mod tests {
     /// Proves L14: the description of the problems is bounded for any input.
     #[test]
     fn validation_errors_are_limited_in_number_and_size() {
-        let large =
-            [json!("é".repeat(500_000)), json!(vec![1; 100_000]), json!({"k": "v".repeat(9_000)})];
+        let large = [json!("é".repeat(500_000)), json!(vec![1; 100_000]), json!({"k": "v".repeat(9_000)})];
         for value in large {
-            let endless =
-                std::iter::repeat_with(|| sample_error(&"x".repeat(100_000), value.clone()));
+            let endless = std::iter::repeat_with(|| sample_error(&"x".repeat(100_000), value.clone()));
             let kept = limit_validation_errors(endless.take(1_000));
             assert!(!kept.is_empty() && kept.len() <= VALIDATION_ERRORS_MAX);
             let bytes = json!(kept).to_string().len();

@@ -5,11 +5,7 @@ use trackway_domain::{Message, MessageId, Part, Question, Role, ValidationError,
 
 /// The message that asks a question. The schema is in the metadata of the first part, where clients
 /// look for it. Every part of the workflow is kept. A repeated question ends with the reason.
-pub(crate) fn question_message(
-    id: &MessageId,
-    question: &Question,
-    problems: &[ValidationError],
-) -> Message {
+pub(crate) fn question_message(id: &MessageId, question: &Question, problems: &[ValidationError]) -> Message {
     let mut parts = question.prompt.clone();
     if parts.is_empty() {
         parts.push(Part::text(""));
@@ -40,8 +36,7 @@ fn refusal_text(problems: &[ValidationError]) -> String {
 /// The message that names a run below this one that waits for a person.
 pub(crate) fn waiting_run_message(id: &MessageId, waits: &WaitingRun) -> Message {
     let WaitingRun { run, workflow, state, text } = waits;
-    let mut message =
-        self::text_message(id, &format!("{workflow} ({run}) waits for an answer: {text}"));
+    let mut message = self::text_message(id, &format!("{workflow} ({run}) waits for an answer: {text}"));
     message.references.push(run.to_string());
     let about = json!({ "taskId": run, "workflowName": workflow, "state": state });
     message.metadata.insert("waitingTask".into(), about);

@@ -191,9 +191,7 @@ pub fn value_bytes(value: &Value) -> usize {
         Value::Null | Value::Bool(_) => 5,
         Value::Number(_) => 16,
         Value::String(text) => text.len() + 2,
-        Value::Array(values) => {
-            values.iter().map(|value| value_bytes(value) + 1).sum::<usize>() + 2
-        }
+        Value::Array(values) => values.iter().map(|value| value_bytes(value) + 1).sum::<usize>() + 2,
         Value::Object(object) => object_bytes(object) + 2,
     }
 }
@@ -243,11 +241,7 @@ mod tests {
         assert_eq!((some.omitted.parts, &*some.omitted.fields), (1, &["output"][..]));
         assert!(some.bytes <= 900);
         let history = story.view().status_message().unwrap();
-        assert_eq!(
-            history.parts[0].as_text().map(str::len),
-            Some(1_000),
-            "the run itself is whole"
-        );
+        assert_eq!(history.parts[0].as_text().map(str::len), Some(1_000), "the run itself is whole");
     }
 
     /// Issue 11, S-M3: an update includes what fits, in order, and says how much it omits.
@@ -271,9 +265,7 @@ mod tests {
     /// Content that was not requested does not count as omitted, and takes no bytes.
     #[test]
     fn unrequested_content_takes_no_room() {
-        let story = ScriptedRun::after_commands(
-            "submit; status one; artifact a text; status two; say more",
-        );
+        let story = ScriptedRun::after_commands("submit; status one; artifact a text; status two; say more");
         let bare = ViewLimits { messages: 1, artifacts: false, bytes: 400 };
         let bounded = story.view().clone().truncate_to_limits(bare);
         assert!(bounded.omitted.is_empty());

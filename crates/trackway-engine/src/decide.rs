@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use trackway_domain::{
-    ChildOutcome, Command, Errand, Event, Failure, Message, Role, RunId, State, StateName,
-    Submission, TimerKey,
+    ChildOutcome, Command, Errand, Event, Failure, Message, Role, RunId, State, StateName, Submission,
+    TimerKey,
 };
 
 use crate::{
@@ -31,11 +31,7 @@ pub use guided::guided_run_accepts;
 ///
 /// The events are legal by construction: each one is checked against the transition table before it is
 /// returned, so that folding it cannot fail.
-pub fn decide(
-    run: Option<&Run>,
-    command: Command,
-    env: DecisionEnv<'_>,
-) -> Result<Decision, Refusal> {
+pub fn decide(run: Option<&Run>, command: Command, env: DecisionEnv<'_>) -> Result<Decision, Refusal> {
     let (run, command) = match (run, command) {
         (None, Command::Submit(submission)) => return Ok(submit_run(submission)),
         (None, Command::Guided(command)) => {
@@ -148,8 +144,7 @@ fn effects_of_end(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
         _ => !child.dispatched,
     };
     let children = run.children.iter().filter(|child| goes_with_it(child));
-    effects
-        .extend(children.map(|child| Effect::AddErrand(Errand::CancelChild { child: child.run })));
+    effects.extend(children.map(|child| Effect::AddErrand(Errand::CancelChild { child: child.run })));
     if let Some(parent) = run.submission.parent {
         effects.push(Effect::AddErrand(Errand::NotifyParent { parent, child: run.id(), outcome }));
     }

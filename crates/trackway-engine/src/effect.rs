@@ -1,8 +1,8 @@
 //! The result of a decision: effects on the world, and the reply to the sender of the command.
 
 use trackway_domain::{
-    Attempt, AttemptReply, Errand, Event, Node, PendingStep, QuestionId, RunId, Submission,
-    TimerKey, Timestamp, ValidationError,
+    Attempt, AttemptReply, Errand, Event, Node, PendingStep, QuestionId, RunId, Submission, TimerKey,
+    Timestamp, ValidationError,
 };
 
 /// The result of [`crate::decide`]. Effects are carried out after the events are durable, never before.

@@ -42,10 +42,7 @@ pub(crate) fn first_answer(events: &[Event]) -> Option<FirstAnswer> {
                 return Some(FirstAnswer::from_failure(FirstAnswerKind::Failed, &failure.message));
             }
             Event::Canceled => {
-                return Some(FirstAnswer::from_failure(
-                    FirstAnswerKind::Failed,
-                    "it was cancelled",
-                ));
+                return Some(FirstAnswer::from_failure(FirstAnswerKind::Failed, "it was cancelled"));
             }
             Event::Rejected { reason, .. } => {
                 return Some(FirstAnswer::from_failure(FirstAnswerKind::Rejected, reason));

@@ -103,10 +103,7 @@ fn last_event_before_end(log: &[&Event]) -> Seq {
     let ends = |event: &&Event| {
         matches!(
             event,
-            Event::Completed { .. }
-                | Event::Failed { .. }
-                | Event::Canceled
-                | Event::Rejected { .. }
+            Event::Completed { .. } | Event::Failed { .. } | Event::Canceled | Event::Rejected { .. }
         )
     };
     log.iter().position(ends).unwrap_or(log.len()) as Seq

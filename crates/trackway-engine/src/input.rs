@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    ParsedAnswer, Part, Question, ValidationError, WorkflowRef, limit_validation_errors,
-    normalize_integers, shorten_text,
+    ParsedAnswer, Part, Question, ValidationError, WorkflowRef, limit_validation_errors, normalize_integers,
+    shorten_text,
 };
 
 use crate::SchemaChecker;
@@ -123,8 +123,7 @@ pub fn required_properties(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// Keywords of a schema that describe a value without constraining it.
-const ANNOTATIONS: [&str; 7] =
-    ["$schema", "$id", "$comment", "title", "description", "default", "examples"];
+const ANNOTATIONS: [&str; 7] = ["$schema", "$id", "$comment", "title", "description", "default", "examples"];
 
 fn accepts_any_value(schema: &Value) -> bool {
     match schema {

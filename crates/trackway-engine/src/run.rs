@@ -111,9 +111,7 @@ impl Run {
             StateName::Canceled => State::Canceled,
             StateName::Rejected => State::Rejected { reason: String::new() },
             // A guided run asks no questions.
-            StateName::InputRequired | StateName::AuthRequired | StateName::Unknown => {
-                State::Unknown
-            }
+            StateName::InputRequired | StateName::AuthRequired | StateName::Unknown => State::Unknown,
         };
         Self { state, seq, imported, ..Self::from_submission(submission, created_at) }
     }
@@ -164,8 +162,7 @@ impl Run {
                 self.timers.remove(&TimerKey::Op(op.clone()));
             }
             Event::RunAnswered { run, reply_to, .. } => {
-                self.received_answers
-                    .insert(ReceivedAnswer { from: *run, reply_to: reply_to.clone() });
+                self.received_answers.insert(ReceivedAnswer { from: *run, reply_to: reply_to.clone() });
             }
             Event::ChildStarted { child, awaited, .. } => {
                 self.children.push(OpenChild { run: *child, dispatched: *awaited });
@@ -185,10 +182,7 @@ impl Run {
             Event::Adopted => self.imported = false,
             Event::Parked { evidence, .. } => self.parked = Some(evidence.clone()),
             Event::Unparked => self.parked = None,
-            Event::Completed { .. }
-            | Event::Failed { .. }
-            | Event::Canceled
-            | Event::Rejected { .. } => {
+            Event::Completed { .. } | Event::Failed { .. } | Event::Canceled | Event::Rejected { .. } => {
                 self.timers.clear();
                 self.parked = None;
             }

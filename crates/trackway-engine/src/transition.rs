@@ -32,9 +32,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Started if from == Submitted => State::Working,
         Event::Started => return Err(illegal(Working)),
         Event::Asked { question, .. } => State::from_question(question.clone()),
-        Event::Resumed { resume, .. } if answers_open_question(state, resume.question) => {
-            State::Working
-        }
+        Event::Resumed { resume, .. } if answers_open_question(state, resume.question) => State::Working,
         Event::Withdrawn { question } if answers_open_question(state, *question) => State::Working,
         // The previous answer could not be read, so the program could not continue with it.
         Event::Resumed { replaces: true, .. } if from == Working => return Ok(None),

@@ -55,8 +55,7 @@ pub fn visible_update(event: &Event) -> Option<Update> {
         Event::Started | Event::Withdrawn { .. } => status_update(StateName::Working, None),
         // The event changes no state and has no content: a second bare `working` would be a repetition.
         Event::Status { message, .. } if message.parts.is_empty() => return None,
-        Event::Status { state, message, .. }
-        | Event::ChildStarted { state, message: Some(message), .. } => {
+        Event::Status { state, message, .. } | Event::ChildStarted { state, message: Some(message), .. } => {
             status_update(*state, Some(message.clone()))
         }
         Event::Asked { question, message_id, .. } => {
@@ -72,19 +71,14 @@ pub fn visible_update(event: &Event) -> Option<Update> {
             StatusUpdate { resume: mark, ..status_update(StateName::Working, None) }
         }
         Event::Parked { evidence, state, message_id } => {
-            let message = agent_messages::text_message(
-                message_id,
-                &format!("The run is parked: {}", evidence.message),
-            );
+            let message =
+                agent_messages::text_message(message_id, &format!("The run is parked: {}", evidence.message));
             StatusUpdate { parked: Some(evidence.clone()), ..status_update(*state, Some(message)) }
         }
         Event::Completed { output, message_id } => {
             let text = message_id.as_ref().zip(output.as_str());
             let message = text.map(|(id, text)| agent_messages::text_message(id, text));
-            StatusUpdate {
-                output: output.clone(),
-                ..mark_last(status_update(StateName::Completed, message))
-            }
+            StatusUpdate { output: output.clone(), ..mark_last(status_update(StateName::Completed, message)) }
         }
         Event::ChildWaits { waits, state, message_id, .. } => {
             status_update(*state, Some(agent_messages::waiting_run_message(message_id, waits)))

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{
-    Artifact, ArtifactChunk, Content, Event, Message, Part, Position, Question, ReplayMismatch,
-    RunId, Seq, StateName, Submission, Timestamp,
+    Artifact, ArtifactChunk, Content, Event, Message, Part, Position, Question, ReplayMismatch, RunId, Seq,
+    StateName, Submission, Timestamp,
 };
 
 use crate::{ResumeRank, StatusTime, StatusUpdate, Update, visible_update};
@@ -73,9 +73,7 @@ impl RunView {
 
     /// The view of a log: each event with its time and its position. `None` if the log does not start
     /// with a submission.
-    pub fn from_log<'a>(
-        log: impl IntoIterator<Item = (&'a Event, Timestamp, Position)>,
-    ) -> Option<Self> {
+    pub fn from_log<'a>(log: impl IntoIterator<Item = (&'a Event, Timestamp, Position)>) -> Option<Self> {
         let mut log = log.into_iter();
         let (Event::Submitted(submission), at, pos) = log.next()? else { return None };
         let mut view = Self::from_submission(Arc::new((**submission).clone()), at, pos);

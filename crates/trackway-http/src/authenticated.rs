@@ -51,9 +51,8 @@ impl Authenticated {
             return Ok(());
         }
         let detail = format!("this key may not run {workflow:?}");
-        Err(HttpError::new(Code::Forbidden, detail).with_hint(&format!(
-            "it needs the scope workflow:{workflow}:run or agent:{workflow}:call"
-        )))
+        Err(HttpError::new(Code::Forbidden, detail)
+            .with_hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
     }
 
     /// Whether the caller may run every workflow, so that a check of one workflow is not needed.

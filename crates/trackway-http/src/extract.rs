@@ -48,8 +48,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let read: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
-        let Query(params) =
-            read.map_err(|error| HttpError::new(Code::InvalidRequest, error.body_text()))?;
+        let Query(params) = read.map_err(|error| HttpError::new(Code::InvalidRequest, error.body_text()))?;
         Ok(Self(params))
     }
 }

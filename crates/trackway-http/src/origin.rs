@@ -114,9 +114,7 @@ mod tests {
     /// Proves X5.
     #[test]
     fn only_pages_of_this_machine_are_local() {
-        for origin in
-            ["http://localhost:7420", "http://127.0.0.1", "https://[::1]:9", "http://127.9.9.9:1"]
-        {
+        for origin in ["http://localhost:7420", "http://127.0.0.1", "https://[::1]:9", "http://127.9.9.9:1"] {
             assert!(is_local_origin(origin), "{origin}");
         }
         for origin in [

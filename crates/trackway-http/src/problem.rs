@@ -47,11 +47,7 @@ impl HttpError {
     }
 
     /// A value that does not satisfy its schema.
-    pub fn invalid_input(
-        detail: impl Into<String>,
-        errors: &[ValidationError],
-        schema: &Value,
-    ) -> Self {
+    pub fn invalid_input(detail: impl Into<String>, errors: &[ValidationError], schema: &Value) -> Self {
         Self::new(Code::InvalidInput, detail)
             .with_member("errors", json!(errors))
             .with_member("schema", schema.clone())

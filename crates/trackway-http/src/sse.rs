@@ -35,9 +35,7 @@ pub trait SseSource: Send + 'static {
     fn next(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
 
     /// The last event again.
-    fn repeat_last(
-        &mut self,
-    ) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
+    fn repeat_last(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
 
     fn describe(&self, item: &Self::Item) -> SseEventInfo;
 
@@ -51,10 +49,7 @@ pub trait SseSource: Send + 'static {
 
     /// The frame after the last event, complete with its empty line. It has no id: a reader that
     /// reconnects continues after the last event that it received.
-    fn closing_frame(
-        &mut self,
-        end: Result<(), Self::Error>,
-    ) -> impl Future<Output = Vec<u8>> + Send;
+    fn closing_frame(&mut self, end: Result<(), Self::Error>) -> impl Future<Output = Vec<u8>> + Send;
 }
 
 /// What is known about an event before it is encoded.
@@ -68,11 +63,7 @@ pub struct SseEventInfo {
 }
 
 /// Answers with the stream. The body pulls, so a reader that stops reading stops everything behind it.
-pub fn stream_response(
-    feed: impl SseSource,
-    frames: SharedFrames,
-    heartbeat: Duration,
-) -> Response {
+pub fn stream_response(feed: impl SseSource, frames: SharedFrames, heartbeat: Duration) -> Response {
     let events = SseBody { feed, frames, heartbeat, sending: None, ended: false };
     let body = stream::unfold(events, |mut events| async {
         let chunk = events.next_chunk().await?;
@@ -181,8 +172,7 @@ impl<F: SseSource> SseBody<F> {
     }
 
     async fn restore_frame(&mut self, sending: &mut FrameCursor) -> io::Result<Vec<u8>> {
-        let again =
-            self.feed.repeat_last().await.map_err(|error| incomplete_event_error(&error))?;
+        let again = self.feed.repeat_last().await.map_err(|error| incomplete_event_error(&error))?;
         let item = again.ok_or_else(|| incomplete_event_error(&"it is gone"))?;
         let bytes = self.feed.describe(&item).bytes;
         sending

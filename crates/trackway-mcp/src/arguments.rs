@@ -97,16 +97,10 @@ impl Arguments {
         }
         for parameter in parameters.iter().filter(|parameter| parameter.required) {
             if !given.contains_key(&parameter.name) {
-                needs.push(
-                    parameter.need_with_example(format!("{} is missing", parameter.name), None),
-                );
+                needs.push(parameter.need_with_example(format!("{} is missing", parameter.name), None));
             }
         }
-        if needs.is_empty() {
-            Ok(Self(given))
-        } else {
-            Err(ToolRefusal::invalid_arguments(tool, needs))
-        }
+        if needs.is_empty() { Ok(Self(given)) } else { Err(ToolRefusal::invalid_arguments(tool, needs)) }
     }
 
     pub(crate) fn take_string(&mut self, name: &str) -> Option<String> {
@@ -163,9 +157,9 @@ fn unknown_parameter_need(parameters: &[Parameter], name: &str, value: &Value) -
 fn wrong_type_need(parameter: &Parameter, value: &Value) -> InputRequirement {
     let (name, wanted) = (&parameter.name, parameter.kind.as_str());
     let is_text_of_object = parameter.kind == ParameterType::Object
-        && value.as_str().is_some_and(|text| {
-            serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object())
-        });
+        && value
+            .as_str()
+            .is_some_and(|text| serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object()));
     let message = if is_text_of_object {
         format!("{name} must be a JSON object; send the object itself, not its text in quotes")
     } else {
@@ -179,10 +173,7 @@ const NAME_PART_CHARS_MIN: usize = 2;
 
 /// The known name that was probably meant: the same letters in another style, a slip away, or a part of
 /// one name alone.
-pub(crate) fn suggest_name<'a>(
-    written: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn suggest_name<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| -> String {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()

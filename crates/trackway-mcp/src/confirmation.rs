@@ -11,8 +11,8 @@ use rmcp::{
     RoleServer,
     model::{
         BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
-        PrimitiveSchemaDefinition, ProtocolVersion, RequestStateCodec, SealOptions,
+        ElicitationSchema, InputRequest, InputRequiredResult, InputResponses, PrimitiveSchemaDefinition,
+        ProtocolVersion, RequestStateCodec, SealOptions,
     },
     service::RequestContext,
 };
@@ -47,11 +47,11 @@ pub(crate) struct RetriedCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfirmationMode {
     /// Not at all: the agent is told to ask, and its advance is the agreement.
-    ByAgent,
+    Agent,
     /// By a request while the call waits.
-    ByElicitation,
+    Elicitation,
     /// By an answer that the client completes and sends back.
-    ByInputRequired,
+    InputRequired,
 }
 
 /// What asking came to.
@@ -66,19 +66,14 @@ impl ConfirmationMode {
     pub(crate) fn for_client(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities();
         let Some(elicitation) = capabilities.and_then(|can| can.elicitation) else {
-            return Self::ByAgent;
+            return Self::Agent;
         };
         // A client that names neither way means forms: that was the only one at first.
         if elicitation.form.is_none() && elicitation.url.is_some() {
-            return Self::ByAgent;
+            return Self::Agent;
         }
-        let newest =
-            |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
-        if context.protocol_version().is_some_and(newest) {
-            Self::ByInputRequired
-        } else {
-            Self::ByElicitation
-        }
+        let newest = |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
+        if context.protocol_version().is_some_and(newest) { Self::InputRequired } else { Self::Elicitation }
     }
 
     /// What is known of the person's agreement as the call arrives.
@@ -90,9 +85,9 @@ impl ConfirmationMode {
         retry: &RetriedCall,
     ) -> Result<Consent, ToolRefusal> {
         Ok(match self {
-            Self::ByAgent => Consent::Implied,
-            Self::ByElicitation => Consent::NotAskedYet,
-            Self::ByInputRequired => match returned_answer(door, identity, advance, retry) {
+            Self::Agent => Consent::Implied,
+            Self::Elicitation => Consent::NotAskedYet,
+            Self::InputRequired => match returned_answer(door, identity, advance, retry) {
                 Some(result) => Consent::Answered(parse_agreement(&result)?),
                 None => Consent::NotAskedYet,
             },
@@ -108,7 +103,7 @@ impl ConfirmationMode {
         context: &RequestContext<RoleServer>,
     ) -> Result<ConfirmationOutcome, ToolRefusal> {
         let question = build_question(pending, &advance.inputs);
-        if self == Self::ByInputRequired {
+        if self == Self::InputRequired {
             let bound = call_binding(identity, advance);
             let options = SealOptions::new().associated_data(&bound).ttl(CONFIRMATION_TTL);
             let state = request_state_codec(door)?.seal_with(CONFIRMATION_KEY.as_bytes(), &options);
@@ -140,8 +135,7 @@ fn returned_answer(
     retry: &RetriedCall,
 ) -> Option<ElicitResult> {
     let (state, responses) = (retry.state.as_ref()?, retry.responses.as_ref()?);
-    let opened =
-        request_state_codec(door).ok()?.open_with(state, &call_binding(identity, advance)).ok()?;
+    let opened = request_state_codec(door).ok()?.open_with(state, &call_binding(identity, advance)).ok()?;
     if opened != CONFIRMATION_KEY.as_bytes() {
         return None;
     }
@@ -168,11 +162,10 @@ fn build_question(pending: &PendingStep, inputs: &AttemptInputs) -> ElicitReques
         "The agent says that the step “{}” is done and wants to go on. Do you agree?\n",
         pending.title
     );
-    let notes =
-        inputs.notes.as_deref().map(|notes| truncate_with_count(notes.trim(), NOTES_CHARS_MAX));
+    let notes = inputs.notes.as_deref().map(|notes| truncate_with_count(notes.trim(), NOTES_CHARS_MAX));
     let output = inputs.output.as_ref().map(format_json_preview);
-    let facts = (!inputs.context.is_empty())
-        .then(|| format_json_preview(&Value::Object(inputs.context.clone())));
+    let facts =
+        (!inputs.context.is_empty()).then(|| format_json_preview(&Value::Object(inputs.context.clone())));
     let brought = [("Notes", notes), ("Output", output), ("New facts", facts)];
     if brought.iter().all(|(_, text)| text.is_none()) {
         message.push_str("\nIt says nothing about what it did.");

@@ -9,8 +9,8 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
         CompleteResult, ConstString as _, CustomRequest, CustomResult, ErrorCode, Implementation,
         ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
@@ -27,9 +27,7 @@ use crate::{
     position_answer,
     refusal::ToolRefusal,
     token::{KeyRing, NodeRef},
-    tools::{
-        self, CheckpointSwitches, ToolName, advance, checkpoint, inspect, list, resume, start,
-    },
+    tools::{self, CheckpointSwitches, ToolName, advance, checkpoint, inspect, list, resume, start},
     unparsed::CALL_METHOD,
 };
 
@@ -56,10 +54,7 @@ struct DoorState {
 impl McpDoor {
     pub fn new(guide: GuidedRuns, ring: Arc<KeyRing>, switches: CheckpointSwitches) -> Self {
         let (present, gone) = watch::channel(false);
-        Self {
-            inner: Arc::new(DoorState { guide, ring, switches, _present: present }),
-            disconnected: gone,
-        }
+        Self { inner: Arc::new(DoorState { guide, ring, switches, _present: present }), disconnected: gone }
     }
 
     /// The same door for one client whose going away is told.
@@ -90,18 +85,12 @@ impl McpDoor {
 
     /// Whether the run of a token may be worked on with these scopes. Only somebody with less than all
     /// of them has to be looked up.
-    pub(crate) async fn authorize_run(
-        &self,
-        identity: &Identity,
-        place: NodeRef,
-    ) -> Result<(), ToolRefusal> {
+    pub(crate) async fn authorize_run(&self, identity: &Identity, place: NodeRef) -> Result<(), ToolRefusal> {
         if identity.scopes.is_all() {
             return Ok(());
         }
-        let position = self
-            .guide()
-            .inspect_node(&identity.access(), place.run, place.node, self.current_seal())
-            .await?;
+        let position =
+            self.guide().inspect_node(&identity.access(), place.run, place.node, self.current_seal()).await?;
         if identity.scopes.allows_run(&position.workflow) {
             Ok(())
         } else {
@@ -131,9 +120,7 @@ impl McpDoor {
         retry: RetriedCall,
     ) -> Result<CallToolResponse, ToolRefusal> {
         let session = http_extension::<SessionCallLimit>(context);
-        let _room = session
-            .map(|calls| calls.acquire(call_size_bytes(context, raw.as_ref())))
-            .transpose()?;
+        let _room = session.map(|calls| calls.acquire(call_size_bytes(context, raw.as_ref()))).transpose()?;
         let switches = self.inner.switches;
         let tool = ToolName::find(name).ok_or_else(|| unknown_tool_refusal(name, switches))?;
         if tool == ToolName::Checkpoint && !switches.checkpoints {
@@ -150,12 +137,8 @@ impl McpDoor {
             ToolName::List => self.call_list(&identity, arguments).await.map(Into::into),
             ToolName::Inspect => self.call_inspect(&identity, arguments).await.map(Into::into),
             ToolName::Start => start::call_start(self, &identity, arguments).await.map(Into::into),
-            ToolName::Advance => {
-                advance::call_advance(self, &identity, arguments, context, retry).await
-            }
-            ToolName::Resume => {
-                resume::call_resume(self, &identity, arguments).await.map(Into::into)
-            }
+            ToolName::Advance => advance::call_advance(self, &identity, arguments, context, retry).await,
+            ToolName::Resume => resume::call_resume(self, &identity, arguments).await.map(Into::into),
             ToolName::Checkpoint => {
                 checkpoint::call_checkpoint(self, &identity, arguments).await.map(Into::into)
             }
@@ -237,8 +220,7 @@ impl ServerHandler for McpDoor {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let retry =
-            RetriedCall { responses: request.input_responses, state: request.request_state };
+        let retry = RetriedCall { responses: request.input_responses, state: request.request_state };
         let raw = request.arguments.map(Value::Object);
         Ok(self.call_or_refuse(&request.name, raw, &context, retry).await)
     }
@@ -296,8 +278,7 @@ impl ServerHandler for McpDoor {
         let CallToolResponse::Complete(mut result) = response else {
             return Err(ErrorData::invalid_params("the call is not of its form", None));
         };
-        let newest =
-            |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
+        let newest = |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
         if !context.protocol_version().is_some_and(newest) {
             result.result_type = None;
         }
@@ -326,15 +307,13 @@ fn call_size_bytes(context: &RequestContext<RoleServer>, raw: Option<&Value>) ->
 /// A method that is not served, and what is.
 fn method_not_served_error(method: &str) -> ErrorData {
     let method: String = method.chars().take(64).collect();
-    let message = format!(
-        "{method} is not served: this server has tools, which tools/list shows and tools/call calls"
-    );
+    let message =
+        format!("{method} is not served: this server has tools, which tools/list shows and tools/call calls");
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 fn unknown_tool_refusal(name: &str, switches: CheckpointSwitches) -> ToolRefusal {
-    let offered: Vec<_> =
-        tools::list_enabled_tools(switches).into_iter().map(|tool| tool.name).collect();
+    let offered: Vec<_> = tools::list_enabled_tools(switches).into_iter().map(|tool| tool.name).collect();
     let next = match arguments::suggest_name(name, offered.iter().map(AsRef::as_ref)) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => format!("There are: {}.", offered.join(", ")),
@@ -347,9 +326,9 @@ fn unknown_tool_refusal(name: &str, switches: CheckpointSwitches) -> ToolRefusal
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolRefusal> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        ToolRefusal::new(Code::Internal, error.to_string(), "Send the same call once more.")
-    })
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ToolRefusal::new(Code::Internal, error.to_string(), "Send the same call once more."))
 }
 
 #[cfg(test)]

@@ -68,8 +68,7 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         let manager = Arc::new(sessions);
         let sessions = Arc::new(ProtocolSessions::new(manager.clone()));
         let door = self.door.clone();
-        let service =
-            StreamableHttpService::new(move || Ok(door.clone()), manager, self.config.clone());
+        let service = StreamableHttpService::new(move || Ok(door.clone()), manager, self.config.clone());
         Router::new()
             .route("/mcp", any_service(service.clone()))
             .route("/mcp/", any_service(service))
@@ -172,8 +171,7 @@ async fn convert_errors_to_json(request: Request, next: Next) -> Response {
     let (parts, body) = response.into_parts();
     let text = axum::body::to_bytes(body, ERROR_TEXT_BYTES_MAX).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let detail =
-        if text.is_empty() { status.canonical_reason().unwrap_or_default() } else { &text };
+    let detail = if text.is_empty() { status.canonical_reason().unwrap_or_default() } else { &text };
     let code = match status {
         StatusCode::PAYLOAD_TOO_LARGE => Code::TooLarge,
         _ if status.is_server_error() => Code::Internal,

@@ -15,10 +15,7 @@ use crate::{
 /// An answer to a step.
 pub(crate) fn position_result(ring: &KeyRing, position: &NodeView) -> CallToolResult {
     let tokens = sign_tokens(ring, position);
-    tools::tool_result(
-        text::render_position(position, &tokens, ""),
-        position_json(position, &tokens),
-    )
+    tools::tool_result(text::render_position(position, &tokens, ""), position_json(position, &tokens))
 }
 
 /// A look: where a run stands, and what was recorded around it.

@@ -22,9 +22,8 @@ pub(crate) struct SignedRecap<'a> {
 impl<'a> SignedRecap<'a> {
     pub(crate) fn new(ring: &KeyRing, recap: &'a Recap) -> Self {
         let key = ring.active_key_name();
-        let token = |grown: &RecapBranch| {
-            ring.sign_state_token(NodeRef { run: grown.run, node: grown.node }, &key)
-        };
+        let token =
+            |grown: &RecapBranch| ring.sign_state_token(NodeRef { run: grown.run, node: grown.node }, &key);
         Self { recap, tokens: recap.branches.iter().map(token).collect() }
     }
 
@@ -32,9 +31,9 @@ impl<'a> SignedRecap<'a> {
         let Recap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
             self.recap;
         let grew = grew.iter().zip(&self.tokens).map(|(grown, token)| branch_json(grown, token));
-        let documents = documents.iter().map(|document| {
-            json!({ "name": document.name, "kind": document.kind, "content": document.text })
-        });
+        let documents = documents.iter().map(
+            |document| json!({ "name": document.name, "kind": document.kind, "content": document.text }),
+        );
         let mut recap = json!({
             "notes": notes.iter().map(note_json).collect::<Vec<_>>(),
             "checkpoints": checkpoints.iter().map(note_json).collect::<Vec<_>>(),
@@ -75,12 +74,7 @@ impl<'a> SignedRecap<'a> {
         if !documents.is_empty() {
             push_paragraph(&mut text, "Documents so far:");
             for document in documents {
-                let _ = writeln!(
-                    text,
-                    "- {}: `{}`",
-                    collapse_to_one_line(&document.name),
-                    document.text
-                );
+                let _ = writeln!(text, "- {}: `{}`", collapse_to_one_line(&document.name), document.text);
             }
             text.push('\n');
         }

@@ -32,10 +32,8 @@ pub(crate) struct ToolRefusal {
 
 impl ToolRefusal {
     pub(crate) fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        let retryable = matches!(
-            code,
-            Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable
-        );
+        let retryable =
+            matches!(code, Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable);
         let message = text::truncate_chars(&message.into(), MESSAGE_CHARS_MAX);
         Self { code, message, next: next.into(), retryable, needs: Vec::new() }
     }
@@ -77,8 +75,7 @@ impl ToolRefusal {
     }
 
     pub(crate) fn into_tool_result(self) -> CallToolResult {
-        let mut result =
-            CallToolResult::error(vec![ContentBlock::text(text::render_refusal(&self))]);
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text::render_refusal(&self))]);
         result.structured_content = Some(self.to_json());
         result
     }
@@ -96,8 +93,9 @@ impl From<GuidedRunError> for ToolRefusal {
         let (code, message) = (error.code(), error.to_string());
         let needs = match &error {
             GuidedRunError::UnknownWorkflow { similar: near, .. } => vec![workflow_need(near)],
-            GuidedRunError::MissingContext(block)
-            | GuidedRunError::TooManyAttempts { block, .. } => block.needs.clone(),
+            GuidedRunError::MissingContext(block) | GuidedRunError::TooManyAttempts { block, .. } => {
+                block.needs.clone()
+            }
             GuidedRunError::TooLarge { what, .. } | GuidedRunError::TooDeep { what, .. } => {
                 vec![need_at(format!("/{what}"), &message)]
             }
@@ -127,9 +125,8 @@ fn workflow_need(near: &[String]) -> InputRequirement {
 fn append_details(error: &GuidedRunError, message: String) -> String {
     let lines: Vec<String> = match error {
         GuidedRunError::InvalidWorkflow { file, findings: faults, .. } => {
-            let told = faults
-                .iter()
-                .map(|fault| format!("{file}: {}", text::format_finding_with_location(fault)));
+            let told =
+                faults.iter().map(|fault| format!("{file}: {}", text::format_finding_with_location(fault)));
             told.collect()
         }
         GuidedRunError::UnsupportedWorkflow { unsupported: unheeded, .. } => {

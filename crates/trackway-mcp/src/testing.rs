@@ -92,11 +92,7 @@ impl LineClient {
         (at, client)
     }
 
-    pub(crate) async fn connect_with_revision(
-        door: McpDoor,
-        revision: &str,
-        capabilities: Value,
-    ) -> Self {
+    pub(crate) async fn connect_with_revision(door: McpDoor, revision: &str, capabilities: Value) -> Self {
         let mut client = Self::connect(door);
         let params = json!({
             "protocolVersion": revision,

@@ -61,12 +61,8 @@ pub(crate) fn render_position(position: &NodeView, tokens: &SignedTokens, recap:
 }
 
 fn render_step(text: &mut String, pending: &PendingStep, guidance: &[String]) {
-    let _ = writeln!(
-        text,
-        "# {}\n\n{}\n",
-        collapse_to_one_line(&pending.title),
-        quote_markdown(&pending.prompt)
-    );
+    let _ =
+        writeln!(text, "# {}\n\n{}\n", collapse_to_one_line(&pending.title), quote_markdown(&pending.prompt));
     if !guidance.is_empty() {
         push_paragraph(text, "Rules of this workflow:");
         for rule in guidance {
@@ -160,10 +156,7 @@ fn render_block(text: &mut String, block: &BlockReason, pending: Option<&Pending
     if block.code == FOLLOWUP_REQUIRED_CODE {
         render_followup(text, block);
     } else {
-        push_paragraph(
-            text,
-            "Nothing advanced. What is needed, by place in the arguments of your call:",
-        );
+        push_paragraph(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
         render_needs(text, &block.needs);
         push_paragraph(
             text,
@@ -207,11 +200,7 @@ fn render_followup(text: &mut String, block: &BlockReason) {
 pub(crate) fn render_needs(text: &mut String, needs: &[InputRequirement]) {
     for need in needs {
         let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
-        let _ = writeln!(
-            text,
-            "- `{pointer}`: {}",
-            quote_markdown(&need.message).replace('\n', "\n  ")
-        );
+        let _ = writeln!(text, "- `{pointer}`: {}", quote_markdown(&need.message).replace('\n', "\n  "));
         let more = need.schema.as_ref().filter(|schema| match &need.example {
             Some(example) => schema_summary::schema_adds_to_example(schema, example),
             None => true,
@@ -232,19 +221,12 @@ pub(crate) fn render_needs(text: &mut String, needs: &[InputRequirement]) {
 
 fn render_warnings(text: &mut String, warnings: &[Warning]) {
     for warning in warnings {
-        push_paragraph(
-            text,
-            &format!("Warning `{}`: {}", warning.code, quote_markdown(&warning.message)),
-        );
+        push_paragraph(text, &format!("Warning `{}`: {}", warning.code, quote_markdown(&warning.message)));
     }
 }
 
 /// Notes were recorded on a node.
-pub(crate) fn render_checkpoint(
-    position: &NodeView,
-    tokens: &SignedTokens,
-    repeated: bool,
-) -> String {
+pub(crate) fn render_checkpoint(position: &NodeView, tokens: &SignedTokens, repeated: bool) -> String {
     let mut text = String::from(if repeated {
         "# Checkpoint\n\nThese notes were recorded on this snapshot before; they stand once.\n\n"
     } else {

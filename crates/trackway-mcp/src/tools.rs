@@ -77,10 +77,9 @@ impl ToolName {
     fn to_mcp_tool(self, switches: CheckpointSwitches) -> Tool {
         let ToolSpec { annotations, output_schema, .. } = &TOOLS[self as usize];
         let ToolSignature { description, parameters } = self.tool_signature(switches);
-        let mut tool =
-            Tool::new(self.as_str(), description.as_str(), Arc::new(input_schema(parameters)))
-                .with_raw_output_schema(output_schema.clone())
-                .with_annotations(annotations.clone());
+        let mut tool = Tool::new(self.as_str(), description.as_str(), Arc::new(input_schema(parameters)))
+            .with_raw_output_schema(output_schema.clone())
+            .with_annotations(annotations.clone());
         tool.title.clone_from(&annotations.title);
         tool
     }
@@ -118,9 +117,7 @@ fn inline_schema_refs(schema: &mut Value, file: &Value) {
     }
     match schema {
         Value::Array(items) => items.iter_mut().for_each(|item| inline_schema_refs(item, file)),
-        Value::Object(entries) => {
-            entries.values_mut().for_each(|entry| inline_schema_refs(entry, file))
-        }
+        Value::Object(entries) => entries.values_mut().for_each(|entry| inline_schema_refs(entry, file)),
         _ => {}
     }
 }

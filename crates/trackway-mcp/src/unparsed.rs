@@ -50,14 +50,12 @@ impl UnparsedMessage {
             (None, Some(_)) | (Some(_), None) => None,
             (Some(id), Some(CALL_METHOD)) => {
                 let mut result = refusal.into_tool_result();
-                result.result_type =
-                    (revision == ResultForm::Newest).then_some(ResultType::COMPLETE);
+                result.result_type = (revision == ResultForm::Newest).then_some(ResultType::COMPLETE);
                 Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
             }
             (id, _) => {
                 let data = json!({ "code": refusal.code.as_str(), "next": refusal.next });
-                let mut answer =
-                    jsonrpc::error_message(&json!(id), INVALID_REQUEST, &refusal.message);
+                let mut answer = jsonrpc::error_message(&json!(id), INVALID_REQUEST, &refusal.message);
                 answer["error"]["data"] = data;
                 Some(answer)
             }

@@ -24,8 +24,8 @@ async fn run_conformance_suite(revision: &str) {
     let router = HttpDoor::new(Fixture::default(), None, BODY_BYTES_MAX).router();
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     let packages = Path::new(&prepared_path("TRACKWAY_TEST_MCP_JS")).join("node_modules");
-    let listed = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("tests/conformance/expected-{revision}.yml"));
+    let listed =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/conformance/expected-{revision}.yml"));
     let mut suite = Command::new(packages.join("node/bin/node"));
     suite
         .arg(packages.join("@modelcontextprotocol/conformance/dist/index.js"))
@@ -33,8 +33,7 @@ async fn run_conformance_suite(revision: &str) {
         .arg(listed);
     let told = tokio::task::spawn_blocking(move || suite.output().unwrap()).await.unwrap();
     serving.abort();
-    let (said, errors) =
-        (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    let (said, errors) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
     assert!(told.status.success(), "{said}\n{errors}");
 }
 

@@ -74,9 +74,7 @@ fn classify_v6(address: Ipv6Addr) -> AddressKind {
         return AddressKind::Loopback;
     }
     let [a, b, c, d, e, f, g, h] = address.segments();
-    let v4 = |high: u16, low: u16| {
-        classify_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
-    };
+    let v4 = |high: u16, low: u16| classify_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
     match [a, b, c, d, e, f] {
         // Mapped.
         [0, 0, 0, 0, 0, 0xffff] => v4(g, h),
@@ -84,9 +82,7 @@ fn classify_v6(address: Ipv6Addr) -> AddressKind {
         [0, 0, 0, 0, 0xffff, 0] | [0x64, 0xff9b, 0, 0, 0, 0] => v4(g, h),
         // 6to4 carries its address directly after the prefix.
         [0x2002, high, low, ..] => v4(high, low),
-        [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => {
-            AddressKind::Reserved("a documentation address")
-        }
+        [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => AddressKind::Reserved("a documentation address"),
         // Protocol assignments: Teredo, ORCHID, benchmarking.
         [0x2001, 0..=0x01ff, ..] => AddressKind::Reserved("a reserved address"),
         [0x2000..=0x3fff, ..] => AddressKind::Public,

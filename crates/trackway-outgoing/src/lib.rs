@@ -13,9 +13,7 @@ pub mod sse;
 mod url;
 
 pub use address::AddressPolicy;
-pub use client::{
-    CONNECT_WAIT, LazyClient, install_tls_provider, operator_client, restricted_client,
-};
+pub use client::{CONNECT_WAIT, LazyClient, install_tls_provider, operator_client, restricted_client};
 pub use request_error::describe_request_error;
 pub use resolver::{DnsLookup, HostRefusal, SystemDnsLookup, find_host_refusal};
 pub use url::UrlRefusal;

@@ -2,8 +2,8 @@
 //! recorded, and the definitions that runs are pinned to. The indexes are derived from the events.
 
 use trackway_domain::{
-    AckId, Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId, RunId, Seq, SessionId,
-    Timestamp, WorkflowRef,
+    AckId, Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId, RunId, Seq, SessionId, Timestamp,
+    WorkflowRef,
 };
 
 use crate::{RunRow, StoredEvent};
@@ -64,9 +64,7 @@ pub fn node_in_event(event: &Event) -> Option<&Node> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
         GuidedEvent::Opened { node, .. } | GuidedEvent::Repinned { node } => Some(node),
-        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), .. }) => {
-            Some(node)
-        }
+        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), .. }) => Some(node),
         GuidedEvent::Attempted(_) | GuidedEvent::Checkpointed(_) => None,
     }
 }

@@ -11,9 +11,7 @@ pub fn parse_bearer_token(header: Option<&[u8]>) -> Result<Option<&str>, Unauthe
     let Some(value) = header else { return Ok(None) };
     let parts = std::str::from_utf8(value).ok().and_then(|text| text.trim().split_once(' '));
     match parts {
-        Some((scheme, credentials)) if scheme.eq_ignore_ascii_case("bearer") => {
-            Ok(Some(credentials.trim()))
-        }
+        Some((scheme, credentials)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(credentials.trim())),
         _ => Err(Unauthenticated::Wrong {
             reason: "the header Authorization has no Bearer credentials".to_owned(),
         }),
@@ -42,9 +40,8 @@ pub fn is_local_host(host: &str) -> bool {
             (is_local || name.eq_ignore_ascii_case("localhost"), port)
         }
     };
-    let is_port = |digits: &str| {
-        digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()
-    };
+    let is_port =
+        |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok();
     is_local && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 

@@ -5,10 +5,10 @@ use std::fmt;
 use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, AppendCallback, AppendId, AppendReceipt, AttemptKey, FeedCursor, FeedPage, Hook,
-    Leases, LineageLimits, MessageClaim, MessageClaimKey, NodeLineage, NodeWithAttempt, OutboxId,
-    OutboxRow, PortFuture, ReadFuture, RunFilter, RunPage, RunRemoval, RunRow, SessionRow,
-    StatusTimeQuery, StoredEvent, StoredNode, StoredRun, WriteFuture,
+    Append, AppendCallback, AppendId, AppendReceipt, AttemptKey, FeedCursor, FeedPage, Hook, Leases,
+    LineageLimits, MessageClaim, MessageClaimKey, NodeLineage, NodeWithAttempt, OutboxId, OutboxRow,
+    PortFuture, ReadFuture, RunFilter, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent,
+    StoredNode, StoredRun, WriteFuture,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -34,28 +34,17 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
 
     /// Whether the append of that id is stored. It followed event `expected` of the run and had at least one
     /// event. The receipt may report due hooks although none is due.
-    fn find_receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> ReadFuture<'_, Option<AppendReceipt>>;
+    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>>;
 
     /// The covered events of the log after the cursor, at most `limit`, and fewer if they are large. The empty
     /// cursor is the start of the log. An event that cannot be read is skipped. A cursor of another store is
     /// [`crate::ReadError::Broken`].
-    fn list_feed(
-        &self,
-        access: Access,
-        after: FeedCursor,
-        limit: usize,
-    ) -> ReadFuture<'_, FeedPage>;
+    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage>;
 
     /// The run's events after `after`, oldest first, at most `limit`, and fewer if they are large: only an
     /// empty list means that there are no more. An event that cannot be read also ends the list: the events
     /// before it are returned, and a call that starts at it is [`crate::ReadError::Damaged`].
-    fn list_events(&self, run: RunId, after: Seq, limit: usize)
-    -> ReadFuture<'_, Vec<StoredEvent>>;
+    fn list_events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>>;
 
     /// What a run is loaded from: what [`Self::events`] from its beginning with this limit, [`Self::run`] and
     /// [`Leases::run_lease`] say. A store that can look at all of it at once does.
@@ -119,9 +108,7 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     fn list_outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>>;
 
     fn find_hook(&self, run: RunId, id: String) -> ReadFuture<'_, Option<Hook>> {
-        Box::pin(
-            async move { Ok(self.list_hooks(run).await?.into_iter().find(|hook| hook.id == id)) },
-        )
+        Box::pin(async move { Ok(self.list_hooks(run).await?.into_iter().find(|hook| hook.id == id)) })
     }
 
     /// The hooks of the run in the order in which they were added.
@@ -151,12 +138,7 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
 
     /// The surroundings of a node, found without reading the run's log unless the index is damaged. Events that
     /// cannot be read are omitted and reported in the result. Empty if the node does not exist.
-    fn load_lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> ReadFuture<'_, NodeLineage>;
+    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage>;
 
     /// The definition of that hash, as pinned.
     fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>>;

@@ -23,9 +23,7 @@ impl fmt::Display for WorkerId {
 }
 
 /// Counts how often a worker took over a run. Decisions of an earlier epoch are refused.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
 
 impl Epoch {
@@ -119,9 +117,5 @@ pub trait Leases: Send + Sync + fmt::Debug {
 
     /// Hooks due at or before `now` that no other worker has claimed, earliest first, except those on runs of
     /// these tenants. A hook with nothing left to deliver has no claim.
-    fn claim_due_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> ReadFuture<'_, Vec<DueHook>>;
+    fn claim_due_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>>;
 }

@@ -25,8 +25,8 @@ mod wakeups;
 use std::{future::Future, pin::Pin};
 
 pub use append::{
-    Append, AppendCallback, AppendId, AppendReceipt, MessageClaim, MessageClaimKey, OutboxChange,
-    OutboxId, TimerChange,
+    Append, AppendCallback, AppendId, AppendReceipt, MessageClaim, MessageClaimKey, OutboxChange, OutboxId,
+    TimerChange,
 };
 pub use blobs::{BlobHash, Blobs};
 pub use clock_and_ids::{Clock, IdSource};
@@ -35,20 +35,16 @@ pub use event_record::{DecodeError, FORMAT_LATEST, decode_event, encode_event};
 pub use faults::{FaultInjector, NoFaultInjection};
 pub use feed::{FeedCursor, FeedEvent, FeedPage};
 pub use guided_index::{
-    AttemptKey, NodeWithAttempt, PinnedDefinition, SessionRow, StoredNode, attempt_in_event,
-    node_in_event,
+    AttemptKey, NodeWithAttempt, PinnedDefinition, SessionRow, StoredNode, attempt_in_event, node_in_event,
 };
 pub use headers::{host_of_origin, is_local_host, parse_bearer_token};
 pub use hooks::{DueHook, Hook, HookChange, HookTarget};
 pub use identity::{Authenticator, Identity, Unauthenticated};
 pub use index_rows::{
-    DueTimer, OutboxRow, RunCursor, RunFilter, RunPage, RunRow, StatusTimeQuery, StoredEvent,
-    StoredRun,
+    DueTimer, OutboxRow, RunCursor, RunFilter, RunPage, RunRow, StatusTimeQuery, StoredEvent, StoredRun,
 };
 pub use journal::Journal;
-pub use leases::{
-    AppendFence, ClaimedRun, Epoch, Lease, LeaseMode, Leases, RunLease, WorkClaim, WorkerId,
-};
+pub use leases::{AppendFence, ClaimedRun, Epoch, Lease, LeaseMode, Leases, RunLease, WorkClaim, WorkerId};
 pub use lineage::{ChildBranch, LineageLimits, NodeLineage, checkpointed_node_id, created_node_id};
 pub use removal::{RunHead, RunRemoval};
 pub use store::{OpenStoreError, Store, StoreOpener};

@@ -78,9 +78,10 @@ impl NodeLineage {
             lineage.path.push((*stored).clone());
             here = node_in_event(&stored.event).and_then(|node| node.parent);
         }
-        let noted = events.iter().rev().filter(|stored| {
-            checkpointed_node_id(&stored.event).is_some_and(|id| way.contains(&id))
-        });
+        let noted = events
+            .iter()
+            .rev()
+            .filter(|stored| checkpointed_node_id(&stored.event).is_some_and(|id| way.contains(&id)));
         lineage.checkpoints = noted.take(limits.checkpoints).cloned().collect();
         let grown = children.get(&node).into_iter().flatten().rev().take(limits.children);
         for child in grown {
@@ -95,11 +96,7 @@ impl NodeLineage {
             let is_cut = children.contains_key(&newest);
             if let Some(newest) = made.get(&newest) {
                 let (first, newest) = ((*first).clone(), (*newest).clone());
-                lineage.children.push(ChildBranch {
-                    first_event: first,
-                    newest_event: newest,
-                    is_cut,
-                });
+                lineage.children.push(ChildBranch { first_event: first, newest_event: newest, is_cut });
             }
         }
         lineage

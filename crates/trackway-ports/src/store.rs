@@ -18,8 +18,7 @@ pub struct Store {
 
 /// Opens a store for a server.
 pub trait StoreOpener: Send + Sync + fmt::Debug {
-    fn open(&self, faults: Arc<dyn FaultInjector>)
-    -> PortFuture<'_, Result<Store, OpenStoreError>>;
+    fn open(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>>;
 
     /// Opens an existing store, even while a server is running. Every append fails.
     fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>>;

@@ -78,10 +78,7 @@ impl Core {
 }
 
 /// The workflow and the type's name, where the open question has one.
-fn open_question_type(
-    live: &LiveRunRef,
-    question: Option<QuestionId>,
-) -> Option<(WorkflowRef, String)> {
+fn open_question_type(live: &LiveRunRef, question: Option<QuestionId>) -> Option<(WorkflowRef, String)> {
     let head = live.head();
     let run = head.run.as_ref()?;
     let open = run.state.question().filter(|open| Some(open.id) == question)?;

@@ -4,8 +4,8 @@ use tokio::sync::oneshot;
 use trackway_domain::{Event, RunId, Seq, Timestamp};
 use trackway_engine::{Refusal, Run, is_visible};
 use trackway_ports::{
-    Append, AppendCallback, AppendError, AppendReceipt, Journal, OutboxChange, OutboxId,
-    PinnedDefinition, RunRow, TimerChange,
+    Append, AppendCallback, AppendError, AppendReceipt, Journal, OutboxChange, OutboxId, PinnedDefinition,
+    RunRow, TimerChange,
 };
 
 use crate::live_run::RunRowStatus;
@@ -18,10 +18,7 @@ pub(crate) fn build_append(run: RunId, expected: Seq, at: Timestamp, events: Vec
 
 /// The append that settles an errand and is about no run's log.
 pub(crate) fn build_errand_removal(id: OutboxId, at: Timestamp) -> Append {
-    Append {
-        outbox_changes: vec![OutboxChange::Remove(id)],
-        ..Append::new(RunId::new(id.0), 0, at)
-    }
+    Append { outbox_changes: vec![OutboxChange::Remove(id)], ..Append::new(RunId::new(id.0), 0, at) }
 }
 
 /// A whole log that was recorded under another id or in another store.
@@ -79,11 +76,7 @@ pub(crate) async fn append_and_wait(
 }
 
 /// Folds events into a run, which begins with the first where there is none.
-pub(crate) fn fold_events(
-    run: Option<Run>,
-    events: &[Event],
-    at: Timestamp,
-) -> Result<Option<Run>, Refusal> {
+pub(crate) fn fold_events(run: Option<Run>, events: &[Event], at: Timestamp) -> Result<Option<Run>, Refusal> {
     let mut folded = run;
     for event in events {
         match (&mut folded, event) {

@@ -95,32 +95,19 @@ impl PendingAppend {
     /// has only one of.
     fn can_merge(&self, next: &Self) -> bool {
         let Append {
-            at,
-            events,
-            hook_changes: hooks,
-            pins,
-            event_times: stamps,
-            message_claim: claim,
-            ..
+            at, events, hook_changes: hooks, pins, event_times: stamps, message_claim: claim, ..
         } = &next.append;
         let alone = !hooks.is_empty()
             || !pins.is_empty()
             || !stamps.is_empty()
             || claim.is_some()
             || matches!(next.append.fence, AppendFence::TakeOver(_));
-        *at == self.append.at
-            && !alone
-            && self.append.events.len() + events.len() <= JOINED_EVENTS_MAX
+        *at == self.append.at && !alone && self.append.events.len() + events.len() <= JOINED_EVENTS_MAX
     }
 
     fn merge(&mut self, next: Self) {
         let Append {
-            events,
-            row,
-            timer_changes: timers,
-            outbox_changes: outbox,
-            notifies_hooks: tells,
-            ..
+            events, row, timer_changes: timers, outbox_changes: outbox, notifies_hooks: tells, ..
         } = next.append;
         let append = &mut self.append;
         debug_assert_eq!(next.append.expected, append.expected + append.events.len() as Seq);
@@ -190,8 +177,7 @@ impl Core {
         head.buffer.awaits_parent = true;
         let first_drive = self.prepare_first_drive(&live, &mut head, &submission);
         let attached = AppendContext { pins, ..AppendContext::default() };
-        let ordered =
-            self.decide_and_append(&live, &mut head, Command::Submit(submission), attached);
+        let ordered = self.decide_and_append(&live, &mut head, Command::Submit(submission), attached);
         debug_assert!(ordered.is_ok(), "a fresh run can be submitted");
         drop(head);
         PendingChild { live, first_drive }

@@ -81,11 +81,7 @@ pub enum WorkflowLookupError {
 impl Catalogue {
     /// Folders of which each may be absent.
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self {
-            folders,
-            missing_folders: MissingFolderPolicy::TreatAsEmpty,
-            index: Mutex::default(),
-        }
+        Self { folders, missing_folders: MissingFolderPolicy::TreatAsEmpty, index: Mutex::default() }
     }
 
     /// Folders that somebody named: one that is not there is listed as invalid until it is.
@@ -150,10 +146,7 @@ impl Catalogue {
             None => match shelf.find_invalid(id) {
                 // A file that cannot be used any more is there all the same.
                 Some(invalid) => ("definition-changed", invalid_message(id, invalid)),
-                None => (
-                    "definition-missing",
-                    format!("The definition of {id:?} is not there any more."),
-                ),
+                None => ("definition-missing", format!("The definition of {id:?} is not there any more.")),
             },
         };
         let message = format!("{message} This run keeps to the one that it was started with.");
@@ -162,10 +155,7 @@ impl Catalogue {
 
     /// Calls `told` after something in the folders changed, until what is returned is dropped. Changes
     /// that come together are told once or several times; whoever is told asks for the list.
-    pub fn watch(
-        self: &Arc<Self>,
-        told: impl Fn() + Send + 'static,
-    ) -> Result<FolderWatch, WatchError> {
+    pub fn watch(self: &Arc<Self>, told: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
         folder_watch::watch_paths(&self.folders, told)
     }
 
@@ -176,10 +166,8 @@ impl Catalogue {
 }
 
 fn invalid_message(id: &str, invalid: &InvalidFile) -> String {
-    let mut message = format!(
-        "The definition of {id:?} has changed and is not valid now: {}",
-        invalid.file.display()
-    );
+    let mut message =
+        format!("The definition of {id:?} has changed and is not valid now: {}", invalid.file.display());
     if let Some(fault) = invalid.errors.first() {
         if let Some(line) = fault.line {
             message.push_str(&format!(", line {line}"));

@@ -132,11 +132,7 @@ impl Core {
     }
 
     /// Every run below a root, parents before their children. They are in its session, and younger than it.
-    async fn list_descendants(
-        &self,
-        root: RunId,
-        session: SessionId,
-    ) -> Result<Vec<RunRow>, ReadError> {
+    async fn list_descendants(&self, root: RunId, session: SessionId) -> Result<Vec<RunRow>, ReadError> {
         let filter = RunFilter { session: Some(session), ..RunFilter::default() };
         let mut rows: Vec<RunRow> = Vec::new();
         let mut before = None;

@@ -9,8 +9,8 @@ use trackway_engine::{
     CommandReply, Decision, DecisionEnv, DeliveryOutcome, Refusal, Run, StatusTime, decide,
 };
 use trackway_ports::{
-    Append, AppendError, HookChange, MessageClaim, MessageClaimKey, OutboxChange, OutboxId,
-    PinnedDefinition, RunRow,
+    Append, AppendError, HookChange, MessageClaim, MessageClaimKey, OutboxChange, OutboxId, PinnedDefinition,
+    RunRow,
 };
 
 use crate::{
@@ -223,16 +223,13 @@ impl Core {
             }
             let view = live.committed_state().view.clone();
             let before = view.as_ref().map_or(0, |view| view.pos);
-            return Ok(Some((
-                ordered.reply,
-                CommitResult { view, last_position: before, hooks: false },
-            )));
+            return Ok(Some((ordered.reply, CommitResult { view, last_position: before, hooks: false })));
         };
         match commit.await {
             Ok(Ok(commit)) => Ok(Some((ordered.reply, commit))),
-            Ok(Err(
-                AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_),
-            )) => Ok(None),
+            Ok(Err(AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_))) => {
+                Ok(None)
+            }
             Ok(Err(error)) => Err(Error::from_append_error(&error)),
             Err(_) => Err(Error::Stopping),
         }
@@ -240,11 +237,7 @@ impl Core {
 
     /// A refusal is an answer too: what it was decided on must be durable before it is given. `None`:
     /// it never will be, decide again.
-    pub(crate) async fn wait_then_refuse(
-        &self,
-        live: &LiveRunRef,
-        refusal: &Refusal,
-    ) -> Option<Error> {
+    pub(crate) async fn wait_then_refuse(&self, live: &LiveRunRef, refusal: &Refusal) -> Option<Error> {
         let seq = live.head().run.as_ref().map_or(0, |run| run.seq);
         match self.wait_until_committed(live, seq).await {
             Ok(true) => Some(Error::from_refusal(live.id, refusal)),
@@ -313,13 +306,7 @@ fn is_empty_append(append: &Append) -> bool {
 /// What a repetition of the message is answered, as stored with its claim.
 fn encode_reply(reply: &CommandReply) -> serde_json::Value {
     match reply {
-        CommandReply::Delivered(DeliveryOutcome::Answer {
-            question,
-            order,
-            concurrent,
-            primary,
-            ..
-        }) => {
+        CommandReply::Delivered(DeliveryOutcome::Answer { question, order, concurrent, primary, .. }) => {
             serde_json::json!({ "question": question, "order": order, "concurrent": concurrent,
                 "primary": primary })
         }

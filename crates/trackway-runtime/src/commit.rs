@@ -6,8 +6,8 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Event, Position, RunId, Seq, Timestamp};
 use trackway_engine::{Effect, RunView};
 use trackway_ports::{
-    Append, AppendError, AppendId, AppendReceipt, OutboxChange, OutboxId, PinnedDefinition,
-    StoredEvent, TimerChange,
+    Append, AppendError, AppendId, AppendReceipt, OutboxChange, OutboxId, PinnedDefinition, StoredEvent,
+    TimerChange,
 };
 
 use crate::{
@@ -16,9 +16,7 @@ use crate::{
     command::{NotifyOn, fold_into_head, take_changed_row},
     core::Core,
     drive::FirstDrive,
-    live_run::{
-        CommittedState, DecidedHead, LiveRun, LiveRunRef, NEWS_EVENTS, TAIL_EVENTS_MAX, rests,
-    },
+    live_run::{CommittedState, DecidedHead, LiveRun, LiveRunRef, NEWS_EVENTS, TAIL_EVENTS_MAX, rests},
     stage::StageInner,
     supervisor::TaskSupervisor,
 };
@@ -143,8 +141,7 @@ impl AfterCommit {
     pub(crate) fn merge(&mut self, next: Self) {
         let before = self.events.len();
         let later = next.waiters.into_iter();
-        self.waiters
-            .extend(later.map(|waiter| CommitWaiter { events: before + waiter.events, ..waiter }));
+        self.waiters.extend(later.map(|waiter| CommitWaiter { events: before + waiter.events, ..waiter }));
         self.events.extend(next.events);
         self.should_drive |= next.should_drive;
         if next.stop.strong_count() > 0 {
@@ -179,11 +176,7 @@ impl AfterCommit {
         }
     }
 
-    pub(crate) fn on_result(
-        self,
-        result: Result<AppendReceipt, AppendError>,
-        lookup: AppendLookup,
-    ) {
+    pub(crate) fn on_result(self, result: Result<AppendReceipt, AppendError>, lookup: AppendLookup) {
         let live = &self.live;
         match result {
             Ok(receipt) if live.has_unknown_append.load(Ordering::Acquire) => {
@@ -219,11 +212,7 @@ impl AfterCommit {
         }
         let observer = core.options.observer.as_deref();
         let has_events = !self.events.is_empty();
-        let tail = CommittedBatch {
-            first: receipt.first_position,
-            hooks: receipt.has_due_hook,
-            at: self.at,
-        };
+        let tail = CommittedBatch { first: receipt.first_position, hooks: receipt.has_due_hook, at: self.at };
         let commits = publish_committed(&self.live, self.events, tail, &self.waiters, observer);
         if has_events {
             core.publish_wakeup(self.live.id, *self.live.committed_seq.borrow());
@@ -312,9 +301,7 @@ impl AfterCommit {
         let mut supervisor = TaskSupervisor::new(&core, "lost answers");
         loop {
             let found = match lookup.id.filter(|_| !self.events.is_empty()) {
-                Some(id) => {
-                    core.options.journal.find_receipt(self.live.id, lookup.expected, id).await
-                }
+                Some(id) => core.options.journal.find_receipt(self.live.id, lookup.expected, id).await,
                 // Rows alone are written again by whoever wanted them.
                 None => Ok(None),
             };
@@ -347,11 +334,9 @@ impl AfterCommit {
         for waiter in self.waiters {
             let seq = lookup.expected + waiter.events as Seq;
             let commit = match core.view_at(self.live.id, seq).await {
-                Ok(view) => Ok(CommitResult {
-                    view: Some(view),
-                    last_position: before,
-                    hooks: receipt.has_due_hook,
-                }),
+                Ok(view) => {
+                    Ok(CommitResult { view: Some(view), last_position: before, hooks: receipt.has_due_hook })
+                }
                 Err(error) => Err(AppendError::Unavailable { reason: error.to_string() }),
             };
             let _ = waiter.answer.send(commit);

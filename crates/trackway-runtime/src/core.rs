@@ -84,8 +84,7 @@ impl Core {
         if let Some(program) = registry.get_version(workflow) {
             return Ok(Some(program));
         }
-        let Some(body) = self.options.journal.find_definition(workflow.version.clone()).await?
-        else {
+        let Some(body) = self.options.journal.find_definition(workflow.version.clone()).await? else {
             return Ok(None);
         };
         registry.load_pinned(workflow, &body, &self.options.tools);
@@ -140,9 +139,7 @@ impl Core {
             // A run that is being created is not there before its first commit.
             let creating = *live.committed_seq.borrow() == 0;
             if creating && live.wait_until_committed(1).await == Durability::StoreFailed {
-                return Err(Error::Store {
-                    reason: self.store_failure.borrow().clone().unwrap_or_default(),
-                });
+                return Err(Error::Store { reason: self.store_failure.borrow().clone().unwrap_or_default() });
             }
             if !live.head().stale {
                 return Ok(live);
@@ -158,9 +155,9 @@ impl Core {
             return Ok(());
         }
         let (core, live) = (self.clone(), live.clone());
-        let reading = self.tokio.spawn(async move {
-            live.loaded.get_or_try_init(|| core.load_from_store(&live)).await.copied()
-        });
+        let reading = self
+            .tokio
+            .spawn(async move { live.loaded.get_or_try_init(|| core.load_from_store(&live)).await.copied() });
         reading.await.unwrap_or(Err(Error::Stopping))
     }
 
@@ -204,8 +201,7 @@ impl Core {
             Err(Error::Damaged { reason, .. }) if folded.is_some() => Some(reason),
             Err(error) => return Err(error),
         };
-        let (run, mut view) =
-            folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;
+        let (run, mut view) = folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;
         if let Some(reason) = &damaged {
             tracing::warn!(run = %live.id, reason, "the log of a run is damaged; it can only be read");
             view.mark_damaged(reason.clone());
@@ -295,8 +291,7 @@ fn fold(folded: &mut Option<(Run, RunView)>, stored: &StoredEvent, id: RunId) ->
                 let reason = "its first event is not `submitted`".to_owned();
                 return Err(Error::Damaged { run: id, reason });
             };
-            let view =
-                RunView::from_submission(Arc::new((**submission).clone()), stored.at, stored.pos);
+            let view = RunView::from_submission(Arc::new((**submission).clone()), stored.at, stored.pos);
             *folded = Some((Run::from_submission(submission.clone(), stored.at), view));
         }
     }

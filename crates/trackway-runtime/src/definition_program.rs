@@ -56,12 +56,7 @@ impl DefinitionProgram {
         Self::for_part(ProgramPart::Steps, definition, hash, tools)
     }
 
-    fn for_part(
-        aim: ProgramPart,
-        definition: Arc<Definition>,
-        hash: &str,
-        tools: Arc<Tools>,
-    ) -> Self {
+    fn for_part(aim: ProgramPart, definition: Arc<Definition>, hash: &str, tools: Arc<Tools>) -> Self {
         let Definition { id, name, description, .. } = &*definition;
         let open = json!({ "type": "object" });
         let modes = || ProgramInfo::MODES_DEFAULT.map(str::to_owned).to_vec();
@@ -69,11 +64,9 @@ impl DefinitionProgram {
             ProgramPart::Steps => {
                 (id.clone(), description.clone(), definition.input.clone().unwrap_or(open.clone()))
             }
-            ProgramPart::Exit => (
-                exit_workflow_name(id),
-                format!("The exit steps of {id}, after it was ended."),
-                open.clone(),
-            ),
+            ProgramPart::Exit => {
+                (exit_workflow_name(id), format!("The exit steps of {id}, after it was ended."), open.clone())
+            }
         };
         let info = ProgramInfo {
             name: called,
@@ -108,10 +101,7 @@ impl Program for DefinitionProgram {
     }
 
     fn pinned_source(&self) -> Option<PinnedDefinition> {
-        Some(PinnedDefinition {
-            hash: self.info.version.clone(),
-            body: self.definition.normal_form(),
-        })
+        Some(PinnedDefinition { hash: self.info.version.clone(), body: self.definition.normal_form() })
     }
 
     fn first_answer_timeout(&self) -> Option<Duration> {
@@ -198,8 +188,8 @@ async fn run_exit_steps(
     reason: &str,
 ) -> Result<Value, String> {
     let context = exit_context(context, json!(driver.run_id()), ended, reason);
-    let first = drive::begin_exit(driver.definition(), &context)
-        .map_err(|stuck| format_blocked_walk(&stuck))?;
+    let first =
+        drive::begin_exit(driver.definition(), &context).map_err(|stuck| format_blocked_walk(&stuck))?;
     driver.walk_to_end("", first).await.1.map_err(|halt| halt.reason().to_owned())
 }
 

@@ -26,10 +26,7 @@ use crate::{
 
 impl Core {
     /// The run at that address, for that caller, to decide something about it.
-    pub(crate) async fn open_for_write(
-        self: &Arc<Self>,
-        address: &RunAddress,
-    ) -> Result<LiveRunRef, Error> {
+    pub(crate) async fn open_for_write(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRunRef, Error> {
         // Held until the second look, so that it is not read twice.
         let _live = self.open_for_read(address).await?;
         self.load(address.run).await
@@ -37,10 +34,7 @@ impl Core {
 
     /// The run at that address, for that caller. Anything else does not exist; but a child is found where
     /// its parent is, which told of it.
-    pub(crate) async fn open_for_read(
-        self: &Arc<Self>,
-        address: &RunAddress,
-    ) -> Result<LiveRunRef, Error> {
+    pub(crate) async fn open_for_read(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRunRef, Error> {
         let live = self.load_for_read(address.run).await?;
         let unknown = || Error::UnknownRun { run: address.run.to_string() };
         let (owner, workflow, parent) = {
@@ -84,11 +78,8 @@ impl Core {
         };
         // Bound to the question that was shown on arrival: while this message waits for its turn the run may
         // answer another and ask the next, which this message is not about.
-        let shown = live
-            .committed_state()
-            .view
-            .as_ref()
-            .and_then(|view| view.question.as_ref().map(|it| it.id));
+        let shown =
+            live.committed_state().view.as_ref().and_then(|view| view.question.as_ref().map(|it| it.id));
         let question = deliver.question.or(shown);
         let _arriving = question
             .or(last)
@@ -144,13 +135,7 @@ impl Core {
             let permit = self.acquire_append_permit().await?;
             let mut rests = live.idle_count.subscribe();
             delivery.has_concurrent = has_rival_messages(&live, &delivery);
-            match self.try_deliver(
-                &live,
-                &delivery,
-                (key.clone(), digest.clone()),
-                hook.as_ref(),
-                permit,
-            ) {
+            match self.try_deliver(&live, &delivery, (key.clone(), digest.clone()), hook.as_ref(), permit) {
                 DeliverAttempt::ReusedId => {
                     return Err(Error::MessageReused { message: key.message, run: live.id });
                 }

@@ -1,8 +1,7 @@
 //! The bound on nesting, kept where values enter the log: what is recorded must read back.
 
 use trackway_domain::{
-    Artifact, Command, JSON_DEPTH_MAX, Message, Part, StepOutcome, ValidationError, Yield,
-    is_too_deep,
+    Artifact, Command, JSON_DEPTH_MAX, Message, Part, StepOutcome, ValidationError, Yield, is_too_deep,
 };
 
 /// Whether a program's command carries a value that is nested too deeply to be recorded.
@@ -15,9 +14,7 @@ pub(crate) fn is_command_too_deep(command: &Command) -> bool {
         Command::Yield { what: Yield::Reference { parts, metadata, .. }, .. } => {
             parts_too_deep(parts) || metadata.values().any(is_too_deep)
         }
-        Command::Yield { what: Yield::Artifact(chunk), .. } => {
-            is_artifact_too_deep(&chunk.artifact)
-        }
+        Command::Yield { what: Yield::Artifact(chunk), .. } => is_artifact_too_deep(&chunk.artifact),
         Command::Yield { what: Yield::Interrupted { prompt, schema, artifact, .. }, .. } => {
             parts_too_deep(prompt)
                 || is_too_deep(schema)

@@ -9,8 +9,8 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    Command, Event, Failure, JSON_DEPTH_MAX, Op, OpKind, ReplayMismatch, RunId, Seq, Submission,
-    Yield, is_too_deep,
+    Command, Event, Failure, JSON_DEPTH_MAX, Op, OpKind, ReplayMismatch, RunId, Seq, Submission, Yield,
+    is_too_deep,
 };
 use trackway_engine::Run;
 
@@ -75,11 +75,7 @@ impl Core {
         submission: &Submission,
     ) -> Option<FirstDrive> {
         let is_held = self.worker.is_lease_held();
-        if self.is_stopping()
-            || self.store_failure.borrow().is_some()
-            || submission.guided
-            || !is_held
-        {
+        if self.is_stopping() || self.store_failure.borrow().is_some() || submission.guided || !is_held {
             return None;
         }
         let program = self.options.registry.get_version(&submission.workflow)?;
@@ -109,9 +105,9 @@ impl Core {
         let program = self.options.registry.get_version(&run.submission.workflow)?;
         let room = self.program_permits.clone().try_acquire_owned().ok()?;
         let inner = StageInner::new(&run.submission, StageMode::Live(live.clone()));
-        inner.replay_state().fill_from_log(
-            live.committed_state().log(run.seq)?.skip(1).map(|stored| &stored.event),
-        );
+        inner
+            .replay_state()
+            .fill_from_log(live.committed_state().log(run.seq)?.skip(1).map(|stored| &stored.event));
         inner.hold_program_permit(room);
         let input = run.submission.input.clone();
         head.program = Arc::downgrade(&inner);
@@ -217,8 +213,7 @@ impl Core {
     }
 
     async fn drive(self: &Arc<Self>, run: RunId) -> Result<(), Error> {
-        let room =
-            self.program_permits.clone().acquire_owned().await.map_err(|_| Error::Stopping)?;
+        let room = self.program_permits.clone().acquire_owned().await.map_err(|_| Error::Stopping)?;
         if self.is_stopping() || self.store_failure.borrow().is_some() {
             return Err(Error::Stopping);
         }
@@ -273,12 +268,7 @@ impl Core {
     }
 
     /// Puts what the log holds into the program's book.
-    async fn fill_replay_state(
-        &self,
-        live: &LiveRunRef,
-        inner: &StageInner,
-        seq: Seq,
-    ) -> Result<(), Error> {
+    async fn fill_replay_state(&self, live: &LiveRunRef, inner: &StageInner, seq: Seq) -> Result<(), Error> {
         // The first event is the submission, which a program sees as its input.
         let mut after = 1;
         let mut events: Vec<Event> = Vec::new();
@@ -293,9 +283,7 @@ impl Core {
             let page = self.options.journal.list_events(live.id, after, PAGE_EVENTS).await?;
             let Some(last) = page.last() else { break };
             after = last.seq;
-            events.extend(
-                page.into_iter().filter(|stored| stored.seq <= seq).map(|stored| stored.event),
-            );
+            events.extend(page.into_iter().filter(|stored| stored.seq <= seq).map(|stored| stored.event));
         }
         inner.replay_state().fill_from_log(events.iter());
         Ok(())
@@ -387,14 +375,11 @@ pub(crate) fn poll_program(
         match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
             Ok(Poll::Ready(result)) => {
                 let leftover = inner.replay_state().unclaimed_mismatch("its end");
-                return Poll::Ready(
-                    leftover.map_or(DriveEnd::Returned(result), DriveEnd::Nondeterminism),
-                );
+                return Poll::Ready(leftover.map_or(DriveEnd::Returned(result), DriveEnd::Nondeterminism));
             }
             Ok(Poll::Pending) => {}
             Err(panic) => {
-                let failure =
-                    Failure::new(format!("the program panicked: {}", panic_message(&*panic)));
+                let failure = Failure::new(format!("the program panicked: {}", panic_message(&*panic)));
                 return Poll::Ready(DriveEnd::Returned(Err(ProgramStop::Failed(failure))));
             }
         }

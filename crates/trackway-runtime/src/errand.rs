@@ -74,11 +74,7 @@ impl Core {
     }
 
     /// One attempt, and the run that it is about.
-    async fn try_run_errand(
-        self: &Arc<Self>,
-        id: OutboxId,
-        errand: Errand,
-    ) -> (RunId, Result<(), Error>) {
+    async fn try_run_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) -> (RunId, Result<(), Error>) {
         self.reach_fault_point("effect:errand");
         match errand {
             Errand::RunExit { exit, .. } => (exit, self.start_exit_run(id, errand).await),
@@ -87,15 +83,12 @@ impl Core {
                 let command = Command::ReceiveChildOutcome { child, outcome };
                 (child, self.notify_run(id, parent, command).await)
             }
-            Errand::NotifyWaiting { to, run, number, waits } => (
-                run,
-                self.notify_run(id, to, Command::UpdateWaitingRun { run, number, waits }).await,
-            ),
-            Errand::DeliverFirstAnswer { to, from, reply_to, answer } => (
-                from,
-                self.notify_run(id, to, Command::ReceiveFirstAnswer { from, reply_to, answer })
-                    .await,
-            ),
+            Errand::NotifyWaiting { to, run, number, waits } => {
+                (run, self.notify_run(id, to, Command::UpdateWaitingRun { run, number, waits }).await)
+            }
+            Errand::DeliverFirstAnswer { to, from, reply_to, answer } => {
+                (from, self.notify_run(id, to, Command::ReceiveFirstAnswer { from, reply_to, answer }).await)
+            }
         }
     }
 
@@ -124,12 +117,8 @@ impl Core {
         let run = submission.run;
         let pins = program.pinned_source().into_iter().collect();
         let wants = NotifyOn::Commit;
-        let attached = AppendContext {
-            settled_errand: Some(id),
-            pins,
-            notify_on: wants,
-            ..AppendContext::default()
-        };
+        let attached =
+            AppendContext { settled_errand: Some(id), pins, notify_on: wants, ..AppendContext::default() };
         match self.create_run(submission, attached).await {
             Ok(_) => Ok(()),
             // An earlier attempt got as far as the start.
@@ -155,12 +144,7 @@ impl Core {
     }
 
     /// Tells a run what another one came to or said.
-    async fn notify_run(
-        self: &Arc<Self>,
-        id: OutboxId,
-        run: RunId,
-        command: Command,
-    ) -> Result<(), Error> {
+    async fn notify_run(self: &Arc<Self>, id: OutboxId, run: RunId, command: Command) -> Result<(), Error> {
         // Its program goes on by it, and nobody else waits for it.
         let attach = || AppendContext {
             settled_errand: Some(id),
@@ -185,8 +169,7 @@ impl Core {
                 if head.stale {
                     continue;
                 }
-                let attached =
-                    AppendContext { settled_errand: Some(id), permit, ..AppendContext::default() };
+                let attached = AppendContext { settled_errand: Some(id), permit, ..AppendContext::default() };
                 self.append_without_events(&live, &mut head, attached)
             };
             if self.wait_for_commit(&live, ordered).await?.is_some() {

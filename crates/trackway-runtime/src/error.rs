@@ -82,9 +82,7 @@ impl Error {
     pub(crate) fn from_refusal(run: RunId, refusal: &Refusal) -> Self {
         match refusal {
             Refusal::Ended { state } => Self::Ended { run, state: *state },
-            Refusal::UnknownQuestion(question) => {
-                Self::UnknownQuestion { run, question: *question }
-            }
+            Refusal::UnknownQuestion(question) => Self::UnknownQuestion { run, question: *question },
             Refusal::NotAdopted => Self::NotAdopted { run },
             // The command path never sends these; if it does, the run is left as it was.
             Refusal::ProgramNotIdle

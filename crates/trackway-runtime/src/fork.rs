@@ -39,8 +39,7 @@ impl Core {
             why => Error::CannotFork { run, why },
         })?;
         let state = copy.state.name();
-        let marks =
-            RunRowStatus { state, runnable: !state.is_terminal(), parked: false, status_at: now };
+        let marks = RunRowStatus { state, runnable: !state.is_terminal(), parked: false, status_at: now };
         let row = build_run_row(&copy, marks);
         let timers = copy.timers.iter().map(|(timer, due)| TimerChange::Set(timer.clone(), *due));
         let stamps = log.iter().take(copied).map(|stored| stored.at);
@@ -57,8 +56,7 @@ impl Core {
         });
         let first_due = first_due.min();
         let permit = self.acquire_append_permit().await?;
-        let committed =
-            append::append_and_wait(&*self.options.journal, copy.into_append(now)).await;
+        let committed = append::append_and_wait(&*self.options.journal, copy.into_append(now)).await;
         committed.map_err(|error| Error::from_append_error(&error))?;
         drop(permit);
         // Whoever waits for timers has not seen those of the copy.

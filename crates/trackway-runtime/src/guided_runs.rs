@@ -26,8 +26,8 @@ use trackway_domain::Object;
 use trackway_ports::{Clock, FaultInjector, IdSource, Journal};
 
 pub use api::{
-    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedStartRequest,
-    MigrateResponse, NodeView,
+    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedStartRequest, MigrateResponse,
+    NodeView,
 };
 pub use recap::{Recap, RecapBranch, RecapDocument, RecapNote};
 pub use resume::{ResumableRun, ResumeResults};

@@ -105,8 +105,7 @@ async fn start_due_deliveries(
         let mut blocked = BTreeSet::new();
         for DueHook { tenant, hook } in due {
             let name = hook_key(&hook);
-            if core.hooks.lock_skipped().contains(&name) || core.hooks.lock_slots().contains(&name)
-            {
+            if core.hooks.lock_skipped().contains(&name) || core.hooks.lock_slots().contains(&name) {
                 continue;
             }
             if core.hooks.lock_slots().try_take(&name, &tenant, &messenger.target_host(&hook)) {

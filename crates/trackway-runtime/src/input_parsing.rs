@@ -60,9 +60,8 @@ impl Core {
         question: Option<QuestionId>,
         message: &Message,
     ) -> Option<Box<ParsedAnswer>> {
-        let is_large = |part: &Part| {
-            part.as_data().is_some_and(is_large) || part.as_text().is_some_and(is_large_text)
-        };
+        let is_large =
+            |part: &Part| part.as_data().is_some_and(is_large) || part.as_text().is_some_and(is_large_text);
         if !message.parts.iter().any(is_large) {
             return None;
         }
@@ -73,8 +72,7 @@ impl Core {
             (run.submission.workflow.clone(), asked.question.clone())
         };
         let (core, parts) = (self.clone(), message.parts.clone());
-        let read =
-            move || parse_answer(&workflow, &question, &parts, &core.options.registry.schemas);
+        let read = move || parse_answer(&workflow, &question, &parts, &core.options.registry.schemas);
         // Where it fails the decision reads it again, and fails in its own way.
         self.tokio.spawn_blocking(read).await.ok().map(Box::new)
     }

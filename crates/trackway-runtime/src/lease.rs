@@ -267,8 +267,7 @@ impl Core {
 
     /// Waits until this process may drive runs.
     pub(crate) async fn wait_for_lease(&self) -> Result<(), Error> {
-        let (mut held, mut stopping) =
-            (self.worker.is_lease_held.subscribe(), self.stopping.subscribe());
+        let (mut held, mut stopping) = (self.worker.is_lease_held.subscribe(), self.stopping.subscribe());
         tokio::select! {
             biased;
             _ = held.wait_for(|held| *held) => Ok(()),
@@ -277,10 +276,7 @@ impl Core {
     }
 
     /// Makes this process the driver of the run, where nobody is. False where another one is.
-    pub(crate) async fn take_driver_lease(
-        self: &Arc<Self>,
-        live: &mut LiveRunRef,
-    ) -> Result<bool, Error> {
+    pub(crate) async fn take_driver_lease(self: &Arc<Self>, live: &mut LiveRunRef) -> Result<bool, Error> {
         loop {
             self.wait_for_lease().await?;
             let permit = Some(self.acquire_append_permit().await?);

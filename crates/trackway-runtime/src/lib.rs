@@ -44,22 +44,20 @@ mod tool;
 mod value_type;
 mod wakeups;
 
-pub use api::{
-    DeliverRequest, DeliverResponse, NewHook, RunAddress, RunPin, SubmitRequest, SubmitResponse,
-};
+pub use api::{DeliverRequest, DeliverResponse, NewHook, RunAddress, RunPin, SubmitRequest, SubmitResponse};
 pub use append::{CopiedLog, import_logs};
 pub use catalogue::{
-    Catalogue, CatalogueEntry, CatalogueListing, FolderWatch, InvalidFile, WatchError,
-    WorkflowLookupError, watch_paths,
+    Catalogue, CatalogueEntry, CatalogueListing, FolderWatch, InvalidFile, WatchError, WorkflowLookupError,
+    watch_paths,
 };
 pub use child_limits::ChildLimits;
 pub use commit_observer::CommitObserver;
 pub use definition_program::{CatalogueSync, DefinitionProgram, DriveRefusal, RegistrationRefusal};
 pub use error::Error;
 pub use guided_runs::{
-    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedRunOptions,
-    GuidedRuns, GuidedStartRequest, MigrateResponse, NodeView, Recap, RecapBranch, RecapDocument,
-    RecapNote, ResumableRun, ResumeResults,
+    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedRunOptions, GuidedRuns,
+    GuidedStartRequest, MigrateResponse, NodeView, Recap, RecapBranch, RecapDocument, RecapNote,
+    ResumableRun, ResumeResults,
 };
 pub use hook_messenger::{DeliveryError, HookMessenger};
 pub use locked_file::{FileStamp, LockedFile};
@@ -73,8 +71,8 @@ pub use run_watch::RunWatch;
 pub use runtime::Runtime;
 pub use schema::{SchemaCache, SchemaError};
 pub use stage::{
-    Answer, ChildError, KeepAlive, OpenQuestion, QuestionSource, RetryPolicy, SessionHistory,
-    Stage, StepAttempt, StepWork,
+    Answer, ChildError, KeepAlive, OpenQuestion, QuestionSource, RetryPolicy, SessionHistory, Stage,
+    StepAttempt, StepWork,
 };
 pub use supervisor::TaskSupervisor;
 pub use system::{MonotonicClock, SystemClock, SystemIds};

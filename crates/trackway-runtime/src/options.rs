@@ -5,8 +5,7 @@ use std::sync::Arc;
 use trackway_ports::{Clock, FaultInjector, IdSource, Journal, NoFaultInjection, Wakeups};
 
 use crate::{
-    ChildLimits, CommitObserver, HookMessenger, LeaseMode, ProgramRegistry, SystemClock, SystemIds,
-    Tools,
+    ChildLimits, CommitObserver, HookMessenger, LeaseMode, ProgramRegistry, SystemClock, SystemIds, Tools,
 };
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.

@@ -269,8 +269,7 @@ impl ProgramRegistry {
     /// Versions of a name that are registered.
     pub fn versions(&self, name: &str) -> Vec<String> {
         let names = self.read();
-        let known =
-            names.get(name).map(|versions| versions.programs.as_slice()).unwrap_or_default();
+        let known = names.get(name).map(|versions| versions.programs.as_slice()).unwrap_or_default();
         known.iter().map(|known| known.info().version.clone()).collect()
     }
 
@@ -279,9 +278,8 @@ impl ProgramRegistry {
         let WorkflowRef { name, version } = workflow;
         let known = self.versions(name).join(", ");
         let known = if known.is_empty() { "none" } else { &known };
-        let message = format!(
-            "no program {name} version {version} is registered (registered versions: {known})"
-        );
+        let message =
+            format!("no program {name} version {version} is registered (registered versions: {known})");
         ReplayMismatch { message, asked: None, recorded: None }
     }
 

@@ -33,23 +33,16 @@ pub async fn replay_registered(registry: &ProgramRegistry, log: &[Event]) -> Rep
         return ReplayVerdict::Matches;
     }
     let Some(program) = registry.get_version(&submission.workflow) else {
-        return ReplayVerdict::Nondeterminism(
-            registry.missing_program_mismatch(&submission.workflow),
-        );
+        return ReplayVerdict::Nondeterminism(registry.missing_program_mismatch(&submission.workflow));
     };
     replay_with_timeout(&program, log).await
 }
 
 /// The same for a program that is known.
-pub(crate) async fn replay_with_timeout(
-    program: &Arc<dyn Program>,
-    log: &[Event],
-) -> ReplayVerdict {
+pub(crate) async fn replay_with_timeout(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict {
     match tokio::time::timeout(REPLAY_TIMEOUT, replay(program, log)).await {
         Ok(verdict) => verdict,
-        Err(_) => {
-            nondeterminism("the program waits for something outside of its context".to_owned())
-        }
+        Err(_) => nondeterminism("the program waits for something outside of its context".to_owned()),
     }
 }
 
@@ -71,18 +64,13 @@ pub async fn replay(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict 
     match (end, log.last()) {
         (DriveEnd::Nondeterminism(evidence), _) => ReplayVerdict::Nondeterminism(evidence),
         (DriveEnd::Returned(result), last) => compare_ends(&result, last),
-        (DriveEnd::Suspended | DriveEnd::Stopped | DriveEnd::ReplayMatches, _) => {
-            ReplayVerdict::Matches
-        }
+        (DriveEnd::Suspended | DriveEnd::Stopped | DriveEnd::ReplayMatches, _) => ReplayVerdict::Matches,
     }
 }
 
 /// A program that returns must have an end in its log, and of the same kind; a log may only be short
 /// of it where the process stopped in between.
-fn compare_ends(
-    result: &Result<serde_json::Value, ProgramStop>,
-    last: Option<&Event>,
-) -> ReplayVerdict {
+fn compare_ends(result: &Result<serde_json::Value, ProgramStop>, last: Option<&Event>) -> ReplayVerdict {
     let asked = match result {
         Ok(_) => "completed",
         Err(ProgramStop::Failed(_)) => "failed",

@@ -166,14 +166,11 @@ impl RunWatch {
                 };
                 self.page = match in_memory {
                     Some(page) => page,
-                    None => {
-                        drop_large_tail(journal.list_events(self.live.id, seq, PAGE_EVENTS).await?)
-                    }
+                    None => drop_large_tail(journal.list_events(self.live.id, seq, PAGE_EVENTS).await?),
                 };
             }
             WatchCursor::Position(pos) => {
-                let page =
-                    journal.list_events_after_position(self.live.id, pos, PAGE_EVENTS).await?;
+                let page = journal.list_events_after_position(self.live.id, pos, PAGE_EVENTS).await?;
                 self.page = drop_large_tail(page);
                 if self.page.is_empty() {
                     // Nothing after it yet: from here on the run's own numbers serve.

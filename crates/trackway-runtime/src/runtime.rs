@@ -4,16 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Command, Event, MessageId, Part, Position, Question, RunId, Seq, SessionId, StateName,
-    Timestamp,
+    Caller, Command, Event, MessageId, Part, Position, Question, RunId, Seq, SessionId, StateName, Timestamp,
 };
 use trackway_engine::{RunView, SchemaChecker, Update, input_from_parts, visible_update};
 use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunRow, StatusTimeQuery};
 
 use crate::{
-    DeliverRequest, DeliverResponse, Error, NewHook, Options, ProgramRegistry, ReplayVerdict,
-    RunAddress, RunWatch, SubmitRequest, SubmitResponse, TaskSupervisor, commit::ExternalAppend,
-    core::Core, hooks, lease, live_run::rests, replay::replay_with_timeout, timers,
+    DeliverRequest, DeliverResponse, Error, NewHook, Options, ProgramRegistry, ReplayVerdict, RunAddress,
+    RunWatch, SubmitRequest, SubmitResponse, TaskSupervisor, commit::ExternalAppend, core::Core, hooks,
+    lease, live_run::rests, replay::replay_with_timeout, timers,
 };
 
 /// A running Trackway engine. Cheap to clone; every door holds one.
@@ -93,12 +92,10 @@ impl Runtime {
                 self.core.cancel_descendants(address.run).await?;
                 commit.view.ok_or(Error::Stopping)
             }
-            Err(error @ Error::Ended { .. }) => {
-                match self.core.cancel_descendants(address.run).await? {
-                    true => self.view(address).await,
-                    false => Err(error),
-                }
-            }
+            Err(error @ Error::Ended { .. }) => match self.core.cancel_descendants(address.run).await? {
+                true => self.view(address).await,
+                false => Err(error),
+            },
             Err(error) => Err(error),
         }
     }
@@ -117,9 +114,7 @@ impl Runtime {
         {
             let log = self.core.load_log(address.run).await?;
             let log: Vec<Event> = log.into_iter().map(|stored| stored.event).collect();
-            if let ReplayVerdict::Nondeterminism(evidence) =
-                replay_with_timeout(&program, &log).await
-            {
+            if let ReplayVerdict::Nondeterminism(evidence) = replay_with_timeout(&program, &log).await {
                 return Err(Error::CannotAdopt { run: address.run, evidence });
             }
         }

@@ -112,12 +112,10 @@ impl SchemaChecker for SchemaCache {
         if schema_cost::can_list_errors(schema, value) {
             let errors = validator.iter_errors(value);
             return limit_validation_errors(
-                errors
-                    .flat_map(|error| render_errors::errors_from_violation(schema, value, &error)),
+                errors.flat_map(|error| render_errors::errors_from_violation(schema, value, &error)),
             );
         }
-        let first =
-            if schema_cost::has_choices(schema) { None } else { validator.validate(value).err() };
+        let first = if schema_cost::has_choices(schema) { None } else { validator.validate(value).err() };
         limit_validation_errors(match first {
             Some(error) => render_errors::errors_from_violation(schema, value, &error),
             None => vec![render_errors::undetailed_error(schema)],

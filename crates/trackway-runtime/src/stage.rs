@@ -24,8 +24,8 @@ use std::{
 
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Command, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunId, Seq,
-    SessionId, Submission, Timestamp, WorkflowRef,
+    Caller, Command, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunId, Seq, SessionId,
+    Submission, Timestamp, WorkflowRef,
 };
 use trackway_engine::{CommandReply, Refusal, Run};
 use trackway_ports::PinnedDefinition;
@@ -41,9 +41,7 @@ use crate::{
 
 /// Keeps a program in memory.
 #[derive(Debug)]
-pub struct KeepAlive(
-    #[expect(dead_code, reason = "holding it is its use")] activity_guards::ActiveGuard,
-);
+pub struct KeepAlive(#[expect(dead_code, reason = "holding it is its use")] activity_guards::ActiveGuard);
 
 pub use children::ChildError;
 pub use replay_state::Answer;
@@ -136,23 +134,14 @@ impl StageInner {
     }
 
     /// Takes back questions that the program no longer waits for. Fails when the run has ended.
-    pub(crate) fn withdraw_questions(
-        &self,
-        head: &mut DecidedHead,
-        ops: Vec<Op>,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn withdraw_questions(&self, head: &mut DecidedHead, ops: Vec<Op>) -> Result<(), Refusal> {
         let Some((core, live)) = self.live_run() else { return Ok(()) };
         // Else whoever waits for his turn would wake himself by looking whether it has come.
         if ops.is_empty() {
             return Ok(());
         }
         for op in ops {
-            core.decide_and_append(
-                live,
-                head,
-                Command::WithdrawQuestion { op },
-                AppendContext::default(),
-            )?;
+            core.decide_and_append(live, head, Command::WithdrawQuestion { op }, AppendContext::default())?;
         }
         self.replay_state().change_wakers.drain(..).for_each(Waker::wake);
         Ok(())
@@ -310,20 +299,12 @@ impl Stage {
     }
 
     /// Records a command together with definitions that a run needs.
-    async fn append_with_pins(
-        &self,
-        command: Command,
-        pins: Vec<PinnedDefinition>,
-    ) -> CommandReply {
+    async fn append_with_pins(&self, command: Command, pins: Vec<PinnedDefinition>) -> CommandReply {
         self.append_with_retry(command, |_| true, pins).await
     }
 
     /// Records a command once the run allows it.
-    async fn append_when(
-        &self,
-        command: Command,
-        allowed: impl Fn(&Run) -> bool + Send,
-    ) -> CommandReply {
+    async fn append_when(&self, command: Command, allowed: impl Fn(&Run) -> bool + Send) -> CommandReply {
         self.append_with_retry(command, allowed, Vec::new()).await
     }
 
@@ -337,9 +318,8 @@ impl Stage {
             return std::future::pending().await;
         };
         if is_command_too_deep(&command) {
-            self.0.set_failure(Failure::new(format!(
-                "a value is nested deeper than {JSON_DEPTH_MAX} levels"
-            )));
+            self.0
+                .set_failure(Failure::new(format!("a value is nested deeper than {JSON_DEPTH_MAX} levels")));
             return std::future::pending().await;
         }
         loop {
@@ -355,9 +335,7 @@ impl Stage {
                 AppendTry::RunEnded => return std::future::pending().await,
                 AppendTry::Refused(refusal) => {
                     let message = format!("the engine refused it: {refusal}");
-                    return self
-                        .park_run(ReplayMismatch { message, asked: None, recorded: None })
-                        .await;
+                    return self.park_run(ReplayMismatch { message, asked: None, recorded: None }).await;
                 }
             }
         }

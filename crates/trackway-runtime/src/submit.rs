@@ -25,10 +25,7 @@ pub(crate) enum CreateRunError {
 }
 
 impl Core {
-    pub(crate) async fn submit(
-        self: &Arc<Self>,
-        submit: SubmitRequest,
-    ) -> Result<SubmitResponse, Error> {
+    pub(crate) async fn submit(self: &Arc<Self>, submit: SubmitRequest) -> Result<SubmitResponse, Error> {
         let registry = &self.options.registry;
         let Some(program) = registry.get(&submit.workflow) else {
             let why = registry.unavailable_reason(&submit.workflow);
@@ -36,8 +33,7 @@ impl Core {
             return Err(Error::UnknownWorkflow { name, known, why });
         };
         let info = program.info();
-        let invalid =
-            |problems| Error::InvalidInput { problems, schema: info.input_schema.clone() };
+        let invalid = |problems| Error::InvalidInput { problems, schema: info.input_schema.clone() };
         if submit.message.as_ref().is_some_and(is_message_too_deep) {
             return Err(invalid(vec![depth_limit::too_deep_error()]));
         }
@@ -49,9 +45,7 @@ impl Core {
         let sent = claim.as_ref().map(|(key, digest)| (key.message.clone(), digest.clone()));
         let submission = Submission {
             run: RunId::new(self.options.ids.new_uuid()),
-            session: submit
-                .session
-                .unwrap_or_else(|| SessionId::from_uuid(self.options.ids.new_uuid())),
+            session: submit.session.unwrap_or_else(|| SessionId::from_uuid(self.options.ids.new_uuid())),
             workflow: info.workflow_ref(),
             caller: submit.caller,
             input,
@@ -65,22 +59,15 @@ impl Core {
         };
         let hooks = hook.map(|hook| hook.change_after(0)).into_iter().collect();
         let pins = program.pinned_source().into_iter().collect();
-        let attached = AppendContext {
-            claim,
-            notify_on: NotifyOn::View,
-            hooks,
-            pins,
-            ..AppendContext::default()
-        };
+        let attached =
+            AppendContext { claim, notify_on: NotifyOn::View, hooks, pins, ..AppendContext::default() };
         match self.create_run(submission, attached).await {
             Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;
                 Ok(SubmitResponse { pin: RunPin(live), view, is_repeat: false })
             }
             Err(CreateRunError::Claimed(claim)) => self.repeat_response(*claim, sent).await,
-            Err(CreateRunError::Exists) => {
-                Err(Error::Internal { reason: "a fresh run id was taken".into() })
-            }
+            Err(CreateRunError::Exists) => Err(Error::Internal { reason: "a fresh run id was taken".into() }),
             Err(CreateRunError::Failed(error)) => Err(error),
         }
     }
@@ -114,9 +101,7 @@ impl Core {
         let commit = ordered.commit.ok_or(CreateRunError::Failed(Error::Stopping))?;
         match commit.await {
             Ok(Ok(commit)) => Ok((commit, live)),
-            Ok(Err(AppendError::Conflict { .. } | AppendError::Fenced { .. })) => {
-                Err(CreateRunError::Exists)
-            }
+            Ok(Err(AppendError::Conflict { .. } | AppendError::Fenced { .. })) => Err(CreateRunError::Exists),
             Ok(Err(AppendError::Claimed(claim))) => Err(CreateRunError::Claimed(claim)),
             Ok(Err(error)) => Err(CreateRunError::Failed(Error::from_append_error(&error))),
             Err(_) => Err(CreateRunError::Failed(Error::Stopping)),

@@ -56,10 +56,7 @@ impl MonotonicState {
         let told = match ahead {
             Some(newest) if newest.duration_since(wall) <= AHEAD_MAX => {
                 let ahead = newest.duration_since(wall);
-                tracing::warn!(
-                    ?ahead,
-                    "the machine's clock was set back; time goes on from the log"
-                );
+                tracing::warn!(?ahead, "the machine's clock was set back; time goes on from the log");
                 newest
             }
             Some(newest) => {
@@ -152,8 +149,7 @@ mod tests {
     #[test]
     fn time_continues_from_the_log_after_a_restart() {
         let begin = Instant::now();
-        for (newest, first) in [(None, 100), (Some(90), 100), (Some(110), 110), (Some(10_000), 100)]
-        {
+        for (newest, first) in [(None, 100), (Some(90), 100), (Some(110), 110), (Some(10_000), 100)] {
             let mut steady = MonotonicState::start(newest.map(wall), wall(100), begin);
             assert_eq!(steady.now_from_wall(wall(100), begin), wall(first), "{newest:?}");
         }

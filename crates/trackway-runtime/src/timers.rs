@@ -103,9 +103,7 @@ async fn fire_due_timers(
         return Ok(TimerPoll::At(core.options.journal.next_timer_due(now).await?));
     }
     let mut transient = None;
-    for (timer, fired) in
-        due.iter().zip(join_all(due.iter().map(|timer| fire_timer(core, timer))).await)
-    {
+    for (timer, fired) in due.iter().zip(join_all(due.iter().map(|timer| fire_timer(core, timer))).await) {
         match fired {
             Ok(()) => {}
             Err(error) if error.is_transient() => transient = Some(error),

@@ -3,9 +3,7 @@
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::{
-    Artifact, Caller, Failure, Part, SessionId, ValidationError, normalize_integers,
-};
+use trackway_domain::{Artifact, Caller, Failure, Part, SessionId, ValidationError, normalize_integers};
 use trackway_engine::SchemaChecker;
 
 use crate::{SchemaCache, SessionHistory, Stage, StepAttempt};

@@ -40,9 +40,7 @@ fn deserialize_error<T: DeserializeOwned>(value: &Value) -> Option<ValidationErr
     for segment in error.path() {
         match segment {
             Segment::Seq { index } => path.push_str(&format!("/{index}")),
-            Segment::Map { key } => {
-                path.push_str(&format!("/{}", crate::schema::escape_pointer_token(key)))
-            }
+            Segment::Map { key } => path.push_str(&format!("/{}", crate::schema::escape_pointer_token(key))),
             // Variants leave no level in the value that could be relied on.
             Segment::Enum { .. } | Segment::Unknown => break,
         }

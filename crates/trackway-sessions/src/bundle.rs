@@ -104,8 +104,7 @@ impl Bundle {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let mut text =
-            serde_json::to_string_pretty(self).expect("a bundle has no map keys but strings");
+        let mut text = serde_json::to_string_pretty(self).expect("a bundle has no map keys but strings");
         text.push('\n');
         text
     }
@@ -118,13 +117,11 @@ impl Bundle {
         let not_one = |why: String| BundleError::NotABundle { why };
         let text = std::str::from_utf8(file).map_err(|error| not_one(error.to_string()))?;
         check_version(text)?;
-        let bundle: Self =
-            serde_json::from_str(text).map_err(|error| not_one(error.to_string()))?;
+        let bundle: Self = serde_json::from_str(text).map_err(|error| not_one(error.to_string()))?;
         if bundle.to_text() != text {
             return Err(BundleError::Rewritten);
         }
-        let content =
-            DigestedContent(bundle.version, &bundle.session_id, &bundle.runs, &bundle.definitions);
+        let content = DigestedContent(bundle.version, &bundle.session_id, &bundle.runs, &bundle.definitions);
         if content_digest(&content) != bundle.digest {
             return Err(BundleError::DigestMismatch);
         }

@@ -30,12 +30,12 @@ impl SessionsError {
         match self {
             Self::UnknownSession { .. } => Code::UnknownSession,
             Self::Bundle(_) => Code::BadBundle,
-            Self::Damaged { .. }
-            | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {
+            Self::Damaged { .. } | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {
                 Code::DamagedLog
             }
-            Self::Read(ReadError::Unavailable { .. })
-            | Self::Append(AppendError::Unavailable { .. }) => Code::StoreBusy,
+            Self::Read(ReadError::Unavailable { .. }) | Self::Append(AppendError::Unavailable { .. }) => {
+                Code::StoreBusy
+            }
             Self::Append(AppendError::Closed) => Code::Stopping,
             Self::Read(ReadError::Broken { .. }) | Self::Append(_) => Code::StoreFailed,
         }

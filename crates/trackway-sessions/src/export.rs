@@ -30,10 +30,7 @@ impl SessionsReader {
             let events = self.load_undamaged_log(row).await?;
             hashes.extend(events.iter().filter_map(|stored| definition_hash_of(&stored.event)));
             versions.insert(row.workflow.version.clone());
-            runs.push(BundledRun {
-                run_id: row.id,
-                events: events.iter().map(to_bundled_event).collect(),
-            });
+            runs.push(BundledRun { run_id: row.id, events: events.iter().map(to_bundled_event).collect() });
         }
         let mut definitions = Vec::with_capacity(hashes.len());
         for hash in hashes.union(&versions) {
@@ -66,12 +63,7 @@ impl SessionsReader {
 }
 
 fn to_bundled_event(stored: &StoredEvent) -> BundledEvent {
-    BundledEvent {
-        format: FORMAT_LATEST,
-        seq: stored.seq,
-        at: stored.at,
-        body: encode_event(&stored.event),
-    }
+    BundledEvent { format: FORMAT_LATEST, seq: stored.seq, at: stored.at, body: encode_event(&stored.event) }
 }
 
 /// The definition by which the node that an event made is read.

@@ -88,8 +88,7 @@ impl SessionsReader {
             runs.push(check_run(run, &bundle.session_id, &self.access.caller)?);
         }
         // A child is of its parent's session. One that names another run could report to a stranger's.
-        let orphan =
-            |run: &&CheckedRun| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
+        let orphan = |run: &&CheckedRun| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
         if let Some(orphan) = runs.iter().find(orphan) {
             let why = "its parent is not in the bundle".to_owned();
             return Err(BundleError::Run { run: orphan.row.id, why });
@@ -100,9 +99,8 @@ impl SessionsReader {
     /// Whether the store has this very run. One of the same id with another content is refused.
     async fn is_already_stored(&self, run: &CheckedRun) -> Result<bool, SessionsError> {
         let id = run.row.id;
-        let refused = |why: &str| {
-            Err(SessionsError::Bundle(BundleError::Run { run: id, why: why.to_owned() }))
-        };
+        let refused =
+            |why: &str| Err(SessionsError::Bundle(BundleError::Run { run: id, why: why.to_owned() }));
         let Some(row) = self.journal.find_run(id).await? else { return Ok(false) };
         if row.caller != self.access.caller {
             return refused("it is here already and belongs to another caller");
@@ -144,9 +142,8 @@ fn to_copied_log(mut run: CheckedRun, pins: &[PinnedDefinition]) -> CopiedLog {
     let decided = event_for_import(&run.row.workflow, run.row.state, run.guided);
     run.stamps.extend(decided.iter().map(|_| at));
     run.events.extend(decided);
-    let needs = |pin: &&PinnedDefinition| {
-        run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash
-    };
+    let needs =
+        |pin: &&PinnedDefinition| run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash;
     CopiedLog {
         pins: pins.iter().filter(needs).cloned().collect(),
         events: run.events,
@@ -157,11 +154,7 @@ fn to_copied_log(mut run: CheckedRun, pins: &[PinnedDefinition]) -> CopiedLog {
 }
 
 /// The run, where every event can be read and follows from those before it.
-fn check_run(
-    run: &BundledRun,
-    session: &SessionId,
-    caller: &Caller,
-) -> Result<CheckedRun, BundleError> {
+fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<CheckedRun, BundleError> {
     let id = run.run_id;
     let mut events = Vec::with_capacity(run.events.len());
     let mut stamps = Vec::with_capacity(run.events.len());
@@ -175,13 +168,11 @@ fn check_run(
         if json_depth(&record.body) > RECORD_DEPTH_MAX {
             return Err(wrong("it is nested too deeply".to_owned()));
         }
-        let mut event = decode_event(record.format, &record.body)
-            .map_err(|error| wrong(format_with_cause(&error)))?;
+        let mut event =
+            decode_event(record.format, &record.body).map_err(|error| wrong(format_with_cause(&error)))?;
         match &mut track {
             None => {
-                track = Some(
-                    check_first_event(&mut event, id, session, caller, record.at).map_err(wrong)?,
-                )
+                track = Some(check_first_event(&mut event, id, session, caller, record.at).map_err(wrong)?)
             }
             Some((track, status)) => {
                 track.apply(&event, record.at).map_err(|misfit| wrong(misfit.to_string()))?;
@@ -242,14 +233,9 @@ fn check_first_event(
 }
 
 /// Every definition that a run needs, each under its own hash and none besides.
-fn check_definitions(
-    bundle: &Bundle,
-    runs: &[CheckedRun],
-) -> Result<Vec<PinnedDefinition>, BundleError> {
-    let needed: BTreeSet<&str> =
-        runs.iter().flat_map(|run| &run.definitions).map(String::as_str).collect();
-    let versions: BTreeSet<&str> =
-        runs.iter().map(|run| run.row.workflow.version.as_str()).collect();
+fn check_definitions(bundle: &Bundle, runs: &[CheckedRun]) -> Result<Vec<PinnedDefinition>, BundleError> {
+    let needed: BTreeSet<&str> = runs.iter().flat_map(|run| &run.definitions).map(String::as_str).collect();
+    let versions: BTreeSet<&str> = runs.iter().map(|run| run.row.workflow.version.as_str()).collect();
     let mut pins: Vec<PinnedDefinition> = Vec::with_capacity(bundle.definitions.len());
     let wrong = |hash: &str, why| BundleError::Definition { hash: hash.to_owned(), why };
     for definition in &bundle.definitions {

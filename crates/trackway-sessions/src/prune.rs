@@ -39,10 +39,7 @@ pub struct PrunedSession {
 
 impl PruneRequest {
     /// Removes them, oldest first. The store must have been opened for writing, unless it is a dry run.
-    pub async fn run(
-        self,
-        journal: &Arc<dyn Journal>,
-    ) -> Result<Vec<PrunedSession>, SessionsError> {
+    pub async fn run(self, journal: &Arc<dyn Journal>) -> Result<Vec<PrunedSession>, SessionsError> {
         let mut found = Vec::new();
         for ((caller, session), rows) in load_rows_by_session(&**journal).await? {
             if let Some(PrunableSession { updated, .. }) =
@@ -105,8 +102,7 @@ impl PruneRequest {
         rows: &[RunRow],
     ) -> Result<Option<PrunableSession>, SessionsError> {
         // Rows tell of most sessions that they are to stay, without their logs being read.
-        if rows.is_empty()
-            || rows.iter().any(|row| row.runnable || !self.is_older_than_limit(row.status_at))
+        if rows.is_empty() || rows.iter().any(|row| row.runnable || !self.is_older_than_limit(row.status_at))
         {
             return Ok(None);
         }

@@ -59,17 +59,12 @@ impl SessionsReader {
     }
 
     /// The session's runs and documents.
-    pub async fn load_session_detail(
-        &self,
-        id: &SessionId,
-    ) -> Result<SessionDetail, SessionsError> {
+    pub async fn load_session_detail(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
         let rows = self.load_session_rows(id).await?;
         let (mut tracks, mut usage) = (Vec::with_capacity(rows.len()), SessionUsage::default());
         for row in &rows {
             let log = run_log::load_run_log(&*self.journal, row.id).await?;
-            if let Some(bill) =
-                UsageReport::from_events(log.events.iter().map(|stored| &stored.event))
-            {
+            if let Some(bill) = UsageReport::from_events(log.events.iter().map(|stored| &stored.event)) {
                 usage.add_run(&row.workflow.name, &bill);
             }
             tracks.push(log.to_run_track(row));
@@ -97,16 +92,12 @@ impl SessionsReader {
     }
 
     /// The runs of a session; there is at least one.
-    pub(super) async fn load_session_rows(
-        &self,
-        id: &SessionId,
-    ) -> Result<Vec<RunRow>, SessionsError> {
+    pub(super) async fn load_session_rows(&self, id: &SessionId) -> Result<Vec<RunRow>, SessionsError> {
         let rows = self.journal.list_session_runs(self.access.clone(), id.clone()).await?;
         if !rows.is_empty() {
             return Ok(rows);
         }
-        let known =
-            self.journal.list_sessions(self.access.clone(), SIMILAR_IDS_SEARCHED_MAX).await?;
+        let known = self.journal.list_sessions(self.access.clone(), SIMILAR_IDS_SEARCHED_MAX).await?;
         let known = known.into_iter().map(|row| row.id.to_string()).collect();
         Err(SessionsError::UnknownSession { id: id.clone(), known })
     }

@@ -62,9 +62,7 @@ impl RunLog {
     /// The submission that it begins with, and when that was recorded.
     pub fn submission(&self) -> Option<(&Submission, Timestamp)> {
         match self.events.first() {
-            Some(StoredEvent { event: Event::Submitted(submission), at, .. }) => {
-                Some((submission, *at))
-            }
+            Some(StoredEvent { event: Event::Submitted(submission), at, .. }) => Some((submission, *at)),
             _ => None,
         }
     }

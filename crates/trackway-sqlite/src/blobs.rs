@@ -88,11 +88,10 @@ impl FolderBlobs {
 
     pub(crate) fn read_blob(&self, hash: BlobHash) -> Result<Vec<u8>, ReadError> {
         let damaged = |reason: String| ReadError::DamagedBlob { hash: hash.to_string(), reason };
-        let bytes =
-            fs::read(self.blob_path(hash)).map_err(|error| match is_file_damage(&error) {
-                true => damaged(error.to_string()),
-                false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
-            })?;
+        let bytes = fs::read(self.blob_path(hash)).map_err(|error| match is_file_damage(&error) {
+            true => damaged(error.to_string()),
+            false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
+        })?;
         if hash_bytes(&bytes) != hash {
             return Err(damaged("its bytes do not match its hash".to_owned()));
         }
@@ -143,9 +142,9 @@ impl Blobs for FolderBlobs {
                 Err(BlobError::Unavailable(error)) => Err(ReadError::Unavailable {
                     reason: format!("blob {hash} cannot be written now: {error}"),
                 }),
-                Err(BlobError::Unknown(error)) => Err(ReadError::Broken {
-                    reason: format!("blob {hash} cannot be written: {error}"),
-                }),
+                Err(BlobError::Unknown(error)) => {
+                    Err(ReadError::Broken { reason: format!("blob {hash} cannot be written: {error}") })
+                }
             }
         }))
     }

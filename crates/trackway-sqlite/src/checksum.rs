@@ -43,9 +43,8 @@ const RUN_CRC: &str = "run_crc";
 /// Adds `run_crc(columns…)` to the connection.
 pub(crate) fn register_run_checksum(conn: &Connection) -> rusqlite::Result<()> {
     let columns = i32::try_from(RUN_COLUMNS_COUNT).unwrap_or(-1);
-    let flags = FunctionFlags::SQLITE_UTF8
-        | FunctionFlags::SQLITE_DETERMINISTIC
-        | FunctionFlags::SQLITE_DIRECTONLY;
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
     conn.create_scalar_function(RUN_CRC, columns, flags, |context: &Context<'_>| {
         Ok(checksum_of_values((0..context.len()).map(|column| context.get_raw(column))))
     })
@@ -61,10 +60,7 @@ pub(crate) fn updated_run_checksum_sql(changes: &[(&str, &str)]) -> String {
             change.map_or(column, |(_, value)| value)
         })
         .collect();
-    format!(
-        "CASE WHEN crc = {RUN_CRC}({RUN_COLUMNS}) THEN {RUN_CRC}({}) ELSE crc END",
-        after.join(", ")
-    )
+    format!("CASE WHEN crc = {RUN_CRC}({RUN_COLUMNS}) THEN {RUN_CRC}({}) ELSE crc END", after.join(", "))
 }
 
 /// SQL for the checksum of a new row, whose values are the statement's parameters in order.

@@ -132,16 +132,12 @@ impl Database {
             frames.ok().and_then(|frames: i64| u64::try_from(frames).ok())
         };
         let whole = frames();
-        let lost =
-            whole.map(|whole| count_lost_commits(&self.folder.join("trackway.db-wal"), whole));
+        let lost = whole.map(|whole| count_lost_commits(&self.folder.join("trackway.db-wal"), whole));
         // If another process has written meanwhile, the result says nothing.
         if let Some(Ok(commits @ 1..)) = lost
             && frames() == whole
         {
-            tracing::error!(
-                commits,
-                "the write-ahead log is damaged; commits after the damage are lost"
-            );
+            tracing::error!(commits, "the write-ahead log is damaged; commits after the damage are lost");
         }
     }
 
@@ -176,10 +172,8 @@ impl Database {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     fn open_connection(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
         // Each connection is used by one thread at a time, so SQLite does not need to lock it.
-        let conn = Connection::open_with_flags(
-            self.database_path(),
-            flags | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )?;
+        let conn =
+            Connection::open_with_flags(self.database_path(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         conn.busy_timeout(self.busy_wait)?;
         // Query plans do not depend on the values of parameters. Otherwise SQLite plans a statement with
         // `LIMIT ?` again at each use, which costs more than the read itself.
@@ -196,8 +190,7 @@ fn enable_wal(conn: &Connection) -> Result<(), rusqlite::Error> {
     loop {
         match conn.pragma_update(None, "journal_mode", "wal") {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && waited < BUSY_WAIT =>
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited < BUSY_WAIT =>
             {
                 thread::sleep(WAL_PAUSE);
                 waited += WAL_PAUSE;

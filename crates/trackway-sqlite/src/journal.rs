@@ -10,11 +10,10 @@ use std::{
 use tokio::sync::oneshot;
 use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, FaultInjector,
-    FeedCursor, FeedPage, Hook, Journal, LineageLimits, MessageClaim, MessageClaimKey,
-    NoFaultInjection, NodeLineage, NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError,
-    ReadFuture, RunFilter, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent,
-    StoredNode, StoredRun, WorkerId, WriteFuture,
+    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, FaultInjector, FeedCursor,
+    FeedPage, Hook, Journal, LineageLimits, MessageClaim, MessageClaimKey, NoFaultInjection, NodeLineage,
+    NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter, RunPage, RunRemoval,
+    RunRow, SessionRow, StatusTimeQuery, StoredEvent, StoredNode, StoredRun, WorkerId, WriteFuture,
 };
 
 use crate::{
@@ -76,8 +75,7 @@ impl SqliteJournal {
             .map_err(|source| OpenError::Folder { folder: folder.to_owned(), source })?;
         let conn = database.open_writer()?;
         database.warn_of_lost_commits(&conn);
-        let (checkpoints, checkpointer) =
-            checkpoint::new_checkpointer(database.open_checkpointer()?);
+        let (checkpoints, checkpointer) = checkpoint::new_checkpointer(database.open_checkpointer()?);
         let writer = WriterThread { blobs: blobs.clone(), faults: options.faults, checkpoints };
         let (inbox, receiver) = writer::new_job_channel();
         let threads = vec![
@@ -132,9 +130,7 @@ impl SqliteJournal {
         let done: AppendCallback = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
         self.enqueue(WriteRequest::Maintenance(upkeep), done);
         Box::pin(async {
-            receiver
-                .await
-                .unwrap_or_else(|_| Err(AppendError::Broken { reason: WRITER_DIED.to_owned() }))
+            receiver.await.unwrap_or_else(|_| Err(AppendError::Broken { reason: WRITER_DIED.to_owned() }))
         })
     }
 
@@ -144,9 +140,7 @@ impl SqliteJournal {
         read: impl FnOnce(ReadSource<'_>) -> Result<T, ReadError> + Send + 'static,
     ) -> ReadFuture<'_, T> {
         let blobs = self.blobs();
-        Box::pin(
-            self.readers.read_with_connection(move |conn| read(ReadSource { conn, blobs: &blobs })),
-        )
+        Box::pin(self.readers.read_with_connection(move |conn| read(ReadSource { conn, blobs: &blobs })))
     }
 
     fn lock_inbox(&self) -> MutexGuard<'_, Option<Sender<WriteJob>>> {
@@ -160,35 +154,18 @@ impl Journal for SqliteJournal {
     }
 
     fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_> {
-        self.enqueue_and_wait(Maintenance::AppendAll(
-            appends.into_iter().map(EncodedAppend::new).collect(),
-        ))
+        self.enqueue_and_wait(Maintenance::AppendAll(appends.into_iter().map(EncodedAppend::new).collect()))
     }
 
-    fn find_receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> ReadFuture<'_, Option<AppendReceipt>> {
+    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>> {
         self.read_on_pool(move |from| read::find_receipt(from.conn, run, expected, id))
     }
 
-    fn list_feed(
-        &self,
-        access: Access,
-        after: FeedCursor,
-        limit: usize,
-    ) -> ReadFuture<'_, FeedPage> {
+    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
         self.read_on_pool(move |from| read::list_feed(from, &access, &after, limit))
     }
 
-    fn list_events(
-        &self,
-        run: RunId,
-        after: Seq,
-        limit: usize,
-    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+    fn list_events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
         self.read_on_pool(move |from| read::list_events(from, run, after, limit))
     }
 
@@ -274,12 +251,7 @@ impl Journal for SqliteJournal {
         self.read_on_pool(move |from| read::find_node_and_attempt(from, &key))
     }
 
-    fn load_lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> ReadFuture<'_, NodeLineage> {
+    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage> {
         self.read_on_pool(move |from| read::load_lineage(from, run, node, limits))
     }
 
@@ -320,9 +292,6 @@ impl Journal for SqliteJournal {
     }
 }
 
-fn spawn_thread(
-    name: &str,
-    work: impl FnOnce() + Send + 'static,
-) -> Result<JoinHandle<()>, OpenError> {
+fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, OpenError> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map_err(OpenError::Thread)
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{
-    AppendError, ClaimedRun, DueHook, DueTimer, Lease, Leases, OutboxRow, ReadError, ReadFuture,
-    RunLease, WorkClaim, WorkerId, WriteFuture,
+    AppendError, ClaimedRun, DueHook, DueTimer, Lease, Leases, OutboxRow, ReadError, ReadFuture, RunLease,
+    WorkClaim, WorkerId, WriteFuture,
 };
 
 use crate::{SqliteJournal, read, write_jobs::Maintenance, writer::leases};
@@ -69,8 +69,7 @@ impl Leases for SqliteJournal {
     }
 
     fn release_lease(&self, worker: WorkerId) -> WriteFuture<'_> {
-        let release =
-            move |conn: &Connection| leases::delete_worker_lease(conn, worker).map(|()| Vec::new());
+        let release = move |conn: &Connection| leases::delete_worker_lease(conn, worker).map(|()| Vec::new());
         self.enqueue_and_wait(Maintenance::Claim(Box::new(release)))
     }
 
@@ -94,11 +93,7 @@ impl Leases for SqliteJournal {
         self.run_claim(move |conn| leases::claim_due_timers(conn, claim), |_| Vec::new())
     }
 
-    fn claim_due_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> ReadFuture<'_, Vec<DueHook>> {
+    fn claim_due_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
         if self.holds_exclusive_lease(claim.worker) {
             return self.read_on_pool(move |from| read::list_due_hooks(from.conn, claim, &except));
         }

@@ -29,12 +29,11 @@ pub(crate) use self::{
     guided_index::{find_attempt, find_definition, find_node, find_node_and_attempt},
     hooks::{list_hooks, next_hook_due},
     index_rows::{
-        find_message_claim, list_outbox, list_runs, list_waiting_runs, newest_event_time,
-        next_timer_due,
+        find_message_claim, list_outbox, list_runs, list_waiting_runs, newest_event_time, next_timer_due,
     },
     leases::{
-        find_run_lease, list_claimable_errands, list_claimable_runs, list_due_hooks,
-        list_due_timers, parse_worker_key, stored_worker_key,
+        find_run_lease, list_claimable_errands, list_claimable_runs, list_due_hooks, list_due_timers,
+        parse_worker_key, stored_worker_key,
     },
     lineage::{list_newest_events, load_lineage},
     run_row::{find_run, stored_run},

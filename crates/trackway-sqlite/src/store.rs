@@ -5,9 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use trackway_ports::{
-    FaultInjector, Journal, LeaseMode, OpenStoreError, PortFuture, Store, StoreOpener,
-};
+use trackway_ports::{FaultInjector, Journal, LeaseMode, OpenStoreError, PortFuture, Store, StoreOpener};
 
 use crate::{OpenError, SqliteJournal, SqliteOptions};
 
@@ -30,10 +28,7 @@ impl SqliteStore {
 }
 
 impl StoreOpener for SqliteStore {
-    fn open(
-        &self,
-        faults: Arc<dyn FaultInjector>,
-    ) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+    fn open(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
         let options = SqliteOptions { faults, ..SqliteOptions::default() };
         let opened = SqliteJournal::open_with(&self.folder, options);
         let store = opened.map_err(|source| self.open_store_error(source)).map(|journal| Store {

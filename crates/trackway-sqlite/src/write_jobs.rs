@@ -4,8 +4,8 @@
 use rusqlite::Connection;
 use trackway_domain::{Event, RunId, Seq, Timestamp};
 use trackway_ports::{
-    Append, AppendCallback, AppendFence, BlobHash, HookChange, MessageClaim, OutboxChange,
-    OutboxId, PinnedDefinition, ReadError, RunRemoval, RunRow, TimerChange, WorkerId, encode_event,
+    Append, AppendCallback, AppendFence, BlobHash, HookChange, MessageClaim, OutboxChange, OutboxId,
+    PinnedDefinition, ReadError, RunRemoval, RunRow, TimerChange, WorkerId, encode_event,
 };
 
 use crate::{blobs::hash_bytes, guided_index_entries::IndexEntries, json, read::stored_worker_key};
@@ -133,10 +133,9 @@ impl EncodedAppend {
             row: append.row,
             timers: append.timer_changes,
             outbox: append.outbox_changes.iter().map(EncodedOutboxChange::new).collect(),
-            claim: append.message_claim.map(|claim| EncodedMessageClaim {
-                reply: json::to_json_text(&claim.reply),
-                claim,
-            }),
+            claim: append
+                .message_claim
+                .map(|claim| EncodedMessageClaim { reply: json::to_json_text(&claim.reply), claim }),
             hooks: append.hook_changes,
             notifies_hooks: tells,
             pins: append.pins.into_iter().map(EncodedDefinition::new).collect(),

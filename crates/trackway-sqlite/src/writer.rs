@@ -188,9 +188,7 @@ impl WriterThread {
                             statements.roll_back_transaction().map_err(write_error)?;
                             Ok(vec![Err(refusal)])
                         }
-                        None => {
-                            self.run_maintenance(conn, statements, heads, upkeep).map(|it| vec![it])
-                        }
+                        None => self.run_maintenance(conn, statements, heads, upkeep).map(|it| vec![it]),
                     };
                 }
             }
@@ -226,10 +224,7 @@ impl WriterThread {
 
     /// Runs under the write lock, which also protects the removal of blobs: another process may have
     /// removed a blob that no event named yet, after it was found or written.
-    fn rewrite_removed_blobs(
-        &self,
-        work: &WriteRequest,
-    ) -> Result<Result<(), AppendError>, CommitError> {
+    fn rewrite_removed_blobs(&self, work: &WriteRequest) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_in_request(work) {
             if !self.blobs.contains_blob(hash)
                 && let Err(refused) = classify_blob_write(hash, self.blobs.write_blob(hash, body))?
@@ -275,9 +270,7 @@ fn classify_blob_write(
             tracing::warn!(reason, "a blob was not written; its append can be tried again");
             Ok(Err(AppendError::Unavailable { reason }))
         }
-        Err(BlobError::Unknown(error)) => {
-            Err(CommitError::Unknown(format!("writing blob {hash}: {error}")))
-        }
+        Err(BlobError::Unknown(error)) => Err(CommitError::Unknown(format!("writing blob {hash}: {error}"))),
     }
 }
 
@@ -288,8 +281,7 @@ fn blobs_in_request(work: &WriteRequest) -> impl Iterator<Item = (BlobHash, &[u8
         WriteRequest::Maintenance(Maintenance::AppendAll(appends)) => appends.as_slice(),
         WriteRequest::Maintenance(Maintenance::Remove(_) | Maintenance::Claim(_)) => &[],
     };
-    let records =
-        appends.iter().flat_map(EncodedAppend::with_started_runs).flat_map(|it| &it.records);
+    let records = appends.iter().flat_map(EncodedAppend::with_started_runs).flat_map(|it| &it.records);
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::oneshot;
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition,
-    Caller, Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object,
-    PendingStep, RenderStamp, RunId, SessionId, StateName, Submission, Timestamp, WorkflowRef,
+    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Caller,
+    Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object, PendingStep,
+    RenderStamp, RunId, SessionId, StateName, Submission, Timestamp, WorkflowRef,
 };
 use trackway_ports::{Append, Journal, PinnedDefinition, RunRow};
 use uuid::Uuid;
@@ -36,12 +36,7 @@ impl GuidedRunBuilder {
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let hash = format!("sha256-{hex}");
         let pinned = PinnedDefinition { hash: hash.clone(), body };
-        Self::new_run(
-            number,
-            session,
-            WorkflowRef { name: workflow.to_owned(), version: hash },
-            Some(pinned),
-        )
+        Self::new_run(number, session, WorkflowRef { name: workflow.to_owned(), version: hash }, Some(pinned))
     }
 
     /// The run that holds a session's own notes.
@@ -58,10 +53,8 @@ impl GuidedRunBuilder {
         let run = RunId::new(Uuid::from_u128(number));
         let input = json!({ "ticketId": session });
         let session = SessionId::new(session).expect("a session's id");
-        let submission = Submission {
-            guided: true,
-            ..Submission::new(run, session, workflow, Caller::local(), input)
-        };
+        let submission =
+            Submission { guided: true, ..Submission::new(run, session, workflow, Caller::local(), input) };
         let began = BEGINNING + Duration::from_secs(u64::try_from(number).unwrap_or(0) * 60);
         let events = vec![Event::Submitted(Box::new(submission.clone())), Event::Started];
         Self { number, submission, definition, events, state: StateName::Working, began }
@@ -119,21 +112,13 @@ impl GuidedRunBuilder {
             message: "more is needed".to_owned(),
             needs: Vec::new(),
         };
-        self.record_attempt(
-            at,
-            AttemptInputs::default(),
-            AttemptOutcome::Blocked(block),
-            Vec::new(),
-        )
+        self.record_attempt(at, AttemptInputs::default(), AttemptOutcome::Blocked(block), Vec::new())
     }
 
     #[must_use]
     pub fn add_checkpoint(self, node: Option<&str>, notes: &str) -> Self {
         let node = node.map(|name| self.node_id(name));
-        self.with_event(guided_event(GuidedEvent::Checkpointed(Checkpoint {
-            node,
-            notes: notes.to_owned(),
-        })))
+        self.with_event(guided_event(GuidedEvent::Checkpointed(Checkpoint { node, notes: notes.to_owned() })))
     }
 
     #[must_use]
@@ -228,12 +213,7 @@ impl GuidedRunBuilder {
 }
 
 /// What an output adds to a document.
-pub fn document_change(
-    name: &str,
-    kind: DocumentKind,
-    key: Option<&str>,
-    value: Value,
-) -> DocumentChange {
+pub fn document_change(name: &str, kind: DocumentKind, key: Option<&str>, value: Value) -> DocumentChange {
     DocumentChange { name: name.to_owned(), kind, key: key.map(str::to_owned), value }
 }
 

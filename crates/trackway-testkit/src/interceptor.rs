@@ -4,11 +4,11 @@ use std::{fmt, sync::Arc};
 
 use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook,
-    DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim,
-    MessageClaimKey, NodeLineage, NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError,
-    ReadFuture, RunFilter, RunLease, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery,
-    StoredEvent, StoredNode, WorkClaim, WorkerId, WriteFuture,
+    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook, DueTimer,
+    FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim, MessageClaimKey,
+    NodeLineage, NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter,
+    RunLease, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent, StoredNode, WorkClaim,
+    WorkerId, WriteFuture,
 };
 
 /// An interceptor of journal calls.
@@ -83,30 +83,15 @@ impl Journal for InterceptedJournal {
         self.tap.intercept_append(&self.journal, append, done);
     }
 
-    fn find_receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> ReadFuture<'_, Option<AppendReceipt>> {
+    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>> {
         self.intercept_read(Some(run), move |journal| journal.find_receipt(run, expected, id))
     }
 
-    fn list_feed(
-        &self,
-        access: Access,
-        after: FeedCursor,
-        limit: usize,
-    ) -> ReadFuture<'_, FeedPage> {
+    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
         self.intercept_read(None, move |journal| journal.list_feed(access, after, limit))
     }
 
-    fn list_events(
-        &self,
-        run: RunId,
-        after: Seq,
-        limit: usize,
-    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+    fn list_events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
         self.intercept_read(Some(run), move |journal| journal.list_events(run, after, limit))
     }
 
@@ -116,9 +101,7 @@ impl Journal for InterceptedJournal {
         after: Position,
         limit: usize,
     ) -> ReadFuture<'_, Vec<StoredEvent>> {
-        self.intercept_read(Some(run), move |journal| {
-            journal.list_events_after_position(run, after, limit)
-        })
+        self.intercept_read(Some(run), move |journal| journal.list_events_after_position(run, after, limit))
     }
 
     fn list_newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
@@ -149,9 +132,7 @@ impl Journal for InterceptedJournal {
         workflow: Option<String>,
         limit: usize,
     ) -> ReadFuture<'_, Vec<RunId>> {
-        self.intercept_read(None, move |journal| {
-            journal.list_waiting_runs(caller, session, workflow, limit)
-        })
+        self.intercept_read(None, move |journal| journal.list_waiting_runs(caller, session, workflow, limit))
     }
 
     fn find_message_claim(&self, key: MessageClaimKey) -> ReadFuture<'_, Option<MessageClaim>> {
@@ -193,12 +174,7 @@ impl Journal for InterceptedJournal {
         self.intercept_read(Some(key.run), move |journal| journal.find_node_and_attempt(key))
     }
 
-    fn load_lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> ReadFuture<'_, NodeLineage> {
+    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage> {
         self.intercept_read(Some(run), move |journal| journal.load_lineage(run, node, limits))
     }
 
@@ -254,11 +230,7 @@ impl Leases for InterceptedJournal {
         self.intercept_read(None, move |journal| journal.claim_due_timers(claim))
     }
 
-    fn claim_due_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> ReadFuture<'_, Vec<DueHook>> {
+    fn claim_due_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
         self.intercept_read(None, move |journal| journal.claim_due_hooks(claim, except))
     }
 }

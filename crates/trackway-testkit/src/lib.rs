@@ -27,9 +27,7 @@ pub use faults::{CrashAt, ProcessLife};
 pub use guided_run_builder::{GuidedRunBuilder, document_change, inputs_with_notes};
 pub use ids::{CountingIds, mix_bits};
 pub use interceptor::{InterceptedJournal, JournalInterceptor};
-pub use interceptors::{
-    BrokenAfterAppends, OutageInterceptor, OwnThreadInterceptor, ProcessLifeInterceptor,
-};
+pub use interceptors::{BrokenAfterAppends, OutageInterceptor, OwnThreadInterceptor, ProcessLifeInterceptor};
 pub use memory::{MemoryBlobs, MemoryJournal};
 pub use pausing_interceptor::PausingInterceptor;
 pub use recording_messenger::{RecordedDelivery, RecordingMessenger};

@@ -16,11 +16,11 @@ use std::{
 
 use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook,
-    DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim,
-    MessageClaimKey, NodeLineage, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture,
-    RunFilter, RunLease, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent,
-    StoredNode, WorkClaim, WorkerId, WriteFuture,
+    Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook, DueTimer,
+    FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim, MessageClaimKey,
+    NodeLineage, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter, RunLease, RunPage,
+    RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent, StoredNode, WorkClaim, WorkerId,
+    WriteFuture,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -150,30 +150,15 @@ impl Journal for MemoryJournal {
         self.write_contents(move |contents| contents.append_all(appends))
     }
 
-    fn find_receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> ReadFuture<'_, Option<AppendReceipt>> {
+    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>> {
         self.read_contents(move |contents| Ok(contents.find_receipt(run, expected, id)))
     }
 
-    fn list_feed(
-        &self,
-        access: Access,
-        after: FeedCursor,
-        limit: usize,
-    ) -> ReadFuture<'_, FeedPage> {
+    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
         self.read_contents(move |contents| contents.list_feed(&access, &after, limit))
     }
 
-    fn list_events(
-        &self,
-        run: RunId,
-        after: Seq,
-        limit: usize,
-    ) -> ReadFuture<'_, Vec<StoredEvent>> {
+    fn list_events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
         self.read_contents(move |contents| contents.list_events(run, after, limit))
     }
 
@@ -251,12 +236,7 @@ impl Journal for MemoryJournal {
         self.read_contents(move |contents| contents.find_attempt(&key))
     }
 
-    fn load_lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> ReadFuture<'_, NodeLineage> {
+    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage> {
         self.read_contents(move |contents| Ok(contents.load_lineage(run, node, limits)))
     }
 
@@ -313,11 +293,7 @@ impl Leases for MemoryJournal {
         self.run_claim(move |contents| contents.claim_due_timers(claim))
     }
 
-    fn claim_due_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> ReadFuture<'_, Vec<DueHook>> {
+    fn claim_due_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
         self.run_claim(move |contents| contents.claim_due_hooks(claim, &except))
     }
 }

@@ -156,9 +156,7 @@ impl JournalInterceptor for PausingInterceptor {
 
     fn before_claim_lookup(&self, key: &MessageClaimKey) -> PortFuture<'_, ()> {
         let id = key.message.as_str().to_owned();
-        Box::pin(
-            async move { self.wait_until_resumed(&self.messages, |held| held.contains(&id)).await },
-        )
+        Box::pin(async move { self.wait_until_resumed(&self.messages, |held| held.contains(&id)).await })
     }
 }
 

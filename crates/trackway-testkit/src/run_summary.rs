@@ -41,10 +41,8 @@ fn message_text(message: &Message) -> String {
 
 /// The visible events of a log as they are recorded, without positions and times.
 pub fn visible_events(log: &[StoredEvent]) -> Vec<Value> {
-    let visible = log
-        .iter()
-        .filter(|stored| visible_update(&stored.event).is_some())
-        .map(|stored| json!(stored.event));
+    let visible =
+        log.iter().filter(|stored| visible_update(&stored.event).is_some()).map(|stored| json!(stored.event));
     visible.collect()
 }
 
@@ -139,9 +137,6 @@ mod tests {
         let uuid = "01234567-89ab-7def-8123-456789abcdef";
         let mut names = IdNormalizer::new();
         let value = json!({"a": format!("{run}/step:é#0"), "b": [uuid, run, 3, "plain"]});
-        assert_eq!(
-            names.normalize(&value),
-            json!({"a": "<1>/step:é#0", "b": ["<2>", "<1>", 3, "plain"]})
-        );
+        assert_eq!(names.normalize(&value), json!({"a": "<1>/step:é#0", "b": ["<2>", "<1>", 3, "plain"]}));
     }
 }

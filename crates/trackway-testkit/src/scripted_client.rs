@@ -204,9 +204,7 @@ impl ScriptedClient {
                 if text == self.cancel_at_status.as_deref() {
                     let run = told.submission.as_ref()?.run;
                     ignore_ended_run(
-                        process
-                            .pending_if_process_died(process.cancel(&local_run_address(run)).await)
-                            .await,
+                        process.pending_if_process_died(process.cancel(&local_run_address(run)).await).await,
                     );
                 }
             }
@@ -215,12 +213,7 @@ impl ScriptedClient {
         None
     }
 
-    async fn deliver_answer(
-        &self,
-        process: &TestProcess,
-        visit: &ClientHistory,
-        deliver: DeliverRequest,
-    ) {
+    async fn deliver_answer(&self, process: &TestProcess, visit: &ClientHistory, deliver: DeliverRequest) {
         let id = deliver.message.id.clone();
         let answered = process.pending_if_process_died(process.deliver(deliver).await).await;
         let Some(answered) = ignore_ended_run(answered) else {
@@ -282,8 +275,7 @@ impl TestProcess {
     /// Resolves when no errand is left, no hook is due, and no run is in memory.
     pub async fn wait_until_quiet(&self) {
         loop {
-            let (outbox, ()) =
-                join(self.journal.list_outbox(None, 1), tokio::task::yield_now()).await;
+            let (outbox, ()) = join(self.journal.list_outbox(None, 1), tokio::task::yield_now()).await;
             let owed = self.pending_if_process_died(outbox.map_err(Error::from)).await;
             let hooks = self.journal.next_hook_due(Timestamp(i64::MIN)).await;
             let untold = self.pending_if_process_died(hooks.map_err(Error::from)).await;

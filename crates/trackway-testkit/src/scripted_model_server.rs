@@ -111,10 +111,7 @@ impl ScriptedModelServer {
     }
 
     /// Answers requests when the queue is empty; without this they are refused with status 400.
-    pub fn set_responder(
-        &self,
-        responder: impl Fn(&ModelRequest) -> ScriptedReply + Send + 'static,
-    ) {
+    pub fn set_responder(&self, responder: impl Fn(&ModelRequest) -> ScriptedReply + Send + 'static) {
         *lock_ignoring_poison(&self.state.responder) = Some(Box::new(responder));
     }
 

@@ -7,10 +7,7 @@ use trackway_ports::{Journal, ReadError, RunFilter, StoredEvent};
 const PAGE_EVENTS: usize = 1_024;
 
 /// Every stored event of the run.
-pub async fn load_full_log(
-    journal: &dyn Journal,
-    run: RunId,
-) -> Result<Vec<StoredEvent>, ReadError> {
+pub async fn load_full_log(journal: &dyn Journal, run: RunId) -> Result<Vec<StoredEvent>, ReadError> {
     let mut log: Vec<StoredEvent> = Vec::new();
     loop {
         let after = log.last().map_or(0, |stored| stored.seq);

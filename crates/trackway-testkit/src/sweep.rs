@@ -17,9 +17,7 @@ use tempfile::TempDir;
 use trackway_runtime::ProgramRegistry;
 
 use self::sweep_checks::{RecordedSteps, SweepOutcome};
-use crate::{
-    ClientHistory, CrashAt, ProcessSetup, RecordingMessenger, ScriptedClient, TestWorld, mix_bits,
-};
+use crate::{ClientHistory, CrashAt, ProcessSetup, RecordingMessenger, ScriptedClient, TestWorld, mix_bits};
 
 pub use sweep_checks::assert_one_lifecycle;
 
@@ -116,8 +114,7 @@ impl<'a> SweepRun<'a> {
             return false;
         }
         self.points.extend(faults.reached_points().last());
-        self.recorded
-            .push(sweep_checks::load_recorded_steps(&self.world, &self.completed_effects()));
+        self.recorded.push(sweep_checks::load_recorded_steps(&self.world, &self.completed_effects()));
         true
     }
 
@@ -132,8 +129,7 @@ impl<'a> SweepRun<'a> {
     fn finish_and_check(&mut self) -> (SweepOutcome, Vec<&'static str>) {
         let faults = Arc::new(CrashAt::never_crash());
         assert!(self.run_process(&faults), "without a fault it gets through");
-        let ending =
-            sweep_checks::load_outcome(&self.world, self.subject.has_deterministic_children);
+        let ending = sweep_checks::load_outcome(&self.world, self.subject.has_deterministic_children);
         sweep_checks::assert_watchers_saw_prefix(&self.visit, &ending);
         sweep_checks::assert_no_step_repeated(&self.recorded, &self.completed_effects());
         if self.subject.client.has_hook() {
@@ -162,10 +158,7 @@ fn run_with_crashes(
     match went {
         Ok((ending, reached)) => (ending, reached, journey.points),
         Err(panic) => {
-            eprintln!(
-                "{:?} on {store:?}, crashes {crashes:?} at {:?}",
-                subject.client, journey.points
-            );
+            eprintln!("{:?} on {store:?}, crashes {crashes:?} at {:?}", subject.client, journey.points);
             resume_unwind(panic)
         }
     }
@@ -209,8 +202,7 @@ pub fn crash_sweep(subject: &SweepSubject, store: StoreKind) {
 /// Crashes up to three times, at points derived from a seed.
 pub fn seeded_crash_sweep(subject: &SweepSubject, store: StoreKind, seeds: std::ops::Range<u64>) {
     let (clean, reached, _) = run_with_crashes(subject, store, &[]);
-    let draw =
-        |seed: u64, round: u64| 1 + (mix_bits(seed * 7 + round) % reached.len() as u64) as usize;
+    let draw = |seed: u64, round: u64| 1 + (mix_bits(seed * 7 + round) % reached.len() as u64) as usize;
     for seed in seeds {
         // The crash in the middle comes early, while the process is still recovering.
         let crashes = [draw(seed, 1), 1 + draw(seed, 2) % 12, draw(seed, 3)].map(CrashPoint::Any);

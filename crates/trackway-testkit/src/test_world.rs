@@ -159,12 +159,8 @@ impl TestWorld {
     }
 
     /// Reads the store while no process runs.
-    pub fn inspect_store<T, F: Future<Output = T>>(
-        &self,
-        look: impl FnOnce(Arc<dyn Journal>) -> F,
-    ) -> T {
-        let thread =
-            tokio::runtime::Builder::new_current_thread().build().expect("a tokio runtime");
+    pub fn inspect_store<T, F: Future<Output = T>>(&self, look: impl FnOnce(Arc<dyn Journal>) -> F) -> T {
+        let thread = tokio::runtime::Builder::new_current_thread().build().expect("a tokio runtime");
         thread.block_on(async {
             let journal: Arc<dyn Journal> = match &self.store {
                 WorldStore::Memory(memory) => Arc::new(memory.reopen_as_next_process()),
@@ -243,15 +239,13 @@ impl TestWorld {
                 Arc::new(OwnThreadInterceptor::new(faults.clone())),
             )),
             WorldStore::Sqlite(folder) => {
-                let options =
-                    trackway_sqlite::SqliteOptions { faults: faults.clone(), ..Default::default() };
+                let options = trackway_sqlite::SqliteOptions { faults: faults.clone(), ..Default::default() };
                 let journal = SqliteJournal::open_with(folder.path(), options);
                 Arc::new(journal.expect("the store opens"))
             }
         };
         let mortal = Arc::new(ProcessLifeInterceptor::new(faults.process_life().clone()));
-        let mut journal: Arc<dyn Journal> =
-            Arc::new(InterceptedJournal::new(store.clone(), mortal));
+        let mut journal: Arc<dyn Journal> = Arc::new(InterceptedJournal::new(store.clone(), mortal));
         if let Some(tap) = setup.interceptor {
             journal = Arc::new(InterceptedJournal::new(journal, tap));
         }
@@ -264,12 +258,8 @@ impl TestWorld {
         options.tools = setup.tools;
         options.lease = setup.lease;
         options.wakeups = setup.wakeups;
-        let process = TestProcess {
-            runtime: Runtime::start(options),
-            journal,
-            clock: self.clock.clone(),
-            faults,
-        };
+        let process =
+            TestProcess { runtime: Runtime::start(options), journal, clock: self.clock.clone(), faults };
         (process, store)
     }
 }

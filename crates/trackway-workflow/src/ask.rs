@@ -59,8 +59,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Ask<T> {
                 Ok(input) => return (input, answer.message),
                 Err(error) => error,
             };
-            let message =
-                format!("the recorded answer does not have the type it is read as: {error}");
+            let message = format!("the recorded answer does not have the type it is read as: {error}");
             stage.park_as_nondeterministic(&op.to_string(), message).await
         })
     }

@@ -13,8 +13,7 @@ use trackway_domain::{ArtifactChunk, InterruptReason, IntoParts, Message, RunId,
 use trackway_runtime::{Stage, StepAttempt};
 
 use crate::{
-    AgentFailed, Ask, Child, Step, Stop, Workflow, child::AgentPrompt,
-    typed_program::json_schema_of,
+    AgentFailed, Ask, Child, Step, Stop, Workflow, child::AgentPrompt, typed_program::json_schema_of,
 };
 
 /// A workflow's handle to its run. No method takes or returns a task state: only the runtime moves a run
@@ -97,11 +96,7 @@ impl Ctx {
     /// ```ignore
     /// let sum: i64 = ctx.tool("sum", &json!({ "a": 1, "b": 2 })).await?;
     /// ```
-    pub fn tool<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        arguments: &impl Serialize,
-    ) -> Step<'static, T> {
+    pub fn tool<T: DeserializeOwned>(&self, name: &str, arguments: &impl Serialize) -> Step<'static, T> {
         Step::call_tool(self.stage.clone(), name, arguments)
     }
 
@@ -140,11 +135,7 @@ impl Ctx {
     /// ```ignore
     /// let summary = ctx.agent("editor", format!("Sum this up: {text}")).await?;
     /// ```
-    pub async fn agent(
-        &self,
-        name: &str,
-        prompt: impl Into<String>,
-    ) -> Result<String, AgentFailed> {
+    pub async fn agent(&self, name: &str, prompt: impl Into<String>) -> Result<String, AgentFailed> {
         AgentPrompt::new(name, prompt.into()).ask_for_text(&self.stage).await
     }
 
@@ -155,9 +146,7 @@ impl Ctx {
         name: &str,
         prompt: impl Into<String>,
     ) -> Result<T, AgentFailed> {
-        AgentPrompt::new(name, prompt.into())
-            .ask_for_output(&self.stage, json_schema_of::<T>())
-            .await
+        AgentPrompt::new(name, prompt.into()).ask_for_output(&self.stage, json_schema_of::<T>()).await
     }
 
     /// Waits for both.
@@ -166,10 +155,7 @@ impl Ctx {
     }
 
     /// Waits for all of them; results are in the order of the arguments.
-    pub async fn join_all<F: IntoFuture>(
-        &self,
-        all: impl IntoIterator<Item = F>,
-    ) -> Vec<F::Output> {
+    pub async fn join_all<F: IntoFuture>(&self, all: impl IntoIterator<Item = F>) -> Vec<F::Output> {
         future::join_all(all.into_iter().map(IntoFuture::into_future)).await
     }
 

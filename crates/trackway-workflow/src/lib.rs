@@ -22,9 +22,8 @@ pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use tool::tool;
 pub use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, Content, File, FileSource,
-    IntoParts, Message, MessageId, Part, ReplayMismatch, Role, RunId, StateName, Timestamp,
-    WorkflowRef,
+    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, Content, File, FileSource, IntoParts, Message,
+    MessageId, Part, ReplayMismatch, Role, RunId, StateName, Timestamp, WorkflowRef,
 };
 pub use trackway_runtime::{ProtocolExtension, RetryPolicy, StepAttempt};
 pub use typed_program::program;

@@ -39,12 +39,9 @@ impl<'a, T> Step<'a, T> {
         let work: Box<StepWork<'a>> = Box::new(move |attempt| {
             let doing = work(attempt);
             Box::pin(async move {
-                let value = doing
-                    .await
-                    .map_err(|error| Failure::new(format_error_chain(&*error.into())))?;
-                serde_json::to_value(value).map_err(|error| {
-                    Failure::new(format!("the step's result is not JSON: {error}"))
-                })
+                let value = doing.await.map_err(|error| Failure::new(format_error_chain(&*error.into())))?;
+                serde_json::to_value(value)
+                    .map_err(|error| Failure::new(format!("the step's result is not JSON: {error}")))
             })
         });
         let policy = RetryPolicy::default();
@@ -52,9 +49,8 @@ impl<'a, T> Step<'a, T> {
     }
 
     pub(crate) fn call_tool(stage: Stage, name: &str, arguments: &impl Serialize) -> Self {
-        let arguments = serde_json::to_value(arguments).map_err(|error| {
-            Failure::new(format!("the arguments of tool {name:?} are not JSON: {error}"))
-        });
+        let arguments = serde_json::to_value(arguments)
+            .map_err(|error| Failure::new(format!("the arguments of tool {name:?} are not JSON: {error}")));
         let (on, tool) = (stage.clone(), name.to_owned());
         let work: Box<StepWork<'a>> = Box::new(move |attempt| {
             let (stage, tool, arguments) = (on.clone(), tool.clone(), arguments.clone());
@@ -89,8 +85,7 @@ impl<'a, T: DeserializeOwned + 'a> IntoFuture for Step<'a, T> {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            let message =
-                format!("the recorded result does not have the type it is read as: {error}");
+            let message = format!("the recorded result does not have the type it is read as: {error}");
             stage.park_as_nondeterministic(&op.to_string(), message).await
         })
     }
@@ -98,9 +93,6 @@ impl<'a, T: DeserializeOwned + 'a> IntoFuture for Step<'a, T> {
 
 impl<T> fmt::Debug for Step<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Step")
-            .field("key", &self.key)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
+        f.debug_struct("Step").field("key", &self.key).field("policy", &self.policy).finish_non_exhaustive()
     }
 }

@@ -72,8 +72,7 @@ where
         };
         let called = (self.call)(arguments, call.attempt);
         Box::pin(async move {
-            let result =
-                called.await.map_err(|error| Failure::new(format_error_chain(&*error.into())))?;
+            let result = called.await.map_err(|error| Failure::new(format_error_chain(&*error.into())))?;
             serde_json::to_value(result)
                 .map(ToolOutput::from)
                 .map_err(|error| Failure::new(format!("its result is not JSON: {error}")))

@@ -5,9 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
 use trackway_domain::{Failure, Message, Part, ValidationError};
-use trackway_runtime::{
-    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramStop, Stage, ValueType,
-};
+use trackway_runtime::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramStop, Stage, ValueType};
 
 use crate::{Ctx, Workflow};
 

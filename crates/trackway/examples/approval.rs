@@ -6,9 +6,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use trackway::{
-    Artifact, Ctx, Either, Part, RetryPolicy, Server, ServerError, Stop, Workflow, reject,
-};
+use trackway::{Artifact, Ctx, Either, Part, RetryPolicy, Server, ServerError, Stop, Workflow, reject};
 
 /// How long an approver may take.
 const PATIENCE: Duration = Duration::from_secs(3 * 24 * 60 * 60);
@@ -80,8 +78,7 @@ impl Workflow for Expense {
         }
 
         let amount = decision.amount.unwrap_or(claim.amount);
-        let Signature { signature } =
-            ctx.authorize(format!("Please sign the payment of {amount}")).await;
+        let Signature { signature } = ctx.authorize(format!("Please sign the payment of {amount}")).await;
 
         let payment: String = ctx
             .step("pay", |attempt| {

@@ -45,11 +45,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (runtime, held) = Server::new().workflow(Purchase).data(&folder).start_engine().await?;
     let runs = RunsService::local(runtime);
 
-    let start = StartRequest {
-        workflow: "purchase".into(),
-        input: json!({ "item": "a lamp" }),
-        session_id: None,
-    };
+    let start =
+        StartRequest { workflow: "purchase".into(), input: json!({ "item": "a lamp" }), session_id: None };
     let run = runs.start(start).await?.summary.id;
 
     // Every update of the run, in order, as it happens. No polling.
@@ -62,8 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         };
         seen.push(state);
         if question.is_some_and(|question| question.errors.is_empty()) {
-            let wrong =
-                ResumeRequest { input: json!({ "approved": "perhaps" }), question_id: None };
+            let wrong = ResumeRequest { input: json!({ "approved": "perhaps" }), question_id: None };
             assert_eq!(runs.resume(run, wrong).await?.errors[0].path, "/approved");
             let right = ResumeRequest { input: json!({ "approved": true }), question_id: None };
             assert!(runs.resume(run, right).await?.errors.is_empty());

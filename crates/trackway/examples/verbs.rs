@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use trackway::{
-    Artifact, Ctx, Either, Part, Server, ServerError, StepAttempt, StepFailed, Stop, Workflow,
-    reject,
+    Artifact, Ctx, Either, Part, Server, ServerError, StepAttempt, StepFailed, Stop, Workflow, reject,
 };
 
 /// Rules that a type can state about an answer.
@@ -47,17 +46,10 @@ impl Workflow for Verbs {
     type Input = BTreeMap<String, String>;
     type Output = String;
 
-    async fn run(
-        self: Arc<Self>,
-        ctx: Ctx,
-        input: BTreeMap<String, String>,
-    ) -> Result<String, Stop> {
+    async fn run(self: Arc<Self>, ctx: Ctx, input: BTreeMap<String, String>) -> Result<String, Stop> {
         ctx.status("Analysing").await;
-        ctx.status([
-            Part::text("Found 3 yield opportunities:"),
-            Part::data(json!({ "opportunities": 3 })),
-        ])
-        .await;
+        ctx.status([Part::text("Found 3 yield opportunities:"), Part::data(json!({ "opportunities": 3 }))])
+            .await;
 
         ctx.artifact(Artifact::text("notes.txt", "whole")?.named("Notes")).await;
 
@@ -74,9 +66,8 @@ impl Workflow for Verbs {
         };
 
         // Both at once; the second question is asked when the first is answered.
-        let (form, again) = ctx
-            .join(ctx.ask::<Form>("What shall I do?"), ctx.ask::<String>("And who are you?"))
-            .await;
+        let (form, again) =
+            ctx.join(ctx.ask::<Form>("What shall I do?"), ctx.ask::<String>("And who are you?")).await;
         if form.remark.is_some() {
             reject(format!("Remarks are not read, {again}"))?;
         }

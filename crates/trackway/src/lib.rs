@@ -49,8 +49,8 @@ mod server;
 pub mod workspace;
 
 pub use auth::{
-    ApiKey, Auth, AuthError, JwksSource, JwtError, JwtOptions, KeyFile, KeyFileError, KeyHash,
-    NewKey, ParseKeyError, Secret, StoredKey,
+    ApiKey, Auth, AuthError, JwksSource, JwtError, JwtOptions, KeyFile, KeyFileError, KeyHash, NewKey,
+    ParseKeyError, Secret, StoredKey,
 };
 pub use server::{
     AgentSet, BoundServer, ConnectionLimits, DataFolder, DataFolderError, DoorContext, EngineGuard,
@@ -65,9 +65,9 @@ pub use trackway_runtime::ChildLimits;
 pub use trackway_sessions as sessions;
 #[doc(inline)]
 pub use trackway_workflow::{
-    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Caller, Child, ChildFailed,
-    ChildOutcome, Content, Ctx, Either, File, FileSource, IntoParts, Message, MessageId, Part,
-    ProtocolExtension, ReplayMismatch, RetryPolicy, Role, RunId, StateName, Step, StepAttempt,
-    StepFailed, Stop, Timestamp, Workflow, WorkflowRef, program, reject,
+    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Caller, Child, ChildFailed, ChildOutcome, Content,
+    Ctx, Either, File, FileSource, IntoParts, Message, MessageId, Part, ProtocolExtension, ReplayMismatch,
+    RetryPolicy, Role, RunId, StateName, Step, StepAttempt, StepFailed, Stop, Timestamp, Workflow,
+    WorkflowRef, program, reject,
 };
 pub use workspace::WorkspaceError;

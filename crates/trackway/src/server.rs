@@ -22,14 +22,12 @@ use std::{
 
 use tokio::sync::watch;
 use trackway_a2a::{
-    AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, CardSigner, PushNotifier, PushSender,
-    PushSenderOptions,
+    AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, CardSigner, PushNotifier, PushSender, PushSenderOptions,
 };
 use trackway_http::Door;
 use trackway_ports::{Authenticator, FaultInjector, NoFaultInjection, Store, StoreOpener};
 use trackway_runtime::{
-    ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime,
-    SystemClock, Tool,
+    ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime, SystemClock, Tool,
 };
 use trackway_sqlite::SqliteStore;
 
@@ -345,8 +343,7 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. The second
     /// value holds the resources of the engine and also stops it.
     pub async fn start_engine(&self) -> Result<(Runtime, EngineGuard), ServerError> {
-        let OpenedEngine { runtime, folder, staff, .. } =
-            self.open_engine(self.build_outgoing()).await?;
+        let OpenedEngine { runtime, folder, staff, .. } = self.open_engine(self.build_outgoing()).await?;
         Ok((runtime.clone(), EngineGuard::new(runtime, folder, staff)))
     }
 
@@ -419,9 +416,8 @@ impl Server {
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
         let OpenedEngine { runtime, folder, store, written, staff, metrics } = opened;
         let watching = definitions::watch_definition_folders(&written, &runtime);
-        let retention = self
-            .retention
-            .map(|older_than| RetentionTask { journal: store.journal.clone(), older_than });
+        let retention =
+            self.retention.map(|older_than| RetentionTask { journal: store.journal.clone(), older_than });
         let required = self.auth.is_required();
         let a2a = self.a2a_options(outgoing);
         let gate = open_authenticator(self.auth, folder.path())?;
@@ -479,10 +475,7 @@ struct AuthMode {
     is_open_to_all: bool,
 }
 
-fn open_authenticator(
-    auth: Auth,
-    data: &Path,
-) -> Result<Option<Arc<dyn Authenticator>>, AuthError> {
+fn open_authenticator(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Authenticator>>, AuthError> {
     if auth.is_disabled() {
         return Ok(None);
     }

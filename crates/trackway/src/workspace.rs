@@ -80,8 +80,7 @@ impl Workspace {
         findings.extend(more);
         let (default_agent, default_agent_from) = resolve_default_agent(&file, &config, &agents);
         let folder = folder.to_owned();
-        let workspace =
-            Self { folder, config, agents, models, mcp, default_agent, default_agent_from };
+        let workspace = Self { folder, config, agents, models, mcp, default_agent, default_agent_from };
         findings.extend(workspace.check_default_agent());
         (workspace, findings)
     }
@@ -102,15 +101,9 @@ impl Workspace {
         if names().any(|name| name == named.name) {
             return None;
         }
-        let finding =
-            Finding::new(FindingLevel::Error, format!("there is no agent {:?}", named.name));
-        let finding =
-            finding.with_file(&self.folder.join(config::FILE)).with_line(Some(named.line));
-        Some(suggest_nearest(
-            finding.with_key("defaults.agent"),
-            &named.name,
-            &names().collect::<Vec<_>>(),
-        ))
+        let finding = Finding::new(FindingLevel::Error, format!("there is no agent {:?}", named.name));
+        let finding = finding.with_file(&self.folder.join(config::FILE)).with_line(Some(named.line));
+        Some(suggest_nearest(finding.with_key("defaults.agent"), &named.name, &names().collect::<Vec<_>>()))
     }
 }
 
@@ -123,11 +116,7 @@ fn suggest_nearest(finding: Finding, name: &str, known: &[&str]) -> Finding {
     }
 }
 
-fn resolve_default_agent(
-    file: &Path,
-    config: &Config,
-    agents: &[AgentFile],
-) -> (String, ValueSource) {
+fn resolve_default_agent(file: &Path, config: &Config, agents: &[AgentFile]) -> (String, ValueSource) {
     if let Some(named) = &config.defaults.agent {
         let from = ValueSource::File { file: file.to_owned(), line: Some(named.line) };
         return (named.name.clone(), from);

@@ -40,12 +40,8 @@ impl Workflow for Greeter {
 
 #[tokio::main]
 async fn main() -> Result<(), ServerError> {
-    let server = Server::new()
-        .workflow(Greeter)
-        .data("trackway-data/greeter")
-        .listen("127.0.0.1:7421")
-        .bind()
-        .await?;
+    let server =
+        Server::new().workflow(Greeter).data("trackway-data/greeter").listen("127.0.0.1:7421").bind().await?;
     println!("greeting at {}/a2a/agents/greeter", server.url());
     server.serve_until_interrupted().await
 }

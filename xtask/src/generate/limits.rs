@@ -54,8 +54,7 @@ pub(super) fn render_page() -> Result<String> {
     let mut files = Vec::new();
     for path in repo::files()? {
         if is_source(&path) {
-            let text =
-                fs::read_to_string(repo::path(&path)).with_context(|| format!("reading {path}"))?;
+            let text = fs::read_to_string(repo::path(&path)).with_context(|| format!("reading {path}"))?;
             files.push((path, text));
         }
     }
@@ -80,9 +79,11 @@ fn collect_limits(files: &[(String, String)]) -> Result<Vec<Limit>> {
     let mut mistakes = Vec::new();
     for (path, text) in files {
         let orphans = rust_constants::orphan_marks(text);
-        mistakes.extend(orphans.into_iter().map(|line| {
-            format!("{path}:{line}: a `Limit` line that does not belong to a constant")
-        }));
+        mistakes.extend(
+            orphans
+                .into_iter()
+                .map(|line| format!("{path}:{line}: a `Limit` line that does not belong to a constant")),
+        );
     }
     for constant in &constants {
         let Some(mark) = &constant.mark else { continue };
@@ -102,9 +103,7 @@ fn parse_limit(constant: &Constant<'_>, mark: &str, all: &[Constant<'_>]) -> Res
     let Some((area, text)) = mark.strip_prefix('(').and_then(|rest| rest.split_once("): ")) else {
         bail!("{form}");
     };
-    let Some(text) = text.strip_suffix('.') else {
-        bail!("it has to end with a full stop; {form}")
-    };
+    let Some(text) = text.strip_suffix('.') else { bail!("it has to end with a full stop; {form}") };
     if !AREAS.iter().any(|(name, _)| *name == area) {
         let names: Vec<&str> = AREAS.iter().map(|(name, _)| *name).collect();
         bail!("no area `{area}`; there are: {}", names.join(", "));

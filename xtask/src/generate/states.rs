@@ -10,8 +10,7 @@ pub(super) fn render_page() -> Result<String> {
     if !repo::path(EXAMPLE).is_file() {
         bail!("{EXAMPLE} does not exist; it has to print the page on stdout");
     }
-    let arguments =
-        ["run", "--quiet", "--package", "trackway-engine", "--example", "state_diagram"];
+    let arguments = ["run", "--quiet", "--package", "trackway-engine", "--example", "state_diagram"];
     let mut command = process::cargo();
     command.args(arguments).stderr(std::process::Stdio::inherit());
     let output = command.output().context("starting cargo")?;

@@ -128,8 +128,7 @@ fn crate_folder(path: &str) -> &str {
 
 /// One row per group: a `## ` heading with requirements below it.
 fn render_overview(lines: &[&str], tests: &BTreeMap<&str, Vec<&Claim>>) -> Result<String> {
-    let mut text =
-        "| group | requirements | with tests | planned |\n| --- | --- | --- | --- |\n".to_owned();
+    let mut text = "| group | requirements | with tests | planned |\n| --- | --- | --- | --- |\n".to_owned();
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut known = BTreeSet::new();
     for line in lines {

@@ -84,8 +84,7 @@ The end.
 
 #[test]
 fn a_page_gets_an_overview_and_the_tests_of_each_requirement() {
-    let filled =
-        fill_generated_parts(PAGE, &[claim("L1", 3, "first")]).expect("the page is well formed");
+    let filled = fill_generated_parts(PAGE, &[claim("L1", 3, "first")]).expect("the page is well formed");
     let expected = "\
 # Requirements
 
@@ -123,8 +122,7 @@ It ends.
 The end.
 ";
     assert_eq!(filled, expected);
-    let again =
-        fill_generated_parts(&filled, &[claim("L1", 3, "first")]).expect("it reads what it wrote");
+    let again = fill_generated_parts(&filled, &[claim("L1", 3, "first")]).expect("it reads what it wrote");
     assert_eq!(again, filled);
 }
 
@@ -140,9 +138,7 @@ fn of_many_tests_each_crate_is_shown_and_the_rest_counted() {
 
 #[test]
 fn a_page_that_cannot_be_filled_is_an_error() {
-    let no = |page: &str| {
-        fill_generated_parts(page, &[]).expect_err("it is not well formed").to_string()
-    };
+    let no = |page: &str| fill_generated_parts(page, &[]).expect_err("it is not well formed").to_string();
     assert!(no("<!-- generated -->\ntext\n").contains("no `<!-- end"));
     assert!(no("<!-- end of generated -->\n").contains("alternate"));
     assert!(no(&format!("{PAGE}### L1 Again\n")).contains("L1 is defined twice"));

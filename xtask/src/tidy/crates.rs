@@ -34,9 +34,7 @@ pub(super) fn crates_inherit_lints(tree: &Tree) -> Vec<Finding> {
     Manifest::members(tree)
         .iter()
         .filter(|manifest| !inherits(manifest))
-        .map(|manifest| {
-            Finding::new(&manifest.file.path, 1, "inherit the lints: `[lints] workspace = true`")
-        })
+        .map(|manifest| Finding::new(&manifest.file.path, 1, "inherit the lints: `[lints] workspace = true`"))
         .collect()
 }
 
@@ -46,8 +44,7 @@ pub(super) fn crates_have_no_features(tree: &Tree) -> Vec<Finding> {
     for manifest in Manifest::members(tree) {
         let sections = manifest.sections.iter().filter(|(_, name)| *name == "features");
         let message = "crates have no features; split the crate instead";
-        findings
-            .extend(sections.map(|(line, _)| Finding::new(&manifest.file.path, *line, message)));
+        findings.extend(sections.map(|(line, _)| Finding::new(&manifest.file.path, *line, message)));
     }
     findings
 }
@@ -58,8 +55,7 @@ pub(super) fn crates_inherit_versions(tree: &Tree) -> Vec<Finding> {
     for manifest in Manifest::members(tree) {
         let path = &manifest.file.path;
         for dependency in manifest.dependencies().iter().filter(|d| !d.inherits) {
-            let message =
-                format!("take it from the workspace: `{}.workspace = true`", dependency.name);
+            let message = format!("take it from the workspace: `{}.workspace = true`", dependency.name);
             findings.push(Finding::new(path, dependency.line, message));
         }
         // `[dependencies.x]` could hide a version and an edge; only one form is allowed.

@@ -30,13 +30,11 @@ pub(super) fn duplicates_have_a_reason(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, versions) in &packages {
         let majors: BTreeSet<&str> = versions.iter().map(|(_, major)| *major).collect();
-        let allowed =
-            |major: &str| skipped.iter().any(|(_, skip)| *skip == format!("{name}@{major}"));
+        let allowed = |major: &str| skipped.iter().any(|(_, skip)| *skip == format!("{name}@{major}"));
         let unexplained = majors.iter().filter(|major| !allowed(major)).count();
         if majors.len() > 1 && unexplained > 1 {
             let line = versions.last().map_or(1, |(line, _)| *line);
-            let message =
-                format!("`{name}` is there in {} majors; say why in {RULES}", majors.len());
+            let message = format!("`{name}` is there in {} majors; say why in {RULES}", majors.len());
             findings.push(Finding::new(LOCK, line, message));
         }
     }
@@ -44,8 +42,7 @@ pub(super) fn duplicates_have_a_reason(tree: &Tree) -> Vec<Finding> {
         let twice = skip.split_once('@').is_some_and(|(name, major)| {
             let versions = packages.get(name);
             versions.is_some_and(|all| {
-                all.iter().any(|(_, other)| *other == major)
-                    && all.iter().any(|(_, other)| *other != major)
+                all.iter().any(|(_, other)| *other == major) && all.iter().any(|(_, other)| *other != major)
             })
         });
         if !twice {

@@ -54,8 +54,7 @@ pub(super) fn edges_run_downward(tree: &Tree) -> Vec<Finding> {
     for manifest in Manifest::members(tree) {
         let path = &manifest.file.path;
         let Some(allowed) = allowed_dependencies(&manifest) else {
-            let message =
-                format!("`{}` is not in the table in xtask/src/tidy/edges.rs", manifest.name());
+            let message = format!("`{}` is not in the table in xtask/src/tidy/edges.rs", manifest.name());
             findings.push(Finding::new(path, 1, message));
             continue;
         };
@@ -65,13 +64,8 @@ pub(super) fn edges_run_downward(tree: &Tree) -> Vec<Finding> {
                 continue;
             }
             let message = match dependency.name {
-                "trackway-testkit" => {
-                    "only tests may use the testkit: make it a dev-dependency".to_owned()
-                }
-                other => format!(
-                    "`{}` must not depend on `{other}`: edges run downwards",
-                    manifest.name()
-                ),
+                "trackway-testkit" => "only tests may use the testkit: make it a dev-dependency".to_owned(),
+                other => format!("`{}` must not depend on `{other}`: edges run downwards", manifest.name()),
             };
             findings.push(Finding::new(path, dependency.line, message));
         }
@@ -87,8 +81,7 @@ pub(super) fn core_stays_light(tree: &Tree) -> Vec<Finding> {
         }
         for dependency in manifest.dependencies() {
             if HEAVY.contains(&dependency.name) {
-                let message =
-                    format!("`{}` is kept free of `{}`", manifest.name(), dependency.name);
+                let message = format!("`{}` is kept free of `{}`", manifest.name(), dependency.name);
                 findings.push(Finding::new(&manifest.file.path, dependency.line, message));
             }
         }

@@ -14,19 +14,13 @@ pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files().iter().filter(|file| file.extension() == "md") {
         for (number, line) in lines_outside_fences(&file.text) {
-            let quoted =
-                quoted_paths(line).filter(|path| ROOTS.iter().any(|root| path.starts_with(root)));
+            let quoted = quoted_paths(line).filter(|path| ROOTS.iter().any(|root| path.starts_with(root)));
             let quoted = quoted.map(|path| (path, Some(path.to_owned())));
-            let linked =
-                link_targets(line).map(|target| (target, resolve_link(&file.path, target)));
+            let linked = link_targets(line).map(|target| (target, resolve_link(&file.path, target)));
             for (named, path) in quoted.chain(linked) {
                 let exists = path.is_some_and(|path| tree.exists(path.trim_end_matches('/')));
                 if !exists {
-                    findings.push(Finding::new(
-                        &file.path,
-                        number,
-                        format!("`{named}` does not exist"),
-                    ));
+                    findings.push(Finding::new(&file.path, number, format!("`{named}` does not exist")));
                 }
             }
         }

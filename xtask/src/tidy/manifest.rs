@@ -94,11 +94,7 @@ impl<'a> Manifest<'a> {
                 inherits: by_key || entry.value.contains("workspace=true"),
             }
         };
-        self.entries
-            .iter()
-            .filter(|entry| entry.section.ends_with("dependencies"))
-            .map(of_entry)
-            .collect()
+        self.entries.iter().filter(|entry| entry.section.ends_with("dependencies")).map(of_entry).collect()
     }
 }
 
@@ -107,9 +103,7 @@ fn is_member(path: &str) -> bool {
     let folders: Vec<&str> = path.split('/').collect();
     matches!(
         folders[..],
-        ["crates" | "examples", _, "Cargo.toml"]
-            | ["xtask", "Cargo.toml"]
-            | ["xtask", _, "Cargo.toml"]
+        ["crates" | "examples", _, "Cargo.toml"] | ["xtask", "Cargo.toml"] | ["xtask", _, "Cargo.toml"]
     )
 }
 

@@ -98,8 +98,7 @@ pub(super) fn tests_name_requirements(tree: &Tree) -> Vec<Finding> {
     claims
         .filter(|claim| !known.contains(&claim.id.as_str()))
         .map(|claim| {
-            let message =
-                format!("`{}` proves `{}`, which {PAGE} does not have", claim.function, claim.id);
+            let message = format!("`{}` proves `{}`, which {PAGE} does not have", claim.function, claim.id);
             Finding::new(&claim.path, claim.line, message)
         })
         .collect()

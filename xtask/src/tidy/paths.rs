@@ -69,8 +69,7 @@ pub(super) fn nothing_reads_outside(tree: &Tree) -> Vec<Finding> {
             let of_file = !file.is_rust() || code.contains("include") || code.contains("#[path");
             let depth = if of_file { depth(&file.path) } else { package };
             let climbs = relative_paths(code).any(|word| climbs_out(word, depth));
-            let openers =
-                OPENERS.iter().chain((file.extension() == "toml").then_some(&IN_MANIFEST));
+            let openers = OPENERS.iter().chain((file.extension() == "toml").then_some(&IN_MANIFEST));
             if climbs || openers.into_iter().any(|opener| opens_absolute(code, opener)) {
                 let message = "it reads outside the repository; put what it needs into it";
                 findings.push(Finding::new(&file.path, number, message));
@@ -108,11 +107,7 @@ fn package_depth(tree: &Tree, file: &File) -> usize {
 
 fn without_comment(line: &str) -> &str {
     let line = line.trim_start();
-    if line.starts_with("//") || line.starts_with('#') && !line.starts_with("#[") {
-        ""
-    } else {
-        line
-    }
+    if line.starts_with("//") || line.starts_with('#') && !line.starts_with("#[") { "" } else { line }
 }
 
 /// Everything in a line that could be a path.

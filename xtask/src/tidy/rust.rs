@@ -10,9 +10,7 @@ const LINES_MAX: usize = 500;
 pub(super) fn opens_with_module_doc(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| !file.text.starts_with("//!"))
-        .map(|file| {
-            Finding::new(&file.path, 1, "open the file with `//!`: what it is and where it sits")
-        })
+        .map(|file| Finding::new(&file.path, 1, "open the file with `//!`: what it is and where it sits"))
         .collect()
 }
 
@@ -53,8 +51,7 @@ pub(super) fn no_ignored_tests(tree: &Tree) -> Vec<Finding> {
 /// Tests wait on a signal. If only time itself can be waited for, `// why:` explains it, on the line or on
 /// the one above.
 pub(super) fn no_unexplained_sleep(tree: &Tree) -> Vec<Finding> {
-    let in_tests =
-        |file: &&File| file.is_test() || file.path.starts_with("crates/trackway-testkit/");
+    let in_tests = |file: &&File| file.is_test() || file.path.starts_with("crates/trackway-testkit/");
     let mut findings = Vec::new();
     for file in tree.rust_files().filter(in_tests) {
         let mut above = "";
@@ -75,8 +72,7 @@ pub(super) fn no_unexplained_sleep(tree: &Tree) -> Vec<Finding> {
 const APPENDS: &str = "crates/trackway-runtime/src/append.rs";
 
 /// Stores accept appends, and the testkit acts as the runtime for them.
-const STORES: [&str; 3] =
-    ["crates/trackway-ports/", "crates/trackway-sqlite/", "crates/trackway-testkit/"];
+const STORES: [&str; 3] = ["crates/trackway-ports/", "crates/trackway-sqlite/", "crates/trackway-testkit/"];
 
 /// There is one way into the log.
 pub(super) fn one_file_appends(tree: &Tree) -> Vec<Finding> {
@@ -88,9 +84,7 @@ pub(super) fn one_file_appends(tree: &Tree) -> Vec<Finding> {
             && !STORES.iter().any(|store| file.path.starts_with(store))
     };
     let appends = |line: &str| {
-        ["Append::new(", "journal.append(", "journal.append_all("]
-            .iter()
-            .any(|call| line.contains(call))
+        ["Append::new(", "journal.append(", "journal.append_all("].iter().any(|call| line.contains(call))
     };
     let message = format!("let the engine decide it, and append it by {APPENDS}");
     tree.rust_files().filter(is_caller).flat_map(|file| file.find(appends, &message)).collect()

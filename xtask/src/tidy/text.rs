@@ -49,12 +49,7 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-fn find_lines(
-    tree: &Tree,
-    extensions: &[&str],
-    bad: impl Fn(&str) -> bool,
-    message: &str,
-) -> Vec<Finding> {
+fn find_lines(tree: &Tree, extensions: &[&str], bad: impl Fn(&str) -> bool, message: &str) -> Vec<Finding> {
     tree.files()
         .iter()
         .filter(|file| extensions.contains(&file.extension()))

@@ -104,10 +104,7 @@ impl Tree {
     }
 
     /// The files directly in a folder, with their names.
-    pub(super) fn in_folder<'a>(
-        &'a self,
-        folder: &'a str,
-    ) -> impl Iterator<Item = (&'a File, &'a str)> {
+    pub(super) fn in_folder<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a File, &'a str)> {
         self.files.iter().filter_map(move |file| {
             let name = file.path.strip_prefix(folder)?.strip_prefix('/')?;
             (!name.contains('/')).then_some((file, name))

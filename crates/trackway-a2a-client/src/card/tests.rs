@@ -22,8 +22,7 @@ fn the_newest_generation_that_both_know_is_taken() {
     let old = interface("http://a/3", "JSONRPC", "0.3");
     let rest = interface("http://a/4", "HTTP+JSON", "1.0");
     let grpc = interface("a:1", "GRPC", "1.0");
-    let tenant =
-        json!({"url": "/t", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"});
+    let tenant = json!({"url": "/t", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"});
     for (document, expected) in [
         (json!({"name": "x", "supportedInterfaces": [grpc, old, rest, new]}), "http://a/1 1.0 -"),
         (json!({"name": "x", "supportedInterfaces": [patched, new]}), "http://a/2 1.0 -"),
@@ -31,10 +30,7 @@ fn the_newest_generation_that_both_know_is_taken() {
         (json!({"name": "x", "supportedInterfaces": [tenant]}), "http://agent.example/t 1.0 t"),
         (json!({"name": "x", "supportedInterfaces": [grpc, rest, old]}), "http://a/4 1.0 -"),
         (json!({"name": "x", "supportedInterfaces": [grpc]}), ""),
-        (
-            json!({"name": "x", "supportedInterfaces": [interface("http://a/", "HTTP+JSON", "0.3")]}),
-            "",
-        ),
+        (json!({"name": "x", "supportedInterfaces": [interface("http://a/", "HTTP+JSON", "0.3")]}), ""),
         (json!({"name": "x", "url": "http://a/", "protocolVersion": "0.3.0"}), "http://a/ 0.3 -"),
         (json!({"name": "x", "url": "http://a/", "protocolVersion": "0.2.6"}), ""),
         (
@@ -42,14 +38,8 @@ fn the_newest_generation_that_both_know_is_taken() {
                 "additionalInterfaces": [{"url": "http://a/j", "transport": "JSONRPC"}]}),
             "http://a/j 0.3 -",
         ),
-        (
-            json!({"name": "x", "url": "http://a/", "supportedInterfaces": [new]}),
-            "http://a/1 1.0 -",
-        ),
-        (
-            json!({"name": "x", "supportedInterfaces": [interface("ftp://a/", "JSONRPC", "1.0")]}),
-            "",
-        ),
+        (json!({"name": "x", "url": "http://a/", "supportedInterfaces": [new]}), "http://a/1 1.0 -"),
+        (json!({"name": "x", "supportedInterfaces": [interface("ftp://a/", "JSONRPC", "1.0")]}), ""),
         (json!({"name": "x"}), ""),
     ] {
         let found = chosen(&document).map_or(String::new(), |(url, generation, tenant)| {
@@ -79,19 +69,13 @@ fn what_a_mesh_asks_of_a_card_is_there() {
     assert_eq!((card.streaming, card.push_notifications, card.extended_card), (true, true, true));
     assert_eq!(card.extensions[0].params, json!({"a": 1}));
     assert!(card.extensions[0].required);
-    assert_eq!(
-        (card.skills[0].id.as_str(), &card.skills[0].tags[..]),
-        ("s", &["t".to_owned()][..])
-    );
+    assert_eq!((card.skills[0].id.as_str(), &card.skills[0].tags[..]), ("s", &["t".to_owned()][..]));
     assert_eq!(card.document, document);
     let old = json!({"name": "x", "supportsAuthenticatedExtendedCard": true});
     assert!(AgentCard::parse_card(&old.to_string(), None).unwrap().extended_card);
     for wrong in ["", "[]", "{}", "{\"name\": 1}"] {
         assert!(
-            matches!(
-                AgentCard::parse_card(wrong, None),
-                Err(ClientError::MalformedResponse { .. })
-            ),
+            matches!(AgentCard::parse_card(wrong, None), Err(ClientError::MalformedResponse { .. })),
             "{wrong}"
         );
     }

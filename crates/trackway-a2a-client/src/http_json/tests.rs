@@ -19,11 +19,7 @@ fn each_operation_has_its_method_and_path() {
     for (operation, params, expected) in [
         (AgentOperation::Send, &json!({"message": {}}), "POST message:send"),
         (AgentOperation::Stream, &json!({"message": {}}), "POST message:stream"),
-        (
-            AgentOperation::Get,
-            &json!({"id": "t", "historyLength": 2}),
-            "GET tasks/t?historyLength=2",
-        ),
+        (AgentOperation::Get, &json!({"id": "t", "historyLength": 2}), "GET tasks/t?historyLength=2"),
         (AgentOperation::Get, &json!({"id": "a/b c?"}), "GET tasks/a%2Fb%20c%3F"),
         (
             AgentOperation::List,
@@ -41,11 +37,7 @@ fn each_operation_has_its_method_and_path() {
         assert_eq!(at(None, operation, params).0, expected);
     }
     assert_eq!(at(None, AgentOperation::Send, &json!({"message": {}})).1, json!({"message": {}}));
-    assert_eq!(
-        at(None, AgentOperation::PushSet, &push).1,
-        json!({"id": "p"}),
-        "the path says whose"
-    );
+    assert_eq!(at(None, AgentOperation::PushSet, &push).1, json!({"id": "p"}), "the path says whose");
     assert_eq!(at(Some("blue"), AgentOperation::Cancel, &id).0, "POST blue/tasks/t:cancel");
 }
 

@@ -10,15 +10,9 @@ fn status(status: u16, retry_after: Option<u64>) -> ClientError {
 
 #[test]
 fn only_what_passes_is_tried_again() {
-    for (code, expected) in [
-        (429, true),
-        (502, true),
-        (503, true),
-        (504, true),
-        (400, false),
-        (401, false),
-        (500, false),
-    ] {
+    for (code, expected) in
+        [(429, true), (502, true), (503, true), (504, true), (400, false), (401, false), (500, false)]
+    {
         for effect in [RepeatEffect::Harmless, RepeatEffect::OnlyOnce] {
             assert_eq!(
                 is_transient(&status(code, None), effect, ResendPolicy::WhenRefused),
@@ -29,10 +23,7 @@ fn only_what_passes_is_tried_again() {
     }
     let timeout = ClientError::Timeout { after: Duration::ZERO };
     assert!(is_transient(&timeout, RepeatEffect::Harmless, ResendPolicy::WhenLost));
-    assert!(
-        !is_transient(&timeout, RepeatEffect::OnlyOnce, ResendPolicy::WhenLost),
-        "its time is over"
-    );
+    assert!(!is_transient(&timeout, RepeatEffect::OnlyOnce, ResendPolicy::WhenLost), "its time is over");
     let refusal = |status| {
         let kind = RefusalKind::Internal;
         let data = serde_json::Value::Null;
@@ -46,8 +37,7 @@ fn only_what_passes_is_tried_again() {
 #[test]
 fn waits_double_up_to_the_longest_and_differ() {
     let backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(10) };
-    for (failures, most) in [(0, 1), (1, 2), (2, 4), (3, 8), (4, 10), (31, 10), (32, 10), (99, 10)]
-    {
+    for (failures, most) in [(0, 1), (1, 2), (2, 4), (3, 8), (4, 10), (31, 10), (32, 10), (99, 10)] {
         let most = Duration::from_secs(most);
         for _ in 0..20 {
             let wait = backoff.delay_after(failures);

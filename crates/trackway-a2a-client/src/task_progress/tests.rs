@@ -6,8 +6,8 @@ use super::*;
 use crate::{ArtifactUpdate, StatusUpdate};
 
 fn status(state: TaskState, at: i64, message: Option<&str>) -> TaskStatus {
-    let message = message
-        .map(|id| Message::new(MessageId::new(id).unwrap(), Role::Agent, vec![Part::text("said")]));
+    let message =
+        message.map(|id| Message::new(MessageId::new(id).unwrap(), Role::Agent, vec![Part::text("said")]));
     TaskStatus { state, message, timestamp: Some(Timestamp(at)) }
 }
 
@@ -28,12 +28,7 @@ fn task(status: TaskStatus, artifacts: &[(&str, usize)]) -> Task {
 fn artifact(id: &str, parts: usize, append: bool) -> Update {
     let artifact = Artifact::new(ArtifactId::new(id).unwrap(), vec![Part::text("x"); parts]);
     let chunk = ArtifactChunk { artifact, append, last: false, joined: false };
-    Update::Artifact(ArtifactUpdate {
-        task: "t".into(),
-        context: None,
-        chunk,
-        metadata: Object::new(),
-    })
+    Update::Artifact(ArtifactUpdate { task: "t".into(), context: None, chunk, metadata: Object::new() })
 }
 
 #[test]
@@ -66,9 +61,7 @@ fn a_task_is_known_by_its_status_and_the_parts_of_its_artifacts() {
     };
     assert!(!seen.contains_status(&update.status));
     seen.record_update(&Update::Status(update));
-    assert!(
-        seen.contains_task(&task(status(TaskState::Working, 3, Some("m")), &[("a", 3), ("b", 1)]))
-    );
+    assert!(seen.contains_task(&task(status(TaskState::Working, 3, Some("m")), &[("a", 3), ("b", 1)])));
 }
 
 #[test]

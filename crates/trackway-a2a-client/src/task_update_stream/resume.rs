@@ -26,13 +26,9 @@ impl TaskUpdateStream {
             return Err(self.take_connection_error());
         };
         let request = match (&self.origin, &self.task) {
-            (_, Some(task)) => {
-                self.peer.prepare_request(AgentOperation::Subscribe, wire::task_params(task))
-            }
+            (_, Some(task)) => self.peer.prepare_request(AgentOperation::Subscribe, wire::task_params(task)),
             // The result of the message is unknown: it can only be sent again.
-            (StreamOrigin::Message(Some(request)), None)
-                if options.resend == ResendPolicy::WhenLost =>
-            {
+            (StreamOrigin::Message(Some(request)), None) if options.resend == ResendPolicy::WhenLost => {
                 request.clone()
             }
             (StreamOrigin::Message(_) | StreamOrigin::Subscription, None) => {
@@ -68,8 +64,7 @@ impl TaskUpdateStream {
     /// Whether the next connection may succeed. An agent that is stopping or starting answers that it
     /// is not available; another one, or the same one later, can answer.
     pub(super) fn is_transient_failure(&self, error: &ClientError) -> bool {
-        let effect =
-            if self.task.is_some() { RepeatEffect::Harmless } else { RepeatEffect::OnlyOnce };
+        let effect = if self.task.is_some() { RepeatEffect::Harmless } else { RepeatEffect::OnlyOnce };
         error.refusal_kind() == Some(RefusalKind::Internal)
             || retry::is_transient(error, effect, self.peer.options.resend)
     }
@@ -115,10 +110,6 @@ impl TaskUpdateStream {
 pub(super) fn is_stream_gone(error: &ClientError) -> bool {
     matches!(
         error.refusal_kind(),
-        Some(
-            RefusalKind::UnsupportedOperation
-                | RefusalKind::MethodNotFound
-                | RefusalKind::TaskNotFound
-        )
+        Some(RefusalKind::UnsupportedOperation | RefusalKind::MethodNotFound | RefusalKind::TaskNotFound)
     )
 }

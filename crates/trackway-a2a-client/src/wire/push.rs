@@ -54,11 +54,7 @@ pub(super) fn wire_push_config(
 }
 
 /// The parameters that set a configuration.
-pub(crate) fn push_set_params(
-    generation: ProtocolVersion,
-    task: &str,
-    config: &PushConfig,
-) -> Params {
+pub(crate) fn push_set_params(generation: ProtocolVersion, task: &str, config: &PushConfig) -> Params {
     let config = json!(self::wire_push_config(generation, config));
     let mut params = Params::new();
     match (generation, config) {
@@ -81,14 +77,9 @@ pub(crate) fn push_id_params(generation: ProtocolVersion, task: &str, id: Option
     params
 }
 
-pub(crate) fn parse_push_config(
-    generation: ProtocolVersion,
-    json: &str,
-) -> Result<PushConfig, ClientError> {
+pub(crate) fn parse_push_config(generation: ProtocolVersion, json: &str) -> Result<PushConfig, ClientError> {
     let config = match generation {
-        ProtocolVersion::V03 => {
-            parse_json::<ReceivedTaskPushConfig>(json)?.push_notification_config
-        }
+        ProtocolVersion::V03 => parse_json::<ReceivedTaskPushConfig>(json)?.push_notification_config,
         ProtocolVersion::V1 => parse_json(json)?,
     };
     Ok(config.into_push_config())
@@ -103,9 +94,7 @@ pub(crate) fn parse_push_page(
         ProtocolVersion::V03 => {
             let all: Vec<ReceivedTaskPushConfig> = parse_json(json)?;
             Ok((
-                all.into_iter()
-                    .map(|nested| nested.push_notification_config.into_push_config())
-                    .collect(),
+                all.into_iter().map(|nested| nested.push_notification_config.into_push_config()).collect(),
                 None,
             ))
         }

@@ -122,11 +122,7 @@ impl<P: ReceivedPart> ReceivedMessage<P> {
             references: self.reference_task_ids.unwrap_or_default(),
             extensions: self.extensions.unwrap_or_default(),
         };
-        Ok(AddressedMessage {
-            message,
-            task: non_empty(self.task_id),
-            context: non_empty(self.context_id),
-        })
+        Ok(AddressedMessage { message, task: non_empty(self.task_id), context: non_empty(self.context_id) })
     }
 }
 
@@ -156,11 +152,9 @@ impl<P: ReceivedPart> ReceivedStatus<P> {
 
 impl<P: ReceivedPart> ReceivedTask<P> {
     pub(super) fn into_task(self) -> Result<client::Task, ClientError> {
-        let artifacts =
-            self.artifacts.unwrap_or_default().into_iter().map(ReceivedArtifact::into_artifact);
+        let artifacts = self.artifacts.unwrap_or_default().into_iter().map(ReceivedArtifact::into_artifact);
         let history = self.history.unwrap_or_default().into_iter();
-        let history =
-            history.map(|message| message.into_message().map(|envelope| envelope.message));
+        let history = history.map(|message| message.into_message().map(|envelope| envelope.message));
         Ok(client::Task {
             id: require_task_id(self.id)?,
             context: non_empty(self.context_id),
@@ -178,8 +172,7 @@ impl<P: ReceivedPart> ReceivedStatusUpdate<P> {
         Ok(client::StatusUpdate {
             task: require_task_id(self.task_id)?,
             context: non_empty(self.context_id),
-            last: self.last
-                || (!P::DIALECT.has_kind_field() && client::is_final_state(status.state)),
+            last: self.last || (!P::DIALECT.has_kind_field() && client::is_final_state(status.state)),
             status,
             metadata: self.metadata.unwrap_or_default(),
         })
@@ -209,9 +202,7 @@ impl ReceivedStreamItem {
             (Some(task), None, None, None) => Ok(Update::Task(task.into_task()?)),
             (None, Some(message), None, None) => Ok(Update::Message(message.into_message()?)),
             (None, None, Some(status), None) => Ok(Update::Status(status.into_status_update()?)),
-            (None, None, None, Some(artifact)) => {
-                Ok(Update::Artifact(artifact.into_artifact_update()?))
-            }
+            (None, None, None, Some(artifact)) => Ok(Update::Artifact(artifact.into_artifact_update()?)),
             _ => Err(ClientError::malformed_response(
                 "an item holds exactly one of task, message, statusUpdate and artifactUpdate",
             )),

@@ -38,8 +38,7 @@ fn tasks() -> [(ProtocolVersion, Value); 2] {
 
 #[test]
 fn a_task_is_the_same_in_both_generations() {
-    let [old, new] =
-        tasks().map(|(generation, json)| parse_task(generation, &json.to_string()).unwrap());
+    let [old, new] = tasks().map(|(generation, json)| parse_task(generation, &json.to_string()).unwrap());
     assert_eq!(old, new);
     assert_eq!((old.id.as_str(), old.context.as_deref()), ("t-1", Some("c-1")));
     assert_eq!(old.status.state, StateName::InputRequired);
@@ -95,7 +94,8 @@ fn times_may_be_written_in_any_zone_and_be_left_out() {
 #[test]
 fn each_kind_of_item_is_read_in_both_generations() {
     let [(_, old_task), (_, new_task)] = tasks();
-    let status = |state| json!({"taskId": "t", "contextId": "c", "status": {"state": state}, "metadata": {"k": 1}});
+    let status =
+        |state| json!({"taskId": "t", "contextId": "c", "status": {"state": state}, "metadata": {"k": 1}});
     let artifact = |parts: Value| {
         json!({"taskId": "t", "contextId": "c", "append": true, "lastChunk": true,
             "artifact": {"artifactId": "a", "parts": parts}})
@@ -113,15 +113,9 @@ fn each_kind_of_item_is_read_in_both_generations() {
     let pairs = [
         (old_task, json!({ "task": new_task })),
         (tagged(message, "message"), json!({ "message": new_message })),
-        (
-            tagged(status("working"), "status-update"),
-            json!({"statusUpdate": status("TASK_STATE_WORKING")}),
-        ),
+        (tagged(status("working"), "status-update"), json!({"statusUpdate": status("TASK_STATE_WORKING")})),
         (last, json!({"statusUpdate": status("TASK_STATE_COMPLETED")})),
-        (
-            tagged(chunk, "artifact-update"),
-            json!({"artifactUpdate": artifact(json!([{"text": "x"}]))}),
-        ),
+        (tagged(chunk, "artifact-update"), json!({"artifactUpdate": artifact(json!([{"text": "x"}]))})),
     ];
     let mut seen = Vec::new();
     for (old, new) in pairs {
@@ -132,17 +126,14 @@ fn each_kind_of_item_is_read_in_both_generations() {
     assert!(matches!(&seen[1], Update::Message(said) if said.context.as_deref() == Some("c")));
     assert!(matches!(&seen[2], Update::Status(StatusUpdate { last: false, .. })));
     assert!(matches!(&seen[3], Update::Status(StatusUpdate { last: true, .. })));
-    assert!(
-        matches!(&seen[4], Update::Artifact(update) if update.chunk.append && update.chunk.last)
-    );
+    assert!(matches!(&seen[4], Update::Artifact(update) if update.chunk.append && update.chunk.last));
 }
 
 #[test]
 fn what_is_not_of_the_protocol_is_malformed() {
     let bad_role = json!({"kind": "message", "messageId": "m", "role": "ROLE_USER", "parts": []});
     let no_id = json!({"kind": "message", "messageId": "", "role": "user", "parts": []});
-    let bad_part =
-        json!({"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text"}]});
+    let bad_part = json!({"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text"}]});
     for (generation, json) in [
         (ProtocolVersion::V03, json!(null)),
         (ProtocolVersion::V03, json!([])),
@@ -161,8 +152,7 @@ fn what_is_not_of_the_protocol_is_malformed() {
         let read = parse_update(generation, &json.to_string());
         assert!(matches!(read, Err(ClientError::MalformedResponse { .. })), "{generation}: {json}");
     }
-    let status =
-        json!({"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}});
+    let status = json!({"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}});
     assert!(parse_reply(ProtocolVersion::V1, &status.to_string()).is_err(), "no answer to a send");
 }
 

@@ -8,9 +8,7 @@ pub(crate) const BOTH: [ProtocolVersion; 2] = [ProtocolVersion::V03, ProtocolVer
 fn state(generation: ProtocolVersion, name: &str) -> Value {
     match generation {
         ProtocolVersion::V03 => name.into(),
-        ProtocolVersion::V1 => {
-            format!("TASK_STATE_{}", name.to_uppercase().replace('-', "_")).into()
-        }
+        ProtocolVersion::V1 => format!("TASK_STATE_{}", name.to_uppercase().replace('-', "_")).into(),
     }
 }
 
@@ -36,12 +34,7 @@ fn wrap_item(generation: ProtocolVersion, kind: &str, member: &str, mut item: Va
 }
 
 /// The task itself, as in answers to `get` and `cancel`.
-pub(crate) fn bare_task(
-    generation: ProtocolVersion,
-    name: &str,
-    second: u32,
-    artifacts: &[&str],
-) -> Value {
+pub(crate) fn bare_task(generation: ProtocolVersion, name: &str, second: u32, artifacts: &[&str]) -> Value {
     let artifact = |id: &&str| json!({"artifactId": id, "parts": [text(generation, "x")]});
     let mut task = json!({"id": "t-1", "contextId": "c-1", "status": status(generation, name, second),
         "artifacts": artifacts.iter().map(artifact).collect::<Vec<_>>()});
@@ -52,19 +45,13 @@ pub(crate) fn bare_task(
 }
 
 /// As in a stream and a send.
-pub(crate) fn task(
-    generation: ProtocolVersion,
-    name: &str,
-    second: u32,
-    artifacts: &[&str],
-) -> Value {
+pub(crate) fn task(generation: ProtocolVersion, name: &str, second: u32, artifacts: &[&str]) -> Value {
     wrap_item(generation, "task", "task", bare_task(generation, name, second, artifacts))
 }
 
 pub(crate) fn update(generation: ProtocolVersion, name: &str, second: u32) -> Value {
     let last = matches!(name, "completed" | "failed" | "canceled" | "rejected");
-    let mut update =
-        json!({"taskId": "t-1", "contextId": "c-1", "status": status(generation, name, second)});
+    let mut update = json!({"taskId": "t-1", "contextId": "c-1", "status": status(generation, name, second)});
     if generation == ProtocolVersion::V03 {
         update["final"] = last.into();
     }
@@ -73,8 +60,7 @@ pub(crate) fn update(generation: ProtocolVersion, name: &str, second: u32) -> Va
 
 pub(crate) fn artifact(generation: ProtocolVersion, id: &str) -> Value {
     let artifact = json!({"artifactId": id, "parts": [text(generation, "x")]});
-    let update =
-        json!({"taskId": "t-1", "contextId": "c-1", "artifact": artifact, "lastChunk": true});
+    let update = json!({"taskId": "t-1", "contextId": "c-1", "artifact": artifact, "lastChunk": true});
     wrap_item(generation, "artifact-update", "artifactUpdate", update)
 }
 
@@ -83,6 +69,7 @@ pub(crate) fn message(generation: ProtocolVersion) -> Value {
         ProtocolVersion::V03 => "agent",
         ProtocolVersion::V1 => "ROLE_AGENT",
     };
-    let message = json!({"messageId": "m-9", "role": role, "contextId": "c-1", "parts": [text(generation, "hello")]});
+    let message =
+        json!({"messageId": "m-9", "role": role, "contextId": "c-1", "parts": [text(generation, "hello")]});
     wrap_item(generation, "message", "message", message)
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 use trackway_a2a_client::{
-    Client, ClientError, Options, ProtocolVersion, PushConfig, SendOptions, SendReply, TaskQuery,
-    TaskState,
+    Client, ClientError, Options, ProtocolVersion, PushConfig, SendOptions, SendReply, TaskQuery, TaskState,
 };
 
 use super::{
@@ -16,8 +15,7 @@ use super::{
 #[tokio::test]
 async fn headers_say_who_speaks_which_protocol() {
     for generation in BOTH {
-        let agent =
-            ScriptedAgent::new([ScriptedStep::result(&task(generation, "working", 1, &[]))]).await;
+        let agent = ScriptedAgent::new([ScriptedStep::result(&task(generation, "working", 1, &[]))]).await;
         let options = Options {
             token: Some("key-1".to_owned()),
             extensions: vec!["urn:a".to_owned(), "urn:b".to_owned()],
@@ -25,10 +23,7 @@ async fn headers_say_who_speaks_which_protocol() {
         };
         let client = agent.client(generation, options);
         assert!(!format!("{client:?}").contains("key-1"));
-        client
-            .send_message(&user_message("m-1", "hi"), &SendOptions::return_immediately())
-            .await
-            .unwrap();
+        client.send_message(&user_message("m-1", "hi"), &SendOptions::return_immediately()).await.unwrap();
         let asked = agent.recorded_requests().remove(0);
         assert_eq!(asked.header("authorization"), Some("Bearer key-1"));
         assert_eq!(asked.header("content-type"), Some("application/json"));
@@ -93,11 +88,8 @@ async fn each_operation_has_its_name_and_parameters() {
         ])
         .await;
         let client = agent.client(generation, options());
-        let reply =
-            client.send_message(&user_message("m-1", "hi"), &SendOptions::default()).await.unwrap();
-        assert!(
-            matches!(reply, SendReply::Message(said) if said.context.as_deref() == Some("c-1"))
-        );
+        let reply = client.send_message(&user_message("m-1", "hi"), &SendOptions::default()).await.unwrap();
+        assert!(matches!(reply, SendReply::Message(said) if said.context.as_deref() == Some("c-1")));
         let task = client.get_task("t-1", Some(2)).await.unwrap();
         assert_eq!((task.artifacts.len(), task.status.state), (1, TaskState::Working));
         assert_eq!(client.cancel_task("t-1").await.unwrap().status.state, TaskState::Canceled);
@@ -131,8 +123,7 @@ async fn tasks_are_listed_by_those_who_can() {
     let error = old.list_tasks(&query).await.unwrap_err();
     assert!(matches!(error, ClientError::Unsupported { generation: ProtocolVersion::V03, .. }));
     let unknown = TaskQuery { state: Some(TaskState::Unknown), ..TaskQuery::default() };
-    let error =
-        agent.client(ProtocolVersion::V1, options()).list_tasks(&unknown).await.unwrap_err();
+    let error = agent.client(ProtocolVersion::V1, options()).list_tasks(&unknown).await.unwrap_err();
     assert!(matches!(error, ClientError::Unsupported { .. }));
 }
 

@@ -4,8 +4,8 @@ use serde_json::json;
 use trackway_a2a::{AddressPolicy, PushSender, PushSenderOptions};
 use trackway_a2a_client::{
     AddressedMessage, Binding, Client, ClientError, MessageId, Options, Part, ProtocolVersion,
-    PushAuthentication, PushConfig, RefusalKind, ResendPolicy, SendOptions, SendReply, Task,
-    TaskQuery, TaskState, Update,
+    PushAuthentication, PushConfig, RefusalKind, ResendPolicy, SendOptions, SendReply, Task, TaskQuery,
+    TaskState, Update,
 };
 
 use super::{options, read_all, summarize, test_server::TestServer, user_message};
@@ -73,17 +73,14 @@ async fn a_conversation_with_a_question() {
         assert!(!got.history.is_empty());
         assert!(client.get_task(&task.id, Some(0)).await.unwrap().history.is_empty());
 
-        let late =
-            client.send_message(&answer(&id("m-3"), &task, 8), &SendOptions::default()).await;
+        let late = client.send_message(&answer(&id("m-3"), &task, 8), &SendOptions::default()).await;
         assert_eq!(late.unwrap_err().refusal_kind(), Some(RefusalKind::UnsupportedOperation));
         let error = client.cancel_task(&task.id).await.unwrap_err();
         assert_eq!(error.refusal_kind(), Some(RefusalKind::TaskNotCancelable));
         let error = client.get_task("run_0", None).await.unwrap_err();
         assert_eq!(error.refusal_kind(), Some(RefusalKind::TaskNotFound));
-        let empty = AddressedMessage::from_user(
-            MessageId::new(&id("m-4")).unwrap(),
-            vec![Part::data(json!({}))],
-        );
+        let empty =
+            AddressedMessage::from_user(MessageId::new(&id("m-4")).unwrap(), vec![Part::data(json!({}))]);
         let error = client.send_message(&empty, &SendOptions::default()).await.unwrap_err();
         assert_eq!(error.refusal_kind(), Some(RefusalKind::InvalidParams));
     }
@@ -94,10 +91,8 @@ async fn a_task_is_left_running_followed_and_cancelled() {
     let door = TestServer::open().await;
     for way in WAYS {
         let client = client(&door, way, options());
-        let envelope =
-            user_message(&format!("{}-m-1", way.0), "wait").in_context(format!("{}-c-1", way.0));
-        let reply =
-            client.send_message(&envelope, &SendOptions::return_immediately()).await.unwrap();
+        let envelope = user_message(&format!("{}-m-1", way.0), "wait").in_context(format!("{}-c-1", way.0));
+        let reply = client.send_message(&envelope, &SendOptions::return_immediately()).await.unwrap();
         let task = reply.as_task().unwrap();
         assert!(!task.status.state.is_terminal());
         assert_eq!(task.context, envelope.context);
@@ -151,8 +146,7 @@ async fn push_configurations_are_kept_for_a_task() {
     let addresses = AddressPolicy { allow_loopback: true };
     let outgoing = PushSenderOptions { addresses, ..PushSenderOptions::default() };
     let outgoing = Some(PushSender::new(outgoing));
-    let door =
-        TestServer::with_options(trackway_a2a::Options { outgoing, ..Default::default() }).await;
+    let door = TestServer::with_options(trackway_a2a::Options { outgoing, ..Default::default() }).await;
     for way in WAYS {
         let client = client(&door, way, options());
         let config = PushConfig {
@@ -208,9 +202,7 @@ async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
         for cut in (100..6_000).step_by(331) {
             // Later connections are cut too, but carry enough for one event each.
             door.line.cut_after([cut, 1_600, 1_700, 1_800]);
-            let seen = summarize_content(
-                &stream(&door, way, &id(&cut.to_string()), "one two three").await,
-            );
+            let seen = summarize_content(&stream(&door, way, &id(&cut.to_string()), "one two three").await);
             assert!(has_same_content(&seen, &whole), "cut after {cut}: {seen:?}");
         }
         assert!(door.line.cuts() > before + 10, "{}", door.line.cuts());
@@ -221,8 +213,7 @@ async fn stream(door: &TestServer, way: Way, id: &str, text: &str) -> Vec<Update
     // One connection per request, so that a cut affects nothing else.
     let options = Options { resend: ResendPolicy::WhenLost, ..options() };
     let client = client(door, way, options);
-    let mut updates =
-        client.stream_message(&user_message(id, text), &SendOptions::default()).await.unwrap();
+    let mut updates = client.stream_message(&user_message(id, text), &SendOptions::default()).await.unwrap();
     let (seen, error) = read_all(&mut updates).await;
     assert!(error.is_none(), "{error:?}");
     seen
@@ -235,9 +226,7 @@ fn summarize_content(updates: &[Update]) -> Vec<String> {
             let parts = update.status.message.as_ref().map(|message| &message.parts[..]);
             parts.unwrap_or_default().iter().filter_map(Part::as_text).collect()
         }
-        Update::Artifact(update) => {
-            update.chunk.artifact.parts.iter().filter_map(Part::as_text).collect()
-        }
+        Update::Artifact(update) => update.chunk.artifact.parts.iter().filter_map(Part::as_text).collect(),
         Update::Task(_) | Update::Message(_) => String::new(),
     };
     summarize(updates).into_iter().zip(updates).map(|(kind, update)| kind + &text(update)).collect()

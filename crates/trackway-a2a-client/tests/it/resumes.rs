@@ -58,10 +58,7 @@ async fn an_agent_with_positions_goes_on_where_the_connection_broke() {
                 ProtocolVersion::V03 => "tasks/resubscribe",
                 ProtocolVersion::V1 => "SubscribeToTask",
             };
-            assert_eq!(
-                (asked[1].method(), &asked[1].body["params"]["id"]),
-                (method, &json!("t-1"))
-            );
+            assert_eq!((asked[1].method(), &asked[1].body["params"]["id"]), (method, &json!("t-1")));
             let last = (9 + cut).to_string();
             assert_eq!(asked[1].header("last-event-id"), Some(last.as_str()));
         }
@@ -72,8 +69,7 @@ async fn an_agent_with_positions_goes_on_where_the_connection_broke() {
 async fn partial_event_is_requested_again() {
     for generation in BOTH {
         let items = full_stream(generation);
-        let bytes: Vec<u8> =
-            (1..).zip(&items).flat_map(|(id, item)| encode_event(Some(id), item)).collect();
+        let bytes: Vec<u8> = (1..).zip(&items).flat_map(|(id, item)| encode_event(Some(id), item)).collect();
         let first = encode_event(Some(1), &items[0]).len();
         // Cut inside the second event, at many positions; its id does not count yet.
         let second = encode_event(Some(2), &items[1]).len();
@@ -96,8 +92,7 @@ async fn an_agent_without_positions_shows_the_task_and_nothing_twice() {
         let items = full_stream(generation);
         // Nothing happened in the meantime: neither the Task nor the update that led to it is new.
         let again = [task(generation, "working", 2, &["a"]), update(generation, "working", 2)];
-        let rest: Vec<Value> =
-            again.into_iter().chain([update(generation, "completed", 3)]).collect();
+        let rest: Vec<Value> = again.into_iter().chain([update(generation, "completed", 3)]).collect();
         let steps = [
             ScriptedStep::events(&items[..3], StreamEnd::Cut),
             ScriptedStep::events(&rest, StreamEnd::Proper),
@@ -143,7 +138,8 @@ async fn repeated_last_event_is_returned_once() {
 async fn a_task_that_ended_meanwhile_is_fetched() {
     for generation in BOTH {
         let items = full_stream(generation);
-        let refused = b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32004,\"message\":\"over\"}}\n\n";
+        let refused =
+            b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32004,\"message\":\"over\"}}\n\n";
         // The refusal arrives as an answer, or inside the requested stream.
         for refusal in [
             ScriptedStep::error(-32004, &json!(null)),
@@ -171,8 +167,7 @@ async fn a_stream_of_a_message_ends_where_the_task_waits() {
     for generation in BOTH {
         let asks = [task(generation, "submitted", 1, &[]), update(generation, "input-required", 2)];
         for end in [StreamEnd::Proper, StreamEnd::Cut] {
-            let (seen, error, _) =
-                stream(generation, [ScriptedStep::events(&asks, end)], options()).await;
+            let (seen, error, _) = stream(generation, [ScriptedStep::events(&asks, end)], options()).await;
             assert!(error.is_none(), "{error:?}");
             assert_eq!(seen, ["task:submitted", "input-required"]);
         }
@@ -186,8 +181,7 @@ async fn a_stream_of_a_message_ends_where_the_task_waits() {
         assert_eq!(seen, ["task:submitted", "input-required"]);
         // A waiting Task may be older than the message: the client fetches the result of the message.
         let before = task(generation, "input-required", 1, &[]);
-        for (now, expected) in [(1, &["task:input-required"][..]), (2, &["task:input-required"; 2])]
-        {
+        for (now, expected) in [(1, &["task:input-required"][..]), (2, &["task:input-required"; 2])] {
             let steps = [
                 ScriptedStep::events(std::slice::from_ref(&before), StreamEnd::Cut),
                 ScriptedStep::result(&bare_task(generation, "input-required", now, &[])),
@@ -213,18 +207,10 @@ async fn a_message_ends_a_stream() {
 async fn a_subscription_outlives_waiting_and_breaks() {
     for generation in BOTH {
         let agent = ScriptedAgent::new([
-            ScriptedStep::numbered_events(
-                5,
-                &[task(generation, "input-required", 1, &[])],
-                StreamEnd::Cut,
-            ),
+            ScriptedStep::numbered_events(5, &[task(generation, "input-required", 1, &[])], StreamEnd::Cut),
             ScriptedStep::status(503, ""),
             ScriptedStep::numbered_events(6, &[update(generation, "working", 2)], StreamEnd::Cut),
-            ScriptedStep::numbered_events(
-                7,
-                &[update(generation, "completed", 3)],
-                StreamEnd::Silence,
-            ),
+            ScriptedStep::numbered_events(7, &[update(generation, "completed", 3)], StreamEnd::Silence),
         ])
         .await;
         let client = agent.client(generation, options());
@@ -234,8 +220,7 @@ async fn a_subscription_outlives_waiting_and_breaks() {
         assert_eq!(summarize(&seen), ["task:input-required", "working", "completed!"]);
         assert_eq!(updates.last_event_id(), Some("7"));
         let asked = agent.recorded_requests();
-        let ids: Vec<_> =
-            asked.iter().map(|asked| asked.header("last-event-id").unwrap()).collect();
+        let ids: Vec<_> = asked.iter().map(|asked| asked.header("last-event-id").unwrap()).collect();
         assert_eq!(ids, ["4", "5", "5", "6"]);
     }
 }
@@ -243,13 +228,10 @@ async fn a_subscription_outlives_waiting_and_breaks() {
 #[tokio::test]
 async fn a_subscription_that_is_closed_at_a_question_is_tried_a_few_times() {
     for generation in BOTH {
-        let waits = || {
-            ScriptedStep::events(&[task(generation, "input-required", 1, &[])], StreamEnd::Proper)
-        };
+        let waits = || ScriptedStep::events(&[task(generation, "input-required", 1, &[])], StreamEnd::Proper);
         let agent = ScriptedAgent::new([waits(), waits(), waits(), waits()]).await;
         let client = agent.client(generation, Options { reconnects: 9, ..options() });
-        let (seen, error) =
-            read_all(&mut client.subscribe_to_task("t-1", None).await.unwrap()).await;
+        let (seen, error) = read_all(&mut client.subscribe_to_task("t-1", None).await.unwrap()).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!(
             (summarize(&seen), agent.recorded_requests().len()),
@@ -276,12 +258,10 @@ async fn a_silent_connection_is_given_up_and_the_stream_resumed() {
 async fn an_agent_that_stops_is_waited_for() {
     let generation = ProtocolVersion::V1;
     let items = full_stream(generation);
-    let stopping = b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"stopping\"}}\n\n";
+    let stopping =
+        b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"stopping\"}}\n\n";
     let steps = [
-        ScriptedStep::Stream(
-            vec![encode_event(Some(1), &items[0]), stopping.to_vec()],
-            StreamEnd::Proper,
-        ),
+        ScriptedStep::Stream(vec![encode_event(Some(1), &items[0]), stopping.to_vec()], StreamEnd::Proper),
         ScriptedStep::status(502, ""),
         ScriptedStep::error(-32603, &json!(null)),
         ScriptedStep::Hang,
@@ -336,8 +316,7 @@ async fn before_the_first_event_only_the_message_itself_can_be_repeated() {
     assert_eq!((seen.len(), asked.len()), (0, 1));
     assert!(matches!(error, Some(ClientError::Transport { .. })));
     let safe = Options { resend: ResendPolicy::WhenLost, ..options() };
-    let steps =
-        [nothing, ScriptedStep::numbered_events(1, &full_stream(generation), StreamEnd::Proper)];
+    let steps = [nothing, ScriptedStep::numbered_events(1, &full_stream(generation), StreamEnd::Proper)];
     let (seen, error, asked) = stream(generation, steps, safe).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(seen, WHOLE);
@@ -367,16 +346,11 @@ async fn every_way_of_cutting_the_bytes_reads_the_same() {
 async fn garbage_ends_a_stream_with_its_reason() {
     let generation = ProtocolVersion::V03;
     let first = encode_event(Some(1), &full_stream(generation)[0]);
-    for garbage in
-        ["data: garbage\n\n", "data: \u{0}\n\n", "data: {\"result\": {\"kind\": \"x\"}}\n\n"]
-    {
+    for garbage in ["data: garbage\n\n", "data: \u{0}\n\n", "data: {\"result\": {\"kind\": \"x\"}}\n\n"] {
         let steps = [ScriptedStep::Stream(vec![first.clone(), garbage.into()], StreamEnd::Proper)];
         let (seen, error, _) = stream(generation, steps, options()).await;
         assert_eq!(seen, ["task:submitted"]);
-        assert!(
-            matches!(error, Some(ClientError::MalformedResponse { .. })),
-            "{garbage}: {error:?}"
-        );
+        assert!(matches!(error, Some(ClientError::MalformedResponse { .. })), "{garbage}: {error:?}");
     }
     let refused = "data: {\"error\": {\"code\": -32001, \"message\": \"gone\"}}\n\n";
     let steps = [ScriptedStep::Stream(vec![first.clone(), refused.into()], StreamEnd::Proper)];
@@ -400,8 +374,7 @@ async fn updates_are_a_send_stream() {
     let seen: Vec<Update> = tokio::spawn({
         let client = client.clone();
         async move {
-            let updates =
-                client.stream_message(&user_message("m-1", "hi"), &SendOptions::default()).await?;
+            let updates = client.stream_message(&user_message("m-1", "hi"), &SendOptions::default()).await?;
             updates.into_stream().try_collect().await
         }
     })
@@ -411,8 +384,5 @@ async fn updates_are_a_send_stream() {
     assert_eq!(summarize(&seen), WHOLE);
     let updates = client.subscribe_to_task("t-1", None).await.unwrap();
     let items: Vec<_> = updates.into_stream().collect().await;
-    assert!(
-        matches!(&items[..], [Err(ClientError::MalformedResponse { .. })]),
-        "one error, then the end"
-    );
+    assert!(matches!(&items[..], [Err(ClientError::MalformedResponse { .. })]), "one error, then the end");
 }

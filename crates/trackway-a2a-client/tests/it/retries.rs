@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use trackway_a2a_client::{
-    AddressedMessage, ClientError, Options, ProtocolVersion, RefusalKind, ResendPolicy,
-    SendOptions, SendReply, TaskState,
+    AddressedMessage, ClientError, Options, ProtocolVersion, RefusalKind, ResendPolicy, SendOptions,
+    SendReply, TaskState,
 };
 
 use super::{
@@ -44,8 +44,7 @@ async fn a_busy_agent_is_asked_again_with_the_same_message() {
 
 #[tokio::test]
 async fn an_agent_that_stays_busy_is_left_alone_after_the_last_try() {
-    let agent =
-        ScriptedAgent::new([503, 503, 503].map(|status| ScriptedStep::status(status, ""))).await;
+    let agent = ScriptedAgent::new([503, 503, 503].map(|status| ScriptedStep::status(status, ""))).await;
     let error = send(&agent, options()).await.unwrap_err();
     assert!(matches!(error, ClientError::Status { status: 503, .. }), "{error}");
     assert_eq!(agent.recorded_requests().len(), 3);
@@ -83,8 +82,7 @@ async fn connection_refused_and_no_answer_are_errors() {
     let url = agent.url.clone();
     drop(agent);
     // The port is free again; the next process that gets it is not an agent.
-    let client =
-        trackway_a2a_client::Client::for_json_rpc(&url, ProtocolVersion::V1, options()).unwrap();
+    let client = trackway_a2a_client::Client::for_json_rpc(&url, ProtocolVersion::V1, options()).unwrap();
     let error = client.get_task("t-1", None).await.unwrap_err();
     assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");
 
@@ -98,14 +96,11 @@ async fn connection_refused_and_no_answer_are_errors() {
 #[tokio::test]
 async fn a_stream_is_opened_again_like_a_send() {
     for generation in BOTH {
-        let events =
-            ScriptedStep::events(&[task(generation, "completed", 1, &[])], StreamEnd::Proper);
+        let events = ScriptedStep::events(&[task(generation, "completed", 1, &[])], StreamEnd::Proper);
         let agent = ScriptedAgent::new([ScriptedStep::status(503, ""), events]).await;
         let client = agent.client(generation, options());
-        let mut updates = client
-            .stream_message(&user_message("m-1", "hi"), &SendOptions::default())
-            .await
-            .unwrap();
+        let mut updates =
+            client.stream_message(&user_message("m-1", "hi"), &SendOptions::default()).await.unwrap();
         assert_eq!(summarize(&read_all(&mut updates).await.0), ["task:completed"]);
         assert_eq!(agent.recorded_requests()[0].body, agent.recorded_requests()[1].body);
     }
@@ -144,10 +139,7 @@ async fn refusals_have_their_names_and_are_final() {
     assert_eq!((refusal.kind, refusal.status), (RefusalKind::TaskNotFound, 404));
     let agent = ScriptedAgent::new([ScriptedStep::error(-32602, &json!(null))]).await;
     let client = agent.client(ProtocolVersion::V03, options());
-    let error = client
-        .stream_message(&user_message("m-1", "hi"), &SendOptions::default())
-        .await
-        .unwrap_err();
+    let error = client.stream_message(&user_message("m-1", "hi"), &SendOptions::default()).await.unwrap_err();
     assert_eq!(error.refusal_kind(), Some(RefusalKind::InvalidParams));
 }
 
@@ -170,10 +162,7 @@ async fn garbage_is_malformed_and_not_asked_for_twice() {
     let client = agent.client(ProtocolVersion::V1, options());
     let envelope: AddressedMessage = user_message("m-1", "hi");
     let error = client.stream_message(&envelope, &SendOptions::default()).await.unwrap_err();
-    assert!(
-        matches!(error, ClientError::MalformedResponse { .. }),
-        "a stream was asked for: {error:?}"
-    );
+    assert!(matches!(error, ClientError::MalformedResponse { .. }), "a stream was asked for: {error:?}");
     let agent = ScriptedAgent::new([ScriptedStep::status(401, "")]).await;
     let error = send(&agent, options()).await.unwrap_err();
     assert!(matches!(error, ClientError::Status { status: 401, .. }));

@@ -7,9 +7,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use trackway_a2a::{PushNotifier, router};
 use trackway_a2a_client::Client;
 use trackway_domain::{Artifact, InterruptReason, Part};
-use trackway_runtime::{
-    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, Runtime, Stage,
-};
+use trackway_runtime::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, Runtime, Stage};
 use trackway_sqlite::SqliteJournal;
 
 use super::{cutting_proxy::CuttingProxy, options};
@@ -118,8 +116,7 @@ impl Program for ScriptedProgram {
                     let schema = json!({"type": "object", "required": ["amount"],
                         "properties": {"amount": {"type": "number"}}});
                     let prompt = vec![Part::text("How much?")];
-                    let (_, answer) =
-                        stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+                    let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
                     Ok(json!({ "invested": answer.input["amount"] }))
                 }
                 "wait" => {

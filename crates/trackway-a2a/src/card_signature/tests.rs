@@ -100,10 +100,7 @@ fn the_card_of_both_generations_is_signed_as_the_one_of_1_0() {
     ] {
         assert!(!text.contains(of_0_3), "{of_0_3} is not signed: {text}");
     }
-    assert!(
-        text.starts_with("{\"capabilities\":{\"extendedAgentCard\":"),
-        "names are sorted: {text}"
-    );
+    assert!(text.starts_with("{\"capabilities\":{\"extendedAgentCard\":"), "names are sorted: {text}");
 }
 
 #[test]
@@ -114,18 +111,13 @@ fn header_names_the_key_and_signing_is_deterministic() {
     let header = URL_SAFE_NO_PAD.decode(signatures[0]["protected"].as_str().unwrap()).unwrap();
     assert_eq!(header, br#"{"alg":"ES256","kid":"key-1","typ":"JOSE"}"#);
     assert_eq!(signer().sign_card(&card), signatures, "the same card has the same tag");
-    assert_eq!(
-        union_card::with_signatures(card.clone(), None),
-        card,
-        "without a key there is no signature"
-    );
+    assert_eq!(union_card::with_signatures(card.clone(), None), card, "without a key there is no signature");
 }
 
 /// Proves X6: a client that removes empty values before it verifies also finds a signature.
 #[test]
 fn a_card_with_empty_values_is_signed_in_both_forms() {
-    let card =
-        json!({"a": {"required": [], "properties": {}}, "b": [{}, "", 1], "c": null, "d": false});
+    let card = json!({"a": {"required": [], "properties": {}}, "b": [{}, "", 1], "c": null, "d": false});
     let signatures = signer().sign_card(&card);
     assert_eq!(signatures.len(), 2);
     assert!(holds(&signatures[0], &canonical_json(&card)));

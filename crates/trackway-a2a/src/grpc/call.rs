@@ -18,8 +18,8 @@ use crate::{
     error::{A2aError, ErrorKind},
     extensions::ActivatedExtensions,
     operations::{
-        AgentCall, CallOutcome, DirectReply, HistoryLength, PageRequest, StreamReply, TaskEvent,
-        TaskRef, TaskStream,
+        AgentCall, CallOutcome, DirectReply, HistoryLength, PageRequest, StreamReply, TaskEvent, TaskRef,
+        TaskStream,
     },
     protocol_version::{self, ProtocolVersion},
     server::{A2aServer, AdmittedCall, AgentAddress},
@@ -120,11 +120,8 @@ impl PerformedCall<'_> {
         let CallOutcome::ExtendedCard = self.outcome else {
             return Err(unexpected_outcome_error());
         };
-        let card = self.door.build_extended_card(
-            &*self.program,
-            &AgentAddress::DefaultAgent,
-            &HeaderMap::new(),
-        );
+        let card =
+            self.door.build_extended_card(&*self.program, &AgentAddress::DefaultAgent, &HeaderMap::new());
         let written = write(&card, self.door);
         Ok(self.build_response(written))
     }
@@ -135,8 +132,7 @@ impl PerformedCall<'_> {
         item: fn(&TaskEvent, &TaskRef, HistoryLength) -> T,
         said: fn(&DirectReply) -> T,
     ) -> Result<Response<ResponseStream<T>>, Status> {
-        let CallOutcome::Stream(streamed, history) =
-            std::mem::replace(&mut self.outcome, CallOutcome::Done)
+        let CallOutcome::Stream(streamed, history) = std::mem::replace(&mut self.outcome, CallOutcome::Done)
         else {
             return Err(unexpected_outcome_error());
         };

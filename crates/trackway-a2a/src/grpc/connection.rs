@@ -34,11 +34,7 @@ impl<IO: AsyncRead + Unpin, I: Unpin> AsyncRead for GrpcConnection<IO, I> {
 }
 
 impl<IO: AsyncWrite + Unpin, I: Unpin> AsyncWrite for GrpcConnection<IO, I> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }
 

@@ -21,10 +21,8 @@ pub(super) fn check_role(role: Option<Role>) -> Result<(), A2aError> {
 
 /// The metadata at a location in the message.
 pub(super) fn parse_metadata(sent: Option<Struct>, place: &str) -> Result<Object, A2aError> {
-    let read = sent
-        .map(protobuf_value::decode_struct)
-        .transpose()
-        .map_err(|why| not_json_error(place, why))?;
+    let read =
+        sent.map(protobuf_value::decode_struct).transpose().map_err(|why| not_json_error(place, why))?;
     Ok(read.unwrap_or_default())
 }
 

@@ -73,10 +73,7 @@ mod tests {
                 Err(full) => break full,
             }
         };
-        assert_eq!(
-            (large.len() * 4 * MIB, full.code()),
-            (EVENTS_BYTES_MAX, Code::ResourceExhausted)
-        );
+        assert_eq!((large.len() * 4 * MIB, full.code()), (EVENTS_BYTES_MAX, Code::ResourceExhausted));
         assert!(room.reserve(1_000).is_ok(), "small ones go on");
         large.pop();
         assert!(room.reserve(4 * MIB).is_ok(), "one of them was read");

@@ -86,8 +86,7 @@ pub(super) fn encode_trackway_metadata(told: &TrackwayMetadata<'_>) -> Option<St
     if told.is_empty() {
         return None;
     }
-    let told =
-        serde_json::to_value(told).expect("our types hold no map with keys other than strings");
+    let told = serde_json::to_value(told).expect("our types hold no map with keys other than strings");
     told.as_object().map(encode_struct)
 }
 

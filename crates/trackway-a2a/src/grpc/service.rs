@@ -26,11 +26,7 @@ pub(super) struct GrpcService {
 }
 
 impl GrpcService {
-    pub(super) fn new(
-        door: Arc<A2aServer>,
-        generation: ProtocolVersion,
-        name: &'static str,
-    ) -> Self {
+    pub(super) fn new(door: Arc<A2aServer>, generation: ProtocolVersion, name: &'static str) -> Self {
         Self { door, generation, name, router: Router::new() }
     }
 
@@ -73,9 +69,7 @@ impl GrpcService {
             let service = service_fn(move |request| {
                 let door = door.clone();
                 async move {
-                    perform_request(&door, generation, request, parse)
-                        .await?
-                        .respond_with_stream(item, said)
+                    perform_request(&door, generation, request, parse).await?.respond_with_stream(item, said)
                 }
             });
             grpc.server_streaming(service, request).await
@@ -88,11 +82,7 @@ impl GrpcService {
         self,
         method: &str,
         parse: ParseCall<M>,
-        respond: impl Fn(PerformedCall<'_>) -> Result<Response<T>, Status>
-        + Copy
-        + Send
-        + Sync
-        + 'static,
+        respond: impl Fn(PerformedCall<'_>) -> Result<Response<T>, Status> + Copy + Send + Sync + 'static,
     ) -> Self {
         let (door, generation) = (self.door.clone(), self.generation);
         let handler = move |request: http::Request<Body>| async move {
@@ -112,8 +102,6 @@ impl GrpcService {
     }
 }
 
-fn message_codec<M: AgentRequest, T: Message + 'static>(
-    door: &A2aServer,
-) -> Grpc<ProstCodec<T, M>> {
+fn message_codec<M: AgentRequest, T: Message + 'static>(door: &A2aServer) -> Grpc<ProstCodec<T, M>> {
     Grpc::new(ProstCodec::default()).max_decoding_message_size(door.options.body_bytes_max)
 }

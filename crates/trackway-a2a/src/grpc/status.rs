@@ -27,8 +27,7 @@ const MESSAGE_CHARS_MAX: usize = 500;
 pub(super) fn to_grpc_status(fault: &A2aError) -> Status {
     let code = grpc_code(fault);
     let message = truncate_text(&fault.message);
-    let rpc =
-        RpcStatus { code: code.into(), message: message.clone(), details: error_details(fault) };
+    let rpc = RpcStatus { code: code.into(), message: message.clone(), details: error_details(fault) };
     Status::with_details(code, message, rpc.encode_to_vec().into())
 }
 

@@ -16,8 +16,7 @@ pub(super) fn replace_transport_error<B: Default>(
     body_bytes_max: usize,
 ) -> Response<B> {
     let headers = response.headers();
-    let Some(code) = headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
-    else {
+    let Some(code) = headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes())) else {
         return response;
     };
     match code {

@@ -25,9 +25,7 @@ use super::{
 };
 use crate::{
     error::A2aError,
-    operations::{
-        AgentCall, AnonymousAccess, EndedTaskPolicy, HistoryLength, IncomingMessage, WaitFor,
-    },
+    operations::{AgentCall, AnonymousAccess, EndedTaskPolicy, HistoryLength, IncomingMessage, WaitFor},
     protocol_version::ProtocolVersion,
     request_options,
     server::A2aServer,
@@ -36,35 +34,13 @@ use crate::{
 pub(super) fn v03_service(door: Arc<A2aServer>) -> Router {
     GrpcService::new(door, ProtocolVersion::V03, "a2a.v1.A2AService")
         .add_unary_method("SendMessage", parse_send, encode_send_response)
-        .add_streaming_method(
-            "SendStreamingMessage",
-            parse_stream,
-            encode_stream_item,
-            encode_direct_reply,
-        )
+        .add_streaming_method("SendStreamingMessage", parse_stream, encode_stream_item, encode_direct_reply)
         .add_unary_method("GetTask", parse_get, encode_task_response)
         .add_unary_method("CancelTask", parse_cancel, encode_task_response)
-        .add_streaming_method(
-            "TaskSubscription",
-            parse_subscribe,
-            encode_stream_item,
-            encode_direct_reply,
-        )
-        .add_unary_method(
-            "CreateTaskPushNotificationConfig",
-            push::parse_set,
-            push::encode_config_response,
-        )
-        .add_unary_method(
-            "GetTaskPushNotificationConfig",
-            push::parse_get,
-            push::encode_config_response,
-        )
-        .add_unary_method(
-            "ListTaskPushNotificationConfig",
-            push::parse_list,
-            push::encode_list_response,
-        )
+        .add_streaming_method("TaskSubscription", parse_subscribe, encode_stream_item, encode_direct_reply)
+        .add_unary_method("CreateTaskPushNotificationConfig", push::parse_set, push::encode_config_response)
+        .add_unary_method("GetTaskPushNotificationConfig", push::parse_get, push::encode_config_response)
+        .add_unary_method("ListTaskPushNotificationConfig", push::parse_list, push::encode_list_response)
         .add_unary_method("DeleteTaskPushNotificationConfig", push::parse_remove, encode_empty)
         .add_card_method("GetAgentCard", parse_extended_card, |card, _| encode_card(card))
         .into_router()
@@ -89,10 +65,7 @@ fn parse_cancel(asked: pb::CancelTaskRequest, _: &HeaderMap) -> Result<AgentCall
     Ok(AgentCall::Cancel { task: resource_name::parse_task_name(&asked.name, "name")? })
 }
 
-fn parse_subscribe(
-    asked: pb::TaskSubscriptionRequest,
-    headers: &HeaderMap,
-) -> Result<AgentCall, A2aError> {
+fn parse_subscribe(asked: pb::TaskSubscriptionRequest, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
     let task = resource_name::parse_task_name(&asked.name, "name")?;
     let after = request_options::last_event_position(headers)?;
     let history = request_options::HISTORY_MESSAGES_MAX;
@@ -106,17 +79,16 @@ fn parse_extended_card(_: pb::GetAgentCardRequest, _: &HeaderMap) -> Result<Agen
 fn parse_message_request(
     asked: pb::SendMessageRequest,
 ) -> Result<(Box<IncomingMessage>, WaitFor, HistoryLength), A2aError> {
-    let message = asked.request.ok_or_else(|| {
-        A2aError::invalid_param("/params/message", "message is missing", "send a message")
-    })?;
+    let message = asked
+        .request
+        .ok_or_else(|| A2aError::invalid_param("/params/message", "message is missing", "send a message"))?;
     let mut incoming = decode_message(message)?;
     let configuration = asked.configuration.unwrap_or_default();
     incoming.accepted_modes = configuration.accepted_output_modes;
     let place = "/params/configuration/pushNotification";
     let push = configuration.push_notification;
     incoming.push = push.map(|config| push::parse_config(config, place)).transpose()?;
-    let history =
-        parse_history(configuration.history_length, "/params/configuration/historyLength")?;
+    let history = parse_history(configuration.history_length, "/params/configuration/historyLength")?;
     let wait = if configuration.blocking { WaitFor::Idle } else { WaitFor::Commit };
     Ok((Box::new(incoming), wait, history))
 }

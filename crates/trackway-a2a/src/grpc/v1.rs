@@ -14,8 +14,8 @@ use self::{
     card::encode_card,
     decode::decode_message,
     encode::{
-        decode_state_filter, encode_direct_reply, encode_page, encode_send_response,
-        encode_stream_item, encode_task_response,
+        decode_state_filter, encode_direct_reply, encode_page, encode_send_response, encode_stream_item,
+        encode_task_response,
     },
 };
 use super::{
@@ -27,8 +27,7 @@ use super::{
 use crate::{
     error::A2aError,
     operations::{
-        AgentCall, AnonymousAccess, EndedTaskPolicy, HistoryLength, IncomingMessage, TaskQuery,
-        WaitFor,
+        AgentCall, AnonymousAccess, EndedTaskPolicy, HistoryLength, IncomingMessage, TaskQuery, WaitFor,
     },
     protocol_version::ProtocolVersion,
     request_options,
@@ -38,36 +37,14 @@ use crate::{
 pub(super) fn v1_service(door: Arc<A2aServer>) -> Router {
     GrpcService::new(door, ProtocolVersion::V1, "lf.a2a.v1.A2AService")
         .add_unary_method("SendMessage", parse_send, encode_send_response)
-        .add_streaming_method(
-            "SendStreamingMessage",
-            parse_stream,
-            encode_stream_item,
-            encode_direct_reply,
-        )
+        .add_streaming_method("SendStreamingMessage", parse_stream, encode_stream_item, encode_direct_reply)
         .add_unary_method("GetTask", parse_get, encode_task_response)
         .add_unary_method("ListTasks", parse_list, encode_page)
         .add_unary_method("CancelTask", parse_cancel, encode_task_response)
-        .add_streaming_method(
-            "SubscribeToTask",
-            parse_subscribe,
-            encode_stream_item,
-            encode_direct_reply,
-        )
-        .add_unary_method(
-            "CreateTaskPushNotificationConfig",
-            push::parse_set,
-            push::encode_config_response,
-        )
-        .add_unary_method(
-            "GetTaskPushNotificationConfig",
-            push::parse_get,
-            push::encode_config_response,
-        )
-        .add_unary_method(
-            "ListTaskPushNotificationConfigs",
-            push::parse_list,
-            push::encode_list_response,
-        )
+        .add_streaming_method("SubscribeToTask", parse_subscribe, encode_stream_item, encode_direct_reply)
+        .add_unary_method("CreateTaskPushNotificationConfig", push::parse_set, push::encode_config_response)
+        .add_unary_method("GetTaskPushNotificationConfig", push::parse_get, push::encode_config_response)
+        .add_unary_method("ListTaskPushNotificationConfigs", push::parse_list, push::encode_list_response)
         .add_unary_method("DeleteTaskPushNotificationConfig", push::parse_remove, encode_empty)
         .add_card_method("GetExtendedAgentCard", parse_extended_card, encode_card)
         .into_router()
@@ -92,37 +69,30 @@ fn parse_cancel(asked: pb::CancelTaskRequest, _: &HeaderMap) -> Result<AgentCall
     Ok(AgentCall::Cancel { task: required_id(asked.id, "id")? })
 }
 
-fn parse_subscribe(
-    asked: pb::SubscribeToTaskRequest,
-    headers: &HeaderMap,
-) -> Result<AgentCall, A2aError> {
+fn parse_subscribe(asked: pb::SubscribeToTaskRequest, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
     let task = required_id(asked.id, "id")?;
     let after = request_options::last_event_position(headers)?;
     let history = request_options::HISTORY_MESSAGES_MAX;
     Ok(AgentCall::Subscribe { task, after, ended: EndedTaskPolicy::Refuse, history })
 }
 
-fn parse_extended_card(
-    _: pb::GetExtendedAgentCardRequest,
-    _: &HeaderMap,
-) -> Result<AgentCall, A2aError> {
+fn parse_extended_card(_: pb::GetExtendedAgentCardRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
     Ok(AgentCall::ExtendedCard { strangers: AnonymousAccess::Allowed })
 }
 
 fn parse_message_request(
     asked: pb::SendMessageRequest,
 ) -> Result<(Box<IncomingMessage>, WaitFor, HistoryLength), A2aError> {
-    let message = asked.message.ok_or_else(|| {
-        A2aError::invalid_param("/params/message", "message is missing", "send a message")
-    })?;
+    let message = asked
+        .message
+        .ok_or_else(|| A2aError::invalid_param("/params/message", "message is missing", "send a message"))?;
     let mut incoming = decode_message(message)?;
     let configuration = asked.configuration.unwrap_or_default();
     incoming.accepted_modes = configuration.accepted_output_modes;
     let place = "/params/configuration/taskPushNotificationConfig";
     let push = configuration.task_push_notification_config;
     incoming.push = push.map(|config| push::parse_config(config, place)).transpose()?;
-    let history =
-        parse_history(configuration.history_length, "/params/configuration/historyLength")?;
+    let history = parse_history(configuration.history_length, "/params/configuration/historyLength")?;
     let wait = if configuration.return_immediately { WaitFor::Commit } else { WaitFor::Idle };
     Ok((Box::new(incoming), wait, history))
 }

@@ -5,9 +5,7 @@ use futures_util::stream;
 use super::*;
 
 fn headers(sent: &[(&'static str, &'static str)]) -> HeaderMap {
-    sent.iter()
-        .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
-        .collect()
+    sent.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect()
 }
 
 #[test]

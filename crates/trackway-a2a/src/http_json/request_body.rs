@@ -14,13 +14,9 @@ pub(super) struct EmptyBody {}
 
 pub(super) fn parse_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, A2aError> {
     Query::try_from_uri(uri).map(|Query(params)| params).map_err(|rejection| {
-        let why = std::error::Error::source(&rejection)
-            .map_or_else(|| rejection.to_string(), ToString::to_string);
-        A2aError::invalid_param(
-            "/",
-            format!("the query cannot be read: {why}"),
-            "correct the query",
-        )
+        let why =
+            std::error::Error::source(&rejection).map_or_else(|| rejection.to_string(), ToString::to_string);
+        A2aError::invalid_param("/", format!("the query cannot be read: {why}"), "correct the query")
     })
 }
 
@@ -31,23 +27,15 @@ pub(super) fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, A2
         _ => {
             serde_json::from_str::<serde::de::IgnoredAny>(text)
                 .map_err(|error| not_json_error(&error.to_string()))?;
-            return Err(A2aError::invalid_param(
-                "",
-                "the body is not an object",
-                "send a JSON object",
-            ));
+            return Err(A2aError::invalid_param("", "the body is not an object", "send a JSON object"));
         }
     }
-    serde_json::from_str(text).map_err(|error| {
-        match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-            Err(syntax) => not_json_error(&syntax.to_string()),
-            Ok(_) => invalid_value_error::<T>(text, &error, ""),
-        }
+    serde_json::from_str(text).map_err(|error| match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Err(syntax) => not_json_error(&syntax.to_string()),
+        Ok(_) => invalid_value_error::<T>(text, &error, ""),
     })
 }
 
-pub(super) fn parse_body_or_default<'a, T: Deserialize<'a> + Default>(
-    body: &'a [u8],
-) -> Result<T, A2aError> {
+pub(super) fn parse_body_or_default<'a, T: Deserialize<'a> + Default>(body: &'a [u8]) -> Result<T, A2aError> {
     if body.is_empty() { Ok(T::default()) } else { parse_body(body) }
 }

@@ -77,9 +77,7 @@ fn parse_operation<'a>(
         ["message:send"] => on(Method::POST, "POST", RestOperation::Send),
         ["message:stream"] => on(Method::POST, "POST", RestOperation::Stream),
         [name] if *name == card => on(Method::GET, "GET", RestOperation::ExtendedCard),
-        ["tasks"] if generation == ProtocolVersion::V1 => {
-            on(Method::GET, "GET", RestOperation::List)
-        }
+        ["tasks"] if generation == ProtocolVersion::V1 => on(Method::GET, "GET", RestOperation::List),
         ["tasks", task] if task.ends_with(":cancel") => {
             let task = task.trim_end_matches(":cancel");
             on(Method::POST, "POST", RestOperation::Cancel { task })
@@ -88,11 +86,7 @@ fn parse_operation<'a>(
         ["tasks", task] if task.ends_with(":subscribe") => {
             let task = task.trim_end_matches(":subscribe");
             let operation = RestOperation::Subscribe { task };
-            if *method == Method::POST {
-                Ok(operation)
-            } else {
-                on(Method::GET, "GET, POST", operation)
-            }
+            if *method == Method::POST { Ok(operation) } else { on(Method::GET, "GET, POST", operation) }
         }
         ["tasks", task] => on(Method::GET, "GET", RestOperation::Get { task }),
         ["tasks", task, "pushNotificationConfigs"] => match *method {

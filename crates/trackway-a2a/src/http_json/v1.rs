@@ -12,8 +12,8 @@ use crate::{
     operations::{AgentCall, AnonymousAccess},
     request_options,
     wire::v1::{
-        self, GetTaskParams, JsonInteger, ListPushesParams, ListTasksParams, PushConfigParams,
-        PushIdParams, SendParams, TaskIdParams, TenantParams,
+        self, GetTaskParams, JsonInteger, ListPushesParams, ListTasksParams, PushConfigParams, PushIdParams,
+        SendParams, TaskIdParams, TenantParams,
     },
 };
 
@@ -35,10 +35,7 @@ pub(super) fn parse_call(
         RestOperation::Get { task } => {
             let HistoryQuery { history_length } = parse_query(&head.uri)?;
             let id = task.to_owned();
-            (
-                tenant_in_query(head)?,
-                v1::parse_get(GetTaskParams { tenant: None, id, history_length })?,
-            )
+            (tenant_in_query(head)?, v1::parse_get(GetTaskParams { tenant: None, id, history_length })?)
         }
         RestOperation::List => {
             let mut params: ListTasksParams = parse_query(&head.uri)?;
@@ -52,21 +49,14 @@ pub(super) fn parse_call(
             let TenantParams { tenant } = parse_body_or_default(body)?;
             let tenant = tenant.map_or_else(|| tenant_in_query(head), |tenant| Ok(Some(tenant)))?;
             let params = TaskIdParams { tenant: None, id: task.to_owned() };
-            (
-                tenant,
-                v1::parse_subscribe(params, request_options::last_event_position(&head.headers)?),
-            )
+            (tenant, v1::parse_subscribe(params, request_options::last_event_position(&head.headers)?))
         }
         RestOperation::SetPush { task } => {
             let mut params: PushConfigParams = parse_body(body)?;
             // The path names the task; a body that names another one is an error.
             if params.task_id.as_deref().is_some_and(|named| !named.is_empty() && named != task) {
                 let why = "taskId: the path names another task";
-                return Err(A2aError::invalid_param(
-                    "/taskId",
-                    why,
-                    "leave taskId out of the body",
-                ));
+                return Err(A2aError::invalid_param("/taskId", why, "leave taskId out of the body"));
             }
             params.task_id = Some(task.to_owned());
             (params.tenant.take(), v1::parse_set_push(params)?)
@@ -83,10 +73,9 @@ pub(super) fn parse_call(
         RestOperation::RemovePush { task, id } => {
             (tenant_in_query(head)?, v1::parse_remove_push(push_id_params(task, id)))
         }
-        RestOperation::ExtendedCard => (
-            tenant_in_query(head)?,
-            AgentCall::ExtendedCard { strangers: AnonymousAccess::Allowed },
-        ),
+        RestOperation::ExtendedCard => {
+            (tenant_in_query(head)?, AgentCall::ExtendedCard { strangers: AnonymousAccess::Allowed })
+        }
     })
 }
 

@@ -43,10 +43,7 @@ pub(crate) async fn serve_json_rpc(
     let body = match http::read_body(headers, body, door.options.body_bytes_max).await {
         Ok(body) => body,
         Err(fault) => {
-            return http::json_response(
-                fault.kind.http_status(),
-                error_body(RawValue::NULL, &fault, shape),
-            );
+            return http::json_response(fault.kind.http_status(), error_body(RawValue::NULL, &fault, shape));
         }
     };
     let request = match parse_request(&body) {
@@ -91,8 +88,7 @@ async fn answer_request(
         },
     };
     // Unknown callers learn nothing about errors in their requests.
-    let AdmittedCall { agent, activated } =
-        door.admit(address, tenant.as_deref(), headers, visitor)?;
+    let AdmittedCall { agent, activated } = door.admit(address, tenant.as_deref(), headers, visitor)?;
     let call = call?;
     request.require_id()?;
     let outcome = match agent.perform_call(call).await {
@@ -110,16 +106,12 @@ async fn answer_request(
         }
         outcome => {
             let card = match &outcome {
-                CallOutcome::ExtendedCard => door.render_card(
-                    &door.build_extended_card(&*agent.program, address, headers),
-                    generation,
-                ),
+                CallOutcome::ExtendedCard => {
+                    door.render_card(&door.build_extended_card(&*agent.program, address, headers), generation)
+                }
                 _ => Value::Null,
             };
-            http::json_response(
-                StatusCode::OK,
-                success_body(request.id, &outcome, &card, generation),
-            )
+            http::json_response(StatusCode::OK, success_body(request.id, &outcome, &card, generation))
         }
     };
     activated.write_header(generation, response.headers_mut());
@@ -130,12 +122,7 @@ fn is_resubscription(request: &RpcRequest<'_>, generation: ProtocolVersion) -> b
     generation == ProtocolVersion::V03 && request.method == "tasks/resubscribe"
 }
 
-fn success_body(
-    id: &RawValue,
-    outcome: &CallOutcome,
-    card: &Value,
-    generation: ProtocolVersion,
-) -> Vec<u8> {
+fn success_body(id: &RawValue, outcome: &CallOutcome, card: &Value, generation: ProtocolVersion) -> Vec<u8> {
     // Most Tasks fit; the buffer grows for a longer one.
     let mut body = Vec::with_capacity(2_048);
     let dialect = json_dialect(generation);

@@ -5,12 +5,10 @@ use serde_json::{Value, json};
 use super::*;
 
 fn refused(body: &[u8]) -> (i32, Value) {
-    let malformed = parse_request(body)
-        .map(|request| request.method.into_owned())
-        .expect_err("it must be refused");
+    let malformed =
+        parse_request(body).map(|request| request.method.into_owned()).expect_err("it must be refused");
     let answer: Value =
-        serde_json::from_slice(&error_body(malformed.id, &malformed.fault, ProtocolVersion::V03))
-            .unwrap();
+        serde_json::from_slice(&error_body(malformed.id, &malformed.fault, ProtocolVersion::V03)).unwrap();
     assert_eq!(answer["jsonrpc"], "2.0");
     assert!(answer["error"]["data"]["next"].is_string(), "it says what to do: {answer}");
     assert_eq!(answer["error"]["data"]["code"], "invalid-request");
@@ -19,7 +17,8 @@ fn refused(body: &[u8]) -> (i32, Value) {
 
 #[test]
 fn request_is_parsed_without_copies() {
-    let body = br#" {"params": {"id": "x"}, "extra": [1], "method": "tasks\/get", "id": 1.50, "jsonrpc": "2.0"} "#;
+    let body =
+        br#" {"params": {"id": "x"}, "extra": [1], "method": "tasks\/get", "id": 1.50, "jsonrpc": "2.0"} "#;
     let request = parse_request(body).unwrap();
     assert_eq!(request.method, "tasks/get");
     assert_eq!(request.id.get(), "1.50", "an id comes back digit for digit");
@@ -117,11 +116,7 @@ fn invalid_params_name_the_path_and_the_expected_type() {
             "/params/inner/1/messageId",
             "send a string at /params/inner/1/messageId",
         ),
-        (
-            r#""params": {"inner": [{"messageId": "a"}, {}]}"#,
-            "/params/inner/1",
-            "add it at /params/inner/1",
-        ),
+        (r#""params": {"inner": [{"messageId": "a"}, {}]}"#, "/params/inner/1", "add it at /params/inner/1"),
     ] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m",{params}}}"#);
         let request = parse_request(body.as_bytes()).unwrap();

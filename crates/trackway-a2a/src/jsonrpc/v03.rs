@@ -12,10 +12,7 @@ use crate::{
 
 const METHODS: &str = "message/send, message/stream, tasks/get, tasks/cancel, tasks/resubscribe, tasks/pushNotificationConfig/{set,get,list,delete}, agent/getAuthenticatedExtendedCard";
 
-pub(super) fn parse_call(
-    request: &RpcRequest<'_>,
-    headers: &HeaderMap,
-) -> Result<AgentCall, A2aError> {
+pub(super) fn parse_call(request: &RpcRequest<'_>, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
     match &*request.method {
         "message/send" => v03::parse_send(request.parse_params::<SendParams>()?),
         "message/stream" => v03::parse_stream(request.parse_params::<SendParams>()?),
@@ -40,8 +37,6 @@ pub(super) fn parse_call(
         }
         // Without a version an unknown name also ends up here, so the error lists the methods of both
         // generations.
-        method => {
-            Err(unknown_method_error(method, &format!("{METHODS}; or, of 1.0, {}", v1::METHODS)))
-        }
+        method => Err(unknown_method_error(method, &format!("{METHODS}; or, of 1.0, {}", v1::METHODS))),
     }
 }

@@ -8,8 +8,8 @@ use crate::{
     operations::{AgentCall, AnonymousAccess},
     request_options,
     wire::v1::{
-        self, GetTaskParams, ListPushesParams, ListTasksParams, PushConfigParams, PushIdParams,
-        SendParams, TaskIdParams, TenantParams,
+        self, GetTaskParams, ListPushesParams, ListTasksParams, PushConfigParams, PushIdParams, SendParams,
+        TaskIdParams, TenantParams,
     },
 };
 

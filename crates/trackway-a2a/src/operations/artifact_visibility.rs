@@ -20,11 +20,7 @@ impl ArtifactVisibility {
     /// The artifacts for the sender of a message, by the output modes that it accepts.
     pub(super) fn for_accepted_modes(accepted: &[String], info: &ProgramInfo) -> Self {
         let is_plain = !accepted.is_empty() && !media_type::accepts_json(accepted);
-        if info.kind == ProgramKind::Agent && is_plain {
-            Self::AnswersOnly
-        } else {
-            Self::Everything
-        }
+        if info.kind == ProgramKind::Agent && is_plain { Self::AnswersOnly } else { Self::Everything }
     }
 
     pub(super) fn is_visible(self, artifact: &Artifact) -> bool {
@@ -66,12 +62,7 @@ mod tests {
             (artifact("tool-call-sheet", false), true),
         ];
         for (artifact, shown) in table {
-            assert_eq!(
-                ArtifactVisibility::AnswersOnly.is_visible(&artifact),
-                shown,
-                "{}",
-                artifact.id
-            );
+            assert_eq!(ArtifactVisibility::AnswersOnly.is_visible(&artifact), shown, "{}", artifact.id);
             assert!(ArtifactVisibility::Everything.is_visible(&artifact));
         }
     }

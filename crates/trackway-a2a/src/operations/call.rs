@@ -6,8 +6,8 @@
 use trackway_domain::Position;
 
 use super::{
-    AddressedAgent, IncomingMessage, PageRequest, PushNotificationConfig, SendReply, StreamReply,
-    TaskPage, TaskQuery, TaskSnapshot, TaskStream, WaitFor,
+    AddressedAgent, IncomingMessage, PageRequest, PushNotificationConfig, SendReply, StreamReply, TaskPage,
+    TaskQuery, TaskSnapshot, TaskStream, WaitFor,
 };
 use crate::{
     error::{A2aError, ErrorKind},
@@ -125,14 +125,12 @@ pub(crate) enum CallOutcome {
 impl AddressedAgent<'_> {
     pub(crate) async fn perform_call(&self, call: AgentCall) -> Result<CallOutcome, A2aError> {
         Ok(match call {
-            AgentCall::Send { incoming, wait, history } => CallOutcome::Reply(
-                self.send_message(*incoming, wait).await?.limit_history(history),
-                history,
-            ),
-            AgentCall::Stream { incoming, history } => CallOutcome::Stream(
-                self.stream_message(*incoming).await?.limit_history(history),
-                history,
-            ),
+            AgentCall::Send { incoming, wait, history } => {
+                CallOutcome::Reply(self.send_message(*incoming, wait).await?.limit_history(history), history)
+            }
+            AgentCall::Stream { incoming, history } => {
+                CallOutcome::Stream(self.stream_message(*incoming).await?.limit_history(history), history)
+            }
             AgentCall::Get { task, history } => {
                 let (task, _) = self.get_task(&task).await?.limit_history(history, true);
                 CallOutcome::Task(task.into(), history)
@@ -148,10 +146,7 @@ impl AddressedAgent<'_> {
             }
             AgentCall::Subscribe { task, after, ended, history } => {
                 let follow: TaskStream = self.subscribe_to_task(&task, after, ended).await?;
-                CallOutcome::Stream(
-                    StreamReply::Task(Box::new(follow.limit_history(history))),
-                    history,
-                )
+                CallOutcome::Stream(StreamReply::Task(Box::new(follow.limit_history(history))), history)
             }
             AgentCall::SetPush { task, push } => {
                 let push = Box::new(self.set_push_config(&task, *push).await?);

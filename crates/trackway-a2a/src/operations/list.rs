@@ -71,8 +71,7 @@ impl AddressedAgent<'_> {
         for row in found.rows {
             match self.runtime.view(&self.run_address(row.id)).await {
                 Ok(view) => {
-                    let (task, bytes) =
-                        TaskSnapshot::from_view(view).limit_history(history, artifacts);
+                    let (task, bytes) = TaskSnapshot::from_view(view).limit_history(history, artifacts);
                     total += bytes;
                     if let Some(last) = last.filter(|_| total > PAGE_BYTES_MAX) {
                         next = encode_page_token(last);
@@ -99,11 +98,7 @@ fn check_page_size(asked: Option<i64>) -> Result<usize, A2aError> {
             Ok(size) if (1..=PAGE_MAX).contains(&size) => Ok(size),
             _ => {
                 let why = format!("pageSize: {size} is not from 1 to {PAGE_MAX}");
-                Err(A2aError::invalid_param(
-                    "/params/pageSize",
-                    why,
-                    "send a number from 1 to 100, or none",
-                ))
+                Err(A2aError::invalid_param("/params/pageSize", why, "send a number from 1 to 100, or none"))
             }
         },
     }
@@ -145,11 +140,7 @@ mod tests {
         assert_eq!(parse_page_token(&encode_page_token(there)).unwrap(), Some(there));
         assert_eq!(parse_page_token("").unwrap(), None);
         for wrong in ["x", ".", "12", "12.run_x", "zz.run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b"] {
-            assert_eq!(
-                parse_page_token(wrong).unwrap_err().kind.json_rpc_code(),
-                -32602,
-                "{wrong}"
-            );
+            assert_eq!(parse_page_token(wrong).unwrap_err().kind.json_rpc_code(), -32602, "{wrong}");
         }
     }
 

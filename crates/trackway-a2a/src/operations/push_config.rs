@@ -66,12 +66,8 @@ impl PushOrigin {
         match (self, generation) {
             (Self::SetRequest, ProtocolVersion::V1) => "/params",
             (Self::SetRequest, ProtocolVersion::V03) => "/params/pushNotificationConfig",
-            (Self::SendRequest, ProtocolVersion::V1) => {
-                "/params/configuration/taskPushNotificationConfig"
-            }
-            (Self::SendRequest, ProtocolVersion::V03) => {
-                "/params/configuration/pushNotificationConfig"
-            }
+            (Self::SendRequest, ProtocolVersion::V1) => "/params/configuration/taskPushNotificationConfig",
+            (Self::SendRequest, ProtocolVersion::V03) => "/params/configuration/pushNotificationConfig",
         }
     }
 }
@@ -229,21 +225,12 @@ impl AddressedAgent<'_> {
         ];
         if texts.into_iter().flatten().any(|text| text.len() > TEXT_BYTES_MAX) {
             let why = "id, token or credentials are longer than 8 KiB";
-            return Err(A2aError::new(
-                ErrorKind::InvalidParams,
-                Code::TooLarge,
-                why,
-                "send shorter ones",
-            ));
+            return Err(A2aError::new(ErrorKind::InvalidParams, Code::TooLarge, why, "send shorter ones"));
         }
         if push.id.as_ref().is_some_and(|id| id.contains('/')) {
             // The id is part of an address on HTTP+JSON and of a name on gRPC.
             let path = format!("{}/id", within.param_path(push.generation));
-            return Err(A2aError::invalid_param(
-                path,
-                "id: it holds a slash",
-                "send an id without one",
-            ));
+            return Err(A2aError::invalid_param(path, "id: it holds a slash", "send an id without one"));
         }
         let known = push.authentication.as_ref();
         let headers = [
@@ -255,11 +242,7 @@ impl AddressedAgent<'_> {
             if text.is_some_and(|text| !is_header_text(text)) {
                 let path = format!("{}/{field}", within.param_path(push.generation));
                 let why = format!("{field}: no header can carry this");
-                return Err(A2aError::invalid_param(
-                    path,
-                    why,
-                    "send it without control characters",
-                ));
+                return Err(A2aError::invalid_param(path, why, "send it without control characters"));
             }
         }
         if let Some(outgoing) = &self.options.outgoing

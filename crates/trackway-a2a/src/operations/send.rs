@@ -6,8 +6,7 @@ use trackway_ports::RunFilter;
 use trackway_runtime::{DeliverRequest, Error, ProgramKind, RunPin, SubmitRequest, SubmitResponse};
 
 use super::{
-    AddressedAgent, AnswerReceipt, HistoryLength, IncomingMessage, TaskSnapshot, TaskStream,
-    WaitFor,
+    AddressedAgent, AnswerReceipt, HistoryLength, IncomingMessage, TaskSnapshot, TaskStream, WaitFor,
     artifact_visibility::ArtifactVisibility,
     push_config::{PushOrigin, TOO_MANY},
 };
@@ -74,8 +73,7 @@ impl AddressedAgent<'_> {
         if let Some(said) = self.direct_reply(&incoming) {
             return Ok(SendReply::Message(Box::new(said)));
         }
-        let shows =
-            ArtifactVisibility::for_accepted_modes(&incoming.accepted_modes, self.workflow());
+        let shows = ArtifactVisibility::for_accepted_modes(&incoming.accepted_modes, self.workflow());
         let AcceptedMessage { snapshot: TaskSnapshot { view, answer, .. }, hold: _hold, .. } =
             self.accept_message(incoming).await?;
         let mut view = match wait {
@@ -88,18 +86,13 @@ impl AddressedAgent<'_> {
         Ok(SendReply::Task(Box::new(TaskSnapshot { answer, ..TaskSnapshot::from_view(view) })))
     }
 
-    pub(crate) async fn stream_message(
-        &self,
-        incoming: IncomingMessage,
-    ) -> Result<StreamReply, A2aError> {
+    pub(crate) async fn stream_message(&self, incoming: IncomingMessage) -> Result<StreamReply, A2aError> {
         self.check_message(&incoming)?;
         if let Some(said) = self.direct_reply(&incoming) {
             return Ok(StreamReply::Message(Box::new(said)));
         }
-        let shows =
-            ArtifactVisibility::for_accepted_modes(&incoming.accepted_modes, self.workflow());
-        let AcceptedMessage { mut snapshot, after, hold: _hold } =
-            self.accept_message(incoming).await?;
+        let shows = ArtifactVisibility::for_accepted_modes(&incoming.accepted_modes, self.workflow());
+        let AcceptedMessage { mut snapshot, after, hold: _hold } = self.accept_message(incoming).await?;
         shows.hide_artifacts(&mut snapshot.view);
         let address = self.run_address(snapshot.view.submission.run);
         let watch = self.runtime.watch(&address, after).await?;
@@ -109,10 +102,7 @@ impl AddressedAgent<'_> {
     }
 
     fn check_message(&self, incoming: &IncomingMessage) -> Result<(), A2aError> {
-        request_options::check_output_modes(
-            &incoming.accepted_modes,
-            &self.workflow().output_modes,
-        )?;
+        request_options::check_output_modes(&incoming.accepted_modes, &self.workflow().output_modes)?;
         media_type::check_part_types(&incoming.message.parts, &self.workflow().input_modes)?;
         match &incoming.push {
             Some(push) => self.build_hook(push.clone(), PushOrigin::SendRequest).map(drop),
@@ -209,24 +199,19 @@ impl AddressedAgent<'_> {
     }
 
     /// The only run of the message's session that waits for an answer.
-    async fn find_waiting_run(
-        &self,
-        incoming: &IncomingMessage,
-    ) -> Result<Option<RunId>, A2aError> {
+    async fn find_waiting_run(&self, incoming: &IncomingMessage) -> Result<Option<RunId>, A2aError> {
         let Some(session) = &incoming.session else {
             return Ok(None);
         };
         let workflow = Some(self.workflow().name.as_str());
-        let waiting =
-            self.runtime.list_waiting_runs(&self.access.caller, session, workflow).await?;
+        let waiting = self.runtime.list_waiting_runs(&self.access.caller, session, workflow).await?;
         let [run] = waiting.as_slice() else { return Ok(None) };
         // A message that does not answer an agent's own question is for its model: it is the next turn.
         if self.workflow().kind == ProgramKind::Agent && incoming.question.is_none() {
             let view = self.runtime.view(&self.run_address(*run)).await?;
             let question = view.question.as_ref();
-            if !question.is_some_and(|it| {
-                self.runtime.satisfies_schema(&it.schema, &incoming.message.parts)
-            }) {
+            if !question.is_some_and(|it| self.runtime.satisfies_schema(&it.schema, &incoming.message.parts))
+            {
                 return Ok(None);
             }
         }
@@ -251,23 +236,15 @@ impl AddressedAgent<'_> {
             caller: self.access.caller.clone(),
             session: incoming.session,
             message: Some(incoming.message),
-            hook: incoming
-                .push
-                .map(|push| self.build_hook(push, PushOrigin::SendRequest))
-                .transpose()?,
+            hook: incoming.push.map(|push| self.build_hook(push, PushOrigin::SendRequest)).transpose()?,
         };
         let SubmitResponse { view, pin: hold, .. } = self.runtime.submit(submit).await?;
         Ok(AcceptedMessage { after: view.pos, snapshot: TaskSnapshot::from_view(view), hold })
     }
 
-    async fn deliver_to_run(
-        &self,
-        run: RunId,
-        incoming: IncomingMessage,
-    ) -> Result<AcceptedMessage, Error> {
+    async fn deliver_to_run(&self, run: RunId, incoming: IncomingMessage) -> Result<AcceptedMessage, Error> {
         // Checked before any lookup; errors were reported then.
-        let hook =
-            incoming.push.and_then(|push| self.build_hook(push, PushOrigin::SendRequest).ok());
+        let hook = incoming.push.and_then(|push| self.build_hook(push, PushOrigin::SendRequest).ok());
         let to = self.run_address(run);
         if let Some(hook) = &hook
             && !self.has_room_for_push(&to, hook.id.as_deref()).await?

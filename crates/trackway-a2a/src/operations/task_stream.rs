@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use trackway_domain::{Event, Position};
-use trackway_engine::{
-    BoundedUpdate, OmittedContent, RunView, StatusUpdate, Update, visible_update,
-};
+use trackway_engine::{BoundedUpdate, OmittedContent, RunView, StatusUpdate, Update, visible_update};
 use trackway_http::sse::FrameScope;
 use trackway_ports::StoredEvent;
 use trackway_runtime::RunWatch;
@@ -82,9 +80,8 @@ impl TaskStream {
 
     /// The same with this many messages of the history in its first Task, as far as they fit.
     pub(super) fn limit_history(mut self, history: HistoryLength) -> Self {
-        if let Some(TaskEvent {
-            content: TaskEventContent::Snapshot(first), bytes, scope, ..
-        }) = &mut self.first
+        if let Some(TaskEvent { content: TaskEventContent::Snapshot(first), bytes, scope, .. }) =
+            &mut self.first
         {
             let whole = TaskSnapshot::clone(first);
             (**first, *bytes) = whole.limit_history(history, true);
@@ -142,9 +139,7 @@ impl StreamEnd {
     fn is_reached_by(self, seen: Option<&TaskEventContent>) -> bool {
         match (self, seen) {
             (_, Some(TaskEventContent::Status(status, _))) if status.last => true,
-            (Self::TaskIdle { .. }, Some(TaskEventContent::Status(status, _))) => {
-                needs_action(status)
-            }
+            (Self::TaskIdle { .. }, Some(TaskEventContent::Status(status, _))) => needs_action(status),
             _ => false,
         }
     }
@@ -162,16 +157,9 @@ pub(crate) fn task_event(stored: StoredEvent) -> Option<TaskEvent> {
     if let Event::Submitted(submission) = event {
         // The run's first event is the run itself at that time.
         let view = RunView::from_submission(Arc::new(*submission), at, pos);
-        let (snapshot, bytes) =
-            TaskSnapshot::from_view(view).limit_history(HISTORY_MESSAGES_MAX, true);
+        let (snapshot, bytes) = TaskSnapshot::from_view(view).limit_history(HISTORY_MESSAGES_MAX, true);
         let seen = TaskEventContent::Snapshot(Box::new(snapshot));
-        return Some(TaskEvent {
-            pos,
-            content: seen,
-            omitted: OmittedContent::default(),
-            bytes,
-            scope,
-        });
+        return Some(TaskEvent { pos, content: seen, omitted: OmittedContent::default(), bytes, scope });
     }
     let BoundedUpdate { update, omitted, bytes } =
         visible_update(&event)?.truncate_to_bytes(STREAMED_BYTES_MAX);

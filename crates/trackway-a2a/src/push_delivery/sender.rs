@@ -80,14 +80,10 @@ impl PushSender {
         let url = self.check_address(&target.url).map_err(|forbidden| never(forbidden.reason))?;
         let mut headers = self.notification_headers(target, content_type)?;
         if let Some(secret) = &self.options.secret {
-            headers.insert(
-                SIGNATURE,
-                sensitive_header(&hmac_signature(secret, &body), "the signature")?,
-            );
+            headers.insert(SIGNATURE, sensitive_header(&hmac_signature(secret, &body), "the signature")?);
         }
-        let again = |error: &reqwest::Error| DeliveryError::Transient {
-            reason: describe_request_error(error),
-        };
+        let again =
+            |error: &reqwest::Error| DeliveryError::Transient { reason: describe_request_error(error) };
         let client = self.client.get().map_err(|error| again(&error))?;
         let sent = client.post(url).headers(headers).body(body).send().await;
         let answer = sent.map_err(|error| match find_host_refusal(&error) {
@@ -98,9 +94,7 @@ impl PushSender {
         drain_response(answer).await;
         match status.is_success() {
             true => Ok(()),
-            false => {
-                Err(DeliveryError::Transient { reason: format!("the receiver answered {status}") })
-            }
+            false => Err(DeliveryError::Transient { reason: format!("the receiver answered {status}") }),
         }
     }
 
@@ -116,8 +110,7 @@ impl PushSender {
         }
         if let Some(PushCredentials { scheme, value }) = &target.credentials {
             let credentials = format!("{scheme} {value}");
-            headers
-                .insert(AUTHORIZATION, sensitive_header(credentials.trim(), "the authentication")?);
+            headers.insert(AUTHORIZATION, sensitive_header(credentials.trim(), "the authentication")?);
         }
         Ok(headers)
     }

@@ -32,12 +32,7 @@ impl Serialize for ErrorDetails<'_> {
             ErrorDetail::Input { .. } => Some(fault.code_and_next()),
         };
         let (code, next) = told.unzip();
-        list.serialize_element(&AdviceDetail {
-            r#type: ADVICE,
-            code,
-            next,
-            detail: &fault.detail,
-        })?;
+        list.serialize_element(&AdviceDetail { r#type: ADVICE, code, next, detail: &fault.detail })?;
         list.end()
     }
 }
@@ -52,10 +47,7 @@ pub(crate) fn field_violations(fault: &A2aError) -> Vec<FieldViolation<'_>> {
             .collect(),
         ErrorDetail::Input { errors, .. } => errors
             .iter()
-            .map(|error| FieldViolation {
-                field: dotted_path(&error.path),
-                description: &error.message,
-            })
+            .map(|error| FieldViolation { field: dotted_path(&error.path), description: &error.message })
             .collect(),
     }
 }

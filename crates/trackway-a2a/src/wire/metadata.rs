@@ -78,11 +78,7 @@ impl<'a> TrackwayMetadata<'a> {
         }
     }
 
-    fn from_resume(
-        mark: Option<ResumeRank>,
-        output: &'a Value,
-        parked: Option<&'a ReplayMismatch>,
-    ) -> Self {
+    fn from_resume(mark: Option<ResumeRank>, output: &'a Value, parked: Option<&'a ReplayMismatch>) -> Self {
         Self {
             concurrent_request: mark.map(|mark| mark.concurrent),
             request_order: mark.map(|mark| mark.order),

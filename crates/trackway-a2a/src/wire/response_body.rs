@@ -31,8 +31,7 @@ impl Serialize for ResponseBody<'_> {
                 WireStreamItem::from_direct_reply(said, dialect).serialize(serializer)
             }
             CallOutcome::Task(snapshot, history) => {
-                WireTask::new(snapshot, &snapshot.task_ref(), *history, dialect)
-                    .serialize(serializer)
+                WireTask::new(snapshot, &snapshot.task_ref(), *history, dialect).serialize(serializer)
             }
             CallOutcome::Page { page, history, artifacts } => {
                 serialize_page(page, *history, *artifacts, dialect, serializer)
@@ -70,9 +69,11 @@ fn serialize_page<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let places: Vec<_> = page.tasks.iter().map(TaskSnapshot::task_ref).collect();
-    let tasks = page.tasks.iter().zip(&places).map(|(snapshot, place)| {
-        WireTask::new(snapshot, place, history, dialect).for_list(artifacts)
-    });
+    let tasks = page
+        .tasks
+        .iter()
+        .zip(&places)
+        .map(|(snapshot, place)| WireTask::new(snapshot, place, history, dialect).for_list(artifacts));
     let mut fields = serializer.serialize_map(Some(4))?;
     fields.serialize_entry("tasks", &tasks.collect::<Vec<_>>())?;
     fields.serialize_entry("nextPageToken", &page.next)?;

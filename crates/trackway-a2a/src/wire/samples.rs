@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{
-    AnswerRequest, Artifact, ArtifactChunk, ArtifactId, Caller, Event, InterruptReason, Message,
-    MessageId, Op, OpKind, Part, Question, Role, SessionId, StateName, Submission, Timestamp,
-    WorkflowRef,
+    AnswerRequest, Artifact, ArtifactChunk, ArtifactId, Caller, Event, InterruptReason, Message, MessageId,
+    Op, OpKind, Part, Question, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
 };
 use trackway_engine::{RunView, Update, visible_update};
 
@@ -36,10 +35,8 @@ pub(crate) fn status_event() -> Event {
 
 pub(crate) fn artifact_event() -> Event {
     let id = ArtifactId::new("form.json").unwrap();
-    let artifact = Artifact {
-        name: Some("Form".into()),
-        ..Artifact::new(id, vec![Part::data(json!({"a": 1}))])
-    };
+    let artifact =
+        Artifact { name: Some("Form".into()), ..Artifact::new(id, vec![Part::data(json!({"a": 1}))]) };
     Event::Artifact { op: op(OpKind::Ask), chunk: ArtifactChunk::from(artifact) }
 }
 
@@ -61,12 +58,7 @@ pub(crate) fn resume_request(order: u32) -> AnswerRequest {
 }
 
 pub(crate) fn resumed_event(order: u32) -> Event {
-    Event::Resumed {
-        resume: resume_request(order),
-        input: json!(5),
-        awaited_by: None,
-        replaces: false,
-    }
+    Event::Resumed { resume: resume_request(order), input: json!(5), awaited_by: None, replaces: false }
 }
 
 /// The run after these events, one per second.
@@ -95,13 +87,8 @@ pub(crate) fn snapshot(events: &[Event]) -> TaskSnapshot {
 /// An item of a stream.
 pub(crate) fn render_item(seen: TaskEventContent, dialect: JsonDialect) -> Value {
     let place = TaskRef { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    serde_json::to_value(WireStreamItem::new(
-        &TaskEvent::without_omissions(1, seen),
-        &place,
-        10,
-        dialect,
-    ))
-    .unwrap()
+    serde_json::to_value(WireStreamItem::new(&TaskEvent::without_omissions(1, seen), &place, 10, dialect))
+        .unwrap()
 }
 
 /// The stream item of an event.

@@ -26,25 +26,19 @@ impl SentMessage {
     /// Checks the message. Paths in faults point into the request.
     pub(crate) fn into_incoming(self) -> Result<IncomingMessage, A2aError> {
         let id = MessageId::new(&self.message_id).map_err(|bad| {
+            invalid_message_error("messageId", &bad.to_string(), "send a fresh UUID for each message")
+        })?;
+        let session = self.context_id.as_deref().map(SessionId::new).transpose().map_err(|bad| {
             invalid_message_error(
-                "messageId",
+                "contextId",
                 &bad.to_string(),
-                "send a fresh UUID for each message",
+                "send the contextId of an earlier task, or none",
             )
         })?;
-        let session =
-            self.context_id.as_deref().map(SessionId::new).transpose().map_err(|bad| {
-                invalid_message_error(
-                    "contextId",
-                    &bad.to_string(),
-                    "send the contextId of an earlier task, or none",
-                )
-            })?;
         let question = parse_question_id(&self.metadata)?;
         let new_run = parse_new_task(&self.metadata)?;
         if new_run && (self.task_id.is_some() || question.is_some()) {
-            let why =
-                "a message with `newTask` starts a task, and this one names a task or a question";
+            let why = "a message with `newTask` starts a task, and this one names a task or a question";
             return Err(invalid_message_error(
                 "metadata/newTask",
                 why,
@@ -129,9 +123,5 @@ pub(crate) fn is_base64(text: &str) -> bool {
 
 /// An error at a location in the message.
 pub(crate) fn invalid_message_error(place: &str, why: &str, next: &'static str) -> A2aError {
-    A2aError::invalid_param(
-        format!("/params/message/{place}"),
-        format!("message/{place}: {why}"),
-        next,
-    )
+    A2aError::invalid_param(format!("/params/message/{place}"), format!("message/{place}: {why}"), next)
 }

@@ -15,25 +15,12 @@ pub(super) fn task_message<'a>(
     place: &'a TaskRef,
     dialect: JsonDialect,
 ) -> WireTaskMessage<'a> {
-    WireTaskMessage {
-        message,
-        context: Some(place.session.as_str()),
-        task: Some(place.run),
-        dialect,
-    }
+    WireTaskMessage { message, context: Some(place.session.as_str()), task: Some(place.run), dialect }
 }
 
 /// An answer that belongs to no task.
-pub(super) fn direct_reply_message(
-    said: &DirectReply,
-    dialect: JsonDialect,
-) -> WireTaskMessage<'_> {
-    WireTaskMessage {
-        message: &said.message,
-        context: Some(said.session.as_str()),
-        task: None,
-        dialect,
-    }
+pub(super) fn direct_reply_message(said: &DirectReply, dialect: JsonDialect) -> WireTaskMessage<'_> {
+    WireTaskMessage { message: &said.message, context: Some(said.session.as_str()), task: None, dialect }
 }
 
 #[derive(Debug)]
@@ -94,18 +81,15 @@ impl Serialize for WireTask<'_> {
         fields.serialize_entry("id", &place.run)?;
         fields.serialize_entry("contextId", place.session.as_str())?;
         let message = view.status_message().map(|message| &**message);
-        let status =
-            WireTaskStatus { state: view.state, message, at: view.status_at, place, dialect };
+        let status = WireTaskStatus { state: view.state, message, at: view.status_at, place, dialect };
         fields.serialize_entry("status", &status)?;
         if self.has_artifacts_field() {
-            let artifacts =
-                view.artifacts.iter().map(|artifact| WireArtifact { artifact, dialect });
+            let artifacts = view.artifacts.iter().map(|artifact| WireArtifact { artifact, dialect });
             fields.serialize_entry("artifacts", &LazyList(|| artifacts.clone()))?;
         }
         if self.history > 0 || dialect == JsonDialect::V03Protobuf {
             let older = view.history().count().saturating_sub(self.history);
-            let newest =
-                || view.history().skip(older).map(|said| task_message(said, place, dialect));
+            let newest = || view.history().skip(older).map(|said| task_message(said, place, dialect));
             fields.serialize_entry("history", &LazyList(newest))?;
         }
         let metadata = TrackwayMetadata::for_snapshot(snapshot);

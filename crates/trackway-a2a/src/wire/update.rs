@@ -40,13 +40,9 @@ impl<'a> WireStreamItem<'a> {
             TaskEventContent::Snapshot(snapshot) => {
                 StreamItemContent::Task(WireTask::new(snapshot, place, history, dialect))
             }
-            TaskEventContent::Status(update, at) => StreamItemContent::Status(TaskStatusUpdate {
-                update,
-                at: *at,
-                place,
-                omitted,
-                dialect,
-            }),
+            TaskEventContent::Status(update, at) => {
+                StreamItemContent::Status(TaskStatusUpdate { update, at: *at, place, omitted, dialect })
+            }
             TaskEventContent::Artifact(chunk) => {
                 StreamItemContent::Artifact(TaskArtifactUpdate { chunk, place, omitted, dialect })
             }

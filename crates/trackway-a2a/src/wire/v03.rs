@@ -13,8 +13,8 @@ mod push;
 pub(crate) use card::render_card;
 pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
 pub(crate) use parse_call::{
-    parse_cancel, parse_get, parse_get_push, parse_list_pushes, parse_remove_push, parse_send,
-    parse_stream, parse_subscribe,
+    parse_cancel, parse_get, parse_get_push, parse_list_pushes, parse_remove_push, parse_send, parse_stream,
+    parse_subscribe,
 };
 pub(crate) use push::{PushIdParams, SetPushParams};
 

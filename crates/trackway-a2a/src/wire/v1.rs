@@ -13,11 +13,10 @@ mod push;
 pub(crate) use card::render_card;
 pub(crate) use json_integer::JsonInteger;
 pub(crate) use params::{
-    GetTaskParams, ListPushesParams, ListTasksParams, PushIdParams, SendParams, TaskIdParams,
-    TenantParams,
+    GetTaskParams, ListPushesParams, ListTasksParams, PushIdParams, SendParams, TaskIdParams, TenantParams,
 };
 pub(crate) use parse_call::{
-    parse_cancel, parse_get, parse_get_push, parse_list, parse_list_pushes, parse_remove_push,
-    parse_send, parse_set_push, parse_stream, parse_subscribe,
+    parse_cancel, parse_get, parse_get_push, parse_list, parse_list_pushes, parse_remove_push, parse_send,
+    parse_set_push, parse_stream, parse_subscribe,
 };
 pub(crate) use push::PushConfigParams;

@@ -35,22 +35,15 @@ async fn broken_requests_get_json_rpc_errors() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{}}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":7}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"nope"}}"#, -32001),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{}}"#,
-            -32602,
-        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}"#, -32007),
     ] {
         let (status, answer) = post(&site, "application/json", body).await;
         assert_eq!(status, StatusCode::OK, "{body}");
         assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
     }
-    let (status, answer) =
-        post(&site, "text/plain", r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#).await;
-    assert_eq!(
-        (status, &answer["error"]["code"]),
-        (StatusCode::UNSUPPORTED_MEDIA_TYPE, &json!(-32005))
-    );
+    let (status, answer) = post(&site, "text/plain", r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#).await;
+    assert_eq!((status, &answer["error"]["code"]), (StatusCode::UNSUPPORTED_MEDIA_TYPE, &json!(-32005)));
 }
 
 /// Proves X5.
@@ -58,9 +51,7 @@ async fn broken_requests_get_json_rpc_errors() {
 async fn names_of_methods_are_exact() {
     let site = TestServer::new();
     let long = "x".repeat(100_000);
-    for method in
-        ["", "tasks/list", "message/Send", "sendMessage", "rpc.discover", "message/send ", &long]
-    {
+    for method in ["", "tasks/list", "message/Send", "sendMessage", "rpc.discover", "message/send ", &long] {
         let (code, _) = site.call_rpc(method, json!({})).await.unwrap_err();
         assert_eq!(code, -32601, "{method:.40}");
     }
@@ -89,7 +80,8 @@ async fn parameters_of_the_wrong_form_are_invalid() {
         json!({ "message": message })
     };
     let part = |part: Value| with("parts", json!([part]));
-    let configured = |configuration: Value| json!({"message": text_message("m", "hello"), "configuration": configuration});
+    let configured =
+        |configuration: Value| json!({"message": text_message("m", "hello"), "configuration": configuration});
     let nested = (0..70).fold(json!(1), |inner, _| json!([inner]));
     for params in [
         json!([]),
@@ -185,8 +177,7 @@ async fn configurations_that_cannot_be_served_are_refused() {
         (json!({"pushNotificationConfig": {"url": "http://127.0.0.1:1/"}}), -32602),
     ] {
         for method in ["message/send", "message/stream"] {
-            let params =
-                json!({"message": text_message("m", "hello"), "configuration": configuration});
+            let params = json!({"message": text_message("m", "hello"), "configuration": configuration});
             let (code, _) = site.call_rpc(method, params).await.unwrap_err();
             assert_eq!(code, expected, "{method} {configuration}");
         }
@@ -207,23 +198,19 @@ async fn a_body_beyond_the_bound_is_refused() {
 #[tokio::test]
 async fn invalid_input_makes_no_task_on_send_and_on_stream() {
     let site = TestServer::new();
-    let wrong =
-        json!({"messageId": "m", "role": "user", "parts": [{"kind": "data", "data": {"text": 5}}]});
+    let wrong = json!({"messageId": "m", "role": "user", "parts": [{"kind": "data", "data": {"text": 5}}]});
     let file = json!({"messageId": "m", "role": "user",
         "parts": [{"kind": "file", "file": {"uri": "https://a.example"}}]});
     for method in ["message/send", "message/stream"] {
         for message in [&wrong, &file] {
-            let (code, data) =
-                site.call_rpc(method, json!({"message": message})).await.unwrap_err();
+            let (code, data) = site.call_rpc(method, json!({"message": message})).await.unwrap_err();
             assert_eq!(code, -32602);
             let fields: Vec<_> = data.as_object().unwrap().keys().collect();
             assert_eq!(fields, ["errors", "schema"]);
             assert_eq!(data["schema"]["required"], json!(["text"]));
             let error = &data["errors"][0];
             assert!(
-                error["path"].is_string()
-                    && error["message"].is_string()
-                    && !error["expected"].is_null()
+                error["path"].is_string() && error["message"].is_string() && !error["expected"].is_null()
             );
         }
     }
@@ -244,8 +231,7 @@ async fn tasks_are_known_only_at_their_own_address_and_in_their_own_context() {
         let (code, data) = site.call_rpc(method, json!({"message": elsewhere})).await.unwrap_err();
         assert_eq!((code, &data["code"]), (-32602, &json!("session-mismatch")));
         for unknown in ["run_00000000000070008000000000000000", "no such form"] {
-            let (code, _) =
-                site.call_rpc(method, json!({"message": to(unknown)})).await.unwrap_err();
+            let (code, _) = site.call_rpc(method, json!({"message": to(unknown)})).await.unwrap_err();
             assert_eq!(code, -32001, "{method} {unknown}");
         }
         let own = json!({"message": to(task["id"].as_str().unwrap())});
@@ -290,10 +276,8 @@ async fn a_message_id_means_one_message() {
     let first = site.start_task("m-1", "hello").await;
     assert_eq!(site.start_task("m-1", "hello").await["id"], first["id"]);
     let waiting = site.start_task("m-2", "ask").await;
-    let (other, late) = (
-        text_message("m-1", "something else"),
-        data_answer("m-1", &waiting, &json!({"amount": 1})),
-    );
+    let (other, late) =
+        (text_message("m-1", "something else"), data_answer("m-1", &waiting, &json!({"amount": 1})));
     for (agent, sent) in [("script", &other), ("other", &other), ("script", &late)] {
         let sent = json!({ "message": sent });
         let (code, data) = site.call_rpc_at(agent, "message/send", sent).await.unwrap_err();

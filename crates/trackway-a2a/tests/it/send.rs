@@ -17,10 +17,7 @@ fn mark(task: &Value) -> (bool, u64, bool) {
 #[tokio::test]
 async fn a_send_answers_at_the_commit_or_when_the_run_rests() {
     let site = TestServer::new();
-    let task = site
-        .call_rpc("message/send", json!({"message": text_message("m-1", "ask")}))
-        .await
-        .unwrap();
+    let task = site.call_rpc("message/send", json!({"message": text_message("m-1", "ask")})).await.unwrap();
     assert_eq!(task["status"]["state"], "submitted");
     assert_eq!(task["history"][0]["messageId"], "m-1");
     let task = site.start_task("m-2", "ask").await;
@@ -29,8 +26,8 @@ async fn a_send_answers_at_the_commit_or_when_the_run_rests() {
     let task = site.start_task("m-3", "hello").await;
     assert_eq!(task["status"]["state"], "completed");
     assert_eq!(task["metadata"]["output"], json!({"said": "hello"}));
-    let states = ["reject", "fail"]
-        .map(|text| async { site.start_task(text, text).await["status"]["state"].clone() });
+    let states =
+        ["reject", "fail"].map(|text| async { site.start_task(text, text).await["status"]["state"].clone() });
     let [rejected, failed] = states;
     assert_eq!((rejected.await, failed.await), (json!("rejected"), json!("failed")));
 }
@@ -39,10 +36,8 @@ async fn a_send_answers_at_the_commit_or_when_the_run_rests() {
 #[tokio::test]
 async fn a_blocking_send_has_a_limit() {
     let limit = std::time::Duration::from_millis(20);
-    let site = TestServer::with_options(trackway_a2a::Options {
-        blocking_timeout: limit,
-        ..Default::default()
-    });
+    let site =
+        TestServer::with_options(trackway_a2a::Options { blocking_timeout: limit, ..Default::default() });
     let task = site.start_task("m-1", "wait").await;
     let state = task["status"]["state"].as_str().unwrap();
     assert!(["submitted", "working"].contains(&state), "{task}");
@@ -56,10 +51,7 @@ async fn answers_carry_their_order_and_validation_errors() {
     let site = TestServer::new();
     let task = site.start_task("m-1", "ask").await;
     let send = |message: Value| {
-        site.call_rpc(
-            "message/send",
-            json!({"message": message, "configuration": {"blocking": true}}),
-        )
+        site.call_rpc("message/send", json!({"message": message, "configuration": {"blocking": true}}))
     };
 
     let invalid = send(data_answer("m-2", &task, &json!({"amount": 0}))).await.unwrap();
@@ -77,19 +69,13 @@ async fn answers_carry_their_order_and_validation_errors() {
 
     // The same message again: the same task, in its current state.
     let again = send(data_answer("m-3", &task, &json!({"amount": 5}))).await.unwrap();
-    assert_eq!(
-        (again["status"]["state"].as_str(), mark(&again)),
-        (Some("auth-required"), (false, 2, true))
-    );
+    assert_eq!((again["status"]["state"].as_str(), mark(&again)), (Some("auth-required"), (false, 2, true)));
 
     // An answer to the question that was already answered, while another one is open.
     let mut late = data_answer("m-4", &task, &json!({"amount": 6}));
     late["metadata"] = json!({"questionId": task["status"]["message"]["metadata"]["questionId"]});
     let late = send(late).await.unwrap();
-    assert_eq!(
-        (late["status"]["state"].as_str(), mark(&late)),
-        (Some("auth-required"), (true, 3, false))
-    );
+    assert_eq!((late["status"]["state"].as_str(), mark(&late)), (Some("auth-required"), (true, 3, false)));
 
     // Text fills the only required string.
     let mut signed = text_message("m-5", "signed");
@@ -98,8 +84,7 @@ async fn answers_carry_their_order_and_validation_errors() {
     assert_eq!(done["status"]["state"], "completed");
     assert_eq!(mark(&done), (false, 1, true));
     assert_eq!(done["metadata"]["output"], json!({"invested": 5}));
-    let got =
-        site.call_rpc("tasks/get", json!({"id": task["id"], "historyLength": 0})).await.unwrap();
+    let got = site.call_rpc("tasks/get", json!({"id": task["id"], "historyLength": 0})).await.unwrap();
     assert_eq!(mark(&got), (false, 1, true));
     assert_eq!(got.get("history"), None);
 }
@@ -115,14 +100,9 @@ async fn a_context_alone_resumes_the_one_run_that_waits_in_it() {
     let task = site.start_task("m-1", "ask").await;
     let context = &task["contextId"];
 
-    let resumed = site
-        .call_rpc("message/send", with(data("m-2", json!({"amount": 5})), context))
-        .await
-        .unwrap();
-    assert_eq!(
-        (&resumed["id"], resumed["status"]["state"].as_str()),
-        (&task["id"], Some("auth-required"))
-    );
+    let resumed =
+        site.call_rpc("message/send", with(data("m-2", json!({"amount": 5})), context)).await.unwrap();
+    assert_eq!((&resumed["id"], resumed["status"]["state"].as_str()), (&task["id"], Some("auth-required")));
 
     // At another workflow's address nothing waits in this context: a new run joins it.
     let other = with(text_message("m-3", "ask"), context);
@@ -131,22 +111,15 @@ async fn a_context_alone_resumes_the_one_run_that_waits_in_it() {
     assert_eq!(&other["contextId"], context);
 
     // A repetition of the message that resumed does not answer the next question.
-    let again = site
-        .call_rpc("message/send", with(data("m-2", json!({"amount": 5})), context))
-        .await
-        .unwrap();
-    assert_eq!(
-        (&again["id"], again["status"]["state"].as_str()),
-        (&task["id"], Some("auth-required"))
-    );
+    let again =
+        site.call_rpc("message/send", with(data("m-2", json!({"amount": 5})), context)).await.unwrap();
+    assert_eq!((&again["id"], again["status"]["state"].as_str()), (&task["id"], Some("auth-required")));
 
-    let done =
-        site.call_rpc("message/send", with(text_message("m-4", "signed"), context)).await.unwrap();
+    let done = site.call_rpc("message/send", with(text_message("m-4", "signed"), context)).await.unwrap();
     assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
 
     // Nothing waits any more: a new run, in the same context.
-    let second =
-        site.call_rpc("message/send", with(text_message("m-5", "ask"), context)).await.unwrap();
+    let second = site.call_rpc("message/send", with(text_message("m-5", "ask"), context)).await.unwrap();
     assert_ne!(second["id"], task["id"]);
     assert_eq!(&second["contextId"], context);
 }
@@ -201,10 +174,7 @@ async fn an_answer_without_a_task_to_answer_starts_nothing() {
 async fn cancel_answers_with_the_task_already_canceled() {
     let site = TestServer::new();
     for (id, text) in [("m-1", "ask"), ("m-2", "wait")] {
-        let task = site
-            .call_rpc("message/send", json!({"message": text_message(id, text)}))
-            .await
-            .unwrap();
+        let task = site.call_rpc("message/send", json!({"message": text_message(id, text)})).await.unwrap();
         let canceled = site.call_rpc("tasks/cancel", json!({"id": task["id"]})).await.unwrap();
         assert_eq!(canceled["status"]["state"], "canceled");
         assert_eq!(canceled["id"], task["id"]);
@@ -219,17 +189,13 @@ async fn cancel_answers_with_the_task_already_canceled() {
 #[tokio::test]
 async fn a_message_to_a_run_that_asks_nothing_joins_the_history() {
     let site = TestServer::new();
-    let task = site
-        .call_rpc("message/send", json!({"message": text_message("m-1", "wait")}))
-        .await
-        .unwrap();
+    let task = site.call_rpc("message/send", json!({"message": text_message("m-1", "wait")})).await.unwrap();
     let mut note = text_message("m-2", "by the way");
     note["taskId"] = task["id"].clone();
     let noted = site.call_rpc("message/send", json!({"message": note})).await.unwrap();
     assert_eq!(noted["id"], task["id"]);
     assert_eq!(noted.get("metadata"), None);
-    let said: Vec<_> =
-        noted["history"].as_array().unwrap().iter().map(|m| &m["messageId"]).collect();
+    let said: Vec<_> = noted["history"].as_array().unwrap().iter().map(|m| &m["messageId"]).collect();
     assert!(said.contains(&&json!("m-2")), "{said:?}");
 }
 
@@ -243,9 +209,7 @@ async fn one_of_many_answers_resumes_and_each_has_its_order() {
         let site = site.clone();
         let mut message = data_answer(&format!("m-{n}"), &task, &json!({"amount": n}));
         message["metadata"] = json!({ "questionId": question });
-        tokio::spawn(async move {
-            site.call_rpc("message/send", json!({"message": message})).await.unwrap()
-        })
+        tokio::spawn(async move { site.call_rpc("message/send", json!({"message": message})).await.unwrap() })
     });
     let mut marks = Vec::new();
     for send in sends.collect::<Vec<_>>() {

@@ -24,9 +24,8 @@ async fn a_start_shows_the_task_and_everything_up_to_its_end() {
         ("reject", &["task:submitted", "rejected!"]),
         ("fail", &["task:submitted", "working", "failed!"]),
     ] {
-        let events = site
-            .read_stream("message/stream", json!({"message": text_message(text, text)}), &[])
-            .await;
+        let events =
+            site.read_stream("message/stream", json!({"message": text_message(text, text)}), &[]).await;
         assert_eq!(summarize(&events), expected);
         assert!(increasing(&events), "{:?}", positions(&events));
     }
@@ -36,8 +35,7 @@ async fn a_start_shows_the_task_and_everything_up_to_its_end() {
 #[tokio::test]
 async fn a_stream_ends_at_a_question_and_an_answer_opens_the_next() {
     let site = TestServer::new();
-    let send =
-        |message: Value| site.read_stream("message/stream", json!({ "message": message }), &[]);
+    let send = |message: Value| site.read_stream("message/stream", json!({ "message": message }), &[]);
 
     let asked = send(text_message("m-1", "ask")).await;
     assert_eq!(summarize(&asked), ["task:submitted", "working", "+form.json", "input-required"]);
@@ -92,10 +90,7 @@ async fn a_subscription_stays_open_at_a_question_and_ends_with_the_run() {
     while let Some(event) = stream.next().await {
         events.push(event);
     }
-    assert_eq!(
-        summarize(&events),
-        ["task:input-required", "working", "auth-required", "canceled!"]
-    );
+    assert_eq!(summarize(&events), ["task:input-required", "working", "auth-required", "canceled!"]);
     assert!(increasing(&events));
     let finished = site.read_stream("tasks/resubscribe", id, &[]).await;
     assert_eq!(summarize(&finished), ["task:canceled"]);
@@ -104,15 +99,12 @@ async fn a_subscription_stays_open_at_a_question_and_ends_with_the_run() {
 #[tokio::test]
 async fn a_position_continues_without_gap_or_repetition_also_after_the_end() {
     let site = TestServer::new();
-    let events = site
-        .read_stream("message/stream", json!({"message": text_message("m-1", "hello")}), &[])
-        .await;
+    let events =
+        site.read_stream("message/stream", json!({"message": text_message("m-1", "hello")}), &[]).await;
     let id = json!({"id": events[0].result["id"]});
     let from = |pos: u64| {
         let (site, id) = (&site, id.clone());
-        async move {
-            site.read_stream("tasks/resubscribe", id, &[("last-event-id", &pos.to_string())]).await
-        }
+        async move { site.read_stream("tasks/resubscribe", id, &[("last-event-id", &pos.to_string())]).await }
     };
     assert_eq!(from(0).await, events, "the beginning is the beginning");
     for (index, event) in events.iter().enumerate() {
@@ -132,10 +124,8 @@ async fn a_position_continues_without_gap_or_repetition_also_after_the_end() {
 
 #[tokio::test]
 async fn a_silent_stream_has_a_heartbeat() {
-    let site = TestServer::with_options(Options {
-        heartbeat: Duration::from_millis(5),
-        ..Options::default()
-    });
+    let site =
+        TestServer::with_options(Options { heartbeat: Duration::from_millis(5), ..Options::default() });
     let task = site.start_task("m-1", "ask").await;
     let mut stream = site.open_stream("tasks/resubscribe", json!({"id": task["id"]}), &[]).await;
     stream.next().await.unwrap();
@@ -151,8 +141,7 @@ async fn a_silent_stream_has_a_heartbeat() {
 #[tokio::test]
 async fn history_and_unknown_tasks_on_streams() {
     let site = TestServer::new();
-    let params =
-        json!({"message": text_message("m-1", "hello"), "configuration": {"historyLength": 0}});
+    let params = json!({"message": text_message("m-1", "hello"), "configuration": {"historyLength": 0}});
     let events = site.read_stream("message/stream", params, &[]).await;
     assert_eq!(events[0].result.get("history"), None);
     let unknown = json!({"id": "run_00000000000000000000000000000000"});

@@ -89,9 +89,8 @@ impl TestServer {
 
     pub(crate) async fn send_for_json(&self, request: Request<Body>) -> TestResponse {
         let (status, headers, bytes) = self.send_raw(request).await;
-        let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| {
-            panic!("every answer is JSON: {:?}", String::from_utf8_lossy(&bytes))
-        });
+        let body = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| panic!("every answer is JSON: {:?}", String::from_utf8_lossy(&bytes)));
         assert_eq!(headers[header::CONTENT_TYPE], "application/json");
         TestResponse { status, headers, body }
     }
@@ -102,11 +101,7 @@ impl TestServer {
     }
 
     /// Calls a method of the workflow `script`: its result, or its error's number and data.
-    pub(crate) async fn call_rpc(
-        &self,
-        method: &str,
-        params: Value,
-    ) -> Result<Value, (i64, Value)> {
+    pub(crate) async fn call_rpc(&self, method: &str, params: Value) -> Result<Value, (i64, Value)> {
         self.call_rpc_at("script", method, params).await
     }
 
@@ -167,8 +162,7 @@ impl TestServer {
 
     /// Starts a run of `script` and waits until it rests.
     pub(crate) async fn start_task(&self, id: &str, text: &str) -> Value {
-        let params =
-            json!({"message": text_message(id, text), "configuration": {"blocking": true}});
+        let params = json!({"message": text_message(id, text), "configuration": {"blocking": true}});
         self.call_rpc("message/send", params).await.unwrap()
     }
 }
@@ -194,8 +188,7 @@ impl EventStream {
                 }
                 return Some(parse_event(&frame));
             }
-            let chunk =
-                tokio::time::timeout(PATIENCE, self.body.next()).await.expect("more, or an end");
+            let chunk = tokio::time::timeout(PATIENCE, self.body.next()).await.expect("more, or an end");
             match chunk {
                 Some(chunk) => self.text.push_str(std::str::from_utf8(&chunk.unwrap()).unwrap()),
                 None => {

@@ -18,12 +18,7 @@ fn request(method: &Method, path: &str, body: &Value) -> Request<Body> {
     request.body(body).unwrap()
 }
 
-async fn call_rest(
-    site: &TestServer,
-    method: Method,
-    path: &str,
-    body: Value,
-) -> (StatusCode, Value) {
+async fn call_rest(site: &TestServer, method: Method, path: &str, body: Value) -> (StatusCode, Value) {
     let reply = site.send_for_json(request(&method, path, &body)).await;
     (reply.status, reply.body)
 }
@@ -67,15 +62,12 @@ async fn a_conversation_from_the_first_message_to_the_end() {
     let body = json!({"message": answer, "configuration": {"blocking": true}});
     let (_, sent) = call_rest(&site, Method::POST, "message:send", body).await;
     assert_eq!(sent["task"]["status"]["state"], "TASK_STATE_AUTH_REQUIRED");
-    let (_, got) =
-        call_rest(&site, Method::GET, &task_path(&task, "?historyLength=1"), Value::Null).await;
+    let (_, got) = call_rest(&site, Method::GET, &task_path(&task, "?historyLength=1"), Value::Null).await;
     assert_eq!(got["history"].as_array().unwrap().len(), 1);
     assert_eq!(got["history"][0]["messageId"], "m-2");
-    let (_, canceled) =
-        call_rest(&site, Method::POST, &task_path(&task, ":cancel"), Value::Null).await;
+    let (_, canceled) = call_rest(&site, Method::POST, &task_path(&task, ":cancel"), Value::Null).await;
     assert_eq!(canceled["status"]["state"], "TASK_STATE_CANCELLED");
-    let (status, again) =
-        call_rest(&site, Method::POST, &task_path(&task, ":cancel"), Value::Null).await;
+    let (status, again) = call_rest(&site, Method::POST, &task_path(&task, ":cancel"), Value::Null).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert_eq!(again["error"]["details"][0]["reason"], "TASK_NOT_CANCELABLE");
 }
@@ -87,10 +79,7 @@ async fn a_direct_answer_is_a_message() {
     let body = json!({"message": message("m-1", "direct")});
     let (_, sent) = call_rest(&site, Method::POST, "message:send", body.clone()).await;
     let said = json!([{"text": "no task is needed for that"}]);
-    assert_eq!(
-        (&sent["message"]["role"], &sent["message"]["content"]),
-        (&json!("ROLE_AGENT"), &said)
-    );
+    assert_eq!((&sent["message"]["role"], &sent["message"]["content"]), (&json!("ROLE_AGENT"), &said));
     let events = read_stream(&site, "message:stream", body).await;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].result["message"]["content"], said);
@@ -100,16 +89,11 @@ async fn a_direct_answer_is_a_message() {
 #[tokio::test]
 async fn streams_and_subscriptions() {
     let site = TestServer::new();
-    let events =
-        read_stream(&site, "message:stream", json!({"message": message("m-1", "hello")})).await;
-    let kinds: Vec<_> =
-        events.iter().flat_map(|event| event.result.as_object().unwrap().keys()).collect();
+    let events = read_stream(&site, "message:stream", json!({"message": message("m-1", "hello")})).await;
+    let kinds: Vec<_> = events.iter().flat_map(|event| event.result.as_object().unwrap().keys()).collect();
     assert_eq!(kinds, ["task", "statusUpdate", "statusUpdate", "artifactUpdate", "statusUpdate"]);
     let last = &events[4].result["statusUpdate"];
-    assert_eq!(
-        (&last["final"], &last["status"]["state"]),
-        (&json!(true), &json!("TASK_STATE_COMPLETED"))
-    );
+    assert_eq!((&last["final"], &last["status"]["state"]), (&json!(true), &json!("TASK_STATE_COMPLETED")));
     // In 0.3 a subscription to an ended task returns the task once more.
     let task = &events[0].result["task"];
     let ended = read_stream(&site, &task_path(task, ":subscribe"), Value::Null).await;
@@ -124,10 +108,8 @@ async fn push_configurations() {
     let outgoing = Some(PushSender::new(options));
     let site = TestServer::with_options(Options { outgoing, ..Options::default() });
     let task = start_task(&site, "m-1", "ask").await;
-    let (all, one) = (
-        task_path(&task, "/pushNotificationConfigs"),
-        task_path(&task, "/pushNotificationConfigs/own"),
-    );
+    let (all, one) =
+        (task_path(&task, "/pushNotificationConfigs"), task_path(&task, "/pushNotificationConfigs/own"));
     let body = |url: &str| {
         json!({"parent": task_path(&task, ""), "configId": "own",
         "config": {"pushNotificationConfig": {"url": url, "token": "t"}}})
@@ -137,20 +119,11 @@ async fn push_configurations() {
     let (status, set) = call_rest(&site, Method::POST, &all, body("https://a.example")).await;
     assert_eq!((status, &set), (StatusCode::OK, &shown));
     assert_eq!(call_rest(&site, Method::GET, &one, Value::Null).await.1, shown);
-    assert_eq!(
-        call_rest(&site, Method::GET, &all, Value::Null).await.1,
-        json!({"configs": [shown]})
-    );
-    assert_eq!(
-        call_rest(&site, Method::DELETE, &one, Value::Null).await,
-        (StatusCode::OK, json!({}))
-    );
+    assert_eq!(call_rest(&site, Method::GET, &all, Value::Null).await.1, json!({"configs": [shown]}));
+    assert_eq!(call_rest(&site, Method::DELETE, &one, Value::Null).await, (StatusCode::OK, json!({})));
     assert_eq!(call_rest(&site, Method::GET, &one, Value::Null).await.0, StatusCode::NOT_FOUND);
     let (status, refused) = call_rest(&site, Method::POST, &all, body("http://127.0.0.1/")).await;
-    assert_eq!(
-        (status, &refused["error"]["status"]),
-        (StatusCode::BAD_REQUEST, &json!("INVALID_ARGUMENT"))
-    );
+    assert_eq!((status, &refused["error"]["status"]), (StatusCode::BAD_REQUEST, &json!("INVALID_ARGUMENT")));
 }
 
 /// Proves X5.
@@ -182,10 +155,8 @@ async fn what_is_refused() {
 /// Some clients request the extended card of 0.3 at the server's root.
 #[tokio::test]
 async fn the_root_has_the_address_of_the_extended_card() {
-    let site = TestServer::with_options(Options {
-        default_agent: Some("script".into()),
-        ..Options::default()
-    });
+    let site =
+        TestServer::with_options(Options { default_agent: Some("script".into()), ..Options::default() });
     let reply = site.get("/v1/card").await;
     assert_eq!(reply.status, StatusCode::BAD_REQUEST);
     let reason = &reply.body["error"]["details"][0]["reason"];

@@ -55,13 +55,7 @@ enum StreamState {
 }
 
 impl<'a> AnswerStream<'a> {
-    pub(super) fn new(
-        stage: &'a Stage,
-        speech: StreamKind,
-        step: Op,
-        label: &str,
-        said: &[String],
-    ) -> Self {
+    pub(super) fn new(stage: &'a Stage, speech: StreamKind, step: Op, label: &str, said: &[String]) -> Self {
         let before = said.join(SEPARATOR);
         let shown = if stage.has_step_artifact(&step, speech.artifact_id()) {
             StreamState::Stale
@@ -70,15 +64,7 @@ impl<'a> AnswerStream<'a> {
         } else {
             StreamState::Current
         };
-        Self {
-            stage,
-            speech,
-            step,
-            label: label.to_owned(),
-            before,
-            text: String::new(),
-            state: shown,
-        }
+        Self { stage, speech, step, label: label.to_owned(), before, text: String::new(), state: shown }
     }
 
     /// The attempt broke off; its text does not count.
@@ -98,9 +84,7 @@ impl<'a> AnswerStream<'a> {
         self.text.push_str(&piece);
         let (append, piece) = match self.state {
             StreamState::Current => (true, piece),
-            StreamState::Empty | StreamState::Stale => {
-                (false, format!("{}{}", self.before, self.text))
-            }
+            StreamState::Empty | StreamState::Stale => (false, format!("{}{}", self.before, self.text)),
         };
         self.publish_chunk(append, piece).await;
     }

@@ -115,11 +115,7 @@ impl CallRoute {
         }
     }
 
-    fn from_offered_tool(
-        offered: &OfferedTool,
-        arguments: &Value,
-        repeats: &dyn Fn(&str) -> bool,
-    ) -> Self {
+    fn from_offered_tool(offered: &OfferedTool, arguments: &Value, repeats: &dyn Fn(&str) -> bool) -> Self {
         let ask = offered.approval == Permission::Ask;
         let input = offered.input_from_arguments(arguments.clone());
         match &offered.target {
@@ -136,9 +132,7 @@ impl CallRoute {
     pub(super) fn needs_approval(&self) -> bool {
         match self {
             Self::Tool { ask, .. } | Self::Workflow { ask, .. } | Self::Status { ask } => *ask,
-            Self::Nowhere { .. } | Self::NotStarted { .. } | Self::Never | Self::ReplyOfUser => {
-                false
-            }
+            Self::Nowhere { .. } | Self::NotStarted { .. } | Self::Never | Self::ReplyOfUser => false,
             // The user confirms once the question is known.
             Self::Reply { .. } => false,
         }

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    FirstAnswer, FirstAnswerKind, Object, Op, Part, RunId, ValidationError, is_too_deep,
-    matches_pattern,
+    FirstAnswer, FirstAnswerKind, Object, Op, Part, RunId, ValidationError, is_too_deep, matches_pattern,
 };
 
 use super::{tool_calls::CallOutcome, turn_driver::TurnDriver, turn_start::PendingQuestion};
@@ -205,10 +204,8 @@ pub(super) fn rejected_answer_record(
     problems: &[ValidationError],
     schema: &Value,
 ) -> ToolCallRecord {
-    let wrong: Vec<Value> = problems
-        .iter()
-        .map(|problem| json!({ "path": problem.path, "message": problem.message }))
-        .collect();
+    let wrong: Vec<Value> =
+        problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message })).collect();
     let message = "The answer does not satisfy the schema; the question is still open.";
     let mut result = json!({
         "outcome": "input-required",
@@ -252,9 +249,7 @@ fn insert_schema(result: &mut Value, schema: &Value) {
 pub(super) fn record_to_parts(record: &ToolCallRecord) -> Vec<Part> {
     let part = |piece: &ContentPiece| match piece {
         ContentPiece::Text(text) => match serde_json::from_str::<Value>(text) {
-            Ok(value @ (Value::Object(_) | Value::Array(_))) if !is_too_deep(&value) => {
-                Part::data(value)
-            }
+            Ok(value @ (Value::Object(_) | Value::Array(_))) if !is_too_deep(&value) => Part::data(value),
             _ => Part::text(text),
         },
         ContentPiece::Image { media_type, base64 } => Part::file(trackway_domain::File {

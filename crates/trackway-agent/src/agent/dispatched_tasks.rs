@@ -41,15 +41,14 @@ impl TurnDriver {
         told: &BTreeSet<String>,
     ) -> Result<(bool, Vec<EndedTask>), Failure> {
         let Some(newest) = turns.iter().max() else { return Ok((false, Vec::new())) };
-        let rows =
-            archive.list_run_rows(ROWS_MAX).await.map_err(|error| history_failure(&error))?;
+        let rows = archive.list_run_rows(ROWS_MAX).await.map_err(|error| history_failure(&error))?;
         let since = rows.iter().find(|row| row.id == *newest).map(|row| row.created_at);
         let of_turn = |row: &&RunRow| row.parent.is_some_and(|parent| turns.contains(&parent));
         let dispatched: Vec<&RunRow> = rows.iter().filter(of_turn).collect();
         let mut ended = Vec::new();
         for row in &dispatched {
-            let is_new = since.is_some_and(|since| row.status_at >= since)
-                && !told.contains(&row.id.to_string());
+            let is_new =
+                since.is_some_and(|since| row.status_at >= since) && !told.contains(&row.id.to_string());
             if ended.len() == TASKS_MAX || !row.state.is_terminal() || !is_new {
                 continue;
             }
@@ -76,16 +75,13 @@ impl TurnDriver {
         arguments: &Value,
     ) -> ToolCallRecord {
         let wanted = arguments.get("taskId").and_then(Value::as_str);
-        let mut work =
-            |_: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.load_task_status(wanted)) };
+        let mut work = |_: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.load_task_status(wanted)) };
         self.run_call_step(&waiting.step_key(), &mut work).await
     }
 
     async fn load_task_status(&self, wanted: Option<&str>) -> Result<Value, Failure> {
-        let archive =
-            self.stage.session_history().ok_or_else(|| history_failure(&"there is no archive"))?;
-        let rows =
-            archive.list_run_rows(ROWS_MAX).await.map_err(|error| history_failure(&error))?;
+        let archive = self.stage.session_history().ok_or_else(|| history_failure(&"there is no archive"))?;
+        let rows = archive.list_run_rows(ROWS_MAX).await.map_err(|error| history_failure(&error))?;
         let is_turn = |id: RunId| {
             let own = |row: &RunRow| row.id == id && row.workflow.name == self.spec.name;
             id == self.stage.run_id() || rows.iter().any(own)
@@ -98,9 +94,7 @@ impl TurnDriver {
             told.push(describe_task(row, view.as_ref()));
         }
         let record = if told.is_empty() && wanted.is_some() {
-            ToolCallRecord::failed_with_reason(
-                "This conversation has dispatched no task with that id.",
-            )
+            ToolCallRecord::failed_with_reason("This conversation has dispatched no task with that id.")
         } else {
             ToolCallRecord::from_json(&json!({ "tasks": told }))
         };
@@ -122,10 +116,7 @@ fn describe_task(row: &RunRow, view: Option<&RunView>) -> Value {
     }
     if !view.output.is_null() {
         let output = Part::data(view.output.clone());
-        told.insert(
-            "output".to_owned(),
-            content_pieces::parts_to_json(&[output])[0]["data"].clone(),
-        );
+        told.insert("output".to_owned(), content_pieces::parts_to_json(&[output])[0]["data"].clone());
     }
     told.into()
 }
@@ -141,10 +132,9 @@ fn last_message_text(view: &RunView) -> Option<String> {
 pub(super) fn task_status_tool() -> ToolSpec {
     ToolSpec {
         name: STATUS_TOOL.to_owned(),
-        description:
-            "Says what became of the tasks that this conversation has dispatched: state, last \
+        description: "Says what became of the tasks that this conversation has dispatched: state, last \
                       message and output. Without `taskId` the newest ones."
-                .to_owned(),
+            .to_owned(),
         schema: json!({
             "type": "object",
             "properties": {

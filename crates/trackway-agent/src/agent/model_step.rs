@@ -20,9 +20,9 @@ use super::{
     turn_driver::{TurnDriver, decode_outcome, encode_outcome, turn_failure},
 };
 use crate::{
-    AgentTurn, AnswerBuilder, ConfiguredModel, Delta, DeltaStream, ModelAnswer, ModelError,
-    ModelProvider, ModelRequest, Permission, RecordedModelCall, RequestOptions, STATUS_TOOL,
-    Snapshot, ToolUse, TurnLimit, compact,
+    AgentTurn, AnswerBuilder, ConfiguredModel, Delta, DeltaStream, ModelAnswer, ModelError, ModelProvider,
+    ModelRequest, Permission, RecordedModelCall, RequestOptions, STATUS_TOOL, Snapshot, ToolUse, TurnLimit,
+    compact,
     conversation::OpenQuestionNote,
     provider::{ModelBackoff, offline},
     toolset,
@@ -43,27 +43,19 @@ pub(super) enum ModelOutcome {
 impl TurnDriver {
     /// Calls the model once, or returns its recorded answer.
     pub(super) async fn ask_model(&self, turn: &AgentTurn) -> Result<ModelOutcome, ProgramStop> {
-        let mut work = |attempt: StepAttempt| -> BoxFuture<'_, _> {
-            Box::pin(self.ask_model_once(turn, attempt))
-        };
-        let (_, outcome) =
-            self.stage.request_step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
+        let mut work =
+            |attempt: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.ask_model_once(turn, attempt)) };
+        let (_, outcome) = self.stage.request_step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
         decode_outcome(outcome)
     }
 
-    async fn ask_model_once(
-        &self,
-        turn: &AgentTurn,
-        attempt: StepAttempt,
-    ) -> Result<Value, Failure> {
+    async fn ask_model_once(&self, turn: &AgentTurn, attempt: StepAttempt) -> Result<Value, Failure> {
         let answered = self.request_answer(turn, &attempt);
         let heard = match self.remaining_time(turn) {
             None => answered.await.map(|routed| ModelOutcome::Answer(Box::new(routed))),
             Some((left, max)) => match tokio::time::timeout(left, answered).await {
                 Ok(answered) => answered.map(|routed| ModelOutcome::Answer(Box::new(routed))),
-                Err(_) => Ok(ModelOutcome::Late {
-                    limit: TurnLimit::Seconds { max, used: max }.to_string(),
-                }),
+                Err(_) => Ok(ModelOutcome::Late { limit: TurnLimit::Seconds { max, used: max }.to_string() }),
             },
         };
         if !matches!(heard, Ok(ModelOutcome::Answer(_))) {
@@ -76,8 +68,7 @@ impl TurnDriver {
                 turn.reasoning_texts(),
             )
             .await;
-            answer_stream::retract_text(&self.stage, StreamKind::Text, step, turn.answer_texts())
-                .await;
+            answer_stream::retract_text(&self.stage, StreamKind::Text, step, turn.answer_texts()).await;
         }
         encode_outcome(&heard?)
     }
@@ -88,11 +79,7 @@ impl TurnDriver {
         Some((Duration::from_secs(max).saturating_sub(turn.usage().active_time()), max))
     }
 
-    async fn request_answer(
-        &self,
-        turn: &AgentTurn,
-        attempt: &StepAttempt,
-    ) -> Result<RoutedAnswer, Failure> {
+    async fn request_answer(&self, turn: &AgentTurn, attempt: &StepAttempt) -> Result<RoutedAnswer, Failure> {
         let stock = self.resources.snapshot();
         let model = self.select_model(&stock)?;
         let provider = &*model.provider;
@@ -104,11 +91,9 @@ impl TurnDriver {
             specs.push(Arc::new(question_reply::answer_task_tool()));
         }
         if self.has_dispatched || turn.has_dispatched() {
-            let approval =
-                toolset::permission_for(&self.spec.approvals, [STATUS_TOOL, STATUS_TOOL]);
+            let approval = toolset::permission_for(&self.spec.approvals, [STATUS_TOOL, STATUS_TOOL]);
             specs.extend(
-                (approval != Permission::Deny)
-                    .then(|| Arc::new(dispatched_tasks::task_status_tool())),
+                (approval != Permission::Deny).then(|| Arc::new(dispatched_tasks::task_status_tool())),
             );
         }
         let (ended, takes_images) = (self.ended_tasks.clone(), provider.accepts_images());
@@ -137,17 +122,13 @@ impl TurnDriver {
             tool.is_none_or(|tool| tool.is_repeatable())
         };
         let is_said = |arguments: &Value| self.is_quoted_from_user(arguments);
-        let route = |call: &ToolUse| match CallRoute::from_call(
-            call,
-            (&self.spec, &tools),
-            &repeats,
-            &is_said,
-        ) {
-            CallRoute::Nowhere { why } => {
-                CallRoute::Nowhere { why: stock.missing_tool_reason(&call.tool).unwrap_or(why) }
-            }
-            route => route,
-        };
+        let route =
+            |call: &ToolUse| match CallRoute::from_call(call, (&self.spec, &tools), &repeats, &is_said) {
+                CallRoute::Nowhere { why } => {
+                    CallRoute::Nowhere { why: stock.missing_tool_reason(&call.tool).unwrap_or(why) }
+                }
+                route => route,
+            };
         let routes = calls.iter().map(route).collect();
         Ok(RoutedAnswer { recorded: self.to_recorded_call(model, answer), routes })
     }
@@ -188,9 +169,7 @@ impl TurnDriver {
     }
 
     fn select_model<'a>(&self, stock: &'a Snapshot) -> Result<&'a ConfiguredModel, Failure> {
-        stock
-            .find_model(self.spec.model.as_deref())
-            .map_err(|error| Failure::new(error.to_string()))
+        stock.find_model(self.spec.model.as_deref()).map_err(|error| Failure::new(error.to_string()))
     }
 
     fn to_recorded_call(&self, model: &ConfiguredModel, answer: ModelAnswer) -> RecordedModelCall {
@@ -201,23 +180,17 @@ impl TurnDriver {
 
     /// Shortens a conversation that is too long for the model, as a recorded step.
     pub(super) async fn compact_history(&self, turn: &mut AgentTurn) -> Result<(), ProgramStop> {
-        let plan = match compact::plan_compaction(
-            turn.conversation_entries(),
-            compact::HISTORY_TOKENS_MAX,
-        ) {
+        let plan = match compact::plan_compaction(turn.conversation_entries(), compact::HISTORY_TOKENS_MAX) {
             Some(plan) => plan,
             // A check does not read the earlier turns, which caused the compaction.
-            None if self.stage.checked_log_has_step(COMPACT_KEY) => {
-                compact::CompactionPlan::default()
-            }
+            None if self.stage.checked_log_has_step(COMPACT_KEY) => compact::CompactionPlan::default(),
             None => return Ok(()),
         };
         let time = self.remaining_time(turn).map(|(left, _)| left);
         let mut work = |attempt: StepAttempt| -> BoxFuture<'_, Result<Value, Failure>> {
             Box::pin(self.summarize_history(plan.clone(), time, attempt))
         };
-        let (_, outcome) =
-            self.stage.request_step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
+        let (_, outcome) = self.stage.request_step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
         turn.apply_compaction(&decode_outcome(outcome)?).map_err(turn_failure)
     }
 

@@ -7,8 +7,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use trackway_domain::{
-    Failure, InterruptReason, Message, MessageId, Part, QuestionId, Role, RunId, StepOutcome,
-    ValidationError,
+    Failure, InterruptReason, Message, MessageId, Part, QuestionId, Role, RunId, StepOutcome, ValidationError,
 };
 use trackway_engine::{DeliveryOutcome, SchemaChecker};
 use trackway_runtime::{ProgramStop, RetryPolicy, StepAttempt};
@@ -22,8 +21,8 @@ use super::{
     turn_start::{PendingQuestion, TurnStart},
 };
 use crate::{
-    AgentTurn, FinishReason, ModelAnswer, OpenQuestionNote, PendingCall, REPLY_TOOL,
-    RecordedModelCall, ToolCallRecord, ToolSpec, ToolUse, approval_question,
+    AgentTurn, FinishReason, ModelAnswer, OpenQuestionNote, PendingCall, REPLY_TOOL, RecordedModelCall,
+    ToolCallRecord, ToolSpec, ToolUse, approval_question,
     content_pieces::truncate,
     turn_record::{MODEL_KEY, REPLY_LABEL, UserWait},
 };
@@ -76,22 +75,19 @@ impl TurnDriver {
         let parts = &message.parts;
         let fitting = |open: &PendingQuestion, may: &dyn Fn(&ReplyInterpretation) -> bool| {
             let schema = &open.question.schema;
-            let read = interpretation::interpret_message(schema, parts)
-                .into_iter()
-                .filter(|reading| may(reading));
+            let read =
+                interpretation::interpret_message(schema, parts).into_iter().filter(|reading| may(reading));
             let mut read = read.map(ReplyInterpretation::into_value);
             read.find(|input| self.schemas.check(schema, input).is_empty())
         };
         let input = |open: &PendingQuestion| {
             fitting(open, &|reading| reading.answers_unnamed_question(open.question.reason, parts))
         };
-        let named =
-            begin.questions.iter().find(|open| message.references.contains(&open.run.to_string()));
+        let named = begin.questions.iter().find(|open| message.references.contains(&open.run.to_string()));
         if let Some(open) = named {
             // The message is for this question even if it does not match the schema. The question then
             // reports the errors.
-            let input =
-                fitting(open, &|_| true).or_else(|| interpretation::message_as_value(parts))?;
+            let input = fitting(open, &|_| true).or_else(|| interpretation::message_as_value(parts))?;
             return Some(QuestionReply { run: open.run, input });
         }
         match begin.questions.as_slice() {
@@ -160,27 +156,22 @@ impl TurnDriver {
         let run = arguments.get("taskId").and_then(Value::as_str);
         let Some(run) = run.and_then(|id| id.parse::<RunId>().ok()) else {
             let why = "`taskId` has to name a task of this conversation that waits for an answer.";
-            return self
-                .record_result(waiting, ToolCallRecord::failed_with_reason(why))
-                .await
-                .into();
+            return self.record_result(waiting, ToolCallRecord::failed_with_reason(why)).await.into();
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
         // Finding the question and sending the answer are two steps. A send that is repeated after a
         // crash must go to the same question, which is no longer open if the first send arrived.
         let place = format!("{}.{}", waiting.position.model_call, waiting.position.index);
-        let mut work =
-            |_: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.find_open_question(run, by)) };
-        let asked: PendingQuestion =
-            match self.run_recorded_step(&format!("find {place}"), &mut work).await {
-                Ok(asked) => asked,
-                Err(failure) => {
-                    return self
-                        .record_result(waiting, ToolCallRecord::failed_with_reason(failure.message))
-                        .await
-                        .into();
-                }
-            };
+        let mut work = |_: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.find_open_question(run, by)) };
+        let asked: PendingQuestion = match self.run_recorded_step(&format!("find {place}"), &mut work).await {
+            Ok(asked) => asked,
+            Err(failure) => {
+                return self
+                    .record_result(waiting, ToolCallRecord::failed_with_reason(failure.message))
+                    .await
+                    .into();
+            }
+        };
         let mut wait = None;
         if let AnswerAuthor::Model { ask } = by {
             if asked.question.reason == InterruptReason::AuthRequired {
@@ -192,13 +183,11 @@ impl TurnDriver {
                     &asked.workflow,
                     &question_text(&asked),
                 );
-                let (answer, waited) =
-                    self.ask_user(prompt, approval_question::approval_schema()).await;
+                let (answer, waited) = self.ask_user(prompt, approval_question::approval_schema()).await;
                 wait = waited;
                 if !approval_question::is_approved(&answer) {
-                    let mut refused = self
-                        .record_result(waiting, ToolCallRecord::refused_by_user(REPLY_TOOL))
-                        .await;
+                    let mut refused =
+                        self.record_result(waiting, ToolCallRecord::refused_by_user(REPLY_TOOL)).await;
                     refused.waits.extend(wait);
                     return refused.into();
                 }
@@ -207,28 +196,24 @@ impl TurnDriver {
         let mut work = |_: StepAttempt| -> BoxFuture<'_, _> {
             Box::pin(self.send_answer(run, asked.question.id, &input, &place))
         };
-        let mut outcome: CallOutcome =
-            match self.run_recorded_step::<SentAnswer>(&format!("send {place}"), &mut work).await {
-                Err(failure) => self
-                    .record_result(waiting, ToolCallRecord::failed_with_reason(failure.message))
-                    .await
-                    .into(),
-                Ok(sent) if !sent.problems.is_empty() => {
-                    let refused =
-                        rejected_answer_record(run, &sent.problems, &asked.question.schema);
-                    self.record_result(waiting, refused).await.into()
-                }
-                Ok(sent) => {
-                    let op = self.stage.expect_reply(&sent.message);
-                    let PendingQuestion { workflow, description, .. } = &asked;
-                    let answer = self.await_first_answer(&op, workflow).await;
-                    self.report_dispatch(
-                        waiting,
-                        &DispatchResult { run, workflow, description, answer },
-                    )
-                    .await
-                }
-            };
+        let mut outcome: CallOutcome = match self
+            .run_recorded_step::<SentAnswer>(&format!("send {place}"), &mut work)
+            .await
+        {
+            Err(failure) => {
+                self.record_result(waiting, ToolCallRecord::failed_with_reason(failure.message)).await.into()
+            }
+            Ok(sent) if !sent.problems.is_empty() => {
+                let refused = rejected_answer_record(run, &sent.problems, &asked.question.schema);
+                self.record_result(waiting, refused).await.into()
+            }
+            Ok(sent) => {
+                let op = self.stage.expect_reply(&sent.message);
+                let PendingQuestion { workflow, description, .. } = &asked;
+                let answer = self.await_first_answer(&op, workflow).await;
+                self.report_dispatch(waiting, &DispatchResult { run, workflow, description, answer }).await
+            }
+        };
         outcome.record.waits.extend(wait);
         outcome
     }
@@ -262,10 +247,7 @@ impl TurnDriver {
             .filter(|open| open.of_workflow || by == AnswerAuthor::User)
             .ok_or_else(no_waiting_task_failure)?;
         let is_new = !self.open_question_ids.contains(&open.question.id);
-        if by != AnswerAuthor::User
-            && is_new
-            && open.question.reason != InterruptReason::AuthRequired
-        {
+        if by != AnswerAuthor::User && is_new && open.question.reason != InterruptReason::AuthRequired {
             return Err(Failure::new(
                 "The question was put after the user has spoken. Tell the user of it; the answer has \
                  to be theirs.",
@@ -309,12 +291,11 @@ fn no_waiting_task_failure() -> Failure {
 pub(super) fn answer_task_tool() -> ToolSpec {
     ToolSpec {
         name: REPLY_TOOL.to_owned(),
-        description:
-            "Brings the user's answer to a task of this conversation that waits for input. \
+        description: "Brings the user's answer to a task of this conversation that waits for input. \
                       Only with what the user has said: they are asked where it is anything else. \
                       `input` has to satisfy the task's schema. Tasks that ask for an authorization \
                       are answered by a person, not by this tool."
-                .to_owned(),
+            .to_owned(),
         schema: json!({
             "type": "object",
             "properties": {
@@ -327,9 +308,7 @@ pub(super) fn answer_task_tool() -> ToolSpec {
 }
 
 /// The workflow questions that a model receives. Questions that ask for an authorization are marked.
-pub(super) fn question_notes<'a>(
-    open: impl Iterator<Item = &'a PendingQuestion>,
-) -> Vec<OpenQuestionNote> {
+pub(super) fn question_notes<'a>(open: impl Iterator<Item = &'a PendingQuestion>) -> Vec<OpenQuestionNote> {
     let note = |open: &PendingQuestion| OpenQuestionNote {
         task_id: open.run.to_string(),
         workflow: open.workflow.clone(),

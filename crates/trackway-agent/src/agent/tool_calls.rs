@@ -3,9 +3,7 @@
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use trackway_domain::{
-    Artifact, ArtifactId, Failure, InterruptReason, Object, Op, Part, ValidationError,
-};
+use trackway_domain::{Artifact, ArtifactId, Failure, InterruptReason, Object, Op, Part, ValidationError};
 use trackway_runtime::{RetryPolicy, StepAttempt, ToolCall};
 
 use super::{
@@ -37,39 +35,25 @@ impl From<ToolCallRecord> for CallOutcome {
 
 impl TurnDriver {
     /// Runs one call. All of it appears in the parent's stream (D4).
-    pub(super) async fn run_tool_call(
-        &self,
-        waiting: &PendingCall,
-        route: &CallRoute,
-    ) -> ToolCallRecord {
+    pub(super) async fn run_tool_call(&self, waiting: &PendingCall, route: &CallRoute) -> ToolCallRecord {
         let arguments = waiting.call.arguments.to_value();
         let parts = vec![Part::data(arguments.clone())];
         self.publish_call_artifact(waiting, "tool-call", parts, Object::new()).await;
         let (approved, wait) = self.request_approval(waiting, route).await;
         let mut outcome: CallOutcome = if !approved {
-            self.record_result(waiting, ToolCallRecord::refused_by_user(&waiting.call.tool))
-                .await
-                .into()
+            self.record_result(waiting, ToolCallRecord::refused_by_user(&waiting.call.tool)).await.into()
         } else {
             match route {
                 CallRoute::NotStarted { name, description, why } => {
                     let failed = dispatch::not_started_record(name, description, why);
                     self.record_result(waiting, failed).await.into()
                 }
-                CallRoute::Nowhere { why } => {
-                    match turn_record::broken_arguments_record(&waiting.call) {
-                        Some(broken) => broken.into(),
-                        None => self
-                            .record_result(waiting, ToolCallRecord::failed_with_reason(why))
-                            .await
-                            .into(),
-                    }
-                }
+                CallRoute::Nowhere { why } => match turn_record::broken_arguments_record(&waiting.call) {
+                    Some(broken) => broken.into(),
+                    None => self.record_result(waiting, ToolCallRecord::failed_with_reason(why)).await.into(),
+                },
                 CallRoute::Never => self
-                    .record_result(
-                        waiting,
-                        ToolCallRecord::denied_by_permission(&waiting.call.tool),
-                    )
+                    .record_result(waiting, ToolCallRecord::denied_by_permission(&waiting.call.tool))
                     .await
                     .into(),
                 CallRoute::Tool { name, input, once, .. } => {
@@ -80,12 +64,9 @@ impl TurnDriver {
                 CallRoute::Workflow { name, description, input, .. } => {
                     self.dispatch_workflow(waiting, name, description, input.clone()).await
                 }
-                CallRoute::Status { .. } => {
-                    self.run_task_status_call(waiting, &arguments).await.into()
-                }
+                CallRoute::Status { .. } => self.run_task_status_call(waiting, &arguments).await.into(),
                 CallRoute::Reply { ask } => {
-                    self.answer_waiting_task(waiting, &arguments, AnswerAuthor::Model { ask: *ask })
-                        .await
+                    self.answer_waiting_task(waiting, &arguments, AnswerAuthor::Model { ask: *ask }).await
                 }
                 CallRoute::ReplyOfUser => {
                     self.answer_waiting_task(waiting, &arguments, AnswerAuthor::User).await
@@ -120,11 +101,7 @@ impl TurnDriver {
     }
 
     /// Whether the call is allowed. Asks the user if the call needs approval.
-    async fn request_approval(
-        &self,
-        waiting: &PendingCall,
-        route: &CallRoute,
-    ) -> (bool, Option<UserWait>) {
+    async fn request_approval(&self, waiting: &PendingCall, route: &CallRoute) -> (bool, Option<UserWait>) {
         if !route.needs_approval() {
             return (true, None);
         }
@@ -193,16 +170,14 @@ impl TurnDriver {
         let record = if problems.is_empty() {
             let step = attempt.op.clone();
             let record = match tool.call(input, ToolCall::from_step(&self.stage, attempt)).await {
-                Ok(output) => ToolCallRecord::new(content_pieces::pieces_from_tool_result(
-                    &output.value,
-                    &output.parts,
-                )),
+                Ok(output) => {
+                    ToolCallRecord::new(content_pieces::pieces_from_tool_result(&output.value, &output.parts))
+                }
                 Err(failure) => ToolCallRecord::failed_with_reason(failure.message),
             };
             ToolCallRecord { waits: self.user_waits_in_step(&step).await, ..record }
         } else {
-            let wrong =
-                problems.iter().map(ValidationError::to_sentence).collect::<Vec<_>>().join("; ");
+            let wrong = problems.iter().map(ValidationError::to_sentence).collect::<Vec<_>>().join("; ");
             ToolCallRecord::failed_with_reason(format!(
                 "The arguments do not fit: {wrong}. Nothing was called."
             ))
@@ -211,15 +186,10 @@ impl TurnDriver {
     }
 
     /// Asks a question of the turn itself. The wait is measured where the turn's seconds are counted.
-    pub(super) async fn ask_user(
-        &self,
-        prompt: Vec<Part>,
-        schema: Value,
-    ) -> (Value, Option<UserWait>) {
+    pub(super) async fn ask_user(&self, prompt: Vec<Part>, schema: Value) -> (Value, Option<UserWait>) {
         let timed = self.spec.budgets.seconds.is_some();
         let from = if timed { Some(self.stage.now().await) } else { None };
-        let (_, answer) =
-            self.stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+        let (_, answer) = self.stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
         let wait = match from {
             Some(from) => Some(UserWait { from, to: self.stage.now().await }),
             None => None,
@@ -230,8 +200,7 @@ impl TurnDriver {
     /// How long a step waited for people, according to the log. The question may be older than the
     /// current attempt at the step. For use within that step.
     pub(super) async fn user_waits_in_step(&self, step: &Op) -> Vec<UserWait> {
-        let (Some(_), Some(archive)) = (self.spec.budgets.seconds, self.stage.session_history())
-        else {
+        let (Some(_), Some(archive)) = (self.spec.budgets.seconds, self.stage.session_history()) else {
             return Vec::new();
         };
         match archive.question_times_in_step(self.stage.run_id(), step).await {

@@ -15,8 +15,7 @@ use super::{
     model_step::ModelOutcome,
 };
 use crate::{
-    AgentResources, AgentSpec, AgentTurn, EndedTask, NextAction, PendingCall, TurnOutcome,
-    content_pieces,
+    AgentResources, AgentSpec, AgentTurn, EndedTask, NextAction, PendingCall, TurnOutcome, content_pieces,
 };
 
 /// Drives one turn.
@@ -126,25 +125,12 @@ impl TurnDriver {
     }
 
     /// Closes the streamed text, and returns the turn's output.
-    async fn publish_final_output(
-        &self,
-        turn: &AgentTurn,
-        text: &str,
-        sentence: Option<&str>,
-    ) -> Value {
+    async fn publish_final_output(&self, turn: &AgentTurn, text: &str, sentence: Option<&str>) -> Value {
         let said = turn.answer_texts().join(SEPARATOR);
         let label = turn.usage().label.as_deref().unwrap_or_default();
         let thought = turn.reasoning_texts().join(SEPARATOR);
-        answer_stream::publish_final_text(
-            &self.stage,
-            StreamKind::Reasoning,
-            label,
-            &thought,
-            None,
-        )
-        .await;
-        answer_stream::publish_final_text(&self.stage, StreamKind::Text, label, &said, sentence)
-            .await;
+        answer_stream::publish_final_text(&self.stage, StreamKind::Reasoning, label, &thought, None).await;
+        answer_stream::publish_final_text(&self.stage, StreamKind::Text, label, &said, sentence).await;
         let text = match sentence {
             Some(sentence) if text.is_empty() => sentence.to_owned(),
             Some(sentence) => format!("{text}{SEPARATOR}{sentence}"),

@@ -6,9 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use trackway_domain::{Event, Failure, Question, RunId, Seq, StepOutcome, Timestamp};
-use trackway_runtime::{
-    OpenQuestion, ProgramStop, QuestionSource, RetryPolicy, SessionHistory, StepAttempt,
-};
+use trackway_runtime::{OpenQuestion, ProgramStop, QuestionSource, RetryPolicy, SessionHistory, StepAttempt};
 
 use super::turn_driver::{TurnDriver, decode_outcome, encode_outcome, turn_failure};
 use crate::{ConversationEntry, EndedTask, append_turn_from_log, compact, has_compaction};
@@ -62,13 +60,10 @@ pub(super) struct PendingQuestion {
 
 impl TurnDriver {
     /// The recorded context, and the conversation up to it.
-    pub(super) async fn load_turn_start(
-        &self,
-    ) -> Result<(TurnStart, Vec<ConversationEntry>), ProgramStop> {
+    pub(super) async fn load_turn_start(&self) -> Result<(TurnStart, Vec<ConversationEntry>), ProgramStop> {
         // The step has already read this.
         let read: Mutex<Option<Vec<Vec<Event>>>> = Mutex::default();
-        let mut work =
-            |_: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.read_session_history(&read)) };
+        let mut work = |_: StepAttempt| -> BoxFuture<'_, _> { Box::pin(self.read_session_history(&read)) };
         let (_, outcome) = self.stage.read_step(BEGIN_KEY, RetryPolicy::default(), &mut work).await;
         let begin: TurnStart = decode_outcome(outcome)?;
         let read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -78,9 +73,8 @@ impl TurnDriver {
             // A check of a log does not read the turns before it.
             (None, None) => Vec::new(),
         };
-        let history = logs
-            .iter()
-            .fold(Vec::new(), |earlier, log| append_turn_from_log(earlier, log, Seq::MAX));
+        let history =
+            logs.iter().fold(Vec::new(), |earlier, log| append_turn_from_log(earlier, log, Seq::MAX));
         Ok((begin, history))
     }
 
@@ -88,16 +82,13 @@ impl TurnDriver {
         &self,
         read: &Mutex<Option<Vec<Vec<Event>>>>,
     ) -> Result<serde_json::Value, Failure> {
-        let archive =
-            self.stage.session_history().ok_or_else(|| history_failure(&"there is no archive"))?;
+        let archive = self.stage.session_history().ok_or_else(|| history_failure(&"there is no archive"))?;
         let mut earlier = Vec::new();
         let mut logs: Vec<Vec<Event>> = Vec::new();
         let mut tokens = 0;
-        let runs =
-            archive.list_earlier_runs(&self.spec.name, self.stage.run_id(), EARLIER_MAX).await;
+        let runs = archive.list_earlier_runs(&self.spec.name, self.stage.run_id(), EARLIER_MAX).await;
         for run in runs.map_err(|error| history_failure(&error))? {
-            let stored =
-                archive.load_events(run, None).await.map_err(|error| history_failure(&error))?;
+            let stored = archive.load_events(run, None).await.map_err(|error| history_failure(&error))?;
             let Some(last) = stored.last() else { continue };
             earlier.push(EarlierTurn { run, seq: last.seq });
             let log: Vec<Event> = stored.into_iter().map(|stored| stored.event).collect();
@@ -122,8 +113,7 @@ impl TurnDriver {
 
     /// Questions of the session that wait for an answer now. For use within a step.
     pub(super) async fn list_open_questions(&self) -> Result<Vec<PendingQuestion>, Failure> {
-        let archive =
-            self.stage.session_history().ok_or_else(|| history_failure(&"there is no archive"))?;
+        let archive = self.stage.session_history().ok_or_else(|| history_failure(&"there is no archive"))?;
         let open = archive.list_open_questions().await.map_err(|error| history_failure(&error))?;
         let others = open.into_iter().filter(|open| open.run != self.stage.run_id());
         let open = |OpenQuestion { run, workflow, question, source: asker }| PendingQuestion {
@@ -143,8 +133,7 @@ impl TurnDriver {
     ) -> Result<Vec<Vec<Event>>, ProgramStop> {
         let mut logs = Vec::with_capacity(earlier.len());
         for turn in earlier {
-            let stored =
-                archive.load_events(turn.run, Some(turn.seq)).await.map_err(turn_failure)?;
+            let stored = archive.load_events(turn.run, Some(turn.seq)).await.map_err(turn_failure)?;
             logs.push(stored.into_iter().map(|stored| stored.event).collect());
         }
         Ok(logs)

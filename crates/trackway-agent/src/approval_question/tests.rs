@@ -25,8 +25,7 @@ fn the_question_shows_tool_and_arguments() {
 #[test]
 fn only_a_plain_yes_is_a_yes() {
     assert!(is_approved(&json!({"approved": true})));
-    for answer in [json!({"approved": false}), json!({"approved": "true"}), json!(true), json!({})]
-    {
+    for answer in [json!({"approved": false}), json!({"approved": "true"}), json!(true), json!({})] {
         assert!(!is_approved(&answer), "{answer}");
     }
     assert_eq!(approval_schema()["required"], json!(["approved"]));

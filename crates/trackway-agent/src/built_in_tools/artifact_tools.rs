@@ -96,17 +96,14 @@ pub(super) fn artifact_read_tool() -> Arc<dyn Tool> {
         Box::pin(async move {
             let name = arguments["name"].as_str().unwrap_or_default();
             let offset = arguments["offset"].as_u64().unwrap_or(0);
-            let found = find_session_artifact(&call, name, arguments["taskId"].as_str()).await?.ok_or_else(|| {
-                Failure::new(format!(
-                    "there is no artifact {name:?} in this conversation; artifact_list names them"
-                ))
-            })?;
+            let found =
+                find_session_artifact(&call, name, arguments["taskId"].as_str()).await?.ok_or_else(|| {
+                    Failure::new(format!(
+                        "there is no artifact {name:?} in this conversation; artifact_list names them"
+                    ))
+                })?;
             let head = json!({"name": name, "taskId": found.run});
-            Ok(read_artifact_text(
-                head,
-                &found.artifact,
-                usize::try_from(offset).unwrap_or(usize::MAX),
-            ))
+            Ok(read_artifact_text(head, &found.artifact, usize::try_from(offset).unwrap_or(usize::MAX)))
         })
     })
 }
@@ -191,9 +188,7 @@ pub(super) fn artifact_write_tool() -> Arc<dyn Tool> {
 fn parse_artifact(arguments: &Value) -> Result<Artifact, Failure> {
     let name = arguments["name"].as_str().unwrap_or_default();
     if is_conversation_artifact(name) {
-        return Err(Failure::new(format!(
-            "{name:?} is the name of a part of the conversation itself"
-        )));
+        return Err(Failure::new(format!("{name:?} is the name of a part of the conversation itself")));
     }
     let id = ArtifactId::new(name).map_err(|error| Failure::new(error.to_string()))?;
     let part = match (arguments.get("text"), arguments.get("data")) {
@@ -234,11 +229,7 @@ async fn list_session_artifacts(call: &ToolCall) -> Result<Vec<SessionArtifact>,
     let mut kept = Vec::new();
     for (run, workflow) in session_runs(&archive).await? {
         let artifacts = run_artifacts(&archive, run).await?;
-        kept.extend(artifacts.map(|artifact| SessionArtifact {
-            run,
-            workflow: workflow.clone(),
-            artifact,
-        }));
+        kept.extend(artifacts.map(|artifact| SessionArtifact { run, workflow: workflow.clone(), artifact }));
     }
     Ok(kept)
 }
@@ -279,8 +270,7 @@ async fn run_artifacts(
 ) -> Result<impl Iterator<Item = Arc<Artifact>>, Failure> {
     let events = archive.load_events(run, None).await;
     let events = events.map_err(|error| Failure::new(format!("a run cannot be read: {error}")))?;
-    let view =
-        RunView::from_log(events.iter().map(|stored| (&stored.event, stored.at, stored.pos)));
+    let view = RunView::from_log(events.iter().map(|stored| (&stored.event, stored.at, stored.pos)));
     let artifacts = view.map(|view| view.artifacts).unwrap_or_default();
     Ok(artifacts.into_iter().filter(|artifact| !is_conversation_artifact(artifact.id.as_str())))
 }

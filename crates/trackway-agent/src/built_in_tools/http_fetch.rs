@@ -10,8 +10,7 @@ use reqwest::{
 use serde_json::{Value, json};
 use trackway_domain::Failure;
 use trackway_outgoing::{
-    AddressPolicy, DnsLookup, LazyClient, SystemDnsLookup, describe_request_error,
-    find_host_refusal,
+    AddressPolicy, DnsLookup, LazyClient, SystemDnsLookup, describe_request_error, find_host_refusal,
 };
 use trackway_runtime::{Tool, ToolOutput};
 

@@ -48,15 +48,8 @@ fn short_history_is_not_compacted() {
 #[test]
 fn the_last_turns_are_kept() {
     let long = tokens(300);
-    let entries = [
-        user("one"),
-        model(&long),
-        user("two"),
-        model(&long),
-        user("three"),
-        model("3"),
-        user("four"),
-    ];
+    let entries =
+        [user("one"), model(&long), user("two"), model(&long), user("three"), model("3"), user("four")];
     let plan = plan_compaction(&entries, 500).unwrap();
     assert_eq!(plan.removed, entries[..4]);
     assert_eq!(plan.kept, entries[4..]);
@@ -129,10 +122,8 @@ fn a_summary_is_asked_for_and_enters_the_conversation() {
 #[test]
 fn the_oldest_is_dropped_with_a_note() {
     let gone = vec![user("a"), called("a"), result("a", "1"), model("b")];
-    let compacted =
-        CompactionPlan { removed: gone, kept: vec![user("c")] }.into_compacted_without_summary();
-    let note =
-        "(The oldest 3 messages of this conversation are left out here: it had become too long.)";
+    let compacted = CompactionPlan { removed: gone, kept: vec![user("c")] }.into_compacted_without_summary();
+    let note = "(The oldest 3 messages of this conversation are left out here: it had become too long.)";
     assert_eq!(compacted_entries(&compacted), [user(note), user("c")]);
 }
 

@@ -30,8 +30,7 @@ pub(super) fn write_file(file: &File, writer: &mut PieceWriter) {
     let essence = file_media_type(file);
     let base64 = match &file.source {
         FileSource::Uri(uri) => {
-            let line =
-                format!("{} is at {}", file_heading(file, None), single_line(uri, usize::MAX));
+            let line = format!("{} is at {}", file_heading(file, None), single_line(uri, usize::MAX));
             return writer.write_text(&line);
         }
         FileSource::Base64(base64) => base64,
@@ -53,9 +52,8 @@ pub(super) fn write_file(file: &File, writer: &mut PieceWriter) {
         Err(_) if media_type::is_text_media_type(&essence) => {
             writer.write_text(&format!("{name} is left out: its text is not UTF-8."));
         }
-        _ => writer.write_text(&format!(
-            "{name} is left out: it is neither text nor an image that can be shown."
-        )),
+        _ => writer
+            .write_text(&format!("{name} is left out: it is neither text nor an image that can be shown.")),
     }
 }
 

@@ -84,12 +84,9 @@ fn file_to_json(file: &File, room: &mut TextBudget) -> Map<String, Value> {
         }
     };
     let named = |key: &str, text: &Option<String>| {
-        let text =
-            text.as_deref().map(|text| file_pieces::single_line(text, file_pieces::NAME_CHARS_MAX));
+        let text = text.as_deref().map(|text| file_pieces::single_line(text, file_pieces::NAME_CHARS_MAX));
         text.map(|text| (key.to_owned(), text.into()))
     };
     let name = named("name", &file.name).into_iter();
-    name.chain(named("mimeType", &file.mime_type))
-        .chain([(key.to_owned(), source.into())])
-        .collect()
+    name.chain(named("mimeType", &file.mime_type)).chain([(key.to_owned(), source.into())]).collect()
 }

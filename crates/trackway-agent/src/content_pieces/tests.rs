@@ -7,11 +7,7 @@ use super::*;
 use crate::samples::text;
 
 fn file(name: Option<&str>, mime_type: Option<&str>, source: FileSource) -> Part {
-    Part::file(File {
-        name: name.map(str::to_owned),
-        mime_type: mime_type.map(str::to_owned),
-        source,
-    })
+    Part::file(File { name: name.map(str::to_owned), mime_type: mime_type.map(str::to_owned), source })
 }
 
 fn bytes(base64: &str) -> FileSource {
@@ -103,20 +99,13 @@ fn images_are_pieces_of_their_own_and_can_be_left_out() {
     assert_eq!(pieces_from_parts(&both), [text("see"), name.clone(), image.clone()]);
     assert_eq!(image_pieces(&both), [name.clone(), image]);
 
-    let result = |pieces| ConversationEntry::Result {
-        call: "a".into(),
-        tool: "t".into(),
-        pieces,
-        failed: false,
-    };
+    let result =
+        |pieces| ConversationEntry::Result { call: "a".into(), tool: "t".into(), pieces, failed: false };
     let mut entries =
         [ConversationEntry::User { pieces: pieces_from_parts(&both) }, result(image_pieces(&both))];
     replace_images_with_text(&mut entries);
     let line = text("(image/png left out: this model does not take images)");
-    assert_eq!(
-        entries[0],
-        ConversationEntry::User { pieces: vec![text("see"), name.clone(), line.clone()] }
-    );
+    assert_eq!(entries[0], ConversationEntry::User { pieces: vec![text("see"), name.clone(), line.clone()] });
     assert_eq!(entries[1], result(vec![name, line]));
 }
 
@@ -124,8 +113,7 @@ fn images_are_pieces_of_their_own_and_can_be_left_out() {
 #[test]
 fn bounds_are_told() {
     let long = Part::text("ü".repeat(PART_BYTES_MAX / 2 + 1));
-    let shown =
-        pieces_from_parts(&[long.clone(), long.clone(), long, Part::text("end"), Part::text("")]);
+    let shown = pieces_from_parts(&[long.clone(), long.clone(), long, Part::text("end"), Part::text("")]);
     let all = PART_BYTES_MAX + 2;
     for (piece, tail) in shown.iter().zip([
         format!("ü\n(cut here: {PART_BYTES_MAX} of {all} bytes are shown)"),
@@ -144,10 +132,7 @@ fn bounds_are_told() {
     assert_eq!(count, IMAGES_MAX);
     assert_eq!(shown.last(), Some(&text("(left out: 16 images are shown at once)")));
     let large = file(None, Some("image/png"), bytes(&"AAAA".repeat(IMAGE_BYTES_MAX / 3 + 1)));
-    assert_eq!(
-        pieces_from_parts(&[large]).last(),
-        Some(&text("(left out: images may have 5242880 bytes)"))
-    );
+    assert_eq!(pieces_from_parts(&[large]).last(), Some(&text("(left out: images may have 5242880 bytes)")));
 }
 
 /// Text of a file cannot close its own fence and continue as if the user had written it.
@@ -220,8 +205,7 @@ fn parts_as_json_are_bounded() {
     let long = "x".repeat(PART_BYTES_MAX + 1);
     let all = PART_BYTES_MAX + 1;
     let cut = format!("x\n(cut here: {PART_BYTES_MAX} of {all} bytes are shown)");
-    let told =
-        parts_to_json(&[Part::text(&long), Part::data(json!(long)), Part::data(json!([1, 2]))]);
+    let told = parts_to_json(&[Part::text(&long), Part::data(json!(long)), Part::data(json!([1, 2]))]);
     assert!(told[0]["text"].as_str().unwrap().ends_with(&cut));
     // A cut value is not valid JSON: it becomes text.
     assert_eq!(told[1]["kind"], "text");

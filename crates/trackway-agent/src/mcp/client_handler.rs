@@ -43,10 +43,7 @@ impl ClientHandler for McpClientHandler {
         match parse_form_request(request) {
             Ok((message, schema)) => Ok(self.forward_question(message, schema).await),
             Err(reason) => {
-                tracing::warn!(
-                    server = self.server,
-                    "a question of the server is declined: {reason}"
-                );
+                tracing::warn!(server = self.server, "a question of the server is declined: {reason}");
                 Ok(ElicitResult::new(ElicitationAction::Decline))
             }
         }
@@ -64,10 +61,7 @@ impl McpClientHandler {
         let addressee = match self.active_calls.question_sender() {
             Ok(addressee) => addressee,
             Err(reason) => {
-                tracing::warn!(
-                    server = self.server,
-                    "a question of the server is declined: {reason}"
-                );
+                tracing::warn!(server = self.server, "a question of the server is declined: {reason}");
                 return ElicitResult::new(ElicitationAction::Decline);
             }
         };
@@ -75,9 +69,7 @@ impl McpClientHandler {
         if addressee.send(ElicitationQuestion { message, schema, reply }).await.is_err() {
             return ElicitResult::new(ElicitationAction::Cancel);
         }
-        answered
-            .await
-            .map_or_else(|_| ElicitResult::new(ElicitationAction::Cancel), to_elicit_result)
+        answered.await.map_or_else(|_| ElicitResult::new(ElicitationAction::Cancel), to_elicit_result)
     }
 }
 

@@ -75,9 +75,7 @@ impl ActiveCalls {
     }
 
     /// The newest call, if all calls belong to one conversation.
-    pub(super) fn question_sender(
-        &self,
-    ) -> Result<mpsc::Sender<ElicitationQuestion>, &'static str> {
+    pub(super) fn question_sender(&self) -> Result<mpsc::Sender<ElicitationQuestion>, &'static str> {
         let seats = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let newest = seats.active.last().ok_or("no call is under way")?;
         if seats.active.iter().any(|seat| seat.owner != newest.owner) {

@@ -35,9 +35,7 @@ pub(super) fn describe_service_error(error: &ServiceError) -> String {
 pub(super) fn describe_transport_error(error: &DynamicTransportError) -> String {
     let error = error.error.as_ref();
     match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-        Some(StreamableHttpError::Client(error)) => {
-            trackway_outgoing::describe_request_error(error)
-        }
+        Some(StreamableHttpError::Client(error)) => trackway_outgoing::describe_request_error(error),
         Some(StreamableHttpError::AuthRequired(_)) => {
             "it requires authorization (401); configure a header `Authorization`".to_owned()
         }

@@ -66,9 +66,7 @@ impl StreamableHttpClient for McpHttpClient {
         }
         let response = request.json(&message).send().await?;
         match response.status() {
-            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
-                Ok(StreamableHttpPostResponse::Accepted)
-            }
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if has_session => Err(StreamableHttpError::SessionExpired),
             status if status.is_success() => read_answer(&message, response).await,
             _ => read_refusal(&message, has_session, response).await,
@@ -94,19 +92,10 @@ impl StreamableHttpClient for McpHttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Events, Error> {
         let max = MESSAGE_BYTES_MAX;
-        let opened = self.0.get_stream_with_max_sse_event_size(
-            uri,
-            session_id,
-            last_event_id,
-            auth,
-            headers,
-            max,
-        );
+        let opened =
+            self.0.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth, headers, max);
         // The stream may deliver a list of tools that was pending when the connection broke off.
-        Ok(opened
-            .await?
-            .map(|event| event.map(|event| replace_unreadable_event(event, None)))
-            .boxed())
+        Ok(opened.await?.map(|event| event.map(|event| replace_unreadable_event(event, None))).boxed())
     }
 }
 
@@ -168,9 +157,7 @@ async fn read_refusal(
         _ => None,
     };
     // A server that does not know this request often cannot name the request that it rejects.
-    if let Some(id) =
-        discover_request_id(message).filter(|_| !has_session && status.is_client_error())
-    {
+    if let Some(id) = discover_request_id(message).filter(|_| !has_session && status.is_client_error()) {
         let error = error.map_or_else(|| ErrorData::invalid_request("refused", None), |e| e.error);
         let refused = ServerJsonRpcMessage::error(error, Some(id));
         return Ok(StreamableHttpPostResponse::Json(refused, None));
@@ -180,9 +167,7 @@ async fn read_refusal(
             let refused = ServerJsonRpcMessage::Error(error);
             Ok(StreamableHttpPostResponse::Json(refused, session))
         }
-        None if status.is_server_error() => {
-            Err(HttpStatusError::new(status.as_u16(), retry_after).into())
-        }
+        None if status.is_server_error() => Err(HttpStatusError::new(status.as_u16(), retry_after).into()),
         None => {
             let text = format!("HTTP {status}: {}", String::from_utf8_lossy(&body));
             Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(text)))
@@ -249,11 +234,7 @@ fn read_events(
     let mut size = EventSizeLimit::default();
     let bounded = body.map(move |piece| {
         let piece = piece.map_err(io::Error::other)?;
-        if size.exceeds_limit(&piece) {
-            Err(io::Error::other(EventTooLongError))
-        } else {
-            Ok(piece)
-        }
+        if size.exceeds_limit(&piece) { Err(io::Error::other(EventTooLongError)) } else { Ok(piece) }
     });
     let read = move |event: Result<Sse, SseError>| match (event, &id) {
         (Ok(event), id) => Ok(replace_unreadable_event(event, id.as_ref())),

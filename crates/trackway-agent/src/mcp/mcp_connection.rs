@@ -16,12 +16,9 @@ use rmcp::{
     Peer, RoleClient, ServiceError,
     model::{PaginatedRequestParams, ProtocolVersion, Tool as RemoteTool},
     service::{
-        ClientInitializeError, ClientLifecycleMode as Lifecycle, ClientServiceExt as _,
-        RunningService,
+        ClientInitializeError, ClientLifecycleMode as Lifecycle, ClientServiceExt as _, RunningService,
     },
-    transport::{
-        StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
-    },
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
 use tokio::time::timeout;
 use trackway_outgoing::operator_client;
@@ -107,21 +104,17 @@ impl McpConnection {
             ServerTransport::Http { url, headers } => {
                 let transport = http_transport(url, headers)?;
                 let greeted = client.serve_with_lifecycle(transport, lifecycle).await;
-                let service =
-                    greeted.map_err(|error| ServerStartError::Greeting(Box::new(error)))?;
+                let service = greeted.map_err(|error| ServerStartError::Greeting(Box::new(error)))?;
                 return Ok(Self { service, process: None });
             }
         };
         let folder = cwd.as_ref().map_or_else(|| folder.to_owned(), |cwd| folder.join(cwd));
         let server = client.server.clone();
         let start = ProcessOptions { server: &server, command, args, env, folder: &folder };
-        let (mut process, output, input) =
-            ServerProcess::spawn(&start).map_err(ServerStartError::Spawn)?;
+        let (mut process, output, input) = ServerProcess::spawn(&start).map_err(ServerStartError::Spawn)?;
         match client.serve_with_lifecycle((filter_output(output), input), lifecycle).await {
             Ok(service) => Ok(Self { service, process: Some(process) }),
-            Err(error) if is_protocol_refusal(&error) => {
-                Err(ServerStartError::Greeting(Box::new(error)))
-            }
+            Err(error) if is_protocol_refusal(&error) => Err(ServerStartError::Greeting(Box::new(error))),
             // The exit status of a process says more than a broken pipe.
             Err(error) => match timeout(CLOSE_WAIT, process.wait()).await {
                 Ok(Ok(status)) => {
@@ -138,10 +131,7 @@ impl McpConnection {
 
     /// Runs until the server ends or `stop` resolves, which may carry a reason for a restart. Returns
     /// the reason if the server must be restarted. Everything is cleaned up afterwards.
-    pub(super) async fn run_until_closed(
-        self,
-        stop: impl Future<Output = Option<String>>,
-    ) -> Option<String> {
+    pub(super) async fn run_until_closed(self, stop: impl Future<Output = Option<String>>) -> Option<String> {
         let Self { service, mut process } = self;
         let close = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
@@ -215,9 +205,7 @@ pub(super) struct RemoteToolList {
     pub(super) left_out: Vec<String>,
 }
 
-pub(super) async fn list_remote_tools(
-    peer: &Peer<RoleClient>,
-) -> Result<RemoteToolList, ServerStartError> {
+pub(super) async fn list_remote_tools(peer: &Peer<RoleClient>) -> Result<RemoteToolList, ServerStartError> {
     let mut tools = Vec::new();
     let mut cursor = None;
     for _ in 0..TOOL_PAGES_MAX {
@@ -234,8 +222,7 @@ pub(super) async fn list_remote_tools(
         tracing::warn!("an MCP server has more than {TOOLS_MAX} tools; the rest are ignored");
         tools.truncate(TOOLS_MAX);
     }
-    let (tools, odd) =
-        tools.into_iter().partition(|tool: &RemoteTool| is_valid_tool_name(&tool.name));
+    let (tools, odd) = tools.into_iter().partition(|tool: &RemoteTool| is_valid_tool_name(&tool.name));
     let left_out = Vec::into_iter(odd).map(|tool: RemoteTool| tool.name.into_owned()).collect();
     Ok(RemoteToolList { tools, left_out })
 }

@@ -155,9 +155,7 @@ impl McpServer {
         shown.peer.ok_or_else(|| {
             let reason = shown.reason.unwrap_or_else(|| match shown.phase {
                 ServerPhase::Starting => "it is still being started".to_owned(),
-                ServerPhase::Ready | ServerPhase::Down | ServerPhase::Stopped => {
-                    "it was stopped".to_owned()
-                }
+                ServerPhase::Ready | ServerPhase::Down | ServerPhase::Stopped => "it was stopped".to_owned(),
             });
             Failure::new(format!("the MCP server `{}` is not running: {reason}", self.name))
         })
@@ -234,11 +232,7 @@ impl McpServer {
             let reason = match started {
                 Ok((connection, tools)) => {
                     let began = Instant::now();
-                    tracing::info!(
-                        server = self.name,
-                        tools = tools.tools.len(),
-                        "the MCP server is ready"
-                    );
+                    tracing::info!(server = self.name, tools = tools.tools.len(), "the MCP server is ready");
                     match self.serve_connection(connection, tools).await {
                         Some(reason) => {
                             failures = if began.elapsed() >= STEADY { 0 } else { failures };
@@ -269,9 +263,7 @@ impl McpServer {
         });
     }
 
-    async fn connect_and_list_tools(
-        &self,
-    ) -> Result<(McpConnection, RemoteToolList), ServerStartError> {
+    async fn connect_and_list_tools(&self) -> Result<(McpConnection, RemoteToolList), ServerStartError> {
         let client = || McpClientHandler {
             server: self.name.clone(),
             active_calls: self.active_calls.clone(),
@@ -286,11 +278,7 @@ impl McpServer {
     }
 
     /// Serves calls until the server ends, and returns why; or until it is no longer needed.
-    async fn serve_connection(
-        &self,
-        connection: McpConnection,
-        tools: RemoteToolList,
-    ) -> Option<String> {
+    async fn serve_connection(&self, connection: McpConnection, tools: RemoteToolList) -> Option<String> {
         let peer = connection.server_peer();
         self.store_tool_list(tools);
         self.update_state(|shown| {

@@ -47,9 +47,8 @@ impl McpTool {
             input_schema: Value::Object((*tool.input_schema).clone()),
         };
         let hints = tool.annotations.as_ref();
-        let is_harmless = hints.is_some_and(|hints| {
-            hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
-        });
+        let is_harmless = hints
+            .is_some_and(|hints| hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true));
         Self { info, server, remote: tool.name.to_string(), is_harmless }
     }
 }
@@ -85,8 +84,7 @@ async fn call_remote_tool(
     if let Value::Object(arguments) = arguments {
         params = params.with_arguments(arguments);
     }
-    let (_place, questions) =
-        server.active_calls.register_call(call.caller.clone(), call.session.clone());
+    let (_place, questions) = server.active_calls.register_call(call.caller.clone(), call.session.clone());
     let mut talk = RemoteCall { server: &server, call: &call, questions };
     let result = talk.run_to_result(&peer, params).await?;
     to_tool_output(&server.name, result)
@@ -175,9 +173,9 @@ impl RemoteCall<'_> {
                 return Err(self.server_failure("asks for something that only a user can give"));
             };
             let result = match parse_form_request(request.params) {
-                Ok((message, schema)) => to_elicit_result(
-                    ask_user_for_server(self.server, self.call, message, schema).await?,
-                ),
+                Ok((message, schema)) => {
+                    to_elicit_result(ask_user_for_server(self.server, self.call, message, schema).await?)
+                }
                 Err(reason) => {
                     tracing::warn!(server = self.server.name, "a question is declined: {reason}");
                     ElicitResult::new(ElicitationAction::Decline)
@@ -195,9 +193,7 @@ impl RemoteCall<'_> {
     /// The error of a request.
     fn request_failure(&self, error: &ServiceError) -> Failure {
         match error {
-            ServiceError::McpError(error) => {
-                self.server_failure(&format!("refused: {}", error.message))
-            }
+            ServiceError::McpError(error) => self.server_failure(&format!("refused: {}", error.message)),
             ServiceError::TransportClosed => {
                 let text = "ended while it worked on this call; whether the call was carried out is \
                             not known";

@@ -17,8 +17,7 @@ pub(super) fn is_valid_tool_name(name: &str) -> bool {
 /// A unique name for a server's tool, not in `taken`. The same tools in the same order always get the
 /// same names, so that an agent's permissions stay valid.
 pub(super) fn unique_tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> String {
-    let plain =
-        format!("{}{SERVER_SEPARATOR}{}", sanitize_tool_name(server), sanitize_tool_name(tool));
+    let plain = format!("{}{SERVER_SEPARATOR}{}", sanitize_tool_name(server), sanitize_tool_name(tool));
     // Everything is ASCII at this point.
     if plain.len() <= NAME_CHARS_MAX && !taken.contains(&plain) {
         return plain;

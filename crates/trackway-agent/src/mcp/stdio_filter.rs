@@ -8,9 +8,7 @@
 use rmcp::{ErrorData, model::ErrorCode};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream, duplex,
-};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream, duplex};
 
 /// Longest message that is read. It has room for a result of the largest size with every character
 /// escaped.
@@ -170,9 +168,8 @@ pub(super) fn strip_task_tools(line: Vec<u8>) -> Vec<u8> {
     let Some(tools) = message.pointer_mut("/result/tools").and_then(Value::as_array_mut) else {
         return line;
     };
-    let is_task = |tool: &Value| {
-        tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required")
-    };
+    let is_task =
+        |tool: &Value| tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required");
     tools.retain(|tool| !is_task(tool));
     format!("{message}\n").into_bytes()
 }
@@ -211,8 +208,7 @@ mod tests {
     /// Text that is no message, or only looks like one, is passed on.
     #[test]
     fn everything_else_is_passed_on() {
-        for line in ["Listening on stdio\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "\n"]
-        {
+        for line in ["Listening on stdio\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "\n"] {
             assert_eq!(read(&[line.as_bytes()]), LineContent::Readable(line.as_bytes().to_vec()));
         }
         let text = b"{\"result\":\"broken \\\"id\":3}\n";
@@ -225,9 +221,7 @@ mod tests {
         let tool = |name: &str, support: &str| json!({"name": name, "inputSchema": {}, "execution": {"taskSupport": support}});
         let tools = [tool("a", "required"), tool("b", "optional"), tool("c", "forbidden")];
         let list = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}});
-        let LineContent::Readable(line) = read(&[format!("{list}\n").as_bytes()]) else {
-            panic!("whole")
-        };
+        let LineContent::Readable(line) = read(&[format!("{list}\n").as_bytes()]) else { panic!("whole") };
         let kept: Value = serde_json::from_slice(&line).unwrap();
         let names: Vec<&Value> =
             kept["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();

@@ -35,9 +35,7 @@ pub(super) fn to_tool_output(server: &str, result: CallToolResult) -> Result<Too
     let mut parts = Vec::new();
     if !is_text_only {
         // Servers should repeat structured content as text. If one does not, it is added to the parts.
-        if let Some(value) =
-            structured.as_ref().filter(|value| !text_repeats_value(&result.content, value))
-        {
+        if let Some(value) = structured.as_ref().filter(|value| !text_repeats_value(&result.content, value)) {
             parts.push(Part::data(value.clone()));
         }
         parts.extend(result.content.into_iter().filter_map(block_to_part));
@@ -46,8 +44,7 @@ pub(super) fn to_tool_output(server: &str, result: CallToolResult) -> Result<Too
 }
 
 fn join_text_blocks(content: &[ContentBlock]) -> String {
-    let texts: Vec<&str> =
-        content.iter().filter_map(|block| Some(&*block.as_text()?.text)).collect();
+    let texts: Vec<&str> = content.iter().filter_map(|block| Some(&*block.as_text()?.text)).collect();
     texts.join("\n")
 }
 

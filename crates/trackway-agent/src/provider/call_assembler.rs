@@ -50,11 +50,7 @@ impl CallAssembler {
     }
 
     /// A complete call, from a server that repeats it or sends it only at the end.
-    pub(super) fn push_complete_call(
-        &mut self,
-        piece: CallFragment<'_>,
-        out: &mut Vec<Delta>,
-    ) -> usize {
+    pub(super) fn push_complete_call(&mut self, piece: CallFragment<'_>, out: &mut Vec<Delta>) -> usize {
         let slot = self.find_or_open_slot(&CallFragment { arguments: "", ..piece });
         // Pieces that were already emitted are not changed.
         let rest = piece.arguments.strip_prefix(self.calls[slot].arguments.as_str());

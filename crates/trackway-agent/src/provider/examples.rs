@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Delta, ModelError, provider_format::ProviderFormat};
 use crate::{
-    conversation::{
-        ContentPiece, ConversationEntry, ModelRequest, ToolArguments, ToolSpec, ToolUse,
-    },
+    conversation::{ContentPiece, ConversationEntry, ModelRequest, ToolArguments, ToolSpec, ToolUse},
     samples::{call, text},
 };
 
@@ -18,21 +16,15 @@ pub(super) fn full_request(echo: Value) -> ModelRequest {
         let (call, tool) = (call.to_owned(), tool.to_owned());
         ConversationEntry::Result { call, tool, pieces, failed }
     };
-    let image =
-        ContentPiece::Image { media_type: "image/png".to_owned(), base64: "iVBORw==".to_owned() };
-    let broken = ToolArguments::Broken {
-        text: "{\"path\":".to_owned(),
-        reason: "it ends too early".to_owned(),
-    };
+    let image = ContentPiece::Image { media_type: "image/png".to_owned(), base64: "iVBORw==".to_owned() };
+    let broken =
+        ToolArguments::Broken { text: "{\"path\":".to_owned(), reason: "it ends too early".to_owned() };
     let entries = vec![
         ConversationEntry::User { pieces: vec![text("What is on this picture?"), image.clone()] },
         ConversationEntry::Model {
             text: "I shall look.".to_owned(),
             calls: vec![
-                ToolUse {
-                    echo: Some(echo),
-                    ..ToolUse::new("call.1", "look", json!({ "at": "picture" }))
-                },
+                ToolUse { echo: Some(echo), ..ToolUse::new("call.1", "look", json!({ "at": "picture" })) },
                 ToolUse { arguments: broken, ..call("call.2", "read") },
                 call("call.3", "look"),
             ],
@@ -50,11 +42,7 @@ pub(super) fn full_request(echo: Value) -> ModelRequest {
 /// The shortest conversation.
 pub(super) fn minimal_request() -> ModelRequest {
     let system = "You are brief.".to_owned();
-    ModelRequest {
-        system,
-        entries: vec![ConversationEntry::user_text("Hello")],
-        ..ModelRequest::default()
-    }
+    ModelRequest { system, entries: vec![ConversationEntry::user_text("Hello")], ..ModelRequest::default() }
 }
 
 /// A tool with a schema, and one that takes anything.

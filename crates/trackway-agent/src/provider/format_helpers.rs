@@ -139,17 +139,13 @@ pub(super) fn parse_error_message(body: &Value) -> Option<String> {
 /// An error inside a stream. An invalid request would fail again on a retry.
 pub(super) fn parse_stream_error(body: &Value) -> ModelError {
     let reason = parse_error_message(body).unwrap_or_else(|| "it gave no reason".to_owned());
-    ModelError::Failed {
-        reason,
-        retryable: !is_permanent_error(body) && !is_permanent_error(&body["error"]),
-    }
+    ModelError::Failed { reason, retryable: !is_permanent_error(body) && !is_permanent_error(&body["error"]) }
 }
 
 fn is_permanent_error(error: &Value) -> bool {
     // A status instead of a word, as some servers send it.
     let status = [&error["code"], &error["status"]].into_iter().find_map(Value::as_u64);
-    let lasting =
-        status.is_some_and(|status| (400..500).contains(&status) && status != 408 && status != 429);
+    let lasting = status.is_some_and(|status| (400..500).contains(&status) && status != 408 && status != 429);
     let words = [&error["type"], &error["code"]];
     lasting
         || words.into_iter().filter_map(Value::as_str).any(|word| {

@@ -48,13 +48,7 @@ pub struct ModelEndpoint {
 impl ModelEndpoint {
     /// The model at the provider's public address, without a key.
     pub fn new(model: impl Into<String>) -> Self {
-        Self {
-            base_url: None,
-            key: None,
-            headers: BTreeMap::new(),
-            model: model.into(),
-            images: true,
-        }
+        Self { base_url: None, key: None, headers: BTreeMap::new(), model: model.into(), images: true }
     }
 }
 

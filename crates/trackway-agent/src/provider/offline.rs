@@ -45,21 +45,15 @@ pub fn answer_by_rules(request: &ModelRequest) -> ModelAnswer {
         return text_answer(schema_answer::answer_for_schema(schema, &prompt).to_string());
     }
     match request.entries.last() {
-        Some(ConversationEntry::User { pieces }) => {
-            match user_intent::parse_intent(&request.tools, pieces) {
-                UserIntent::Call { tool, arguments } => {
-                    tool_use_answer(request, tool, Value::Object(arguments))
-                }
-                UserIntent::Say(text) => text_answer(text),
-                UserIntent::Lost if request.open.is_empty() => {
-                    text_answer(tool_menu::render_greeting(&request.tools))
-                }
-                UserIntent::Lost => text_answer(result_text::render_open_questions(&request.open)),
+        Some(ConversationEntry::User { pieces }) => match user_intent::parse_intent(&request.tools, pieces) {
+            UserIntent::Call { tool, arguments } => tool_use_answer(request, tool, Value::Object(arguments)),
+            UserIntent::Say(text) => text_answer(text),
+            UserIntent::Lost if request.open.is_empty() => {
+                text_answer(tool_menu::render_greeting(&request.tools))
             }
-        }
-        Some(ConversationEntry::Result { .. }) => {
-            text_answer(result_text::render_results(&request.entries))
-        }
+            UserIntent::Lost => text_answer(result_text::render_open_questions(&request.open)),
+        },
+        Some(ConversationEntry::Result { .. }) => text_answer(result_text::render_results(&request.entries)),
         Some(ConversationEntry::Model { .. }) | None => {
             text_answer(tool_menu::render_greeting(&request.tools))
         }

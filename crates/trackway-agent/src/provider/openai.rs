@@ -30,9 +30,7 @@ impl OpenAiChatFormat {
     pub(super) fn for_base_url(base_url: &str) -> Self {
         let own = ["//api.openai.com", ".openai.azure.com"];
         let own = own.iter().any(|host| base_url.contains(host));
-        Self {
-            cap: if own { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens },
-        }
+        Self { cap: if own { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens } }
     }
 }
 

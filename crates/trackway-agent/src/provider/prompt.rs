@@ -40,8 +40,7 @@ fn render_notes<T: Serialize>(heading: &str, notes: &[T]) -> Option<String> {
         0 => String::new(),
         more => format!("\n(and {more} more that are not shown)"),
     };
-    (!notes.is_empty())
-        .then(|| format!("{heading}\n{}{more}", truncate::fence_text("json", &lines)))
+    (!notes.is_empty()).then(|| format!("{heading}\n{}{more}", truncate::fence_text("json", &lines)))
 }
 
 #[cfg(test)]

@@ -48,12 +48,7 @@ pub(crate) trait StreamReader: Send {
     /// One event of the stream: its type (empty if it has none) and its data. Nothing is read after an
     /// event that writes [`Delta::Done`], because not every server closes the connection. An answer
     /// that is one JSON value instead of a stream counts as one event without a type.
-    fn read_event(
-        &mut self,
-        kind: &str,
-        data: &str,
-        out: &mut Vec<Delta>,
-    ) -> Result<(), ModelError>;
+    fn read_event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError>;
 
     /// The stream ended, or the connection is lost. Writes the remaining deltas, [`Delta::Done`] last,
     /// or returns an error if the answer is incomplete.

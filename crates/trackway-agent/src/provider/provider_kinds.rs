@@ -49,10 +49,7 @@ pub fn provider_kind_names() -> impl Iterator<Item = &'static str> {
 /// A model of that kind. Nothing is sent before the first call.
 pub fn open_provider(kind: &str, endpoint: &ModelEndpoint) -> Result<HttpProvider, EndpointError> {
     let Some(row) = PROVIDER_KINDS.iter().find(|row| row.kind == kind) else {
-        return Err(EndpointError::Kind {
-            kind: kind.to_owned(),
-            known: provider_kind_names().collect(),
-        });
+        return Err(EndpointError::Kind { kind: kind.to_owned(), known: provider_kind_names().collect() });
     };
     let format = (row.format)(endpoint.base_url.as_deref().unwrap_or(row.base_url));
     HttpProvider::new(row.kind, row.base_url, format, endpoint)

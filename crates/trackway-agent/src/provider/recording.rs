@@ -76,8 +76,7 @@ impl ModelProvider for RecordingProvider {
                     if *delta == Delta::Done
                         && let Err(error) = save_answer(&file, std::mem::take(&mut recorded)).await
                     {
-                        let reason =
-                            format!("the recording {} cannot be written: {error}", file.display());
+                        let reason = format!("the recording {} cannot be written: {error}", file.display());
                         item = Err(ModelError::Failed { reason, retryable: false });
                     }
                 }
@@ -127,9 +126,7 @@ impl ReplayProvider {
         let mut answers: BTreeMap<String, VecDeque<Vec<Delta>>> = BTreeMap::new();
         for (index, line) in text.split_inclusive('\n').enumerate() {
             match serde_json::from_str::<RecordedAnswer>(line) {
-                Ok(recorded) => {
-                    answers.entry(recorded.digest).or_default().push_back(recorded.deltas)
-                }
+                Ok(recorded) => answers.entry(recorded.digest).or_default().push_back(recorded.deltas),
                 // A program that ended while it wrote leaves an incomplete last line.
                 Err(_) if !line.ends_with('\n') => {}
                 Err(error) => {

@@ -60,8 +60,8 @@ pub enum ScriptError {
 impl ScriptedModel {
     /// The script of a file, in YAML or JSON.
     pub fn open_script(path: &Path) -> Result<Self, ScriptError> {
-        let text = fs::read_to_string(path)
-            .map_err(|reason| ScriptError::File { path: path.to_owned(), reason })?;
+        let text =
+            fs::read_to_string(path).map_err(|reason| ScriptError::File { path: path.to_owned(), reason })?;
         let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("script");
         Self::parse_script(name, &text)
     }
@@ -84,8 +84,7 @@ impl ScriptedModel {
     fn choose_answer(&self, request: &ModelRequest) -> Option<Arc<ScriptedAnswer>> {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = self.lines.iter().zip(given.iter_mut());
-        let mut fitting =
-            fitting.filter(|(line, given)| !**given && matches_request(line, request));
+        let mut fitting = fitting.filter(|(line, given)| !**given && matches_request(line, request));
         let (line, given) = fitting.next()?;
         *given = !line.repeat;
         Some(Arc::clone(line))

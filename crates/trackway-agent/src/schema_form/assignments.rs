@@ -72,9 +72,7 @@ impl UnparsedValue {
     /// The value for a field of that shape, if it can be one.
     pub(crate) fn coerce_to_shape(&self, shape: &ValueShape<'_>) -> Option<Value> {
         match &self.json {
-            Some(json)
-                if shape.accepts_kind(ValueKind::of_value(json)) && shape.choices.is_empty() =>
-            {
+            Some(json) if shape.accepts_kind(ValueKind::of_value(json)) && shape.choices.is_empty() => {
                 Some(json.clone())
             }
             _ => shape.parse_text(&self.text),

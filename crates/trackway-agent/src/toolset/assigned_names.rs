@@ -26,9 +26,7 @@ pub(super) fn assign_tool_names(wanted: &[String]) -> Vec<String> {
     // How many of the changed names become equal.
     let alike = |name: &str| {
         let others = wanted.iter().zip(&stays).filter(|(_, stays)| !**stays);
-        others
-            .filter(|(other, _)| sanitize_and_truncate(other) == sanitize_and_truncate(name))
-            .count()
+        others.filter(|(other, _)| sanitize_and_truncate(other) == sanitize_and_truncate(name)).count()
     };
     let mut names = Vec::with_capacity(wanted.len());
     for (name, stays) in wanted.iter().zip(&stays) {

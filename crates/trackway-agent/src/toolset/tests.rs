@@ -6,11 +6,7 @@ use trackway_runtime::ProgramKind;
 
 use super::*;
 
-pub(super) fn agent(
-    tools: &[&str],
-    workflows: &[&str],
-    approvals: &[(&str, Permission)],
-) -> AgentSpec {
+pub(super) fn agent(tools: &[&str], workflows: &[&str], approvals: &[(&str, Permission)]) -> AgentSpec {
     let owned = |patterns: &[&str]| patterns.iter().map(|&text| text.to_owned()).collect();
     AgentSpec {
         name: "helper".into(),
@@ -77,13 +73,7 @@ fn only_what_is_allowed_is_offered_in_a_stable_order() {
         (
             &["*"],
             &["*"],
-            &[
-                "dispatch_workflow_a_x",
-                "dispatch_workflow_b",
-                "files__read",
-                "files__write",
-                "time",
-            ],
+            &["dispatch_workflow_a_x", "dispatch_workflow_b", "files__read", "files__write", "time"],
         ),
         (&["files__*"], &["a.*"], &["dispatch_workflow_a_x", "files__read", "files__write"]),
         (&["*read", "time"], &[], &["files__read", "time"]),
@@ -176,8 +166,7 @@ fn the_name_of_the_tool_that_answers_is_reserved() {
 #[test]
 fn an_unknown_tool_is_told_with_the_nearest_name() {
     let all = agent(&["*"], &["*"], &[("secret", Permission::Deny)]);
-    let set =
-        Toolset::new(&all, &["echo", "invest"].map(workflow), &["files__read", "secret"].map(tool));
+    let set = Toolset::new(&all, &["echo", "invest"].map(workflow), &["files__read", "secret"].map(tool));
     let table = [
         ("echo", r#"There is no tool "echo". Did you mean "dispatch_workflow_echo"?"#),
         (

@@ -44,8 +44,7 @@ impl ToolsetCache {
         stock: &Arc<Snapshot>,
         programs: &[Arc<dyn Program>],
     ) -> Arc<Toolset> {
-        if let Some(kept) =
-            self.lock_entries().iter().find(|kept| kept.is_built_from(spec, stock, programs))
+        if let Some(kept) = self.lock_entries().iter().find(|kept| kept.is_built_from(spec, stock, programs))
         {
             return kept.tools.clone();
         }

@@ -13,11 +13,7 @@ use crate::{
 };
 
 fn message(text: &str) -> Message {
-    Message::new(
-        MessageId::new("m").unwrap(),
-        Role::User,
-        vec![Part::text(text), Part::data(json!(1))],
-    )
+    Message::new(MessageId::new("m").unwrap(), Role::User, vec![Part::text(text), Part::data(json!(1))])
 }
 
 fn submitted(message: Option<Message>, input: Value) -> Event {
@@ -132,15 +128,10 @@ fn a_turn_is_read_from_its_log() {
 /// model has the last entry.
 #[test]
 fn a_turn_that_broke_off_is_a_valid_conversation() {
-    let rejected =
-        || Event::Rejected { reason: "no".into(), message_id: MessageId::new("r").unwrap() };
+    let rejected = || Event::Rejected { reason: "no".into(), message_id: MessageId::new("r").unwrap() };
     let table = [
         (Event::Canceled, "(cancelled)", "(This turn was cancelled.)"),
-        (
-            failed(),
-            "(the turn ended before there was a result)",
-            "(This turn failed: the model is busy)",
-        ),
+        (failed(), "(the turn ended before there was a result)", "(This turn failed: the model is busy)"),
         (rejected(), "(the turn ended before there was a result)", "(This turn was rejected: no)"),
     ];
     for (end, missing, word) in table {
@@ -190,11 +181,8 @@ fn a_limit_is_the_last_word() {
 fn broken_arguments_have_their_result() {
     let broken = ToolArguments::Broken { text: "{".into(), reason: "it ends".into() };
     let call = ToolUse { arguments: broken, ..call("a") };
-    let entries =
-        transcript_of(&[submitted_message("Hello"), answered(0, "", vec![call]), Event::Canceled]);
-    let ConversationEntry::Result { pieces, failed: true, .. } = &entries[2] else {
-        panic!("{entries:?}")
-    };
+    let entries = transcript_of(&[submitted_message("Hello"), answered(0, "", vec![call]), Event::Canceled]);
+    let ConversationEntry::Result { pieces, failed: true, .. } = &entries[2] else { panic!("{entries:?}") };
     let ContentPiece::Text(told) = &pieces[0] else { panic!() };
     assert!(told.contains("are not JSON (it ends)"), "{told}");
 }
@@ -256,8 +244,7 @@ fn a_compaction_takes_the_place_of_everything_before() {
     assert!(has_compaction(&log));
     assert!(!has_compaction(&log[..1]));
     let earlier = vec![user("Old"), model("Older", Vec::new())];
-    let expected =
-        [ConversationEntry::User { pieces: text("Sum") }, user("Now"), model("Done.", Vec::new())];
+    let expected = [ConversationEntry::User { pieces: text("Sum") }, user("Now"), model("Done.", Vec::new())];
     assert_eq!(append_turn_from_log(earlier, &log, 3), expected);
     // A failed compaction changes nothing.
     let log = [submitted_message("Now"), step("compact", 0, StepOutcome::Err(Failure::new("x")))];
@@ -277,9 +264,7 @@ fn unreadable_records_are_told_or_skipped() {
     ];
     let entries = transcript_of(&log);
     assert_eq!(entries.len(), 4);
-    let ConversationEntry::Result { pieces, failed: true, .. } = &entries[2] else {
-        panic!("{entries:?}")
-    };
+    let ConversationEntry::Result { pieces, failed: true, .. } = &entries[2] else { panic!("{entries:?}") };
     let ContentPiece::Text(told) = &pieces[0] else { panic!() };
     assert!(told.starts_with("the record of a tool call cannot be read"), "{told}");
 }

@@ -89,10 +89,5 @@ impl PendingCalls {
 
 /// The entry of a result.
 pub(crate) fn to_result_entry(call: ToolUse, record: ToolCallRecord) -> ConversationEntry {
-    ConversationEntry::Result {
-        call: call.id,
-        tool: call.tool,
-        pieces: record.pieces,
-        failed: record.failed,
-    }
+    ConversationEntry::Result { call: call.id, tool: call.tool, pieces: record.pieces, failed: record.failed }
 }

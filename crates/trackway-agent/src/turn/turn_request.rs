@@ -7,8 +7,8 @@ use std::{
 
 use super::AgentTurn;
 use crate::{
-    ConversationEntry, EndedTask, ModelRequest, OpenQuestionNote, ToolSpec, ToolUse,
-    content_pieces, turn_record::make_unique_id,
+    ConversationEntry, EndedTask, ModelRequest, OpenQuestionNote, ToolSpec, ToolUse, content_pieces,
+    turn_record::make_unique_id,
 };
 
 /// The context of this request. It is rebuilt before every model call.
@@ -48,10 +48,7 @@ fn merge_user_entries(entries: &[ConversationEntry]) -> Vec<ConversationEntry> {
     let mut out: Vec<ConversationEntry> = Vec::with_capacity(entries.len());
     for entry in entries {
         match (out.last_mut(), entry) {
-            (
-                Some(ConversationEntry::User { pieces: before }),
-                ConversationEntry::User { pieces },
-            ) => {
+            (Some(ConversationEntry::User { pieces: before }), ConversationEntry::User { pieces }) => {
                 before.extend_from_slice(pieces);
             }
             _ => out.push(entry.clone()),

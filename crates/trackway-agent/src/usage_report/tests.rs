@@ -5,12 +5,7 @@ use trackway_domain::Op;
 
 use super::*;
 
-fn model_call_event(
-    occurrence: u32,
-    label: &str,
-    usage: &serde_json::Value,
-    cost: Option<f64>,
-) -> Event {
+fn model_call_event(occurrence: u32, label: &str, usage: &serde_json::Value, cost: Option<f64>) -> Event {
     let mut value = json!({
         "answer": { "text": "", "reasoning": "", "calls": [], "finish": "stop", "usage": usage },
         "label": label,
@@ -29,12 +24,7 @@ fn a_log_says_what_was_used() {
     let log = [
         Event::Started,
         model_call_event(0, REPLY_LABEL, &json!(null), None),
-        model_call_event(
-            1,
-            "openai/a",
-            &json!({ "input_tokens": 10, "output_tokens": 2 }),
-            Some(0.5),
-        ),
+        model_call_event(1, "openai/a", &json!({ "input_tokens": 10, "output_tokens": 2 }), Some(0.5)),
         model_call_event(
             2,
             "openai/a",
@@ -58,10 +48,7 @@ fn a_log_says_what_was_used() {
 #[test]
 fn a_run_without_models_has_no_bill() {
     assert_eq!(
-        UsageReport::from_events(&[
-            Event::Started,
-            model_call_event(0, REPLY_LABEL, &json!(null), None)
-        ]),
+        UsageReport::from_events(&[Event::Started, model_call_event(0, REPLY_LABEL, &json!(null), None)]),
         None
     );
     let op = Op { kind: OpKind::Step, key: MODEL_KEY.into(), occurrence: 0 };

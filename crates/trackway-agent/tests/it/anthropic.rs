@@ -102,21 +102,20 @@ async fn thoughts_come_back_with_their_call() {
     let end = json!({"type": "content_block_stop", "index": 0});
     let thinks = vec![event(&begin), event(&end)];
     let events =
-        [thinks, MessagesScript::tool_call("{}"), MessagesScript::end_events(FinishReason::Calls)]
-            .concat();
+        [thinks, MessagesScript::tool_call("{}"), MessagesScript::end_events(FinishReason::Calls)].concat();
     let answer = answer_for::<MessagesScript>(stream_reply(events)).await.unwrap();
     assert_eq!(answer.reasoning, "Hm.");
     let echo = answer.calls[0].echo.clone().unwrap();
     let told = sent_request::<MessagesScript>(sample::request_with_echo(echo)).await;
     assert_eq!(told.body["messages"][1]["content"][0], thought);
-    let foreign =
-        sent_request::<MessagesScript>(sample::request_with_echo(json!({"other": [1]}))).await;
+    let foreign = sent_request::<MessagesScript>(sample::request_with_echo(json!({"other": [1]}))).await;
     assert_eq!(foreign.body["messages"][1]["content"][0]["type"], "tool_use");
 }
 
 #[tokio::test]
 async fn an_answer_in_one_piece_is_taken() {
-    let call = |id: &str, input: Value| json!({"type": "tool_use", "id": id, "name": "look_up", "input": input});
+    let call =
+        |id: &str, input: Value| json!({"type": "tool_use", "id": id, "name": "look_up", "input": input});
     let body = json!({"type": "message", "model": "m-1", "stop_reason": "end_turn",
         "content": [{"type": "text", "text": "Hallo"}, call("c1", json!({"q": 1})), call("c2", json!({}))],
         "usage": {"input_tokens": 1, "output_tokens": 2}});
@@ -132,10 +131,8 @@ async fn an_error_of_the_request_is_not_tried_again() {
     let error = json!({"type": "invalid_request_error", "message": "too long"});
     let error = json!({"type": "error", "error": error});
     let reason = "too long (invalid_request_error)".to_owned();
-    let (_, inside) =
-        answer_for::<MessagesScript>(stream_reply([event(&error)])).await.unwrap_err();
+    let (_, inside) = answer_for::<MessagesScript>(stream_reply([event(&error)])).await.unwrap_err();
     assert_eq!(inside, ModelError::Failed { reason: reason.clone(), retryable: false });
-    let (_, refused) =
-        answer_for::<MessagesScript>(ScriptedReply::json_body(400, &error)).await.unwrap_err();
+    let (_, refused) = answer_for::<MessagesScript>(ScriptedReply::json_body(400, &error)).await.unwrap_err();
     assert_eq!(refused, ModelError::Refused { status: 400, reason });
 }

@@ -91,8 +91,7 @@ async fn the_request_is_whole() {
 async fn a_signature_comes_back_with_its_call() {
     let call = json!({"functionCall": {"id": "x1", "name": "look_up", "args": {}},
         "thoughtSignature": "abc"});
-    let events =
-        [vec![parts(&json!([call]))], GeminiScript::end_events(FinishReason::Stop)].concat();
+    let events = [vec![parts(&json!([call]))], GeminiScript::end_events(FinishReason::Stop)].concat();
     let answer = answer_for::<GeminiScript>(stream_reply(events)).await.unwrap();
     assert_eq!((answer.calls[0].id.as_str(), answer.finish), ("x1", FinishReason::Calls));
     let echo = answer.calls[0].echo.clone().unwrap();
@@ -100,8 +99,7 @@ async fn a_signature_comes_back_with_its_call() {
     assert_eq!(told.body["contents"][1]["parts"][0], call);
     assert_eq!(told.body["contents"][2]["parts"][0]["functionResponse"]["id"], "x1");
     let foreign =
-        sent_request::<GeminiScript>(sample::request_with_echo(json!({"other": {"id": "x"}})))
-            .await;
+        sent_request::<GeminiScript>(sample::request_with_echo(json!({"other": {"id": "x"}}))).await;
     assert_eq!(foreign.body["contents"][1]["parts"][0]["functionCall"].get("id"), None);
 }
 

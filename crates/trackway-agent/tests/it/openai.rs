@@ -6,9 +6,7 @@ use trackway_testkit::{ScriptedModelServer, ScriptedReply};
 
 use crate::{
     sample,
-    shapes::{
-        self, FormatScript, IndexStyle, KEY, answer_for, sent_request, stream_reply, ten_shapes,
-    },
+    shapes::{self, FormatScript, IndexStyle, KEY, answer_for, sent_request, stream_reply, ten_shapes},
 };
 
 struct ChatScript;
@@ -27,8 +25,7 @@ impl FormatScript for ChatScript {
             json!({"index": numbers.index(at), "id": id, "type": "function",
                 "function": {"name": tool, "arguments": ""}})
         };
-        let more =
-            |at, text: &str| json!({"index": numbers.index(at), "function": {"arguments": text}});
+        let more = |at, text: &str| json!({"index": numbers.index(at), "function": {"arguments": text}});
         let first = vec![open(0, "c1", "look_up"), more(0, "{\"q\":"), more(0, "\"ü\"}")];
         let second = vec![open(1, "c2", "book"), more(1, "{\"n\":"), more(1, "2}")];
         let calls = numbers.order(first, second);
@@ -98,17 +95,14 @@ async fn echoed_fields_are_sent_back_with_their_call() {
     let call = json!({"index": 0, "id": "c1", "function": function, "extra_content": extra});
     let call = delta(json!({"tool_calls": [call]}));
     let events =
-        [ChatScript::begin_with_text(&[]), vec![call], ChatScript::end_events(FinishReason::Calls)]
-            .concat();
+        [ChatScript::begin_with_text(&[]), vec![call], ChatScript::end_events(FinishReason::Calls)].concat();
     let answer = answer_for::<ChatScript>(stream_reply(events)).await.unwrap();
     let echo = answer.calls[0].echo.clone().unwrap();
     let asked = sent_request::<ChatScript>(sample::request_with_echo(echo)).await;
     assert_eq!(asked.body["messages"][2]["tool_calls"][0]["extra_content"], extra);
     // Data that another format keeps there is not sent.
-    let foreign = shapes::sent_request::<ChatScript>(sample::request_with_echo(
-        json!({"other": {"id": "x"}}),
-    ))
-    .await;
+    let foreign =
+        shapes::sent_request::<ChatScript>(sample::request_with_echo(json!({"other": {"id": "x"}}))).await;
     assert_eq!(foreign.body["messages"][2]["tool_calls"][0]["id"], "c1");
 }
 
@@ -140,10 +134,7 @@ async fn a_terminator_alone_ends_an_answer_without_usage() {
     let done = "data: [DONE]".to_owned();
     let events = [ChatScript::begin_with_text(&["Hallo"]), vec![done]].concat();
     let answer = answer_for::<ChatScript>(stream_reply(events)).await.unwrap();
-    assert_eq!(
-        (answer.text.as_str(), answer.finish, answer.usage),
-        ("Hallo", FinishReason::Stop, None)
-    );
+    assert_eq!((answer.text.as_str(), answer.finish, answer.usage), ("Hallo", FinishReason::Stop, None));
 }
 
 /// If a server rejects the usage option, the request is repeated without it, and later requests omit
@@ -151,8 +142,7 @@ async fn a_terminator_alone_ends_an_answer_without_usage() {
 #[tokio::test]
 async fn usage_is_not_insisted_on() {
     let server = ScriptedModelServer::start().await;
-    let detail =
-        json!([{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]);
+    let detail = json!([{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]);
     server.queue_reply(ScriptedReply::json_body(
         422,
         &json!({"object": "error", "message": {"detail": detail}}),
@@ -160,10 +150,7 @@ async fn usage_is_not_insisted_on() {
     server.queue_reply(ScriptedModelServer::openai_reply().with_text("Hallo"));
     server.queue_reply(ScriptedReply::error_body(422, "stream_options again?"));
     let provider = shapes::provider_for::<ChatScript>(&server);
-    assert_eq!(
-        shapes::collect_answer(&provider, sample::minimal_request()).await.unwrap().text,
-        "Hallo"
-    );
+    assert_eq!(shapes::collect_answer(&provider, sample::minimal_request()).await.unwrap().text, "Hallo");
     shapes::collect_answer(&provider, sample::minimal_request()).await.unwrap_err();
     let asked = server.requests().into_iter();
     let wishes: Vec<bool> = asked.map(|asked| asked.body.get("stream_options").is_some()).collect();
@@ -191,23 +178,19 @@ async fn an_answer_in_one_piece_is_taken() {
 
 #[tokio::test]
 async fn page_or_broken_json_is_unreadable() {
-    let page = ScriptedReply::event_stream()
-        .with_header("content-type", "text/html")
-        .send_bytes("<html></html>");
+    let page =
+        ScriptedReply::event_stream().with_header("content-type", "text/html").send_bytes("<html></html>");
     let (_, error) = answer_for::<ChatScript>(page).await.unwrap_err();
     assert!(error.to_string().contains("text/html") && !error.is_retryable(), "{error}");
     let (_, error) =
-        answer_for::<ChatScript>(ScriptedReply::event_stream().send_data_event("{oops"))
-            .await
-            .unwrap_err();
+        answer_for::<ChatScript>(ScriptedReply::event_stream().send_data_event("{oops")).await.unwrap_err();
     assert!(matches!(error, ModelError::Unreadable { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_stream_is_known_by_how_it_begins() {
     let events =
-        [ChatScript::begin_with_text(&["Hallo"]), ChatScript::end_events(FinishReason::Stop)]
-            .concat();
+        [ChatScript::begin_with_text(&["Hallo"]), ChatScript::end_events(FinishReason::Stop)].concat();
     for name in ["application/json", "text/plain; charset=utf-8", ""] {
         let reply = stream_reply(events.clone()).with_header("content-type", name);
         assert_eq!(answer_for::<ChatScript>(reply).await.unwrap().text, "Hallo", "{name}");

@@ -111,8 +111,7 @@ async fn items_may_come_in_one_piece() {
         "output": items, "usage": {"input_tokens": 1, "output_tokens": 2}});
     let mut streamed = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let done =
-            json!({"type": "response.output_item.done", "output_index": index, "item": item});
+        let done = json!({"type": "response.output_item.done", "output_index": index, "item": item});
         streamed.push(event(&done));
     }
     streamed.push(event(&json!({"type": "response.completed", "response": body})));
@@ -129,8 +128,7 @@ async fn items_may_come_in_one_piece() {
 #[tokio::test]
 async fn an_error_of_the_request_is_not_tried_again() {
     let error = json!({"type": "error", "code": "context_length_exceeded", "message": "too long"});
-    let (_, error) =
-        answer_for::<ResponsesScript>(stream_reply([event(&error)])).await.unwrap_err();
+    let (_, error) = answer_for::<ResponsesScript>(stream_reply([event(&error)])).await.unwrap_err();
     let reason = "too long (context_length_exceeded)".to_owned();
     assert_eq!(error, ModelError::Failed { reason, retryable: false });
 }

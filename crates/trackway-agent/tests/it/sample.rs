@@ -1,9 +1,7 @@
 //! A conversation with everything that a format must be able to write.
 
 use serde_json::{Value, json};
-use trackway_agent::{
-    ContentPiece, ConversationEntry, ModelRequest, ToolArguments, ToolSpec, ToolUse,
-};
+use trackway_agent::{ContentPiece, ConversationEntry, ModelRequest, ToolArguments, ToolSpec, ToolUse};
 
 /// Only a question.
 pub(crate) fn minimal_request() -> ModelRequest {
@@ -17,9 +15,7 @@ pub(crate) fn full_request() -> ModelRequest {
     let arguments = ToolArguments::Broken { text: "{\"q\"".into(), reason: "it ends".into() };
     let broken = ToolUse { arguments, ..ToolUse::new("c3", "look_up", Value::Null) };
     let entries = vec![
-        ConversationEntry::User {
-            pieces: vec![text("Look at this:"), image(), text("What is it?")],
-        },
+        ConversationEntry::User { pieces: vec![text("Look at this:"), image(), text("What is it?")] },
         ConversationEntry::Model {
             text: "I look it up.".into(),
             calls: vec![

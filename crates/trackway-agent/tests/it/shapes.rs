@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use trackway_agent::{
-    AnswerBuilder, FinishReason, ModelAnswer, ModelEndpoint, ModelError, ModelProvider,
-    ModelRequest, TokenUsage, ToolArguments,
+    AnswerBuilder, FinishReason, ModelAnswer, ModelEndpoint, ModelError, ModelProvider, ModelRequest,
+    TokenUsage, ToolArguments,
     provider::{Delta, HttpProvider, open_provider},
 };
 use trackway_testkit::{ScriptLatch, ScriptedModelServer, ScriptedReply};
@@ -149,9 +149,7 @@ pub(crate) async fn answer_for<W: FormatScript>(reply: ScriptedReply) -> Outcome
 }
 
 /// The HTTP request for `request`.
-pub(crate) async fn sent_request<W: FormatScript>(
-    request: ModelRequest,
-) -> trackway_testkit::ModelRequest {
+pub(crate) async fn sent_request<W: FormatScript>(request: ModelRequest) -> trackway_testkit::ModelRequest {
     let server = ScriptedModelServer::start().await;
     server.queue_reply(ScriptedReply::error_body(400, "only listening"));
     let _ = collect_answer(&provider_for::<W>(&server), request).await;
@@ -159,8 +157,7 @@ pub(crate) async fn sent_request<W: FormatScript>(
 }
 
 pub(crate) async fn letters_are_cut_in_the_middle<W: FormatScript>() {
-    let events =
-        [W::begin_with_text(&["Grüße ", "→ 🦀"]), W::end_events(FinishReason::Stop)].concat();
+    let events = [W::begin_with_text(&["Grüße ", "→ 🦀"]), W::end_events(FinishReason::Stop)].concat();
     let answer = answer_for::<W>(stream_reply(events).one_byte_per_chunk()).await.unwrap();
     assert_eq!(answer.text, "Grüße → 🦀");
     assert_eq!(answer.finish, FinishReason::Stop);
@@ -181,8 +178,7 @@ async fn two_calls<W: FormatScript>(numbers: IndexStyle) {
     // Some servers report `stop` although there are calls.
     for finish in [FinishReason::Calls, FinishReason::Stop] {
         let events =
-            [W::begin_with_text(&["Looking."]), W::two_tool_calls(numbers), W::end_events(finish)]
-                .concat();
+            [W::begin_with_text(&["Looking."]), W::two_tool_calls(numbers), W::end_events(finish)].concat();
         let answer = answer_for::<W>(stream_reply(events)).await.unwrap();
         let calls = answer.calls.iter();
         let calls: Vec<_> = calls.map(|call| (call.tool.as_str(), &call.arguments)).collect();
@@ -205,17 +201,13 @@ pub(crate) async fn an_error_comes_in_the_middle<W: FormatScript>() {
 
 pub(crate) async fn the_connection_is_cut<W: FormatScript>() {
     let (answer, error) =
-        answer_for::<W>(stream_reply(W::begin_with_text(&["Hal"])).cut_connection())
-            .await
-            .unwrap_err();
+        answer_for::<W>(stream_reply(W::begin_with_text(&["Hal"])).cut_connection()).await.unwrap_err();
     assert_eq!((answer.text.as_str(), error), ("Hal", ModelError::Truncated));
     // In the middle of an event.
     let mut bytes = W::begin_with_text(&["Hal", "lo"]).concat().into_bytes();
     bytes.truncate(bytes.len() - 6);
     let (answer, error) =
-        answer_for::<W>(ScriptedReply::event_stream().send_bytes(bytes).cut_connection())
-            .await
-            .unwrap_err();
+        answer_for::<W>(ScriptedReply::event_stream().send_bytes(bytes).cut_connection()).await.unwrap_err();
     assert_eq!((answer.text.as_str(), error), ("Hal", ModelError::Truncated));
     // Before any text arrived.
     let (_, error) = answer_for::<W>(ScriptedReply::closed_without_status()).await.unwrap_err();
@@ -243,19 +235,15 @@ pub(crate) async fn the_terminator_is_missing<W: FormatScript>() {
     }
     // The client does not wait for a server that keeps the connection open after its terminator.
     let events = [W::begin_with_text(&["All"]), W::end_events(FinishReason::Stop)].concat();
-    assert_eq!(
-        answer_for::<W>(stream_reply(events).keep_open_silently()).await.unwrap().text,
-        "All"
-    );
+    assert_eq!(answer_for::<W>(stream_reply(events).keep_open_silently()).await.unwrap().text, "All");
 }
 
 pub(crate) async fn usage_comes_last<W: FormatScript>() {
     for finish in [FinishReason::Stop, FinishReason::Length, FinishReason::Filtered] {
         let events = [W::begin_with_text(&["Hallo"]), W::end_events(finish)].concat();
         let answer = answer_for::<W>(stream_reply(events)).await.unwrap();
-        let usage = answer
-            .usage
-            .map(|TokenUsage { input_tokens, output_tokens, .. }| (input_tokens, output_tokens));
+        let usage =
+            answer.usage.map(|TokenUsage { input_tokens, output_tokens, .. }| (input_tokens, output_tokens));
         assert_eq!((usage, answer.finish), (Some((11, 7)), finish));
     }
 }
@@ -270,12 +258,9 @@ pub(crate) async fn a_busy_server_says_when<W: FormatScript>() {
 }
 
 pub(crate) async fn arguments_are_not_json<W: FormatScript>() {
-    let events = [
-        W::begin_with_text(&[]),
-        W::tool_call("{\"q\": nonsense}"),
-        W::end_events(FinishReason::Calls),
-    ]
-    .concat();
+    let events =
+        [W::begin_with_text(&[]), W::tool_call("{\"q\": nonsense}"), W::end_events(FinishReason::Calls)]
+            .concat();
     let told = answer_for::<W>(stream_reply(events)).await;
     if !W::ARGUMENTS_ARE_TEXT {
         let (_, error) = told.unwrap_err();
@@ -283,17 +268,14 @@ pub(crate) async fn arguments_are_not_json<W: FormatScript>() {
         return;
     }
     let answer = told.unwrap();
-    let ToolArguments::Broken { text, .. } = &answer.calls[0].arguments else {
-        panic!("{answer:?}")
-    };
+    let ToolArguments::Broken { text, .. } = &answer.calls[0].arguments else { panic!("{answer:?}") };
     assert_eq!((text.as_str(), answer.calls.len()), ("{\"q\": nonsense}", 1));
 }
 
 pub(crate) async fn arguments_are_empty<W: FormatScript>() {
     for arguments in ["", "{}"] {
         let events =
-            [W::begin_with_text(&[]), W::tool_call(arguments), W::end_events(FinishReason::Calls)]
-                .concat();
+            [W::begin_with_text(&[]), W::tool_call(arguments), W::end_events(FinishReason::Calls)].concat();
         let answer = answer_for::<W>(stream_reply(events)).await.unwrap();
         let calls: Vec<_> = answer.calls.iter().map(|call| &call.arguments).collect();
         assert_eq!(calls, [&ToolArguments::Json(json!({}))], "{arguments:?}");
@@ -305,9 +287,7 @@ pub(crate) async fn a_dropped_answer_drops_the_connection<W: FormatScript>() {
     let server = ScriptedModelServer::start().await;
     let latch = ScriptLatch::new();
     server.queue_reply(
-        stream_reply(W::begin_with_text(&["Hallo"]))
-            .wait_for_latch(&latch)
-            .send_data_event("never"),
+        stream_reply(W::begin_with_text(&["Hallo"])).wait_for_latch(&latch).send_data_event("never"),
     );
     let mut deltas = provider_for::<W>(&server).stream_answer(&sample::minimal_request());
     let mut gather = AnswerBuilder::new();
@@ -330,9 +310,8 @@ pub(crate) async fn a_dropped_answer_drops_the_connection<W: FormatScript>() {
 }
 
 pub(crate) async fn a_refusal_hides_the_key<W: FormatScript>() {
-    let (_, error) = answer_for::<W>(ScriptedReply::error_body(401, &format!("bad key {KEY}")))
-        .await
-        .unwrap_err();
+    let (_, error) =
+        answer_for::<W>(ScriptedReply::error_body(401, &format!("bad key {KEY}"))).await.unwrap_err();
     assert_eq!(error, ModelError::Refused { status: 401, reason: "bad key [hidden]".into() });
     assert!(!format!("{error:?}").contains(KEY));
 }

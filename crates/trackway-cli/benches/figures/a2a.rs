@@ -35,15 +35,10 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
     let name = "a2a stream, first event after send, at 1";
     if report.is_selected(name) {
         let server = TrackwayServer::start()?;
-        let load = SendLoad {
-            ask: MeasuredOperation::Stream,
-            dialect: ProtocolBinding::Rpc1,
-            agent: ECHO,
-        };
+        let load = SendLoad { ask: MeasuredOperation::Stream, dialect: ProtocolBinding::Rpc1, agent: ECHO };
         let address = server.process.address;
         let count = report.scaled_count(2_000);
-        let times =
-            runtime.block_on(load.run_load(address, 1, count, MeasureUntil::FirstByte, "m"))?;
+        let times = runtime.block_on(load.run_load(address, 1, count, MeasureUntil::FirstByte, "m"))?;
         report.add_row(name, times.format_summary(), "target p50 <= 3 fsyncs", times.to_json());
     }
     Ok(())
@@ -75,24 +70,19 @@ fn measure_beside_sdks(
     report.add_row(&name, ours.format_summary(), target, ours.to_json());
     for sdk in sdks {
         let name = row(sdk.name());
-        let measured =
-            sdk.start_server().and_then(|(process, agent)| {
-                let load = SendLoad { ask, dialect, agent };
-                let (many, few) = sdk.request_counts();
-                runtime.block_on(load.measure_server(
-                    &process,
-                    (report.scaled_count(many), report.scaled_count(few)),
-                ))
-            });
+        let measured = sdk.start_server().and_then(|(process, agent)| {
+            let load = SendLoad { ask, dialect, agent };
+            let (many, few) = sdk.request_counts();
+            runtime.block_on(
+                load.measure_server(&process, (report.scaled_count(many), report.scaled_count(few))),
+            )
+        });
         match measured {
             // What was prepared has to work; what was not is no part of a quick run.
             Err(error) if report.is_quick() && sdk.is_prepared() => return Err(error),
-            Ok(theirs) => report.add_row(
-                &name,
-                theirs.format_summary(),
-                &theirs.compare_with(&ours),
-                theirs.to_json(),
-            ),
+            Ok(theirs) => {
+                report.add_row(&name, theirs.format_summary(), &theirs.compare_with(&ours), theirs.to_json())
+            }
             Err(error) => eprintln!("{name}: skipped: {error:#}"),
         }
     }

@@ -35,27 +35,15 @@ struct ScriptedExchange {
     end: &'static str,
 }
 
-const PLAIN: ScriptedExchange =
-    ScriptedExchange { user: "Good morning", end: "A good day to you." };
-const DISPATCH: ScriptedExchange =
-    ScriptedExchange { user: "Have it echoed", end: "It was echoed." };
+const PLAIN: ScriptedExchange = ScriptedExchange { user: "Good morning", end: "A good day to you." };
+const DISPATCH: ScriptedExchange = ScriptedExchange { user: "Have it echoed", end: "It was echoed." };
 
 const LIMIT: &str = "limit: the model asked without Trackway, at 1";
 const ROWS: [(&str, ScriptedExchange, ModelLocation, &str); 4] = [
     ("turn, model over a socket, at 1", PLAIN, ModelLocation::Socket, ""),
     ("turn, model in process, at 1", PLAIN, ModelLocation::Process, ""),
-    (
-        "turn that dispatches echo, model over a socket, at 1",
-        DISPATCH,
-        ModelLocation::Socket,
-        CPU_TARGET,
-    ),
-    (
-        "turn that dispatches echo, model in process, at 1",
-        DISPATCH,
-        ModelLocation::Process,
-        CPU_TARGET,
-    ),
+    ("turn that dispatches echo, model over a socket, at 1", DISPATCH, ModelLocation::Socket, CPU_TARGET),
+    ("turn that dispatches echo, model in process, at 1", DISPATCH, ModelLocation::Process, CPU_TARGET),
 ];
 const CPU_TARGET: &str = "target <= 1.4 sends of the JS SDK";
 const PARALLEL: &str = "turns, 100 conversations at once, model over a socket";
@@ -79,22 +67,16 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
         let body = json!({ "model": "m", "stream": true,
             "messages": [{ "role": "user", "content": PLAIN.user }] });
         let body = body.to_string();
-        let asked =
-            load_generator::run_posts(model.address, model_server::PATH, 1, alone, move |_| {
-                body.as_str().to_owned()
-            });
+        let asked = load_generator::run_posts(model.address, model_server::PATH, 1, alone, move |_| {
+            body.as_str().to_owned()
+        });
         let times = runtime.block_on(asked)?;
         report.add_row(LIMIT, times.format_summary(), "", times.to_json());
     }
     for (name, talk, at, target) in ROWS {
         if report.is_selected(name) {
             let folder = create_workspace(&model, at)?;
-            let each = ConversationLoad {
-                talk,
-                conversations: 1,
-                turns: alone,
-                is_new_conversation: true,
-            };
+            let each = ConversationLoad { talk, conversations: 1, turns: alone, is_new_conversation: true };
             each.measure_row(report, &runtime, folder.path(), (name, target))?;
         }
     }
@@ -102,8 +84,7 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
         let folder = create_workspace(&model, ModelLocation::Socket)?;
         let conversations = report.scaled_count(CONVERSATIONS);
         let turns = if report.is_quick() { 2 } else { TURNS };
-        let talk =
-            ConversationLoad { talk: PLAIN, conversations, turns, is_new_conversation: false };
+        let talk = ConversationLoad { talk: PLAIN, conversations, turns, is_new_conversation: false };
         talk.measure_row(report, &runtime, folder.path(), (PARALLEL, ""))?;
     }
     Ok(())
@@ -159,12 +140,7 @@ impl ConversationLoad {
         let cpu_us = (served.process.cpu_time()? - before).as_micros() as f64 / turns;
         let mut raw = times.to_json();
         raw["cpuUs"] = json!(cpu_us);
-        report.add_row(
-            name,
-            format!("{}  {cpu_us:.0} us CPU", times.format_summary()),
-            target,
-            raw,
-        );
+        report.add_row(name, format!("{}  {cpu_us:.0} us CPU", times.format_summary()), target, raw);
         Ok(())
     }
 

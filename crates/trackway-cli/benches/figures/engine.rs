@@ -69,9 +69,8 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
         if report.is_selected(name) {
             let count = report.scaled_count(count);
             let before = process_cpu_time("self")?;
-            let times = runtime.block_on(with_fresh_engine(async |engine| {
-                measure_runs(engine, at_once, count).await
-            }))?;
+            let times = runtime
+                .block_on(with_fresh_engine(async |engine| measure_runs(engine, at_once, count).await))?;
             let cpu = (process_cpu_time("self")? - before).as_micros() as f64 / count as f64;
             report.add_row(
                 name,
@@ -84,15 +83,15 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
     let name = "answer to a question -> completed, 1 in flight";
     if report.is_selected(name) {
         let count = report.scaled_count(2_000);
-        let times = runtime
-            .block_on(with_fresh_engine(async |engine| measure_answers(engine, count).await))?;
+        let times =
+            runtime.block_on(with_fresh_engine(async |engine| measure_answers(engine, count).await))?;
         report.add_row(name, times.format_summary(), "target p50 <= 4 fsyncs", times.to_json());
     }
     let name = "replay of a 10,000-event run, to its end";
     if report.is_selected(name) {
         let events = report.scaled_count(LONG_EVENTS);
-        let span = runtime
-            .block_on(with_fresh_engine(async |engine| measure_replay(engine, events).await))?;
+        let span =
+            runtime.block_on(with_fresh_engine(async |engine| measure_replay(engine, events).await))?;
         report.add_row(name, format_ms(span), "", json!({ "us": span.as_micros() as u64 }));
     }
     Ok(())
@@ -183,10 +182,7 @@ fn submit_request(workflow: &str, input: serde_json::Value) -> SubmitRequest {
     }
 }
 
-fn answer_request(
-    view: &trackway_engine::RunView,
-    data: serde_json::Value,
-) -> Result<DeliverRequest> {
+fn answer_request(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<DeliverRequest> {
     let id = MessageId::new(&SystemIds.new_uuid().to_string())?;
     let to = RunAddress { run: view.submission.run, access: Access::local(), workflow: None };
     let message = Message::new(id, Role::User, vec![Part::data(data)]);

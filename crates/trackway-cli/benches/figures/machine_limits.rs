@@ -99,8 +99,7 @@ fn measure_http_echo(report: &mut Report) -> Result<()> {
         });
         let body = Arc::new("{\"hello\":\"world\"}".to_owned());
         let times =
-            load_generator::run_posts(address, "/", 16, requests, move |_| body.as_ref().clone())
-                .await?;
+            load_generator::run_posts(address, "/", 16, requests, move |_| body.as_ref().clone()).await?;
         drop(stop);
         serving.abort();
         anyhow::Ok(times)

@@ -4,11 +4,7 @@
 //! fifth mean nothing. Arguments choose rows by a part of their name. `--quick` goes through every row with
 //! tiny counts and no targets, so that the gate sees when one does not work any more.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "the table is this program's output"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is this program's output")]
 
 mod a2a;
 mod agent_turns;

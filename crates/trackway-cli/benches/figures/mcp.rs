@@ -162,10 +162,7 @@ fn measure_stdio(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn measure_short_sessions(
-    agent: &mut McpClient<StdioTransport>,
-    sessions: usize,
-) -> Result<AdvanceTimings> {
+fn measure_short_sessions(agent: &mut McpClient<StdioTransport>, sessions: usize) -> Result<AdvanceTimings> {
     // Only advances are counted: the sessions are there before.
     let mut walks = Vec::new();
     for _ in 0..sessions {
@@ -221,8 +218,7 @@ fn measure_start_to_ready(report: &mut Report) -> Result<()> {
     let folder = create_workspace()?;
     time_to_greeting(folder.path())?;
     let count = if report.is_quick() { 1 } else { 9 };
-    let mut each =
-        (0..count).map(|_| time_to_greeting(folder.path())).collect::<Result<Vec<_>>>()?;
+    let mut each = (0..count).map(|_| time_to_greeting(folder.path())).collect::<Result<Vec<_>>>()?;
     each.sort();
     let middle = *each.get(each.len() / 2).context("no samples")?;
     let raw = json!({ "us": middle.as_micros() as u64 });
@@ -244,11 +240,6 @@ fn measure_memory(report: &mut Report) -> Result<()> {
     // A file in the folder is read when somebody asks for it.
     agent.call_tool("workflow_list", &json!({}))?;
     let mb = agent.wire.memory_mb()?;
-    report.add_row(
-        "mcp memory idle",
-        format!("{mb:.1} MB"),
-        "target <= 20 MB",
-        json!({ "mb": mb }),
-    );
+    report.add_row("mcp memory idle", format!("{mb:.1} MB"), "target <= 20 MB", json!({ "mb": mb }));
     Ok(())
 }

@@ -35,8 +35,7 @@ impl<W: McpTransport> McpClient<W> {
     pub(crate) fn connect(wire: W) -> Result<Self> {
         let mut agent = Self { wire, id: 0 };
         let client = json!({ "name": "figures", "version": "0" });
-        let params =
-            json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client });
+        let params = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client });
         agent.request("initialize", &params)?;
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         agent.wire.send_notification(&ready.to_string())?;
@@ -47,8 +46,7 @@ impl<W: McpTransport> McpClient<W> {
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Result<(Value, Duration)> {
         self.id += 1;
         let message =
-            json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params })
-                .to_string();
+            json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params }).to_string();
         let begun = Instant::now();
         let answer = self.wire.send_request(&message)?;
         let took = begun.elapsed();

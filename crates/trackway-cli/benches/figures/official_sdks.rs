@@ -71,12 +71,8 @@ impl OfficialSdk {
 }
 
 /// What `cargo xtask bench` prepared and named in this variable.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where the benches learn of the SDKs' folders"
-)]
+#[expect(clippy::disallowed_methods, reason = "the one place where the benches learn of the SDKs' folders")]
 fn prepared_path(variable: &str) -> Result<String> {
-    std::env::var(variable).with_context(|| {
-        format!("{variable} is not set; `cargo xtask bench` prepares it and sets it")
-    })
+    std::env::var(variable)
+        .with_context(|| format!("{variable} is not set; `cargo xtask bench` prepares it and sets it"))
 }

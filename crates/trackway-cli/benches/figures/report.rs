@@ -45,8 +45,7 @@ impl Report {
 
     /// Whether this row is to be measured.
     pub(crate) fn is_selected(&self, name: &str) -> bool {
-        self.selected_names.is_empty()
-            || self.selected_names.iter().any(|part| name.contains(part.as_str()))
+        self.selected_names.is_empty() || self.selected_names.iter().any(|part| name.contains(part.as_str()))
     }
 
     pub(crate) fn add_row(&mut self, name: &str, value: String, target: &str, raw: Value) {

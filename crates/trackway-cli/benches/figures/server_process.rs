@@ -93,8 +93,7 @@ impl TrackwayServer {
         std::thread::scope(|scope| {
             // In a thread of its own: the caller may be inside a runtime already.
             let asked = scope.spawn(|| {
-                runtime
-                    .block_on(async { HttpConnection::open(address).await?.get("/readyz").await })
+                runtime.block_on(async { HttpConnection::open(address).await?.get("/readyz").await })
             });
             asked.join().map_err(|_| anyhow::anyhow!("the readiness check panicked"))?
         })?;
@@ -138,12 +137,7 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
     }
     if report.is_selected("memory idle") {
         let mb = TrackwayServer::start()?.process.memory_mb()?;
-        report.add_row(
-            "memory idle",
-            format!("{mb:.1} MB"),
-            "target <= 20 MB",
-            json!({ "mb": mb }),
-        );
+        report.add_row("memory idle", format!("{mb:.1} MB"), "target <= 20 MB", json!({ "mb": mb }));
     }
     for (count, target) in [(10_000, "target <= 25 MB"), (100_000, "target <= 35 MB")] {
         if report.is_selected(&format!("{count} waiting")) {

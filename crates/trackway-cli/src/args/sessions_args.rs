@@ -109,9 +109,10 @@ impl FromStr for NodeSelector {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix('#').unwrap_or(text).parse() {
             Ok(number) => Ok(Self::Number(number)),
-            Err(_) => text.parse().map(Self::Id).map_err(|_| {
-                "it is neither a number such as 7 nor an id that begins with nod_".to_owned()
-            }),
+            Err(_) => text
+                .parse()
+                .map(Self::Id)
+                .map_err(|_| "it is neither a number such as 7 nor an id that begins with nod_".to_owned()),
         }
     }
 }

@@ -52,8 +52,7 @@ impl AnswerForm {
             SchemaForm::Single(field) => std::slice::from_ref(field),
             SchemaForm::Json => &[],
         };
-        let only_required =
-            ask == FieldSelection::Required && fields.iter().any(|field| field.required);
+        let only_required = ask == FieldSelection::Required && fields.iter().any(|field| field.required);
         let asked = fields.iter().filter(|field| field.required || !only_required);
         let left = asked.cloned().collect();
         Self {

@@ -100,30 +100,21 @@ impl ChatView {
     }
 
     /// Shows an update of the turn. `followed`: the workflows that it refers to show their own updates.
-    pub(super) fn render_turn_update(
-        &mut self,
-        update: &RunUpdate,
-        followed: bool,
-    ) -> io::Result<()> {
+    pub(super) fn render_turn_update(&mut self, update: &RunUpdate, followed: bool) -> io::Result<()> {
         if self.is_json() {
             return output::write_json_line(update);
         }
         match &update.what {
             RunUpdateKind::Task { .. } => Ok(()),
-            RunUpdateKind::Artifact { artifact, append, .. } => {
-                self.render_turn_artifact(artifact, *append)
-            }
-            RunUpdateKind::Status { question: Some(question), .. } => {
-                self.render_question(None, question)
-            }
+            RunUpdateKind::Artifact { artifact, append, .. } => self.render_turn_artifact(artifact, *append),
+            RunUpdateKind::Status { question: Some(question), .. } => self.render_question(None, question),
             RunUpdateKind::Status { state, message, output, .. } => {
                 let parts = message.as_ref().map(|message| message.parts.as_slice());
                 let parts = parts.unwrap_or_default();
                 if state.is_terminal() {
                     return self.render_turn_end(*state, parts, output);
                 }
-                let refers =
-                    message.as_ref().is_some_and(|said| !said.reference_task_ids.is_empty());
+                let refers = message.as_ref().is_some_and(|said| !said.reference_task_ids.is_empty());
                 if refers && followed {
                     self.has_followed_child = true;
                     return Ok(());
@@ -148,9 +139,7 @@ impl ChatView {
         let name = self.run_names.get(&run).cloned().unwrap_or_default();
         if let RunUpdateKind::Artifact { artifact, append, last_chunk } = what {
             let whole = self.artifacts.push_chunk(run, artifact, *append, *last_chunk);
-            return whole
-                .iter()
-                .try_for_each(|artifact| self.render_child_artifact(&name, artifact));
+            return whole.iter().try_for_each(|artifact| self.render_child_artifact(&name, artifact));
         }
         if let Some(artifact) = self.artifacts.close_open_artifact(run) {
             self.render_child_artifact(&name, &artifact)?;
@@ -214,25 +203,17 @@ impl ChatView {
     }
 
     fn child_line_prefix(&self, name: &str) -> String {
-        format!(
-            "{} | ",
-            self.mode().paint(TextTone::Name, &text_format::replace_control_chars(name))
-        )
+        format!("{} | ", self.mode().paint(TextTone::Name, &text_format::replace_control_chars(name)))
     }
 
-    pub(super) fn render_question(
-        &mut self,
-        from: Option<&str>,
-        question: &QuestionView,
-    ) -> io::Result<()> {
+    pub(super) fn render_question(&mut self, from: Option<&str>, question: &QuestionView) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
         }
         let mark = from.map(|name| format!("{name} ? ")).unwrap_or_else(|| "? ".to_owned());
         let problems = text_format::render_problems(&question.errors);
         if !self.mode().is_terminal() {
-            let lines =
-                problems.into_iter().chain(text_format::render_parts(&question.prompt, &mark));
+            let lines = problems.into_iter().chain(text_format::render_parts(&question.prompt, &mark));
             return lines.into_iter().try_for_each(|line| self.canvas.write_or_defer_line(&line));
         }
         for problem in
@@ -245,8 +226,7 @@ impl ChatView {
         let width = style::text_columns().saturating_sub(taken);
         let rendered = terminal_layout::render_parts(&question.prompt, width, DetailLimits::SHORT);
         for (at, line) in rendered.lines.iter().enumerate() {
-            let mark =
-                if at == 0 { text_format::replace_control_chars(&mark) } else { " ".repeat(taken) };
+            let mark = if at == 0 { text_format::replace_control_chars(&mark) } else { " ".repeat(taken) };
             let line = self.mode().paint(TextTone::Strong, &format!("{mark}{line}"));
             self.canvas.write_or_defer_line(&line)?;
         }
@@ -267,10 +247,7 @@ impl ChatView {
     }
 
     /// Notes that the chat no longer waits for these silent runs.
-    pub(super) fn note_silent_runs<'a>(
-        &mut self,
-        runs: impl Iterator<Item = &'a RunId>,
-    ) -> io::Result<()> {
+    pub(super) fn note_silent_runs<'a>(&mut self, runs: impl Iterator<Item = &'a RunId>) -> io::Result<()> {
         for run in runs {
             let name = self.run_names.get(run).cloned().unwrap_or_else(|| run.to_string());
             self.render_note(&format!("({name} continues; its messages appear here)"))?;
@@ -283,8 +260,7 @@ impl ChatView {
         let Some(parts) = self.clipped.get(number) else {
             return self.render_note(&format!("Nothing was shortened as number {number}."));
         };
-        let rendered =
-            terminal_layout::render_parts(parts, style::text_columns(), DetailLimits::UNLIMITED);
+        let rendered = terminal_layout::render_parts(parts, style::text_columns(), DetailLimits::UNLIMITED);
         rendered.lines.iter().try_for_each(|line| self.canvas.write_line(line))
     }
 
@@ -315,13 +291,10 @@ impl ChatView {
         if !self.mode().is_terminal() {
             // For a dispatch, the outcome is enough; the workflow shows the rest.
             let outcome = artifact.metadata.get("outcome").and_then(Value::as_str);
-            let parts =
-                || artifact.parts.iter().map(format_part_inline).collect::<Vec<_>>().join(" ");
+            let parts = || artifact.parts.iter().map(format_part_inline).collect::<Vec<_>>().join(" ");
             let content = outcome.map_or_else(parts, str::to_owned);
             let line = format!("{mark} {tool} {content}");
-            return self
-                .canvas
-                .write_dimmed_line(&text_format::truncate_text(line.trim_end(), LINE_MAX));
+            return self.canvas.write_dimmed_line(&text_format::truncate_text(line.trim_end(), LINE_MAX));
         }
         let is_dispatched = tool.starts_with(DISPATCH_PREFIX) && mark == "←";
         let is_started = artifact.metadata.contains_key("taskId");
@@ -386,8 +359,7 @@ impl ChatView {
         } else {
             let number = self.clipped.insert(parts);
             let hint = format!(" (/show {number})");
-            let room =
-                style::text_columns().saturating_sub(terminal_layout::display_width(&hint) + 1);
+            let room = style::text_columns().saturating_sub(terminal_layout::display_width(&hint) + 1);
             format!("{}{hint}", text_format::truncate_text(&whole, room))
         };
         self.canvas.write_dimmed_line(&line)
@@ -417,12 +389,7 @@ impl ChatView {
         self.canvas.write_model_text(&fresh)
     }
 
-    fn render_turn_end(
-        &mut self,
-        state: StateName,
-        message: &[Part],
-        output: &Value,
-    ) -> io::Result<()> {
+    fn render_turn_end(&mut self, state: StateName, message: &[Part], output: &Value) -> io::Result<()> {
         self.render_reasoning()?;
         let said = text_format::render_parts(message, "").join("\n");
         match state {
@@ -438,8 +405,7 @@ impl ChatView {
             }
             StateName::Canceled => self.render_note("(stopped)"),
             state => {
-                let end =
-                    if said.is_empty() { state.to_string() } else { format!("{state}: {said}") };
+                let end = if said.is_empty() { state.to_string() } else { format!("{state}: {said}") };
                 let lines = match self.mode().is_terminal() {
                     true => terminal_layout::wrap_text(&end, style::text_columns()),
                     false => vec![end],

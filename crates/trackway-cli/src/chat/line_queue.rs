@@ -33,8 +33,7 @@ impl LineQueue {
         overtakes: impl Fn(&str) -> bool,
     ) -> Option<String> {
         let mut lines = self.lines.iter().enumerate();
-        let (at, _) =
-            lines.find(|(at, line)| if *at == 0 { is_usable(line) } else { overtakes(line) })?;
+        let (at, _) = lines.find(|(at, line)| if *at == 0 { is_usable(line) } else { overtakes(line) })?;
         self.lines.remove(at)
     }
 }

@@ -26,15 +26,9 @@ const LOOKED_THROUGH: usize = 500;
 const UNFINISHED: [StateName; 4] =
     [StateName::Submitted, StateName::Working, StateName::InputRequired, StateName::AuthRequired];
 
-pub(super) async fn newest_session(
-    engine: &RunClient,
-    agent: &str,
-) -> Result<Option<SessionId>, CliError> {
-    let filter = RunListFilter {
-        workflow: Some(agent.to_owned()),
-        limit: LOOKED_THROUGH,
-        ..RunListFilter::default()
-    };
+pub(super) async fn newest_session(engine: &RunClient, agent: &str) -> Result<Option<SessionId>, CliError> {
+    let filter =
+        RunListFilter { workflow: Some(agent.to_owned()), limit: LOOKED_THROUGH, ..RunListFilter::default() };
     let runs = engine.list(filter).await?.runs;
     let turn = runs.into_iter().find(|run| run.parent_id.is_none());
     Ok(turn.map(|run| run.session_id))

@@ -92,8 +92,7 @@ impl TerminalCanvas {
         }
         let text = text_format::replace_control_chars(text);
         let lines = terminal_layout::wrap_text(text.trim_end(), style::text_columns());
-        let lines: Vec<String> =
-            lines.iter().map(|line| self.mode.paint(TextTone::Strong, line)).collect();
+        let lines: Vec<String> = lines.iter().map(|line| self.mode.paint(TextTone::Strong, line)).collect();
         output::write_prompt(&format!("{} ", lines.join("\n")));
         self.has_prompt = true;
     }
@@ -116,9 +115,7 @@ impl TerminalCanvas {
         if std::mem::take(&mut self.is_mid_line) {
             output::write_line("")?;
         }
-        std::mem::take(&mut self.deferred_lines)
-            .iter()
-            .try_for_each(|line| output::write_line(line))
+        std::mem::take(&mut self.deferred_lines).iter().try_for_each(|line| output::write_line(line))
     }
 
     /// Moves below a prompt without typed text.

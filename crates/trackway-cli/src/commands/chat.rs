@@ -27,8 +27,7 @@ struct ChatPartner {
 
 pub(super) async fn run_chat_command(args: args::ChatArgs) -> Result<ExitStatus, CliError> {
     let mut signals = StopSignals::install_handlers()?;
-    let ChatPartner { engine, agent, model_label: label, _following } =
-        resolve_partner(&args).await?;
+    let ChatPartner { engine, agent, model_label: label, _following } = resolve_partner(&args).await?;
     let ended = run_conversation(&args, &engine, agent, label.as_deref(), &mut signals).await;
     engine.close().await;
     ended
@@ -66,10 +65,7 @@ async fn resolve_partner(args: &args::ChatArgs) -> Result<ChatPartner, CliError>
                     .with_exit(ExitStatus::Usage));
             }
             if args.workspace_args.workspace.is_some() {
-                output::print_note(&format!(
-                    "The agents are those of the server at {}.",
-                    api.url()
-                ));
+                output::print_note(&format!("The agents are those of the server at {}.", api.url()));
             }
             let agent = match &args.agent {
                 Some(agent) => agent.clone(),
@@ -87,10 +83,7 @@ async fn resolve_partner(args: &args::ChatArgs) -> Result<ChatPartner, CliError>
 }
 
 /// An agent of the workspace, in this process.
-async fn open_local_partner(
-    args: &args::ChatArgs,
-    place: RunTarget,
-) -> Result<ChatPartner, CliError> {
+async fn open_local_partner(args: &args::ChatArgs, place: RunTarget) -> Result<ChatPartner, CliError> {
     let workspace = args.workspace_args.workspace.as_deref();
     let (server, loader) =
         local_server::build_server_and_loader(workspace, &args.folders, &args.target.data.folder)?;
@@ -106,10 +99,7 @@ async fn open_local_partner(
     Ok(ChatPartner { engine, agent, model_label: label, _following: Some(following) })
 }
 
-fn find_agent_spec<'a>(
-    specs: &'a [AgentSpec],
-    name: Option<&str>,
-) -> Result<&'a AgentSpec, CliError> {
+fn find_agent_spec<'a>(specs: &'a [AgentSpec], name: Option<&str>) -> Result<&'a AgentSpec, CliError> {
     let found = match name {
         Some(name) => specs.iter().find(|spec| spec.name == name),
         None => specs.first(),

@@ -22,12 +22,10 @@ pub(super) fn show_config(args: &ShowConfigArgs) -> Result<ExitStatus, CliError>
         output::write_json_line(&json!({ "settings": settings }))?;
         return Ok(ExitStatus::Done);
     }
-    let lines = settings.iter().map(|setting| {
-        vec![format!("{} = {}", setting.key, setting.value), format!("# {}", setting.from)]
-    });
-    let lines = text_format::render_table(&lines.collect::<Vec<_>>());
-    lines
+    let lines = settings
         .iter()
-        .try_for_each(|line| output::write_line(&text_format::replace_control_chars(line)))?;
+        .map(|setting| vec![format!("{} = {}", setting.key, setting.value), format!("# {}", setting.from)]);
+    let lines = text_format::render_table(&lines.collect::<Vec<_>>());
+    lines.iter().try_for_each(|line| output::write_line(&text_format::replace_control_chars(line)))?;
     Ok(ExitStatus::Done)
 }

@@ -21,8 +21,7 @@ use crate::{
 pub(super) async fn run_doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     let folder = config::workspace_folder(args.workspace.as_deref())?;
     let (workspace, mut findings) = Workspace::load(folder, &config::read_env_var);
-    let folders =
-        mcp::resolve_workflow_folders(&args.folders, &workspace.config, args.workspace.as_deref());
+    let folders = mcp::resolve_workflow_folders(&args.folders, &workspace.config, args.workspace.as_deref());
     let server = programs::bundled_server(&args.data.folder).workflows(&folders);
     let there = AvailableCapabilities::from_server(server, &workspace, &folders)?;
     findings.extend(check::check_workspace(&workspace, &there));
@@ -43,11 +42,7 @@ pub(super) async fn run_doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError
 }
 
 /// The output for programs.
-fn findings_to_json(
-    workspace: &Workspace,
-    findings: &[Finding],
-    errors: usize,
-) -> serde_json::Value {
+fn findings_to_json(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_json::Value {
     let models = &workspace.models;
     let agents: Vec<&str> = workspace.agents.iter().map(|agent| agent.spec.name.as_str()).collect();
     json!({
@@ -75,10 +70,9 @@ fn render_findings(findings: &[Finding], errors: usize) -> Vec<String> {
             text_format::format_count(count(FindingLevel::Warning), "warning"),
             count(FindingLevel::Unused)
         ),
-        _ => format!(
-            "The workspace cannot be used like this: {}.",
-            text_format::format_count(errors, "error")
-        ),
+        _ => {
+            format!("The workspace cannot be used like this: {}.", text_format::format_count(errors, "error"))
+        }
     });
     lines
 }

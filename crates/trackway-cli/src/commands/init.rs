@@ -7,9 +7,7 @@ use std::{
 
 use anyhow::Context;
 
-use crate::{
-    args::InitProjectArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
-};
+use crate::{args::InitProjectArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
 
 /// The checkout that this binary was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -43,14 +41,12 @@ pub(super) fn init_project(args: &InitProjectArgs) -> Result<ExitStatus, CliErro
             .replace("{{trackway}}", &quote_toml_string(&library.to_string_lossy()));
         let file = folder.join(path);
         if let Some(parent) = file.parent() {
-            fs::create_dir_all(parent)
-                .with_context(|| format!("cannot make {}", parent.display()))?;
+            fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
         }
         fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
     if let Some(lock) = lock {
-        fs::copy(&lock, folder.join(LOCK))
-            .with_context(|| format!("cannot copy {}", lock.display()))?;
+        fs::copy(&lock, folder.join(LOCK)).with_context(|| format!("cannot copy {}", lock.display()))?;
     }
     render_next_steps(&args.dir).iter().try_for_each(|line| output::write_line(line))?;
     Ok(ExitStatus::Done)
@@ -58,8 +54,7 @@ pub(super) fn init_project(args: &InitProjectArgs) -> Result<ExitStatus, CliErro
 
 fn resolve_checkout(given: Option<&Path>) -> Result<PathBuf, CliError> {
     let path = given.unwrap_or(Path::new(BUILT_FROM));
-    let usable =
-        path.canonicalize().ok().filter(|path| path.join("crates/trackway/Cargo.toml").is_file());
+    let usable = path.canonicalize().ok().filter(|path| path.join("crates/trackway/Cargo.toml").is_file());
     usable.ok_or_else(|| {
         CliError::new(format!("{} is not a checkout of Trackway", path.display()))
             .with_hint("name one with --trackway PATH: the folder that holds crates/trackway")
@@ -70,15 +65,10 @@ fn resolve_checkout(given: Option<&Path>) -> Result<PathBuf, CliError> {
 /// The folder, created if it is missing. Other files in it do not change.
 fn create_project_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, CliError> {
     let written = FILES.iter().map(|(path, _)| *path).chain(with_lock.then_some(LOCK));
-    if let Some(taken) =
-        written.filter_map(|path| find_conflicting_path(dir, Path::new(path))).next()
-    {
-        return Err(CliError::new(format!(
-            "{} already exists; nothing was written",
-            taken.display()
-        ))
-        .with_hint("name another folder, or move it away")
-        .with_exit(ExitStatus::Usage));
+    if let Some(taken) = written.filter_map(|path| find_conflicting_path(dir, Path::new(path))).next() {
+        return Err(CliError::new(format!("{} already exists; nothing was written", taken.display()))
+            .with_hint("name another folder, or move it away")
+            .with_exit(ExitStatus::Usage));
     }
     let read = || format!("cannot use {}", dir.display());
     fs::create_dir_all(dir).with_context(read)?;
@@ -98,24 +88,12 @@ fn find_conflicting_path(dir: &Path, path: &Path) -> Option<PathBuf> {
 
 /// A package name that Cargo accepts, from the name of the folder.
 fn package_name_from_folder(folder: &Path) -> String {
-    let folder =
-        folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let name: String = folder.chars().map(plain).collect();
     let name = name.trim_matches('-');
     // Names of the language and of the dependencies cannot be used.
-    let taken = [
-        "",
-        "test",
-        "core",
-        "std",
-        "alloc",
-        "proc_macro",
-        "trackway",
-        "tokio",
-        "serde",
-        "schemars",
-    ];
+    let taken = ["", "test", "core", "std", "alloc", "proc_macro", "trackway", "tokio", "serde", "schemars"];
     if taken.contains(&name) || name.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("my-{name}").trim_end_matches('-').to_owned();
     }

@@ -28,9 +28,7 @@ pub(super) fn create_key(args: CreateKeyArgs) -> Result<ExitStatus, CliError> {
         // Only the key goes to stdout, so that a script can read it.
         output::write_line(secret.expose())?;
         let id = stored.key.id();
-        output::print_note(
-            "This is the key; it is not shown again. Send it as `Authorization: Bearer KEY`.",
-        );
+        output::print_note("This is the key; it is not shown again. Send it as `Authorization: Bearer KEY`.");
         output::print_note(&format!("Its id is {id}: `trackway keys revoke {id}` ends it."));
     }
     Ok(ExitStatus::Done)
@@ -40,9 +38,7 @@ pub(super) fn create_key(args: CreateKeyArgs) -> Result<ExitStatus, CliError> {
 pub(super) fn list_keys(args: &ListKeysArgs) -> Result<ExitStatus, CliError> {
     let keys = KeyFile::in_folder(&args.data.folder).load_keys()?;
     if args.json {
-        output::write_json_line(
-            &json!({ "keys": keys.iter().map(key_to_json).collect::<Vec<_>>() }),
-        )?;
+        output::write_json_line(&json!({ "keys": keys.iter().map(key_to_json).collect::<Vec<_>>() }))?;
         return Ok(ExitStatus::Done);
     }
     if keys.is_empty() {
@@ -50,8 +46,7 @@ pub(super) fn list_keys(args: &ListKeysArgs) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Done);
     }
     let head = ["ID", "TENANT", "USER", "CREATED", "SCOPES"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head).chain(keys.iter().map(key_table_row)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(keys.iter().map(key_table_row)).collect();
     text_format::render_table(&rows).iter().try_for_each(|line| output::write_line(line))?;
     Ok(ExitStatus::Done)
 }

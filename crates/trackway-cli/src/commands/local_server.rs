@@ -27,11 +27,7 @@ pub(super) fn build_server_and_loader(
     let (data, allow_loopback) = (data.to_owned(), config.outgoing.allow_loopback);
     let make = {
         let folders = folders.clone();
-        move || {
-            programs::bundled_server(&data)
-                .workflows(&folders)
-                .allow_loopback_targets(allow_loopback)
-        }
+        move || programs::bundled_server(&data).workflows(&folders).allow_loopback_targets(allow_loopback)
     };
     Ok((make(), WorkspaceLoader::new(folder, &folders, make)))
 }

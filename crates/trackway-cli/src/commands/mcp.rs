@@ -32,15 +32,10 @@ pub(super) async fn serve_mcp_over_stdio(args: McpArgs) -> Result<ExitStatus, Cl
     // The store first: it creates the folder if it is missing.
     let store = trackway_sqlite::SqliteOptions { faults: faults.clone(), ..Default::default() };
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(data, store)?);
-    let ring =
-        KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
+    let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
     let guide = GuidedRuns::new(GuidedRunOptions {
         journal: journal.clone(),
-        catalogue: Arc::new(build_catalogue(
-            &args.guided.folders,
-            &config,
-            args.workspace.as_deref(),
-        )),
+        catalogue: Arc::new(build_catalogue(&args.guided.folders, &config, args.workspace.as_deref())),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
         faults,
@@ -52,11 +47,7 @@ pub(super) async fn serve_mcp_over_stdio(args: McpArgs) -> Result<ExitStatus, Cl
     Ok(ExitStatus::Done)
 }
 
-fn build_catalogue(
-    named: &WorkflowFolderArgs,
-    config: &Config,
-    workspace: Option<&Path>,
-) -> Catalogue {
+fn build_catalogue(named: &WorkflowFolderArgs, config: &Config, workspace: Option<&Path>) -> Catalogue {
     let folders = resolve_workflow_folders(named, config, workspace);
     if has_configured_folders(named, config) {
         Catalogue::with_required_folders(folders)
@@ -87,10 +78,7 @@ pub(super) fn has_configured_folders(named: &WorkflowFolderArgs, config: &Config
     !named.workflows.is_empty() || config.workflows.folders.is_some()
 }
 
-pub(super) fn resolve_switches(
-    written: &GuidedWorkflowArgs,
-    config: &Config,
-) -> CheckpointSwitches {
+pub(super) fn resolve_switches(written: &GuidedWorkflowArgs, config: &Config) -> CheckpointSwitches {
     let on = |said: Option<OnOff>, configured| match said {
         Some(said) => said == OnOff::On,
         None => configured,

@@ -39,9 +39,7 @@ pub(super) async fn run_workflow(args: RunArgs) -> Result<ExitStatus, CliError> 
             RunClient::open_with_server(place, server, &args.testing).await?
         }
         // The server has its own workflow folders.
-        RunTarget::Server(api) if args.folders.workflows.is_empty() => {
-            RunClient::from_rest_client(api)
-        }
+        RunTarget::Server(api) if args.folders.workflows.is_empty() => RunClient::from_rest_client(api),
         RunTarget::Server(_) => {
             return Err(CliError::new("--workflows is for runs in this process")
                 .with_hint("a server runs this one: name its folders when you start it")
@@ -59,8 +57,7 @@ fn check_workflow_exists(server: &Server, name: &str) -> Result<(), CliError> {
     if registry.get(name).is_some() {
         return Ok(());
     }
-    let known: Vec<String> =
-        registry.list().iter().map(|program| program.info().name.clone()).collect();
+    let known: Vec<String> = registry.list().iter().map(|program| program.info().name.clone()).collect();
     let why = registry.unavailable_reason(name);
     let error = Error::UnknownWorkflow { name: name.to_owned(), known, why };
     Err(RunsError::Runtime(error).into())
@@ -77,8 +74,7 @@ async fn start_and_follow(
         return Ok(ExitStatus::Interrupted);
     };
     let again = HintOptions { target: &args.target, workspace_args: &args.workspace_args };
-    let follow =
-        RunFollower::new(engine, RunScreen::new(args.json), again, run.summary.id, 0).await?;
+    let follow = RunFollower::new(engine, RunScreen::new(args.json), again, run.summary.id, 0).await?;
     follow.run_until_stopped(&mut asker, signals).await
 }
 

@@ -38,11 +38,7 @@ pub(super) async fn cancel_run(args: RunRefArgs) -> Result<ExitStatus, CliError>
     if let Ok(run) = &canceled
         && engine.is_local()
     {
-        engine
-            .wait_for_children_to_end(
-                run.children.iter().filter_map(|id| id.parse().ok()).collect(),
-            )
-            .await;
+        engine.wait_for_children_to_end(run.children.iter().filter_map(|id| id.parse().ok()).collect()).await;
     }
     engine.close().await;
     print_run(&canceled?, args.json)
@@ -67,10 +63,7 @@ pub(super) async fn migrate_run(args: MigrateRunArgs) -> Result<ExitStatus, CliE
     } else {
         let (count, to) = (migrated.nodes.len(), migrated.to);
         let nodes = if count == 1 { "node" } else { "nodes" };
-        output::write_line(&format!(
-            "{}: {count} {nodes} from {} to {to}",
-            args.id, migrated.from
-        ))?;
+        output::write_line(&format!("{}: {count} {nodes} from {} to {to}", args.id, migrated.from))?;
     }
     Ok(ExitStatus::Done)
 }
@@ -78,12 +71,7 @@ pub(super) async fn migrate_run(args: MigrateRunArgs) -> Result<ExitStatus, CliE
 /// An engine that does not continue the other runs of the folder.
 async fn open_client_for_one_run(place: &args::RunTargetArgs) -> Result<RunClient, CliError> {
     let server = |data: &Path| Ok(programs::bundled_server(data).without_recovery());
-    RunClient::open_existing(
-        RunTarget::resolve(place)?,
-        server,
-        &FaultInjectionArgs { fault: None },
-    )
-    .await
+    RunClient::open_existing(RunTarget::resolve(place)?, server, &FaultInjectionArgs { fault: None }).await
 }
 
 fn print_run(run: &RunDetail, as_json: bool) -> Result<ExitStatus, CliError> {

@@ -27,23 +27,17 @@ pub(super) async fn run_server(args: ServeArgs) -> Result<ExitStatus, CliError> 
     let mut signals = StopSignals::install_handlers()?;
     let folder = config::workspace_folder(args.workspace.as_deref())?;
     let (workspace, _) = Workspace::load(folder, &config::read_env_var);
-    let server =
-        build_program_server(args.profile, &args.data.folder, args.conformance.streaming_timeout);
+    let server = build_program_server(args.profile, &args.data.folder, args.conformance.streaming_timeout);
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
-    let folders = mcp::resolve_workflow_folders(
-        &args.guided.folders,
-        &workspace.config,
-        args.workspace.as_deref(),
-    );
+    let folders =
+        mcp::resolve_workflow_folders(&args.guided.folders, &workspace.config, args.workspace.as_deref());
     let switches = mcp::resolve_switches(&args.guided, &workspace.config);
     let server = match mcp::has_configured_folders(&args.guided.folders, &workspace.config) {
         true => server.workflows(&folders),
         false => server.optional_workflows(&folders),
     };
     let server = server.mcp(
-        McpOptions::new()
-            .checkpoints(switches.checkpoints)
-            .session_checkpoints(switches.session_checkpoints),
+        McpOptions::new().checkpoints(switches.checkpoints).session_checkpoints(switches.session_checkpoints),
     );
     let make = {
         let (data, folders) = (args.data.folder.clone(), folders.clone());
@@ -108,25 +102,17 @@ fn announcement_json(bound: &BoundServer, data: &Path) -> serde_json::Value {
 /// The output for people.
 fn render_announcement(bound: &BoundServer, data: &Path) -> Vec<String> {
     let url = bound.url();
-    let mut lines = vec![
-        format!("Trackway is serving at {url}"),
-        String::new(),
-        "Agents (A2A 1.0 and 0.3):".to_owned(),
-    ];
+    let mut lines =
+        vec![format!("Trackway is serving at {url}"), String::new(), "Agents (A2A 1.0 and 0.3):".to_owned()];
     let rows: Vec<Vec<String>> = program_names(bound)
         .into_iter()
-        .map(|(name, description)| {
-            vec![format!("  {name}"), format!("{url}/a2a/agents/{name}"), description]
-        })
+        .map(|(name, description)| vec![format!("  {name}"), format!("{url}/a2a/agents/{name}"), description])
         .collect();
     lines.extend(text_format::render_table(&rows));
-    let message =
-        r#"{"role":"ROLE_USER","messageId":"try-'$(date +%s)'","parts":[{"text":"hello"}]}"#;
-    let call = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}}}}}"#
-    );
-    let key =
-        if bound.requires_auth() { " -H \"authorization: Bearer $TRACKWAY_KEY\"" } else { "" };
+    let message = r#"{"role":"ROLE_USER","messageId":"try-'$(date +%s)'","parts":[{"text":"hello"}]}"#;
+    let call =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}}}}}"#);
+    let key = if bound.requires_auth() { " -H \"authorization: Bearer $TRACKWAY_KEY\"" } else { "" };
     lines.push(String::new());
     if let Some(grpc) = bound.grpc_address() {
         lines.push(format!("gRPC:  {grpc} (the tenant names the agent)"));
@@ -142,17 +128,12 @@ fn render_announcement(bound: &BoundServer, data: &Path) -> Vec<String> {
         format!("Data:  {}", data.display()),
         "Stop:  Ctrl-C (unfinished runs continue at the next start)".to_owned(),
         "Try:".to_owned(),
-        format!(
-            "  curl -s {url}/a2a/agents/echo{key} -H 'content-type: application/json' -d '{call}'"
-        ),
+        format!("  curl -s {url}/a2a/agents/echo{key} -H 'content-type: application/json' -d '{call}'"),
     ]);
     lines
 }
 
 fn program_names(bound: &BoundServer) -> Vec<(String, String)> {
     let programs = bound.runtime().registry().list();
-    programs
-        .iter()
-        .map(|program| (program.info().name.clone(), program.info().description.clone()))
-        .collect()
+    programs.iter().map(|program| (program.info().name.clone(), program.info().description.clone())).collect()
 }

@@ -30,12 +30,9 @@ pub(super) fn run_workflows_command(command: &WorkflowsCommand) -> Result<ExitSt
 }
 
 /// The workflow folders of a workspace, and whether the user named them.
-fn resolve_library_folders(
-    library: &WorkflowLibraryArgs,
-) -> Result<(Vec<PathBuf>, bool), CliError> {
+fn resolve_library_folders(library: &WorkflowLibraryArgs) -> Result<(Vec<PathBuf>, bool), CliError> {
     let config = Config::load(library.workspace.as_deref())?;
-    let folders =
-        mcp::resolve_workflow_folders(&library.folders, &config, library.workspace.as_deref());
+    let folders = mcp::resolve_workflow_folders(&library.folders, &config, library.workspace.as_deref());
     Ok((folders, mcp::has_configured_folders(&library.folders, &config)))
 }
 
@@ -92,9 +89,7 @@ fn invalid_file_findings(invalid: &InvalidFile) -> impl Iterator<Item = Workflow
 }
 
 /// Why a workflow cannot be started.
-fn unsupported_construct_findings(
-    known: &CatalogueEntry,
-) -> impl Iterator<Item = WorkflowFinding> + '_ {
+fn unsupported_construct_findings(known: &CatalogueEntry) -> impl Iterator<Item = WorkflowFinding> + '_ {
     let matter = known.definition.unsupported.iter().filter(|construct| construct.matters);
     matter.map(|construct| WorkflowFinding {
         file: known.file.display().to_string(),

@@ -8,8 +8,7 @@ use trackway::StepAttempt;
 
 use super::ledger_workflow::append_line;
 
-pub(super) const LEDGER_ENTER_DESCRIPTION: &str =
-    "Writes an entry to ledger.txt in the data folder.";
+pub(super) const LEDGER_ENTER_DESCRIPTION: &str = "Writes an entry to ledger.txt in the data folder.";
 
 /// Longest pause: an hour, which no test or demo waits for.
 /// Limit (CLI): pause of the example tools.

@@ -63,8 +63,7 @@ mod tests {
 
     #[test]
     fn pieces_are_as_many_as_asked_for_and_lose_nothing() {
-        for (text, count) in [("", 1), ("", 3), ("héllo", 1), ("héllo", 2), ("héllo", 5), ("ab", 4)]
-        {
+        for (text, count) in [("", 1), ("", 3), ("héllo", 1), ("héllo", 2), ("héllo", 5), ("ab", 4)] {
             let pieces = split_into_pieces(text, count);
             assert_eq!(pieces.len(), count as usize);
             assert_eq!(pieces.concat(), text);

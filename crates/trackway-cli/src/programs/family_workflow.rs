@@ -29,8 +29,7 @@ pub enum Kind {
 
 impl Workflow for FamilyWorkflow {
     const NAME: &'static str = "family";
-    const DESCRIPTION: &'static str =
-        "Starts child runs, waits for all of them and lists their results.";
+    const DESCRIPTION: &'static str = "Starts child runs, waits for all of them and lists their results.";
     const TAGS: &'static [&'static str] = &["demo", "children"];
     const EXAMPLES: &'static [&'static str] = &["Start three children"];
     type Input = Input;
@@ -42,9 +41,7 @@ impl Workflow for FamilyWorkflow {
         for number in 1..=input.children {
             let child = match kind {
                 Kind::Echo => ctx.child_named("echo", json!({ "text": format!("child {number}") })),
-                Kind::Review => {
-                    ctx.child_named("review", json!({ "subject": format!("child {number}") }))
-                }
+                Kind::Review => ctx.child_named("review", json!({ "subject": format!("child {number}") })),
             };
             children.push(child.await?);
         }

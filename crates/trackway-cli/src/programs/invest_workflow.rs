@@ -41,7 +41,8 @@ pub(super) struct Signed {
 
 impl Workflow for InvestWorkflow {
     const NAME: &'static str = "invest";
-    const DESCRIPTION: &'static str = "Finds an opportunity, asks how much to invest and for a signature, and hands out a receipt.";
+    const DESCRIPTION: &'static str =
+        "Finds an opportunity, asks how much to invest and for a signature, and hands out a receipt.";
     const TAGS: &'static [&'static str] = &["demo", "form", "signature"];
     const EXAMPLES: &'static [&'static str] = &["Invest from wallet 0x123"];
     type Input = Input;
@@ -64,18 +65,13 @@ impl Workflow for InvestWorkflow {
         });
         let form: Form = ctx
             .ask("Please provide your wallet address and amount to invest")
-            .artifact(
-                Artifact::data("investment-form-preview.json", preview)?.named("Investment Form"),
-            )
+            .artifact(Artifact::data("investment-form-preview.json", preview)?.named("Investment Form"))
             .await;
-        let signed: Signed =
-            ctx.authorize(format!("Please sign the investment of {}", form.amount)).await;
+        let signed: Signed = ctx.authorize(format!("Please sign the investment of {}", form.amount)).await;
 
         // A real program would send the transaction here, with the key as its nonce.
-        let transaction: String =
-            ctx.step("invest", |attempt| async move {
-                Ok::<_, std::io::Error>(attempt.idempotency_key)
-            })
+        let transaction: String = ctx
+            .step("invest", |attempt| async move { Ok::<_, std::io::Error>(attempt.idempotency_key) })
             .await?;
         let receipt = json!({
             "walletAddress": form.wallet_address,

@@ -40,8 +40,7 @@ pub struct Input {
 
 impl Workflow for LedgerWorkflow {
     const NAME: &'static str = "ledger";
-    const DESCRIPTION: &'static str =
-        "Writes numbered entries to ledger.txt, one recorded step each.";
+    const DESCRIPTION: &'static str = "Writes numbered entries to ledger.txt, one recorded step each.";
     const TAGS: &'static [&'static str] = &["demo", "steps"];
     const EXAMPLES: &'static [&'static str] = &["Write five entries"];
     type Input = Input;

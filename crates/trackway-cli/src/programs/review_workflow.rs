@@ -28,8 +28,7 @@ pub(super) struct Confirmation {
 
 impl Workflow for ReviewWorkflow {
     const NAME: &'static str = "review";
-    const DESCRIPTION: &'static str =
-        "Analyses a subject and asks a person to confirm the recommendation.";
+    const DESCRIPTION: &'static str = "Analyses a subject and asks a person to confirm the recommendation.";
     const TAGS: &'static [&'static str] = &["demo", "approval"];
     const EXAMPLES: &'static [&'static str] = &["Review the new supplier"];
     type Input = Input;
@@ -41,14 +40,8 @@ impl Workflow for ReviewWorkflow {
         let opportunity = json!({ "subject": subject, "opportunity": "worth a try" });
         let recommendation = json!({ "subject": subject, "recommendation": "go on" });
         ctx.artifact(Artifact::data("risk.json", risk)?.named("Risk analysis")).await;
-        ctx.artifact(
-            Artifact::data("opportunity.json", opportunity)?.named("Opportunity analysis"),
-        )
-        .await;
-        ctx.artifact(
-            Artifact::data("recommendation.json", recommendation)?.named("Recommendation"),
-        )
-        .await;
+        ctx.artifact(Artifact::data("opportunity.json", opportunity)?.named("Opportunity analysis")).await;
+        ctx.artifact(Artifact::data("recommendation.json", recommendation)?.named("Recommendation")).await;
 
         let answer: Confirmation = ctx.ask("Review the analysis and confirm execution").await;
         if !answer.confirmed {

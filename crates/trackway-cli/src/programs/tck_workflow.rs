@@ -6,9 +6,7 @@ mod tck_script;
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use trackway::{
-    Artifact, ArtifactId, Ctx, File, FileSource, Message, Part, Stop, Workflow, reject,
-};
+use trackway::{Artifact, ArtifactId, Ctx, File, FileSource, Message, Part, Stop, Workflow, reject};
 
 use self::tck_script::{TckAction, TckProduct};
 
@@ -31,7 +29,8 @@ pub struct TckWorkflow {
 
 impl Workflow for TckWorkflow {
     const NAME: &'static str = "tck";
-    const DESCRIPTION: &'static str = "Does what each message of a conformance suite asks for: the subject of A2A's TCK and ACTS.";
+    const DESCRIPTION: &'static str =
+        "Does what each message of a conformance suite asks for: the subject of A2A's TCK and ACTS.";
     const TAGS: &'static [&'static str] = &["conformance"];
     const EXAMPLES: &'static [&'static str] = &["tck-complete-task", "tck-artifact-text"];
     /// The suites send media types that are not registered.
@@ -42,23 +41,16 @@ impl Workflow for TckWorkflow {
     async fn run(self: Arc<Self>, ctx: Ctx, input: Value) -> Result<(), Stop> {
         let mut act = match ctx.message() {
             Some(message) => tck_script::first_action(message),
-            None => {
-                input.as_str().and_then(tck_script::action_from_text).unwrap_or(TckAction::Stay)
-            }
+            None => input.as_str().and_then(tck_script::action_from_text).unwrap_or(TckAction::Stay),
         };
         let mut conversing = false;
         loop {
             conversing |= act == TckAction::Converse;
             match act {
                 TckAction::Ask | TckAction::Converse => {
-                    let (_, message) =
-                        ctx.ask::<Value>("The script needs input").with_message().await;
+                    let (_, message) = ctx.ask::<Value>("The script needs input").with_message().await;
                     let goes_on = conversing && tck_script::first_text(&message) != Some("done");
-                    act = if goes_on {
-                        TckAction::Converse
-                    } else {
-                        tck_script::next_action(&message)
-                    };
+                    act = if goes_on { TckAction::Converse } else { tck_script::next_action(&message) };
                 }
                 TckAction::Complete | TckAction::Answer => {
                     ctx.status("Hello from TCK").await;
@@ -97,12 +89,8 @@ async fn produce_artifact(ctx: &Ctx, product: TckProduct) -> Result<(), Stop> {
     ctx.status("Working").await;
     match product {
         TckProduct::Text(text) => ctx.artifact(Artifact::text("text", text)?).await,
-        TckProduct::File => {
-            ctx.artifact(file_artifact(FileSource::Base64(FILE_BASE64.to_owned()))?).await
-        }
-        TckProduct::FileUrl => {
-            ctx.artifact(file_artifact(FileSource::Uri(FILE_URL.to_owned()))?).await
-        }
+        TckProduct::File => ctx.artifact(file_artifact(FileSource::Base64(FILE_BASE64.to_owned()))?).await,
+        TckProduct::FileUrl => ctx.artifact(file_artifact(FileSource::Uri(FILE_URL.to_owned()))?).await,
         TckProduct::Data => {
             ctx.artifact(Artifact::data("data", json!({ "key": "value", "count": 42 }))?).await;
         }
@@ -115,8 +103,7 @@ async fn produce_artifact(ctx: &Ctx, product: TckProduct) -> Result<(), Stop> {
 }
 
 fn file_artifact(source: FileSource) -> Result<Artifact, Stop> {
-    let file =
-        File { name: Some(FILE_NAME.to_owned()), mime_type: Some(FILE_TYPE.to_owned()), source };
+    let file = File { name: Some(FILE_NAME.to_owned()), mime_type: Some(FILE_TYPE.to_owned()), source };
     Ok(Artifact::new(ArtifactId::new("file")?, vec![Part::file(file)]))
 }
 

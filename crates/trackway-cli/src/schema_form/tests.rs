@@ -83,8 +83,7 @@ fn a_skeleton_shows_what_must_be_filled_in() {
 
 #[test]
 fn lines_are_read_as_the_type_of_their_field() {
-    let read =
-        |schema: Value, line: &str| only(SchemaForm::from_schema(&schema))[0].parse_line(line);
+    let read = |schema: Value, line: &str| only(SchemaForm::from_schema(&schema))[0].parse_line(line);
     assert_eq!(read(json!({ "type": "number" }), " 1.5 "), Ok(Some(json!(1.5))));
     assert!(read(json!({ "type": "number" }), "much").is_err());
     assert_eq!(read(json!({ "type": "boolean" }), "Yes"), Ok(Some(json!(true))));
@@ -97,13 +96,9 @@ fn lines_are_read_as_the_type_of_their_field() {
 
 #[test]
 fn choices_are_found_wherever_a_generator_puts_them() {
-    let described =
-        json!({ "oneOf": [{ "const": "a", "description": "first" }, { "const": "b" }] });
-    let optional =
-        json!({ "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }] });
-    for schema in
-        [described, optional, json!({ "type": ["string", "null"], "enum": ["a", "b", null] })]
-    {
+    let described = json!({ "oneOf": [{ "const": "a", "description": "first" }, { "const": "b" }] });
+    let optional = json!({ "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }] });
+    for schema in [described, optional, json!({ "type": ["string", "null"], "enum": ["a", "b", null] })] {
         let fields = only(SchemaForm::from_schema(&schema));
         assert_eq!(fields[0].kind, FieldKind::Choice(vec![json!("a"), json!("b")]), "{schema}");
     }

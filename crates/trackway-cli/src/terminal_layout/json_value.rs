@@ -32,8 +32,7 @@ pub(crate) fn render_value(value: &Value, width: usize, detail: DetailLimits) ->
 pub(crate) fn summarize_value(value: &Value) -> String {
     match value {
         Value::Object(object) => {
-            let pairs =
-                object.iter().map(|(key, value)| format!("{key}: {}", format_plain_value(value)));
+            let pairs = object.iter().map(|(key, value)| format!("{key}: {}", format_plain_value(value)));
             replace_control_chars(&pairs.collect::<Vec<_>>().join(", "))
         }
         other => format_plain_value(other),
@@ -58,12 +57,7 @@ impl ValueRenderer {
         }
     }
 
-    fn render_object(
-        &mut self,
-        object: &Map<String, Value>,
-        width: usize,
-        depth: usize,
-    ) -> Vec<String> {
+    fn render_object(&mut self, object: &Map<String, Value>, width: usize, depth: usize) -> Vec<String> {
         let keys: Vec<String> =
             object.keys().map(|key| replace_control_chars(key).replace('\n', " ")).collect();
         let inline = |value: &Value| fits_beside_key(value, width);
@@ -108,8 +102,7 @@ impl ValueRenderer {
 
     /// Objects of plain values become rows, if the columns fit.
     fn render_table(&mut self, items: &[Value], width: usize) -> Option<Vec<String>> {
-        let rows: Vec<&Map<String, Value>> =
-            items.iter().map(Value::as_object).collect::<Option<_>>()?;
+        let rows: Vec<&Map<String, Value>> = items.iter().map(Value::as_object).collect::<Option<_>>()?;
         let mut names: Vec<&String> = Vec::new();
         for (name, value) in rows.iter().flat_map(|row| row.iter()) {
             if value.is_object() || value.is_array() {
@@ -126,10 +119,9 @@ impl ValueRenderer {
             return None;
         }
         let shown = &rows[..rows.len().min(self.detail.entries_max)];
-        let columns: Vec<TableColumn> =
-            names.iter().map(|name| TableColumn::new(name, shown)).collect();
-        let total = columns.iter().map(|column| column.width).sum::<usize>()
-            + GAP.len() * (columns.len() - 1);
+        let columns: Vec<TableColumn> = names.iter().map(|name| TableColumn::new(name, shown)).collect();
+        let total =
+            columns.iter().map(|column| column.width).sum::<usize>() + GAP.len() * (columns.len() - 1);
         if total > width || columns.iter().any(|column| column.width > self.detail.value_max) {
             return None;
         }
@@ -202,8 +194,7 @@ fn format_plain_value(value: &Value) -> String {
     match value {
         Value::String(text) => replace_control_chars(text),
         Value::Array(items)
-            if !items.is_empty()
-                && items.iter().all(|item| !item.is_object() && !item.is_array()) =>
+            if !items.is_empty() && items.iter().all(|item| !item.is_object() && !item.is_array()) =>
         {
             items.iter().map(format_plain_value).collect::<Vec<_>>().join(", ")
         }

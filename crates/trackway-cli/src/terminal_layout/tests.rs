@@ -52,7 +52,8 @@ fn rows_are_a_table_and_everything_else_a_tree() {
     ] });
     let table = "opportunities\n   apy  protocol\n   5.2  Aave\n  14.8  Compound";
     assert_eq!(lines(&rows, 40), table);
-    let tree = "opportunities\n  - apy       5.2\n    protocol  Aave\n  - apy       14.8\n    protocol  Compound";
+    let tree =
+        "opportunities\n  - apy       5.2\n    protocol  Aave\n  - apy       14.8\n    protocol  Compound";
     assert_eq!(lines(&rows, 15), tree);
 
     for (value, expected) in [

@@ -73,8 +73,7 @@ fn split_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = kind(rest.chars().next()?);
-        let end =
-            if first == 0 { 1 } else { rest.find(|c| kind(c) != first).unwrap_or(rest.len()) };
+        let end = if first == 0 { 1 } else { rest.find(|c| kind(c) != first).unwrap_or(rest.len()) };
         let (token, after) = rest.split_at(end);
         rest = after;
         Some(token)

@@ -11,9 +11,7 @@ use crate::support::{CommandOutput, TestFolder, TrackwayCommand, trackway_comman
 /// A conversation on a data folder that may be new, in a workspace that has nothing in it.
 fn chat_command(folder: &TestFolder, args: &[&str]) -> TrackwayCommand {
     let args = [&["chat"], args].concat();
-    trackway_command(&args)
-        .env("TRACKWAY_DATA", folder.data_path())
-        .env("TRACKWAY_WORKSPACE", folder.path())
+    trackway_command(&args).env("TRACKWAY_DATA", folder.data_path()).env("TRACKWAY_WORKSPACE", folder.path())
 }
 
 /// These lines to their end.

@@ -93,8 +93,7 @@ impl DefinitionWorkspace {
 
     /// The entries of the ledger, each with its idempotency key.
     pub(crate) fn ledger_entries_with_keys(&self) -> Vec<(String, String)> {
-        let text =
-            fs::read_to_string(self.folder.data_path().join("ledger.txt")).unwrap_or_default();
+        let text = fs::read_to_string(self.folder.data_path().join("ledger.txt")).unwrap_or_default();
         let pair = |line: &str| line.split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned()));
         text.lines().filter_map(pair).collect()
     }
@@ -155,11 +154,9 @@ fn a_definition_is_run_from_the_command_line() {
     let args = ["run", "roll-call", "--workflows", examples, "--input", input, "--json"];
     let run = folder.run_command_with_stdin(&args, "{\"missing\": [\"Cleo\"]}\n").expect(0);
     let lines = run.json_lines();
-    let made: Vec<&str> =
-        lines.iter().filter_map(|line| line["artifact"]["artifactId"].as_str()).collect();
+    let made: Vec<&str> = lines.iter().filter_map(|line| line["artifact"]["artifactId"].as_str()).collect();
     assert_eq!(made, ["greeting-Ada", "greeting-Ben", "absent-Cleo", "minutes"]);
-    let refused =
-        folder.run_command(&["run", "roll-call", "--workflows", examples, "--input", "{}"]);
+    let refused = folder.run_command(&["run", "roll-call", "--workflows", examples, "--input", "{}"]);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.stderr.contains("names"), "{refused:?}");
 }
@@ -201,15 +198,13 @@ async fn a_map_survives_a_power_cut() {
     let body = json!({ "input": { "name": "Ben" } });
     server.post(&format!("/api/runs/{run}/resume"), &body).await;
     // Until some items are recorded, and others are not.
-    let mut stream =
-        server.http.get(format!("{}/api/runs/{run}/stream", server.url)).send().await.unwrap();
+    let mut stream = server.http.get(format!("{}/api/runs/{run}/stream", server.url)).send().await.unwrap();
     let mut text = String::new();
     while !text.contains("note-e03") {
         let chunk = stream.chunk().await.unwrap().expect("it goes on");
         text.push_str(std::str::from_utf8(&chunk).unwrap());
     }
-    let recorded: Vec<String> =
-        desk.ledger_entries_with_keys().into_iter().map(|(entry, _)| entry).collect();
+    let recorded: Vec<String> = desk.ledger_entries_with_keys().into_iter().map(|(entry, _)| entry).collect();
     server.kill();
     let server = ServerUnderTest::start(&desk.folder.data_path());
     let updates = server.wait_for_end(&run).await;

@@ -8,9 +8,7 @@ use std::{path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{
-    ServerUnderTest, TestFolder, client_command, prepared_path, run_client_to_end,
-};
+use crate::support::{ServerUnderTest, TestFolder, client_command, prepared_path, run_client_to_end};
 
 /// Runs a command to its end, and returns each line that it printed, with what it said on stderr.
 async fn run_client(command: Command) -> (Vec<Value>, String) {

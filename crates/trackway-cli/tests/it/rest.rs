@@ -77,13 +77,9 @@ async fn a_stream_goes_on_after_a_position() {
         server.http.get(format!("{address}?after=0")).header("Last-Event-ID", pos.to_string()),
     ] {
         let text = request.send().await.unwrap().text().await.unwrap();
-        let ids: Vec<u64> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("id: "))
-            .map(|id| id.parse().unwrap())
-            .collect();
-        let expected: Vec<u64> =
-            all[2..].iter().map(|update| update["pos"].as_u64().unwrap()).collect();
+        let ids: Vec<u64> =
+            text.lines().filter_map(|line| line.strip_prefix("id: ")).map(|id| id.parse().unwrap()).collect();
+        let expected: Vec<u64> = all[2..].iter().map(|update| update["pos"].as_u64().unwrap()).collect();
         assert_eq!(ids, expected);
         assert!(text.ends_with("event: end\ndata: {\"reason\":\"ended\"}\n\n"), "{text}");
     }
@@ -119,20 +115,8 @@ async fn every_refusal_is_a_problem() {
     }
 
     let posts = [
-        (
-            "/api/runs".to_owned(),
-            json!({ "workflow": "ecko", "input": {} }),
-            404,
-            "unknown-workflow",
-            "ecko",
-        ),
-        (
-            "/api/runs".to_owned(),
-            json!({ "workflow": "echo", "input": {} }),
-            422,
-            "invalid-input",
-            "schema",
-        ),
+        ("/api/runs".to_owned(), json!({ "workflow": "ecko", "input": {} }), 404, "unknown-workflow", "ecko"),
+        ("/api/runs".to_owned(), json!({ "workflow": "echo", "input": {} }), 422, "invalid-input", "schema"),
         ("/api/runs".to_owned(), json!({ "workflow": "echo" }), 400, "invalid-request", "`input`"),
         (
             "/api/runs".to_owned(),

@@ -16,9 +16,7 @@ use tempfile::TempDir;
 pub(crate) use command::{
     CommandOutput, InitializedProject, RunningProcess, TrackwayCommand, trackway_command,
 };
-pub(crate) use external_clients::{
-    client_command, prepared_path, python_client, run_client_to_end,
-};
+pub(crate) use external_clients::{client_command, prepared_path, python_client, run_client_to_end};
 pub(crate) use server::{ServerUnderTest, http_client, http_client_with_key};
 pub(crate) use terminal::PseudoTerminal;
 
@@ -50,10 +48,7 @@ impl TestFolder {
     /// A server of the workspace with these arguments.
     pub(crate) fn serve(&self, args: &[&str]) -> ServerUnderTest {
         let workspace = self.outer.path().to_str().unwrap();
-        ServerUnderTest::start_with_args(
-            &self.data_path(),
-            &[&["--workspace", workspace], args].concat(),
-        )
+        ServerUnderTest::start_with_args(&self.data_path(), &[&["--workspace", workspace], args].concat())
     }
 
     /// The data folder.

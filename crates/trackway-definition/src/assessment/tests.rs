@@ -71,10 +71,8 @@ fn a_judgement_has_known_dimensions_and_levels() {
             .into_iter()
             .map(|need| (need.pointer[at.len()..].to_owned(), need.example, need.got))
             .collect();
-        let expected: Vec<_> = expected
-            .into_iter()
-            .map(|(pointer, example, got)| (pointer.to_owned(), example, got))
-            .collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(pointer, example, got)| (pointer.to_owned(), example, got)).collect();
         assert_eq!(found, expected, "{artifact}");
     }
 }
@@ -84,8 +82,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
 fn assessment_level_can_block_the_step() {
     let both = prompt(&["plan", "code"]);
     let one = prompt(&["plan"]);
-    let code =
-        |level: &str| json!({"kind": KIND, "assessmentId": "code", "dimensions": {"clear": level}});
+    let code = |level: &str| json!({"kind": KIND, "assessmentId": "code", "dimensions": {"clear": level}});
     let plan = |level: &str| judged(json!({ "clear": level }));
     for (prompt, artifacts, held) in [
         (&one, vec![plan("high")], false),
@@ -99,20 +96,15 @@ fn assessment_level_can_block_the_step() {
         let result = check_consequences(prompt, &artifacts);
         assert_eq!(result.is_err(), held, "{artifacts:?}");
         if let Err(block) = result {
-            assert_eq!(
-                (block.code.as_str(), block.message.as_str()),
-                ("followup-required", "Ask again.")
-            );
+            assert_eq!((block.code.as_str(), block.message.as_str()), ("followup-required", "Ask again."));
             // Nothing that could be put there instead of the work.
             let need = &block.needs[0];
             assert_eq!((&need.example, &need.schema, &need.got), (&None, &None, &None));
-            assert!(block.needs[0].pointer.ends_with(
-                if artifacts[0]["dimensions"]["clear"].is_object() {
-                    "/dimensions/clear/level"
-                } else {
-                    "/dimensions/clear"
-                }
-            ));
+            assert!(block.needs[0].pointer.ends_with(if artifacts[0]["dimensions"]["clear"].is_object() {
+                "/dimensions/clear/level"
+            } else {
+                "/dimensions/clear"
+            }));
         }
     }
 }
@@ -125,10 +117,7 @@ fn assessment_example_leaves_levels_open() {
         let mut example = assessment_example(assessment);
         assert!(assessment_needs(assessment, &example, "").iter().any(|need| need.got.is_some()));
         crate::test_support::fill_choices(&mut example);
-        assert_eq!(
-            crate::schema::example_error(&assessment_schema(assessment, false), &example),
-            None
-        );
+        assert_eq!(crate::schema::example_error(&assessment_schema(assessment, false), &example), None);
         assert_eq!(assessment_needs(assessment, &example, ""), []);
     }
 }

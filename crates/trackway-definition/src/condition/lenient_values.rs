@@ -11,16 +11,14 @@ pub(super) fn is_loosely_equal(left: &Value, right: &Value) -> bool {
         (Value::String(left), Value::String(right)) => {
             left.trim().to_lowercase() == right.trim().to_lowercase()
         }
-        (Value::String(text), Value::Number(number))
-        | (Value::Number(number), Value::String(text)) => parse_number(text)
-            .is_some_and(|read| order_numbers(&read, number) == Some(Ordering::Equal)),
+        (Value::String(text), Value::Number(number)) | (Value::Number(number), Value::String(text)) => {
+            parse_number(text).is_some_and(|read| order_numbers(&read, number) == Some(Ordering::Equal))
+        }
         (Value::String(text), Value::Bool(truth)) | (Value::Bool(truth), Value::String(text)) => {
             let words = if *truth { ["true", "1", "yes"] } else { ["false", "0", "no"] };
             words.contains(&text.trim().to_lowercase().as_str())
         }
-        (Value::Number(left), Value::Number(right)) => {
-            order_numbers(left, right) == Some(Ordering::Equal)
-        }
+        (Value::Number(left), Value::Number(right)) => order_numbers(left, right) == Some(Ordering::Equal),
         _ => left == right,
     }
 }

@@ -113,10 +113,7 @@ fn unusable_pattern_is_an_error() {
     for pattern in ["(", "[z-a]", "(a{1000}){1000}{1000}"] {
         assert!(pattern_error(pattern).is_some());
         let rule = test("size", Comparison::Matches, json!(pattern));
-        assert!(
-            matches!(condition_holds(&rule, &sample()), Err(ContextError::Invalid { .. })),
-            "{pattern}"
-        );
+        assert!(matches!(condition_holds(&rule, &sample()), Err(ContextError::Invalid { .. })), "{pattern}");
     }
     assert_eq!(pattern_error("^(a+)+$"), None);
 }
@@ -131,19 +128,12 @@ fn condition_expression_gives_a_boolean_or_an_error() {
         ("'Beta' in list", true),
         ("list.exists(item, item == 3)", true),
     ] {
-        assert_eq!(
-            condition_holds(&Condition::Cel(source.to_owned()), &sample()),
-            Ok(expected),
-            "{source}"
-        );
+        assert_eq!(condition_holds(&Condition::Cel(source.to_owned()), &sample()), Ok(expected), "{source}");
     }
     let lack = condition_holds(&Condition::Cel("unset == 'a'".to_owned()), &sample()).unwrap_err();
     assert_eq!(lack.needs()[0].pointer, "/context/unset");
     let lack = condition_holds(&Condition::Cel("size".to_owned()), &sample()).unwrap_err();
-    assert_eq!(
-        (lack.code(), lack.needs()[0].pointer.as_str()),
-        ("context-invalid", "/context/size")
-    );
+    assert_eq!((lack.code(), lack.needs()[0].pointer.as_str()), ("context-invalid", "/context/size"));
     assert_eq!(lack.needs()[0].example, Some(json!(true)));
 }
 
@@ -154,10 +144,7 @@ fn a_value_never_becomes_part_of_an_expression() {
         let context = json!({ "name": value }).as_object().cloned().unwrap();
         let asked = Condition::Cel("name == 'admin'".to_owned());
         assert_eq!(condition_holds(&asked, &context), Ok(false), "{value}");
-        assert_eq!(
-            condition_holds(&test("name", Comparison::Equals, json!("admin")), &context),
-            Ok(false)
-        );
+        assert_eq!(condition_holds(&test("name", Comparison::Equals, json!("admin")), &context), Ok(false));
     }
 }
 

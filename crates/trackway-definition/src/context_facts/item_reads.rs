@@ -7,8 +7,8 @@ use crate::{
     context_reads::ContextReads,
     expression,
     model::{
-        Announcement, Condition, ConditionRule, EmitArtifact, EmitContent, LoopKind, RoundCount,
-        Step, StepKind, ValueExpression,
+        Announcement, Condition, ConditionRule, EmitArtifact, EmitContent, LoopKind, RoundCount, Step,
+        StepKind, ValueExpression,
     },
     template,
     value_shape::{ContextPath, ValueShape},
@@ -83,9 +83,7 @@ fn add_step_reads(reads: &mut ContextReads, step: &Step) {
         StepKind::Loop(repeated) => {
             match &repeated.over {
                 LoopKind::While(when) | LoopKind::Until(when) => add_condition_reads(reads, when),
-                LoopKind::Count(RoundCount::From(from)) => {
-                    add_source_reads(reads, from, ExpectedType::Count)
-                }
+                LoopKind::Count(RoundCount::From(from)) => add_source_reads(reads, from, ExpectedType::Count),
                 LoopKind::Each { list, .. } => add_list_reads(reads, step, list),
                 LoopKind::Count(RoundCount::Number(_)) | LoopKind::Decision { .. } => {}
             }
@@ -109,9 +107,7 @@ fn add_emit_reads(reads: &mut ContextReads, emit: &EmitArtifact) {
 /// A list, whose items have the shape that the steps inside read.
 fn add_list_reads(reads: &mut ContextReads, step: &Step, list: &ValueExpression) {
     match (list.path(), item_shape(step)) {
-        (Some(path), Some(shape)) => {
-            reads.shape_at(&path_from_text(&path)).merge(shape.into_list_shape())
-        }
+        (Some(path), Some(shape)) => reads.shape_at(&path_from_text(&path)).merge(shape.into_list_shape()),
         _ => add_source_reads(reads, list, ExpectedType::List),
     }
 }
@@ -157,9 +153,7 @@ fn add_value_reads(reads: &mut ContextReads, value: &Value) {
 fn path_from_text(path: &str) -> ContextPath {
     let mut parts = path.split('.');
     let first = ContextPath::from_name(parts.next().unwrap_or_default());
-    parts.fold(first, |place, part| {
-        place.join(crate::value_shape::PathSegment::Field(part.to_owned()))
-    })
+    parts.fold(first, |place, part| place.join(crate::value_shape::PathSegment::Field(part.to_owned())))
 }
 
 /// The names that a rule reads, each with the values that it is compared with.

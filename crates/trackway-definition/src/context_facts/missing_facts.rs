@@ -27,21 +27,17 @@ const STEPS_MAX: usize = 500;
 
 /// What conditions ahead want, in the order in which they come.
 pub(crate) fn missing_facts_ahead(walker: &Walker<'_>) -> Vec<MissingFact> {
-    let mut search =
-        FactSearch { found: Vec::new(), loop_names: Vec::new(), steps_left: STEPS_MAX };
+    let mut search = FactSearch { found: Vec::new(), loop_names: Vec::new(), steps_left: STEPS_MAX };
     let mut made = BTreeSet::new();
     collect_set_names(&walker.definition().steps, &mut made);
     for (list, owner, at, context) in walker.enclosing_lists() {
         // A workflow with a context of its own sets names there.
         collect_set_names(list, &mut made);
-        let known =
-            |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
+        let known = |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
         search.search_steps(list.get(at + 1..).unwrap_or_default(), &known);
         // The rounds to come begin with the first step again.
         if let Some(StepKind::Loop(repeated)) = owner.map(|step| &step.kind) {
-            if let (Some(step), LoopKind::While(when) | LoopKind::Until(when)) =
-                (owner, &repeated.over)
-            {
+            if let (Some(step), LoopKind::While(when) | LoopKind::Until(when)) = (owner, &repeated.over) {
                 search.search_condition(step, when, &known);
             }
             search.search_steps(list.get(..=at).unwrap_or_default(), &known);
@@ -113,12 +109,7 @@ impl<'d> FactSearch<'d> {
         self.loop_names.truncate(before);
     }
 
-    fn search_condition(
-        &mut self,
-        step: &Step,
-        condition: &Condition,
-        known: &dyn Fn(&str) -> bool,
-    ) {
+    fn search_condition(&mut self, step: &Step, condition: &Condition, known: &dyn Fn(&str) -> bool) {
         match condition {
             Condition::Always => {}
             Condition::Cel(source) => {
@@ -127,20 +118,12 @@ impl<'d> FactSearch<'d> {
                 }
             }
             Condition::Rule(rule) => {
-                visit_rule_reads(rule, &mut |name, values| {
-                    self.add_fact(step, name, values, known)
-                });
+                visit_rule_reads(rule, &mut |name, values| self.add_fact(step, name, values, known));
             }
         }
     }
 
-    fn add_fact(
-        &mut self,
-        step: &Step,
-        name: &str,
-        values: &[Value],
-        known: &dyn Fn(&str) -> bool,
-    ) {
+    fn add_fact(&mut self, step: &Step, name: &str, values: &[Value], known: &dyn Fn(&str) -> bool) {
         if self.loop_names.contains(&root_name(name)) || known(name) {
             return;
         }

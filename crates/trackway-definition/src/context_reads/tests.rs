@@ -28,11 +28,7 @@ fn apply_needs(context: &mut Object, block: &BlockReason, what: &str) {
     }
 }
 
-fn check_needs_help(
-    what: &str,
-    mut context: Object,
-    read: impl Fn(&Object) -> Result<(), ContextError>,
-) {
+fn check_needs_help(what: &str, mut context: Object, read: impl Fn(&Object) -> Result<(), ContextError>) {
     let first = context.clone();
     for _ in 0..ANSWERS_MAX {
         match read(&context) {
@@ -121,21 +117,17 @@ fn schema_of_a_need_describes_valid_values() {
             json!({"type": "object", "additionalProperties": {"type": "number"}}),
         ),
     ] {
-        let block = render_template(source, &Object::new())
-            .expect_err(source)
-            .block_in_context(&Object::new());
+        let block =
+            render_template(source, &Object::new()).expect_err(source).block_in_context(&Object::new());
         assert_eq!(block.needs[0].pointer, format!("/context/{name}"), "{source}");
         assert_eq!(block.needs[0].schema, Some(schema), "{source}");
     }
     // The rest of what is there is kept, and its place is said.
     let context = expect_object(json!({"user": {"name": "Ada"}}));
-    let lack =
-        render_template("{{ user.name }} {{ user.age + 1 }}", &context).expect_err("it lacks");
+    let lack = render_template("{{ user.name }} {{ user.age + 1 }}", &context).expect_err("it lacks");
     let block = lack.block_in_context(&context);
     assert_eq!(
         block.needs[0].schema,
-        Some(
-            json!({"type": "object", "required": ["age"], "properties": {"age": {"type": "number"}}})
-        )
+        Some(json!({"type": "object", "required": ["age"], "properties": {"age": {"type": "number"}}}))
     );
 }

@@ -37,9 +37,8 @@ fn outputs_go_into_their_documents() {
         .into_iter()
         .map(|change| (change.name, change.kind, change.key, change.value))
         .collect();
-    let change = |name: &str, kind, key: Option<&str>, value| {
-        (name.to_owned(), kind, key.map(str::to_owned), value)
-    };
+    let change =
+        |name: &str, kind, key: Option<&str>, value| (name.to_owned(), kind, key.map(str::to_owned), value);
     assert_eq!(
         found,
         [

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
 
 use super::{
-    BlockedWalk, EmittedContent, NextStep, StepAction, WalkProgress, WalkState, answer_step,
-    begin_exit, begin_item, begin_run, collect_item_results,
+    BlockedWalk, EmittedContent, NextStep, StepAction, WalkProgress, WalkState, answer_step, begin_exit,
+    begin_item, begin_run, collect_item_results,
 };
 use crate::{
     Definition,
@@ -110,14 +110,10 @@ fn with_agent(agent: &str, mut step: Step) -> Step {
 fn a_definition_is_driven_to_its_end() {
     let schema = json!({"type": "object", "required": ["name"]});
     let per_item = vec![
-        tool_step("try", "echo", &[("what", json!("=item")), ("at", json!("=index"))])
-            .with_save("tried"),
+        tool_step("try", "echo", &[("what", json!("=item")), ("at", json!("=index"))]).with_save("tried"),
         switch_step(
             "big",
-            vec![(
-                equals_condition("item", json!("b")),
-                vec![emit_step("shout", "loud", "{{ item }}!")],
-            )],
+            vec![(equals_condition("item", json!("b")), vec![emit_step("shout", "loud", "{{ item }}!")])],
         ),
     ];
     let rounds = vec![with_agent("writer", prompt_step("write", "{{ part }}"))];
@@ -136,8 +132,7 @@ fn a_definition_is_driven_to_its_end() {
         ),
         map_step("all", "list", Some("tried.echo.what"), per_item).with_save("made"),
         loop_step("parts", loop_over_items("made", "part"), 5, rounds),
-        nested_step("sub", Some(&[("who", json!("=user.name"))]), Some("note"), inner)
-            .with_save("said"),
+        nested_step("sub", Some(&[("who", json!("=user.name"))]), Some("note"), inner).with_save("said"),
     ];
     let (end, log) = run_definition(&sample_definition(steps), json!({"list": ["a", "b"]}));
     assert_eq!(
@@ -163,8 +158,8 @@ fn a_definition_is_driven_to_its_end() {
 /// Maps inside of maps, inside of cases: each item finds its own steps.
 #[test]
 fn items_have_items_of_their_own() {
-    let inner = map_step("inner", "item", Some("item"), vec![emit_step("e", "log", "{{ item }}")])
-        .with_save("row");
+    let inner =
+        map_step("inner", "item", Some("item"), vec![emit_step("e", "log", "{{ item }}")]).with_save("row");
     let case = switch_step(
         "s",
         vec![(Condition::Cel("false".to_owned()), vec![]), (Condition::Always, vec![inner])],
@@ -179,14 +174,12 @@ fn items_have_items_of_their_own() {
 #[test]
 fn failed_map_item_follows_on_failure() {
     let sample = |policy| {
-        let bad =
-            tool_step("bad", "fail", &[]).with_condition(equals_condition("item", json!("b")));
+        let bad = tool_step("bad", "fail", &[]).with_condition(equals_condition("item", json!("b")));
         let mut step = map_step("m", "list", Some("item"), vec![bad]).with_save("all");
         if let StepKind::Map(map) = &mut step.kind {
             map.on_failure = policy;
         }
-        let (end, _) =
-            run_definition(&sample_definition(vec![step]), json!({"list": ["a", "b", "c"]}));
+        let (end, _) = run_definition(&sample_definition(vec![step]), json!({"list": ["a", "b", "c"]}));
         end.map(|context| context["all"].clone())
     };
     assert_eq!(sample(OnFailure::Fail), Err("m: it failed".to_owned()));
@@ -200,10 +193,7 @@ fn exit_handlers_are_walked() {
     let on_exit = vec![
         switch_step(
             "s",
-            vec![(
-                equals_condition("failed", json!(true)),
-                vec![emit_step("e", "end", "failed {{ why }}")],
-            )],
+            vec![(equals_condition("failed", json!(true)), vec![emit_step("e", "end", "failed {{ why }}")])],
         ),
         map_step("m", "list", None, vec![emit_step("each", "end", "{{ item }}")]),
     ];
@@ -213,33 +203,29 @@ fn exit_handlers_are_walked() {
     let first = begin_exit(&sample, &context).expect("it begins");
     drive(&sample, first, &mut log).expect("nothing is lacking").expect("nothing fails");
     assert_eq!(log, ["e: end = failed late", "m: 1 items, 2 at once", "each: end = 1"]);
-    let none =
-        begin_exit(&sample_definition(vec![prompt_step("a", "x")]), &context).expect("it begins");
+    let none = begin_exit(&sample_definition(vec![prompt_step("a", "x")]), &context).expect("it begins");
     assert_eq!(none.next, NextStep::Done { output: Value::Object(context) });
 }
 
 /// A result that does not fit moves nothing: the same place takes a better one.
 #[test]
 fn a_result_that_does_not_fit_can_be_sent_again() {
-    let sample = sample_definition(vec![
-        ask_step("a", "How many?", json!({"type": "integer"})).with_save("n"),
-    ]);
+    let sample =
+        sample_definition(vec![ask_step("a", "How many?", json!({"type": "integer"})).with_save("n")]);
     let first = begin_run(&sample, &expect_object(json!({}))).expect("it begins");
     for wrong in [output_inputs(json!("three")), AttemptInputs::default()] {
         assert!(answer_step(&sample, &first.state, &wrong).is_err());
     }
     let end = answer_step(&sample, &first.state, &output_inputs(json!(3))).expect("it fits");
     assert_eq!(end.next, NextStep::Done { output: json!({"n": 3}) });
-    let ended =
-        answer_step(&sample, &end.state, &AttemptInputs::default()).expect_err("it has ended");
+    let ended = answer_step(&sample, &end.state, &AttemptInputs::default()).expect_err("it has ended");
     assert_eq!(ended.block.code, "place-lost");
 }
 
 /// A map is answered with a list, and an item is begun only at a map.
 #[test]
 fn begin_item_needs_a_map_step() {
-    let sample =
-        sample_definition(vec![prompt_step("a", "x"), map_step("m", "list", None, vec![])]);
+    let sample = sample_definition(vec![prompt_step("a", "x"), map_step("m", "list", None, vec![])]);
     let first = begin_run(&sample, &expect_object(json!({"list": [1]}))).expect("it begins");
     assert!(begin_item(&sample, &first.state, 0, &json!(1)).is_err());
     let second = answer_step(&sample, &first.state, &AttemptInputs::default()).expect("it goes on");
@@ -263,10 +249,8 @@ fn blocked_walk_names_the_step() {
     };
     assert_eq!(at(json!({"other": 1})).as_deref(), Some("first"));
     assert_eq!(at(json!({"items": []})).as_deref(), Some("second"));
-    let stuck = begin_run(
-        &sample_definition(vec![prompt_step("only", "{{ topic }}")]),
-        &expect_object(json!({})),
-    );
+    let stuck =
+        begin_run(&sample_definition(vec![prompt_step("only", "{{ topic }}")]), &expect_object(json!({})));
     assert_eq!(stuck.expect_err("it is stuck").step.as_deref(), Some("only"));
 }
 

@@ -20,10 +20,8 @@ pub(super) fn json_to_cel(value: &Value) -> Cel {
 }
 
 pub(super) fn object_to_cel(object: &Object) -> Cel {
-    let fields: HashMap<Key, Cel> = object
-        .iter()
-        .map(|(name, value)| (Key::from(name.as_str()), self::json_to_cel(value)))
-        .collect();
+    let fields: HashMap<Key, Cel> =
+        object.iter().map(|(name, value)| (Key::from(name.as_str()), self::json_to_cel(value))).collect();
     Cel::Map(Map { map: Arc::new(fields) })
 }
 

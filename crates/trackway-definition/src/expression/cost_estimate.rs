@@ -36,9 +36,7 @@ pub(super) fn check_depth(expression: &IdedExpr) -> Result<(), String> {
         }
         level = level.into_iter().flat_map(sub_expressions).collect();
     }
-    Err(format!(
-        "An expression is nested at most {DEPTH_MAX} levels deep; `a + b + c` counts as two."
-    ))
+    Err(format!("An expression is nested at most {DEPTH_MAX} levels deep; `a + b + c` counts as two."))
 }
 
 /// Refuses an expression that would take too long, or too much memory, over this context.
@@ -75,8 +73,7 @@ impl<'a> SizeEstimate<'a> {
             }
             _ => return Self { weight: 8.0, ..Self::default() },
         };
-        let names: usize =
-            value.as_object().map_or(0, |fields| fields.keys().map(String::len).sum());
+        let names: usize = value.as_object().map_or(0, |fields| fields.keys().map(String::len).sum());
         let whole = Self::of_container(items.into_iter().map(Self::of_value));
         Self { known: Some(value), weight: whole.weight + names as f64, ..whole }
     }
@@ -95,13 +92,7 @@ impl<'a> SizeEstimate<'a> {
 
     /// Any of its items.
     fn any_item(self) -> Self {
-        Self {
-            known: None,
-            weight: self.item,
-            items: self.inner,
-            item: self.item,
-            inner: self.inner,
-        }
+        Self { known: None, weight: self.item, items: self.inner, item: self.item, inner: self.inner }
     }
 
     /// These one after the other.
@@ -213,9 +204,7 @@ pub(super) fn sub_expressions(expression: &IdedExpr) -> impl Iterator<Item = &Id
         Expr::Select(select) => vec![&select.operand],
         Expr::Call(call) => call.target.iter().map(AsRef::as_ref).chain(&call.args).collect(),
         Expr::List(list) => list.elements.iter().collect(),
-        Expr::Map(map) => {
-            map.entries.iter().flat_map(|entry| entry_sub_expressions(&entry.expr)).collect()
-        }
+        Expr::Map(map) => map.entries.iter().flat_map(|entry| entry_sub_expressions(&entry.expr)).collect(),
         Expr::Struct(fields) => {
             fields.entries.iter().flat_map(|entry| entry_sub_expressions(&entry.expr)).collect()
         }

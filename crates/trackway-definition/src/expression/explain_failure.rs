@@ -3,9 +3,7 @@
 use cel::{ExecutionError, IdedExpr};
 use trackway_domain::Object;
 
-use super::{
-    CONTEXT_NAME, ValueCheck, cel_conversion, cost_estimate, evaluate_compiled, variable_reads,
-};
+use super::{CONTEXT_NAME, ValueCheck, cel_conversion, cost_estimate, evaluate_compiled, variable_reads};
 use crate::context_error::{ContextError, ExpectedType, find_value, root_name};
 use crate::context_reads::EvaluationError;
 
@@ -50,11 +48,9 @@ fn find_cause(
     let whole = expression.references().variables().contains(&CONTEXT_NAME);
     let shown = if whole { context.clone() } else { reads.select_from(context) };
     let tried = |trial: &Object| {
-        let refused =
-            |reason: &str| EvaluationError { reason: truncate_reason(reason), unset: None };
+        let refused = |reason: &str| EvaluationError { reason: truncate_reason(reason), unset: None };
         cost_estimate::check_cost(expression, trial).map_err(|reason| refused(&reason))?;
-        let value = evaluate_compiled(expression, trial)
-            .map_err(|error| evaluation_error(&error, source))?;
+        let value = evaluate_compiled(expression, trial).map_err(|error| evaluation_error(&error, source))?;
         let value = cel_conversion::cel_to_json(&value).map_err(|reason| refused(&reason))?;
         if fits(&value) { Ok(()) } else { Err(refused(unfit)) }
     };

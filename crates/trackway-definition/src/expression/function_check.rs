@@ -18,11 +18,7 @@ struct FunctionArity {
     method: Option<usize>,
 }
 
-const fn function(
-    name: &'static str,
-    plain: Option<usize>,
-    method: Option<usize>,
-) -> FunctionArity {
+const fn function(name: &'static str, plain: Option<usize>, method: Option<usize>) -> FunctionArity {
     FunctionArity { name, plain, method }
 }
 
@@ -79,9 +75,7 @@ fn check_call(call: &CallExpr) -> Option<CompileError> {
     }
     let Some(known) = named(name) else {
         if MACROS.contains(&name) {
-            return Some(CompileError::from(format!(
-                "`{name}` does not take what stands in its brackets"
-            )));
+            return Some(CompileError::from(format!("`{name}` does not take what stands in its brackets")));
         }
         let all = FUNCTIONS.iter().map(|known| known.name).chain(MACROS);
         let meant = nearest(name, all).map(str::to_owned);

@@ -34,10 +34,7 @@ pub(super) fn insert_key_sorting(expression: &mut IdedExpr) {
             map.entries.iter_mut().for_each(|entry| insert_key_sorting_in_entry(&mut entry.expr))
         }
         Expr::Struct(fields) => {
-            fields
-                .entries
-                .iter_mut()
-                .for_each(|entry| insert_key_sorting_in_entry(&mut entry.expr));
+            fields.entries.iter_mut().for_each(|entry| insert_key_sorting_in_entry(&mut entry.expr));
         }
         Expr::Select(select) => insert_key_sorting(&mut select.operand),
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => {}

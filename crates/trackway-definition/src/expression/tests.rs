@@ -138,9 +138,8 @@ fn parse_error_names_the_column() {
 #[test]
 fn an_expression_is_bounded() {
     let many = expect_object(json!({"l": vec![1; 2000], "s": "x".repeat(1000)}));
-    let deep = |open: &str, close: &str, times: usize| {
-        format!("{}1{}", open.repeat(times), close.repeat(times))
-    };
+    let deep =
+        |open: &str, close: &str, times: usize| format!("{}1{}", open.repeat(times), close.repeat(times));
     for source in [
         "l.all(a, l.all(b, l.all(c, a + b + c > 0)))".to_owned(),
         format!("[s]{}", ".map(t, t + t)".repeat(60)),
@@ -177,14 +176,9 @@ fn an_expression_is_bounded() {
     }
     let _ = evaluate(&format!("{}a{}", "l.map(a, ".repeat(22), ")".repeat(22)), &many);
     let _ = evaluate(&format!("{}true", "true?1:".repeat(24)), &many);
-    for (first, link) in [
-        ("1", "+1"),
-        ("s", ".a"),
-        ("l", "[0]"),
-        ("1", " in l"),
-        ("1", "==1"),
-        ("[s]", ".map(t, t)"),
-    ] {
+    for (first, link) in
+        [("1", "+1"), ("s", ".a"), ("l", "[0]"), ("1", " in l"), ("1", "==1"), ("[s]", ".map(t, t)")]
+    {
         let _ = evaluate(&format!("{first}{}", link.repeat(22)), &many);
         let _ = evaluate(&format!("{first}{}", link.repeat(62)), &many);
     }

@@ -18,15 +18,13 @@ pub(super) fn collect_reads(expression: &IdedExpr) -> ContextReads {
 
 /// The path of names that an expression is, if it is nothing else: `a.b["c"]`.
 pub(super) fn as_name_path(expression: &IdedExpr) -> Option<String> {
-    let place =
-        ReadCollector::default().context_path(expression).filter(|place| !place.name.is_empty())?;
+    let place = ReadCollector::default().context_path(expression).filter(|place| !place.name.is_empty())?;
     let steps = place.segments.iter().map(|step| match step {
         PathSegment::Field(name) => Some(name.clone()),
         PathSegment::Index(at) => Some(at.to_string()),
         PathSegment::EachItem | PathSegment::AnyField => None,
     });
-    let steps: Option<Vec<String>> =
-        std::iter::once(Some(place.name.clone())).chain(steps).collect();
+    let steps: Option<Vec<String>> = std::iter::once(Some(place.name.clone())).chain(steps).collect();
     steps.map(|steps| steps.join("."))
 }
 
@@ -49,9 +47,7 @@ impl<'e> ReadCollector<'e> {
                 self.visit_value(&select.operand, ExpectedType::Example(json!({})));
             }
             Expr::Comprehension(walk) => {
-                let items = self
-                    .context_path(&walk.iter_range)
-                    .map(|list| list.join(PathSegment::EachItem));
+                let items = self.context_path(&walk.iter_range).map(|list| list.join(PathSegment::EachItem));
                 match &items {
                     Some(items) => self.add_read(items, ExpectedType::Anything),
                     None => self.visit_value(&walk.iter_range, ExpectedType::List),
@@ -67,8 +63,9 @@ impl<'e> ReadCollector<'e> {
             Expr::Call(call) if call.func_name == operators::INDEX => {
                 if let [operand, index] = call.args.as_slice() {
                     match self.context_path(operand) {
-                        Some(place) => self
-                            .add_read(&place.join(PathSegment::AnyField), ExpectedType::Anything),
+                        Some(place) => {
+                            self.add_read(&place.join(PathSegment::AnyField), ExpectedType::Anything)
+                        }
                         None => self.visit_value(operand, ExpectedType::Anything),
                     }
                     self.visit_value(index, ExpectedType::Example(json!(SOME_NAME)));
@@ -79,8 +76,7 @@ impl<'e> ReadCollector<'e> {
                     self.visit_value(part, expected_type_in_call(call, part));
                 }
             }
-            _ => sub_expressions(expression)
-                .for_each(|part| self.visit_value(part, ExpectedType::Anything)),
+            _ => sub_expressions(expression).for_each(|part| self.visit_value(part, ExpectedType::Anything)),
         }
     }
 
@@ -103,9 +99,7 @@ impl<'e> ReadCollector<'e> {
                     (None, name) => (!name.starts_with('@')).then(|| ContextPath::from_name(name)),
                 }
             }
-            Expr::Select(select) if !select.test => {
-                self.child_path(&select.operand, &json!(select.field))
-            }
+            Expr::Select(select) if !select.test => self.child_path(&select.operand, &json!(select.field)),
             Expr::Call(call) if call.func_name == operators::INDEX => {
                 let [operand, index] = call.args.as_slice() else { return None };
                 self.child_path(operand, &literal_value(index)?)
@@ -134,12 +128,8 @@ fn expected_type_in_call(call: &CallExpr, part: &IdedExpr) -> ExpectedType {
     let known = other.and_then(literal_value);
     let is_target = call.target.as_ref().is_some_and(|target| target.id == part.id);
     match (call.func_name.as_str(), known) {
-        (operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT, _) => {
-            ExpectedType::Boolean
-        }
-        (operators::CONDITIONAL, _)
-            if call.args.first().is_some_and(|first| first.id == part.id) =>
-        {
+        (operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT, _) => ExpectedType::Boolean,
+        (operators::CONDITIONAL, _) if call.args.first().is_some_and(|first| first.id == part.id) => {
             ExpectedType::Boolean
         }
         (

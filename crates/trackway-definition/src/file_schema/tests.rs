@@ -126,10 +126,9 @@ fn agree(validator: &Validator, value: &Value, place: &str) {
 /// Pointers of everything in a value, itself left out.
 fn places(value: &Value, path: &str) -> Vec<String> {
     let inner: Vec<(String, &Value)> = match value {
-        Value::Object(entries) => entries
-            .iter()
-            .map(|(key, entry)| (key.replace('~', "~0").replace('/', "~1"), entry))
-            .collect(),
+        Value::Object(entries) => {
+            entries.iter().map(|(key, entry)| (key.replace('~', "~0").replace('/', "~1"), entry)).collect()
+        }
         Value::Array(items) => {
             items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect()
         }

@@ -19,12 +19,9 @@ const NEEDS_MAX: usize = 16;
 const MISSING: &str = "context-missing";
 
 /// The step at which a walk has stopped, with everything filled in.
-pub(super) fn build_pending_step(
-    walker: &mut Walker<'_>,
-    step: &Step,
-) -> Result<PendingStep, BlockReason> {
-    let asked = step_prompt::prompt_of_step(step)
-        .ok_or_else(|| lost_position_block("the place is not at a step"))?;
+pub(super) fn build_pending_step(walker: &mut Walker<'_>, step: &Step) -> Result<PendingStep, BlockReason> {
+    let asked =
+        step_prompt::prompt_of_step(step).ok_or_else(|| lost_position_block("the place is not at a step"))?;
     let prompt = match &step.kind {
         StepKind::Tool(tool) => render_tool_call(walker, tool),
         _ => render_prompt_text(walker, &asked),
@@ -60,9 +57,7 @@ pub(crate) fn render_prompt_text(
             None => Ok(true),
         };
         match holds {
-            Ok(true) => {
-                parts.push(walker.read_context(|names| render_template(&fragment.text, names)))
-            }
+            Ok(true) => parts.push(walker.read_context(|names| render_template(&fragment.text, names))),
             Ok(false) => {}
             Err(block) => parts.push(Err(block)),
         }

@@ -59,21 +59,15 @@ fn find_frames(steps: &[Step], links: Vec<PathStep<'_>>) -> Result<Vec<WalkFrame
     let mut links = links.into_iter().peekable();
     while let Some(link) = links.next() {
         let id = &link.step.id;
-        let (step, positions) =
-            find_step(list, id).ok_or_else(|| missing_step_block(id, around))?;
+        let (step, positions) = find_step(list, id).ok_or_else(|| missing_step_block(id, around))?;
         let mut inside = Some(link.frame);
         for at in positions {
-            frames.push(WalkFrame {
-                step_index: at,
-                kind: inside.take().unwrap_or(FrameKind::Group),
-            });
+            frames.push(WalkFrame { step_index: at, kind: inside.take().unwrap_or(FrameKind::Group) });
         }
         match links.peek_mut() {
             Some(next) => list = inner_list(link.step, step, next)?,
             None if step_prompt::prompt_of_step(step).is_none() => {
-                return Err(lost_position_block(format!(
-                    "`{id}` is no step to be answered any more"
-                )));
+                return Err(lost_position_block(format!("`{id}` is no step to be answered any more")));
             }
             None => {}
         }
@@ -99,17 +93,11 @@ fn find_step<'d>(list: &'d [Step], id: &str) -> Option<(&'d Step, Vec<usize>)> {
 }
 
 /// The list inside of a step in which the next one is looked for.
-fn inner_list<'d>(
-    old: &Step,
-    new: &'d Step,
-    next: &mut PathStep<'_>,
-) -> Result<&'d [Step], BlockReason> {
+fn inner_list<'d>(old: &Step, new: &'d Step, next: &mut PathStep<'_>) -> Result<&'d [Step], BlockReason> {
     match (&old.kind, &new.kind) {
         (StepKind::Nested(_), StepKind::Nested(nested)) => Ok(&nested.steps),
         (StepKind::Map(_), StepKind::Map(map)) => Ok(&map.steps),
-        (StepKind::Loop(was), StepKind::Loop(is)) if is_same_loop_kind(&was.over, &is.over) => {
-            Ok(&is.steps)
-        }
+        (StepKind::Loop(was), StepKind::Loop(is)) if is_same_loop_kind(&was.over, &is.over) => Ok(&is.steps),
         (StepKind::Switch(_), StepKind::Switch(switch)) => {
             let mut cases = switch.cases.iter().enumerate();
             let (number, case) = cases
@@ -132,7 +120,5 @@ fn missing_step_block(id: &str, around: Option<&str>) -> BlockReason {
         || "at the top of the other definition".to_owned(),
         |around| format!("inside of `{around}` in the other definition"),
     );
-    lost_position_block(format!(
-        "there is no step `{id}` {place}, so the run cannot go on from there"
-    ))
+    lost_position_block(format!("there is no step `{id}` {place}, so the run cannot go on from there"))
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use trackway_domain::JSON_DEPTH_MAX;
 
 use super::{
-    InnerLocations, LocatedValue, Location, finding_at, join_pointer, line_number,
-    repeated_key_finding, too_deep_finding,
+    InnerLocations, LocatedValue, Location, finding_at, join_pointer, line_number, repeated_key_finding,
+    too_deep_finding,
 };
 use crate::Finding;
 

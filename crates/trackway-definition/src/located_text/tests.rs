@@ -99,13 +99,7 @@ fn broken_texts_are_refused_with_their_line() {
 fn a_key_that_is_given_twice_is_a_fault() {
     let json = "{\"a\": {\n \"b\": 1,\n \"\\u0062\": 2\n}}";
     check_refused(FileFormat::Json, json, "/a/b", 3, "the first time on line 2");
-    check_refused(
-        FileFormat::Yaml,
-        "a:\n  b: 1\n  'b': 2\n",
-        "/a/b",
-        3,
-        "the first time on line 2",
-    );
+    check_refused(FileFormat::Yaml, "a:\n  b: 1\n  'b': 2\n", "/a/b", 3, "the first time on line 2");
 }
 
 #[test]
@@ -164,13 +158,7 @@ fn size_depth_and_aliases_are_bounded() {
 
 #[test]
 fn numbers_that_would_change_are_refused() {
-    check_refused(
-        FileFormat::Json,
-        "{\n\"a\": [1, 9007199254740993]}",
-        "/a/1",
-        2,
-        "not kept exactly",
-    );
+    check_refused(FileFormat::Json, "{\n\"a\": [1, 9007199254740993]}", "/a/1", 2, "not kept exactly");
     check_refused(FileFormat::Yaml, "a: 18446744073709551615", "/a", 1, "not kept exactly");
 }
 
@@ -197,12 +185,7 @@ fn check_lines(located: &LocatedValue, value: &Value, path: &str, line: &mut u32
         Value::Object(entries) if !entries.is_empty() => {
             for (key, entry) in entries {
                 *line += 1;
-                check_lines(
-                    located,
-                    entry,
-                    &format!("{path}{}", join_pointer([key.as_str()])),
-                    line,
-                );
+                check_lines(located, entry, &format!("{path}{}", join_pointer([key.as_str()])), line);
             }
             *line += 1;
         }

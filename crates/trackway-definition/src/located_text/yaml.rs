@@ -57,15 +57,8 @@ struct OpenCollection {
 }
 
 enum CollectionContent {
-    Items {
-        values: Vec<Value>,
-        places: Vec<Location>,
-    },
-    Entries {
-        values: Map<String, Value>,
-        places: BTreeMap<String, Location>,
-        key: Option<PendingKey>,
-    },
+    Items { values: Vec<Value>, places: Vec<Location> },
+    Entries { values: Map<String, Value>, places: BTreeMap<String, Location>, key: Option<PendingKey> },
 }
 
 /// A key whose value has not come yet.
@@ -112,11 +105,7 @@ impl YamlBuilder {
             Event::MappingStart(_, anchor, tag) => {
                 self.check_tag(tag.as_deref(), line, false)?;
                 let (values, places) = (Map::new(), BTreeMap::new());
-                self.open_collection(
-                    line,
-                    anchor,
-                    CollectionContent::Entries { values, places, key: None },
-                )
+                self.open_collection(line, anchor, CollectionContent::Entries { values, places, key: None })
             }
             Event::SequenceEnd | Event::MappingEnd => self.close_collection(),
             Event::Alias(anchor) => self.add_alias(anchor, line),
@@ -124,11 +113,9 @@ impl YamlBuilder {
                 Err(finding_at(String::new(), line, "the file has more than one document")
                     .with_suggestion("put each workflow into a file of its own"))
             }
-            Event::UnresolvedAlias(name) => Err(finding_at(
-                self.current_pointer(),
-                line,
-                format!("nothing has the anchor &{name}"),
-            )),
+            Event::UnresolvedAlias(name) => {
+                Err(finding_at(self.current_pointer(), line, format!("nothing has the anchor &{name}")))
+            }
             // Starts and ends of the stream and of its one document, and comments.
             _ => Ok(()),
         }
@@ -166,10 +153,7 @@ impl YamlBuilder {
             }
         };
         let place = Location { line: open.line, inner };
-        self.add_value(
-            BuiltValue { value, place, weight: open.weight, height: open.height },
-            open.anchor,
-        )
+        self.add_value(BuiltValue { value, place, weight: open.weight, height: open.height }, open.anchor)
     }
 
     fn add_key(&mut self, word: &str, style: ScalarStyle, line: u32) -> Result<(), Finding> {
@@ -181,11 +165,8 @@ impl YamlBuilder {
             )
             .with_suggestion("write the keys out"));
         }
-        let Some(OpenCollection {
-            content: CollectionContent::Entries { places, key, .. },
-            weight,
-            ..
-        }) = self.open.last_mut()
+        let Some(OpenCollection { content: CollectionContent::Entries { places, key, .. }, weight, .. }) =
+            self.open.last_mut()
         else {
             return Ok(());
         };
@@ -235,8 +216,7 @@ impl YamlBuilder {
     fn count_copy(&mut self, weight: usize, line: u32) -> Result<(), Finding> {
         self.copied_bytes += weight;
         if self.copied_bytes > FILE_BYTES_MAX {
-            let why =
-                format!("the aliases of this file stand for more than {FILE_BYTES_MAX} bytes");
+            let why = format!("the aliases of this file stand for more than {FILE_BYTES_MAX} bytes");
             return Err(finding_at(self.current_pointer(), line, why));
         }
         Ok(())
@@ -244,11 +224,7 @@ impl YamlBuilder {
 
     fn add_alias(&mut self, anchor: usize, line: u32) -> Result<(), Finding> {
         if self.expects_key() {
-            return Err(finding_at(
-                self.current_pointer(),
-                line,
-                "a key has to be a word, not an alias",
-            ));
+            return Err(finding_at(self.current_pointer(), line, "a key has to be a word, not an alias"));
         }
         let Some(&BuiltValue { weight, height, .. }) = self.anchored.get(&anchor) else {
             return Err(finding_at(
@@ -269,8 +245,7 @@ impl YamlBuilder {
         match tag {
             Some(tag) if !(is_scalar && tag.is_yaml_core_schema_tag("str")) => {
                 let why = format!("the tag {} has no meaning here", tag.original());
-                Err(finding_at(self.current_pointer(), line, why)
-                    .with_suggestion("leave the tag out"))
+                Err(finding_at(self.current_pointer(), line, why).with_suggestion("leave the tag out"))
             }
             _ => Ok(()),
         }

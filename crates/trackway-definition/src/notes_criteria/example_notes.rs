@@ -17,17 +17,12 @@ const EXAMPLE_CHARS_MAX: usize = 16 * 1024;
 const CHOICES_MAX: usize = 16;
 
 /// Notes that would do: those given with what they lack, or new ones; tried before they are offered.
-pub(super) fn notes_example(
-    criteria: &NotesCriteria,
-    text: &str,
-    context: &Object,
-) -> Option<String> {
+pub(super) fn notes_example(criteria: &NotesCriteria, text: &str, context: &Object) -> Option<String> {
     let choices = 0..max_alternatives(criteria).min(CHOICES_MAX);
     choices.into_iter().find_map(|choice| {
         let mut draft = NotesDraft { choice, ..NotesDraft::default() };
         draft.collect_requirements(criteria, context);
-        let drafts =
-            [draft.json.clone(), Some(draft.render_notes(text)), Some(draft.render_notes(""))];
+        let drafts = [draft.json.clone(), Some(draft.render_notes(text)), Some(draft.render_notes(""))];
         drafts.into_iter().flatten().find(|draft| {
             draft.len() <= EXAMPLE_CHARS_MAX
                 && notes_satisfy(criteria, draft, context, &mut Vec::new()).unwrap_or(false)
@@ -39,9 +34,7 @@ pub(super) fn notes_example(
 fn max_alternatives(criteria: &NotesCriteria) -> usize {
     match criteria {
         NotesCriteria::All(all) => all.iter().map(max_alternatives).max().unwrap_or(1),
-        NotesCriteria::Any(any) => {
-            any.iter().map(max_alternatives).max().unwrap_or(1).max(any.len())
-        }
+        NotesCriteria::Any(any) => any.iter().map(max_alternatives).max().unwrap_or(1).max(any.len()),
         NotesCriteria::Not(_) | NotesCriteria::Rule { .. } => 1,
     }
 }
@@ -59,25 +52,19 @@ struct NotesDraft {
 impl NotesDraft {
     fn collect_requirements(&mut self, criteria: &NotesCriteria, context: &Object) {
         match criteria {
-            NotesCriteria::All(all) => {
-                all.iter().for_each(|one| self.collect_requirements(one, context))
-            }
+            NotesCriteria::All(all) => all.iter().for_each(|one| self.collect_requirements(one, context)),
             NotesCriteria::Any(any) => {
                 let chosen = any.get(self.choice).or(any.last());
                 chosen.into_iter().for_each(|one| self.collect_requirements(one, context));
             }
             NotesCriteria::Not(_) => {}
             NotesCriteria::Rule { when, test, .. } => {
-                let counts = when
-                    .as_ref()
-                    .is_none_or(|when| condition_holds(when, context).unwrap_or(false));
+                let counts = when.as_ref().is_none_or(|when| condition_holds(when, context).unwrap_or(false));
                 match test {
                     _ if !counts => {}
                     TextTest::Contains(part) => self.parts.push(part.clone()),
                     TextTest::Matches(pattern) => self.parts.extend(sample_match(pattern)),
-                    TextTest::Length { min, .. } => {
-                        self.min_length = self.min_length.max(min.unwrap_or(0))
-                    }
+                    TextTest::Length { min, .. } => self.min_length = self.min_length.max(min.unwrap_or(0)),
                     TextTest::Schema(schema) => {
                         self.json = Some(schema::example_for(schema, schema).to_string());
                     }

@@ -9,8 +9,7 @@ use crate::model::{NotesCriteria, TextTest};
 /// What notes have to be, as far as a schema can say it: a pattern with flags has no form in one.
 pub(super) fn notes_schema(criteria: &NotesCriteria, context: &Object) -> Value {
     let mut schema = json!({ "type": "string" });
-    if let (Some(schema), Value::Object(rules)) =
-        (schema.as_object_mut(), criteria_schema(criteria, context))
+    if let (Some(schema), Value::Object(rules)) = (schema.as_object_mut(), criteria_schema(criteria, context))
     {
         schema.extend(rules);
     }
@@ -39,8 +38,7 @@ fn criteria_schema(criteria: &NotesCriteria, context: &Object) -> Value {
             inner => json!({ "not": inner }),
         },
         NotesCriteria::Rule { when, test, .. } => {
-            let counts =
-                when.as_ref().is_none_or(|when| condition_holds(when, context).unwrap_or(false));
+            let counts = when.as_ref().is_none_or(|when| condition_holds(when, context).unwrap_or(false));
             if counts { test_schema(test) } else { json!({}) }
         }
     }

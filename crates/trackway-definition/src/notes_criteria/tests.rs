@@ -77,8 +77,7 @@ fn the_file_says_in_its_words_what_is_wrong() {
 /// Proves T7: the rule is said where the file's words do not say it, and as a schema.
 #[test]
 fn text_rule_has_a_message_and_an_example() {
-    let told =
-        |test| NotesCriteria::Rule { when: None, test, message: "Name the ticket.".to_owned() };
+    let told = |test| NotesCriteria::Rule { when: None, test, message: "Name the ticket.".to_owned() };
     let ticket = || told(TextTest::Matches("[A-Z]+-\\d+".to_owned()));
     let either = NotesCriteria::Any(vec![matches("(?!x)y"), contains("A1")]);
     for (criteria, message, example, schema) in [
@@ -126,8 +125,7 @@ fn a_rule_counts_where_its_condition_holds() {
     assert_eq!(check_notes(&when(strict.clone()), Some("a"), &Object::new()), Ok(()));
     let context = json!({"strict": true}).as_object().cloned().unwrap();
     assert!(check_notes(&when(strict), Some("a"), &context).is_err());
-    let block =
-        check_notes(&when(Condition::Cel("unset".to_owned())), Some("a"), &context).unwrap_err();
+    let block = check_notes(&when(Condition::Cel("unset".to_owned())), Some("a"), &context).unwrap_err();
     assert_eq!(block.code, "context-missing");
 }
 

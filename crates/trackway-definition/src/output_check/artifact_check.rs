@@ -38,9 +38,7 @@ pub(super) fn expected_artifacts(prompt: &PromptStep) -> Vec<ExpectedArtifact<'_
     });
     let contract = prompt.output.as_ref().and_then(|contract| match &contract.form {
         // The step's own assessments say more than the contract of any assessment.
-        OutputForm::Artifact { kind, .. }
-            if kind == assessment::KIND && !prompt.assessments.is_empty() =>
-        {
+        OutputForm::Artifact { kind, .. } if kind == assessment::KIND && !prompt.assessments.is_empty() => {
             None
         }
         OutputForm::Artifact { kind, schema, example } => Some(ExpectedArtifact {
@@ -68,8 +66,7 @@ impl ExpectedArtifact<'_> {
             match &self.assessment {
                 Some(judged) => assessment::assessment_needs(judged.assessment, artifact, &at),
                 None => {
-                    let needs =
-                        schema::find_schema_needs(&self.schema, artifact, &at, Some(&self.example));
+                    let needs = schema::find_schema_needs(&self.schema, artifact, &at, Some(&self.example));
                     needs.into_iter().map(|need| self.leave_choice_open(need, &at)).collect()
                 }
             }
@@ -93,11 +90,7 @@ impl ExpectedArtifact<'_> {
     pub(super) fn missing_need(&self, place: usize) -> InputRequirement {
         InputRequirement {
             pointer: format!("{ARTIFACTS}/{place}"),
-            message: format!(
-                "An artifact of kind `{}` is missing{}",
-                self.kind,
-                self.assessment_suffix()
-            ),
+            message: format!("An artifact of kind `{}` is missing{}", self.kind, self.assessment_suffix()),
             schema: Some(self.schema.clone()),
             example: Some(self.example.clone()),
             got: None,
@@ -111,28 +104,20 @@ impl ExpectedArtifact<'_> {
         }
     }
 
-    fn matching_artifacts<'v>(
-        &self,
-        artifacts: &'v [Value],
-    ) -> impl Iterator<Item = (usize, &'v Value)> {
+    fn matching_artifacts<'v>(&self, artifacts: &'v [Value]) -> impl Iterator<Item = (usize, &'v Value)> {
         artifacts.iter().enumerate().filter(|(_, artifact)| {
             let is_kind = artifact.get("kind").is_some_and(|kind| kind == self.kind);
             is_kind
                 && self.assessment.as_ref().is_none_or(|judged| {
                     judged.is_only
-                        || artifact
-                            .get("assessmentId")
-                            .is_some_and(|id| *id == *judged.assessment.id)
+                        || artifact.get("assessmentId").is_some_and(|id| *id == *judged.assessment.id)
                 })
         })
     }
 }
 
 /// The need for the whole list.
-pub(super) fn artifact_list_need(
-    wanted: &[ExpectedArtifact<'_>],
-    got: Option<&Value>,
-) -> InputRequirement {
+pub(super) fn artifact_list_need(wanted: &[ExpectedArtifact<'_>], got: Option<&Value>) -> InputRequirement {
     let kinds: Vec<String> = wanted.iter().map(|wanted| format!("`{}`", wanted.kind)).collect();
     InputRequirement {
         pointer: ARTIFACTS.to_owned(),
@@ -160,8 +145,7 @@ fn artifact_list_schema(wanted: &[ExpectedArtifact<'_>]) -> Value {
     match wanted {
         [only] => json!({ "type": "array", "contains": only.schema }),
         several => {
-            let all: Vec<Value> =
-                several.iter().map(|wanted| json!({ "contains": wanted.schema })).collect();
+            let all: Vec<Value> = several.iter().map(|wanted| json!({ "contains": wanted.schema })).collect();
             json!({ "type": "array", "allOf": all })
         }
     }
@@ -176,9 +160,7 @@ fn schema_with_kind(schema: &Value, kind: &str) -> Value {
         }
     };
     schema.entry("type").or_insert_with(|| json!("object"));
-    if let Some(properties) =
-        schema.entry("properties").or_insert_with(|| json!({})).as_object_mut()
-    {
+    if let Some(properties) = schema.entry("properties").or_insert_with(|| json!({})).as_object_mut() {
         properties.entry("kind").or_insert_with(|| json!({ "const": kind }));
     }
     if let Some(required) = schema.entry("required").or_insert_with(|| json!([])).as_array_mut()

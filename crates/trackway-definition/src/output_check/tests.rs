@@ -31,10 +31,7 @@ fn artifact(required: bool) -> PromptStep {
 }
 
 fn contract(form: OutputForm, required: bool) -> PromptStep {
-    PromptStep {
-        output: Some(OutputContract { form, required, documents: vec![] }),
-        ..PromptStep::default()
-    }
+    PromptStep { output: Some(OutputContract { form, required, documents: vec![] }), ..PromptStep::default() }
 }
 
 fn judged(mut prompt: PromptStep, ids: &[&str]) -> PromptStep {
@@ -103,7 +100,8 @@ fn whole_output_is_checked_against_its_schema() {
 fn artifacts_by_kind() {
     let stop = || json!({"kind": "wr.loop_control", "decision": "stop"});
     let wrong = || json!({"kind": "wr.loop_control", "decision": "end"});
-    let high = |id: &str| json!({"kind": "wr.assessment", "assessmentId": id, "dimensions": {"clear": "high"}});
+    let high =
+        |id: &str| json!({"kind": "wr.assessment", "assessmentId": id, "dimensions": {"clear": "high"}});
     let list = |items: Vec<Value>| Some(json!({ "artifacts": items }));
     for (prompt, output, expected) in [
         (artifact(true), list(vec![stop()]), ""),
@@ -115,29 +113,17 @@ fn artifacts_by_kind() {
         (artifact(true), Some(json!("x")), "output-invalid /output"),
         (artifact(true), list(vec![json!(1)]), "output-missing /output/artifacts/1"),
         (artifact(true), list(vec![wrong()]), "output-invalid /output/artifacts/0/decision"),
-        (
-            artifact(true),
-            list(vec![stop(), wrong()]),
-            "output-invalid /output/artifacts/1/decision",
-        ),
+        (artifact(true), list(vec![stop(), wrong()]), "output-invalid /output/artifacts/1/decision"),
         (artifact(false), None, ""),
         (artifact(false), Some(json!({})), ""),
         (artifact(false), list(vec![wrong()]), "output-invalid /output/artifacts/0/decision"),
-        (
-            judged(artifact(true), &["plan"]),
-            list(vec![stop()]),
-            "output-missing /output/artifacts/1",
-        ),
+        (judged(artifact(true), &["plan"]), list(vec![stop()]), "output-missing /output/artifacts/1"),
         (
             judged(artifact(true), &["plan", "code"]),
             list(vec![json!({"kind": "other"})]),
             "output-missing /output/artifacts/1 /output/artifacts/2 /output/artifacts/3",
         ),
-        (
-            judged(artifact(true), &["plan", "code"]),
-            list(vec![high("code"), stop(), high("plan")]),
-            "",
-        ),
+        (judged(artifact(true), &["plan", "code"]), list(vec![high("code"), stop(), high("plan")]), ""),
         (judged(PromptStep::default(), &["plan"]), None, "output-missing /output/artifacts"),
         (judged(PromptStep::default(), &["plan"]), list(vec![high("plan")]), ""),
         (
@@ -158,8 +144,8 @@ fn needs_leave_judgements_open() {
         ("loop_control", "decision", json!(["continue", "stop"])),
         ("gate_verdict", "verdict", json!(["approved", "rejected", "uncertain"])),
     ] {
-        let form = crate::contract_registry::find_contract(&format!("wr.contracts.{name}"))
-            .expect("a contract");
+        let form =
+            crate::contract_registry::find_contract(&format!("wr.contracts.{name}")).expect("a contract");
         let OutputForm::Artifact { kind, example, .. } = &form else { panic!("{form:?}") };
         let (kind, mut decided) = (kind.clone(), example.clone());
         fill_choices(&mut decided);
@@ -177,10 +163,7 @@ fn needs_leave_judgements_open() {
         }
         let none = check_answer(&prompt, &inputs(None), &Object::new()).expect_err("it is missing");
         let shown = &none.needs[0].example.as_ref().expect("the whole form")[0];
-        assert!(
-            shown["kind"] == kind && crate::open_choice::has_open_choice(&shown[field]),
-            "{shown}"
-        );
+        assert!(shown["kind"] == kind && crate::open_choice::has_open_choice(&shown[field]), "{shown}");
         let given = inputs(Some(json!({ "artifacts": [decided] })));
         assert_eq!(check_answer(&prompt, &given, &Object::new()), Ok(()));
     }
@@ -209,10 +192,7 @@ fn the_needs_of_every_registered_contract_lead_to_it() {
 fn notes_and_output_are_answered_together() {
     let block = check_answer(&noted(whole(true)), &inputs(None), &Object::new()).unwrap_err();
     let pointers: Vec<&str> = block.needs.iter().map(|need| need.pointer.as_str()).collect();
-    assert_eq!(
-        (block.code.as_str(), pointers),
-        ("output-missing", vec!["/output", "/notesMarkdown"])
-    );
+    assert_eq!((block.code.as_str(), pointers), ("output-missing", vec!["/output", "/notesMarkdown"]));
 }
 
 fn prompts() -> Vec<PromptStep> {
@@ -256,9 +236,16 @@ fn any_output() -> impl Strategy<Value = Option<Value>> {
         json!(7),
     ]);
     let artifact = prop_oneof![
-        (prop::sample::select(vec!["wr.assessment", "wr.loop_control", "x"]), prop::sample::select(vec!["plan", "code", "?"]), dimensions)
-            .prop_map(|(kind, id, dimensions)| json!({"kind": kind, "assessmentId": id, "dimensions": dimensions})),
-        prop::sample::select(vec!["stop", "end"]).prop_map(|decision| json!({"kind": "wr.loop_control", "decision": decision})),
+        (
+            prop::sample::select(vec!["wr.assessment", "wr.loop_control", "x"]),
+            prop::sample::select(vec!["plan", "code", "?"]),
+            dimensions
+        )
+            .prop_map(
+                |(kind, id, dimensions)| json!({"kind": kind, "assessmentId": id, "dimensions": dimensions})
+            ),
+        prop::sample::select(vec!["stop", "end"])
+            .prop_map(|decision| json!({"kind": "wr.loop_control", "decision": decision})),
         Just(json!(null)),
     ];
     let artifacts = prop::collection::vec(artifact, 0..4);
@@ -272,8 +259,7 @@ fn any_output() -> impl Strategy<Value = Option<Value>> {
             json!({"review": []})
         ])
         .prop_map(Some),
-        artifacts
-            .prop_map(|artifacts| Some(json!({"artifacts": artifacts, "review": {"title": null}}))),
+        artifacts.prop_map(|artifacts| Some(json!({"artifacts": artifacts, "review": {"title": null}}))),
     ]
 }
 

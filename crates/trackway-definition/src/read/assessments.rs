@@ -24,8 +24,7 @@ fn parse_assessment(at: &FileValue<'_>) -> Option<Assessment> {
     let fields = at.expect_object()?;
     let id = fields.require_key("id").and_then(|at| at.expect_nonempty_text());
     let purpose = fields.require_key("purpose").and_then(|at| at.expect_text());
-    let dimensions =
-        fields.require_key("dimensions").map(|at| at.expect_list()).unwrap_or_default();
+    let dimensions = fields.require_key("dimensions").map(|at| at.expect_list()).unwrap_or_default();
     let dimensions = dimensions.iter().filter_map(parse_dimension).collect();
     fields.report_unknown_keys();
     Some(Assessment { id: id?.to_owned(), purpose: purpose?.to_owned(), dimensions })
@@ -52,10 +51,7 @@ impl FileReader<'_, '_> {
                 Some(assessment) => found.push(assessment.clone()),
                 None => {
                     let known = self.assessments.keys().map(String::as_str);
-                    at.report_with_suggestion(
-                        format!("there is no assessment `{id}`"),
-                        nearest(id, known),
-                    );
+                    at.report_with_suggestion(format!("there is no assessment `{id}`"), nearest(id, known));
                 }
             }
         }
@@ -72,10 +68,7 @@ pub(super) fn parse_consequences(
     list.iter().filter_map(|at| parse_consequence(at, assessments)).collect()
 }
 
-fn parse_consequence(
-    at: &FileValue<'_>,
-    assessments: &[Assessment],
-) -> Option<AssessmentConsequence> {
+fn parse_consequence(at: &FileValue<'_>, assessments: &[Assessment]) -> Option<AssessmentConsequence> {
     let fields = at.expect_object()?;
     let (when, effect) = (fields.require_key("when"), fields.require_key("effect"));
     fields.report_unknown_keys();
@@ -91,10 +84,7 @@ fn parse_consequence(
         && !assessments.iter().any(|assessment| assessment.id == id)
     {
         let known = assessments.iter().map(|assessment| assessment.id.as_str());
-        at.report_with_suggestion(
-            format!("the step asks for no assessment `{id}`"),
-            nearest(id, known),
-        );
+        at.report_with_suggestion(format!("the step asks for no assessment `{id}`"), nearest(id, known));
     }
     if let (Some(at), Some(level)) = (&level_at, level) {
         let in_scope = |a: &&Assessment| assessment.is_none_or(|id| a.id == id);

@@ -27,9 +27,7 @@ impl FileValue<'_> {
     pub(super) fn parse_condition(&self) -> Option<Condition> {
         match self.value {
             Value::String(_) if self.is_legacy_boolean() => None,
-            Value::String(_) => {
-                self.expect_expression().map(|text| Condition::Cel(text.to_owned()))
-            }
+            Value::String(_) => self.expect_expression().map(|text| Condition::Cel(text.to_owned())),
             Value::Bool(true) => Some(Condition::Always),
             Value::Bool(false) => Some(Condition::Rule(never_rule())),
             Value::Object(map) if map.is_empty() => Some(Condition::Always),
@@ -58,11 +56,7 @@ impl FileValue<'_> {
         for key in ["and", "or"] {
             let Some(at) = fields.get(key) else { continue };
             let parts = at.expect_list().iter().filter_map(FileValue::parse_rule).collect();
-            rules.push(if key == "and" {
-                ConditionRule::And(parts)
-            } else {
-                ConditionRule::Or(parts)
-            });
+            rules.push(if key == "and" { ConditionRule::And(parts) } else { ConditionRule::Or(parts) });
         }
         if let Some(inner) = fields.get("not").and_then(|at| at.parse_rule()) {
             rules.push(ConditionRule::Not(Box::new(inner)));
@@ -81,10 +75,9 @@ impl FileValue<'_> {
     /// What a test compares with.
     fn parse_operand(&self, test: Comparison) -> Option<Value> {
         let fits = match test {
-            Comparison::Greater
-            | Comparison::GreaterOrEqual
-            | Comparison::Less
-            | Comparison::LessOrEqual => self.value.is_number() || self.fail_expected("a number"),
+            Comparison::Greater | Comparison::GreaterOrEqual | Comparison::Less | Comparison::LessOrEqual => {
+                self.value.is_number() || self.fail_expected("a number")
+            }
             Comparison::StartsWith | Comparison::EndsWith => {
                 self.value.is_string() || self.fail_expected("text")
             }

@@ -20,10 +20,7 @@ impl FileReader<'_, '_> {
         common: &StepHeader,
         known: &Functions,
     ) -> Vec<Step> {
-        let list = fields
-            .require_key("parallelDelegations")
-            .map(|at| at.expect_list())
-            .unwrap_or_default();
+        let list = fields.require_key("parallelDelegations").map(|at| at.expect_list()).unwrap_or_default();
         let mut prompt = self.finish_prompt(fields, vec![INTRODUCTION.to_owned()], known);
         prompt.fragments = list.iter().filter_map(|at| self.parse_delegation(at)).collect();
         let mut steps = vec![common.build_step(StepKind::Prompt(Box::new(prompt)))];
@@ -35,8 +32,7 @@ impl FileReader<'_, '_> {
         let fields = at.expect_object()?;
         let workflow = fields.require_key("workflowId").and_then(|at| at.expect_nonempty_text());
         let when = fields.get("runCondition").and_then(|at| at.parse_condition());
-        let mut lines =
-            vec![format!("**Task for the workflow `{}`**\n", literal_template(workflow?))];
+        let mut lines = vec![format!("**Task for the workflow `{}`**\n", literal_template(workflow?))];
         if let Some(goal) = fields.get("goal").and_then(|at| self.required_template(&at)) {
             lines.push(format!("{goal}\n"));
         }
@@ -48,15 +44,9 @@ impl FileReader<'_, '_> {
             };
             inputs.push(format!("- `{}`: {value}", literal_template(key)));
         }
-        for (outer, at) in
-            fields.get("contextMapping").map(|at| at.expect_entries()).unwrap_or_default()
-        {
+        for (outer, at) in fields.get("contextMapping").map(|at| at.expect_entries()).unwrap_or_default() {
             if let Some(inner) = at.expect_text() {
-                inputs.push(format!(
-                    "- `{}`: {}",
-                    literal_template(inner),
-                    context_value_template(outer)
-                ));
+                inputs.push(format!("- `{}`: {}", literal_template(inner), context_value_template(outer)));
             }
         }
         if !inputs.is_empty() {
@@ -68,16 +58,10 @@ impl FileReader<'_, '_> {
         let tools = fields.get("allowedTools").map(|at| at.expect_text_list()).unwrap_or_default();
         if !tools.is_empty() {
             let names: Vec<&str> = tools.iter().map(|(_, name)| *name).collect();
-            lines.push(literal_template(&format!(
-                "It needs only these tools: {}.",
-                names.join(", ")
-            )));
+            lines.push(literal_template(&format!("It needs only these tools: {}.", names.join(", "))));
         }
         fields.report_unknown_keys();
-        Some(PromptFragment {
-            when: when.filter(|when| *when != Condition::Always),
-            text: lines.join("\n"),
-        })
+        Some(PromptFragment { when: when.filter(|when| *when != Condition::Always), text: lines.join("\n") })
     }
 
     fn parse_synthesis(&self, at: &FileValue<'_>, common: &StepHeader) -> Option<Step> {

@@ -146,11 +146,7 @@ impl<'f> FileReader<'f, '_> {
     }
 
     /// Reads what stands inside a step, unless it is too deep.
-    pub(super) fn parse_nested_level<T: Default>(
-        &self,
-        at: &FileValue<'_>,
-        read: impl FnOnce() -> T,
-    ) -> T {
+    pub(super) fn parse_nested_level<T: Default>(&self, at: &FileValue<'_>, read: impl FnOnce() -> T) -> T {
         let depth = &self.links.depth;
         if depth.get() >= DEEPEST_STEPS {
             at.report(format!("steps are nested more than {DEEPEST_STEPS} deep"));

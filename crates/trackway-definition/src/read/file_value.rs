@@ -100,9 +100,7 @@ impl<'v> FileValue<'v> {
     pub(super) fn expect_name(&self) -> Option<&'v str> {
         let text = self.expect_text()?;
         if !is_name(text) {
-            self.report(format!(
-                "`{text}` is no name: letters, digits and `_`, not beginning with a digit"
-            ));
+            self.report(format!("`{text}` is no name: letters, digits and `_`, not beginning with a digit"));
             return None;
         }
         Some(text)
@@ -137,8 +135,7 @@ impl<'v> FileValue<'v> {
             self.report_expected("a list");
             return Vec::new();
         };
-        let item =
-            |(index, value)| FileValue::new(value, format!("{}/{index}", self.path), self.sink);
+        let item = |(index, value)| FileValue::new(value, format!("{}/{index}", self.path), self.sink);
         items.iter().enumerate().map(item).collect()
     }
 
@@ -235,9 +232,7 @@ impl<'v> ObjectFields<'v> {
             }
             let at = self.value.child(key, value);
             match similar_key(key, &open) {
-                Some(meant) => {
-                    at.report_with_suggestion(format!("`{key}` is not known here"), Some(meant))
-                }
+                Some(meant) => at.report_with_suggestion(format!("`{key}` is not known here"), Some(meant)),
                 None if at.sink.is_strict => at.report(format!("`{key}` is not known here")),
                 None => unknown(&at, key),
             }

@@ -53,29 +53,20 @@ impl FileReader<'_, '_> {
         let body = fields.require_key("body");
         let mut steps =
             body.as_ref().map(|at| self.parse_loop_body(at, common, functions)).unwrap_or_default();
-        if let Some(confirm) =
-            fields.get("requireConfirmation").and_then(|at| parse_confirmation(&at))
-        {
+        if let Some(confirm) = fields.get("requireConfirmation").and_then(|at| parse_confirmation(&at)) {
             confirm_first_prompt(&mut steps, &confirm, fields);
         }
         let Some(settings) = settings else { return Vec::new() };
         let decides = body.is_some_and(|at| self.has_loop_decision(&at));
         let over = parse_loop_kind(&settings, common, decides);
-        let max = settings
-            .get("maxIterations")
-            .map_or(Some(ROUNDS), |at| at.expect_integer(1, MOST_ROUNDS));
+        let max = settings.get("maxIterations").map_or(Some(ROUNDS), |at| at.expect_integer(1, MOST_ROUNDS));
         let round = name_or_default(&settings, "iterationVar", "currentIteration");
         settings.report_unknown_keys();
         let (Some(over), Some(max)) = (over, max) else { return Vec::new() };
         vec![common.build_step(StepKind::Loop(LoopStep { over, max, round: Some(round), steps }))]
     }
 
-    fn parse_loop_body(
-        &self,
-        at: &FileValue<'_>,
-        common: &StepHeader,
-        functions: &Functions,
-    ) -> Vec<Step> {
+    fn parse_loop_body(&self, at: &FileValue<'_>, common: &StepHeader, functions: &Functions) -> Vec<Step> {
         let Some(id) = at.value.as_str() else {
             if at.value.as_array().is_some_and(Vec::is_empty) {
                 at.report("a loop needs at least one step");
@@ -111,9 +102,7 @@ impl FileReader<'_, '_> {
                 && !self.is_registered(&format!("{}{id}", self.prefix))
                 && let Some(at) = self.find_step(id)
             {
-                at.report(
-                    "the step is the body of a loop that is inside itself, so that it never runs",
-                );
+                at.report("the step is the body of a loop that is inside itself, so that it never runs");
             }
         }
     }
@@ -121,16 +110,14 @@ impl FileReader<'_, '_> {
     /// A step of the file's own list.
     fn find_step(&self, id: &str) -> Option<FileValue<'_>> {
         let steps = self.root.get("steps")?.as_array()?;
-        let index =
-            steps.iter().position(|step| step.get("id").and_then(Value::as_str) == Some(id))?;
+        let index = steps.iter().position(|step| step.get("id").and_then(Value::as_str) == Some(id))?;
         Some(FileValue::new(&steps[index], format!("/steps/{index}"), self.sink))
     }
 
     /// Whether a step of the body hands in the decision to go on.
     fn has_loop_decision(&self, body: &FileValue<'_>) -> bool {
         let contract = |step: &Value| {
-            step.pointer("/outputContract/contractRef").and_then(Value::as_str)
-                == Some(LOOP_CONTROL)
+            step.pointer("/outputContract/contractRef").and_then(Value::as_str) == Some(LOOP_CONTROL)
         };
         match body.value {
             Value::String(id) => self.find_step(id).is_some_and(|at| contract(at.value)),
@@ -140,11 +127,7 @@ impl FileReader<'_, '_> {
     }
 }
 
-fn parse_loop_kind(
-    fields: &ObjectFields<'_>,
-    common: &StepHeader,
-    decides: bool,
-) -> Option<LoopKind> {
+fn parse_loop_kind(fields: &ObjectFields<'_>, common: &StepHeader, decides: bool) -> Option<LoopKind> {
     let kind = fields.require_key("type")?;
     let kind_text = kind.expect_text()?;
     let condition = fields.get("condition");
@@ -152,8 +135,7 @@ fn parse_loop_kind(
     let (count, items) = (fields.get("count"), fields.get("items"));
     let item = name_or_default(fields, "itemVar", "currentItem");
     let index = name_or_default(fields, "indexVar", "currentIndex");
-    let missing =
-        |key: &str| fields.value.report(format!("a loop of type `{kind_text}` needs `{key}`"));
+    let missing = |key: &str| fields.value.report(format!("a loop of type `{kind_text}` needs `{key}`"));
     match kind_text {
         "while" | "until" => {
             let held = |condition: Condition| match kind_text {
@@ -258,11 +240,7 @@ impl FileValue<'_> {
     }
 }
 
-pub(super) fn name_or_default(
-    fields: &ObjectFields<'_>,
-    key: &'static str,
-    otherwise: &str,
-) -> String {
+pub(super) fn name_or_default(fields: &ObjectFields<'_>, key: &'static str, otherwise: &str) -> String {
     fields.get(key).and_then(|at| at.expect_name()).unwrap_or(otherwise).to_owned()
 }
 

@@ -9,8 +9,8 @@ use super::file_value::{FileValue, ObjectFields};
 use super::loops::name_or_default;
 use super::step_header::StepHeader;
 use crate::model::{
-    Announcement, AskStep, Condition, EmitArtifact, EmitContent, MapStep, OnFailure, StepKind,
-    SwitchCase, SwitchStep, ToolStep,
+    Announcement, AskStep, Condition, EmitArtifact, EmitContent, MapStep, OnFailure, StepKind, SwitchCase,
+    SwitchStep, ToolStep,
 };
 
 /// Items worked on at the same time: where the file does not say, and at most.
@@ -38,12 +38,12 @@ impl FileReader<'_, '_> {
             "ask" => self.parse_ask(&at),
             "tool" => parse_tool(&at),
             "emit" => self.parse_emit(&at).map(StepKind::Emit),
-            "status" => self
-                .required_template(&at)
-                .map(|text| StepKind::Announce(Announcement::Status(text))),
-            "reject" => self
-                .required_template(&at)
-                .map(|text| StepKind::Announce(Announcement::Reject(text))),
+            "status" => {
+                self.required_template(&at).map(|text| StepKind::Announce(Announcement::Status(text)))
+            }
+            "reject" => {
+                self.required_template(&at).map(|text| StepKind::Announce(Announcement::Reject(text)))
+            }
             "workflow" => self.parse_nested(&at, common),
             "switch" => Some(self.parse_switch(&at, functions)),
             "map" => self.parse_map(&at, functions),
@@ -62,12 +62,7 @@ impl FileReader<'_, '_> {
             Some(artifact) => Some(artifact?),
             None => None,
         };
-        Some(StepKind::Ask(AskStep {
-            message: message?,
-            schema: schema?,
-            authorize: authorize?,
-            artifact,
-        }))
+        Some(StepKind::Ask(AskStep { message: message?, schema: schema?, authorize: authorize?, artifact }))
     }
 
     fn parse_emit(&self, at: &FileValue<'_>) -> Option<EmitArtifact> {
@@ -76,12 +71,8 @@ impl FileReader<'_, '_> {
         let (text, data) = (fields.get("text"), fields.get("data"));
         fields.report_unknown_keys();
         let content = match (text, data) {
-            (Some(at), None) => {
-                at.expect_text().map(|text| EmitContent::Text(self.to_template(&at, text)))
-            }
-            (None, Some(at)) => {
-                at.expect_expression().map(|text| EmitContent::Data(text.to_owned()))
-            }
+            (Some(at), None) => at.expect_text().map(|text| EmitContent::Text(self.to_template(&at, text))),
+            (None, Some(at)) => at.expect_expression().map(|text| EmitContent::Data(text.to_owned())),
             _ => {
                 at.report("an artifact has either `text` or `data`");
                 None
@@ -124,8 +115,7 @@ impl FileReader<'_, '_> {
         let list = fields.require_key("items").and_then(|at| at.expect_source());
         let item = name_or_default(&fields, "itemVar", "currentItem");
         let index = name_or_default(&fields, "indexVar", "currentIndex");
-        let limit =
-            fields.get("limit").map_or(Some(AT_ONCE), |at| at.expect_integer(1, MOST_AT_ONCE));
+        let limit = fields.get("limit").map_or(Some(AT_ONCE), |at| at.expect_integer(1, MOST_AT_ONCE));
         let max = fields.get("maxItems").map_or(Some(ITEMS), |at| at.expect_integer(1, MOST_ITEMS));
         let on_failure =
             fields.get("onFailure").map_or(Some(OnFailure::default()), |at| parse_on_failure(&at));

@@ -71,9 +71,8 @@ fn parse_text_rule(fields: &ObjectFields<'_>) -> Option<NotesCriteria> {
             (TextTest::Matches(pattern), message)
         }
         "length" => {
-            let bound = |at: Option<FileValue<'_>>| {
-                at.and_then(|at| at.expect_integer(0, LONGEST)).map(u64::from)
-            };
+            let bound =
+                |at: Option<FileValue<'_>>| at.and_then(|at| at.expect_integer(0, LONGEST)).map(u64::from);
             let (min, max) = (bound(min), bound(max));
             let message = match (min, max) {
                 (Some(min), Some(max)) => format!("the notes have to be {min} to {max} long"),

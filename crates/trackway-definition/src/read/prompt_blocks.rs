@@ -30,8 +30,7 @@ impl FileReader<'_, '_> {
             let lines = procedure.iter().enumerate().map(|(n, line)| format!("{}. {line}", n + 1));
             parts.push(section("How to go about it", lines.collect::<Vec<_>>().join("\n")));
         }
-        let results =
-            fields.get("outputRequired").map(|at| at.expect_entries()).unwrap_or_default();
+        let results = fields.get("outputRequired").map(|at| at.expect_entries()).unwrap_or_default();
         if !results.is_empty() {
             let line = |(key, at): &(&str, FileValue<'_>)| {
                 let says = match at.value {
@@ -40,10 +39,8 @@ impl FileReader<'_, '_> {
                 };
                 format!("{}: {says}", literal_template(key))
             };
-            parts.push(section(
-                "What to hand in",
-                bullet_list(&results.iter().map(line).collect::<Vec<_>>()),
-            ));
+            parts
+                .push(section("What to hand in", bullet_list(&results.iter().map(line).collect::<Vec<_>>())));
         }
         let verify = values("verify");
         if !verify.is_empty() {
@@ -80,9 +77,7 @@ impl FileReader<'_, '_> {
                 let id = at.expect_nonempty_text()?;
                 Some(workrail_texts::snippet_text(id).map_or_else(
                     || {
-                        at.note_ignored(format!(
-                            "the snippet `{id}` is not known; only its name is shown"
-                        ));
+                        at.note_ignored(format!("the snippet `{id}` is not known; only its name is shown"));
                         literal_template(&format!("(see `{id}`)"))
                     },
                     str::to_owned,

@@ -58,10 +58,7 @@ fn parse_parameter(at: &FileValue<'_>) -> Option<String> {
 }
 
 /// What the functions that a step names add to its prompt.
-pub(super) fn render_used_functions(
-    fields: &ObjectFields<'_>,
-    functions: &Functions,
-) -> Vec<String> {
+pub(super) fn render_used_functions(fields: &ObjectFields<'_>, functions: &Functions) -> Vec<String> {
     let mut names = Vec::new();
     let refs = fields.get("functionReferences").map(|at| at.expect_text_list()).unwrap_or_default();
     names.extend(refs.into_iter().map(|(at, text)| (at, text.trim_end_matches("()"))));
@@ -87,14 +84,9 @@ pub(super) fn render_used_functions(
             Some(text) => parts.push(format!("**Function `{name}`**\n\n{text}")),
             None if at.sink.is_strict => {
                 let known = functions.keys().map(String::as_str);
-                at.report_with_suggestion(
-                    format!("there is no function `{name}`"),
-                    nearest(name, known),
-                );
+                at.report_with_suggestion(format!("there is no function `{name}`"), nearest(name, known));
             }
-            None => {
-                at.note_ignored(format!("there is no function `{name}`; nothing is shown for it"))
-            }
+            None => at.note_ignored(format!("there is no function `{name}`; nothing is shown for it")),
         }
     }
     parts.extend(calls);

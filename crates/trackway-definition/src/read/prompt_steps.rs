@@ -20,11 +20,7 @@ impl FileReader<'_, '_> {
         parts.extend(fields.get("agentRole").and_then(|at| self.required_template(&at)));
         let prompt = fields.get("prompt").and_then(|at| self.required_template(&at));
         let blocks = fields.get("promptBlocks").and_then(|at| self.parse_prompt_blocks(&at));
-        if prompt.is_none()
-            && blocks.is_none()
-            && !fields.has("prompt")
-            && !fields.has("promptBlocks")
-        {
+        if prompt.is_none() && blocks.is_none() && !fields.has("prompt") && !fields.has("promptBlocks") {
             if fields.value.sink.is_strict {
                 fields.value.report(
                     "the step says nothing to do: it needs `prompt`, `ask`, `tool`, `emit`, `status`, `reject`, `workflow`, \
@@ -37,15 +33,13 @@ impl FileReader<'_, '_> {
         parts.extend(blocks);
         let mut prompt = self.finish_prompt(fields, parts, known);
         prompt.fragments = self.parse_fragments(fields);
-        prompt.agent =
-            fields.get("agent").and_then(|at| at.expect_nonempty_text()).map(str::to_owned);
+        prompt.agent = fields.get("agent").and_then(|at| at.expect_nonempty_text()).map(str::to_owned);
         prompt.output = fields.get("outputContract").and_then(|at| at.parse_contract());
         prompt.criteria = fields.get("validationCriteria").and_then(|at| at.parse_criteria());
         prompt.assessments = self.referenced_assessments(fields);
         prompt.consequences = assessments::parse_consequences(fields, &prompt.assessments);
         let mut steps = vec![common.build_step(StepKind::Prompt(Box::new(prompt)))];
-        steps
-            .extend(fields.get("verification").and_then(|at| self.parse_verification(&at, common)));
+        steps.extend(fields.get("verification").and_then(|at| self.parse_verification(&at, common)));
         steps.extend(fields.get("audit").and_then(|at| self.parse_audit(&at, common)));
         steps
     }
@@ -58,8 +52,7 @@ impl FileReader<'_, '_> {
         known: &Functions,
     ) -> PromptStep {
         let guidance = fields.get("guidance").map(|at| at.expect_text_list()).unwrap_or_default();
-        let mut rules: Vec<String> =
-            guidance.iter().map(|(at, text)| self.to_template(at, text)).collect();
+        let mut rules: Vec<String> = guidance.iter().map(|(at, text)| self.to_template(at, text)).collect();
         rules.extend(self.rules.iter().cloned());
         if !rules.is_empty() {
             parts.push(format!("**Guidance**\n\n{}", bullet_list(&rules)));
@@ -77,10 +70,7 @@ impl FileReader<'_, '_> {
             let when = fields.get("when").and_then(|at| at.parse_condition());
             let text = fields.require_key("text").and_then(|at| self.required_template(&at));
             fields.report_unknown_keys();
-            Some(PromptFragment {
-                when: when.filter(|when| *when != Condition::Always),
-                text: text?,
-            })
+            Some(PromptFragment { when: when.filter(|when| *when != Condition::Always), text: text? })
         };
         list.iter().filter_map(fragment).collect()
     }
@@ -109,8 +99,7 @@ impl FileReader<'_, '_> {
         let fields = at.expect_object()?;
         let prompt = fields.get("prompt").and_then(|at| self.required_template(&at));
         let rubric = fields.get("rubric").map(|at| at.expect_text_list()).unwrap_or_default();
-        let rubric: Vec<String> =
-            rubric.iter().map(|(at, text)| self.to_template(at, text)).collect();
+        let rubric: Vec<String> = rubric.iter().map(|(at, text)| self.to_template(at, text)).collect();
         fields.report_unknown_keys();
         let mut parts = vec![prompt.unwrap_or_else(|| {
             "Go through the result of the step before with fresh eyes: is it whole, right and good? Say \
@@ -148,12 +137,8 @@ pub(super) fn parse_confirmation(at: &FileValue<'_>) -> Option<Condition> {
             let kind = fields.get("kind")?;
             match kind.expect_text()? {
                 "human_approval" => {}
-                "coordinator_eval" => {
-                    kind.note_ignored("nobody judges instead of the user, who is asked")
-                }
-                other => {
-                    kind.report_unsupported(format!("`{other}` is no known kind of confirmation"))
-                }
+                "coordinator_eval" => kind.note_ignored("nobody judges instead of the user, who is asked"),
+                other => kind.report_unsupported(format!("`{other}` is no known kind of confirmation")),
             }
             let condition = fields.get("condition").map(|at| at.parse_condition());
             fields.report_unknown_keys();

@@ -103,8 +103,7 @@ impl FileReader<'_, '_> {
     fn parse_step_header(&self, fields: &ObjectFields<'_>) -> Option<StepHeader> {
         let id = self.claim_step_id(fields);
         let title = fields.get("title");
-        let title = title
-            .and_then(|at| at.expect_text_or_integer().map(|text| self.to_template(&at, &text)));
+        let title = title.and_then(|at| at.expect_text_or_integer().map(|text| self.to_template(&at, &text)));
         let when = fields.get("runCondition").and_then(|at| at.parse_condition());
         let save = fields.get("save").and_then(|at| at.expect_name()).map(str::to_owned);
         let mut set = BTreeMap::new();
@@ -145,8 +144,8 @@ fn detect_step_kind(fields: &ObjectFields<'_>) -> &'static str {
         Some(first) => first,
     };
     // WorkRail leaves out the prompt of a step that stands for others; ours has one meaning only.
-    let shadowed = !fields.value.sink.is_strict
-        && ["templateCall", "loop", "parallelDelegations"].contains(&first);
+    let shadowed =
+        !fields.value.sink.is_strict && ["templateCall", "loop", "parallelDelegations"].contains(&first);
     let rivals: Vec<&str> =
         found.iter().copied().filter(|key| !(shadowed && key.starts_with("prompt"))).collect();
     if rivals.len() > 1 {

@@ -138,11 +138,7 @@ fn parse_workflow_id(fields: &ObjectFields<'_>) -> Option<String> {
 }
 
 fn required_text(fields: &ObjectFields<'_>, key: &'static str) -> String {
-    fields
-        .require_key(key)
-        .and_then(|at| at.expect_text_or_integer())
-        .unwrap_or_default()
-        .into_owned()
+    fields.require_key(key).and_then(|at| at.expect_text_or_integer()).unwrap_or_default().into_owned()
 }
 
 /// Everything that is said once for the whole workflow.
@@ -159,9 +155,7 @@ fn parse_guidance(fields: &ObjectFields<'_>) -> Vec<String> {
     for (at, text) in texts("features") {
         match workrail_texts::feature_text(text) {
             Some(phrase) => guidance.push(phrase.to_owned()),
-            None => {
-                at.note_ignored(format!("the feature `{text}` is not known; nothing acts on it"))
-            }
+            None => at.note_ignored(format!("the feature `{text}` is not known; nothing acts on it")),
         }
     }
     guidance
@@ -173,10 +167,8 @@ fn parse_reference(at: &FileValue<'_>) -> Option<DocumentReference> {
     let packaged = fields.get("resolveFrom").and_then(|at| at.expect_text()) == Some("package");
     let title = fields.require_key("title").and_then(|at| at.expect_text());
     let source = fields.require_key("source").and_then(|at| at.expect_text());
-    let purpose =
-        fields.get("purpose").and_then(|at| at.expect_text()).unwrap_or_default().to_owned();
-    let authoritative =
-        fields.get("authoritative").and_then(|at| at.expect_bool()).unwrap_or(false);
+    let purpose = fields.get("purpose").and_then(|at| at.expect_text()).unwrap_or_default().to_owned();
+    let authoritative = fields.get("authoritative").and_then(|at| at.expect_bool()).unwrap_or(false);
     fields.report_unknown_keys();
     let (title, source) = (title?.to_owned(), source?.to_owned());
     Some(DocumentReference { title, source, purpose, authoritative, packaged })

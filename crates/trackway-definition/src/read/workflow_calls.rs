@@ -21,11 +21,7 @@ const ROUTINE: &str = "wr.templates.routine.";
 
 impl FileReader<'_, '_> {
     /// The steps of a routine in place of the step that calls it.
-    pub(super) fn parse_template_call(
-        &self,
-        fields: &ObjectFields<'_>,
-        common: &StepHeader,
-    ) -> Vec<Step> {
+    pub(super) fn parse_template_call(&self, fields: &ObjectFields<'_>, common: &StepHeader) -> Vec<Step> {
         let confirm = fields.get("requireConfirmation").and_then(|at| parse_confirmation(&at));
         let Some(call) = fields.get("templateCall").and_then(|at| at.expect_object()) else {
             return Vec::new();
@@ -37,9 +33,8 @@ impl FileReader<'_, '_> {
         let Some(template) = template else { return Vec::new() };
         let Some(id) = template.expect_text() else { return Vec::new() };
         let Some(name) = id.strip_prefix(ROUTINE) else {
-            template.report_unsupported(format!(
-                "there is no template `{id}`; templates are named `{ROUTINE}…`"
-            ));
+            template
+                .report_unsupported(format!("there is no template `{id}`; templates are named `{ROUTINE}…`"));
             return vec![placeholder_step(common)];
         };
         let workflow = format!("wr.routine-{name}");
@@ -50,8 +45,7 @@ impl FileReader<'_, '_> {
             template.report_unsupported(missing_workflow_message(&workflow));
             return vec![placeholder_step(common)];
         }
-        let Some(top) = self.parse_inner_workflow(&template, &workflow, &common.id, Some(args))
-        else {
+        let Some(top) = self.parse_inner_workflow(&template, &workflow, &common.id, Some(args)) else {
             return Vec::new();
         };
         let mut steps = top.steps;
@@ -120,18 +114,12 @@ impl FileReader<'_, '_> {
         }
         let root = filled.as_ref().unwrap_or_else(|| draft.root_value());
         let sink = FindingSink::new(draft.is_strict());
-        let inside =
-            EnclosingFile { workflows: self.enclosing_workflows.clone(), prefix: format!("{id}.") };
+        let inside = EnclosingFile { workflows: self.enclosing_workflows.clone(), prefix: format!("{id}.") };
         let top = workflow::parse_workflow(root, &sink, self.links, Some(inside));
         let (faults, unheeded) = sink.into_parts();
         for fault in faults {
             let message = format!("in `{workflow}` at `{}`: {}", fault.path, fault.message);
-            let fault = Finding {
-                path: at.path.clone(),
-                line: None,
-                message,
-                suggestion: fault.suggestion,
-            };
+            let fault = Finding { path: at.path.clone(), line: None, message, suggestion: fault.suggestion };
             at.sink.add_finding(fault);
         }
         for note in unheeded.into_iter().filter(|note| note.matters) {

@@ -65,9 +65,7 @@ impl ExampleBuilder<'_> {
         if let Some(value) = ready.into_iter().flatten().next() {
             return value.clone();
         }
-        if let Some(options) =
-            schema.get("enum").and_then(Value::as_array).filter(|all| !all.is_empty())
-        {
+        if let Some(options) = schema.get("enum").and_then(Value::as_array).filter(|all| !all.is_empty()) {
             return options[number as usize % options.len()].clone();
         }
         let own = self.build_typed(schema, depth, number);
@@ -106,8 +104,7 @@ impl ExampleBuilder<'_> {
     }
 
     fn build_list(&mut self, schema: &Value, depth: usize) -> Value {
-        let first =
-            schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(self.filling.items);
         let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(ITEMS_MAX);
         let count = least.max(first.len() as u64).min(most).min(ITEMS_MAX);
@@ -171,14 +168,12 @@ fn example_number(schema: &Value, number: u64) -> Value {
     let get = |key: &str| schema.get(key).and_then(Value::as_f64);
     let is_whole = schema.get("type").is_some_and(|kind| kind == "integer");
     let step = get("multipleOf").unwrap_or(1.0);
-    let above =
-        get("exclusiveMinimum").map(|least| if is_whole { least + 1.0 } else { least + step });
+    let above = get("exclusiveMinimum").map(|least| if is_whole { least + 1.0 } else { least + step });
     let below = get("exclusiveMaximum").map(|most| if is_whole { most - 1.0 } else { most - step });
     let most = get("maximum").or(below);
     let least = get("minimum").or(above);
     let start = least.or(most).unwrap_or(1.0);
-    let mut value =
-        if schema.get("multipleOf").is_some() { (start / step).ceil() * step } else { start };
+    let mut value = if schema.get("multipleOf").is_some() { (start / step).ceil() * step } else { start };
     value += number as f64 * step;
     if is_whole {
         value = value.ceil();

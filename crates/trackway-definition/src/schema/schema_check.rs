@@ -13,8 +13,7 @@ const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 const PLACES_MAX: usize = 10_000;
 
 /// Keywords whose schemas are for the same value as the schema they stand in.
-const SAME_VALUE: [&str; 8] =
-    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
+const SAME_VALUE: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
 /// Why a schema cannot be used, in a sentence, for whoever reads a definition.
 pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
@@ -31,9 +30,7 @@ pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
     if let Err(reason) = check_references(schema, true).and_then(|()| walk.visit_schema(schema)) {
         return Some(reason);
     }
-    super::compiled_schema(schema)
-        .err()
-        .map(|reason| format!("The schema cannot be used: {reason}"))
+    super::compiled_schema(schema).err().map(|reason| format!("The schema cannot be used: {reason}"))
 }
 
 /// References stay inside the schema, in the plain form.
@@ -79,10 +76,8 @@ impl<'a> ReferenceWalk<'a> {
                 _ => {
                     let before = self.path.clone();
                     self.path.iter_mut().for_each(|(_, same)| *same = false);
-                    let is_map = matches!(
-                        key.as_str(),
-                        "properties" | "patternProperties" | "$defs" | "definitions"
-                    );
+                    let is_map =
+                        matches!(key.as_str(), "properties" | "patternProperties" | "$defs" | "definitions");
                     // Definitions count where they are referred to.
                     if !key.starts_with('$') && key != "definitions" {
                         self.visit_inner(value, is_map)?;
@@ -96,9 +91,7 @@ impl<'a> ReferenceWalk<'a> {
 
     fn visit_inner(&mut self, value: &'a Value, is_map: bool) -> Result<(), String> {
         match value {
-            Value::Array(schemas) => {
-                schemas.iter().try_for_each(|schema| self.visit_schema(schema))
-            }
+            Value::Array(schemas) => schemas.iter().try_for_each(|schema| self.visit_schema(schema)),
             Value::Object(schemas) if is_map => {
                 schemas.values().try_for_each(|schema| self.visit_schema(schema))
             }

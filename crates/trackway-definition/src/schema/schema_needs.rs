@@ -32,16 +32,11 @@ pub(super) fn needs_of_value(
     example: Option<&Value>,
 ) -> Vec<InputRequirement> {
     let mut needs: Vec<InputRequirement> = Vec::new();
-    let wrongs = validator
-        .iter_errors(value)
-        .take(NEEDS_MAX)
-        .flat_map(|error| violations_of(&error, schema));
+    let wrongs = validator.iter_errors(value).take(NEEDS_MAX).flat_map(|error| violations_of(&error, schema));
     for wrong in wrongs {
         let need = need_with_example(&wrong, validator, schema, value, at, example);
         // A place that is made anew as a whole covers what is wrong inside it.
-        if needs
-            .iter()
-            .any(|other| other.example.is_some() && pointer_covers(&other.pointer, &need.pointer))
+        if needs.iter().any(|other| other.example.is_some() && pointer_covers(&other.pointer, &need.pointer))
         {
             continue;
         }
@@ -54,15 +49,10 @@ pub(super) fn needs_of_value(
 }
 
 /// For a value that is too large, or nested too deeply in too many forms, to look for each error.
-pub(super) fn undetailed_need(
-    schema: &Value,
-    at: &str,
-    example: Option<&Value>,
-) -> InputRequirement {
+pub(super) fn undetailed_need(schema: &Value, at: &str, example: Option<&Value>) -> InputRequirement {
     InputRequirement {
         pointer: at.to_owned(),
-        message: "The value does not satisfy the schema; it is too large to list what is wrong"
-            .to_owned(),
+        message: "The value does not satisfy the schema; it is too large to list what is wrong".to_owned(),
         schema: Some(schema.clone()),
         example: example.cloned(),
         got: None,
@@ -88,16 +78,14 @@ fn violations_of(error: &ValidationError<'_>, root: &Value) -> Vec<SchemaViolati
     let pointer = error.instance_path().to_string();
     let path = error.schema_path().to_string();
     let own = path.rsplit_once('/').and_then(|(parent, _)| root.pointer(parent));
-    let schema =
-        own.or_else(|| schema_at(root, &pointer)).map(|schema| follow_references(root, schema));
+    let schema = own.or_else(|| schema_at(root, &pointer)).map(|schema| follow_references(root, schema));
     let name = describe_name(&pointer);
     match error.kind() {
         Kind::Required { property } => {
             let key = property.as_str().unwrap_or_default();
             let inner = child_pointer(&pointer, key);
             let property = schema.and_then(|schema| schema.get("properties")?.get(key));
-            let schema =
-                property.map(|schema| follow_references(root, schema)).or(schema_at(root, &inner));
+            let schema = property.map(|schema| follow_references(root, schema)).or(schema_at(root, &inner));
             vec![SchemaViolation {
                 message: format!("`{key}` is missing"),
                 schema: Some(schema.cloned().unwrap_or_else(|| json!({}))),
@@ -223,9 +211,7 @@ fn without_unknown_fields(
     for _ in 0..NEEDS_MAX {
         let errors: Vec<(String, Vec<String>)> = validator
             .iter_errors(&clean)
-            .filter_map(|error| {
-                Some((error.instance_path().to_string(), unknown_fields(&error)?.to_vec()))
-            })
+            .filter_map(|error| Some((error.instance_path().to_string(), unknown_fields(&error)?.to_vec())))
             .collect();
         if errors.is_empty() {
             break;
@@ -261,8 +247,7 @@ fn fits_at(validator: &Validator, value: &Value, pointer: &str, candidate: &Valu
     if !put_at_pointer(&mut whole, pointer, candidate.clone()) {
         return false;
     }
-    let before =
-        validator.iter_errors(value).filter(|error| concerns_pointer(error, pointer)).count();
+    let before = validator.iter_errors(value).filter(|error| concerns_pointer(error, pointer)).count();
     let mut after = validator.iter_errors(&whole).filter(|error| concerns_pointer(error, pointer));
     before > 0 && after.next().is_none()
 }

@@ -30,9 +30,7 @@ pub(super) fn schema_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value>
     pointer.split('/').skip(1).try_fold(start, |schema, token| {
         let key = unescape_pointer_token(token);
         let in_list = || match key.parse::<usize>() {
-            Ok(place) => {
-                schema.get("prefixItems").and_then(|items| items.get(place)).or(schema.get("items"))
-            }
+            Ok(place) => schema.get("prefixItems").and_then(|items| items.get(place)).or(schema.get("items")),
             Err(_) => None,
         };
         let property = schema.get("properties").and_then(|properties| properties.get(&key));

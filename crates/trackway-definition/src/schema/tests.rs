@@ -10,10 +10,7 @@ use crate::test_support::any_json;
 /// Does what the needs say, all at once.
 pub(crate) fn apply_needs(value: &mut Value, needs: &[InputRequirement]) {
     for need in needs {
-        assert!(
-            put_at_pointer(value, &need.pointer, crate::test_support::chosen_value(need)),
-            "{need:?}"
-        );
+        assert!(put_at_pointer(value, &need.pointer, crate::test_support::chosen_value(need)), "{need:?}");
     }
 }
 
@@ -57,10 +54,7 @@ fn only_schemas_that_are_safe_and_whole_are_used() {
             "back to itself",
         ),
         (json!({"$defs": doubling, "$ref": "#/$defs/d0"}), "too many ways"),
-        (
-            json!({"properties": {"a": {"$id": "https://example.com/b", "$ref": "#"}}}),
-            "stands inside",
-        ),
+        (json!({"properties": {"a": {"$id": "https://example.com/b", "$ref": "#"}}}), "stands inside"),
         (json!({"description": "x".repeat(70_000)}), "at most"),
         (json!({"$schema": "https://example.com/own"}), "cannot be used"),
     ] {
@@ -134,12 +128,7 @@ fn violation_is_reported_at_its_pointer() {
     for (change, pointer, example, got) in [
         (("/title", json!(7)), "/output/title", Some(json!("Fix it")), Some(json!(7))),
         (("/title", json!("x")), "/output/title", Some(json!("Fix it")), Some(json!("x"))),
-        (
-            ("/verdict", json!("maybe")),
-            "/output/verdict",
-            Some(json!("approve")),
-            Some(json!("maybe")),
-        ),
+        (("/verdict", json!("maybe")), "/output/verdict", Some(json!("approve")), Some(json!("maybe"))),
         (("/score", json!(9)), "/output/score", Some(json!(1)), Some(json!(9))),
         (("/id", json!("ab")), "/output/id", Some(json!("AB-1")), Some(json!("ab"))),
         (
@@ -148,12 +137,7 @@ fn violation_is_reported_at_its_pointer() {
             Some(json!([{"file": "a.rs", "line": 3}])),
             Some(json!([])),
         ),
-        (
-            ("/findings/0/line", json!("3")),
-            "/output/findings/0/line",
-            Some(json!(3)),
-            Some(json!("3")),
-        ),
+        (("/findings/0/line", json!("3")), "/output/findings/0/line", Some(json!(3)), Some(json!("3"))),
         (("/findings/1", json!({"line": 1})), "/output/findings/1/file", Some(json!("…")), None),
         (("/extra", json!(1)), "/output", Some(good()), Some(with_extra)),
         (("", json!("text")), "/output", Some(good()), Some(json!("text"))),
@@ -181,25 +165,18 @@ fn violation_is_reported_at_its_pointer() {
 #[test]
 fn pointers_are_escaped() {
     let schema = json!({"required": ["a/b~c"], "properties": {"a/b~c": {"type": "integer"}}});
-    assert_eq!(
-        find_schema_needs(&schema, &json!({}), "/output", None)[0].pointer,
-        "/output/a~1b~0c"
-    );
+    assert_eq!(find_schema_needs(&schema, &json!({}), "/output", None)[0].pointer, "/output/a~1b~0c");
     let wrong = find_schema_needs(&schema, &json!({"a/b~c": "x"}), "/output", None);
     assert_eq!((wrong[0].pointer.as_str(), &wrong[0].got), ("/output/a~1b~0c", &Some(json!("x"))));
 }
 
 #[test]
 fn context_is_checked_against_its_schema() {
-    let schema =
-        json!({"type": "object", "required": ["goal"], "properties": {"goal": {"type": "string"}}});
+    let schema = json!({"type": "object", "required": ["goal"], "properties": {"goal": {"type": "string"}}});
     let context = |value: Value| value.as_object().cloned().unwrap();
     assert_eq!(check_context(&schema, &context(json!({"goal": "x"}))), Ok(()));
     let block = check_context(&schema, &context(json!({}))).unwrap_err();
-    assert_eq!(
-        (block.code.as_str(), block.needs[0].pointer.as_str()),
-        ("context-missing", "/context/goal")
-    );
+    assert_eq!((block.code.as_str(), block.needs[0].pointer.as_str()), ("context-missing", "/context/goal"));
     let block = check_context(&schema, &context(json!({"goal": 1}))).unwrap_err();
     assert_eq!((block.code.as_str(), &block.needs[0].got), ("context-invalid", &Some(json!(1))));
 }
@@ -208,9 +185,7 @@ fn context_is_checked_against_its_schema() {
 fn what_was_sent_is_shown_at_a_bounded_length() {
     let long = json!("ä".repeat(5_000));
     let shown = truncate_value(&long);
-    assert!(
-        shown.as_str().unwrap().len() < 2_200 && shown.as_str().unwrap().ends_with("(10000 bytes)")
-    );
+    assert!(shown.as_str().unwrap().len() < 2_200 && shown.as_str().unwrap().ends_with("(10000 bytes)"));
     assert!(truncate_value(&json!([long])).is_string());
     assert_eq!(truncate_value(&json!([1])), json!([1]));
 }
@@ -220,19 +195,13 @@ fn schema_and_example() -> impl Strategy<Value = (Value, Value)> {
     let leaf = prop_oneof![
         (1usize..4).prop_map(|n| (json!({"type": "string", "minLength": n}), json!("x".repeat(n)))),
         Just((json!({"type": "string", "pattern": "^[a-z]+-[0-9]$"}), json!("ab-1"))),
-        (-5i64..5).prop_map(|n| (
-            json!({"type": "integer", "minimum": n, "maximum": n + 2}),
-            json!(n + 1)
-        )),
+        (-5i64..5).prop_map(|n| (json!({"type": "integer", "minimum": n, "maximum": n + 2}), json!(n + 1))),
         Just((json!({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}), json!(1.5))),
         Just((json!({"type": "boolean"}), json!(false))),
         Just((json!({"enum": ["low", "high"]}), json!("high"))),
         Just((json!({"const": "fixed"}), json!("fixed"))),
         Just((json!({"type": ["string", "null"]}), json!(null))),
-        Just((
-            json!({"anyOf": [{"type": "integer"}, {"type": "string", "format": "date"}]}),
-            json!(1)
-        )),
+        Just((json!({"anyOf": [{"type": "integer"}, {"type": "string", "format": "date"}]}), json!(1))),
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {
         let fields = prop::collection::btree_map("[a-c/~é]{1,2}", (inner.clone(), any::<bool>()), 0..4);
@@ -268,16 +237,14 @@ fn any_value() -> impl Strategy<Value = Value> {
 fn damaged_value(example: Value) -> impl Strategy<Value = Value> {
     let mut places = vec![String::new()];
     list_places(&example, "", &mut places);
-    (prop::collection::vec((prop::sample::select(places), any_value(), any::<bool>()), 0..3))
-        .prop_map(move |changes| {
+    (prop::collection::vec((prop::sample::select(places), any_value(), any::<bool>()), 0..3)).prop_map(
+        move |changes| {
             let mut value = example.clone();
             for (place, other, take) in changes {
                 match (take, place.rsplit_once('/')) {
                     (true, Some((outer, last))) => {
                         let outer = value.pointer_mut(outer).and_then(Value::as_object_mut);
-                        outer.map(|outer| {
-                            outer.remove(&schema_pointer::unescape_pointer_token(last))
-                        });
+                        outer.map(|outer| outer.remove(&schema_pointer::unescape_pointer_token(last)));
                     }
                     _ => {
                         put_at_pointer(&mut value, &place, other);
@@ -285,7 +252,8 @@ fn damaged_value(example: Value) -> impl Strategy<Value = Value> {
                 }
             }
             value
-        })
+        },
+    )
 }
 
 fn list_places(value: &Value, at: &str, places: &mut Vec<String>) {

@@ -92,8 +92,7 @@ pub(super) fn add_to_environment(environment: &mut Environment<'static>) {
 /// A value as compact JSON.
 pub(super) fn to_json(value: &Value) -> Result<String, Error> {
     serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorKind::BadSerialization, "the value cannot be written as JSON")
-            .with_source(error)
+        Error::new(ErrorKind::BadSerialization, "the value cannot be written as JSON").with_source(error)
     })
 }
 

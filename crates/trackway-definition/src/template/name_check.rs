@@ -40,12 +40,8 @@ fn check_expression_names(expression: &Expr<'_>) -> Option<CompileError> {
     let own = match expression {
         Expr::Filter(filter) => check_filter(filter.name).or_else(|| match filter.name {
             "map" => text_argument(&filter.args, 0).and_then(|name| check_filter(&name)),
-            "select" | "reject" => {
-                text_argument(&filter.args, 0).and_then(|name| check_test(&name))
-            }
-            "selectattr" | "rejectattr" => {
-                text_argument(&filter.args, 1).and_then(|name| check_test(&name))
-            }
+            "select" | "reject" => text_argument(&filter.args, 0).and_then(|name| check_test(&name)),
+            "selectattr" | "rejectattr" => text_argument(&filter.args, 1).and_then(|name| check_test(&name)),
             _ => None,
         }),
         Expr::Test(test) => check_test(test.name),
@@ -113,10 +109,7 @@ fn check_known_name(what: &str, name: &str, known: &[&str]) -> Option<CompileErr
         return None;
     }
     let meant = nearest(name, known.iter().copied()).map(str::to_owned);
-    Some(CompileError {
-        reason: format!("there is no {what} `{name}` in templates"),
-        suggestion: meant,
-    })
+    Some(CompileError { reason: format!("there is no {what} `{name}` in templates"), suggestion: meant })
 }
 
 /// A loop is all that can be called, and the `cycle` that it has.
@@ -124,9 +117,8 @@ fn check_function(called: &Expr<'_>) -> Option<CompileError> {
     let name = match called {
         Expr::Var(name) if name.id == "loop" => return None,
         Expr::GetAttr(get) if matches!(&get.expr, Expr::Var(name) if name.id == "loop") => {
-            return (get.name != "cycle").then(|| {
-                CompileError::from(format!("a loop has no function `{}`, only `cycle`", get.name))
-            });
+            return (get.name != "cycle")
+                .then(|| CompileError::from(format!("a loop has no function `{}`, only `cycle`", get.name)));
         }
         Expr::Var(name) => name.id,
         Expr::GetAttr(get) => get.name,

@@ -64,9 +64,7 @@ fn a_name_that_is_not_set_is_named() {
     ] {
         match render_template(source, &sample()) {
             Err(lack @ ContextError::Missing { .. }) => {
-                let ContextError::Missing { name: found, expected: like, .. } = &lack else {
-                    unreachable!()
-                };
+                let ContextError::Missing { name: found, expected: like, .. } = &lack else { unreachable!() };
                 assert_eq!(found, name, "{source}");
                 if *like != ExpectedType::Anything {
                     assert_eq!(lack.needs()[0].example, Some(example), "{source}");

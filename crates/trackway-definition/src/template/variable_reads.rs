@@ -94,14 +94,8 @@ impl<'a> ReadCollector<'a> {
                 self.visit_value(&operation.expr, ExpectedType::Number);
             }
             Expr::BinOp(operation) => {
-                self.visit_value(
-                    &operation.left,
-                    expected_type_of_operand(operation.op, &operation.right),
-                );
-                self.visit_value(
-                    &operation.right,
-                    expected_type_of_operand(operation.op, &operation.left),
-                );
+                self.visit_value(&operation.left, expected_type_of_operand(operation.op, &operation.right));
+                self.visit_value(&operation.right, expected_type_of_operand(operation.op, &operation.left));
             }
             Expr::Compare(chain) => {
                 self.visit_value(&chain.expr, ExpectedType::Anything);
@@ -145,12 +139,10 @@ impl<'a> ReadCollector<'a> {
                 Some(place) => self.add_read(&place.join(PathSegment::AnyField)),
                 None => self.visit_value(inner, ExpectedType::Anything),
             },
-            "join" | "list" | "map" | "reject" | "rejectattr" | "reverse" | "select"
-            | "selectattr" | "sort" | "unique" => {
+            "join" | "list" | "map" | "reject" | "rejectattr" | "reverse" | "select" | "selectattr"
+            | "sort" | "unique" => {
                 let each = match filter.name {
-                    "map" => {
-                        text_argument(&filter.args, 0).map(|name| expected_type_of_filter(&name))
-                    }
+                    "map" => text_argument(&filter.args, 0).map(|name| expected_type_of_filter(&name)),
                     _ => None,
                 };
                 self.visit_list(inner, each.unwrap_or(ExpectedType::Anything));
@@ -190,8 +182,7 @@ impl<'a> ReadCollector<'a> {
     fn visit_attribute(&mut self, filter: &Filter<'a>, list: &Expr<'a>) {
         let Some(attribute) = filter_attribute(filter) else { return };
         if let Some(items) = self.item_path(list) {
-            let like =
-                if filter.name == "sum" { ExpectedType::Number } else { ExpectedType::Anything };
+            let like = if filter.name == "sum" { ExpectedType::Number } else { ExpectedType::Anything };
             self.reads.shape_at(&extend_path(items, &attribute)).expect_type(like);
         }
     }
@@ -223,10 +214,7 @@ impl<'a> ReadCollector<'a> {
         match expression {
             Expr::Var(name) => {
                 let bound = self.scope.iter().rev().find(|(bound, _)| *bound == name.id);
-                bound.map_or_else(
-                    || Some(ContextPath::from_name(name.id)),
-                    |(_, place)| place.clone(),
-                )
+                bound.map_or_else(|| Some(ContextPath::from_name(name.id)), |(_, place)| place.clone())
             }
             Expr::GetAttr(get) => {
                 Some(self.context_path(&get.expr)?.join(PathSegment::Field(get.name.to_owned())))
@@ -236,9 +224,9 @@ impl<'a> ReadCollector<'a> {
                 let step = match (key.as_str(), i64::try_from(key.clone())) {
                     (Some(name), _) => PathSegment::Field(name.to_owned()),
                     // The last but one needs as many items as the second.
-                    (None, Ok(at)) => PathSegment::Index(
-                        usize::try_from(if at < 0 { -(at + 1) } else { at }).ok()?,
-                    ),
+                    (None, Ok(at)) => {
+                        PathSegment::Index(usize::try_from(if at < 0 { -(at + 1) } else { at }).ok()?)
+                    }
                     _ => return None,
                 };
                 Some(self.context_path(&get.expr)?.join(step))
@@ -262,8 +250,9 @@ impl<'a> ReadCollector<'a> {
         };
         let items = self.item_path(filter.expr.as_ref()?)?;
         match filter.name {
-            "list" | "reject" | "rejectattr" | "reverse" | "select" | "selectattr" | "sort"
-            | "unique" => Some(items),
+            "list" | "reject" | "rejectattr" | "reverse" | "select" | "selectattr" | "sort" | "unique" => {
+                Some(items)
+            }
             "map" => Some(extend_path(items, &filter_attribute(filter)?)),
             _ => None,
         }

@@ -70,16 +70,11 @@ impl Walker<'_> {
     }
 
     /// The answer to a call that lacks something. `failing` says whether other names would do.
-    pub(super) fn build_block(
-        &self,
-        lack: &ContextError,
-        failing: FailureCheck<'_>,
-    ) -> BlockReason {
+    pub(super) fn build_block(&self, lack: &ContextError, failing: FailureCheck<'_>) -> BlockReason {
         let mut block = lack.block_in_context(&self.context);
         let frames = self.position.frames.len();
         let is_item = |need: &InputRequirement| {
-            split_context_pointer(&need.pointer)
-                .and_then(|(name, _)| self.find_item_frame(&name, frames))
+            split_context_pointer(&need.pointer).and_then(|(name, _)| self.find_item_frame(&name, frames))
         };
         if !block.needs.iter().any(|need| is_item(need).is_some()) {
             return block;
@@ -181,8 +176,7 @@ impl Walker<'_> {
         need.pointer = format!("{}{rest}", context_error::context_pointer(&path));
         let item = loop_name_parts(step).1.unwrap_or_default();
         let reason = need.message.replace("; send it in `context`", "");
-        need.message =
-            format!("item {at} of `{list}`, which is `{item}` in `{}`: {reason}", step.id);
+        need.message = format!("item {at} of `{list}`, which is `{item}` in `{}`: {reason}", step.id);
         if find_value(&self.sent_facts, &path).is_some() {
             if !needs.iter().any(|other| other.pointer == need.pointer) {
                 needs.push(need);
@@ -209,8 +203,7 @@ impl Walker<'_> {
         if let Some(ValueExpression::Cel(source)) = source {
             let outside = self.outer_context(number);
             if let Some(example) = &need.example
-                && let Some((name, list)) =
-                    list_with_replacement(source, &outside, item, example, fits)
+                && let Some((name, list)) = list_with_replacement(source, &outside, item, example, fits)
             {
                 return vec![InputRequirement {
                     pointer: context_error::child_pointer("/context", &name),
@@ -228,12 +221,7 @@ impl Walker<'_> {
             }
         }
         // Nothing that a call brings can change it.
-        vec![InputRequirement {
-            pointer: "/context".to_owned(),
-            example: None,
-            schema: None,
-            ..need
-        }]
+        vec![InputRequirement { pointer: "/context".to_owned(), example: None, schema: None, ..need }]
     }
 
     /// The path of the list of a loop or map in the context that the caller sends.
@@ -292,8 +280,7 @@ fn list_with_replacement(
     fits: &dyn Fn(&Value) -> bool,
 ) -> Option<(String, Value)> {
     let reads = expression_reads(source);
-    let mut names: Vec<String> =
-        reads.paths().iter().map(|(path, _)| root_name(path).to_owned()).collect();
+    let mut names: Vec<String> = reads.paths().iter().map(|(path, _)| root_name(path).to_owned()).collect();
     names.dedup();
     for name in names {
         let there = outside.get(&name).and_then(Value::as_array);

@@ -42,15 +42,11 @@ impl Walker<'_> {
             Some(id) if !self.has_loop(id) => {
                 self.warnings.push(Warning::new(
                     "decision-unheeded",
-                    format!(
-                        "the decision is for a loop `{id}`, and this workflow has none of that id"
-                    ),
+                    format!("the decision is for a loop `{id}`, and this workflow has none of that id"),
                 ));
             }
             _ => {
-                self.position
-                    .early_decisions
-                    .insert(meant.unwrap_or_default().to_owned(), decision);
+                self.position.early_decisions.insert(meant.unwrap_or_default().to_owned(), decision);
             }
         }
     }
@@ -61,14 +57,9 @@ impl Walker<'_> {
     }
 
     /// The decision that was sent before this loop was reached, if any. It is used up.
-    pub(super) fn take_early_decision(
-        &mut self,
-        step: &str,
-        id: Option<&str>,
-    ) -> Option<LoopDecision> {
+    pub(super) fn take_early_decision(&mut self, step: &str, id: Option<&str>) -> Option<LoopDecision> {
         let named = [id, Some(step)].into_iter().flatten();
-        let taken: Vec<_> =
-            named.filter_map(|name| self.position.early_decisions.remove(name)).collect();
+        let taken: Vec<_> = named.filter_map(|name| self.position.early_decisions.remove(name)).collect();
         let open = self.position.early_decisions.remove("");
         taken.into_iter().next().or(open)
     }
@@ -99,7 +90,7 @@ fn loop_decision_id(step: &Step) -> Option<Option<&str>> {
 
 /// Whether any step, however deep inside, is such.
 fn any_step(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
-    steps.iter().any(|step| {
-        such(step) || step.kind.inner_steps().into_iter().any(|steps| any_step(steps, such))
-    })
+    steps
+        .iter()
+        .any(|step| such(step) || step.kind.inner_steps().into_iter().any(|steps| any_step(steps, such)))
 }

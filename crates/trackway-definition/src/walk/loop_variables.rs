@@ -42,18 +42,13 @@ impl<'d> Walker<'d> {
     }
 
     fn warn_not_kept(&mut self, names: Vec<&str>, owner: &str, outcome: &str) {
-        let is_lost = |name: &str| {
-            self.sent_facts.get(name).is_some_and(|sent| self.context.get(name) != Some(sent))
-        };
-        let lost: Vec<String> = names
-            .into_iter()
-            .filter(|name| is_lost(name))
-            .map(|name| format!("`{name}`"))
-            .collect();
+        let is_lost =
+            |name: &str| self.sent_facts.get(name).is_some_and(|sent| self.context.get(name) != Some(sent));
+        let lost: Vec<String> =
+            names.into_iter().filter(|name| is_lost(name)).map(|name| format!("`{name}`")).collect();
         if !lost.is_empty() {
             let lost = lost.join(", ");
-            let message =
-                format!("{owner} sets {lost} itself: what was sent under that name {outcome}");
+            let message = format!("{owner} sets {lost} itself: what was sent under that name {outcome}");
             self.warnings.push(Warning::new("context-not-kept", message));
         }
     }
@@ -146,12 +141,9 @@ impl<'d> Walker<'d> {
             let Some((step, _)) = self.frame_owner(frame) else {
                 continue;
             };
-            let before = values_under_names(
-                frame_context_mut(&mut self.position, &mut self.context, frame),
-                step,
-            );
-            if let Some(WalkFrame { kind: FrameKind::Loop(rounds), .. }) =
-                self.position.frames.get_mut(frame)
+            let before =
+                values_under_names(frame_context_mut(&mut self.position, &mut self.context, frame), step);
+            if let Some(WalkFrame { kind: FrameKind::Loop(rounds), .. }) = self.position.frames.get_mut(frame)
             {
                 rounds.shadowed = before;
             }
@@ -235,9 +227,7 @@ pub(super) fn loop_name_parts(step: &Step) -> (Option<&str>, Option<&str>, Optio
         StepKind::Loop(repeated) => {
             let round = repeated.round.as_deref();
             match &repeated.over {
-                LoopKind::Each { item, index, .. } => {
-                    (round, Some(item.as_str()), index.as_deref())
-                }
+                LoopKind::Each { item, index, .. } => (round, Some(item.as_str()), index.as_deref()),
                 _ => (round, None, None),
             }
         }

@@ -49,9 +49,7 @@ impl Walker<'_> {
     ) -> bool {
         for need in &block.needs {
             let Some((name, _)) = split_context_pointer(&need.pointer) else { continue };
-            if let Some(outer) =
-                nested.context.as_ref().and_then(|values| outer_name(values, &name))
-            {
+            if let Some(outer) = nested.context.as_ref().and_then(|values| outer_name(values, &name)) {
                 let root = context_error::root_name(&outer);
                 if let Some(fact) = self.sent_facts.get(root)
                     && self.context.get(root) != Some(fact)
@@ -85,10 +83,7 @@ impl Walker<'_> {
             let outer = nested.context.as_ref().and_then(|values| outer_name(values, &name));
             let (context, at) = match &outer {
                 Some(outer) => (&self.context, context_error::context_pointer(outer)),
-                None => (
-                    inner.unwrap_or(&self.context),
-                    context_error::child_pointer("/context", &name),
-                ),
+                None => (inner.unwrap_or(&self.context), context_error::child_pointer("/context", &name)),
             };
             need.message = match &outer {
                 Some(outer) => format!(
@@ -112,9 +107,9 @@ fn widen_pointer_need(need: &mut InputRequirement, context: &Object) {
     let Some((root, rest)) = split_context_pointer(&need.pointer) else { return };
     let Some(example) = need.example.as_ref().filter(|_| !rest.is_empty()) else { return };
     let there = context.get(&root).cloned().unwrap_or_else(|| json!({}));
-    if let Some(whole) = context_error::updated_if_small(there, |whole| {
-        schema::put_at_pointer(whole, &rest, example.clone())
-    }) {
+    if let Some(whole) =
+        context_error::updated_if_small(there, |whole| schema::put_at_pointer(whole, &rest, example.clone()))
+    {
         need.pointer = context_error::child_pointer("/context", &root);
         need.schema = Some(json!({}));
         need.example = Some(whole);

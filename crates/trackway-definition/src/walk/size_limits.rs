@@ -27,9 +27,7 @@ pub(super) fn check_context(context: &Object) -> Result<(), BlockReason> {
     let mut budget = Some(CONTEXT_BYTES_MAX);
     for (name, value) in context {
         budget = budget.and_then(|left| left.checked_sub(name.len() + 4));
-        budget = budget
-            .filter(|_| !is_too_deep(value))
-            .and_then(|budget| remaining_budget(budget, value));
+        budget = budget.filter(|_| !is_too_deep(value)).and_then(|budget| remaining_budget(budget, value));
     }
     budget.map(|_| ()).ok_or_else(|| walk_blocks::too_large_block("the context"))
 }
@@ -53,10 +51,8 @@ fn remaining_budget(budget: usize, value: &Value) -> Option<usize> {
         Value::Null | Value::Bool(_) | Value::Number(_) => budget.checked_sub(8),
         Value::String(text) => budget.checked_sub(text.len() + 3),
         Value::Array(items) => items.iter().try_fold(budget.checked_sub(2)?, remaining_budget),
-        Value::Object(entries) => {
-            entries.iter().try_fold(budget.checked_sub(2)?, |budget, (name, entry)| {
-                remaining_budget(budget.checked_sub(name.len() + 4)?, entry)
-            })
-        }
+        Value::Object(entries) => entries.iter().try_fold(budget.checked_sub(2)?, |budget, (name, entry)| {
+            remaining_budget(budget.checked_sub(name.len() + 4)?, entry)
+        }),
     }
 }

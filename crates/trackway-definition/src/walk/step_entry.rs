@@ -108,10 +108,7 @@ impl<'d> Walker<'d> {
 
     fn push_emitted(&mut self, artifact: String, value: Value) -> Result<(), BlockReason> {
         self.emitted.push(EmittedArtifact { artifact, value });
-        size_limits::check_gathered(
-            "what is emitted",
-            self.emitted.iter().map(|emitted| &emitted.value),
-        )
+        size_limits::check_gathered("what is emitted", self.emitted.iter().map(|emitted| &emitted.value))
     }
 
     /// Where an outside agent walks, a status is something for it to show, and a reject is where it ends.
@@ -134,10 +131,7 @@ impl<'d> Walker<'d> {
     }
 
     /// An artifact's name and content.
-    pub(crate) fn render_emit(
-        &mut self,
-        emit: &EmitArtifact,
-    ) -> Result<(String, Value), BlockReason> {
+    pub(crate) fn render_emit(&mut self, emit: &EmitArtifact) -> Result<(String, Value), BlockReason> {
         let artifact = self.read_context(|names| render_template(&emit.artifact, names))?;
         let value = match &emit.content {
             EmitContent::Text(text) => {
@@ -176,8 +170,7 @@ impl<'d> Walker<'d> {
             Some(source) => self.read_context(|names| evaluate(source, names))?,
             None => Value::Object(self.context.clone()),
         };
-        if let Some(WalkFrame { kind: FrameKind::Nested { outer }, .. }) =
-            self.position.frames.last_mut()
+        if let Some(WalkFrame { kind: FrameKind::Nested { outer }, .. }) = self.position.frames.last_mut()
             && let Some(outer) = outer.take()
         {
             self.context = outer;
@@ -194,9 +187,7 @@ impl<'d> Walker<'d> {
                     return self.finish_step(step, Value::Null);
                 }
             }
-            LoopKind::Count(amount) => {
-                rounds.count = Some(self.resolve_round_count(&step.id, amount)?)
-            }
+            LoopKind::Count(amount) => rounds.count = Some(self.resolve_round_count(&step.id, amount)?),
             LoopKind::Each { list, .. } => rounds.list = Some(self.resolve_list(step, list)?),
         }
         rounds.shadowed = self.shadowed_values(step);
@@ -216,8 +207,7 @@ impl<'d> Walker<'d> {
         let StepKind::Loop(repeated) = &step.kind else {
             return Ok(());
         };
-        let Some(WalkFrame { kind: FrameKind::Loop(rounds), .. }) = self.position.frames.last()
-        else {
+        let Some(WalkFrame { kind: FrameKind::Loop(rounds), .. }) = self.position.frames.last() else {
             return Ok(());
         };
         let round = rounds.round;
@@ -259,11 +249,7 @@ impl<'d> Walker<'d> {
     ) -> Result<bool, BlockReason> {
         let holds = match self.holds_if_set(condition)? {
             ConditionState::Known(holds) => holds,
-            ConditionState::Unset(names)
-                if round == 0 && steps_set_all(&repeated.steps, &names) =>
-            {
-                true
-            }
+            ConditionState::Unset(names) if round == 0 && steps_set_all(&repeated.steps, &names) => true,
             ConditionState::Unset(_) => self.condition_holds(condition)?,
         };
         if !holds {
@@ -303,11 +289,7 @@ impl<'d> Walker<'d> {
     }
 
     /// The items of a map, up to as many as it takes.
-    pub(crate) fn map_items(
-        &mut self,
-        step: &Step,
-        map: &MapStep,
-    ) -> Result<Vec<Value>, BlockReason> {
+    pub(crate) fn map_items(&mut self, step: &Step, map: &MapStep) -> Result<Vec<Value>, BlockReason> {
         let mut list = self.resolve_list(step, &map.list)?;
         if list.len() > map.max as usize {
             list.truncate(map.max as usize);

@@ -98,11 +98,7 @@ pub(super) fn undecided_warning(all: &[UndecidedStep]) -> Option<Warning> {
         names.iter().take(NAMED_MAX).map(|name| (*name).to_owned()).collect()
     };
     let steps: Vec<&str> = all.iter().map(|one| one.step.as_str()).collect();
-    Some(Warning {
-        steps: owned(&steps),
-        facts: owned(&facts),
-        ..Warning::new("condition-unset", message)
-    })
+    Some(Warning { steps: owned(&steps), facts: owned(&facts), ..Warning::new("condition-unset", message) })
 }
 
 /// Names in a sentence, no more than can be read.

@@ -56,21 +56,16 @@ impl Walker<'_> {
             RoundCount::Number(number) => return Ok(u64::from(*number)),
             RoundCount::From(source) => source,
         };
-        let wanted =
-            RequiredValue { step, source, what: "a whole number", expected: ExpectedType::Count };
+        let wanted = RequiredValue { step, source, what: "a whole number", expected: ExpectedType::Count };
         let fits = |value: &Value| as_non_negative_integer(value).is_some();
         self.read_context(|names| {
             let value = wanted.resolve(names, &fits)?;
-            as_non_negative_integer(&value)
-                .ok_or_else(|| wanted.invalid_error(&value, names, &fits))
+            as_non_negative_integer(&value).ok_or_else(|| wanted.invalid_error(&value, names, &fits))
         })
     }
 
     /// Values as they stand, where a text that begins with `=` is an expression.
-    pub(crate) fn resolve_values(
-        &mut self,
-        values: &BTreeMap<String, Value>,
-    ) -> Result<Object, BlockReason> {
+    pub(crate) fn resolve_values(&mut self, values: &BTreeMap<String, Value>) -> Result<Object, BlockReason> {
         let each = values.iter().map(|(name, value)| {
             let value = self.resolve_value(value)?;
             size_limits::check_value(name, &value)?;
@@ -91,9 +86,7 @@ impl Walker<'_> {
                 each.collect::<Result<Vec<_>, _>>().map(Value::Array)
             }
             Value::Object(entries) => {
-                let each = entries
-                    .iter()
-                    .map(|(name, entry)| Ok((name.clone(), self.resolve_value(entry)?)));
+                let each = entries.iter().map(|(name, entry)| Ok((name.clone(), self.resolve_value(entry)?)));
                 each.collect::<Result<Object, _>>().map(Value::Object)
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),

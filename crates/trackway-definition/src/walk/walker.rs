@@ -119,16 +119,11 @@ impl<'d> Walker<'d> {
             };
             self.count_step()?;
             if let Some(when) = &step.when
-                && !self
-                    .condition_holds(when)
-                    .map_err(|block| self.name_step_in_block(&step.id, block))?
+                && !self.condition_holds(when).map_err(|block| self.name_step_in_block(&step.id, block))?
             {
                 self.note_skipped_step(&step.id, when);
                 self.skip_step(step);
-            } else if self
-                .enter_step(step)
-                .map_err(|block| self.name_step_in_block(&step.id, block))?
-            {
+            } else if self.enter_step(step).map_err(|block| self.name_step_in_block(&step.id, block))? {
                 size_limits::check_context(&self.context)?;
                 return Ok(Some(step));
             }
@@ -216,19 +211,14 @@ impl<'d> Walker<'d> {
     }
 
     /// Whether a condition holds, where the names that it reads are set.
-    pub(super) fn holds_if_set(
-        &mut self,
-        condition: &Condition,
-    ) -> Result<ConditionState, BlockReason> {
+    pub(super) fn holds_if_set(&mut self, condition: &Condition) -> Result<ConditionState, BlockReason> {
         loop {
             match condition::condition_holds(condition, &self.context) {
                 Ok(holds) => return Ok(ConditionState::Known(holds)),
                 Err(lack) if self.supply_fact(&lack) => {}
                 Err(ContextError::Missing { name, others, .. }) => {
                     let others = others.into_iter().map(|(name, _)| name);
-                    return Ok(ConditionState::Unset(
-                        std::iter::once(name).chain(others).collect(),
-                    ));
+                    return Ok(ConditionState::Unset(std::iter::once(name).chain(others).collect()));
                 }
                 Err(_) => return self.condition_holds(condition).map(ConditionState::Known),
             }
@@ -259,9 +249,7 @@ impl<'d> Walker<'d> {
             return self.refresh_item(frame);
         }
         let Some(fact) = self.sent_facts.get(&name) else { return false };
-        if self.context.get(&name) == Some(fact)
-            || self.is_loop_name(&name, self.position.frames.len())
-        {
+        if self.context.get(&name) == Some(fact) || self.is_loop_name(&name, self.position.frames.len()) {
             return false;
         }
         self.context.insert(name, fact.clone());

@@ -24,11 +24,7 @@ const ASCENT: f32 = 1.05;
 /// Lines that must fit below a heading; otherwise the heading moves to the next page.
 const KEPT_LINES: f32 = 3.0;
 
-pub(super) fn render_pdf(
-    letters: &FontSet,
-    title: &str,
-    lines: &[PageLine],
-) -> Result<Vec<u8>, PdfError> {
+pub(super) fn render_pdf(letters: &FontSet, title: &str, lines: &[PageLine]) -> Result<Vec<u8>, PdfError> {
     let pages = paginate(lines);
     let settings = PageSettings::from_wh(PAGE_WIDTH, PAGE_HEIGHT)
         .ok_or_else(|| PdfError::new("the page has no size"))?;

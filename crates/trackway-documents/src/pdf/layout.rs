@@ -89,16 +89,10 @@ fn layout_heading(letters: &FontSet, level: u8, spans: &[TextSpan]) -> Vec<PageL
     };
     let bold: Vec<TextSpan> = spans
         .iter()
-        .map(|span| TextSpan {
-            text: span.text.clone(),
-            style: TextStyle { bold: true, ..span.style },
-        })
+        .map(|span| TextSpan { text: span.text.clone(), style: TextStyle { bold: true, ..span.style } })
         .collect();
     let wrapped = wrap_spans(letters, &bold, WIDTH, size);
-    wrapped
-        .into_iter()
-        .map(|pieces| PageLine { pieces, size, leads: true, ..PageLine::default() })
-        .collect()
+    wrapped.into_iter().map(|pieces| PageLine { pieces, size, leads: true, ..PageLine::default() }).collect()
 }
 
 fn layout_paragraph(
@@ -110,11 +104,7 @@ fn layout_paragraph(
     let left = indent_width(depth);
     let mut lines: Vec<PageLine> = wrap_spans(letters, spans, WIDTH - left, TEXT_SIZE)
         .into_iter()
-        .map(|pieces| PageLine {
-            pieces: shift_right(pieces, left),
-            size: TEXT_SIZE,
-            ..PageLine::default()
-        })
+        .map(|pieces| PageLine { pieces: shift_right(pieces, left), size: TEXT_SIZE, ..PageLine::default() })
         .collect();
     if let (Some(mark), Some(first)) = (mark, lines.first_mut()) {
         let style = TextStyle::default();
@@ -162,15 +152,9 @@ fn layout_table(letters: &FontSet, rows: &[Vec<Vec<TextSpan>>]) -> Vec<PageLine>
                     }
                 })
                 .collect();
-            for (place, pieces) in
-                wrap_spans(letters, &cell, *width, TABLE_SIZE).into_iter().enumerate()
-            {
+            for (place, pieces) in wrap_spans(letters, &cell, *width, TABLE_SIZE).into_iter().enumerate() {
                 if tall.len() <= place {
-                    tall.push(PageLine {
-                        size: TABLE_SIZE,
-                        leads: number == 0,
-                        ..PageLine::default()
-                    });
+                    tall.push(PageLine { size: TABLE_SIZE, leads: number == 0, ..PageLine::default() });
                 }
                 tall[place].pieces.extend(shift_right(pieces, x));
             }
@@ -231,8 +215,7 @@ fn fitting_bytes(letters: &FontSet, text: &str, style: TextStyle, width: f32) ->
 
 /// The spans in lines of at most that width, broken between words if possible.
 fn wrap_spans(letters: &FontSet, spans: &[TextSpan], width: f32, size: f32) -> Vec<Vec<TextPiece>> {
-    let mut wrapping =
-        LineWrapper { letters, width, size, lines: vec![Vec::new()], x: 0.0, space: false };
+    let mut wrapping = LineWrapper { letters, width, size, lines: vec![Vec::new()], x: 0.0, space: false };
     for span in spans {
         for (number, line) in span.text.split('\n').enumerate() {
             if number > 0 {

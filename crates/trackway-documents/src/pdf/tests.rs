@@ -8,9 +8,8 @@ use super::{
 /// Proves T16.
 #[test]
 fn markdown_becomes_blocks() {
-    let found = parse_blocks(
-        "# T\n\na **b** `c`\n\n1. x\n2. y\n\n```\ncode\n```\n\n| h |\n|---|\n| z |\n\n---\n",
-    );
+    let found =
+        parse_blocks("# T\n\na **b** `c`\n\n1. x\n2. y\n\n```\ncode\n```\n\n| h |\n|---|\n| z |\n\n---\n");
     let kinds: Vec<&str> = found
         .iter()
         .map(|block| match block {

@@ -140,10 +140,7 @@ mod tests {
         assert_eq!(NodeId::from_event_number(short, 0x0100_0000), None);
         assert_eq!(NodeId::new(uuid).to_short_bytes(short), None);
         let other = RunId::compact_from_uuid(Uuid::from_u128(uuid.as_u128() + 1));
-        assert_eq!(
-            NodeId::from_event_number(other, 3).and_then(|node| node.to_short_bytes(short)),
-            None
-        );
+        assert_eq!(NodeId::from_event_number(other, 3).and_then(|node| node.to_short_bytes(short)), None);
         assert_eq!(AckId::new(uuid).to_short_bytes(), None);
     }
 }

@@ -85,13 +85,9 @@ fn scopes_of_other_services_permit_nothing() {
 /// Proves X6: a Trackway scope that permits nothing is reported.
 #[test]
 fn malformed_scopes_of_a_known_kind_are_reported() {
-    let (scopes, bad) =
-        Scopes::parse_lenient(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
+    let (scopes, bad) = Scopes::parse_lenient(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
     assert!(scopes.is_empty());
-    assert_eq!(
-        bad.iter().map(|bad| &*bad.text).collect::<Vec<_>>(),
-        ["workflow:echo", "agent:a b:call"]
-    );
+    assert_eq!(bad.iter().map(|bad| &*bad.text).collect::<Vec<_>>(), ["workflow:echo", "agent:a b:call"]);
 }
 
 /// The worst pattern costs the product of the lengths, not a power of them.

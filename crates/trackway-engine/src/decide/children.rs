@@ -43,8 +43,7 @@ pub(super) fn start_child(
 
 fn child_started_message(new: &NewChild, child: RunId, env: DecisionEnv<'_>) -> Message {
     let name = &new.workflow.name;
-    let mut message =
-        new_agent_message(env, vec![Part::text(format!("Started {name} as {child}"))]);
+    let mut message = new_agent_message(env, vec![Part::text(format!("Started {name} as {child}"))]);
     message.references.push(child.to_string());
     let about = json!({ "workflowName": name, "description": new.description });
     message.metadata.insert("referencedWorkflow".into(), about);

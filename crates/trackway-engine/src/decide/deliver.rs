@@ -6,8 +6,7 @@ use trackway_domain::{
 
 use super::new_message_id;
 use crate::{
-    CommandReply, Decision, DecisionEnv, DeliveryOutcome, Effect, QuestionRecord, Refusal, Run,
-    parse_answer,
+    CommandReply, Decision, DecisionEnv, DeliveryOutcome, Effect, QuestionRecord, Refusal, Run, parse_answer,
 };
 
 /// This function orders the requests to one question. The first valid one resumes the run. Every other
@@ -77,8 +76,7 @@ fn judge_answer(
     let concurrent = asked.answered || delivery.has_concurrent;
     let awaited_by = delivery.awaited_by;
     let read = delivery.parsed_answer.filter(|reading| reading.question == question.id);
-    let resume =
-        AnswerRequest { question: question.id, message: delivery.message, order, concurrent };
+    let resume = AnswerRequest { question: question.id, message: delivery.message, order, concurrent };
     let ParsedAnswer { input, problems, .. } = match read {
         Some(reading) => *reading,
         None => {

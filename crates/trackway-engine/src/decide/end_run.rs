@@ -18,8 +18,7 @@ pub(super) fn end_run(
     }
     match result {
         Ok(output) => {
-            let outcome =
-                ChildOutcome { state: StateName::Completed, output: output.clone(), message: None };
+            let outcome = ChildOutcome { state: StateName::Completed, output: output.clone(), message: None };
             // After an artifact, clients that join all content would get the text twice.
             let says = output.as_str().is_some_and(|text| !text.is_empty()) && !run.has_artifacts;
             let message_id = says.then(|| new_message_id(env));

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use trackway_domain::{
-    AckId, AnsweredNode, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition,
-    Checkpoint, Consent, Event, GuidedCommand, GuidedEvent, InputRequirement, Node, NodeAnswer,
-    NodeId, PendingStep, RenderStamp, RunId, Seq, StateName, StepState, Submission,
+    AckId, AnsweredNode, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Checkpoint,
+    Consent, Event, GuidedCommand, GuidedEvent, InputRequirement, Node, NodeAnswer, NodeId, PendingStep,
+    RenderStamp, RunId, Seq, StateName, StepState, Submission,
 };
 
 use crate::{CommandReply, Decision, DecisionEnv, GuidedReply, Refusal, Run};
@@ -26,14 +26,9 @@ const REFERENCED_FACT_BYTES_MIN: usize = 512;
 const REFERENCED_EVENTS_MAX: usize = 4;
 
 /// Creates a run.
-pub(super) fn decide_creation(
-    command: GuidedCommand,
-    env: DecisionEnv<'_>,
-) -> Result<Decision, Refusal> {
+pub(super) fn decide_creation(command: GuidedCommand, env: DecisionEnv<'_>) -> Result<Decision, Refusal> {
     match command {
-        GuidedCommand::Open { submission, step, seal } => {
-            Ok(open_run(submission, *step, seal, env))
-        }
+        GuidedCommand::Open { submission, step, seal } => Ok(open_run(submission, *step, seal, env)),
         // The run has no steps, so it is complete from its start.
         GuidedCommand::OpenNotes { submission, notes } => Ok(Decision {
             events: vec![
@@ -44,9 +39,9 @@ pub(super) fn decide_creation(
             ],
             ..Decision::default()
         }),
-        GuidedCommand::Answer(_)
-        | GuidedCommand::Checkpoint { .. }
-        | GuidedCommand::Repin { .. } => Err(Refusal::NotSubmitted),
+        GuidedCommand::Answer(_) | GuidedCommand::Checkpoint { .. } | GuidedCommand::Repin { .. } => {
+            Err(Refusal::NotSubmitted)
+        }
     }
 }
 

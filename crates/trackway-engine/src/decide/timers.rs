@@ -27,11 +27,9 @@ pub(super) fn fire_timer(run: &Run, timer: TimerKey, env: DecisionEnv<'_>) -> De
         TimerKey::Deadline => {
             // The table does not let an interrupted run fail, so its question is withdrawn first. A
             // run whose program did nothing yet fails without entering `working`.
-            let withdrawn =
-                run.state.question().map(|question| Event::Withdrawn { question: question.id });
+            let withdrawn = run.state.question().map(|question| Event::Withdrawn { question: question.id });
             let events = withdrawn.into_iter().collect();
-            let mut decision =
-                fail_run(run, events, Failure::new("the run's deadline has passed"), env);
+            let mut decision = fail_run(run, events, Failure::new("the run's deadline has passed"), env);
             decision.effects.extend(exit_workflow_effect(run, "failed", env));
             decision
         }

@@ -47,17 +47,16 @@ pub(super) fn parent_notifications(run: &Run, events: &[Event]) -> Vec<Effect> {
                 waits = true;
                 Some((run.id(), Some(waiting_run(run, question))))
             }
-            Event::Resumed { .. }
-            | Event::Withdrawn { .. }
-            | Event::Canceled
-            | Event::Rejected { .. } => std::mem::take(&mut waits).then(|| (run.id(), None)),
+            Event::Resumed { .. } | Event::Withdrawn { .. } | Event::Canceled | Event::Rejected { .. } => {
+                std::mem::take(&mut waits).then(|| (run.id(), None))
+            }
             Event::ChildWaits { waits, .. } => Some((waits.run, Some(waits.clone()))),
             Event::ChildGoesOn { run, .. } => Some((*run, None)),
             _ => None,
         };
-        owed.extend(told.map(|(run, waits)| {
-            Effect::AddErrand(Errand::NotifyWaiting { to, run, number, waits })
-        }));
+        owed.extend(
+            told.map(|(run, waits)| Effect::AddErrand(Errand::NotifyWaiting { to, run, number, waits })),
+        );
     }
     owed
 }

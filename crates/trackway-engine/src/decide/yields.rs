@@ -2,9 +2,7 @@
 
 use trackway_domain::{ChildOutcome, Event, Op, Question, QuestionId, StateName, Yield};
 
-use super::{
-    effects_of_end, new_agent_message, new_message_id, start_if_submitted, state_after_start,
-};
+use super::{effects_of_end, new_agent_message, new_message_id, start_if_submitted, state_after_start};
 use crate::{CommandReply, Decision, DecisionEnv, Effect, Refusal, Run};
 
 pub(super) fn decide_yield(

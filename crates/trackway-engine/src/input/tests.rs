@@ -54,11 +54,7 @@ fn text_stands_for_one_plain_value() {
     for (schema, text, input) in [
         (approved.clone(), "yes", json!({"approved": true})),
         (approved.clone(), " No. ", json!({"approved": false})),
-        (
-            approved,
-            r#"{"approved": true, "reason": "x"}"#,
-            json!({"approved": true, "reason": "x"}),
-        ),
+        (approved, r#"{"approved": true, "reason": "x"}"#, json!({"approved": true, "reason": "x"})),
         (json!({"type": "boolean"}), "true", json!(true)),
         (object(&["chunks"]), "3", json!({"chunks": 3})),
         (json!({"type": "number"}), "2.5\n", json!(2.5)),
@@ -92,11 +88,7 @@ fn text_that_is_the_object_asked_for_is_read_as_json() {
         ),
         (wallet.clone(), r#" {"walletAddress":"0x1"} "#, json!({"walletAddress": "0x1"})),
         // The schema refuses unknown fields; they do not turn an object into text.
-        (
-            wallet.clone(),
-            r#"{"walletAddress":"0x1","x":1}"#,
-            json!({"walletAddress": "0x1", "x": 1}),
-        ),
+        (wallet.clone(), r#"{"walletAddress":"0x1","x":1}"#, json!({"walletAddress": "0x1", "x": 1})),
         (wallet.clone(), r#"{"chainId":1}"#, json!({"walletAddress": r#"{"chainId":1}"#})),
         (wallet.clone(), r#"{"walletAddress":"#, json!({"walletAddress": r#"{"walletAddress":"#})),
         (wallet.clone(), r#"["0x1"]"#, json!({"walletAddress": r#"["0x1"]"#})),

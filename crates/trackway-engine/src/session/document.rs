@@ -40,8 +40,7 @@ impl RunTree {
     /// Headers, logs and tables at that node, in the order in which they first appear.
     pub fn documents_at_node(&self, node: NodeId) -> Vec<Document> {
         let path = self.path_to(node);
-        let changes =
-            self.opening_changes.iter().chain(path.iter().flat_map(|edge| &edge.documents));
+        let changes = self.opening_changes.iter().chain(path.iter().flat_map(|edge| &edge.documents));
         let documents = reduce_documents(changes).into_iter().map(|(name, kind, value)| Document {
             name,
             kind,
@@ -79,9 +78,8 @@ pub fn reduce_documents<'a>(
         });
         growing[place].2.apply_change(change);
     }
-    let whole = |(name, kind, growing): (&str, _, DocumentBuilder)| {
-        (name.to_owned(), kind, growing.into_value(kind))
-    };
+    let whole =
+        |(name, kind, growing): (&str, _, DocumentBuilder)| (name.to_owned(), kind, growing.into_value(kind));
     growing.into_iter().map(whole).collect()
 }
 
@@ -135,10 +133,9 @@ impl DocumentBuilder {
     fn into_value(self, kind: DocumentKind) -> Value {
         match kind {
             DocumentKind::Header => Value::Object(self.fields),
-            DocumentKind::Log
-            | DocumentKind::Table
-            | DocumentKind::Notes
-            | DocumentKind::Checkpoint => Value::Array(self.rows),
+            DocumentKind::Log | DocumentKind::Table | DocumentKind::Notes | DocumentKind::Checkpoint => {
+                Value::Array(self.rows)
+            }
         }
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition,
-    Caller, Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object,
-    PendingStep, RenderStamp, RunId, SessionId, Submission, Timestamp, WorkflowRef,
+    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Caller,
+    Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object, PendingStep,
+    RenderStamp, RunId, SessionId, Submission, Timestamp, WorkflowRef,
 };
 use uuid::Uuid;
 
@@ -23,12 +23,7 @@ pub(super) fn node_id(name: &str) -> NodeId {
     NodeId::new(Uuid::from_u128(number))
 }
 
-pub(super) fn change(
-    name: &str,
-    kind: DocumentKind,
-    key: Option<&str>,
-    value: Value,
-) -> DocumentChange {
+pub(super) fn change(name: &str, kind: DocumentKind, key: Option<&str>, value: Value) -> DocumentChange {
     DocumentChange { name: name.to_owned(), kind, key: key.map(str::to_owned), value }
 }
 
@@ -72,9 +67,7 @@ impl ScriptedLog {
             guided: true,
             ..Submission::new(run, session, workflow, Caller::local(), json!({}))
         };
-        Self { events: Vec::new() }
-            .push(Event::Submitted(Box::new(submission)))
-            .push(Event::Started)
+        Self { events: Vec::new() }.push(Event::Submitted(Box::new(submission))).push(Event::Started)
     }
 
     pub(super) fn guided() -> Self {
@@ -107,8 +100,7 @@ impl ScriptedLog {
     }
 
     pub(super) fn blocked(self, at: &str) -> Self {
-        let block =
-            BlockReason { code: "x".to_owned(), message: "x".to_owned(), needs: Vec::new() };
+        let block = BlockReason { code: "x".to_owned(), message: "x".to_owned(), needs: Vec::new() };
         self.attempt(at, Some("not yet"), AttemptOutcome::Blocked(block), Vec::new())
     }
 

@@ -12,19 +12,14 @@ pub struct SessionNote<'a> {
 }
 
 pub(super) fn session_notes(keeper: &RunTree) -> impl Iterator<Item = SessionNote<'_>> {
-    keeper
-        .checkpoints
-        .iter()
-        .map(|note| SessionNote { at: note.at, markdown: &note.checkpoint.notes })
+    keeper.checkpoints.iter().map(|note| SessionNote { at: note.at, markdown: &note.checkpoint.notes })
 }
 
 /// The run's notes and checkpoints in the order in which they were recorded.
 pub(super) fn note_documents_of_run(track: &RunTree) -> Vec<Document> {
     let mut found: Vec<(u64, Document)> = Vec::new();
     for edge in &track.edges {
-        found.extend(
-            note_documents_of_edge(track, edge).into_iter().map(|document| (edge.seq, document)),
-        );
+        found.extend(note_documents_of_edge(track, edge).into_iter().map(|document| (edge.seq, document)));
     }
     for note in &track.checkpoints {
         found.push((note.seq, checkpoint_document(track, note)));
@@ -62,11 +57,8 @@ fn note_documents_of_edge(track: &RunTree, edge: &TreeEdge) -> Vec<Document> {
 
 fn checkpoint_document(track: &RunTree, note: &TreeNote) -> Document {
     let node = note.checkpoint.node;
-    let name = if track.submission.workflow.is_session_notes() {
-        WorkflowRef::SESSION_NOTES
-    } else {
-        "checkpoint"
-    };
+    let name =
+        if track.submission.workflow.is_session_notes() { WorkflowRef::SESSION_NOTES } else { "checkpoint" };
     Document {
         name: name.to_owned(),
         kind: DocumentKind::Checkpoint,

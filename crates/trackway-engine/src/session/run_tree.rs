@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, Checkpoint, DocumentChange, Event, GuidedEvent,
-    Node, NodeId, RunId, Seq, State, StateName, Submission, Timestamp, Warning,
+    AckId, Attempt, AttemptInputs, AttemptOutcome, Checkpoint, DocumentChange, Event, GuidedEvent, Node,
+    NodeId, RunId, Seq, State, StateName, Submission, Timestamp, Warning,
 };
 
 use crate::{IllegalTransition, Run};
@@ -247,8 +247,7 @@ impl RunTree {
 
     /// The nodes without an answer that advanced, in the order in which they were made.
     pub fn leaves(&self) -> impl Iterator<Item = &TreeNode> {
-        let answered: std::collections::HashSet<_> =
-            self.edges.iter().map(|edge| edge.from).collect();
+        let answered: std::collections::HashSet<_> = self.edges.iter().map(|edge| edge.from).collect();
         self.nodes.iter().filter(move |node| !answered.contains(&node.id))
     }
 
@@ -259,8 +258,7 @@ impl RunTree {
 
     /// The answers on the path from the start to that node.
     pub fn path_to(&self, to: NodeId) -> Vec<&TreeEdge> {
-        let arriving: HashMap<NodeId, &TreeEdge> =
-            self.edges.iter().map(|edge| (edge.to, edge)).collect();
+        let arriving: HashMap<NodeId, &TreeEdge> = self.edges.iter().map(|edge| (edge.to, edge)).collect();
         let mut path = Vec::new();
         let mut here = to;
         // A node is made after its parent, so this loop ends.

@@ -15,11 +15,7 @@ fn lineage_status_and_branches_follow_from_the_log() {
     let rows = [
         ("only begun", ScriptedLog::guided(), (1, 0, 1, "running")),
         ("on its way", ScriptedLog::guided().advance("a", "b"), (2, 1, 1, "running")),
-        (
-            "blocked is no branch",
-            ScriptedLog::guided().blocked("a").blocked("a"),
-            (1, 0, 1, "running"),
-        ),
+        ("blocked is no branch", ScriptedLog::guided().blocked("a").blocked("a"), (1, 0, 1, "running")),
         ("done", ScriptedLog::guided().advance("a", "end").completed(), (2, 1, 1, "complete")),
         (
             "forked at the first node",
@@ -36,17 +32,9 @@ fn lineage_status_and_branches_follow_from_the_log() {
             ScriptedLog::guided().advance("a", "b").advance("a", "end").completed(),
             (3, 2, 2, "complete"),
         ),
-        (
-            "stopped",
-            ScriptedLog::guided().advance("a", "b").push(Event::Canceled),
-            (2, 1, 1, "complete"),
-        ),
+        ("stopped", ScriptedLog::guided().advance("a", "b").push(Event::Canceled), (2, 1, 1, "complete")),
         ("no nodes, under way", ScriptedLog::submitted_run(1, "program"), (0, 0, 1, "running")),
-        (
-            "no nodes, ended",
-            ScriptedLog::submitted_run(1, "program").completed(),
-            (0, 0, 1, "complete"),
-        ),
+        ("no nodes, ended", ScriptedLog::submitted_run(1, "program").completed(), (0, 0, 1, "complete")),
     ];
     for (case, tale, expected) in rows {
         let track = tale.run_tree();
@@ -75,11 +63,7 @@ fn a_run_is_finished_when_every_branch_is() {
         ),
         (
             "both are done",
-            ScriptedLog::guided()
-                .advance("a", "b")
-                .advance("a", "end")
-                .completed()
-                .advance("b", "end-2"),
+            ScriptedLog::guided().advance("a", "b").advance("a", "end").completed().advance("b", "end-2"),
             true,
         ),
         ("stopped", ScriptedLog::guided().advance("a", "b").push(Event::Canceled), true),
@@ -116,24 +100,16 @@ fn damage_is_shown_up_to_where_it_is() {
 /// Proves T12: events after the damage are visible, even if the node before them is lost.
 #[test]
 fn what_lies_behind_the_damage_is_shown() {
-    let tale = ScriptedLog::guided()
-        .advance("a", "b")
-        .advance("b", "c")
-        .advance("a", "d")
-        .advance("c", "e");
+    let tale = ScriptedLog::guided().advance("a", "b").advance("b", "c").advance("a", "d").advance("c", "e");
     let submission = tale.run_tree().submission;
     let events: Vec<_> = tale.events.iter().map(|(event, at)| (event, *at)).collect();
     for lost in 1..events.len() {
         let left = events.iter().enumerate().skip(1).filter(|(place, _)| *place != lost);
-        let track =
-            RunTree::fold_damaged_log(&submission, events[0].1, left.map(|(_, event)| *event));
+        let track = RunTree::fold_damaged_log(&submission, events[0].1, left.map(|(_, event)| *event));
         let whole = tale.run_tree();
         let made = whole.nodes.len() - usize::from(lost >= 2);
         assert_eq!(track.nodes.len(), made, "event {lost} is lost");
-        assert_eq!(
-            track.updated_at,
-            events.iter().rev().find(|event| event.1 != events[lost].1).unwrap().1
-        );
+        assert_eq!(track.updated_at, events.iter().rev().find(|event| event.1 != events[lost].1).unwrap().1);
         for edge in &track.edges {
             assert!(track.node(edge.from).is_some() && track.node(edge.to).is_some());
         }
@@ -217,11 +193,7 @@ fn reducers_build_headers_logs_and_tables() {
         let documents = document::reduce_documents(changes.iter());
         assert_eq!(documents.len(), 1, "{case}");
         assert_eq!(documents[0].2, expected, "{case}");
-        assert_eq!(
-            document::reduce_documents(changes.iter()),
-            documents,
-            "{case}: the same every time"
-        );
+        assert_eq!(document::reduce_documents(changes.iter()), documents, "{case}: the same every time");
     }
 }
 
@@ -281,10 +253,7 @@ fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
     assert_eq!(view.nodes().count(), 2);
     assert_eq!(view.edges().count(), 1);
     assert_eq!(view.notes().iter().map(|note| note.markdown).collect::<Vec<_>>(), ["remember"]);
-    assert_eq!(
-        view.documents().last().map(|last| last.name.as_str()),
-        Some(WorkflowRef::SESSION_NOTES)
-    );
+    assert_eq!(view.documents().last().map(|last| last.name.as_str()), Some(WorkflowRef::SESSION_NOTES));
     assert!(!view.can_be_removed(trackway_domain::Timestamp(i64::MAX)), "the program is under way");
     assert!(SessionView::new(id, vec![keeper, done]).can_be_removed(trackway_domain::Timestamp(0)));
 }
@@ -292,8 +261,7 @@ fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
 /// Proves T3: a node that switches to another definition keeps its position.
 #[test]
 fn a_repinned_node_keeps_its_place_and_its_name() {
-    let track =
-        ScriptedLog::guided().advance("a", "b").blocked("a").repin("a", "sha256-1").run_tree();
+    let track = ScriptedLog::guided().advance("a", "b").blocked("a").repin("a", "sha256-1").run_tree();
     assert_eq!(track.nodes[0].definition, "sha256-1");
     assert_eq!((track.nodes[0].id, track.nodes[0].blocked), (node_id("a"), 1));
     assert_eq!(track.nodes.last().map(|node| node.id), Some(node_id("b")));

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 use trackway_domain::{
-    AnswerRequest, Failure, InterruptReason, Message, MessageId, Op, OpKind, Question, QuestionId,
-    Role,
+    AnswerRequest, Failure, InterruptReason, Message, MessageId, Op, OpKind, Question, QuestionId, Role,
 };
 use uuid::Uuid;
 
@@ -38,11 +37,8 @@ fn moving() -> Vec<(Event, StateName)> {
     let message_id = MessageId::new("m").unwrap();
     let op = Op { kind: OpKind::Ask, key: "".into(), occurrence: 0 };
     let message = Message::new(message_id.clone(), Role::User, vec![]);
-    let asked = |reason| Event::Asked {
-        op: op.clone(),
-        question: question(reason),
-        message_id: message_id.clone(),
-    };
+    let asked =
+        |reason| Event::Asked { op: op.clone(), question: question(reason), message_id: message_id.clone() };
     let resume = AnswerRequest {
         question: question(InterruptReason::InputRequired).id,
         message,
@@ -54,12 +50,7 @@ fn moving() -> Vec<(Event, StateName)> {
         (asked(InterruptReason::InputRequired), InputRequired),
         (asked(InterruptReason::AuthRequired), AuthRequired),
         (
-            Event::Resumed {
-                resume: resume.clone(),
-                input: json!({}),
-                awaited_by: None,
-                replaces: false,
-            },
+            Event::Resumed { resume: resume.clone(), input: json!({}), awaited_by: None, replaces: false },
             Working,
         ),
         (Event::Withdrawn { question: resume.question }, Working),
@@ -101,8 +92,7 @@ fn events_move_along_the_table_and_nowhere_else() {
     let mut reached = std::collections::BTreeSet::new();
     for state in states() {
         for (event, to) in moving() {
-            let allowed =
-                TRANSITIONS.iter().any(|(from, next)| *from == state.name() && next.contains(&to));
+            let allowed = TRANSITIONS.iter().any(|(from, next)| *from == state.name() && next.contains(&to));
             match transition(&state, &event) {
                 Ok(next) => {
                     let next = next.expect("these events move").name();
@@ -129,8 +119,5 @@ fn a_resume_needs_the_open_question() {
     assert!(matches!(withdrawn, Event::Withdrawn { .. }));
     assert!(transition(&State::Submitted, withdrawn).is_err());
     let other = Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) };
-    assert!(
-        transition(&State::from_question(question(InterruptReason::InputRequired)), &other)
-            .is_err()
-    );
+    assert!(transition(&State::from_question(question(InterruptReason::InputRequired)), &other).is_err());
 }

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use trackway_domain::{
-    Command, Event, File, FileSource, InterruptReason, MessageId, Op, Part, Role, Yield,
-};
+use trackway_domain::{Command, Event, File, FileSource, InterruptReason, MessageId, Op, Part, Role, Yield};
 
 use super::*;
 use crate::fixture::{ScriptedRun, render};
@@ -212,9 +210,8 @@ fn a_question_without_a_prompt_still_carries_its_schema() {
 /// Proves L15: only the interrupting update carries the schema.
 #[test]
 fn the_schema_stands_in_the_interrupting_update_alone() {
-    let story = ScriptedRun::after_commands(
-        "submit; status hi; artifact a.txt one; artifact b.txt two; ask form",
-    );
+    let story =
+        ScriptedRun::after_commands("submit; status hi; artifact a.txt one; artifact b.txt two; ask form");
     let with_schema: Vec<bool> = story
         .events()
         .filter_map(visible_update)
@@ -256,7 +253,6 @@ fn a_status_update_is_a_whole_message() {
 #[test]
 fn a_status_without_a_message_is_not_seen() {
     let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, vec![]);
-    let event =
-        Event::Status { op: "status:#0".parse().unwrap(), state: StateName::Working, message };
+    let event = Event::Status { op: "status:#0".parse().unwrap(), state: StateName::Working, message };
     assert_eq!((visible_update(&event), is_visible(&event)), (None, false));
 }

@@ -67,8 +67,7 @@ fn a_late_request_after_the_end_is_not_shown() {
 /// Proves L4: artifacts accumulate in order; the same id replaces, or extends with append.
 #[test]
 fn artifacts_accumulate_replace_and_grow() {
-    let mut story =
-        ScriptedRun::after_commands("submit; artifact a 1; artifact b 2; append a 3; append c 4");
+    let mut story = ScriptedRun::after_commands("submit; artifact a 1; artifact b 2; append a 3; append c 4");
     assert_eq!(artifacts(&story), ["a: 1, 3", "b: 2", "c: 4"]);
     story.try_command("artifact a 5").unwrap();
     assert_eq!(artifacts(&story), ["a: 5", "b: 2", "c: 4"]);

@@ -97,8 +97,7 @@ impl FrameTable {
         }
         while self.bytes > FRAMES_BYTES_MAX {
             let others = self.frames.iter().filter(|(other, _)| **other != key);
-            let Some(oldest) = others.min_by_key(|(_, frame)| frame.used).map(|(key, _)| *key)
-            else {
+            let Some(oldest) = others.min_by_key(|(_, frame)| frame.used).map(|(key, _)| *key) else {
                 break;
             };
             self.remove(&oldest);
@@ -114,11 +113,7 @@ impl FrameTable {
 
 impl SharedFrames {
     /// Begins to send a frame. It is encoded only if no other reader uses it.
-    pub(super) fn start_sending(
-        &self,
-        key: FrameKey,
-        encode: impl FnOnce() -> Vec<u8>,
-    ) -> FrameCursor {
+    pub(super) fn start_sending(&self, key: FrameKey, encode: impl FnOnce() -> Vec<u8>) -> FrameCursor {
         let known = self.lock_table().mark_used(&key).map(|frame| {
             frame.readers += 1;
             frame.encoded.len()

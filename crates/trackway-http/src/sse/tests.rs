@@ -23,13 +23,7 @@ struct FakeSource {
 impl FakeSource {
     fn with_sizes(sizes: &[usize]) -> Self {
         let (next, again, last) = (0, Default::default(), 0);
-        Self {
-            sizes: sizes.iter().copied().collect(),
-            next,
-            again,
-            last,
-            run: RUN.parse().unwrap(),
-        }
+        Self { sizes: sizes.iter().copied().collect(), next, again, last, run: RUN.parse().unwrap() }
     }
 }
 

@@ -28,12 +28,9 @@ async fn answer_elicitation(client: &mut LineClient, arguments: Value, answer: V
 async fn older_clients_are_asked_by_a_request() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
     let there = run_at_publish(&mut client).await;
-    let declined = answer_elicitation(
-        &mut client,
-        answer_arguments(&there, "done"),
-        json!({ "action": "decline" }),
-    )
-    .await;
+    let declined =
+        answer_elicitation(&mut client, answer_arguments(&there, "done"), json!({ "action": "decline" }))
+            .await;
     assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
     assert_eq!(declined["stateToken"], there["stateToken"]);
     assert_ne!(declined["ackToken"], there["ackToken"]);
@@ -67,8 +64,7 @@ async fn a_client_that_leaves_has_agreed_to_nothing() {
 async fn newest_clients_are_asked_by_an_answer() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
-    let mut client =
-        LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
+    let mut client = LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
     let there = run_at_publish(&mut client).await;
     let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
     let asked = &asked["result"];
@@ -89,9 +85,8 @@ async fn newest_clients_are_asked_by_an_answer() {
         let again = client.request("tools/call", with(params, &state, "accept")).await;
         assert_eq!(again["result"]["resultType"], "input_required", "{again}");
     }
-    let end = client
-        .request("tools/call", with(call(&answer_arguments(&there, "done")), state, "accept"))
-        .await;
+    let end =
+        client.request("tools/call", with(call(&answer_arguments(&there, "done")), state, "accept")).await;
     assert_eq!(end["result"]["structuredContent"]["isComplete"], true, "{end}");
     let again = client.call_ok("workflow_advance", answer_arguments(&there, "done")).await;
     assert_eq!(again, end["result"]["structuredContent"]);
@@ -100,8 +95,7 @@ async fn newest_clients_are_asked_by_an_answer() {
 
 /// What a person's form may come back with that is neither yes nor no.
 fn unclear_answers() -> Vec<Value> {
-    let values =
-        [json!("no"), json!("true"), json!("false"), json!(0), json!(1), json!(null), json!([])];
+    let values = [json!("no"), json!("true"), json!("false"), json!(0), json!(1), json!(null), json!([])];
     let mut answers: Vec<Value> = values
         .into_iter()
         .map(|agree| json!({ "action": "accept", "content": { "agree": agree } }))
@@ -117,8 +111,7 @@ async fn only_true_agrees_where_a_request_asks() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
     let there = run_at_publish(&mut client).await;
     for answer in unclear_answers() {
-        let refused =
-            answer_elicitation(&mut client, answer_arguments(&there, "done"), answer.clone()).await;
+        let refused = answer_elicitation(&mut client, answer_arguments(&there, "done"), answer.clone()).await;
         assert_eq!(refused["error"]["code"], "confirmation-unclear", "{answer}: {refused}");
         assert_eq!(refused["error"]["retryable"], true);
     }
@@ -133,8 +126,7 @@ async fn only_true_agrees_where_a_request_asks() {
 async fn only_true_agrees_where_an_answer_asks() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
-    let mut client =
-        LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
+    let mut client = LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
     let there = run_at_publish(&mut client).await;
     for answer in unclear_answers() {
         let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
@@ -159,9 +151,7 @@ async fn a_person_sees_what_they_agree_to() {
     arguments["output"] = json!({ "links": ["https://example.org/1"] });
     let asked = client.request("tools/call", call(&arguments)).await;
     let message = asked["params"]["message"].as_str().unwrap();
-    for part in
-        ["Publish", "PATH: Epic.", "more characters)", "\"channel\": \"blog\"", "example.org/1"]
-    {
+    for part in ["Publish", "PATH: Epic.", "more characters)", "\"channel\": \"blog\"", "example.org/1"] {
         assert!(message.contains(part), "{part} in {message}");
     }
     assert!(!message.contains("Publish them."), "the agent's instructions: {message}");

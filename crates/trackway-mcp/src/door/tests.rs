@@ -26,8 +26,7 @@ async fn checkpoints_are_behind_their_switches() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
     let mut client =
-        LineClient::connect_older(at.open_door_with(CheckpointSwitches::default()), json!({}))
-            .await;
+        LineClient::connect_older(at.open_door_with(CheckpointSwitches::default()), json!({})).await;
     let listed = client.request("tools/list", json!({})).await;
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5);
     let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
@@ -69,9 +68,7 @@ async fn a_run_is_walked_to_its_end() {
     let inspected = client.call_ok("workflow_inspect", json!({ "workflowId": "notes" })).await;
     assert_eq!(inspected["steps"][1]["id"], "publish");
     let context = json!({ "ticketId": "T-1" });
-    let first = client
-        .call_ok("workflow_start", json!({ "workflowId": "notes", "context": context }))
-        .await;
+    let first = client.call_ok("workflow_start", json!({ "workflowId": "notes", "context": context })).await;
     for hash in [&list["workflows"][0]["workflowHash"], &inspected["workflowHash"]] {
         assert_eq!(*hash, first["workflowHash"]);
     }
@@ -273,8 +270,7 @@ async fn recorded_notes_are_read_back() {
     let begin = json!({ "workflowId": "notes", "context": { "ticketId": "ACE-7" } });
     let first = client.call_ok("workflow_start", begin.clone()).await;
     assert_eq!(first["recap"]["notes"], json!([]), "{first}");
-    let second =
-        client.call_ok("workflow_advance", answer_arguments(&first, "Seven changes.")).await;
+    let second = client.call_ok("workflow_advance", answer_arguments(&first, "Seven changes.")).await;
     assert!(second.get("recap").is_none(), "an answer is replayed as it was");
     let noted = json!({ "stateToken": second["stateToken"], "notesMarkdown": "Asked Ada." });
     client.call_ok("workflow_checkpoint", noted).await;
@@ -290,8 +286,7 @@ async fn recorded_notes_are_read_back() {
         assert!(recap[place].to_string().contains(notes), "{recap}");
         assert!(text.unwrap().contains(notes), "{text:?}");
     }
-    let earlier =
-        client.call("workflow_advance", json!({ "stateToken": first["stateToken"] })).await;
+    let earlier = client.call("workflow_advance", json!({ "stateToken": first["stateToken"] })).await;
     let grown = &earlier["structuredContent"]["recap"]["grew"][0];
     assert_eq!((&grown["stepId"], &grown["isComplete"]), (&json!("publish"), &json!(false)));
     assert_eq!(grown["stateToken"], second["stateToken"], "the branch can be taken up");
@@ -318,13 +313,7 @@ async fn recorded_notes_are_read_back() {
     }
     let none = client.call_ok("workflow_resume", json!({ "query": "no such words" })).await;
     assert_eq!(none["items"], json!([]));
-    assert_eq!(
-        client.call_refused("workflow_resume", json!({ "q": "x" })).await,
-        "invalid-request"
-    );
-    assert_eq!(
-        client.call_refused("workflow_resume", json!({ "query": 7 })).await,
-        "invalid-request"
-    );
+    assert_eq!(client.call_refused("workflow_resume", json!({ "q": "x" })).await, "invalid-request");
+    assert_eq!(client.call_refused("workflow_resume", json!({ "query": 7 })).await, "invalid-request");
     client.disconnect().await;
 }

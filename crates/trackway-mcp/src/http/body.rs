@@ -55,11 +55,9 @@ pub(super) async fn refuse_unparsable_bodies(
     };
     match unread.error_answer(&scan, client_revision(&parts.headers)) {
         Some(answer) => unparsed_response(unread, &answer),
-        None => problem_response(
-            unparsed_status(unread),
-            Code::TooLarge,
-            "the message is too large or too deep",
-        ),
+        None => {
+            problem_response(unparsed_status(unread), Code::TooLarge, "the message is too large or too deep")
+        }
     }
 }
 
@@ -78,10 +76,7 @@ fn invalid_jsonrpc_response(response: &Response, body: &[u8]) -> Option<Response
     };
     let id = sent.ok().map(|sent| sent["id"].clone());
     let id = id.filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
-    Some(jsonrpc::json_response(
-        StatusCode::BAD_REQUEST,
-        &jsonrpc::error_message(&id, code, &message),
-    ))
+    Some(jsonrpc::json_response(StatusCode::BAD_REQUEST, &jsonrpc::error_message(&id, code, &message)))
 }
 
 enum BufferedBody {
@@ -90,10 +85,7 @@ enum BufferedBody {
 }
 
 /// The whole body, where it is within its bound; of a longer one nothing is kept.
-async fn buffer_or_scan_body(
-    mut body: Body,
-    bytes_max: usize,
-) -> Result<BufferedBody, axum::Error> {
+async fn buffer_or_scan_body(mut body: Body, bytes_max: usize) -> Result<BufferedBody, axum::Error> {
     let mut kept = Vec::new();
     while let Some(piece) = next_body_chunk(&mut body).await? {
         if piece.len() <= bytes_max - kept.len() {
@@ -139,8 +131,7 @@ fn client_revision(headers: &HeaderMap) -> ResultForm {
 
 fn unparsed_response(unread: UnparsedMessage, answer: &Value) -> Response {
     // A refused call is an answer like any other; an error of the protocol has a status of its own.
-    let status =
-        if answer.get("result").is_some() { StatusCode::OK } else { unparsed_status(unread) };
+    let status = if answer.get("result").is_some() { StatusCode::OK } else { unparsed_status(unread) };
     jsonrpc::json_response(status, answer)
 }
 

@@ -18,9 +18,7 @@ use axum::http::HeaderValue;
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use rmcp::transport::streamable_http_server::session::{
-    SessionManager as _, local::LocalSessionManager,
-};
+use rmcp::transport::streamable_http_server::session::{SessionManager as _, local::LocalSessionManager};
 use sha2::Sha256;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use trackway_domain::{Caller, Code};
@@ -136,10 +134,7 @@ impl OpenSessions {
         gone
     }
 
-    fn remove_least_recently_used(
-        &mut self,
-        which: impl Fn(&OpenSession) -> bool,
-    ) -> Option<String> {
+    fn remove_least_recently_used(&mut self, which: impl Fn(&OpenSession) -> bool) -> Option<String> {
         let all = self.sessions.iter().filter(|(_, session)| which(session));
         let oldest = all.min_by_key(|(_, session)| session.used).map(|(id, _)| id.clone())?;
         self.sessions.remove(&oldest);
@@ -181,11 +176,7 @@ impl ProtocolSessions {
     }
 
     /// A session is used, or ends by this. What it may still begin.
-    pub(super) fn mark_session_used(
-        &self,
-        id: &HeaderValue,
-        ends: bool,
-    ) -> Option<SessionCallLimit> {
+    pub(super) fn mark_session_used(&self, id: &HeaderValue, ends: bool) -> Option<SessionCallLimit> {
         self.lock_open_sessions().mark_used(id.to_str().ok()?, ends)
     }
 

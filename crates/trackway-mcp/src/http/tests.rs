@@ -28,16 +28,12 @@ impl Authenticator for FakeAuthenticator {
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
         Box::pin(async move {
             match bearer {
-                Some("good") => {
-                    Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all() })
-                }
+                Some("good") => Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all() }),
                 Some("narrow") => {
                     let scopes = Scopes::new(["workflow:other:run"]).unwrap();
                     Ok(Identity { caller: Caller::new("t", "u"), scopes })
                 }
-                Some("other") => {
-                    Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all() })
-                }
+                Some("other") => Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all() }),
                 Some(_) => Err(Unauthenticated::Wrong { reason: "no such key".to_owned() }),
                 None => Err(Unauthenticated::Missing),
             }
@@ -67,8 +63,7 @@ async fn send(router: Router, request: HttpRequest<Body>) -> (StatusCode, Header
     let (parts, body) = response.into_parts();
     let bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let text = String::from_utf8_lossy(&bytes);
-    let json =
-        text.lines().find_map(|line| serde_json::from_str(line.trim_start_matches("data:")).ok());
+    let json = text.lines().find_map(|line| serde_json::from_str(line.trim_start_matches("data:")).ok());
     (parts.status, parts.headers, json.unwrap_or_default())
 }
 
@@ -80,17 +75,14 @@ async fn foreign_pages_are_refused() {
         let router = HttpDoor::new(at.open_door(), gatekeeper, 1 << 20).router();
         let foreign = ["https://evil.example", "null", "http://localhost.evil.example:7420"];
         for origin in foreign {
-            let request =
-                post_request().header("origin", origin).header("authorization", "Bearer good");
-            let (status, headers, body) =
-                send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+            let request = post_request().header("origin", origin).header("authorization", "Bearer good");
+            let (status, headers, body) = send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
             assert_eq!(status, StatusCode::FORBIDDEN, "{origin}");
             assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
             assert_eq!(body["code"], "forbidden");
         }
         for origin in ["http://127.0.0.1:7420", "http://localhost:9", "http://localhost"] {
-            let request =
-                post_request().header("origin", origin).header("authorization", "Bearer good");
+            let request = post_request().header("origin", origin).header("authorization", "Bearer good");
             let (status, ..) = send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
             assert_ne!(status, StatusCode::FORBIDDEN, "{origin}");
         }
@@ -106,8 +98,7 @@ async fn callers_without_a_key_are_refused() {
         if let Some(key) = key {
             request = request.header("authorization", key);
         }
-        let (status, headers, body) =
-            send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+        let (status, headers, body) = send(router.clone(), request.body(Body::from("{}")).unwrap()).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{key:?}");
         assert_eq!(headers[header::WWW_AUTHENTICATE], "Bearer");
         assert_eq!(body["code"], "unauthenticated");
@@ -123,10 +114,7 @@ async fn errors_are_json() {
     let cases = [
         (post_request().body(Body::from("not json")).unwrap(), 400..500),
         (post_request().body(Body::from(long)).unwrap(), 413..414),
-        (
-            post_request().header("mcp-session-id", "nobody").body(Body::from("{}")).unwrap(),
-            400..500,
-        ),
+        (post_request().header("mcp-session-id", "nobody").body(Body::from("{}")).unwrap(), 400..500),
         (
             HttpRequest::builder()
                 .method("PUT")
@@ -137,11 +125,7 @@ async fn errors_are_json() {
             405..406,
         ),
         (
-            HttpRequest::builder()
-                .uri("/mcp")
-                .header("host", "localhost")
-                .body(Body::empty())
-                .unwrap(),
+            HttpRequest::builder().uri("/mcp").header("host", "localhost").body(Body::empty()).unwrap(),
             400..500,
         ),
     ];
@@ -174,8 +158,7 @@ async fn unparsable_calls_are_answered_under_their_id() {
         let params = format!(r#"{{"name":"workflow_start","arguments":{arguments}}}"#);
         let body = format!(r#"{{"method":"{method}","params":{params},"jsonrpc":"2.0","id":"d"}}"#);
         let request = post_request().header("mcp-protocol-version", "2026-07-28");
-        let (told_status, _, told) =
-            send(router.clone(), request.body(Body::from(body)).unwrap()).await;
+        let (told_status, _, told) = send(router.clone(), request.body(Body::from(body)).unwrap()).await;
         assert_eq!((told_status.as_u16(), &told["id"]), (status, &json!("d")), "{told}");
         let result = &told["result"];
         let error = &result["structuredContent"]["error"];
@@ -201,8 +184,7 @@ async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Valu
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", "tools/call")
         .header("mcp-name", tool);
-    let (_, _, told) =
-        send(router.clone(), request.body(Body::from(body.to_string())).unwrap()).await;
+    let (_, _, told) = send(router.clone(), request.body(Body::from(body.to_string())).unwrap()).await;
     assert!(told["result"]["structuredContent"].is_object(), "{told}");
     told["result"]["structuredContent"].clone()
 }
@@ -289,11 +271,7 @@ async fn invalid_messages_get_a_jsonrpc_error() {
         let request = request.header("mcp-protocol-version", "2025-06-18");
         let request = request.header("mcp-session-id", &session).body(Body::from(body)).unwrap();
         let (told_status, _, told) = send(router.clone(), request).await;
-        assert_eq!(
-            (told_status.as_u16(), &told["error"]["code"]),
-            (status, &json!(code)),
-            "{body}: {told}"
-        );
+        assert_eq!((told_status.as_u16(), &told["error"]["code"]), (status, &json!(code)), "{body}: {told}");
         if code == -32601 {
             let message = told["error"]["message"].as_str().unwrap();
             assert!(message.contains("tools/list"), "{message}");

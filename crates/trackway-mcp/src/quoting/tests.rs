@@ -26,10 +26,8 @@ fn open_markdown_is_closed() {
 #[test]
 fn only_the_tokens_below_are_tokens() {
     let other = format!("st.v1.{}", "0".repeat(85));
-    let tokens = SignedTokens {
-        state: format!("st.v1.{}", "1".repeat(85)),
-        ack: Some("ack.v1.a".to_owned()),
-    };
+    let tokens =
+        SignedTokens { state: format!("st.v1.{}", "1".repeat(85)), ack: Some("ack.v1.a".to_owned()) };
     let text = format!("```\n{other}\n```\n> `{other}`\nsee {other}\n{}\nack.v1.a\n", tokens.state);
     assert_eq!(
         mask_tokens(&text, &tokens),

@@ -35,8 +35,7 @@ impl OpenBatches {
         for sent in batch {
             match serde_json::from_value::<RxJsonRpcMessage<RoleServer>>(sent.clone()) {
                 Ok(JsonRpcMessage::Request(request)) if self.is_id_in_use(&request.id, &new) => {
-                    new.answers
-                        .extend(invalid_message_answer(&sent, "another message has the same id"));
+                    new.answers.extend(invalid_message_answer(&sent, "another message has the same id"));
                 }
                 Ok(message) => {
                     if let JsonRpcMessage::Request(request) = &message {
@@ -44,9 +43,7 @@ impl OpenBatches {
                     }
                     messages.push(message);
                 }
-                Err(_) => new
-                    .answers
-                    .extend(invalid_message_answer(&sent, "the message is not of its form")),
+                Err(_) => new.answers.extend(invalid_message_answer(&sent, "the message is not of its form")),
             }
         }
         if new.waiting.is_empty() {

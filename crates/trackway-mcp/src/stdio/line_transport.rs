@@ -121,8 +121,7 @@ where
             if let ClientRequest::InitializeRequest(greeting) = &request.request {
                 self.revision = ResultForm::Older;
                 // A known revision is the one that is agreed on.
-                self.has_batches =
-                    greeting.params.protocol_version.as_str() == batch::BATCH_REVISION;
+                self.has_batches = greeting.params.protocol_version.as_str() == batch::BATCH_REVISION;
             }
         }
         self.begun.then_some(message)
@@ -137,11 +136,7 @@ where
                     Some(unread) => self.reply_to_unparsed(unread, &scan),
                     None => {
                         let message = format!("the line is not JSON: {error}");
-                        self.spawn_reply(&jsonrpc::error_message(
-                            &Value::Null,
-                            PARSE_ERROR,
-                            &message,
-                        ));
+                        self.spawn_reply(&jsonrpc::error_message(&Value::Null, PARSE_ERROR, &message));
                     }
                 }
             }
@@ -151,9 +146,7 @@ where
                 self.spawn_reply(&jsonrpc::error_message(&Value::Null, INVALID_REQUEST, message));
             }
             Ok(sent) => {
-                if let Some(answer) =
-                    invalid_message_answer(&sent, "the message is not of its form")
-                {
+                if let Some(answer) = invalid_message_answer(&sent, "the message is not of its form") {
                     self.spawn_reply(&answer);
                 }
             }
@@ -162,14 +155,9 @@ where
 
     fn handle_batch(&mut self, batch: Vec<Value>, bytes: usize) {
         let is_large = bytes > batch::BATCH_BYTES_MAX;
-        let refusal =
-            is_large.then_some(batch::BATCH_TOO_LARGE).or_else(|| batch::batch_refusal(&batch));
+        let refusal = is_large.then_some(batch::BATCH_TOO_LARGE).or_else(|| batch::batch_refusal(&batch));
         if let Some(reason) = refusal {
-            return self.spawn_reply(&jsonrpc::error_message(
-                &Value::Null,
-                INVALID_REQUEST,
-                reason,
-            ));
+            return self.spawn_reply(&jsonrpc::error_message(&Value::Null, INVALID_REQUEST, reason));
         }
         let (messages, answer) = self.batches.split_batch(batch);
         self.queue.extend(messages);
@@ -263,11 +251,8 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (write, gone) = (self.write.clone(), self.gone.clone());
         let line = match answered_request_id(&message) {
-            Some(id) if self.batches.is_awaited(id) => {
-                serde_json::to_value(&message).map(|answer| {
-                    self.batches.add_answer(id, answer).map(|all| all.to_string().into())
-                })
-            }
+            Some(id) if self.batches.is_awaited(id) => serde_json::to_value(&message)
+                .map(|answer| self.batches.add_answer(id, answer).map(|all| all.to_string().into())),
             _ => serde_json::to_vec(&message).map(Some),
         };
         async move {
@@ -297,10 +282,7 @@ where
                     self.queue.extend(message);
                 }
                 ReadLine::TooLong(scan) => {
-                    self.reply_to_unparsed(
-                        UnparsedMessage::TooLong { bytes_max: LINE_BYTES_MAX },
-                        &scan,
-                    );
+                    self.reply_to_unparsed(UnparsedMessage::TooLong { bytes_max: LINE_BYTES_MAX }, &scan);
                 }
                 ReadLine::End => {
                     while self.replies.join_next().await.is_some() {}

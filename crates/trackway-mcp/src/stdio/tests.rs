@@ -54,8 +54,7 @@ async fn unparsable_calls_are_answered_under_their_id() {
         let lists = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let arguments = format!(r#"{{"workflowId":"notes","context":{{"a":{lists}}}}}"#);
         let params = format!(r#"{{"name":"workflow_start","arguments":{arguments}}}"#);
-        let line =
-            format!(r#"{{"method":"tools/call","params":{params},"jsonrpc":"2.0","id":"d"}}"#);
+        let line = format!(r#"{{"method":"tools/call","params":{params},"jsonrpc":"2.0","id":"d"}}"#);
         client.send_line(&line).await;
         let answer = client.next_message().await;
         assert_eq!(answer["id"], "d", "{levels}");
@@ -86,8 +85,7 @@ fn ping(id: u32) -> Value {
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     let at = TestFolder::new();
-    let mut client =
-        LineClient::connect_with_revision(at.open_door(), "2025-03-26", json!({})).await;
+    let mut client = LineClient::connect_with_revision(at.open_door(), "2025-03-26", json!({})).await;
     let gone = |id: u32| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     let batch = json!([
         ping(20),
@@ -110,11 +108,9 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     assert_eq!(of(Value::Null, "error"), 1, "{answers:?}");
     // What asks nothing is not answered, so the next line answers what comes next.
     client.send(&json!([gone(98), gone(97)])).await;
-    for refused in [
-        json!([]),
-        json!(vec![ping(1); 65]),
-        json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }]),
-    ] {
+    for refused in
+        [json!([]), json!(vec![ping(1); 65]), json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }])]
+    {
         client.send(&refused).await;
         let answer = client.next_message().await;
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));
@@ -132,18 +128,14 @@ async fn batch_omits_cancelled_requests() {
     let mut client = LineClient::connect_with_revision(at.open_door(), "2025-03-26", can_ask).await;
     let start = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
     let second = client.call_ok("workflow_advance", answer_arguments(&start, "gathered")).await;
-    let params =
-        json!({ "name": "workflow_advance", "arguments": answer_arguments(&second, "out") });
-    let advance =
-        json!({ "jsonrpc": "2.0", "id": "wait", "method": "tools/call", "params": params });
+    let params = json!({ "name": "workflow_advance", "arguments": answer_arguments(&second, "out") });
+    let advance = json!({ "jsonrpc": "2.0", "id": "wait", "method": "tools/call", "params": params });
     client.send(&json!([ping(30), advance])).await;
     // The person is asked beside the batch, and says nothing.
     let question = client.next_message().await;
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let params = json!({ "requestId": "wait" });
-    client
-        .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
-        .await;
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })).await;
     let answers = client.next_message().await;
     assert_eq!(answers.as_array().map(Vec::len), Some(1), "{answers}");
     assert_eq!(answers[0]["id"], 30, "{answers}");

@@ -49,9 +49,7 @@ pub(super) fn schema_adds_to_example(schema: &Value, example: &Value) -> bool {
             let fields = keys.get("properties").and_then(Value::as_object);
             let required = required_fields(keys);
             fields.into_iter().flatten().any(|(name, field)| match example.get(name) {
-                Some(example) => {
-                    !required.contains(&name.as_str()) || schema_adds_to_example(field, example)
-                }
+                Some(example) => !required.contains(&name.as_str()) || schema_adds_to_example(field, example),
                 None => true,
             })
         }
@@ -69,24 +67,15 @@ fn format_schema(schema: &Value, depth: usize) -> String {
         Value::Bool(true) => "anything".to_owned(),
         Value::Object(keys) if keys.is_empty() => "anything".to_owned(),
         Value::Object(_) if depth > DEPTH_MAX => "…".to_owned(),
-        Value::Object(keys) => {
-            format_known_keywords(keys, depth).unwrap_or_else(|| schema.to_string())
-        }
+        Value::Object(keys) => format_known_keywords(keys, depth).unwrap_or_else(|| schema.to_string()),
         other => other.to_string(),
     }
 }
 
 /// None where a keyword has no short form.
 fn format_known_keywords(keys: &Map<String, Value>, depth: usize) -> Option<String> {
-    let structure = [
-        "type",
-        "properties",
-        "required",
-        "items",
-        "contains",
-        "additionalProperties",
-        "description",
-    ];
+    let structure =
+        ["type", "properties", "required", "items", "contains", "additionalProperties", "description"];
     let choices = ["const", "enum", "anyOf", "oneOf", "allOf"];
     let known = |key: &str| {
         structure.contains(&key)
@@ -140,8 +129,7 @@ fn format_type(keys: &Map<String, Value>, depth: usize) -> String {
     match kind {
         "object" => format_object_type(keys, depth),
         "array" => {
-            let items =
-                keys.get("items").map_or_else(String::new, |items| format_schema(items, depth + 1));
+            let items = keys.get("items").map_or_else(String::new, |items| format_schema(items, depth + 1));
             match keys.get("contains") {
                 Some(one) => format!("[… {} …]", format_schema(one, depth + 1)),
                 None if items.is_empty() => "array".to_owned(),

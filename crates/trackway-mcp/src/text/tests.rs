@@ -66,11 +66,8 @@ fn a_prompt_cannot_touch_the_tokens() {
 /// Proves T7: rules, the form of the output, a person's agreement, a fork and a warning are all said.
 #[test]
 fn a_step_with_everything() {
-    let output = ExpectedOutput {
-        schema: json!({ "type": "object" }),
-        example: json!({ "n": 1 }),
-        required: true,
-    };
+    let output =
+        ExpectedOutput { schema: json!({ "type": "object" }), example: json!({ "n": 1 }), required: true };
     let pending = PendingStep { confirm: true, output: Some(output), ..gather() };
     let mut at = here(Some(pending));
     at.guidance = vec!["Be brief.".to_owned(), "Two\nlines.".to_owned()];
@@ -139,11 +136,7 @@ fn wanted_facts_are_named() {
         steps: vec!["later".to_owned()],
     };
     let facts = vec![fact("size", vec![json!("S"), json!("L")]), fact("files", vec![])];
-    assert_snapshot!(render_position(
-        &here(Some(PendingStep { facts, ..gather() })),
-        &tokens(),
-        ""
-    ));
+    assert_snapshot!(render_position(&here(Some(PendingStep { facts, ..gather() })), &tokens(), ""));
 }
 
 /// Proves T9: a step that is titled as the end is not taken for it.
@@ -152,11 +145,8 @@ fn no_step_looks_like_the_end() {
     let end = render_position(&here(None), &SignedTokens { ack: None, ..tokens() }, "");
     let heading = end.lines().next().unwrap_or_default();
     for title in ["Complete", "=== END OF THE RUN ===", "\n=== END OF THE RUN ==="] {
-        let step = render_position(
-            &here(Some(PendingStep { title: title.to_owned(), ..gather() })),
-            &tokens(),
-            "",
-        );
+        let step =
+            render_position(&here(Some(PendingStep { title: title.to_owned(), ..gather() })), &tokens(), "");
         assert!(!step.lines().any(|line| line == heading), "{step}");
     }
 }
@@ -184,23 +174,16 @@ fn a_look_announces_no_branch() {
     at.branch = BranchPosition { forked: true, index: 1, siblings: 2 };
     assert!(render_position(&at, &tokens(), "").contains("(2 of 2)"));
     at.advanced = false;
-    assert_eq!(
-        render_position(&at, &tokens(), ""),
-        render_position(&here(Some(gather())), &tokens(), "")
-    );
+    assert_eq!(render_position(&at, &tokens(), ""), render_position(&here(Some(gather())), &tokens(), ""));
 }
 
 /// Proves T14, T8.
 #[test]
 fn checkpoints_and_refusals() {
     assert_snapshot!("checkpoint", render_checkpoint(&here(Some(gather())), &tokens(), false));
-    assert_snapshot!(
-        "checkpoint_repeated",
-        render_checkpoint(&here(Some(gather())), &tokens(), true)
-    );
+    assert_snapshot!("checkpoint_repeated", render_checkpoint(&here(Some(gather())), &tokens(), true));
     assert_snapshot!("checkpoint_of_session", render_session_checkpoint("TICKET-1", false));
-    let mut refused =
-        ToolRefusal::new(Code::TokenChanged, "stateToken: it was altered", "Copy it.");
+    let mut refused = ToolRefusal::new(Code::TokenChanged, "stateToken: it was altered", "Copy it.");
     refused.needs = vec![InputRequirement {
         pointer: "/stateToken".to_owned(),
         message: "altered".to_owned(),

@@ -132,10 +132,7 @@ fn decode_key_id(text: &str) -> Option<KeyId> {
 }
 
 /// Takes a token's text apart.
-pub(super) fn decode_token(
-    param: TokenParameter,
-    text: &str,
-) -> Result<UnverifiedToken, TokenErrorKind> {
+pub(super) fn decode_token(param: TokenParameter, text: &str) -> Result<UnverifiedToken, TokenErrorKind> {
     let token = strip_decoration(text);
     let Some(body) = token.strip_prefix(param.prefix()) else {
         return Err(malformed_token(param, &token));
@@ -172,21 +169,16 @@ impl UnverifiedToken {
                 let run = RunId::from_short_bytes(run);
                 NodeRef { run, node: NodeId::from_short_bytes(run, node) }
             }
-            None => NodeRef {
-                run: RunId::new(self.full_id_at(0)),
-                node: NodeId::new(self.full_id_at(1)),
-            },
+            None => NodeRef { run: RunId::new(self.full_id_at(0)), node: NodeId::new(self.full_id_at(1)) },
         }
     }
 
     /// What an ack token names, if it belongs to this place.
     pub(super) fn attempt_ref(&self, at: NodeRef) -> Result<AttemptRef, TokenErrorKind> {
         let (is_run, node, ack) = match self.short_ack_parts() {
-            Some((run, node, ack)) => (
-                run == run_tag(at.run),
-                NodeId::from_short_bytes(at.run, node),
-                AckId::from_short_bytes(ack),
-            ),
+            Some((run, node, ack)) => {
+                (run == run_tag(at.run), NodeId::from_short_bytes(at.run, node), AckId::from_short_bytes(ack))
+            }
             None => {
                 let is_run = RunId::new(self.full_id_at(0)) == at.run;
                 (is_run, NodeId::new(self.full_id_at(1)), AckId::new(self.full_id_at(2)))
@@ -211,9 +203,7 @@ pub(crate) fn looks_like_token(line: &str) -> bool {
     let line = strip_decoration(line);
     [TokenParameter::State, TokenParameter::Ack].iter().any(|param| {
         let body = line.strip_prefix(param.prefix());
-        body.is_some_and(|body| {
-            !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
+        body.is_some_and(|body| !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     })
 }
 
@@ -230,11 +220,7 @@ fn token_mac(param: TokenParameter, key: &SigningSecret, id: KeyId, ids: &[u8]) 
 /// capitals here and there are not.
 fn strip_decoration(text: &str) -> String {
     let around = |c: char| {
-        c.is_whitespace()
-            || c.is_control()
-            || c == '\u{200b}'
-            || c == '\u{feff}'
-            || !c.is_alphanumeric()
+        c.is_whitespace() || c.is_control() || c == '\u{200b}' || c == '\u{feff}' || !c.is_alphanumeric()
     };
     let token = text.trim_matches(around);
     if token.bytes().any(|byte| byte.is_ascii_lowercase()) {
@@ -259,14 +245,10 @@ fn malformed_token(param: TokenParameter, token: &str) -> TokenErrorKind {
         if have == chars {
             format!("{param} has only letters and digits after {prefix}")
         } else {
-            format!(
-                "it has {have} characters, {param} has {chars}: something is missing or was glued to it"
-            )
+            format!("it has {have} characters, {param} has {chars}: something is missing or was glued to it")
         }
     } else if token.contains(prefix) {
-        format!(
-            "other text is glued to it; send only the {chars} characters that begin with {prefix}"
-        )
+        format!("other text is glued to it; send only the {chars} characters that begin with {prefix}")
     } else {
         format!("{param} begins with {prefix} and has {chars} characters")
     };

@@ -164,16 +164,14 @@ impl KeyRing {
     /// token from a chat finds the node by it.
     pub fn state_token_hashes(&self, place: NodeRef) -> Vec<String> {
         let seen = self.lock_loaded();
-        let tokens =
-            usable_keys(&seen.contents).map(|(id, key)| codec::encode_state_token(id, &key, place));
+        let tokens = usable_keys(&seen.contents).map(|(id, key)| codec::encode_state_token(id, &key, place));
         tokens.map(|token| token_hash(&token)).collect()
     }
 
     /// The same for an ack.
     pub fn ack_token_hashes(&self, ack: AttemptRef) -> Vec<String> {
         let seen = self.lock_loaded();
-        let tokens =
-            usable_keys(&seen.contents).map(|(id, key)| codec::encode_ack_token(id, &key, ack));
+        let tokens = usable_keys(&seen.contents).map(|(id, key)| codec::encode_ack_token(id, &key, ack));
         tokens.map(|token| token_hash(&token)).collect()
     }
 
@@ -189,11 +187,7 @@ impl KeyRing {
         mac.finalize().into_bytes().into()
     }
 
-    fn verify_token(
-        &self,
-        param: TokenParameter,
-        text: &str,
-    ) -> Result<UnverifiedToken, TokenError> {
+    fn verify_token(&self, param: TokenParameter, text: &str) -> Result<UnverifiedToken, TokenError> {
         let proved = codec::decode_token(param, text).and_then(|token| self.check_signature(token));
         proved.map_err(|fault| {
             // A good token in the wrong place is no damage, and is told as what it is.
@@ -304,9 +298,10 @@ fn check_against_keys(contents: &TokenKeys, token: &UnverifiedToken) -> Result<(
         }
         None => {
             // Signed here, but the name of the key in it was altered.
-            let ours = contents.keys.iter().any(|key| {
-                key.secret.as_ref().is_some_and(|secret| token.is_signed_by(key.id, secret))
-            });
+            let ours = contents
+                .keys
+                .iter()
+                .any(|key| key.secret.as_ref().is_some_and(|secret| token.is_signed_by(key.id, secret)));
             Err(if ours { TokenErrorKind::Altered } else { TokenErrorKind::Foreign })
         }
     }

@@ -79,10 +79,8 @@ async fn look_at_node(
             ..need_at("/ackToken")
         }]));
     }
-    let position = door
-        .guide()
-        .inspect_node(&identity.access(), place.run, place.node, door.current_seal())
-        .await?;
+    let position =
+        door.guide().inspect_node(&identity.access(), place.run, place.node, door.current_seal()).await?;
     if !identity.scopes.allows_run(&position.workflow) {
         return Err(ToolRefusal::forbidden_workflow(&position.workflow));
     }
@@ -99,10 +97,7 @@ fn take_inputs(arguments: &mut Arguments) -> Result<AttemptInputs, ToolRefusal> 
     if let Some(notes) = arguments.take_string(NOTES_KEY) {
         found.push(("/notesMarkdown", notes));
     }
-    let places = [
-        ("/context/notesMarkdown", Some(&mut context)),
-        ("/output/notesMarkdown", output.as_mut()),
-    ];
+    let places = [("/context/notesMarkdown", Some(&mut context)), ("/output/notesMarkdown", output.as_mut())];
     for (pointer, place) in places {
         match place.and_then(|place| place.remove(NOTES_KEY)) {
             None | Some(Value::Null) => {}
@@ -121,9 +116,7 @@ fn take_inputs(arguments: &mut Arguments) -> Result<AttemptInputs, ToolRefusal> 
     if let Some((first, notes)) = found.first() {
         let others = found.iter().filter(|(_, other)| other != notes);
         needs.extend(others.map(|(pointer, _)| InputRequirement {
-            message: format!(
-                "these notes differ from those at {first}; send them in one place only"
-            ),
+            message: format!("these notes differ from those at {first}; send them in one place only"),
             ..need_at(pointer)
         }));
     }

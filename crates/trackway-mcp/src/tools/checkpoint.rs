@@ -6,8 +6,7 @@ use trackway_domain::{Code, InputRequirement, SessionId, WorkflowRef};
 use trackway_ports::Identity;
 
 use crate::{
-    arguments::Arguments, door::McpDoor, position_answer, refusal::ToolRefusal, text,
-    tools::ToolName,
+    arguments::Arguments, door::McpDoor, position_answer, refusal::ToolRefusal, text, tools::ToolName,
 };
 
 pub(crate) async fn call_checkpoint(
@@ -17,10 +16,7 @@ pub(crate) async fn call_checkpoint(
 ) -> Result<CallToolResult, ToolRefusal> {
     let notes = arguments.take_string("notesMarkdown").unwrap_or_default();
     if notes.trim().is_empty() {
-        return Err(invalid_checkpoint(
-            "/notesMarkdown",
-            "there is nothing to record: the notes are empty",
-        ));
+        return Err(invalid_checkpoint("/notesMarkdown", "there is nothing to record: the notes are empty"));
     }
     match (arguments.take_string("stateToken"), arguments.take_string("sessionId")) {
         (Some(token), None) => checkpoint_node(door, identity, &token, &notes).await,
@@ -28,9 +24,7 @@ pub(crate) async fn call_checkpoint(
         (Some(_), Some(_)) => {
             Err(invalid_checkpoint("/sessionId", "send either stateToken or sessionId, not both"))
         }
-        (None, None) => {
-            Err(invalid_checkpoint("/stateToken", "send a stateToken, or a sessionId instead"))
-        }
+        (None, None) => Err(invalid_checkpoint("/stateToken", "send a stateToken, or a sessionId instead")),
     }
 }
 
@@ -88,8 +82,8 @@ async fn checkpoint_session(
     if !identity.scopes.allows_run(WorkflowRef::SESSION_NOTES) {
         return Err(ToolRefusal::forbidden_workflow(WorkflowRef::SESSION_NOTES));
     }
-    let session = SessionId::new(session)
-        .map_err(|why| invalid_checkpoint("/sessionId", &why.to_string()))?;
+    let session =
+        SessionId::new(session).map_err(|why| invalid_checkpoint("/sessionId", &why.to_string()))?;
     let repeated = door.guide().checkpoint_session(&identity.access(), &session, notes).await?;
     let structured = json!({
         "recorded": true,

@@ -47,8 +47,7 @@ fn steps_json(list: &[Step]) -> Value {
 }
 
 fn step_json(step: &Step) -> Value {
-    let mut told =
-        json!({ "id": step.id, "title": step.title, "kind": step_kind_name(&step.kind) });
+    let mut told = json!({ "id": step.id, "title": step.title, "kind": step_kind_name(&step.kind) });
     if step.when.is_some() {
         told["conditional"] = true.into();
     }
@@ -97,11 +96,7 @@ fn render_workflow(known: &CatalogueEntry) -> String {
     render_outline(&mut told, &definition.steps, 0);
     told.push('\n');
     if let Some(input) = &definition.input {
-        let _ = writeln!(
-            told,
-            "Context that a start wants:\n```\n{}\n```\n",
-            text::summarize_schema(input)
-        );
+        let _ = writeln!(told, "Context that a start wants:\n```\n{}\n```\n", text::summarize_schema(input));
     }
     render_unsupported(&mut told, &definition.unsupported);
     told
@@ -113,17 +108,11 @@ fn render_unsupported(told: &mut String, unheeded: &[Unsupported]) {
     for construct in fatal.iter().take(UNSUPPORTED_MAX) {
         text::push_paragraph(
             told,
-            &format!(
-                "Not supported, so it cannot be started: `{}`: {}",
-                construct.path, construct.message
-            ),
+            &format!("Not supported, so it cannot be started: `{}`: {}", construct.path, construct.message),
         );
     }
     if let Some(more) = fatal.len().checked_sub(UNSUPPORTED_MAX + 1) {
-        text::push_paragraph(
-            told,
-            &format!("And {} more constructs that are not supported.", more + 1),
-        );
+        text::push_paragraph(told, &format!("And {} more constructs that are not supported.", more + 1));
     }
     if silent.is_empty() {
         return;

@@ -21,7 +21,8 @@ const DESCRIPTION_CHARS_MAX: usize = 300;
 const FINDINGS_PER_FILE_MAX: usize = 5;
 
 /// A file that somebody who has none can begin with.
-const EXAMPLE_FILE: &str = "id: hello\nname: Hello\nversion: \"1\"\nsteps:\n  - id: greet\n    prompt: Say hello to the user.\n";
+const EXAMPLE_FILE: &str =
+    "id: hello\nname: Hello\nversion: \"1\"\nsteps:\n  - id: greet\n    prompt: Say hello to the user.\n";
 
 /// What of the list is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,7 +95,9 @@ fn parse_cursor(cursor: Option<&str>) -> Result<ListCursor, ToolRefusal> {
             ToolName::List.as_str(),
             vec![InputRequirement {
                 pointer: "/cursor".to_owned(),
-                message: "cursor is not a `nextCursor` of this tool; leave it out to begin with the first page".to_owned(),
+                message:
+                    "cursor is not a `nextCursor` of this tool; leave it out to begin with the first page"
+                        .to_owned(),
                 ..InputRequirement::default()
             }],
         )),
@@ -126,11 +129,7 @@ struct ListPage {
 
 impl ListPage {
     /// Workflows in order of their ids, then files in order of their paths, as far as they fit.
-    fn take_page(
-        workflows: Vec<CatalogueEntry>,
-        invalid: Vec<InvalidFile>,
-        after: &ListCursor,
-    ) -> Self {
+    fn take_page(workflows: Vec<CatalogueEntry>, invalid: Vec<InvalidFile>, after: &ListCursor) -> Self {
         let mut page = Self { workflows: Vec::new(), invalid: Vec::new(), next: None };
         let mut left = PAGE_BYTES_MAX;
         for known in workflows {
@@ -261,8 +260,7 @@ fn render_getting_started(folders: &[PathBuf]) -> String {
         let state = if folder.exists() { "" } else { " (there is no such folder yet)" };
         let _ = writeln!(told, "- `{}`{state}", absolute_path(folder));
     }
-    let first =
-        folders.first().map_or_else(|| "workflows".to_owned(), |folder| absolute_path(folder));
+    let first = folders.first().map_or_else(|| "workflows".to_owned(), |folder| absolute_path(folder));
     let _ = write!(
         told,
         "\nTo make one, save this as `{first}/hello.yaml`. It is found at the next call:\n```yaml\n{EXAMPLE_FILE}```\n"

@@ -53,9 +53,7 @@ fn render_resumable_runs(door: &McpDoor, query: &str, found: &ResumeResults) -> 
         items.push(resumable_json(item, &recap, &token));
     }
     match (items.is_empty(), query.trim().is_empty()) {
-        (true, true) => {
-            push_paragraph(&mut text, "No run is unfinished. Begin one with `workflow_start`.")
-        }
+        (true, true) => push_paragraph(&mut text, "No run is unfinished. Begin one with `workflow_start`."),
         (true, false) => push_paragraph(
             &mut text,
             "Nothing of yours matches. Try the session or ticket id, fewer words, or an empty query for the newest unfinished runs.",
@@ -66,10 +64,7 @@ fn render_resumable_runs(door: &McpDoor, query: &str, found: &ResumeResults) -> 
         ),
     }
     if found.has_more {
-        push_paragraph(
-            &mut text,
-            "More runs match than are shown. Add words to narrow the search.",
-        );
+        push_paragraph(&mut text, "More runs match than are shown. Add words to narrow the search.");
     }
     super::tool_result(text, json!({ "items": items, "hasMore": found.has_more }))
 }

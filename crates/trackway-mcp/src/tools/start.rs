@@ -24,9 +24,7 @@ pub(crate) async fn call_start(
     }
     // The run has begun: a recap that cannot be read must not cost the caller its tokens.
     match door.guide().recap(&identity.access(), &position).await {
-        Ok(recap) => {
-            Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap))
-        }
+        Ok(recap) => Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap)),
         Err(error) => {
             tracing::warn!(%error, "the recap of a session is left out");
             Ok(position_answer::position_result(door.key_ring(), &position))

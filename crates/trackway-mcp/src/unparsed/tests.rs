@@ -71,8 +71,7 @@ fn messages_the_parser_rejects_are_too_deep() {
         let message = format!(r#"{{"id":{}{}}}"#, "[".repeat(inner), "]".repeat(inner));
         let message = if inner == 0 { "{}".to_owned() } else { message };
         let parsed = serde_json::from_str::<Value>(&message).is_ok();
-        let deep =
-            UnparsedMessage::check_depth(&MessageScan::scan_message(message.as_bytes())).is_some();
+        let deep = UnparsedMessage::check_depth(&MessageScan::scan_message(message.as_bytes())).is_some();
         assert_eq!(parsed, !deep, "{levels}");
     }
 }

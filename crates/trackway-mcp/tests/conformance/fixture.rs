@@ -7,11 +7,10 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
         CompleteRequestParams, CompleteResult, ElicitRequestParams, ErrorCode, Implementation,
-        InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult,
-        ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ProtocolVersion, RequestStateCodec, ServerCapabilities,
-        ServerConfig, Tool,
+        InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, RequestStateCodec,
+        ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -66,17 +65,15 @@ impl Fixture {
     /// The round that the client's state names; none where it sent no state.
     fn sealed_round(&self, request: &CallToolRequestParams) -> Result<Option<String>, ErrorData> {
         let Some(state) = &request.request_state else { return Ok(None) };
-        let opened = self.codec.open(state).map_err(|error| {
-            ErrorData::invalid_params(format!("the state was changed: {error}"), None)
-        })?;
+        let opened = self
+            .codec
+            .open(state)
+            .map_err(|error| ErrorData::invalid_params(format!("the state was changed: {error}"), None))?;
         Ok(Some(String::from_utf8(opened).unwrap()))
     }
 
     /// One question, or two of them, and then the answer.
-    fn ask_for_input(
-        &self,
-        request: &CallToolRequestParams,
-    ) -> Result<CallToolResponse, ErrorData> {
+    fn ask_for_input(&self, request: &CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let round = self.sealed_round(request)?;
         let answer = |key: &str, field: &str| -> Option<Value> {
             let response = request.input_responses.as_ref()?.get(key)?;
@@ -211,9 +208,7 @@ impl ServerHandler for Fixture {
                 let code = ErrorCode(CAPABILITY_MISSING);
                 return Err(ErrorData::new(code, "sampling is needed", Some(needed)));
             }
-            (None, name) if name.starts_with("test_elicitation") => {
-                elicit_form(&request, &context).await?
-            }
+            (None, name) if name.starts_with("test_elicitation") => elicit_form(&request, &context).await?,
             _ => return Err(ErrorData::invalid_params("there is no such tool", None)),
         };
         Ok(into_complete_result(result).into())

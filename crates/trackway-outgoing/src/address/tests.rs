@@ -133,11 +133,7 @@ fn an_embedded_address_is_judged_as_itself() {
             ] {
                 for policy in [STRICT, LOOPBACK] {
                     let same = policy.reason_to_refuse(IpAddr::V4(plain));
-                    assert_eq!(
-                        policy.reason_to_refuse(IpAddr::V6(wrapped)),
-                        same,
-                        "{wrapped} {plain}"
-                    );
+                    assert_eq!(policy.reason_to_refuse(IpAddr::V6(wrapped)), same, "{wrapped} {plain}");
                 }
             }
         }

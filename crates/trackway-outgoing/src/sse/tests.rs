@@ -91,8 +91,7 @@ fn the_id_of_half_an_event_does_not_count() {
     assert_eq!(first, event("", "4", "a"));
     assert_eq!(parser.next_event(&mut received), Ok(None));
     let long = format!("id: {}\ndata: c\n\n", "9".repeat(2_000));
-    let third =
-        SseParser::resume_after(Some("4".to_owned()), 4_096).next_event(&mut Bytes::from(long));
+    let third = SseParser::resume_after(Some("4".to_owned()), 4_096).next_event(&mut Bytes::from(long));
     assert_eq!(third, Ok(Some(event("", "4", "c"))), "an id that no header carries is not taken");
 }
 

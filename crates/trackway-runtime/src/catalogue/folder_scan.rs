@@ -44,11 +44,8 @@ pub(super) fn scan_folders(folders: &[PathBuf], absent: MissingFolderPolicy) -> 
     for folder in folders {
         if absent == MissingFolderPolicy::ReportAsInvalid && !folder.exists() {
             match folder.as_os_str().is_empty() {
-                false => {
-                    search.report_invalid(folder.clone(), "there is no such folder".to_owned())
-                }
-                true => search
-                    .report_invalid("\"\"".into(), "the name of this folder is empty".to_owned()),
+                false => search.report_invalid(folder.clone(), "there is no such folder".to_owned()),
+                true => search.report_invalid("\"\"".into(), "the name of this folder is empty".to_owned()),
             }
         }
         let mut ahead = vec![folder.clone()];
@@ -134,12 +131,7 @@ impl FolderScan {
         Ok(())
     }
 
-    fn add_file(
-        &mut self,
-        path: PathBuf,
-        real: PathBuf,
-        metadata: &fs::Metadata,
-    ) -> Result<(), ScanError> {
+    fn add_file(&mut self, path: PathBuf, real: PathBuf, metadata: &fs::Metadata) -> Result<(), ScanError> {
         if !self.visited.insert(real) {
             return Ok(());
         }
@@ -153,10 +145,6 @@ impl FolderScan {
     }
 
     fn report_invalid(&mut self, file: PathBuf, why: String) {
-        self.found.invalid.push(InvalidFile {
-            file,
-            workflow: None,
-            errors: vec![Finding::new("", why)],
-        });
+        self.found.invalid.push(InvalidFile { file, workflow: None, errors: vec![Finding::new("", why)] });
     }
 }

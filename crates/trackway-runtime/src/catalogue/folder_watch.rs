@@ -53,10 +53,7 @@ enum WatchMessage {
 
 /// Calls `told` after something in these folders, or one of these files, changed, until what is returned
 /// is dropped. They need not exist.
-pub fn watch_paths(
-    folders: &[PathBuf],
-    told: impl Fn() + Send + 'static,
-) -> Result<FolderWatch, WatchError> {
+pub fn watch_paths(folders: &[PathBuf], told: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
     let (notices, incoming) = mpsc::channel();
     let handed = notices.clone();
     let watcher = notify::recommended_watcher(move |event| {
@@ -111,9 +108,7 @@ impl WatchThread {
             for notice in std::iter::once(first).chain(incoming.try_iter()) {
                 match notice {
                     WatchMessage::Stop => return,
-                    WatchMessage::Recheck => {
-                        heard = ChangeSummary { changed: true, needs_rewatch: true }
-                    }
+                    WatchMessage::Recheck => heard = ChangeSummary { changed: true, needs_rewatch: true },
                     WatchMessage::FileEvent(event) => self.apply_event(&event, &mut heard),
                 }
             }
@@ -179,10 +174,7 @@ struct ChangeSummary {
     needs_rewatch: bool,
 }
 
-fn watch_nearest_folder(
-    watcher: &mut RecommendedWatcher,
-    held: &mut WatchedFolder,
-) -> notify::Result<()> {
+fn watch_nearest_folder(watcher: &mut RecommendedWatcher, held: &mut WatchedFolder) -> notify::Result<()> {
     while let Some(above) = nearest_existing_folder(&held.folder) {
         let at = fs::canonicalize(above)?;
         let rest = held.folder.strip_prefix(above).unwrap_or(Path::new(""));

@@ -37,8 +37,7 @@ fn find_json_id(text: &str) -> Option<String> {
                 rest = after;
                 let value = after.trim_start().strip_prefix(':');
                 if let (1, "id", Some(value)) = (depth, word, value) {
-                    return split_quoted(value.trim_start().strip_prefix('"')?)
-                        .map(|(id, _)| id.to_owned());
+                    return split_quoted(value.trim_start().strip_prefix('"')?).map(|(id, _)| id.to_owned());
                 }
             }
         }

@@ -59,19 +59,17 @@ impl CatalogueIndex {
     /// Whether a definition is known whose files are all as they were read. Looks at no other file.
     pub(super) fn is_current(&mut self, id: &str) -> bool {
         let Some(linked) = self.definitions.get(id) else { return false };
-        linked
-            .sources
-            .iter()
-            .all(|path| self.files.get_mut(path).is_some_and(|sheet| sheet.is_current(path)))
+        linked.sources.iter().all(|path| self.files.get_mut(path).is_some_and(|sheet| sheet.is_current(path)))
     }
 
     /// The same at a glance: true only where a few stamps are enough to tell.
     pub(super) fn is_unchanged_by_stamps(&self, id: &str) -> bool {
         let Some(linked) = self.definitions.get(id) else { return false };
         linked.sources.len() <= GLANCE_FILES_MAX
-            && linked.sources.iter().all(|path| {
-                self.files.get(path).is_some_and(|sheet| sheet.is_unchanged_by_stamp(path))
-            })
+            && linked
+                .sources
+                .iter()
+                .all(|path| self.files.get(path).is_some_and(|sheet| sheet.is_unchanged_by_stamp(path)))
     }
 
     /// Reads what changed, and links everything again if anything did.
@@ -120,11 +118,7 @@ impl CatalogueIndex {
             match link_definition(draft, &drafts) {
                 Ok((definition, hash)) => {
                     let file = (*path).clone();
-                    let known = CatalogueEntry {
-                        definition: Arc::new(definition),
-                        hash: hash.into(),
-                        file,
-                    };
+                    let known = CatalogueEntry { definition: Arc::new(definition), hash: hash.into(), file };
                     let sources = source_files(id, &drafts);
                     linked.insert((*id).to_owned(), LinkedDefinition { entry: known, sources });
                 }

@@ -8,9 +8,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use trackway_definition::{
-    DefinitionDraft, FILE_BYTES_MAX, Finding, ReadDefinitionError, parse_draft,
-};
+use trackway_definition::{DefinitionDraft, FILE_BYTES_MAX, Finding, ReadDefinitionError, parse_draft};
 
 use super::{folder_scan, id_scan};
 
@@ -148,8 +146,8 @@ fn draft_from_content(
         let place = error.utf8_error().valid_up_to();
         refused(format!("the file is not text in UTF-8: see byte {place}"))
     })?;
-    let format = folder_scan::detect_format(path)
-        .ok_or_else(|| refused("no definition's name".to_owned()))?;
+    let format =
+        folder_scan::detect_format(path).ok_or_else(|| refused("no definition's name".to_owned()))?;
     parse_draft(&text, format).map_err(|ReadDefinitionError { id, findings: faults }| {
         let id = id.or_else(|| was.map(str::to_owned)).or_else(|| id_scan::find_id(&text, format));
         ReadDefinitionError { id, findings: faults }

@@ -254,10 +254,7 @@ fn what_is_nested_too_deeply_is_refused() {
     assert_eq!(ids(&catalogue), ["w0"]);
     let invalid = invalid(&catalogue);
     assert_eq!(invalid.len(), 3);
-    assert!(
-        invalid.iter().all(|reason| reason.contains("nested more than 16 deep")),
-        "{invalid:?}"
-    );
+    assert!(invalid.iter().all(|reason| reason.contains("nested more than 16 deep")), "{invalid:?}");
 }
 
 /// Proves T9: a definition that would not read back from its pin is refused before it is started.

@@ -85,10 +85,8 @@ impl DefinitionDriver {
                 }
                 action => match self.perform_action(&name, &place, action).await {
                     Ok(result) => {
-                        let inputs =
-                            AttemptInputs { output: Some(result), ..AttemptInputs::default() };
-                        self.answer_step(&place, &inputs)
-                            .map_err(|stuck| format_blocked_walk(&stuck))
+                        let inputs = AttemptInputs { output: Some(result), ..AttemptInputs::default() };
+                        self.answer_step(&place, &inputs).map_err(|stuck| format_blocked_walk(&stuck))
                     }
                     Err(reason) => Err(format!("step {step:?}: {reason}")),
                 },
@@ -113,11 +111,8 @@ impl DefinitionDriver {
             StepAction::Reject { .. } => Ok(Value::Null),
             StepAction::Ask { message, schema, authorize, artifact } => {
                 let prompt = vec![Part::text(message)];
-                let reason = if authorize {
-                    InterruptReason::AuthRequired
-                } else {
-                    InterruptReason::InputRequired
-                };
+                let reason =
+                    if authorize { InterruptReason::AuthRequired } else { InterruptReason::InputRequired };
                 let artifact = match artifact {
                     Some((name, content)) => Some(build_artifact(&name, content)?),
                     None => None,
@@ -179,8 +174,7 @@ impl DefinitionDriver {
                 let first = drive::begin_item(&self.definition, place, index, &items[index]);
                 Box::pin(self.run_map_item(format!("{name}[{index}]/"), first))
             };
-            let stops =
-                |result: &Result<Value, String>| on_failure == OnFailure::Fail && result.is_err();
+            let stops = |result: &Result<Value, String>| on_failure == OnFailure::Fail && result.is_err();
             let (results, stopped) = bounded_join(items.len(), at_once, item, stops).await;
             let Some(index) = stopped else {
                 return drive::collect_item_results(on_failure, results.into_iter().flatten());
@@ -197,17 +191,14 @@ impl DefinitionDriver {
     ) -> Result<Value, String> {
         match first {
             // One item does not decline for all of them.
-            Ok(first) => {
-                self.walk_to_end(&within, first).await.1.map_err(|halt| halt.reason().to_owned())
-            }
+            Ok(first) => self.walk_to_end(&within, first).await.1.map_err(|halt| halt.reason().to_owned()),
             Err(stuck) => Err(format_blocked_walk(&stuck)),
         }
     }
 }
 
 fn build_artifact(name: &str, content: EmittedContent) -> Result<Artifact, String> {
-    let id = ArtifactId::new(name)
-        .map_err(|error| format!("an artifact cannot have this name: {error}"))?;
+    let id = ArtifactId::new(name).map_err(|error| format!("an artifact cannot have this name: {error}"))?;
     let part = match content {
         EmittedContent::Text(text) => Part::text(text),
         EmittedContent::Data(data) => Part::data(data),

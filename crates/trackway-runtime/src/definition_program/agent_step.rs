@@ -69,9 +69,5 @@ fn inputs_from_output(output: Value, formed: bool) -> AttemptInputs {
         return AttemptInputs { output: Some(output), ..AttemptInputs::default() };
     }
     let said = output.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-    AttemptInputs {
-        output: Some(Value::String(said.clone())),
-        notes: Some(said),
-        ..AttemptInputs::default()
-    }
+    AttemptInputs { output: Some(Value::String(said.clone())), notes: Some(said), ..AttemptInputs::default() }
 }

@@ -67,8 +67,7 @@ impl CatalogueSync {
         for name in last.registered.keys().filter(|name| !now.registered.contains_key(*name)) {
             registry.withdraw(name);
         }
-        let aside =
-            now.refusals.iter().filter(|declined| !self.program_names.contains(&declined.workflow));
+        let aside = now.refusals.iter().filter(|declined| !self.program_names.contains(&declined.workflow));
         registry.set_unavailable(
             aside.map(|declined| (declined.workflow.clone(), declined.why.clone())).collect(),
         );
@@ -93,9 +92,7 @@ impl CatalogueSync {
         if let Some(unfit) = find_drive_refusal(&known.definition, &self.tools, registry) {
             return Err((false, unfit.to_string()));
         }
-        if !known.definition.on_exit.is_empty()
-            && !ProgramInfo::is_valid_name(&exit_workflow_name(id))
-        {
+        if !known.definition.on_exit.is_empty() && !ProgramInfo::is_valid_name(&exit_workflow_name(id)) {
             return Err((true, "its id is too long for a workflow with exit steps".to_owned()));
         }
         if before == Some(&known.hash) {

@@ -43,10 +43,7 @@ impl fmt::Display for DriveRefusal {
                 write!(f, "its step {step:?} is work for an agent, and names none")
             }
             Self::UnknownAgent { step, agent } => {
-                write!(
-                    f,
-                    "its step {step:?} is work for the agent {agent:?}, which is not known here"
-                )
+                write!(f, "its step {step:?} is work for the agent {agent:?}, which is not known here")
             }
             Self::NeedsConfirmation { step } => write!(
                 f,
@@ -90,11 +87,7 @@ pub(super) fn find_drive_refusal(
     None
 }
 
-fn find_prompt_refusal(
-    step: &str,
-    prompt: &PromptStep,
-    registry: &ProgramRegistry,
-) -> Option<DriveRefusal> {
+fn find_prompt_refusal(step: &str, prompt: &PromptStep, registry: &ProgramRegistry) -> Option<DriveRefusal> {
     let step = step.to_owned();
     let Some(agent) = &prompt.agent else {
         return Some(DriveRefusal::PromptWithoutAgent { step });

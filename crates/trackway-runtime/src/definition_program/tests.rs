@@ -107,10 +107,6 @@ fn block_names_the_input_that_fixes_it() {
         example: Some(json!([])),
         ..InputRequirement::default()
     };
-    let block = BlockReason {
-        code: "context-missing".into(),
-        message: "not yet".into(),
-        needs: vec![need],
-    };
+    let block = BlockReason { code: "context-missing".into(), message: "not yet".into(), needs: vec![need] };
     assert_eq!(format_blocked_walk(&block.into()), "not yet; give a list (/context/items)");
 }

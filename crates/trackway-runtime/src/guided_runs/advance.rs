@@ -7,8 +7,8 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Access, AckId, AnsweredNode, BlockReason, BranchPosition, Consent, GuidedCommand, NodeAnswer,
-    NodeId, Object, RenderStamp, RunId, StateName,
+    Access, AckId, AnsweredNode, BlockReason, BranchPosition, Consent, GuidedCommand, NodeAnswer, NodeId,
+    Object, RenderStamp, RunId, StateName,
 };
 use trackway_engine::{GuidedReply, Refusal, guided_run_accepts};
 use trackway_ports::AttemptKey;
@@ -36,9 +36,7 @@ impl GuidedRuns {
     ) -> Result<AdvanceResponse, GuidedRunError> {
         size_limits::check_inputs(&advance.inputs)?;
         advance.inputs.notes = advance.inputs.notes.take().and_then(trim_notes);
-        if is_empty_object(advance.inputs.output.as_ref())
-            && !self.expects_output(access, &advance).await?
-        {
+        if is_empty_object(advance.inputs.output.as_ref()) && !self.expects_output(access, &advance).await? {
             advance.inputs.output = None;
         }
         let AdvanceRequest { run, node, ack, .. } = advance;
@@ -67,11 +65,7 @@ impl GuidedRuns {
 
     /// Whether an output with nothing in it says something at this node. Where none is asked for it is the
     /// same answer as one without.
-    async fn expects_output(
-        &self,
-        access: &Access,
-        at: &AdvanceRequest,
-    ) -> Result<bool, GuidedRunError> {
+    async fn expects_output(&self, access: &Access, at: &AdvanceRequest) -> Result<bool, GuidedRunError> {
         let place = self.load_node(access, at.run, at.node).await?;
         Ok(place.node.pending.is_some_and(|pending| pending.output.is_some()))
     }
@@ -87,8 +81,7 @@ impl GuidedRuns {
         let workflow = &place.row.workflow.name;
         let definition = self.load_definition(run, workflow, &node.definition).await?;
         let context = self.load_full_context(run, node).await?;
-        let result =
-            trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
+        let result = trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
         if let Ok(step) = &result {
             size_limits::check_context(&step.context)?;
         }
@@ -98,8 +91,7 @@ impl GuidedRuns {
         }
         // Only who does not get on is told of the branch that the node is; it may have to be read.
         let stays = result.is_err() || advance.consent == Consent::Answered(false);
-        let branch =
-            if stays { self.branch_at_creation(&place).await? } else { BranchPosition::FIRST };
+        let branch = if stays { self.branch_at_creation(&place).await? } else { BranchPosition::FIRST };
         let at = AnsweredNode {
             node: node.clone(),
             context,
@@ -184,8 +176,7 @@ fn is_empty_object(output: Option<&Value>) -> bool {
 /// What is said to whoever looks at a run that somebody ended. It is no error: there is something to see.
 fn ended_block(run: RunId, state: StateName) -> BlockReason {
     let ended = GuidedRunError::Ended { run, state };
-    let message =
-        format!("{ended}: nothing can be answered any more. Begin another with workflow_start.");
+    let message = format!("{ended}: nothing can be answered any more. Begin another with workflow_start.");
     BlockReason { code: ended.code().as_str().to_owned(), message, needs: Vec::new() }
 }
 

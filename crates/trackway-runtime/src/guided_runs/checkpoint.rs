@@ -4,8 +4,7 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use trackway_domain::{
-    Access, Caller, GuidedCommand, MessageId, NodeId, RenderStamp, RunId, Seq, SessionId,
-    Submission,
+    Access, Caller, GuidedCommand, MessageId, NodeId, RenderStamp, RunId, Seq, SessionId, Submission,
 };
 use trackway_ports::{MessageClaim, MessageClaimKey, RunRow};
 
@@ -42,9 +41,7 @@ impl GuidedRuns {
                 Ok(ExecuteOutcome::Repeated) => Some(true),
                 Ok(ExecuteOutcome::LostRace) => None,
                 // Nothing more is recorded in it, but what was is still answered.
-                Err(GuidedRunError::Ended { .. }) if self.is_claim_recorded(&claim).await? => {
-                    Some(true)
-                }
+                Err(GuidedRunError::Ended { .. }) if self.is_claim_recorded(&claim).await? => Some(true),
                 Err(error) => return Err(error),
             };
             if let Some(repeated) = repeated {

@@ -47,8 +47,7 @@ impl GuidedRuns {
         with: AppendExtras,
     ) -> Result<ExecuteOutcome, GuidedRunError> {
         let decided = self.decide(id, run, command);
-        let DecidedAppend { append, reply } =
-            decided.map_err(|error| error_from_refusal(id, error))?;
+        let DecidedAppend { append, reply } = decided.map_err(|error| error_from_refusal(id, error))?;
         let Some(mut append) = append else { return Ok(ExecuteOutcome::Done(reply)) };
         (append.pins, append.message_claim) = (with.pins, with.claim);
         match self.append_and_wait(*append).await {
@@ -77,18 +76,14 @@ impl GuidedRuns {
         if events.is_empty() {
             return Ok(DecidedAppend { append: None, reply });
         }
-        let (expected, before) =
-            run.as_ref().map_or((0, None), |run| (run.seq, Some(run.state.name())));
+        let (expected, before) = run.as_ref().map_or((0, None), |run| (run.seq, Some(run.state.name())));
         let folded = fold_events(run.map(|run| *run), &events, now)?;
         let changed = folded.filter(|run| before != Some(run.state.name()));
         let mut append = Box::new(build_append(id, expected, now, events));
         // The engine never drives it.
         append.row = changed.map(|run| {
             let state = run.state.name();
-            build_run_row(
-                &run,
-                RunRowStatus { state, runnable: false, parked: false, status_at: now },
-            )
+            build_run_row(&run, RunRowStatus { state, runnable: false, parked: false, status_at: now })
         });
         Ok(DecidedAppend { append: Some(append), reply })
     }

@@ -9,11 +9,7 @@ use super::{GuidedRunError, GuidedRuns, loading::error_from_read};
 
 impl GuidedRuns {
     /// The whole context of a node as it is stored.
-    pub(super) async fn load_full_context(
-        &self,
-        run: RunId,
-        node: &Node,
-    ) -> Result<Object, GuidedRunError> {
+    pub(super) async fn load_full_context(&self, run: RunId, node: &Node) -> Result<Object, GuidedRunError> {
         let mut context = node.context.clone();
         let events: BTreeSet<Seq> = node.kept.values().copied().collect();
         for seq in events {

@@ -28,14 +28,10 @@ pub(super) fn digest_inputs(inputs: &AttemptInputs) -> String {
 
 fn collect_large_integers(value: &Value, path: &mut String, found: &mut Vec<String>) {
     match value {
-        Value::Number(number) if !is_exact_in_double(number) => {
-            found.push(format!("{path}={number}"))
-        }
+        Value::Number(number) if !is_exact_in_double(number) => found.push(format!("{path}={number}")),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                with_path_segment(path, &index.to_string(), |path| {
-                    collect_large_integers(item, path, found)
-                });
+                with_path_segment(path, &index.to_string(), |path| collect_large_integers(item, path, found));
             }
         }
         Value::Object(entries) => {
@@ -76,10 +72,7 @@ mod tests {
     /// Proves T4: the same content is the same answer however it is written.
     #[test]
     fn same_content_has_the_same_digest() {
-        assert_eq!(
-            digest_of_output(r#"{"a":1,"b":[2]}"#),
-            digest_of_output(r#"{ "b": [2.0], "a": 1e0 }"#)
-        );
+        assert_eq!(digest_of_output(r#"{"a":1,"b":[2]}"#), digest_of_output(r#"{ "b": [2.0], "a": 1e0 }"#));
     }
 
     /// Proves T6: other content is another answer, also where a double cannot tell.

@@ -65,10 +65,7 @@ impl GuidedRuns {
     }
 
     /// What the folders hold under that id. Files may have to be read, which must not hold up others.
-    pub(super) async fn find_in_catalogue(
-        &self,
-        workflow: &str,
-    ) -> Result<CatalogueEntry, GuidedRunError> {
+    pub(super) async fn find_in_catalogue(&self, workflow: &str) -> Result<CatalogueEntry, GuidedRunError> {
         let (catalogue, id) = (self.options.catalogue.clone(), workflow.to_owned());
         let known = tokio::task::spawn_blocking(move || catalogue.get(&id)).await;
         let workflow = workflow.to_owned();
@@ -77,13 +74,11 @@ impl GuidedRuns {
             Ok(Err(WorkflowLookupError::UnknownId { similar: near })) => {
                 Err(GuidedRunError::UnknownWorkflow { workflow, similar: near })
             }
-            Ok(Err(WorkflowLookupError::Invalid(invalid))) => {
-                Err(GuidedRunError::InvalidWorkflow {
-                    workflow,
-                    file: invalid.file.display().to_string(),
-                    findings: invalid.errors,
-                })
-            }
+            Ok(Err(WorkflowLookupError::Invalid(invalid))) => Err(GuidedRunError::InvalidWorkflow {
+                workflow,
+                file: invalid.file.display().to_string(),
+                findings: invalid.errors,
+            }),
             Err(error) => Err(GuidedRunError::Internal { reason: error.to_string() }),
         }
     }
@@ -99,21 +94,14 @@ impl GuidedRuns {
     }
 
     /// A warning where the folders hold something else under that id by now.
-    pub(super) async fn drift_warning(
-        &self,
-        workflow: &str,
-        hash: &str,
-    ) -> Option<trackway_domain::Warning> {
+    pub(super) async fn drift_warning(&self, workflow: &str, hash: &str) -> Option<trackway_domain::Warning> {
         // Nearly always nothing has changed, and going to another thread to see it costs more than seeing.
         if self.options.catalogue.is_unchanged(workflow, hash) {
             return None;
         }
         let catalogue = self.options.catalogue.clone();
         let (id, hash) = (workflow.to_owned(), hash.to_owned());
-        tokio::task::spawn_blocking(move || catalogue.drift_warning(&id, &hash))
-            .await
-            .ok()
-            .flatten()
+        tokio::task::spawn_blocking(move || catalogue.drift_warning(&id, &hash)).await.ok().flatten()
     }
 }
 
@@ -156,9 +144,7 @@ pub(super) fn error_from_listing(error: ReadError) -> GuidedRunError {
 
 pub(super) fn error_from_append(error: &AppendError) -> GuidedRunError {
     match error {
-        AppendError::Unavailable { reason } => {
-            GuidedRunError::Unavailable { reason: reason.clone() }
-        }
+        AppendError::Unavailable { reason } => GuidedRunError::Unavailable { reason: reason.clone() },
         AppendError::Unknown { .. } => GuidedRunError::Unavailable { reason: error.to_string() },
         AppendError::Closed => GuidedRunError::Stopping,
         AppendError::Broken { .. } => GuidedRunError::Store { reason: error.to_string() },

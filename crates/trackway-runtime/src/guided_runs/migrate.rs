@@ -27,11 +27,7 @@ enum LastEvent {
 
 impl GuidedRuns {
     /// Reads the unfinished ends of a run by the definition as it is now.
-    pub async fn migrate(
-        &self,
-        access: &Access,
-        run: RunId,
-    ) -> Result<MigrateResponse, GuidedRunError> {
+    pub async fn migrate(&self, access: &Access, run: RunId) -> Result<MigrateResponse, GuidedRunError> {
         for _ in 0..TRIES_MAX {
             let row = self.load_run_row(access, run).await?;
             let (ends, head, last) = self.load_open_nodes(run).await?;
@@ -51,10 +47,8 @@ impl GuidedRuns {
             if moved.is_empty() {
                 return Ok(migrated);
             }
-            let pins = vec![PinnedDefinition {
-                hash: migrated.to.clone(),
-                body: known.definition.normal_form(),
-            }];
+            let pins =
+                vec![PinnedDefinition { hash: migrated.to.clone(), body: known.definition.normal_form() }];
             let indexed = run_from_row(&row, head, false);
             let command = GuidedCommand::Repin { nodes: moved };
             let with = AppendExtras { pins, ..AppendExtras::default() };
@@ -67,10 +61,7 @@ impl GuidedRuns {
     }
 
     /// The nodes that nobody has answered, and the number of the run's last event.
-    async fn load_open_nodes(
-        &self,
-        run: RunId,
-    ) -> Result<(OpenNodes, Seq, LastEvent), GuidedRunError> {
+    async fn load_open_nodes(&self, run: RunId) -> Result<(OpenNodes, Seq, LastEvent), GuidedRunError> {
         let (mut ends, mut head, mut last) = (OpenNodes::default(), 0, LastEvent::Other);
         self.for_each_event(run, |stored| {
             head = stored.seq;
@@ -96,10 +87,8 @@ impl GuidedRuns {
         for node in ends.into_iter().filter(|node| *node.definition != *to.hash) {
             let from = self.load_definition(row.id, &row.workflow.name, &node.definition).await?;
             let context = self.load_full_context(row.id, &node).await?;
-            let standing =
-                trackway_definition::repin(&from, &to.definition, &node.walk, &context).map_err(
-                    |block| GuidedRunError::CannotMigrate { run: row.id, why: block.message },
-                )?;
+            let standing = trackway_definition::repin(&from, &to.definition, &node.walk, &context)
+                .map_err(|block| GuidedRunError::CannotMigrate { run: row.id, why: block.message })?;
             size_limits::check_context(&standing.context)?;
             moved.push(Node {
                 definition: to.hash.to_string(),

@@ -22,11 +22,7 @@ struct NodeStatus {
 impl GuidedRuns {
     /// The node from which somebody goes on who has none of the run's tokens: the newest at which something
     /// is to be done and nobody has done it; where there is none, the one before the end.
-    pub async fn newest_open_node(
-        &self,
-        access: &Access,
-        run: RunId,
-    ) -> Result<NodeId, GuidedRunError> {
+    pub async fn newest_open_node(&self, access: &Access, run: RunId) -> Result<NodeId, GuidedRunError> {
         self.load_run_row(access, run).await?;
         let mut points = NodeHistory::default();
         self.for_each_event(run, |stored| {
@@ -37,10 +33,9 @@ impl GuidedRuns {
         if !points.is_guided {
             return Err(GuidedRunError::NotGuided { run });
         }
-        points.newest_open().ok_or_else(|| GuidedRunError::Damaged {
-            run,
-            reason: "it has no step to go on from".to_owned(),
-        })
+        points
+            .newest_open()
+            .ok_or_else(|| GuidedRunError::Damaged { run, reason: "it has no step to go on from".to_owned() })
     }
 }
 
@@ -64,11 +59,7 @@ impl NodeHistory {
     }
 
     fn add_node(&mut self, node: &Node) {
-        self.nodes.push(NodeStatus {
-            id: node.id,
-            is_pending: node.pending.is_some(),
-            is_answered: false,
-        });
+        self.nodes.push(NodeStatus { id: node.id, is_pending: node.pending.is_some(), is_answered: false });
     }
 
     fn newest_open(&self) -> Option<NodeId> {

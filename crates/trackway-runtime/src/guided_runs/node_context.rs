@@ -3,9 +3,7 @@
 use trackway_domain::{
     Access, Attempt, AttemptOutcome, BranchPosition, Event, GuidedEvent, Node, NodeId, RunId, Seq,
 };
-use trackway_ports::{
-    AttemptKey, RunRow, StoredEvent, StoredNode, attempt_in_event, node_in_event,
-};
+use trackway_ports::{AttemptKey, RunRow, StoredEvent, StoredNode, attempt_in_event, node_in_event};
 
 use super::{
     GuidedRunError, GuidedRuns,
@@ -76,11 +74,7 @@ impl GuidedRuns {
         Ok((place, recorded))
     }
 
-    pub(super) async fn load_run_row(
-        &self,
-        access: &Access,
-        run: RunId,
-    ) -> Result<RunRow, GuidedRunError> {
+    pub(super) async fn load_run_row(&self, access: &Access, run: RunId) -> Result<RunRow, GuidedRunError> {
         let row = self.options.journal.find_run(run).await;
         let row = row.map_err(|error| error_from_read(run, error))?;
         row.filter(|row| access.covers(&row.caller)).ok_or(GuidedRunError::UnknownRun { run })
@@ -105,12 +99,7 @@ impl GuidedRuns {
     }
 
     /// The node as the log had it before that event.
-    async fn load_node_before(
-        &self,
-        run: RunId,
-        id: NodeId,
-        before: Seq,
-    ) -> Result<Node, GuidedRunError> {
+    async fn load_node_before(&self, run: RunId, id: NodeId, before: Seq) -> Result<Node, GuidedRunError> {
         let mut found = None;
         self.for_each_event(run, |stored| {
             if stored.seq >= before {
@@ -132,13 +121,9 @@ impl GuidedRuns {
         key: &AttemptKey,
         stored: &StoredEvent,
     ) -> Result<(Node, Attempt), GuidedRunError> {
-        let attempt =
-            attempt_in_event(&stored.event).filter(|attempt| is_attempt_for(attempt, key));
+        let attempt = attempt_in_event(&stored.event).filter(|attempt| is_attempt_for(attempt, key));
         let Some(attempt) = attempt else {
-            return Err(GuidedRunError::Damaged {
-                run: key.run,
-                reason: "its index is wrong".into(),
-            });
+            return Err(GuidedRunError::Damaged { run: key.run, reason: "its index is wrong".into() });
         };
         // Read by another definition since: the answer that was given showed the step of the first.
         let node = match place.created_seq > stored.seq {
@@ -193,9 +178,11 @@ fn branch_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
         GuidedEvent::Opened { node, answer, .. } if node.id == id => Some(answer.branch),
-        GuidedEvent::Attempted(Attempt {
-            outcome: AttemptOutcome::Advanced(node), answer, ..
-        }) if node.id == id => Some(answer.branch),
+        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), answer, .. })
+            if node.id == id =>
+        {
+            Some(answer.branch)
+        }
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! From what is recorded to what is said. A repetition is made of the record alone.
 
 use trackway_domain::{
-    AckId, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Node, RenderStamp,
-    RunId, SessionId, Submission, Warning,
+    AckId, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Node, RenderStamp, RunId,
+    SessionId, Submission, Warning,
 };
 use trackway_ports::RunRow;
 
@@ -12,9 +12,7 @@ use super::NodeView;
 pub(super) fn view_from_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> NodeView {
     let Attempt { outcome, answer, .. } = attempt;
     match outcome {
-        AttemptOutcome::Advanced(next) => {
-            NodeView { advanced: true, ..view_with_reply(row, next, answer) }
-        }
+        AttemptOutcome::Advanced(next) => NodeView { advanced: true, ..view_with_reply(row, next, answer) },
         // Nothing was advanced: the same step is pending.
         AttemptOutcome::Blocked(block) => {
             NodeView { blocked: Some(block), ..view_with_reply(row, node.clone(), answer) }
@@ -56,13 +54,7 @@ fn view_with_reply(row: &RunRow, node: Node, answer: AttemptReply) -> NodeView {
     build_view(row.id, &row.session, &row.workflow.name, node, answer)
 }
 
-fn build_view(
-    run: RunId,
-    session: &SessionId,
-    workflow: &str,
-    node: Node,
-    answer: AttemptReply,
-) -> NodeView {
+fn build_view(run: RunId, session: &SessionId, workflow: &str, node: Node, answer: AttemptReply) -> NodeView {
     let AttemptReply { ack, branch, warnings, seal } = answer;
     NodeView {
         run,

@@ -6,8 +6,7 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Access, Code, DocumentKind, Event, GuidedEvent, NodeId, PendingStep, RunId, SessionId,
-    Timestamp, Warning,
+    Access, Code, DocumentKind, Event, GuidedEvent, NodeId, PendingStep, RunId, SessionId, Timestamp, Warning,
 };
 use trackway_engine::reduce_documents;
 use trackway_ports::{
@@ -123,11 +122,7 @@ impl GuidedRuns {
     }
 
     /// What the newest snapshots of one run say of it, for a list of several.
-    pub(super) async fn short_recap(
-        &self,
-        run: RunId,
-        node: NodeId,
-    ) -> Result<Recap, GuidedRunError> {
+    pub(super) async fn short_recap(&self, run: RunId, node: NodeId) -> Result<Recap, GuidedRunError> {
         let lineage = self.load_lineage(run, node, SHORT_RECAP).await?;
         let mut recap = RecapBuilder::default();
         recap.add_path(run, None, &lineage);
@@ -141,8 +136,7 @@ impl GuidedRuns {
         run: RunId,
         node: NodeId,
     ) -> Result<Option<Warning>, GuidedRunError> {
-        let branches =
-            LineageLimits { path: 1, checkpoints: 0, children: RECAP_BRANCHES_MAX, depth: 0 };
+        let branches = LineageLimits { path: 1, checkpoints: 0, children: RECAP_BRANCHES_MAX, depth: 0 };
         let reason = self.load_lineage(run, node, branches).await?.damaged;
         Ok(reason.map(|reason| {
             let message = format!("a part of this run cannot be read: {reason}");
@@ -215,10 +209,7 @@ impl GuidedRuns {
     }
 
     /// The newest events of a run, newest first.
-    pub(super) async fn load_newest_events(
-        &self,
-        run: RunId,
-    ) -> Result<Vec<StoredEvent>, GuidedRunError> {
+    pub(super) async fn load_newest_events(&self, run: RunId) -> Result<Vec<StoredEvent>, GuidedRunError> {
         let newest = self.options.journal.list_newest_events(run, TAIL_EVENTS_MAX).await;
         newest.map_err(|error| error_from_read(run, error))
     }
@@ -245,8 +236,8 @@ pub(super) fn newest_snapshot(tail: &[StoredEvent]) -> Option<(NodeId, Option<&P
 
 fn build_branch(run: RunId, grown: &trackway_ports::ChildBranch) -> Option<RecapBranch> {
     let tip = node_in_event(&grown.newest_event.event)?;
-    let notes = attempt_in_event(&grown.first_event.event)
-        .and_then(|attempt| attempt.inputs.notes.as_deref());
+    let notes =
+        attempt_in_event(&grown.first_event.event).and_then(|attempt| attempt.inputs.notes.as_deref());
     Some(RecapBranch {
         run,
         node: tip.id,
@@ -281,8 +272,7 @@ impl RecapBuilder {
             let Some(notes) = attempt.and_then(|attempt| attempt.inputs.notes.as_deref()) else {
                 continue;
             };
-            let before =
-                lineage.path.get(index + 1).and_then(|before| node_in_event(&before.event));
+            let before = lineage.path.get(index + 1).and_then(|before| node_in_event(&before.event));
             let pending = before.and_then(|node| node.pending.as_ref());
             if let Some(note) = self.build_note(Some((run, workflow)), pending, notes, stored.at) {
                 self.recap.notes.push(note);

@@ -24,9 +24,8 @@ pub(super) fn resolve_session(
     let named = SESSION_KEYS.iter().find_map(|key| Some((*key, id_text(context.get(*key)?)?)));
     match named {
         None => Ok(SessionId::from_uuid(fresh())),
-        Some((key, name)) => SessionId::new(&name).map_err(|bad| {
-            GuidedRunError::InvalidSessionId { what: key.into(), why: bad.why.into() }
-        }),
+        Some((key, name)) => SessionId::new(&name)
+            .map_err(|bad| GuidedRunError::InvalidSessionId { what: key.into(), why: bad.why.into() }),
     }
 }
 
@@ -111,9 +110,7 @@ mod tests {
     #[test]
     fn session_notes_have_one_run_per_caller() {
         let caller = |tenant, user| Caller::new(tenant, user);
-        let of = |caller: &Caller, name| {
-            notes_run_id(caller, &SessionId::new(name).expect("a session id"))
-        };
+        let of = |caller: &Caller, name| notes_run_id(caller, &SessionId::new(name).expect("a session id"));
         let one = of(&caller("a", "b"), "s");
         assert_eq!(one, of(&caller("a", "b"), "s"));
         assert_ne!(one, of(&caller("a", "b"), "t"));

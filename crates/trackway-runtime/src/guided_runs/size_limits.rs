@@ -40,11 +40,7 @@ pub(super) fn check_notes(notes: &str) -> Result<(), GuidedRunError> {
     }
 }
 
-fn check_size(
-    what: &'static str,
-    value: &impl Serialize,
-    max: usize,
-) -> Result<(), GuidedRunError> {
+fn check_size(what: &'static str, value: &impl Serialize, max: usize) -> Result<(), GuidedRunError> {
     // It fails only where the room does not suffice: JSON values can always be written.
     match serde_json::to_writer(ByteBudget(max), value) {
         Ok(()) => Ok(()),

@@ -33,8 +33,7 @@ impl GuidedRuns {
         size_limits::check_context(&step.context)?;
         let workflow = WorkflowRef { name: definition.id.clone(), version: hash.to_string() };
         let input = Value::Object(start.context);
-        let pins =
-            vec![PinnedDefinition { hash: hash.to_string(), body: definition.normal_form() }];
+        let pins = vec![PinnedDefinition { hash: hash.to_string(), body: definition.normal_form() }];
         let mut id = RunId::compact_from_uuid(self.options.ids.new_uuid());
         for _ in 0..IDS_TRIED_MAX {
             let (session, caller) = (session.clone(), access.caller.clone());
@@ -60,20 +59,13 @@ impl GuidedRuns {
     }
 
     /// The definition under that id, if nothing is in it that we would have to leave out.
-    pub(super) async fn find_startable(
-        &self,
-        workflow: &str,
-    ) -> Result<CatalogueEntry, GuidedRunError> {
+    pub(super) async fn find_startable(&self, workflow: &str) -> Result<CatalogueEntry, GuidedRunError> {
         let known = self.find_in_catalogue(workflow).await?;
         let matter = |unheeded: &&trackway_definition::model::Unsupported| unheeded.matters;
-        let unheeded: Vec<_> =
-            known.definition.unsupported.iter().filter(matter).cloned().collect();
+        let unheeded: Vec<_> = known.definition.unsupported.iter().filter(matter).cloned().collect();
         if unheeded.is_empty() {
             return Ok(known);
         }
-        Err(GuidedRunError::UnsupportedWorkflow {
-            workflow: workflow.to_owned(),
-            unsupported: unheeded,
-        })
+        Err(GuidedRunError::UnsupportedWorkflow { workflow: workflow.to_owned(), unsupported: unheeded })
     }
 }

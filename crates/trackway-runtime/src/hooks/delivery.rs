@@ -8,8 +8,7 @@ use trackway_engine::{RunView, is_visible};
 use trackway_ports::{Hook, HookChange, StoredEvent};
 
 use crate::{
-    DeliveryError, Error, HookMessenger, core::Core, hooks::backoff::next_attempt,
-    live_run::LiveRunRef,
+    DeliveryError, Error, HookMessenger, core::Core, hooks::backoff::next_attempt, live_run::LiveRunRef,
 };
 
 /// Events read from the store at once.
@@ -31,8 +30,7 @@ pub(super) async fn deliver_pending_updates(
     let live = core.load(hook.run).await?;
     let mut telling = ViewAtEvent { core, live, view: None };
     loop {
-        let page =
-            core.options.journal.list_events(hook.run, hook.delivered_through, PAGE_EVENTS).await?;
+        let page = core.options.journal.list_events(hook.run, hook.delivered_through, PAGE_EVENTS).await?;
         let (mut read_up_to, is_empty) = (hook.delivered_through, page.is_empty());
         for stored in page {
             read_up_to = stored.seq;
@@ -76,9 +74,7 @@ async fn deliver_update(
 /// Notes that everything up to this event was delivered. The hook as it is now where there is more: it
 /// may have been set anew, and must not be told at its old target any longer.
 async fn mark_delivered(core: &Arc<Core>, hook: &Hook, after: Seq) -> Result<Option<Hook>, Error> {
-    let commit = core
-        .change_hook(hook.run, |_| HookChange::Delivered { id: hook.id.clone(), after })
-        .await?;
+    let commit = core.change_hook(hook.run, |_| HookChange::Delivered { id: hook.id.clone(), after }).await?;
     if !commit.hooks || core.is_stopping() {
         return Ok(None);
     }
@@ -87,11 +83,7 @@ async fn mark_delivered(core: &Arc<Core>, hook: &Hook, after: Seq) -> Result<Opt
 
 /// Notes when it is tried again. What was refused, or tried for long enough, is given up: everything
 /// there is now is passed over, and the hook is told again of what comes next.
-async fn record_failed_delivery(
-    core: &Arc<Core>,
-    hook: &Hook,
-    error: DeliveryError,
-) -> Result<(), Error> {
+async fn record_failed_delivery(core: &Arc<Core>, hook: &Hook, error: DeliveryError) -> Result<(), Error> {
     let now = core.now();
     let (failing_since, attempts) = (hook.failing_since.unwrap_or(now), hook.attempts + 1);
     let next = match &error {

@@ -46,8 +46,7 @@ impl DeliverySlots {
         let to_target = self.0.values().filter(|slot| slot.target == target).count();
         let left_by_others = DELIVERIES_MAX.saturating_sub(self.0.len() - of_tenant);
         let share = left_by_others.div_ceil(2);
-        let is_free =
-            self.free_count() > 0 && of_tenant < share && to_target < DELIVERIES_TO_TARGET_MAX;
+        let is_free = self.free_count() > 0 && of_tenant < share && to_target < DELIVERIES_TO_TARGET_MAX;
         if is_free {
             let slot = DeliverySlot { tenant: tenant.to_owned(), target: target.to_owned() };
             self.0.insert(name.clone(), slot);
@@ -67,11 +66,7 @@ mod tests {
 
     use super::*;
 
-    fn count_taken(
-        slots: &mut DeliverySlots,
-        tenant: &str,
-        target: impl Fn(usize) -> String,
-    ) -> usize {
+    fn count_taken(slots: &mut DeliverySlots, tenant: &str, target: impl Fn(usize) -> String) -> usize {
         let name = |number: usize| (RunId::new(Uuid::nil()), format!("{tenant} {number}"));
         (0..1_000).filter(|number| slots.try_take(&name(*number), tenant, &target(*number))).count()
     }

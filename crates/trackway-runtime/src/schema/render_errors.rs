@@ -72,10 +72,7 @@ pub(super) fn errors_from_violation(
         }
         // Where a schema knows no property at all, the library tells of the object and names none.
         ValidationErrorKind::FalseSchema if !forbidden_properties(value, error).is_empty() => {
-            forbidden_properties(value, error)
-                .iter()
-                .map(|(name, got)| unknown(name, Some(got)))
-                .collect()
+            forbidden_properties(value, error).iter().map(|(name, got)| unknown(name, Some(got))).collect()
         }
         kind => vec![ValidationError {
             code: kind.keyword().to_owned(),
@@ -134,26 +131,20 @@ fn violated_rule(schema: &Value, error: &jsonschema::ValidationError<'_>, rule: 
 }
 
 /// What the schema says of a property that is missing.
-fn property_schema(
-    schema: &Value,
-    error: &jsonschema::ValidationError<'_>,
-    name: &str,
-) -> Option<Value> {
+fn property_schema(schema: &Value, error: &jsonschema::ValidationError<'_>, name: &str) -> Option<Value> {
     let (object, _) = error.schema_path().as_str().rsplit_once("/required")?;
     schema.pointer(object)?.get("properties")?.get(name).map(shorten_value)
 }
 
 /// For a choice that no form fits: what each form missed.
 fn branch_hint(kind: &ValidationErrorKind) -> Option<String> {
-    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) =
-        kind
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = kind
     else {
         return None;
     };
-    let forms =
-        context.iter().enumerate().take(VALIDATION_ERRORS_MAX).filter_map(|(index, errors)| {
-            errors.first().map(|error| format!("form {}: {}", index + 1, violation_message(error)))
-        });
+    let forms = context.iter().enumerate().take(VALIDATION_ERRORS_MAX).filter_map(|(index, errors)| {
+        errors.first().map(|error| format!("form {}: {}", index + 1, violation_message(error)))
+    });
     Some(forms.collect::<Vec<_>>().join("; "))
 }
 

@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 use trackway_engine::SchemaChecker;
 
 use super::*;
-use crate::{
-    Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, RegistryError, Stage,
-};
+use crate::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, RegistryError, Stage};
 
 fn form() -> Value {
     json!({"type": "object", "additionalProperties": false, "required": ["walletAddress", "amount"],
@@ -119,12 +117,8 @@ fn unknown_property_is_named() {
         let problems = SchemaCache::default().check(schema, value);
         problems.into_iter().map(|p| (p.path, p.code, p.got)).collect::<Vec<_>>()
     };
-    let row =
-        |path: &str, got: Value| (path.to_owned(), "additionalProperties".to_owned(), Some(got));
-    assert_eq!(
-        told(&empty, &json!({ "a": 1, "b": {} })),
-        [row("/a", json!(1)), row("/b", json!({}))]
-    );
+    let row = |path: &str, got: Value| (path.to_owned(), "additionalProperties".to_owned(), Some(got));
+    assert_eq!(told(&empty, &json!({ "a": 1, "b": {} })), [row("/a", json!(1)), row("/b", json!({}))]);
     assert_eq!(told(&outer, &json!({ "inner": { "c": true } })), [row("/inner/c", json!(true))]);
     assert_eq!(told(&empty, &json!({})), []);
 }
@@ -176,8 +170,7 @@ fn forms(keyword: &str, more: &Value) -> Value {
 /// that counted wrongly would not end.
 #[test]
 fn forms_that_refer_to_each_other_are_checked_at_any_depth() {
-    let nested =
-        |leaf: Value, level: &dyn Fn(Value) -> Value| (0..60).fold(leaf, |value, _| level(value));
+    let nested = |leaf: Value, level: &dyn Fn(Value) -> Value| (0..60).fold(leaf, |value, _| level(value));
     let closed = json!({"unevaluatedProperties": false});
     for (keyword, more) in
         [("anyOf", json!({})), ("oneOf", json!({})), ("anyOf", closed.clone()), ("oneOf", closed)]

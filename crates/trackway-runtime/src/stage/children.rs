@@ -54,12 +54,7 @@ impl Stage {
     /// Starts a child, recorded under that key, whose first answer is wanted: [`Stage::answer_of`] waits
     /// for it. Nobody is told of the start; the program does that itself, with [`Stage::reference`].
     /// Returns when it is ordered.
-    pub async fn dispatch(
-        &self,
-        key: &str,
-        name: &str,
-        input: Value,
-    ) -> Result<(Op, RunId), ChildError> {
+    pub async fn dispatch(&self, key: &str, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
         self.begin_child(key, name, input, true).await
     }
 
@@ -79,12 +74,8 @@ impl Stage {
                 Err(error) => Err(error),
             };
             let (command, pins) = match checked {
-                Ok((child, pins)) => {
-                    (Command::StartChild { op: op.clone(), child: Box::new(child) }, pins)
-                }
-                Err(error) => {
-                    (Command::RecordValue { op: op.clone(), value: json!(error) }, Vec::new())
-                }
+                Ok((child, pins)) => (Command::StartChild { op: op.clone(), child: Box::new(child) }, pins),
+                Err(error) => (Command::RecordValue { op: op.clone(), value: json!(error) }, Vec::new()),
             };
             self.append_with_pins(command, pins).await;
         }
@@ -93,9 +84,7 @@ impl Stage {
                 RecordedFact::Child(child) => return Ok((op, child)),
                 RecordedFact::Value(error) => match ChildError::deserialize(&error) {
                     Ok(error) => return Err(error),
-                    Err(unknown) => {
-                        self.park_as_nondeterministic(&op.to_string(), unknown.to_string()).await
-                    }
+                    Err(unknown) => self.park_as_nondeterministic(&op.to_string(), unknown.to_string()).await,
                 },
                 _ => {}
             }
@@ -144,8 +133,7 @@ impl Stage {
                 return std::future::pending().await;
             };
             core.options.clock.sleep_until(core.now() + limit).await;
-            self.decide_and_append(Command::RecordValue { op: op.clone(), value: Value::Null })
-                .await;
+            self.decide_and_append(Command::RecordValue { op: op.clone(), value: Value::Null }).await;
         }
         self.next_fact(op).await;
     }

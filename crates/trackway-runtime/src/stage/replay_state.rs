@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    ArtifactId, ChildOutcome, Event, Failure, FirstAnswer, Message, MessageId, Op, OpKind,
-    QuestionId, ReplayMismatch, RunId, StepOutcome, Timestamp,
+    ArtifactId, ChildOutcome, Event, Failure, FirstAnswer, Message, MessageId, Op, OpKind, QuestionId,
+    ReplayMismatch, RunId, StepOutcome, Timestamp,
 };
 
 /// An answer that satisfied its question's schema.
@@ -138,10 +138,7 @@ impl ReplayState {
     /// Whether the program has seen everything that is recorded, and waits: nothing but what comes next can
     /// make it take another way.
     pub(crate) fn is_idle(&self) -> bool {
-        self.was_polled_idle
-            && !self.is_filling
-            && self.queue.is_empty()
-            && self.withdrawn.is_empty()
+        self.was_polled_idle && !self.is_filling && self.queue.is_empty() && self.withdrawn.is_empty()
     }
 
     /// The program rests. True where it did not before.
@@ -172,9 +169,7 @@ impl ReplayState {
 
     fn fact_from_event(&mut self, event: &Event) -> Option<(Op, RecordedFact)> {
         match event {
-            Event::Status { op, .. } | Event::Slept { op, .. } => {
-                Some((op.clone(), RecordedFact::Recorded))
-            }
+            Event::Status { op, .. } | Event::Slept { op, .. } => Some((op.clone(), RecordedFact::Recorded)),
             // An artifact before a question belongs to the question.
             Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
             // One from within a step is the step's affair: a step that is not over does it again.
@@ -196,9 +191,7 @@ impl ReplayState {
                 let answer = Answer { input: input.clone(), message: resume.message.clone() };
                 Some((op, RecordedFact::Answer(Box::new(answer))))
             }
-            Event::StepDone { op, outcome } => {
-                Some((op.clone(), RecordedFact::StepDone(outcome.clone())))
-            }
+            Event::StepDone { op, outcome } => Some((op.clone(), RecordedFact::StepDone(outcome.clone()))),
             Event::StepFailed(retry) => {
                 let fact = RecordedFact::StepFailed { attempt: retry.attempt, since: retry.since };
                 Some((retry.op.clone(), fact))
@@ -254,8 +247,7 @@ impl ReplayState {
     /// Another answer is there in the place of one that the program could not read. A replay takes no
     /// notice of the first, also where it could be read by now.
     fn forget_answer(&mut self, op: &Op) {
-        let is_answer =
-            |(of, fact): &(Op, RecordedFact)| of == op && matches!(fact, RecordedFact::Answer(_));
+        let is_answer = |(of, fact): &(Op, RecordedFact)| of == op && matches!(fact, RecordedFact::Answer(_));
         if let Some(place) = self.queue.iter().rposition(is_answer) {
             self.queue.remove(place);
             if let Some(count) = self.fact_counts.get_mut(op) {

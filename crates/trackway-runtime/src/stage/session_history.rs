@@ -115,11 +115,7 @@ impl SessionHistory {
     }
 
     /// The events of a run, all that there are or up to the one of that number.
-    pub async fn load_events(
-        &self,
-        run: RunId,
-        up_to: Option<Seq>,
-    ) -> Result<Vec<StoredEvent>, ReadError> {
+    pub async fn load_events(&self, run: RunId, up_to: Option<Seq>) -> Result<Vec<StoredEvent>, ReadError> {
         let end = up_to.unwrap_or(Seq::MAX);
         let mut events: Vec<StoredEvent> = Vec::new();
         loop {
@@ -136,19 +132,14 @@ impl SessionHistory {
     /// The questions of the session that wait for an answer, the oldest run first.
     pub async fn list_open_questions(&self) -> Result<Vec<OpenQuestion>, Error> {
         let (caller, session) = (self.access.caller.clone(), self.session.clone());
-        let mut waiting = self
-            .core
-            .options
-            .journal
-            .list_waiting_runs(caller, session, None, QUESTIONS_MAX)
-            .await?;
+        let mut waiting =
+            self.core.options.journal.list_waiting_runs(caller, session, None, QUESTIONS_MAX).await?;
         waiting.sort_unstable();
         let mut questions = Vec::new();
         for run in waiting {
             let live = self.core.load_for_read(run).await?;
             let Some((question, within, workflow)) = open_question(&live) else { continue };
-            let asker =
-                if within { QuestionSource::Tool } else { self.question_source(&workflow).await? };
+            let asker = if within { QuestionSource::Tool } else { self.question_source(&workflow).await? };
             questions.push(OpenQuestion { run, workflow: workflow.name, question, source: asker });
         }
         Ok(questions)
@@ -185,8 +176,7 @@ impl SessionHistory {
     /// Who asks, where no step does.
     async fn question_source(&self, workflow: &WorkflowRef) -> Result<QuestionSource, Error> {
         let program = self.core.load_program(workflow).await?;
-        let is_workflow =
-            program.is_some_and(|program| program.info().kind == ProgramKind::Workflow);
+        let is_workflow = program.is_some_and(|program| program.info().kind == ProgramKind::Workflow);
         Ok(if is_workflow { QuestionSource::Workflow } else { QuestionSource::Agent })
     }
 }
@@ -197,12 +187,7 @@ fn open_question(live: &LiveRunRef) -> Option<(Question, bool, WorkflowRef)> {
     let known = head.run.as_ref()?;
     let question = known.state.question()?;
     // What is decided and not committed is nobody's business yet.
-    live.committed_state()
-        .view
-        .as_ref()?
-        .question
-        .as_ref()
-        .filter(|shown| shown.id == question.id)?;
+    live.committed_state().view.as_ref()?.question.as_ref().filter(|shown| shown.id == question.id)?;
     // Questions from within a step have its name as their key, others have none.
     let within = known.questions.get(&question.id).is_none_or(|asked| !asked.op.key.is_empty());
     Some((question.clone(), within, known.submission.workflow.clone()))

@@ -12,8 +12,7 @@ use super::{Answer, Stage, StepAttempt};
 impl Stage {
     /// A piece of an artifact, from within the step of that name. Returns when it is ordered.
     pub async fn emit_artifact_from_step(&self, step: &Op, chunk: ArtifactChunk) {
-        self.decide_and_append(Command::Yield { op: step.clone(), what: Yield::Artifact(chunk) })
-            .await;
+        self.decide_and_append(Command::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
     }
 
     /// Whether the step of that name has shown anything of that artifact, in this process or in one before.

@@ -66,9 +66,8 @@ struct AttemptState {
 }
 
 /// What a step does; called once for each attempt.
-pub type StepWork<'a> = dyn FnMut(StepAttempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>
-    + Send
-    + 'a;
+pub type StepWork<'a> =
+    dyn FnMut(StepAttempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>> + Send + 'a;
 
 impl Stage {
     /// Whether a log that is only checked holds another step of this key. For a step that depends on what
@@ -81,12 +80,7 @@ impl Stage {
     ///
     /// Everything recorded before it is durable when the work begins. A crash between the work and its
     /// record repeats the work with the same idempotency key; once recorded, it is never done again.
-    pub async fn step(
-        &self,
-        key: &str,
-        policy: RetryPolicy,
-        work: &mut StepWork<'_>,
-    ) -> (Op, StepOutcome) {
+    pub async fn step(&self, key: &str, policy: RetryPolicy, work: &mut StepWork<'_>) -> (Op, StepOutcome) {
         self.run_step(key, policy, work, StepEffect::Change).await
     }
 
@@ -229,10 +223,8 @@ mod tests {
 
     #[test]
     fn backoff_doubles_up_to_its_limit() {
-        let policy =
-            RetryPolicy { backoff_max: Duration::from_millis(500), ..RetryPolicy::default() };
-        let pauses: Vec<_> =
-            (1..=5).map(|number| backoff_after(policy, number).as_millis()).collect();
+        let policy = RetryPolicy { backoff_max: Duration::from_millis(500), ..RetryPolicy::default() };
+        let pauses: Vec<_> = (1..=5).map(|number| backoff_after(policy, number).as_millis()).collect();
         assert_eq!(pauses, [100, 200, 400, 500, 500]);
         assert_eq!(backoff_after(policy, u32::MAX).as_millis(), 500);
     }

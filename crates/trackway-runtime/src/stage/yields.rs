@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trackway_domain::{
-    Artifact, ArtifactChunk, Command, InterruptReason, Object, Op, OpKind, Part, RunId, Timestamp,
-    Yield,
+    Artifact, ArtifactChunk, Command, InterruptReason, Object, Op, OpKind, Part, RunId, Timestamp, Yield,
 };
 
 use super::{Answer, RecordedFact, Stage, activity_guards};
@@ -119,8 +118,7 @@ impl Stage {
 
     /// A random number, the same on every replay.
     pub async fn random(&self) -> u64 {
-        let random =
-            |stage: &Self| stage.0.live_run().map_or(0, |(core, _)| core.options.ids.random_u64());
+        let random = |stage: &Self| stage.0.live_run().map_or(0, |(core, _)| core.options.ids.random_u64());
         let drawn = self.record_value(OpKind::Random, |stage| random(stage).into()).await;
         drawn.as_u64().unwrap_or_default()
     }

@@ -9,9 +9,9 @@ use trackway_testkit::MemoryJournal;
 use uuid::Uuid;
 
 use crate::support::{
-    DefinitionFolder, access, advance, advance_to_end, answer_request, answer_request_at,
-    event_names, load_events, notes_inputs, output_inputs, pending_step_id, render_stamp,
-    start_request, start_three, three_steps, valid_inputs,
+    DefinitionFolder, access, advance, advance_to_end, answer_request, answer_request_at, event_names,
+    load_events, notes_inputs, output_inputs, pending_step_id, render_stamp, start_request, start_three,
+    three_steps, valid_inputs,
 };
 
 /// Proves T3, T9: a run begins at its first step and ends where nothing is pending.
@@ -71,8 +71,7 @@ async fn another_answer_to_the_same_node_is_another_branch() {
     let guide = library.guided_runs(Arc::new(journal.clone()));
     let first = start_three(&guide).await;
     let mut seen: Vec<NodeId> = Vec::new();
-    let looked =
-        guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
+    let looked = guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
     assert_ne!(looked.ack, first.ack);
     for (index, sent) in [
         answer_request(&first, notes_inputs("a")),
@@ -117,11 +116,9 @@ async fn node_keeps_its_branch() {
             library.write("three.json", &changed);
             assert!(!guide.migrate(&access(), first.run).await.unwrap().nodes.is_empty());
         }
-        let look =
-            guide.inspect_node(&access(), first.run, second.node, render_stamp()).await.unwrap();
+        let look = guide.inspect_node(&access(), first.run, second.node, render_stamp()).await.unwrap();
         assert_eq!((look.branch, look.advanced), (branch, false), "{moved}");
-        let blocked =
-            advance(&guide, answer_request(&look, AttemptInputs::default())).await.unwrap();
+        let blocked = advance(&guide, answer_request(&look, AttemptInputs::default())).await.unwrap();
         assert!(blocked.blocked.is_some());
         assert_eq!((blocked.branch, blocked.advanced), (branch, false), "{moved}");
     }
@@ -149,22 +146,15 @@ async fn a_blocked_answer_is_no_branch() {
     let guide = library.guided_runs(Arc::new(journal));
     for is_fresh in [true, false] {
         let first = start_three(&guide).await;
-        let second =
-            advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-        let blocked =
-            advance(&guide, answer_request(&second, AttemptInputs::default())).await.unwrap();
+        let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
+        let blocked = advance(&guide, answer_request(&second, AttemptInputs::default())).await.unwrap();
         assert!(blocked.blocked.is_some());
         assert_eq!((blocked.node, &blocked.pending), (second.node, &second.pending));
         assert_ne!(blocked.ack, second.ack, "a fresh one");
         // The ack that was blocked is good for the right answer too.
         let from = if is_fresh { &blocked } else { &second };
-        let third =
-            advance(&guide, answer_request(from, output_inputs(json!({ "n": 2 })))).await.unwrap();
-        assert_eq!(
-            third.branch,
-            BranchPosition { forked: false, index: 0, siblings: 1 },
-            "{is_fresh}"
-        );
+        let third = advance(&guide, answer_request(from, output_inputs(json!({ "n": 2 })))).await.unwrap();
+        assert_eq!(third.branch, BranchPosition { forked: false, index: 0, siblings: 1 }, "{is_fresh}");
     }
 }
 
@@ -188,12 +178,10 @@ async fn consent_is_asked_before_recording() {
     let guide = library.guided_runs(Arc::new(journal.clone()));
     let first = start_three(&guide).await;
     let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-    let third =
-        advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
+    let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     assert!(third.pending.as_ref().is_some_and(|pending| pending.confirm));
     let length = load_events(&journal, first.run).await.len();
-    let asked =
-        |consent| AdvanceRequest { consent, ..answer_request(&third, AttemptInputs::default()) };
+    let asked = |consent| AdvanceRequest { consent, ..answer_request(&third, AttemptInputs::default()) };
     let ask = guide.advance(&access(), asked(Consent::NotAskedYet)).await;
     assert!(matches!(ask, Ok(AdvanceResponse::ConsentNeeded(_))), "{ask:?}");
     assert_eq!(load_events(&journal, first.run).await.len(), length, "nothing was recorded");
@@ -262,10 +250,7 @@ async fn what_is_too_large_is_refused() {
     let guide = library.guided_runs(Arc::new(journal.clone()));
     let large = json!({ "text": "x".repeat(300_000) });
     let refused = guide.start(&access(), start_request("three", &large)).await;
-    assert!(
-        matches!(refused, Err(GuidedRunError::TooLarge { what: "context", .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(GuidedRunError::TooLarge { what: "context", .. })), "{refused:?}");
     let first = start_three(&guide).await;
     let mut inputs = AttemptInputs::default();
     inputs.context.insert("a".into(), json!("x".repeat(200_000)));

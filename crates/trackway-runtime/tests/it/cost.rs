@@ -10,8 +10,7 @@ use trackway_ports::{Append, AppendCallback, Journal, PortFuture};
 use trackway_testkit::{InterceptedJournal, JournalInterceptor, MemoryJournal};
 
 use crate::support::{
-    DefinitionFolder, access, advance, answer_request, load_events, notes_inputs, render_stamp,
-    start_three,
+    DefinitionFolder, access, advance, answer_request, load_events, notes_inputs, render_stamp, start_three,
 };
 
 /// Counts what goes through.
@@ -45,16 +44,15 @@ impl JournalInterceptor for Counts {
 async fn an_answer_costs_the_same_in_a_long_run() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
     let counts = Arc::new(Counts::default());
-    let guide = library
-        .guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal.clone()), counts.clone())));
+    let guide =
+        library.guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal.clone()), counts.clone())));
     let first = start_three(&guide).await;
     assert_eq!(counts.take(), (0, 1), "a start");
     let second = advance(&guide, answer_request(&first, notes_inputs("a"))).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "an answer to a run of three events");
     while load_events(&journal, first.run).await.len() < 500 {
         for _ in 0..100 {
-            let look =
-                guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
+            let look = guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
             advance(&guide, answer_request(&look, AttemptInputs::default())).await.unwrap();
         }
     }
@@ -64,10 +62,7 @@ async fn an_answer_costs_the_same_in_a_long_run() {
     let blocked = advance(&guide, answer_request(&second, AttemptInputs::default())).await.unwrap();
     assert!(blocked.blocked.is_some());
     assert_eq!(counts.take(), (1, 1), "a blocked answer");
-    assert_eq!(
-        advance(&guide, answer_request(&first, notes_inputs("a"))).await,
-        Ok(second.clone())
-    );
+    assert_eq!(advance(&guide, answer_request(&first, notes_inputs("a"))).await, Ok(second.clone()));
     assert_eq!(counts.take(), (1, 0), "a repetition");
     guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
     assert_eq!(counts.take(), (1, 0), "a look");
@@ -81,8 +76,7 @@ async fn an_answer_costs_the_same_in_a_long_run() {
     assert_eq!(counts.take(), recap, "a recap of a long run and of a short one");
     guide.checkpoint(&access(), first.run, first.node, "notes", render_stamp()).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "a checkpoint");
-    let fresh =
-        library.guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal), counts.clone())));
+    let fresh = library.guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal), counts.clone())));
     advance(&fresh, answer_request(&second, notes_inputs("c"))).await.unwrap();
     assert_eq!(counts.take(), (2, 1), "the definition is not in memory");
 }

@@ -10,8 +10,8 @@ use trackway_runtime::{GuidedRunError, GuidedRuns, NodeView};
 use trackway_testkit::{CrashAt, ProcessSetup, TestWorld};
 
 use crate::support::{
-    DefinitionFolder, access, advance, answer_request, event_names, load_events, no_programs,
-    render_stamp, start_request, valid_inputs,
+    DefinitionFolder, access, advance, answer_request, event_names, load_events, no_programs, render_stamp,
+    start_request, valid_inputs,
 };
 
 /// Far more points than one process reaches; the sweep ends earlier.
@@ -122,10 +122,7 @@ fn crash_sweep(open: fn() -> TestWorld) {
         let through = run_until_crash(&world, &library, &agent, &faults);
         let at = format!("point {point}, {:?}", faults.reached_points().last());
         let last = Arc::new(CrashAt::never_crash());
-        assert!(
-            run_until_crash(&world, &library, &agent, &last),
-            "{at}: without a fault it gets through"
-        );
+        assert!(run_until_crash(&world, &library, &agent, &last), "{at}: without a fault it gets through");
         check_log(&world, &agent, &at);
         if through {
             assert!(point > 20, "there are points to crash at: {:?}", faults.reached_points());

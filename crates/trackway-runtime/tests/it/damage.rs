@@ -22,10 +22,8 @@ async fn damage_stays_in_its_run() {
         let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
         let guide = library.guided_runs(Arc::new(journal.clone()));
         let (hurt, well) = (start_three(&guide).await, start_three(&guide).await);
-        let second =
-            advance(&guide, answer_request(&hurt, AttemptInputs::default())).await.unwrap();
-        let stuck =
-            advance(&guide, answer_request(&second, AttemptInputs::default())).await.unwrap();
+        let second = advance(&guide, answer_request(&hurt, AttemptInputs::default())).await.unwrap();
+        let stuck = advance(&guide, answer_request(&second, AttemptInputs::default())).await.unwrap();
         journal.damage_event(hurt.run, damaged);
         let guide = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
         for sent in [
@@ -39,11 +37,7 @@ async fn damage_stays_in_its_run() {
         }
         let look = guide.inspect_node(&access(), hurt.run, hurt.node, render_stamp()).await;
         let is_its = damaged == 3;
-        assert_eq!(
-            matches!(look, Err(GuidedRunError::Damaged { .. })),
-            is_its,
-            "{damaged}: {look:?}"
-        );
+        assert_eq!(matches!(look, Err(GuidedRunError::Damaged { .. })), is_its, "{damaged}: {look:?}");
         let migrated = guide.migrate(&access(), hurt.run).await;
         assert!(matches!(migrated, Err(GuidedRunError::Damaged { .. })), "{damaged}: {migrated:?}");
         advance_to_end(&guide, well).await;
@@ -79,11 +73,9 @@ async fn damaged_definition_is_loaded_from_the_folders() {
     let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
     let first = start_three(&library.guided_runs(journal.clone())).await;
     run_sql(folder.path(), "UPDATE definitions SET body = replace(body, 'Do two', 'Do too')");
-    let second = advance(
-        &library.guided_runs(journal.clone()),
-        answer_request(&first, AttemptInputs::default()),
-    )
-    .await;
+    let second =
+        advance(&library.guided_runs(journal.clone()), answer_request(&first, AttemptInputs::default()))
+            .await;
     let second = second.unwrap();
     let mut other = three_steps();
     other["version"] = json!("2.0.0");

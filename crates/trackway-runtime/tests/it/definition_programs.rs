@@ -52,10 +52,8 @@ const EVERYTHING_DONE: [&str; 5] = ["a", "b", "c", "round", "round"];
 /// Proves T16: ask, switch, map, tool, loop and emit, with replays in between.
 #[test]
 fn every_kind_of_step_is_driven() {
-    let (shelf, world) = (
-        DefinitionFolder::with_file("everything.yaml", EVERYTHING),
-        TestWorld::with_memory_store(),
-    );
+    let (shelf, world) =
+        (DefinitionFolder::with_file("everything.yaml", EVERYTHING), TestWorld::with_memory_store());
     let run = world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "everything", json!({ "list": ["a", "b", "c"] })).await;
         assert_eq!(wait_until_idle(&process, run).await.state, StateName::InputRequired);
@@ -74,11 +72,7 @@ fn every_kind_of_step_is_driven() {
         let events: Vec<Event> = log.into_iter().map(|stored| stored.event).collect();
         assert_eq!(replay_registered(process.registry(), &events).await, ReplayVerdict::Matches);
     });
-    assert_eq!(
-        shelf.sorted_calls(),
-        EVERYTHING_DONE,
-        "in any order: two items are worked on at once"
-    );
+    assert_eq!(shelf.sorted_calls(), EVERYTHING_DONE, "in any order: two items are worked on at once");
 }
 
 /// Proves T16, D1: wherever the process dies, it goes on, and what was recorded is not done again.
@@ -87,10 +81,8 @@ fn a_crash_anywhere_repeats_nothing_that_was_recorded() {
     let mut point = 0;
     loop {
         point += 1;
-        let (shelf, world) = (
-            DefinitionFolder::with_file("everything.yaml", EVERYTHING),
-            TestWorld::with_memory_store(),
-        );
+        let (shelf, world) =
+            (DefinitionFolder::with_file("everything.yaml", EVERYTHING), TestWorld::with_memory_store());
         let input = json!({ "list": ["a", "b", "c"] });
         let run = world.run_to_completion(shelf.setup(), async |process| {
             let run = start_run(&process, "everything", input).await;
@@ -181,8 +173,7 @@ steps:
 /// A run that cannot go on names the step that lacks something, not the one that was done before it.
 #[test]
 fn a_failure_names_the_step_that_lacks_something() {
-    let (shelf, world) =
-        (DefinitionFolder::with_file("stuck.yaml", STUCK), TestWorld::with_memory_store());
+    let (shelf, world) = (DefinitionFolder::with_file("stuck.yaml", STUCK), TestWorld::with_memory_store());
     world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "stuck", json!({})).await;
         let failed = wait_until_ended(&process, run).await;
@@ -255,12 +246,10 @@ fn exit_steps_run_after_a_cancel() {
 #[test]
 fn a_run_without_what_it_needs_is_refused() {
     let open = EVERYTHING.replace("\"Who is it?\"", "\"Who, {{ title }}?\"");
-    let strict = open.replace("id: everything", "id: strict").replace(
-        "steps:\n  - id: who",
-        "input: { type: object, required: [title] }\nsteps:\n  - id: who",
-    );
-    let (shelf, world) =
-        (DefinitionFolder::with_file("open.yaml", &open), TestWorld::with_memory_store());
+    let strict = open
+        .replace("id: everything", "id: strict")
+        .replace("steps:\n  - id: who", "input: { type: object, required: [title] }\nsteps:\n  - id: who");
+    let (shelf, world) = (DefinitionFolder::with_file("open.yaml", &open), TestWorld::with_memory_store());
     shelf.write("strict.yaml", &strict);
     world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "everything", json!({ "list": [] })).await;
@@ -276,10 +265,8 @@ fn a_run_without_what_it_needs_is_refused() {
 /// A tool that this process does not have parks the run; one that has it goes on.
 #[test]
 fn a_run_waits_for_the_tool_that_it_needs() {
-    let (shelf, world) = (
-        DefinitionFolder::with_file("everything.yaml", EVERYTHING),
-        TestWorld::with_memory_store(),
-    );
+    let (shelf, world) =
+        (DefinitionFolder::with_file("everything.yaml", EVERYTHING), TestWorld::with_memory_store());
     let run = world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "everything", json!({ "list": ["a"] })).await;
         wait_until_idle(&process, run).await;
@@ -317,10 +304,8 @@ fn arguments_that_do_not_fit_fail_the_run() {
 /// file is offered, a removed one withdrawn, and a program keeps its name.
 #[test]
 fn registry_follows_the_files() {
-    let (shelf, world) = (
-        DefinitionFolder::with_file("everything.yaml", EVERYTHING),
-        TestWorld::with_memory_store(),
-    );
+    let (shelf, world) =
+        (DefinitionFolder::with_file("everything.yaml", EVERYTHING), TestWorld::with_memory_store());
     let asks = EVERYTHING.replace("id: everything", "id: asks").replace(
         "ask: { message: \"Who is it?\", schema: { type: object, required: [name] } }",
         "prompt: Find out.",
@@ -334,9 +319,7 @@ fn registry_follows_the_files() {
     world.run_to_completion(registry, async |process| {
         let registry = process.registry();
         let refused = submit(&process, "asks", json!({})).await;
-        let Err(Error::UnknownWorkflow { why: Some(why), .. }) = refused else {
-            panic!("{refused:?}")
-        };
+        let Err(Error::UnknownWorkflow { why: Some(why), .. }) = refused else { panic!("{refused:?}") };
         assert!(why.contains("\"who\" is work for an agent"), "{why}");
         let before = registry.get("everything").unwrap().info().version.clone();
         shelf.write("everything.yaml", &EVERYTHING.replace("Every kind", "All kinds"));

@@ -12,8 +12,8 @@ use trackway_runtime::{DeliverRequest, GuidedRunError, RunAddress};
 use trackway_testkit::{JournalInterceptor, ProcessSetup, TestWorld, user_message};
 
 use crate::support::{
-    DefinitionFolder, access, advance, advance_to_end, answer_request, event_names, load_events,
-    no_programs, output_inputs, render_stamp, start_three,
+    DefinitionFolder, access, advance, advance_to_end, answer_request, event_names, load_events, no_programs,
+    output_inputs, render_stamp, start_three,
 };
 
 fn address(run: RunId) -> RunAddress {
@@ -27,10 +27,8 @@ fn a_canceled_run_is_over_and_stays_so() {
     let (first, second, noted) = world.run_to_completion(no_programs(), async |process| {
         let guide = library.guided_runs_in(&world, &process);
         let first = start_three(&guide).await;
-        let second =
-            advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-        let noted =
-            guide.checkpoint(&access(), first.run, first.node, "n", render_stamp()).await.unwrap();
+        let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
+        let noted = guide.checkpoint(&access(), first.run, first.node, "n", render_stamp()).await.unwrap();
         let view = process.cancel(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Canceled);
         (first, second, noted)
@@ -45,8 +43,7 @@ fn a_canceled_run_is_over_and_stays_so() {
             advance(&guide, answer_request(&first, AttemptInputs::default())).await,
             Ok(second.clone())
         );
-        let look =
-            guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
+        let look = guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
         assert_eq!((&look.pending, look.ack), (&second.pending, None), "there is no answering it");
         let over = look.blocked.unwrap();
         assert_eq!(over.code, "run-ended");
@@ -70,8 +67,7 @@ fn the_engine_never_drives_a_guided_run() {
     let second = world.run_to_completion(no_programs(), async |process| {
         let guide = library.guided_runs_in(&world, &process);
         let first = start_three(&guide).await;
-        let second =
-            advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
+        let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
         let view = process.view(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Working);
         let deliver = DeliverRequest {
@@ -149,11 +145,7 @@ fn watcher_of_a_guided_run_gets_every_event() {
             advance_to_end(&guide, second).await;
             assert_eq!(next(3).await[4..], ["attempted", "attempted", "completed"]);
             assert_eq!(watch.next().await.unwrap(), None);
-            assert_eq!(
-                reads.0.load(Ordering::SeqCst),
-                3,
-                "the guide reads for each of three answers"
-            );
+            assert_eq!(reads.0.load(Ordering::SeqCst), 3, "the guide reads for each of three answers");
             let view = process.view(&address(first.run)).await.unwrap();
             assert_eq!((view.state, view.seq), (StateName::Completed, 7));
         },

@@ -42,11 +42,9 @@ async fn a_run_goes_on_when_its_file_changes_or_goes() {
     assert_eq!(warning_codes(&second), ["definition-changed"]);
     library.remove("three.json");
     let guide = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
-    let look =
-        guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
+    let look = guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
     assert_eq!((warning_codes(&look), look.guidance.len()), (vec!["definition-missing"], 1));
-    let third =
-        advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
+    let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     assert_eq!(warning_codes(&third), ["definition-missing"]);
     library.write("three.json", &three_steps());
     assert_eq!(advance(&guide, sent).await.as_ref(), Ok(&second), "told as it was then");
@@ -69,13 +67,11 @@ async fn a_run_is_migrated_where_somebody_asks_for_it() {
     let guide = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
     let moved = guide.migrate(&access(), first.run).await.unwrap();
     assert_eq!((&moved.from, &moved.nodes), (&first.hash, &vec![second.node]));
-    let look =
-        guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
+    let look = guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
     assert_eq!((pending_prompt(&look), &look.hash), ("Do two, in other words.", &moved.to));
     assert_eq!(warning_codes(&look), [""; 0]);
     assert_eq!(advance(&guide, blocked).await, Ok(stuck), "told as it was before");
-    let third =
-        advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
+    let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     assert_eq!((pending_step_id(&third), &third.hash), (Some("three"), &moved.to));
     let again = guide.migrate(&access(), first.run).await.unwrap();
     assert!(again.nodes.is_empty());

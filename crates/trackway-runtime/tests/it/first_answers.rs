@@ -40,9 +40,8 @@ impl Program for ListeningProgram {
             note(stage.wait_for_first_answer(&op).await);
             assert_eq!(run, CHILD);
             for message in ["to-child", "to-other", "again"] {
-                let mut work = |_| -> futures_util::future::BoxFuture<'_, _> {
-                    Box::pin(async { Ok(Value::Null) })
-                };
+                let mut work =
+                    |_| -> futures_util::future::BoxFuture<'_, _> { Box::pin(async { Ok(Value::Null) }) };
                 let (_, sent) = stage.step("send", RetryPolicy::default(), &mut work).await;
                 if matches!(sent, StepOutcome::Ok(_)) {
                     let op = stage.expect_reply(&MessageId::new(message).unwrap());
@@ -184,19 +183,14 @@ async fn answers_go_to_whoever_waits_for_them() {
         reply_sent(2),
         reply_event(OTHER, "again", "other again"),
     ];
-    assert_eq!(
-        received_answers(log).await,
-        ["first", "other again"],
-        "what was not taken has no answer"
-    );
+    assert_eq!(received_answers(log).await, ["first", "other again"], "what was not taken has no answer");
 }
 
 /// Proves D3, D6: an older answer that is told after a newer one goes to whom it belongs, and so does the
 /// newer one.
 #[tokio::test]
 async fn answers_may_be_told_in_another_order() {
-    let log =
-        vec![reply_event(CHILD, "to-child", "child again"), first_answer_event(), reply_sent(0)];
+    let log = vec![reply_event(CHILD, "to-child", "child again"), first_answer_event(), reply_sent(0)];
     assert_eq!(received_answers(log).await, ["first", "child again"]);
     let log = vec![
         first_answer_event(),
@@ -223,8 +217,7 @@ async fn early_answer_matches_replay() {
 async fn child_started_with_a_message_owes_no_first_answer() {
     let (program, heard) = program();
     let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, Vec::new());
-    let log =
-        [submitted_events(Some(message)), vec![reply_event(CHILD, "to-child", "later")]].concat();
+    let log = [submitted_events(Some(message)), vec![reply_event(CHILD, "to-child", "later")]].concat();
     assert_eq!(replay(&program, &log).await, ReplayVerdict::Matches);
     assert_eq!(*heard.lock().unwrap(), Vec::<String>::new());
 }

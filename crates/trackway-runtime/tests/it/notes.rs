@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{
-    Access, AttemptInputs, Caller, Event, GuidedEvent, SessionId, StateName, Timestamp,
-};
+use trackway_domain::{Access, AttemptInputs, Caller, Event, GuidedEvent, SessionId, StateName, Timestamp};
 use trackway_ports::{Append, Journal as _, RunFilter, RunRow};
 use trackway_runtime::GuidedRunError;
 use trackway_testkit::MemoryJournal;
 
 use crate::support::{
-    DefinitionFolder, access, advance, answer_request, event_names, load_events, render_stamp,
-    start_three,
+    DefinitionFolder, access, advance, answer_request, event_names, load_events, render_stamp, start_three,
 };
 
 /// Proves T14: notes advance nothing, and the same notes are recorded once.
@@ -29,17 +26,12 @@ async fn notes_on_a_node_are_recorded_once() {
     assert!(note("half way").await.is_repeat);
     assert!(!note("further").await.is_repeat);
     let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-    let elsewhere =
-        guide.checkpoint(&access(), first.run, second.node, "half way", render_stamp()).await;
+    let elsewhere = guide.checkpoint(&access(), first.run, second.node, "half way", render_stamp()).await;
     assert!(!elsewhere.unwrap().is_repeat, "another node");
     let log = load_events(&journal, first.run).await;
-    assert_eq!(
-        event_names(&log)[3..],
-        ["checkpointed", "checkpointed", "attempted", "checkpointed"]
-    );
+    assert_eq!(event_names(&log)[3..], ["checkpointed", "checkpointed", "attempted", "checkpointed"]);
     let reopened = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
-    let again =
-        reopened.checkpoint(&access(), first.run, first.node, "half way", render_stamp()).await;
+    let again = reopened.checkpoint(&access(), first.run, first.node, "half way", render_stamp()).await;
     assert!(again.unwrap().is_repeat);
 }
 

@@ -61,8 +61,7 @@ async fn other_answers_at_once_are_other_branches() {
     let journals = [open(folder.path()), open(folder.path())];
     let guides = [0, 1].map(|index: usize| library.guided_runs(journals[index].clone()));
     let first = start_three(&guides[0]).await;
-    let told =
-        advance_concurrently(&guides, |number| notes_inputs(&number.to_string()), &first).await;
+    let told = advance_concurrently(&guides, |number| notes_inputs(&number.to_string()), &first).await;
     let mut indexes: Vec<_> = told.iter().map(|position| position.branch.index).collect();
     indexes.sort_unstable();
     assert!(indexes.into_iter().eq(0..2 * CALLS as u32));

@@ -14,8 +14,7 @@ use trackway_testkit::{CountingIds, MemoryJournal};
 
 use self::model::{AdvanceResult, Model};
 use crate::support::{
-    DefinitionFolder, access, answer_request_at, notes_inputs, render_stamp, start_three,
-    valid_inputs,
+    DefinitionFolder, access, answer_request_at, notes_inputs, render_stamp, start_three, valid_inputs,
 };
 
 /// One call. Numbers choose among what there is, whatever there is.
@@ -115,8 +114,7 @@ impl Simulation {
             Call::Look { run, node } => {
                 let Some((run, node)) = self.model.pick_node(run, node) else { return };
                 let look = self.model.node(run, node);
-                let seen =
-                    guide.inspect_node(&access(), look.run, look.id, render_stamp()).await.unwrap();
+                let seen = guide.inspect_node(&access(), look.run, look.id, render_stamp()).await.unwrap();
                 self.model.on_inspected(run, node, &seen);
             }
             Call::Note { run, node, text } => {
@@ -148,8 +146,7 @@ impl Simulation {
                     2 => Consent::Answered(true),
                     _ => Consent::Implied,
                 };
-                let sent =
-                    AdvanceRequest { consent, ..answer_request_at(at.run, at.id, ack, inputs) };
+                let sent = AdvanceRequest { consent, ..answer_request_at(at.run, at.id, ack, inputs) };
                 let came = match guide.advance(&access(), sent.clone()).await.unwrap() {
                     AdvanceResponse::ConsentNeeded(_) => AdvanceResult::AskedFirst,
                     AdvanceResponse::Node(position) => AdvanceResult::Told(position),
@@ -194,8 +191,7 @@ fn run_simulation(store: Store, calls: Vec<(usize, Call)>) {
 
 /// The same cases every time, unless a seed is given: a failure is a number.
 fn seeded_config(cases: u32) -> ProptestConfig {
-    let mut config =
-        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let mut config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(20_261_115);
     }

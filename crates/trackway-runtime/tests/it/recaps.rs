@@ -32,16 +32,11 @@ async fn recap_contains_recorded_notes() {
     let library = DefinitionFolder::new();
     let guide = library.guided_runs(Arc::new(MemoryJournal::new()));
     let first = start_in(&guide, "ACE-7").await;
-    let second =
-        advance(&guide, answer_request(&first, notes_inputs("Notes of one."))).await.unwrap();
-    guide
-        .checkpoint(&access(), second.run, second.node, "Half of two.", render_stamp())
-        .await
-        .unwrap();
+    let second = advance(&guide, answer_request(&first, notes_inputs("Notes of one."))).await.unwrap();
+    guide.checkpoint(&access(), second.run, second.node, "Half of two.", render_stamp()).await.unwrap();
     let session = SessionId::new("ACE-7").unwrap();
     guide.checkpoint_session(&access(), &session, "A session note.").await.unwrap();
-    let third =
-        advance(&guide, answer_request(&second, output_inputs(json!({ "n": 7 })))).await.unwrap();
+    let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 7 })))).await.unwrap();
 
     let recap = guide.recap(&access(), &third).await.unwrap();
     assert_eq!(note_texts(&recap), ["Notes of one."]);
@@ -78,9 +73,8 @@ async fn recap_contains_recorded_notes() {
 #[tokio::test]
 async fn a_recap_is_bounded() {
     let library = DefinitionFolder::new();
-    let steps: Vec<_> = (0..60)
-        .map(|number| json!({ "id": format!("s{number}"), "title": "S", "prompt": "Do." }))
-        .collect();
+    let steps: Vec<_> =
+        (0..60).map(|number| json!({ "id": format!("s{number}"), "title": "S", "prompt": "Do." })).collect();
     library.write(
         "long.json",
         &json!({ "trackway": 1, "id": "long", "name": "Long", "description": "Many.", "version": "1", "steps": steps }),
@@ -109,13 +103,11 @@ async fn a_run_is_found_again_without_tokens() {
         .start(&access(), start_request("three", &json!({ "ticketId": "ACE-7", "prId": "PR-55" })))
         .await
         .unwrap();
-    let second = advance(&guide, answer_request(&first, notes_inputs("The login retries twice.")))
-        .await
-        .unwrap();
+    let second =
+        advance(&guide, answer_request(&first, notes_inputs("The login retries twice."))).await.unwrap();
     let other = start_in(&guide, "ACE-8").await;
     let eve = Access::own_only(Caller::new("local", "eve"));
-    let hers =
-        guide.start(&eve, start_request("three", &json!({ "ticketId": "ACE-7" }))).await.unwrap();
+    let hers = guide.start(&eve, start_request("three", &json!({ "ticketId": "ACE-7" }))).await.unwrap();
 
     let find = async |query: &str| {
         let found = guide.resume(&access(), query, &|_| true).await.unwrap();
@@ -141,8 +133,7 @@ async fn a_run_is_found_again_without_tokens() {
     assert!(none.items.is_empty(), "a workflow that may not be run is not shown");
 
     // One that is complete is found by name, and is not among the unfinished.
-    let third =
-        advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
+    let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     let end = advance(&guide, answer_request(&third, AttemptInputs::default())).await.unwrap();
     assert!(end.pending.is_none());
     assert_eq!(find("").await, [(other.run, other.node)]);
@@ -160,10 +151,7 @@ async fn white_space_at_the_end_of_notes_makes_no_other_answer() {
     let first = start_in(&guide, "S").await;
     let second = advance(&guide, answer_request(&first, notes_inputs("did it"))).await.unwrap();
     for same in ["did it\n", "did it \r\n\n"] {
-        assert_eq!(
-            advance(&guide, answer_request(&first, notes_inputs(same))).await,
-            Ok(second.clone())
-        );
+        assert_eq!(advance(&guide, answer_request(&first, notes_inputs(same))).await, Ok(second.clone()));
     }
     let other = advance(&guide, answer_request(&first, notes_inputs(" did it"))).await.unwrap();
     assert!(other.branch.forked);
@@ -196,8 +184,7 @@ async fn blocked_answers_to_one_step_have_a_limit() {
     assert_eq!(refused, 5);
     let again = answer_request(&second, output_inputs(json!({ "n": "0" })));
     assert!(advance(&guide, again).await.unwrap().blocked.is_some(), "a recorded one is replayed");
-    let third =
-        advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
+    let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     assert!(third.advanced);
 }
 
@@ -215,8 +202,7 @@ async fn a_context_that_stays_is_stored_once() {
         &json!({ "trackway": 1, "id": "big", "name": "Big", "description": "Large.", "version": "1", "steps": steps }),
     );
     let guide = library.guided_runs(Arc::new(journal.clone()));
-    let context =
-        json!({ "ticket": "A", "text": "x".repeat(100_000), "list": ["y".repeat(50_000)] });
+    let context = json!({ "ticket": "A", "text": "x".repeat(100_000), "list": ["y".repeat(50_000)] });
     let mut at = guide.start(&access(), start_request("big", &context)).await.unwrap();
     for number in 0..30 {
         let mut inputs = notes_inputs("n");

@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use trackway_domain::{Access, AckId, AttemptInputs, Event, NodeId, RenderStamp, RunId};
 use trackway_ports::{IdSource, Journal, NoFaultInjection};
 use trackway_runtime::{
-    AdvanceRequest, AdvanceResponse, Catalogue, Consent, GuidedRunError, GuidedRunOptions,
-    GuidedRuns, GuidedStartRequest, NodeView, ProgramRegistry, SystemIds,
+    AdvanceRequest, AdvanceResponse, Catalogue, Consent, GuidedRunError, GuidedRunOptions, GuidedRuns,
+    GuidedStartRequest, NodeView, ProgramRegistry, SystemIds,
 };
 use trackway_testkit::{ManualClock, TestProcess, TestWorld, load_full_log};
 
@@ -154,10 +154,7 @@ pub(crate) fn valid_inputs(position: &NodeView, number: u32) -> AttemptInputs {
     }
 }
 
-pub(crate) async fn advance(
-    guide: &GuidedRuns,
-    advance: AdvanceRequest,
-) -> Result<NodeView, GuidedRunError> {
+pub(crate) async fn advance(guide: &GuidedRuns, advance: AdvanceRequest) -> Result<NodeView, GuidedRunError> {
     match guide.advance(&access(), advance).await? {
         AdvanceResponse::Node(position) => Ok(*position),
         AdvanceResponse::ConsentNeeded(pending) => panic!("{} asks first", pending.step),

@@ -26,14 +26,9 @@ pub(super) fn render_branches(page: &mut MarkdownPage, run: &RunTree) {
         let path = run.path_to(leaf.id);
         let shared = path.iter().take_while(|edge| told.contains_key(&edge.to)).count();
         let parting = path.get(shared).map(|edge| edge.from);
-        if let Some((node, first)) =
-            parting.and_then(|node| told.get(&node).map(|first| (node, first)))
-        {
+        if let Some((node, first)) = parting.and_then(|node| told.get(&node).map(|first| (node, first))) {
             let name = run.node(node).map(node_title).unwrap_or_default();
-            page.push_paragraph(&format!(
-                "Parts from branch {first} at step {}: {name}.",
-                shared + 1
-            ));
+            page.push_paragraph(&format!("Parts from branch {first} at step {}: {name}.", shared + 1));
         }
         for (place, edge) in path.iter().enumerate().skip(shared) {
             let again = told.get(&edge.from).is_some_and(|first| *first != number);
@@ -65,8 +60,7 @@ fn render_step(
         render_checkpoints(page, aside, node.id);
     }
     for warning in &edge.warnings {
-        let (code, message) =
-            (collapse_to_one_line(&warning.code), collapse_to_one_line(&warning.message));
+        let (code, message) = (collapse_to_one_line(&warning.code), collapse_to_one_line(&warning.message));
         page.push_paragraph(&format!("Warning `{code}`: {message}"));
     }
     if let Some(notes) = &edge.inputs.notes {
@@ -90,9 +84,8 @@ fn render_branch_end(page: &mut MarkdownPage, leaf: &TreeNode, number: usize, as
 }
 
 fn render_checkpoints(page: &mut MarkdownPage, aside: &[Document], node: NodeId) {
-    let here = |document: &&Document| {
-        document.kind == DocumentKind::Checkpoint && document.node == Some(node)
-    };
+    let here =
+        |document: &&Document| document.kind == DocumentKind::Checkpoint && document.node == Some(node);
     for document in aside.iter().filter(here) {
         let at = document.at.map(|at| at.to_string()).unwrap_or_default();
         page.push_note(5, &format!("Checkpoint, {at}"), values::as_text(&document.value));

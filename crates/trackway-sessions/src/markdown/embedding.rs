@@ -15,11 +15,7 @@ fn markdown_options() -> Options {
 /// swallow what follows, such as one with an open code block, is shown as it stands instead.
 pub(super) fn embed_markdown(markdown: &str, level: usize) -> String {
     let text = demote_headings(markdown.trim_end(), level);
-    if is_self_contained(&text) {
-        text
-    } else {
-        wrap_in_code_fence(markdown.trim_end(), "markdown")
-    }
+    if is_self_contained(&text) { text } else { wrap_in_code_fence(markdown.trim_end(), "markdown") }
 }
 
 fn demote_headings(markdown: &str, by: usize) -> String {
@@ -28,8 +24,7 @@ fn demote_headings(markdown: &str, by: usize) -> String {
     for (event, range) in Parser::new_ext(markdown, markdown_options()).into_offset_iter() {
         let Event::Start(Tag::Heading { level, .. }) = event else { continue };
         // A heading inside a heading there is not; ranges come in order.
-        let (Some(before), Some(heading)) =
-            (markdown.get(done..range.start), markdown.get(range.clone()))
+        let (Some(before), Some(heading)) = (markdown.get(done..range.start), markdown.get(range.clone()))
         else {
             continue;
         };

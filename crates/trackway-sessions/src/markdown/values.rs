@@ -28,8 +28,7 @@ pub(super) fn as_text(value: &Value) -> &str {
 pub(super) fn format_document_value(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
-            let rows =
-                fields.iter().map(|(field, value)| vec![escape_cell(field), format_cell(value)]);
+            let rows = fields.iter().map(|(field, value)| vec![escape_cell(field), format_cell(value)]);
             format_table(&["Field".to_owned(), "Value".to_owned()], rows)
         }
         Value::Array(items) if items.is_empty() => "(empty)".to_owned(),

@@ -30,8 +30,7 @@ async fn an_import_gives_the_same_lineage_and_documents() {
     assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
     assert_eq!(done.signed_by, fingerprint(&origin.public_key()));
     assert_eq!(session_snapshot(&other).await, session_snapshot(&origin).await);
-    let pinned =
-        GuidedRunBuilder::new_guided_run(1, "ticket-7", "review").to_append().pins.remove(0);
+    let pinned = GuidedRunBuilder::new_guided_run(1, "ticket-7", "review").to_append().pins.remove(0);
     assert_eq!(other.journal.find_definition(pinned.hash).await.unwrap(), Some(pinned.body));
     // Nothing in the new folder is driven, and a node is found as if it had been made there.
     assert!(list_runs_to_drive(&*other.journal).await.is_empty());
@@ -44,11 +43,7 @@ async fn an_import_gives_the_same_lineage_and_documents() {
     let onwards = other.bundle().await;
     let third = SessionStore::empty();
     third.sessions().import_bundle(onwards.as_bytes(), None).await.unwrap();
-    assert_eq!(
-        session_snapshot(&third).await,
-        session_snapshot(&origin).await,
-        "and so is a third folder"
-    );
+    assert_eq!(session_snapshot(&third).await, session_snapshot(&origin).await, "and so is a third folder");
 }
 
 /// Proves T16: nothing that could be used to go on elsewhere leaves the folder.
@@ -108,8 +103,7 @@ async fn a_flipped_byte_anywhere_is_refused() {
 async fn a_refusal_says_why() {
     let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await;
-    let not_one =
-        |why: BundleError| assert!(matches!(why, BundleError::NotABundle { .. }), "{why}");
+    let not_one = |why: BundleError| assert!(matches!(why, BundleError::NotABundle { .. }), "{why}");
     not_one(import_error(&other, b"").await);
     not_one(import_error(&other, b"{}").await);
     not_one(import_error(&other, b"\xff\xfe").await);
@@ -126,8 +120,7 @@ async fn a_refusal_says_why() {
     assert_eq!(import_error(&other, claimed.as_bytes()).await, BundleError::Signature);
     for signer in [hex(theirs), fingerprint(&theirs)] {
         let signer = signer.parse().unwrap();
-        let refused =
-            other.sessions().import_bundle(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
+        let refused = other.sessions().import_bundle(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
         assert_eq!(refused.code(), Code::BadBundle);
         assert!(refused.to_string().contains(&fingerprint(&mine)), "{refused}");
     }
@@ -182,11 +175,10 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
         let mut bad = good.clone();
         change(&mut bad);
         let Bundle { session_id, runs, definitions, .. } = bad;
-        let text =
-            Bundle::new_signed(session_id, runs, definitions, origin.public_key(), |bytes| {
-                origin.sign(bytes)
-            })
-            .to_text();
+        let text = Bundle::new_signed(session_id, runs, definitions, origin.public_key(), |bytes| {
+            origin.sign(bytes)
+        })
+        .to_text();
         let outcome = other.sessions().import_bundle(text.as_bytes(), None).await;
         assert!(matches!(outcome, Err(SessionsError::Bundle(_))), "{case}: {outcome:?}");
     }
@@ -198,9 +190,7 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
 async fn a_run_that_is_here_with_another_content_is_refused() {
     let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await;
-    let own = GuidedRunBuilder::new_guided_run(2, "ticket-7", "deploy")
-        .open_node("a")
-        .advance_node("a", "b");
+    let own = GuidedRunBuilder::new_guided_run(2, "ticket-7", "deploy").open_node("a").advance_node("a", "b");
     own.append_to_journal(&*other.journal).await;
     let why = import_error(&other, bundle.as_bytes()).await;
     assert_eq!(

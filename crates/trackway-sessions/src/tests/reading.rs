@@ -13,10 +13,7 @@ async fn a_session_has_runs_and_documents_and_a_graph() {
     let place = SessionStore::with_session().await;
     let list = serde_json::to_value(place.sessions().list_sessions(10).await.unwrap()).unwrap();
     assert_eq!(list[0]["sessionId"], "ticket-7");
-    assert_eq!(
-        (&list[0]["runs"], &list[0]["workflows"]),
-        (&json!(2), &json!(["deploy", "review"]))
-    );
+    assert_eq!((&list[0]["runs"], &list[0]["workflows"]), (&json!(2), &json!(["deploy", "review"])));
 
     let view = place.sessions().load_session(&ticket_session()).await.unwrap();
     let shown = serde_json::to_value(SessionDetail::from(&view)).unwrap();
@@ -87,9 +84,7 @@ async fn a_damaged_run_is_shown_without_the_damage() {
     assert_eq!((view.runs[0].nodes.len(), view.runs[1].nodes.len()), (4, 2));
     let graph = crate::SessionGraph::from(&view);
     assert_eq!(graph.damaged[0].run_id, run);
-    assert!(
-        reader.render_session_markdown(&ticket_session()).await.unwrap().contains("**Damaged:**")
-    );
+    assert!(reader.render_session_markdown(&ticket_session()).await.unwrap().contains("**Damaged:**"));
     let place = SessionStore::empty();
     let refused = reader
         .export_bundle(&ticket_session(), place.public_key(), |bytes| place.sign(bytes))

@@ -48,9 +48,7 @@ async fn only_finished_sessions_of_that_age_are_removed() {
             .advance_node("a", "b")
             .advance_node("a", "end")
             .complete_run(),
-        GuidedRunBuilder::new_guided_run(13, "stopped", "review")
-            .open_node("a")
-            .with_event(Event::Canceled),
+        GuidedRunBuilder::new_guided_run(13, "stopped", "review").open_node("a").with_event(Event::Canceled),
         done(14, "half"),
         GuidedRunBuilder::new_guided_run(15, "half", "review").open_node("a"),
     ];
@@ -64,11 +62,7 @@ async fn only_finished_sessions_of_that_age_are_removed() {
 
     let expected = ["ticket-7", "of-another-caller", "stopped"];
     assert_eq!(pruned_session_ids(&place, prune(now, true)).await, expected, "a dry run");
-    assert_eq!(
-        pruned_session_ids(&place, prune(now, true)).await,
-        expected,
-        "which removed nothing"
-    );
+    assert_eq!(pruned_session_ids(&place, prune(now, true)).await, expected, "which removed nothing");
     assert_eq!(pruned_session_ids(&place, prune(now, false)).await, expected);
     assert!(pruned_session_ids(&place, prune(now, false)).await.is_empty());
     assert!(place.sessions().load_session(&ticket_session()).await.is_err());
@@ -93,10 +87,7 @@ async fn unanswered_start_is_pruned_after_90_days() {
     let now = |days| PruneRequest { now: at(days), older_than: Duration::ZERO, dry_run: false };
     assert!(pruned_session_ids(&place, now(89)).await.is_empty());
     assert_eq!(pruned_session_ids(&place, now(91)).await, ["lost"]);
-    assert!(
-        pruned_session_ids(&place, now(1_000)).await.is_empty(),
-        "somebody worked on the other"
-    );
+    assert!(pruned_session_ids(&place, now(1_000)).await.is_empty(), "somebody worked on the other");
 }
 
 /// Proves T17: the age is that of the newest record, and exact.
@@ -156,10 +147,8 @@ async fn session_changed_before_removal_stays() {
     let goes_on = finished().advance_node("a", "b").to_append();
     let mut going_on = Append::new(finished().run_id(), 5, goes_on.at);
     going_on.events = goes_on.events[5..].to_vec();
-    let another = GuidedRunBuilder::new_guided_run(2, "s", "review")
-        .open_node("a")
-        .advance_node("a", "b")
-        .to_append();
+    let another =
+        GuidedRunBuilder::new_guided_run(2, "s", "review").open_node("a").advance_node("a", "b").to_append();
     // Two pages of all rows, the rows of the session, and the removal.
     for moment in 1..=4 {
         for append in [&going_on, &another] {

@@ -76,10 +76,8 @@ pub(super) fn ticket_session() -> SessionId {
 pub(super) fn sample_histories() -> [GuidedRunBuilder; 3] {
     let row = |id: u32, text: &str| json!([{ "id": id, "finding": text }]);
     let table = |value| vec![document_change("findings", DocumentKind::Table, Some("/id"), value)];
-    let output = AttemptInputs {
-        output: Some(json!({ "verdict": "good" })),
-        ..inputs_with_notes("# Review\n\nfine")
-    };
+    let output =
+        AttemptInputs { output: Some(json!({ "verdict": "good" })), ..inputs_with_notes("# Review\n\nfine") };
     [
         GuidedRunBuilder::new_guided_run(1, "ticket-7", "review")
             .open_node("a")

@@ -116,9 +116,7 @@ fn list_events_by_key(
     let Ok(first) = i64::try_from(after) else {
         return Ok(Ok(Vec::new()));
     };
-    let sql = format!(
-        "SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
-    );
+    let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
     let key = run.to_string();
     let mut statement = from.conn.prepare_cached(&sql).map_err(to_read_error)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -166,9 +164,7 @@ pub(crate) fn list_events_after_position(
     let key = run.to_string();
     let mut at_or_after = from
         .conn
-        .prepare_cached(
-            "SELECT seq, pos FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
-        )
+        .prepare_cached("SELECT seq, pos FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1")
         .map_err(to_read_error)?;
     let mut newest = from
         .conn
@@ -199,8 +195,7 @@ pub(super) fn decode_event_row(
     run: &str,
 ) -> Result<(StoredEvent, usize), RowError> {
     let unsigned = |number: i64| u64::try_from(number).map_err(RowError::invalid_content);
-    let place =
-        EventKey { run, pos: row.get(0)?, seq: row.get(1)?, at: row.get(2)?, format: row.get(3)? };
+    let place = EventKey { run, pos: row.get(0)?, seq: row.get(1)?, at: row.get(2)?, format: row.get(3)? };
     let crc: u32 = row.get(4)?;
     let from_blob;
     let (content, body) = match row.get_ref(5)? {
@@ -230,8 +225,5 @@ pub(super) fn decode_event_row(
 
 /// The page of this row is damaged, which says nothing about other pages.
 pub(crate) fn is_page_damage(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure)
-    )
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure))
 }

@@ -53,9 +53,7 @@ pub(crate) fn list_feed(
             continue;
         }
         let key: String = row.get(7).map_err(to_read_error)?;
-        match parse_column(row, 7)
-            .and_then(|run| Ok((run, decode_event_row(row, from.blobs, &key)?)))
-        {
+        match parse_column(row, 7).and_then(|run| Ok((run, decode_event_row(row, from.blobs, &key)?))) {
             Ok((run, (stored, size))) => {
                 bytes += size;
                 page.events.push(FeedEvent { run, stored });

@@ -5,8 +5,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use trackway_domain::{AttemptOutcome, Event, NodeId, RunId, Seq};
 use trackway_ports::{
-    AttemptKey, NodeWithAttempt, ReadError, StoredEvent, StoredNode, attempt_in_event,
-    node_in_event,
+    AttemptKey, NodeWithAttempt, ReadError, StoredEvent, StoredNode, attempt_in_event, node_in_event,
 };
 
 use crate::{
@@ -69,11 +68,7 @@ pub(crate) fn find_node(
 /// many were blocked.
 type FoundNode = (StoredEvent, u32, u32);
 
-fn find_indexed_node(
-    from: ReadSource<'_>,
-    run: RunId,
-    node: NodeId,
-) -> Result<Option<FoundNode>, ReadError> {
+fn find_indexed_node(from: ReadSource<'_>, run: RunId, node: NodeId) -> Result<Option<FoundNode>, ReadError> {
     let Some(row) = find_node_row(from.conn, run, node)? else { return Ok(None) };
     let counts = (u32::try_from(row.branches), u32::try_from(row.blocked));
     let (Ok(seq), (Ok(branches), Ok(blocked))) = (u64::try_from(row.seq), counts) else {
@@ -85,11 +80,7 @@ fn find_indexed_node(
 }
 
 /// The same from the log. If a part of the log cannot be read, a node that is not found may still exist.
-fn find_node_in_log(
-    from: ReadSource<'_>,
-    run: RunId,
-    node: NodeId,
-) -> Result<Option<FoundNode>, ReadError> {
+fn find_node_in_log(from: ReadSource<'_>, run: RunId, node: NodeId) -> Result<Option<FoundNode>, ReadError> {
     let (log, damage) = load_readable_log(from, run)?;
     let (mut branches, mut blocked) = (0, 0);
     for attempt in log.iter().filter_map(|stored| attempt_in_event(&stored.event)) {
@@ -99,8 +90,7 @@ fn find_node_in_log(
             AttemptOutcome::Blocked(_) => blocked += 1,
         }
     }
-    let is_node =
-        |stored: &StoredEvent| node_in_event(&stored.event).is_some_and(|it| it.id == node);
+    let is_node = |stored: &StoredEvent| node_in_event(&stored.event).is_some_and(|it| it.id == node);
     match (log.into_iter().rfind(is_node), damage) {
         (Some(made), _) => {
             tracing::error!(%run, %node, "the index of nodes is damaged; reading the log instead");
@@ -143,10 +133,7 @@ pub(crate) fn find_node_and_attempt(
 
 /// A damaged index must not make a recorded attempt look new, so that it is made again: if the index is
 /// damaged, the log itself is read.
-pub(crate) fn find_attempt(
-    from: ReadSource<'_>,
-    key: &AttemptKey,
-) -> Result<Option<StoredEvent>, ReadError> {
+pub(crate) fn find_attempt(from: ReadSource<'_>, key: &AttemptKey) -> Result<Option<StoredEvent>, ReadError> {
     let AttemptKey { run, node, ack, digest } = key;
     let moment = from.conn.unchecked_transaction().map_err(to_read_error)?;
     let from = ReadSource { conn: &moment, ..from };
@@ -240,18 +227,12 @@ pub(crate) fn find_definition(conn: &Connection, hash: &str) -> Result<Option<St
 
 const DEFINITION: &str = "SELECT hash, crc, body FROM definitions WHERE hash = ?1";
 
-const DEFINITION_WITHOUT_KEY: &str =
-    "SELECT hash, crc, body FROM definitions NOT INDEXED WHERE hash = ?1";
+const DEFINITION_WITHOUT_KEY: &str = "SELECT hash, crc, body FROM definitions NOT INDEXED WHERE hash = ?1";
 
-fn select_definition(
-    conn: &Connection,
-    sql: &str,
-    hash: &str,
-) -> Result<Option<String>, ReadError> {
+fn select_definition(conn: &Connection, sql: &str, hash: &str) -> Result<Option<String>, ReadError> {
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
-        let read = |row: &Row<'_>| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?, row.get::<_, String>(2)?))
-        };
+        let read =
+            |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?, row.get::<_, String>(2)?));
         statement.query_row([hash], read).optional()
     });
     let damaged = |reason: String| {
@@ -265,9 +246,7 @@ fn select_definition(
         Ok(Some(_)) => damaged("the definition does not match its checksum".to_owned()),
         Ok(None) => Ok(None),
         // The connection works; the data is damaged.
-        Err(error) if is_page_damage(&error) || error.sqlite_error().is_none() => {
-            damaged(error.to_string())
-        }
+        Err(error) if is_page_damage(&error) || error.sqlite_error().is_none() => damaged(error.to_string()),
         Err(error) => Err(to_read_error(error)),
     }
 }

@@ -17,10 +17,7 @@ pub(crate) fn list_hooks(conn: &Connection, run: RunId) -> Result<Vec<Hook>, Rea
 
 pub(super) const NEXT: &str = "SELECT due FROM hooks WHERE due > ?1 ORDER BY due LIMIT 1";
 
-pub(crate) fn next_hook_due(
-    conn: &Connection,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, ReadError> {
+pub(crate) fn next_hook_due(conn: &Connection, now: Timestamp) -> Result<Option<Timestamp>, ReadError> {
     select_timestamp(conn, NEXT, [now.millis()])
 }
 

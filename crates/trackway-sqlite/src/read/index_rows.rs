@@ -2,13 +2,9 @@
 
 use rusqlite::{Connection, Row, params, params_from_iter};
 use trackway_domain::{Access, Caller, RunId, SessionId, Timestamp};
-use trackway_ports::{
-    MessageClaim, MessageClaimKey, OutboxId, OutboxRow, ReadError, RunFilter, RunRow,
-};
+use trackway_ports::{MessageClaim, MessageClaimKey, OutboxId, OutboxRow, ReadError, RunFilter, RunRow};
 
-use crate::{
-    json, reader_pool::broken_error, sqlite_error::to_read_error, write_jobs::stored_outbox_key,
-};
+use crate::{json, reader_pool::broken_error, sqlite_error::to_read_error, write_jobs::stored_outbox_key};
 
 use super::{
     RowError,
@@ -104,10 +100,7 @@ pub(crate) fn newest_event_time(conn: &Connection) -> Result<Option<Timestamp>, 
     select_timestamp(conn, "SELECT at FROM events ORDER BY pos DESC LIMIT 1", [])
 }
 
-pub(crate) fn next_timer_due(
-    conn: &Connection,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, ReadError> {
+pub(crate) fn next_timer_due(conn: &Connection, now: Timestamp) -> Result<Option<Timestamp>, ReadError> {
     let sql = "SELECT due FROM timers WHERE due > ?1 ORDER BY due LIMIT 1";
     select_timestamp(conn, sql, [now.millis()])
 }
@@ -127,7 +120,6 @@ fn decode_claim_row(row: &Row<'_>, key: MessageClaimKey) -> Result<MessageClaim,
         key,
         run: parse_column(row, 0)?,
         digest: row.get(1)?,
-        reply: json::parse_json_text(row.get_ref(2)?.as_str()?)
-            .map_err(RowError::invalid_content)?,
+        reply: json::parse_json_text(row.get_ref(2)?.as_str()?).map_err(RowError::invalid_content)?,
     })
 }

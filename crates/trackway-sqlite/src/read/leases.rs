@@ -3,8 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{
-    ClaimedRun, DueHook, DueTimer, Epoch, OutboxId, OutboxRow, ReadError, RunLease, WorkClaim,
-    WorkerId,
+    ClaimedRun, DueHook, DueTimer, Epoch, OutboxId, OutboxRow, ReadError, RunLease, WorkClaim, WorkerId,
 };
 use uuid::Uuid;
 
@@ -25,10 +24,7 @@ pub(crate) fn find_run_lease(conn: &Connection, run: RunId) -> Result<Option<Run
     let mut statement = conn.prepare_cached(sql).map_err(to_read_error)?;
     let lease = statement.query_row([run.to_string()], |row| {
         let driver: Option<String> = row.get(1)?;
-        Ok(RunLease {
-            epoch: Epoch(row.get::<_, i64>(0)?.unsigned_abs()),
-            driver: parse_worker_key(driver),
-        })
+        Ok(RunLease { epoch: Epoch(row.get::<_, i64>(0)?.unsigned_abs()), driver: parse_worker_key(driver) })
     });
     lease.optional().map_err(to_read_error)
 }
@@ -48,10 +44,7 @@ pub(super) fn claimable_runs_sql() -> String {
     )
 }
 
-pub(crate) fn list_claimable_runs(
-    conn: &Connection,
-    claim: WorkClaim,
-) -> Result<Vec<ClaimedRun>, ReadError> {
+pub(crate) fn list_claimable_runs(conn: &Connection, claim: WorkClaim) -> Result<Vec<ClaimedRun>, ReadError> {
     select_claimable_rows(conn, "run", &claimable_runs_sql(), claim, &[], |row| {
         let epoch = Epoch(row.get::<_, i64>(1)?.unsigned_abs());
         Ok(ClaimedRun { run: parse_column(row, 0)?, epoch })
@@ -73,8 +66,7 @@ pub(crate) fn list_claimable_errands(
 pub(super) fn decode_errand_row(row: &Row<'_>) -> Result<OutboxRow, RowError> {
     Ok(OutboxRow {
         id: OutboxId(parse_column::<Uuid>(row, 0)?),
-        item: json::parse_json_text(row.get_ref(1)?.as_str()?)
-            .map_err(RowError::invalid_content)?,
+        item: json::parse_json_text(row.get_ref(1)?.as_str()?).map_err(RowError::invalid_content)?,
     })
 }
 
@@ -91,10 +83,7 @@ pub(super) fn due_timers_sql() -> String {
     )
 }
 
-pub(crate) fn list_due_timers(
-    conn: &Connection,
-    claim: WorkClaim,
-) -> Result<Vec<DueTimer>, ReadError> {
+pub(crate) fn list_due_timers(conn: &Connection, claim: WorkClaim) -> Result<Vec<DueTimer>, ReadError> {
     select_claimable_rows(conn, "timer", &due_timers_sql(), claim, &[], |row| {
         Ok(DueTimer {
             run: parse_column(row, 0)?,

@@ -4,8 +4,8 @@
 use rusqlite::{Params, Row};
 use trackway_domain::{NodeId, RunId, Seq};
 use trackway_ports::{
-    ChildBranch, LineageLimits, NodeLineage, ReadError, StoredEvent, checkpointed_node_id,
-    created_node_id, node_in_event,
+    ChildBranch, LineageLimits, NodeLineage, ReadError, StoredEvent, checkpointed_node_id, created_node_id,
+    node_in_event,
 };
 
 use crate::reader_pool::broken_error;
@@ -67,8 +67,7 @@ impl LineageReader<'_> {
             }
             let Some(row) = find_node_row(self.from.conn, self.run, id)? else { return Ok(None) };
             let made = row.made.unsigned_abs();
-            let stored =
-                self.load_event_if(made, lineage, |event| created_node_id(event) == Some(id))?;
+            let stored = self.load_event_if(made, lineage, |event| created_node_id(event) == Some(id))?;
             let Some(stored) = stored else { break };
             here = node_in_event(&stored.event).and_then(|node| node.parent);
             way.push(id);
@@ -86,15 +85,13 @@ impl LineageReader<'_> {
         let mut seqs = Vec::new();
         for id in way {
             let values = (self.run.to_string(), id.to_string(), sql_limit(limit));
-            let found = self.select_intact_rows(CHECKPOINTS, values, |row| {
-                Ok(row.get::<_, i64>(0)?.unsigned_abs())
-            })?;
+            let found =
+                self.select_intact_rows(CHECKPOINTS, values, |row| Ok(row.get::<_, i64>(0)?.unsigned_abs()))?;
             seqs.extend(found);
         }
         seqs.sort_unstable_by(|a, b| b.cmp(a));
         for seq in seqs.into_iter().take(limit) {
-            let is_one =
-                |event: &_| checkpointed_node_id(event).is_some_and(|id| way.contains(&id));
+            let is_one = |event: &_| checkpointed_node_id(event).is_some_and(|id| way.contains(&id));
             let found = self.load_event_if(seq, lineage, is_one)?;
             lineage.checkpoints.extend(found);
         }
@@ -188,8 +185,7 @@ pub(crate) fn list_newest_events(
     run: RunId,
     limit: usize,
 ) -> Result<Vec<StoredEvent>, ReadError> {
-    let sql =
-        format!("SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT ?2");
+    let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT ?2");
     let key = run.to_string();
     let mut statement = from.conn.prepare_cached(&sql).map_err(broken_error)?;
     let mut rows = statement.query((&key, sql_limit(limit))).map_err(broken_error)?;
@@ -197,9 +193,7 @@ pub(crate) fn list_newest_events(
     loop {
         match rows.next() {
             Ok(None) => return Ok(found),
-            Ok(Some(row)) => {
-                found.extend(decode_event_row(row, from.blobs, &key).map(|(stored, _)| stored))
-            }
+            Ok(Some(row)) => found.extend(decode_event_row(row, from.blobs, &key).map(|(stored, _)| stored)),
             Err(error) if is_page_damage(&error) => return Ok(found),
             Err(error) => return Err(broken_error(error)),
         }

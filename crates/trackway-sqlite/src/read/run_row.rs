@@ -32,11 +32,7 @@ pub(crate) fn find_run(conn: &Connection, run: RunId) -> Result<Option<RunRow>, 
 }
 
 /// Everything that a run is loaded from.
-pub(crate) fn stored_run(
-    from: ReadSource<'_>,
-    run: RunId,
-    limit: usize,
-) -> Result<StoredRun, ReadError> {
+pub(crate) fn stored_run(from: ReadSource<'_>, run: RunId, limit: usize) -> Result<StoredRun, ReadError> {
     let events = list_events(from, run, 0, limit)?;
     let newest = events.last().map_or(0, |stored| stored.seq);
     // A caller that reads the rest finds out what is wrong with it.
@@ -46,10 +42,7 @@ pub(crate) fn stored_run(
 }
 
 /// A run that has events has a row: where its key does not lead there, all rows are gone through.
-pub(super) fn find_verified_run(
-    conn: &Connection,
-    run: RunId,
-) -> Result<Option<VerifiedRun>, ReadError> {
+pub(super) fn find_verified_run(conn: &Connection, run: RunId) -> Result<Option<VerifiedRun>, ReadError> {
     let damaged = |error: RowError| ReadError::Damaged {
         run,
         seq: 1,
@@ -77,8 +70,7 @@ fn find_run_by_key(
     conn: &Connection,
     run: RunId,
 ) -> Result<Result<Option<VerifiedRun>, RowError>, ReadError> {
-    let mut statement =
-        conn.prepare_cached(&select_run_sql("WHERE id = ?1")).map_err(to_read_error)?;
+    let mut statement = conn.prepare_cached(&select_run_sql("WHERE id = ?1")).map_err(to_read_error)?;
     let mut rows = statement.query([run.to_string()]).map_err(to_read_error)?;
     match rows.next() {
         Ok(None) => Ok(Ok(None)),

@@ -76,9 +76,7 @@ pub(crate) fn list_session_runs(
     let moment = from.conn.unchecked_transaction().map_err(to_read_error)?;
     let from = ReadSource { conn: &moment, ..from };
     let ids = indexed_run_ids(from.conn, RUNS_OF_SESSION, [session.as_str()]);
-    let found = collect_runs(from, &ids, |whose| {
-        access.covers(whose.caller) && *whose.session == *session
-    })?;
+    let found = collect_runs(from, &ids, |whose| access.covers(whose.caller) && *whose.session == *session)?;
     match found.damaged.first() {
         None => Ok(found.intact.into_values().rev().map(|known| known.row).collect()),
         Some(damaged) => {
@@ -118,8 +116,7 @@ fn collect_runs(
 ) -> Result<SessionRuns, ReadError> {
     let mut found = SessionRuns::default();
     let mut suspects = BTreeSet::new();
-    let asked_row =
-        |row: &RunRow| is_asked_for(RunOwner { caller: &row.caller, session: &row.session });
+    let asked_row = |row: &RunRow| is_asked_for(RunOwner { caller: &row.caller, session: &row.session });
     table_scan::scan_runs(from.conn, |row| match row {
         Ok(known) if asked_row(&known.row) => drop(found.intact.insert(known.row.id, known)),
         Ok(_) => {}

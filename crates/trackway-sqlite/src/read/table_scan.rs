@@ -51,10 +51,7 @@ pub(super) fn scan_events(
 }
 
 /// The row of that run.
-pub(super) fn scan_for_run(
-    conn: &Connection,
-    run: RunId,
-) -> Result<Option<VerifiedRun>, ReadError> {
+pub(super) fn scan_for_run(conn: &Connection, run: RunId) -> Result<Option<VerifiedRun>, ReadError> {
     let mut found = None;
     scan_runs(conn, |row| {
         found = found.take().or_else(|| row.ok().filter(|known| known.row.id == run));
@@ -68,12 +65,9 @@ pub(super) fn scan_runs(
     mut see: impl FnMut(Result<VerifiedRun, DamagedRunRow>),
 ) -> Result<(), ReadError> {
     // No index has all columns, so SQLite scans the table itself.
-    let mut statement =
-        conn.prepare_cached(&select_run_sql("NOT INDEXED")).map_err(to_read_error)?;
+    let mut statement = conn.prepare_cached(&select_run_sql("NOT INDEXED")).map_err(to_read_error)?;
     let rows = statement.query([]).map_err(to_read_error)?;
-    for_each_row(rows, |row| {
-        see(decode_verified_run(row).map_err(|error| DamagedRunRow::new(row, error)))
-    })
+    for_each_row(rows, |row| see(decode_verified_run(row).map_err(|error| DamagedRunRow::new(row, error))))
 }
 
 /// A damaged row of the table of runs.

@@ -31,10 +31,8 @@ fn check(conn: &Connection, sql: &str, expected: &[&str]) {
 #[test]
 fn frequent_reads_use_their_index() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
-        .unwrap()
-        .open_writer()
-        .unwrap();
+    let conn =
+        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
     let free = &plan(&conn, &claimable_runs_sql())[0];
     assert!(free.starts_with("SCAN runs USING INDEX runs_to_drive"), "{free}");
     check(
@@ -48,9 +46,7 @@ fn frequent_reads_use_their_index() {
     check(
         &conn,
         WAITING_OF_WORKFLOW,
-        &[
-            "SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)",
-        ],
+        &["SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)"],
     );
     // The tenant is found by the key of its run, and nothing is sorted.
     let due = plan(&conn, &due_hooks_sql());
@@ -67,10 +63,8 @@ fn frequent_reads_use_their_index() {
 #[test]
 fn guided_runs_are_read_through_their_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
-        .unwrap()
-        .open_writer()
-        .unwrap();
+    let conn =
+        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
     check(
         &conn,
         &select_node_sql(),
@@ -94,10 +88,8 @@ fn guided_runs_are_read_through_their_keys() {
 #[test]
 fn listings_walk_an_index_from_its_new_end() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
-        .unwrap()
-        .open_writer()
-        .unwrap();
+    let conn =
+        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
     let any = RunFilter::default;
     let own = RunFilter { access: Some(Access::local()), ..any() };
     let of_session = RunFilter { session: Some(SessionId::new("s").unwrap()), ..own.clone() };
@@ -120,16 +112,11 @@ fn listings_walk_an_index_from_its_new_end() {
 #[test]
 fn listings_by_status_walk_their_index_and_count_in_it() {
     let folder = tempfile::tempdir().unwrap();
-    let conn = Database::create_in_folder(folder.path(), Duration::from_secs(1))
-        .unwrap()
-        .open_writer()
-        .unwrap();
+    let conn =
+        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
     let own = StatusTimeQuery::new(Access::local(), 9);
-    let of_state = StatusTimeQuery {
-        workflow: Some("w".to_owned()),
-        state: Some(StateName::Failed),
-        ..own.clone()
-    };
+    let of_state =
+        StatusTimeQuery { workflow: Some("w".to_owned()), state: Some(StateName::Failed), ..own.clone() };
     for query in [&own, &of_state] {
         let (all, _) = query_condition(query);
         let (page, next) = (runs_page_sql(&all), runs_page_sql(&format!("{all}{AFTER_CURSOR}")));

@@ -38,8 +38,7 @@ impl<'conn> GuidedStatements<'conn> {
                 "INSERT INTO checkpoints (run, node, seq) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO NOTHING",
             )?,
-            add_pin: conn
-                .prepare("INSERT INTO pins (run, hash) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?,
+            add_pin: conn.prepare("INSERT INTO pins (run, hash) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?,
             // The same hash has the same body. A definition that does not match its checksum is
             // repaired.
             put_definition: conn.prepare(
@@ -50,12 +49,7 @@ impl<'conn> GuidedStatements<'conn> {
     }
 
     /// Adds the index entries of the run's event of this number.
-    pub(super) fn index_event(
-        &mut self,
-        run: &str,
-        seq: i64,
-        marks: &IndexEntries,
-    ) -> rusqlite::Result<()> {
+    pub(super) fn index_event(&mut self, run: &str, seq: i64, marks: &IndexEntries) -> rusqlite::Result<()> {
         if let Some(node) = &marks.node {
             match self.find_node_row(run, &node.id)? {
                 None if node.is_new => {
@@ -63,9 +57,7 @@ impl<'conn> GuidedStatements<'conn> {
                     self.upsert_node_row(run, &node.id, new)?;
                 }
                 // A node whose definition changes keeps its branches.
-                Some(Some(known)) => {
-                    self.upsert_node_row(run, &node.id, NodeIndexRow { seq, ..known })?
-                }
+                Some(Some(known)) => self.upsert_node_row(run, &node.id, NodeIndexRow { seq, ..known })?,
                 // A lost or damaged row is not repaired: reads use the log instead.
                 None | Some(None) => {}
             }
@@ -97,32 +89,19 @@ impl<'conn> GuidedStatements<'conn> {
     }
 
     /// The row of a node, if it exists; the inner value is `None` if the row is damaged.
-    fn find_node_row(
-        &mut self,
-        run: &str,
-        node: &str,
-    ) -> rusqlite::Result<Option<Option<NodeIndexRow>>> {
+    fn find_node_row(&mut self, run: &str, node: &str) -> rusqlite::Result<Option<Option<NodeIndexRow>>> {
         let mut rows = self.find_node.query([run, node])?;
         Ok(rows.next()?.map(|row| NodeIndexRow::decode_verified(row, run, node)))
     }
 
-    fn upsert_node_row(
-        &mut self,
-        run: &str,
-        node: &str,
-        row: NodeIndexRow,
-    ) -> rusqlite::Result<()> {
+    fn upsert_node_row(&mut self, run: &str, node: &str, row: NodeIndexRow) -> rusqlite::Result<()> {
         let NodeIndexRow { seq, branches, attempts, made, blocked } = row;
         let crc = row.row_checksum(run, node);
         let values = params![run, node, seq, branches, attempts, made, blocked, crc];
         self.put_node.execute(values).map(drop)
     }
 
-    pub(super) fn pin_definition(
-        &mut self,
-        run: &str,
-        pin: &EncodedDefinition,
-    ) -> rusqlite::Result<()> {
+    pub(super) fn pin_definition(&mut self, run: &str, pin: &EncodedDefinition) -> rusqlite::Result<()> {
         self.put_definition.execute(params![pin.hash, pin.crc, pin.body])?;
         self.add_pin.execute(params![run, pin.hash]).map(drop)
     }

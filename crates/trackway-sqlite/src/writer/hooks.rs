@@ -52,10 +52,7 @@ impl<'conn> HookStatements<'conn> {
     }
 
     /// Makes idle hooks of the run due. True if there was one.
-    pub(super) fn mark_idle_hooks_due(
-        &mut self,
-        place: &HookContext<'_>,
-    ) -> rusqlite::Result<bool> {
+    pub(super) fn mark_idle_hooks_due(&mut self, place: &HookContext<'_>) -> rusqlite::Result<bool> {
         Ok(self.wake.execute(params![place.run, place.at])? > 0)
     }
 

@@ -1,9 +1,7 @@
 //! Leases of workers, and their claims: found by a read, and recorded in the same transaction.
 
 use rusqlite::{Connection, params};
-use trackway_ports::{
-    ClaimedRun, DueHook, DueTimer, Lease, OutboxRow, ReadError, WorkClaim, WorkerId,
-};
+use trackway_ports::{ClaimedRun, DueHook, DueTimer, Lease, OutboxRow, ReadError, WorkClaim, WorkerId};
 
 use crate::{
     read::{self, stored_worker_key},
@@ -36,10 +34,7 @@ pub(crate) fn delete_worker_lease(conn: &Connection, worker: WorkerId) -> Result
         .map_err(to_read_error)
 }
 
-pub(crate) fn claim_runs(
-    conn: &Connection,
-    claim: WorkClaim,
-) -> Result<Vec<ClaimedRun>, ReadError> {
+pub(crate) fn claim_runs(conn: &Connection, claim: WorkClaim) -> Result<Vec<ClaimedRun>, ReadError> {
     let mut runs = read::list_claimable_runs(conn, claim)?;
     let sql = "UPDATE runs SET epoch = epoch + 1, driver = ?2 WHERE id = ?1";
     mark_claimed(conn, sql, claim.worker, runs.iter().map(|claimed| [claimed.run.to_string()]))?;
@@ -47,25 +42,14 @@ pub(crate) fn claim_runs(
     Ok(runs)
 }
 
-pub(crate) fn claim_errands(
-    conn: &Connection,
-    claim: WorkClaim,
-) -> Result<Vec<OutboxRow>, ReadError> {
+pub(crate) fn claim_errands(conn: &Connection, claim: WorkClaim) -> Result<Vec<OutboxRow>, ReadError> {
     let errands = read::list_claimable_errands(conn, claim)?;
     let sql = "UPDATE outbox SET worker = ?2 WHERE id = ?1";
-    mark_claimed(
-        conn,
-        sql,
-        claim.worker,
-        errands.iter().map(|errand| [stored_outbox_key(errand.id)]),
-    )?;
+    mark_claimed(conn, sql, claim.worker, errands.iter().map(|errand| [stored_outbox_key(errand.id)]))?;
     Ok(errands)
 }
 
-pub(crate) fn claim_due_timers(
-    conn: &Connection,
-    claim: WorkClaim,
-) -> Result<Vec<DueTimer>, ReadError> {
+pub(crate) fn claim_due_timers(conn: &Connection, claim: WorkClaim) -> Result<Vec<DueTimer>, ReadError> {
     let due = read::list_due_timers(conn, claim)?;
     let sql = "UPDATE timers SET worker = ?3 WHERE run = ?1 AND timer = ?2 AND worker IS NOT ?3";
     let names = due.iter().map(|due| [due.run.to_string(), due.timer.to_string()]);

@@ -31,9 +31,7 @@ impl WriterThread {
             Maintenance::Remove(removal) => {
                 removal.runs.iter().for_each(|run| heads.forget_run(run.run));
             }
-            Maintenance::AppendAll(appends) => {
-                appends.iter().for_each(|it| heads.forget_run(it.run))
-            }
+            Maintenance::AppendAll(appends) => appends.iter().for_each(|it| heads.forget_run(it.run)),
             Maintenance::Claim(_) => {}
         }
         let done = match upkeep {
@@ -71,11 +69,7 @@ impl WriterThread {
         }
         self.faults.reach_point(after);
         self.delete_unneeded_blobs(conn, &unneeded);
-        Ok(Ok(AppendReceipt {
-            first_position: 0,
-            start_positions: Vec::new(),
-            has_due_hook: false,
-        }))
+        Ok(Ok(AppendReceipt { first_position: 0, start_positions: Vec::new(), has_due_hook: false }))
     }
 
     /// The runs that named these blobs are removed; a crash before this leaves unused files.

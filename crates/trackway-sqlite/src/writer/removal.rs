@@ -81,9 +81,7 @@ fn delete_runs(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resu
     for key in &keys {
         let named = "SELECT DISTINCT blob FROM events WHERE run = ?1 AND blob IS NOT NULL";
         // A damaged name may be any text, even the path of another file.
-        blobs.extend(
-            select_texts(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()),
-        );
+        blobs.extend(select_texts(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()));
         hashes.extend(select_texts(conn, "SELECT hash FROM pins WHERE run = ?1", key)?);
         for sql in OF_ONE_RUN {
             conn.prepare_cached(sql)?.execute([key])?;

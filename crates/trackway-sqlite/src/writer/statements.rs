@@ -148,12 +148,7 @@ impl<'conn> WriterStatements<'conn> {
     pub(super) fn load_head(&mut self, run: &str) -> rusqlite::Result<CachedHead> {
         self.head.query_row([run], |row| {
             let (seq, hooked, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(CachedHead {
-                seq,
-                may_have_hooks: hooked,
-                epoch,
-                driver: parse_worker_key(row.get(3)?),
-            })
+            Ok(CachedHead { seq, may_have_hooks: hooked, epoch, driver: parse_worker_key(row.get(3)?) })
         })
     }
 
@@ -194,9 +189,9 @@ impl<'conn> WriterStatements<'conn> {
         }
         let mut receipt = self.insert_append(append, head, heads, newest)?;
         for start in &append.started_runs {
-            receipt.start_positions.push(
-                self.insert_append(start, CachedHead::default(), heads, newest)?.first_position,
-            );
+            receipt
+                .start_positions
+                .push(self.insert_append(start, CachedHead::default(), heads, newest)?.first_position);
         }
         Ok(Ok(receipt))
     }
@@ -263,17 +258,11 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// `head` is the head of the run after the append.
-    fn write_index_rows(
-        &mut self,
-        append: &EncodedAppend,
-        head: CachedHead,
-    ) -> rusqlite::Result<()> {
+    fn write_index_rows(&mut self, append: &EncodedAppend, head: CachedHead) -> rusqlite::Result<()> {
         let newest = head.seq;
         let takes = matches!(append.fence, AppendFence::TakeOver(_));
         match &append.row {
-            Some(row)
-                if append.expected == 0 || takes || !self.update_status_time(row, newest)? =>
-            {
+            Some(row) if append.expected == 0 || takes || !self.update_status_time(row, newest)? => {
                 self.upsert_run_row(row, head)?;
             }
             None if takes => {
@@ -319,11 +308,7 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// True if one of the run's hooks has something to deliver after this append.
-    fn write_hook_changes(
-        &mut self,
-        append: &EncodedAppend,
-        newest: i64,
-    ) -> rusqlite::Result<bool> {
+    fn write_hook_changes(&mut self, append: &EncodedAppend, newest: i64) -> rusqlite::Result<bool> {
         let place = HookContext { run: &append.key, newest, at: append.at };
         let mut due = append.notifies_hooks && self.hooks.mark_idle_hooks_due(&place)?;
         for change in &append.hooks {
@@ -369,10 +354,7 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// The earlier claim of the same key.
-    fn find_message_claim(
-        &mut self,
-        claim: &MessageClaim,
-    ) -> rusqlite::Result<Option<MessageClaim>> {
+    fn find_message_claim(&mut self, claim: &MessageClaim) -> rusqlite::Result<Option<MessageClaim>> {
         let key = &claim.key;
         self.find_claim
             .query_row(params![key.caller.tenant, key.caller.user, key.message.as_str()], |row| {
@@ -396,9 +378,7 @@ fn passes_fence(fence: AppendFence, head: CachedHead) -> bool {
     match fence {
         AppendFence::Unfenced => true,
         AppendFence::AtEpoch(epoch) => epoch.0.cast_signed() == head.epoch,
-        AppendFence::TakeOver(epoch) => {
-            head.driver.is_none() && epoch.0.cast_signed() == head.epoch + 1
-        }
+        AppendFence::TakeOver(epoch) => head.driver.is_none() && epoch.0.cast_signed() == head.epoch + 1,
     }
 }
 

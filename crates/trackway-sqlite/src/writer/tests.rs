@@ -14,11 +14,7 @@ fn job(expected: u64, answers: &mpsc::Sender<WriteOutcome>) -> WriteJob {
     let mut append = Append::new(RunId::new(Uuid::from_u128(1)), expected, Timestamp(0));
     let text = serde_json::Value::String("x".repeat(20_000));
     append.events.push(Event::StepDone {
-        op: trackway_domain::Op {
-            kind: trackway_domain::OpKind::Step,
-            key: "sample".into(),
-            occurrence: 0,
-        },
+        op: trackway_domain::Op { kind: trackway_domain::OpKind::Step, key: "sample".into(), occurrence: 0 },
         outcome: trackway_domain::StepOutcome::Ok(text),
     });
     let answers = answers.clone();
@@ -34,16 +30,14 @@ fn a_store_that_was_full_writes_again_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap();
     let conn = database.open_writer().unwrap();
-    let (checkpoints, _checkpointer) =
-        checkpoint::new_checkpointer(database.open_checkpointer().unwrap());
+    let (checkpoints, _checkpointer) = checkpoint::new_checkpointer(database.open_checkpointer().unwrap());
     let blobs = FolderBlobs::open(folder.path()).unwrap();
     let writer = WriterThread { blobs, faults: Arc::new(NoFaultInjection), checkpoints };
     let mut statements = WriterStatements::prepare_statements(&conn).unwrap();
     let mut heads = HeadCache::default();
     let (answers, _) = mpsc::channel();
     let mut write = |expected| {
-        let written =
-            writer.commit_batch(&conn, &mut statements, &mut heads, &[job(expected, &answers)]);
+        let written = writer.commit_batch(&conn, &mut statements, &mut heads, &[job(expected, &answers)]);
         written.map_err(|error| writer.roll_back(&conn, &mut statements, &mut heads, error))
     };
     write(0).unwrap().remove(0).unwrap();

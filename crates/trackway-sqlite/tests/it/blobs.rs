@@ -13,10 +13,7 @@ async fn a_blob_reads_back_and_is_kept_once() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = FolderBlobs::open(folder.path()).unwrap();
     let hash = blobs.store_blob(b"abc".to_vec()).await.unwrap();
-    assert_eq!(
-        hash.to_string(),
-        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    );
+    assert_eq!(hash.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_eq!(blobs.store_blob(b"abc".to_vec()).await.unwrap(), hash);
     assert_eq!(blobs.load_blob(hash).await.unwrap(), b"abc");
     assert_eq!(fs::read_dir(folder.path().join("blobs")).unwrap().count(), 1);

@@ -75,10 +75,8 @@ impl FaultInjector for Notes {
 async fn fault_points_are_reached_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let notes = Arc::new(Notes::default());
-    let options = SqliteOptions {
-        faults: Arc::clone(&notes) as Arc<dyn FaultInjector>,
-        ..SqliteOptions::default()
-    };
+    let options =
+        SqliteOptions { faults: Arc::clone(&notes) as Arc<dyn FaultInjector>, ..SqliteOptions::default() };
     let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
     let told = Arc::clone(&notes);
     journal.append(
@@ -132,8 +130,7 @@ async fn a_panicking_caller_leaves_the_others_alone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_another_process_has_locked_is_waited_for_and_then_tried_again() {
     let folder = tempfile::tempdir().unwrap();
-    let options =
-        SqliteOptions { busy_wait: Duration::from_millis(20), ..SqliteOptions::default() };
+    let options = SqliteOptions { busy_wait: Duration::from_millis(20), ..SqliteOptions::default() };
     let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
     fill(&journal, run_id(1), 2).await;
     let other = database(folder.path());

@@ -38,9 +38,7 @@ fn append_until_killed(folder: &Path) {
     let journal = SqliteJournal::open(folder).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let heads: Vec<u64> = (0..RUNS)
-        .map(|number| {
-            runtime.block_on(load_full_log(&journal, run_id(number.into()))).unwrap().len() as u64
-        })
+        .map(|number| runtime.block_on(load_full_log(&journal, run_id(number.into()))).unwrap().len() as u64)
         .collect();
     let (sender, receiver) = channel();
     let hand_in = |number: u64, expected: u64| {
@@ -113,9 +111,7 @@ fn kill_after(mut child: Child, lines: usize, newest: &mut [u64]) {
 fn every_acknowledged_append_survives_a_kill() {
     match folder_of_the_child() {
         Some(folder) => append_until_killed(Path::new(&folder)),
-        None => {
-            tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(kill_and_look())
-        }
+        None => tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(kill_and_look()),
     }
 }
 
@@ -135,15 +131,13 @@ async fn kill_and_look() {
             );
             *acknowledged = found;
             let hooks = journal.list_hooks(run_id(number)).await.unwrap();
-            let places: Vec<_> =
-                hooks.iter().map(|hook| (hook.delivered_through, hook.due)).collect();
+            let places: Vec<_> = hooks.iter().map(|hook| (hook.delivered_through, hook.due)).collect();
             let place = found.checked_sub(1).map(|after| (after, Some(Timestamp(0))));
             assert_eq!(places, Vec::from_iter(place), "the hook came whole with its event");
             assert!(events.iter().zip(1..).all(|(stored, seq)| stored.seq == seq));
         }
-        let check: String = database(folder.path())
-            .pragma_query_value(None, "integrity_check", |row| row.get(0))
-            .unwrap();
+        let check: String =
+            database(folder.path()).pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
         assert_eq!(check, "ok");
         // Left open on purpose in some rounds: the next child opens the same folder.
         if lines % 2 == 0 {

@@ -3,13 +3,11 @@
 use std::{fs, path::Path};
 
 use trackway_ports::{
-    AppendError, FORMAT_LATEST, HookChange, HookTarget, Journal as _, Leases as _, ReadError,
-    RunFilter, RunRow, WorkClaim, WorkerId,
+    AppendError, FORMAT_LATEST, HookChange, HookTarget, Journal as _, Leases as _, ReadError, RunFilter,
+    RunRow, WorkClaim, WorkerId,
 };
 use trackway_sqlite::SqliteJournal;
-use trackway_testkit::journal_suite::guided_samples::{
-    advanced_event, guided_append, opening_append,
-};
+use trackway_testkit::journal_suite::guided_samples::{advanced_event, guided_append, opening_append};
 use uuid::Uuid;
 
 use crate::helpers::*;

@@ -24,8 +24,7 @@ async fn grow(journal: &dyn Journal, number: u128) {
     append(journal, guided_append(number, 4, [advanced_event(2, 3, digest, 4)])).await.unwrap();
 }
 
-type Look =
-    (Vec<Result<Option<StoredNode>, ReadError>>, Vec<Result<Option<StoredEvent>, ReadError>>);
+type Look = (Vec<Result<Option<StoredNode>, ReadError>>, Vec<Result<Option<StoredEvent>, ReadError>>);
 
 async fn look(journal: &dyn Journal, number: u128) -> Look {
     let mut places = Vec::new();
@@ -76,14 +75,9 @@ async fn a_damaged_index_hides_nothing() {
         append(&journal, guided_append(1, 5, [repinned_event(1, "other")])).await.unwrap();
         append(&journal, guided_append(1, 6, [advanced_event(1, 4, "later", 5)])).await.unwrap();
         let first = find_node(&journal, 1, 1).await.unwrap();
-        assert_eq!(
-            (first.defining_event.seq, first.head, first.branch_count),
-            (6, 7, 3),
-            "{damage}"
-        );
+        assert_eq!((first.defining_event.seq, first.head, first.branch_count), (6, 7, 3), "{damage}");
         let limits = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
-        let lineage =
-            journal.load_lineage(run_id(1), NodeId::new(numbered_uuid(4)), limits).await.unwrap();
+        let lineage = journal.load_lineage(run_id(1), NodeId::new(numbered_uuid(4)), limits).await.unwrap();
         let log = load_full_log(&journal, run_id(1)).await.unwrap();
         assert_eq!(
             lineage,
@@ -134,8 +128,7 @@ async fn a_damaged_event_hides_no_other_node() {
     execute(folder.path(), &format!("DELETE FROM nodes WHERE run = '{}'", run_id(1)));
     assert!(find_node(&journal, 1, 4).await.is_some());
     for lost in [2, 9] {
-        let error =
-            journal.find_node(run_id(1), NodeId::new(numbered_uuid(lost))).await.unwrap_err();
+        let error = journal.find_node(run_id(1), NodeId::new(numbered_uuid(lost))).await.unwrap_err();
         assert!(matches!(error, ReadError::Damaged { seq: 3, .. }), "{error}");
     }
 }
@@ -154,8 +147,5 @@ async fn a_damaged_definition_is_reported_and_mended() {
     let mut second = opening_append(2);
     second.pins = vec![pinned_definition("hash", "the body")];
     append(&journal, second).await.unwrap();
-    assert_eq!(
-        journal.find_definition("hash".to_owned()).await.unwrap().as_deref(),
-        Some("the body")
-    );
+    assert_eq!(journal.find_definition("hash".to_owned()).await.unwrap().as_deref(), Some("the body"));
 }

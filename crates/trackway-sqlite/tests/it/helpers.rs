@@ -24,20 +24,13 @@ pub(crate) fn event(text: &str) -> Event {
     }
 }
 
-pub(crate) fn appending(
-    run: RunId,
-    expected: Seq,
-    events: impl IntoIterator<Item = Event>,
-) -> Append {
+pub(crate) fn appending(run: RunId, expected: Seq, events: impl IntoIterator<Item = Event>) -> Append {
     let mut append = Append::new(run, expected, Timestamp(0));
     append.events.extend(events);
     append
 }
 
-pub(crate) async fn append(
-    journal: &dyn Journal,
-    append: Append,
-) -> Result<AppendReceipt, AppendError> {
+pub(crate) async fn append(journal: &dyn Journal, append: Append) -> Result<AppendReceipt, AppendError> {
     enqueue_append(journal, append).await.unwrap()
 }
 

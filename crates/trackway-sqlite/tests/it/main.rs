@@ -36,9 +36,7 @@ impl StoreUnderTest for InFolder {
     }
 
     fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>> {
-        Box::pin(async {
-            Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn Journal>
-        })
+        Box::pin(async { Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn Journal> })
     }
 }
 

@@ -44,8 +44,7 @@ async fn a_newer_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     SqliteJournal::open(folder.path()).unwrap().close().await;
     database(folder.path()).pragma_update(None, "user_version", 99).unwrap();
-    for opened in [SqliteJournal::open(folder.path()), SqliteJournal::open_read_only(folder.path())]
-    {
+    for opened in [SqliteJournal::open(folder.path()), SqliteJournal::open_read_only(folder.path())] {
         let error = opened.unwrap_err();
         assert!(matches!(error, OpenError::Newer { found: 99, .. }));
         assert!(error.to_string().contains("newer Trackway"), "{error}");

@@ -101,8 +101,7 @@ async fn a_fresh_folder_may_be_opened_by_many_at_once() {
                 })
             })
             .collect();
-        let journals: Vec<_> =
-            openings.into_iter().map(|opening| opening.join().unwrap().unwrap()).collect();
+        let journals: Vec<_> = openings.into_iter().map(|opening| opening.join().unwrap().unwrap()).collect();
         for (seq, journal) in (0..).zip(&journals) {
             append(journal, appending(run_id(1), seq, [event("one")])).await.unwrap();
         }

@@ -18,8 +18,7 @@ async fn processes_under_load_share_the_folder() {
     // Bodies of two pages each, so that checkpoints start and the log restarts.
     let body = Arc::new("x".repeat(6_000));
     let mut tasks = Vec::new();
-    let journals: Vec<_> =
-        (0..3).map(|_| Arc::new(SqliteJournal::open(folder.path()).unwrap())).collect();
+    let journals: Vec<_> = (0..3).map(|_| Arc::new(SqliteJournal::open(folder.path()).unwrap())).collect();
     for (process, journal) in (0..).zip(&journals) {
         for number in 0..RUNS {
             let journal = Arc::clone(journal);
@@ -52,8 +51,7 @@ async fn every_answer_of_two_processes_is_one_branch() {
     const AGENTS: u128 = 8;
     const ANSWERS: u128 = 10;
     let folder = tempfile::tempdir().unwrap();
-    let journals: Vec<_> =
-        (0..2).map(|_| Arc::new(SqliteJournal::open(folder.path()).unwrap())).collect();
+    let journals: Vec<_> = (0..2).map(|_| Arc::new(SqliteJournal::open(folder.path()).unwrap())).collect();
     append(&*journals[0], opening_append(1)).await.unwrap();
     let first = NodeId::new(numbered_uuid(1));
     let agents: Vec<_> = (0..AGENTS)

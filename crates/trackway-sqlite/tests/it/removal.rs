@@ -66,10 +66,8 @@ async fn a_death_on_the_way_leaves_all_or_nothing() {
         ("store:after-sweep", 1, 0, 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let options = SqliteOptions {
-            faults: Arc::new(DieAt(point, passes.into())),
-            ..SqliteOptions::default()
-        };
+        let options =
+            SqliteOptions { faults: Arc::new(DieAt(point, passes.into())), ..SqliteOptions::default() };
         let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
         append(&journal, appending(run_id(1), 0, [large("own")])).await.unwrap();
         let outcome = journal.remove_runs(RunRemoval::of_runs([(run_id(1), 1)])).await;

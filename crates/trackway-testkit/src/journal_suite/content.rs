@@ -1,9 +1,7 @@
 //! Content: every event is read back exactly.
 
 use serde_json::{Value, json};
-use trackway_domain::{
-    Caller, Event, Message, MessageId, Part, Role, SessionId, StateName, WorkflowRef,
-};
+use trackway_domain::{Caller, Event, Message, MessageId, Part, Role, SessionId, StateName, WorkflowRef};
 use trackway_ports::Append;
 
 use super::{StoreUnderTest, fresh, sample_appends::*};
@@ -86,12 +84,8 @@ pub async fn any_text_reads_back<S: StoreUnderTest>() {
         assert_eq!(journal.find_run(row.id).await.unwrap(), Some(row.clone()));
         let found = journal.find_message_claim(claim.key.clone()).await.unwrap();
         assert_eq!(found, Some(claim));
-        let waiting = journal.list_waiting_runs(
-            row.caller.clone(),
-            row.session.clone(),
-            Some(text.to_owned()),
-            ALL,
-        );
+        let waiting =
+            journal.list_waiting_runs(row.caller.clone(), row.session.clone(), Some(text.to_owned()), ALL);
         assert_eq!(waiting.await.unwrap(), [row.id]);
     }
 }

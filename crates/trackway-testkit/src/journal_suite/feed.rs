@@ -8,11 +8,7 @@ use trackway_ports::{FeedCursor, FeedPage, Journal, ReadError, RunRow};
 use super::{StoreUnderTest, fresh, sample_appends::*};
 
 /// The numbers of the events on all pages, with their runs, and the last cursor.
-async fn load_feed(
-    journal: &dyn Journal,
-    access: &Access,
-    limit: usize,
-) -> (Vec<String>, FeedCursor) {
+async fn load_feed(journal: &dyn Journal, access: &Access, limit: usize) -> (Vec<String>, FeedCursor) {
     load_feed_after(journal, access, FeedCursor::default(), limit).await
 }
 

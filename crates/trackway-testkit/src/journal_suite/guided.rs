@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use trackway_domain::{AckId, Event, NodeId};
-use trackway_ports::{
-    AttemptKey, Journal, LineageLimits, NodeLineage, NodeWithAttempt, StoredEvent,
-};
+use trackway_ports::{AttemptKey, Journal, LineageLimits, NodeLineage, NodeWithAttempt, StoredEvent};
 
 use super::{StoreUnderTest, fresh, guided_samples::*, sample_appends::*};
 
@@ -17,11 +15,7 @@ async fn find_attempt_both_ways(journal: &dyn Journal, key: AttemptKey) -> Optio
     let found = journal.find_attempt(key.clone()).await.unwrap();
     let place = journal.find_node(key.run, key.node).await.unwrap();
     let both = place.map(|place| NodeWithAttempt { node: place, attempt: found.clone() });
-    assert_eq!(
-        journal.find_node_and_attempt(key).await.unwrap(),
-        both,
-        "one look says what two say"
-    );
+    assert_eq!(journal.find_node_and_attempt(key).await.unwrap(), both, "one look says what two say");
     found
 }
 
@@ -34,11 +28,7 @@ pub async fn a_node_is_found_with_its_run(journal: Arc<dyn Journal>) {
     assert_eq!((first.head, first.branch_count), (2, 0));
     assert_eq!(first.row, run_row(1));
 
-    append_accepted(
-        &*journal,
-        guided_append(1, 2, [advanced_event(1, 1, "a", 2), numbered_event(7)]),
-    )
-    .await;
+    append_accepted(&*journal, guided_append(1, 2, [advanced_event(1, 1, "a", 2), numbered_event(7)])).await;
     let whole = load_log(&*journal, run_id(1)).await;
     let second = find_node(&*journal, 1, 2).await.unwrap();
     assert_eq!(second.defining_event, whole[2]);
@@ -126,10 +116,7 @@ pub async fn a_repinned_node_keeps_its_branches(journal: Arc<dyn Journal>) {
     append_accepted(&*journal, guided_append(1, 3, [repinned_event(1, "other")])).await;
     let first = find_node(&*journal, 1, 1).await.unwrap();
     assert_eq!((first.defining_event.seq, first.head, first.branch_count), (4, 4, 1));
-    assert_eq!(
-        trackway_ports::node_in_event(&first.defining_event.event).unwrap().definition,
-        "other"
-    );
+    assert_eq!(trackway_ports::node_in_event(&first.defining_event.event).unwrap().definition, "other");
     append_accepted(&*journal, guided_append(1, 4, [advanced_event(1, 1, "b", 3)])).await;
     assert_eq!(branch_count(&*journal, 1).await, 2);
     assert_eq!(find_node(&*journal, 1, 1).await.unwrap().defining_event.seq, 4);
@@ -161,11 +148,7 @@ pub async fn a_lineage_is_what_the_log_says(journal: Arc<dyn Journal>) {
             let limits = LineageLimits { path, checkpoints, children, depth };
             let node = NodeId::new(numbered_uuid(number));
             let found = journal.load_lineage(run_id(1), node, limits).await.unwrap();
-            assert_eq!(
-                found,
-                NodeLineage::from_events(&whole, node, limits),
-                "{number} {limits:?}"
-            );
+            assert_eq!(found, NodeLineage::from_events(&whole, node, limits), "{number} {limits:?}");
         }
     }
     let all = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
@@ -173,8 +156,7 @@ pub async fn a_lineage_is_what_the_log_says(journal: Arc<dyn Journal>) {
     let seqs = |events: &[StoredEvent]| events.iter().map(|stored| stored.seq).collect::<Vec<_>>();
     assert_eq!(seqs(&second.path), [3, 2]);
     assert_eq!(seqs(&second.checkpoints), [14, 4]);
-    let grown: Vec<_> =
-        second.children.iter().map(|it| (it.first_event.seq, it.newest_event.seq)).collect();
+    let grown: Vec<_> = second.children.iter().map(|it| (it.first_event.seq, it.newest_event.seq)).collect();
     assert_eq!(grown, [(7, 7), (6, 13)], "the newest branch first, each to its newest end");
     let nobody = journal.load_lineage(run_id(2), NodeId::new(numbered_uuid(2)), all).await.unwrap();
     assert!(nobody.path.is_empty() && nobody.children.is_empty());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, BlockReason, Checkpoint, Event, GuidedEvent,
-    Node, NodeId, Object, Seq,
+    AckId, Attempt, AttemptInputs, AttemptOutcome, BlockReason, Checkpoint, Event, GuidedEvent, Node, NodeId,
+    Object, Seq,
 };
 use trackway_ports::{Append, AttemptKey, Journal, PinnedDefinition, StoredNode};
 use uuid::Uuid;
@@ -66,11 +66,7 @@ pub fn repinned_event(number: u128, definition: &str) -> Event {
     guided_event(GuidedEvent::Repinned { node: sample_node(number, None, definition) })
 }
 
-pub fn guided_append(
-    number: u128,
-    expected: Seq,
-    events: impl IntoIterator<Item = Event>,
-) -> Append {
+pub fn guided_append(number: u128, expected: Seq, events: impl IntoIterator<Item = Event>) -> Append {
     let mut append = Append::new(run_id(number), expected, timestamp(5_000));
     append.events.extend(events);
     append

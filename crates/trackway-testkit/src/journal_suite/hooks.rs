@@ -87,41 +87,26 @@ pub async fn a_hook_reads_back(journal: Arc<dyn Journal>) {
 /// Proves X2.
 pub async fn hooks_are_listed_in_the_order_of_their_making(journal: Arc<dyn Journal>) {
     assert!(journal.list_hooks(run_id(1)).await.unwrap().is_empty());
-    append_hook_changes(&*journal, run_id(1), 0, [set_hook("z", "1", 0), set_hook("a", "2", 0)])
-        .await;
+    append_hook_changes(&*journal, run_id(1), 0, [set_hook("z", "1", 0), set_hook("a", "2", 0)]).await;
     append_hook_changes(&*journal, run_id(2), 0, [set_hook("a", "other", 0)]).await;
-    append_hook_changes(
-        &*journal,
-        run_id(1),
-        0,
-        [set_hook("m", "3", 0), set_hook("z", "again", 0)],
-    )
-    .await;
+    append_hook_changes(&*journal, run_id(1), 0, [set_hook("m", "3", 0), set_hook("z", "again", 0)]).await;
     let hooks = journal.list_hooks(run_id(1)).await.unwrap();
     assert_eq!(hook_ids(&hooks), ["z", "a", "m"]);
     assert_eq!(hooks[0].target, HookTarget(json!({"url": "again"})));
     // The same name at another run is another hook.
-    assert_eq!(
-        find_hook(&*journal, run_id(2), "a").await.target,
-        HookTarget(json!({"url": "other"}))
-    );
+    assert_eq!(find_hook(&*journal, run_id(2), "a").await.target, HookTarget(json!({"url": "other"})));
 }
 
 /// Proves X2: a removed hook stays removed, whatever changes still arrive.
 pub async fn a_removed_hook_is_gone(journal: Arc<dyn Journal>) {
     append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
-    append_hook_changes(&*journal, run_id(1), 1, [set_hook("a", "1", 0), set_hook("b", "2", 0)])
-        .await;
+    append_hook_changes(&*journal, run_id(1), 1, [set_hook("a", "1", 0), set_hook("b", "2", 0)]).await;
     append_hook_changes(&*journal, run_id(2), 0, [set_hook("a", "3", 0)]).await;
     for _ in 0..2 {
         append_hook_changes(&*journal, run_id(1), 1, [remove_hook("a")]).await;
-        let late = append_hook_changes(
-            &*journal,
-            run_id(1),
-            1,
-            [delivered("a", 1), failed_attempt("a", 9, 9, 1)],
-        )
-        .await;
+        let late =
+            append_hook_changes(&*journal, run_id(1), 1, [delivered("a", 1), failed_attempt("a", 9, 9, 1)])
+                .await;
         assert!(!late.has_due_hook);
         assert_eq!(hook_ids(&journal.list_hooks(run_id(1)).await.unwrap()), ["b"]);
         assert_eq!(hook_ids(&journal.list_hooks(run_id(2)).await.unwrap()), ["a"]);
@@ -149,8 +134,7 @@ pub async fn a_hook_may_come_with_the_first_event(journal: Arc<dyn Journal>) {
 pub async fn a_refused_append_changes_no_hook(journal: Arc<dyn Journal>) {
     append_hook_changes(&*journal, run_id(1), 0, [set_hook("kept", "1", 0)]).await;
     let mut behind = numbered_append(run_id(1), 7, [1]);
-    behind.hook_changes =
-        vec![set_hook("new", "2", 0), remove_hook("kept"), failed_attempt("kept", 1, 1, 1)];
+    behind.hook_changes = vec![set_hook("new", "2", 0), remove_hook("kept"), failed_attempt("kept", 1, 1, 1)];
     assert!(is_conflict(&append_and_wait(&*journal, behind).await));
     let hooks = journal.list_hooks(run_id(1)).await.unwrap();
     assert_eq!((hook_ids(&hooks), hooks[0].due, hooks[0].attempts), (vec!["kept"], None, 0));
@@ -158,8 +142,7 @@ pub async fn a_refused_append_changes_no_hook(journal: Arc<dyn Journal>) {
 
 /// Proves X2: an idle hook becomes due with the event, in one transaction.
 pub async fn events_make_idle_hooks_due(journal: Arc<dyn Journal>) {
-    append_hook_changes(&*journal, run_id(1), 0, [set_hook("a", "1", 0), set_hook("b", "2", 0)])
-        .await;
+    append_hook_changes(&*journal, run_id(1), 0, [set_hook("a", "1", 0), set_hook("b", "2", 0)]).await;
     append_hook_changes(&*journal, run_id(2), 0, [set_hook("other", "3", 0)]).await;
     assert!(list_due_hooks(&*journal, i64::MAX).await.is_empty());
     assert!(
@@ -170,10 +153,7 @@ pub async fn events_make_idle_hooks_due(journal: Arc<dyn Journal>) {
     let mut unseen = numbered_append(run_id(1), 0, [1]);
     unseen.notifies_hooks = false;
     assert!(!append_accepted(&*journal, unseen).await.has_due_hook, "nobody is told of it");
-    assert!(
-        !append_accepted(&*journal, row_append_at(run_id(1), 1)).await.has_due_hook,
-        "no event, no news"
-    );
+    assert!(!append_accepted(&*journal, row_append_at(run_id(1), 1)).await.has_due_hook, "no event, no news");
     assert!(list_due_hooks(&*journal, i64::MAX).await.is_empty());
 
     assert!(append_accepted(&*journal, numbered_append(run_id(1), 1, [2])).await.has_due_hook);
@@ -192,9 +172,7 @@ fn row_append_at(run: RunId, head: Seq) -> Append {
 /// Proves X2: an event that came during the last delivery keeps the hook due.
 pub async fn a_told_hook_is_idle_unless_there_is_more(journal: Arc<dyn Journal>) {
     append_accepted(&*journal, numbered_append(run_id(1), 0, [1, 2])).await;
-    assert!(
-        append_hook_changes(&*journal, run_id(1), 2, [set_hook("h", "1", 0)]).await.has_due_hook
-    );
+    assert!(append_hook_changes(&*journal, run_id(1), 2, [set_hook("h", "1", 0)]).await.has_due_hook);
     append_hook_changes(&*journal, run_id(1), 2, [failed_attempt("h", 8_000, 4_000, 1)]).await;
 
     let receipt = append_hook_changes(&*journal, run_id(1), 2, [delivered("h", 1)]).await;
@@ -220,13 +198,9 @@ pub async fn a_failed_attempt_is_due_again_later(journal: Arc<dyn Journal>) {
     append_hook_changes(&*journal, run_id(1), 1, [set_hook("h", "1", 0)]).await;
     for attempts in 1..=3_u32 {
         let moment = 10_000 * i64::from(attempts);
-        let receipt = append_hook_changes(
-            &*journal,
-            run_id(1),
-            1,
-            [failed_attempt("h", moment, 7_000, attempts)],
-        )
-        .await;
+        let receipt =
+            append_hook_changes(&*journal, run_id(1), 1, [failed_attempt("h", moment, 7_000, attempts)])
+                .await;
         assert!(!receipt.has_due_hook, "nothing to do before its moment");
         let hook = find_hook(&*journal, run_id(1), "h").await;
         assert_eq!((hook.delivered_through, hook.due), (0, Some(timestamp(moment))));
@@ -245,9 +219,7 @@ pub async fn a_hook_set_anew_keeps_its_place_but_not_its_failures(journal: Arc<d
     append_hook_changes(&*journal, run_id(1), 3, [set_hook("h", "1", 1)]).await;
     append_hook_changes(&*journal, run_id(1), 3, [failed_attempt("h", 90_000, 5_000, 1)]).await;
     append_hook_changes(&*journal, run_id(1), 3, [failed_attempt("h", 91_000, 5_000, 2)]).await;
-    assert!(
-        append_hook_changes(&*journal, run_id(1), 3, [set_hook("h", "2", 3)]).await.has_due_hook
-    );
+    assert!(append_hook_changes(&*journal, run_id(1), 3, [set_hook("h", "2", 3)]).await.has_due_hook);
     let anew = find_hook(&*journal, run_id(1), "h").await;
     assert_eq!((anew.delivered_through, anew.due), (1, Some(timestamp(5_000))));
     assert_eq!((anew.failing_since, anew.attempts), (None, 0));
@@ -269,8 +241,7 @@ pub async fn hooks_are_due_earliest_first_in_pages(journal: Arc<dyn Journal>) {
         append_accepted(&*journal, numbered_append(run_id(number), 0, [1])).await;
         let id = moment.to_string();
         append_hook_changes(&*journal, run_id(number), 1, [set_hook(&id, "1", 0)]).await;
-        append_hook_changes(&*journal, run_id(number), 1, [failed_attempt(&id, moment, 0, 1)])
-            .await;
+        append_hook_changes(&*journal, run_id(number), 1, [failed_attempt(&id, moment, 0, 1)]).await;
     }
     append_hook_changes(&*journal, run_id(4), 0, [set_hook("idle", "1", 0)]).await;
     let all = [100, 200, 300].map(|moment: i64| (moment.to_string(), moment));
@@ -279,12 +250,9 @@ pub async fn hooks_are_due_earliest_first_in_pages(journal: Arc<dyn Journal>) {
     let page = journal.claim_due_hooks(work_claim_at(1_000, 2), Vec::new()).await.unwrap();
     let page: Vec<Hook> = page.into_iter().map(|due| due.hook).collect();
     assert_eq!(hook_ids(&page), ["100", "200"]);
-    for (now, next) in [
-        (0, Some(timestamp(100))),
-        (99, Some(timestamp(100))),
-        (100, Some(timestamp(200))),
-        (300, None),
-    ] {
+    for (now, next) in
+        [(0, Some(timestamp(100))), (99, Some(timestamp(100))), (100, Some(timestamp(200))), (300, None)]
+    {
         assert_eq!(journal.next_hook_due(timestamp(now)).await.unwrap(), next, "at {now}");
     }
 }
@@ -295,8 +263,7 @@ pub async fn hooks_of_some_tenants_are_left_out(journal: Arc<dyn Journal>) {
         let mut append = numbered_append(run_id(number), 0, [1]);
         append.row = Some(RunRow { caller: Caller::new(tenant, "u"), ..run_row(number) });
         append_accepted(&*journal, append).await;
-        append_hook_changes(&*journal, run_id(number), 1, [set_hook(&number.to_string(), "1", 0)])
-            .await;
+        append_hook_changes(&*journal, run_id(number), 1, [set_hook(&number.to_string(), "1", 0)]).await;
     }
     for (except, left) in
         [(vec![], "1 a, 2 b, 3 a, 4 c"), (vec!["a"], "2 b, 4 c"), (vec!["b", "c"], "1 a, 3 a")]
@@ -312,8 +279,7 @@ pub async fn hooks_of_some_tenants_are_left_out(journal: Arc<dyn Journal>) {
 pub async fn hooks_are_there_after_opening_again<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
-    append_hook_changes(&*journal, run_id(1), 1, [set_hook("a", "1", 0), set_hook("b", "2", 1)])
-        .await;
+    append_hook_changes(&*journal, run_id(1), 1, [set_hook("a", "1", 0), set_hook("b", "2", 1)]).await;
     append_hook_changes(&*journal, run_id(1), 1, [failed_attempt("a", 7_000, 6_000, 1)]).await;
     let before = journal.list_hooks(run_id(1)).await.unwrap();
     journal.close().await;
@@ -344,9 +310,7 @@ pub async fn no_event_falls_between_telling_and_appending(journal: Arc<dyn Journ
     let writer = tokio::spawn(async move {
         for number in 0..EVENTS {
             let mut seen = load_log(&*writer, run_id(1)).await.len() as Seq;
-            while is_conflict(
-                &append_and_wait(&*writer, numbered_append(run_id(1), seen, [number])).await,
-            ) {
+            while is_conflict(&append_and_wait(&*writer, numbered_append(run_id(1), seen, [number])).await) {
                 seen = load_log(&*writer, run_id(1)).await.len() as Seq;
             }
         }

@@ -92,8 +92,7 @@ pub async fn many_appenders_on_one_run(journal: Arc<dyn Journal>) {
                     let number = appender * EACH + round;
                     let mut seen = load_log(&*journal, run_id(1)).await.len() as u64;
                     while is_conflict(
-                        &append_and_wait(&*journal, numbered_append(run_id(1), seen, [number]))
-                            .await,
+                        &append_and_wait(&*journal, numbered_append(run_id(1), seen, [number])).await,
                     ) {
                         seen = load_log(&*journal, run_id(1)).await.len() as u64;
                     }
@@ -112,9 +111,8 @@ pub async fn many_appenders_on_one_run(journal: Arc<dyn Journal>) {
 /// Proves X2.
 pub async fn what_was_handed_in_before_closing_is_committed<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
-    let outcomes: Vec<_> = (1..=200)
-        .map(|number| enqueue_append(&*journal, numbered_append(run_id(number), 0, [1])))
-        .collect();
+    let outcomes: Vec<_> =
+        (1..=200).map(|number| enqueue_append(&*journal, numbered_append(run_id(number), 0, [1]))).collect();
     journal.close().await;
     for outcome in outcomes {
         outcome.await.unwrap().unwrap();
@@ -171,10 +169,7 @@ pub async fn a_caller_that_went_away_disturbs_nobody(journal: Arc<dyn Journal>) 
     drop(enqueue_append(&*journal, numbered_append(run_id(1), 0, [1])));
     let (sender, receiver) = oneshot::channel::<()>();
     drop(receiver);
-    journal.append(
-        numbered_append(run_id(1), 1, [2]),
-        Box::new(move |_| assert!(sender.send(()).is_err())),
-    );
+    journal.append(numbered_append(run_id(1), 1, [2]), Box::new(move |_| assert!(sender.send(()).is_err())));
     append_accepted(&*journal, numbered_append(run_id(1), 2, [3])).await;
     // A read that is dropped before it ends releases its slot.
     for _ in 0..100 {

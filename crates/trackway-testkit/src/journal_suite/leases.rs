@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AppendFence, AppendReceipt, ClaimedRun, Epoch, HookChange, HookTarget,
-    Journal, Lease, OutboxChange, OutboxItem, RunLease, RunRow, TimerChange, WorkClaim,
+    Append, AppendError, AppendFence, AppendReceipt, ClaimedRun, Epoch, HookChange, HookTarget, Journal,
+    Lease, OutboxChange, OutboxItem, RunLease, RunRow, TimerChange, WorkClaim,
 };
 
 use super::{StoreUnderTest, fresh, sample_appends::*};
@@ -70,8 +70,7 @@ pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
         let outcome = append_and_wait(&*journal, stale).await;
         assert!(is_fenced(&outcome), "epoch {epoch}: {outcome:?}");
     }
-    let taken =
-        Append { fence: AppendFence::TakeOver(Epoch(2)), ..numbered_append(run_id(1), 2, [9]) };
+    let taken = Append { fence: AppendFence::TakeOver(Epoch(2)), ..numbered_append(run_id(1), 2, [9]) };
     assert!(is_fenced(&append_and_wait(&*journal, taken).await));
     assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1, 2]);
     assert_eq!(journal.next_timer_due(timestamp(0)).await.unwrap(), None);
@@ -141,10 +140,7 @@ pub async fn runs_of_a_lost_worker_are_claimed_once(journal: Arc<dyn Journal>) {
     assert_eq!(claimed_numbers(journal.claim_runs(work_claim_of(2, 99)).await.unwrap()), [(7, 1)]);
     let two = WorkClaim { limit: 2, ..work_claim_of(2, 100) };
     assert_eq!(claimed_numbers(journal.claim_runs(two).await.unwrap()), [(1, 2), (2, 2)]);
-    assert_eq!(
-        claimed_numbers(journal.claim_runs(work_claim_of(3, 100)).await.unwrap()),
-        [(3, 2), (4, 2)]
-    );
+    assert_eq!(claimed_numbers(journal.claim_runs(work_claim_of(3, 100)).await.unwrap()), [(3, 2), (4, 2)]);
     for number in [2, 3] {
         assert!(journal.claim_runs(work_claim_of(number, 100)).await.unwrap().is_empty());
     }
@@ -181,11 +177,8 @@ pub async fn what_is_due_is_claimed_by_one_worker<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     renew_lease(&*journal, 1, 100, 0).await;
     renew_lease(&*journal, 2, 1_000, 0).await;
-    let set_hook = || HookChange::Set {
-        id: "hook".to_owned(),
-        target: HookTarget(serde_json::json!({})),
-        after: 0,
-    };
+    let set_hook =
+        || HookChange::Set { id: "hook".to_owned(), target: HookTarget(serde_json::json!({})), after: 0 };
     let mut first = first_append(1, 1);
     first.timer_changes = vec![TimerChange::Set(step_timer("t"), timestamp(10))];
     first.hook_changes = vec![set_hook()];
@@ -205,10 +198,7 @@ pub async fn what_is_due_is_claimed_by_one_worker<S: StoreUnderTest>() {
     assert_eq!(due_hooks(&*other, work_claim_of(2, 50)).await, 0);
     assert_eq!(due_hooks(&*other, work_claim_of(2, 100)).await, 1);
 
-    assert!(
-        other.claim_errands(work_claim_of(2, 50)).await.unwrap().is_empty(),
-        "who adds does it"
-    );
+    assert!(other.claim_errands(work_claim_of(2, 50)).await.unwrap().is_empty(), "who adds does it");
     assert!(journal.claim_errands(work_claim_of(1, 50)).await.unwrap().is_empty());
     assert_eq!(other.claim_errands(work_claim_of(2, 100)).await.unwrap().len(), 1);
     assert!(other.claim_errands(work_claim_of(2, 100)).await.unwrap().is_empty());

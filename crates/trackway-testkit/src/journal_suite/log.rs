@@ -72,9 +72,7 @@ pub async fn an_append_is_found_by_its_id<S: StoreUnderTest>() {
     let first = append_accepted(&*journal, of(7, numbered_append(run_id(1), 0, [1, 2]))).await;
     let second = append_accepted(&*journal, of(u64::MAX, numbered_append(run_id(1), 2, [3]))).await;
     append_accepted(&*journal, numbered_append(run_id(1), 3, [4])).await;
-    assert!(is_conflict(
-        &append_and_wait(&*journal, of(8, numbered_append(run_id(1), 0, [9]))).await
-    ));
+    assert!(is_conflict(&append_and_wait(&*journal, of(8, numbered_append(run_id(1), 0, [9]))).await));
     let other = store.open_journal().await;
     for journal in [&journal, &other] {
         for (expected, id, found) in [
@@ -223,9 +221,8 @@ pub async fn a_refused_append_leaves_its_neighbours_alone(journal: Arc<dyn Journ
 
 /// Proves X2: yields are pipelined, each naming the one before it.
 pub async fn appends_to_one_run_may_follow_without_waiting(journal: Arc<dyn Journal>) {
-    let outcomes: Vec<_> = (0..2_500)
-        .map(|seq| enqueue_append(&*journal, numbered_append(run_id(1), seq, [seq])))
-        .collect();
+    let outcomes: Vec<_> =
+        (0..2_500).map(|seq| enqueue_append(&*journal, numbered_append(run_id(1), seq, [seq]))).collect();
     for outcome in outcomes {
         outcome.await.unwrap().unwrap();
     }

@@ -32,11 +32,7 @@ async fn outbox_ids(journal: &dyn Journal) -> Vec<u128> {
 
 /// Proves X2: an errand stays until the append that completed it.
 pub async fn rows_are_added_and_removed(journal: Arc<dyn Journal>) {
-    append_accepted(
-        &*journal,
-        outbox_append(run_id(1), vec![add_item(3), add_item(1), add_item(2)]),
-    )
-    .await;
+    append_accepted(&*journal, outbox_append(run_id(1), vec![add_item(3), add_item(1), add_item(2)])).await;
     assert_eq!(outbox_ids(&*journal).await, [1, 2, 3]);
     // Removed by the other run, which did the work.
     append_accepted(&*journal, outbox_append(run_id(2), vec![remove_item(2)])).await;
@@ -73,8 +69,7 @@ pub async fn removing_what_is_gone_is_no_error(journal: Arc<dyn Journal>) {
 
 /// Proves X2: the changes of one append are applied in order.
 pub async fn one_append_may_add_and_remove(journal: Arc<dyn Journal>) {
-    let changes =
-        vec![add_item(1), add_item(2), remove_item(1), add_item(3), remove_item(3), add_item(3)];
+    let changes = vec![add_item(1), add_item(2), remove_item(1), add_item(3), remove_item(3), add_item(3)];
     append_accepted(&*journal, outbox_append(run_id(1), changes)).await;
     assert_eq!(outbox_ids(&*journal).await, [2, 3]);
 }
@@ -102,8 +97,7 @@ pub async fn every_kind_of_item_reads_back(journal: Arc<dyn Journal>) {
         },
     ];
     let added = (1..).zip(&items);
-    let changes =
-        added.map(|(number, item)| OutboxChange::Add(outbox_id(number), item.clone())).collect();
+    let changes = added.map(|(number, item)| OutboxChange::Add(outbox_id(number), item.clone())).collect();
     append_accepted(&*journal, outbox_append(run_id(1), changes)).await;
     let rows = journal.list_outbox(None, ALL).await.unwrap();
     let found: Vec<OutboxItem> = rows.into_iter().map(|row| row.item).collect();

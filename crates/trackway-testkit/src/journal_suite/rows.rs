@@ -113,11 +113,8 @@ pub async fn filters_work_together(journal: Arc<dyn Journal>) {
             workflow: used(2).then(|| "w1".to_owned()),
             states: if used(3) { vec![StateName::Completed] } else { vec![] },
         };
-        let expected: Vec<u128> = (0..16_u128)
-            .filter(|number| number | left_out == 15)
-            .map(|number| number + 1)
-            .rev()
-            .collect();
+        let expected: Vec<u128> =
+            (0..16_u128).filter(|number| number | left_out == 15).map(|number| number + 1).rev().collect();
         assert_eq!(list_run_numbers(&*journal, filter.clone()).await, expected, "{filter:?}");
         let page = journal.list_runs(filter, Some(run_id(16)), 2).await.unwrap();
         let rest: Vec<u128> = expected.into_iter().filter(|n| *n < 16).take(2).collect();
@@ -149,8 +146,7 @@ pub async fn listings_show_what_the_access_covers(journal: Arc<dyn Journal>) {
         (Access::tenant_wide(Caller::new("nobody", "ann")), vec![]),
     ];
     for (access, expected) in table {
-        let filter =
-            |session| RunFilter { access: Some(access.clone()), session, ..RunFilter::default() };
+        let filter = |session| RunFilter { access: Some(access.clone()), session, ..RunFilter::default() };
         for filter in [filter(None), filter(Some(session_id("session")))] {
             assert_eq!(list_run_numbers(&*journal, filter.clone()).await, expected, "{filter:?}");
             let page = journal.list_runs(filter, Some(run_id(5)), 2).await.unwrap();
@@ -163,11 +159,8 @@ pub async fn listings_show_what_the_access_covers(journal: Arc<dyn Journal>) {
             assert_eq!(page.total, expected.len() as u64, "{access:?}");
             assert_eq!(run_numbers(&page.rows), expected[..expected.len().min(2)], "{access:?}");
             let after = page.rows.last().map(RunRow::cursor);
-            let rest = journal
-                .list_runs_by_status_time(StatusTimeQuery { after, ..query })
-                .await
-                .unwrap()
-                .rows;
+            let rest =
+                journal.list_runs_by_status_time(StatusTimeQuery { after, ..query }).await.unwrap().rows;
             assert_eq!(run_numbers(&rest), expected[page.rows.len()..], "{access:?}");
         }
         let runs = journal.list_session_runs(access.clone(), session_id("session")).await.unwrap();

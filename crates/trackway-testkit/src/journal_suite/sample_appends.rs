@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 use trackway_domain::{
-    Caller, Event, MessageId, Op, OpKind, RunId, Seq, SessionId, StateName, StepOutcome, TimerKey,
-    Timestamp, WorkflowRef,
+    Caller, Event, MessageId, Op, OpKind, RunId, Seq, SessionId, StateName, StepOutcome, TimerKey, Timestamp,
+    WorkflowRef,
 };
 use trackway_ports::{
     Append, AppendError, AppendReceipt, Journal, MessageClaim, MessageClaimKey, OutboxId, RunRow,
@@ -82,11 +82,7 @@ pub(super) fn message_claim(caller: &Caller, message: &str, run: RunId) -> Messa
 }
 
 /// An append of one event per number.
-pub(super) fn numbered_append(
-    run: RunId,
-    expected: Seq,
-    numbers: impl IntoIterator<Item = u64>,
-) -> Append {
+pub(super) fn numbered_append(run: RunId, expected: Seq, numbers: impl IntoIterator<Item = u64>) -> Append {
     let mut append = Append::new(run, expected, timestamp(5_000));
     append.events = numbers.into_iter().map(numbered_event).collect();
     append

@@ -23,13 +23,7 @@ fn session_ids(rows: &[SessionRow]) -> Vec<&str> {
 }
 
 /// A run of that session whose one event was recorded at that time.
-async fn append_first_event(
-    journal: &dyn Journal,
-    number: u128,
-    name: &str,
-    user: &str,
-    moment: i64,
-) {
+async fn append_first_event(journal: &dyn Journal, number: u128, name: &str, user: &str, moment: i64) {
     let mut append = numbered_append(run_id(number), 0, [1]);
     let mut row = run_row(number);
     row.session = session_id(name);
@@ -51,10 +45,8 @@ pub async fn sessions_are_listed_by_their_newest_record(journal: Arc<dyn Journal
     assert_eq!(session_ids(&list_sessions(&*journal, "user", ALL).await), ["c", "b", "a"]);
     assert_eq!(session_ids(&list_sessions(&*journal, "other", ALL).await), ["c", "d"]);
     assert!(list_sessions(&*journal, "nobody", ALL).await.is_empty());
-    let elsewhere = journal
-        .list_sessions(Access::own_only(Caller::new("elsewhere", "user")), ALL)
-        .await
-        .unwrap();
+    let elsewhere =
+        journal.list_sessions(Access::own_only(Caller::new("elsewhere", "user")), ALL).await.unwrap();
     assert!(elsewhere.is_empty());
 
     // An event without a change of the run's row also updates the session.
@@ -72,8 +64,7 @@ pub async fn sessions_are_listed_by_their_newest_record(journal: Arc<dyn Journal
     assert_eq!(listed[0], expected);
     assert!(list_sessions(&*journal, "user", 0).await.is_empty());
 
-    let of =
-        |name: &str, user: &str| journal.list_session_runs(owner_access(user), session_id(name));
+    let of = |name: &str, user: &str| journal.list_session_runs(owner_access(user), session_id(name));
     let runs: Vec<_> = of("a", "user").await.unwrap().iter().map(|row| row.id).collect();
     assert_eq!(runs, [run_id(4), run_id(1)]);
     assert_eq!(of("c", "other").await.unwrap().len(), 1);
@@ -87,8 +78,7 @@ pub async fn events_may_bring_their_own_times(journal: Arc<dyn Journal>) {
     brought.event_times = vec![timestamp(100), timestamp(-7), timestamp(300)];
     brought.row = Some(run_row(2));
     append_accepted(&*journal, brought).await;
-    let times: Vec<Timestamp> =
-        load_log(&*journal, run_id(2)).await.iter().map(|stored| stored.at).collect();
+    let times: Vec<Timestamp> = load_log(&*journal, run_id(2)).await.iter().map(|stored| stored.at).collect();
     assert_eq!(times, [timestamp(100), timestamp(-7), timestamp(300)]);
     let listed = list_sessions(&*journal, "user", ALL).await;
     assert_eq!(session_ids(&listed), ["here", "session"]);
@@ -101,10 +91,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
         append_full_run(&*journal, number).await;
     }
     let kept = (load_log(&*journal, run_id(2)).await, find_node(&*journal, 2, 1).await);
-    journal
-        .remove_runs(RunRemoval::of_runs([(run_id(1), 3), (run_id(3), 3), (run_id(9), 7)]))
-        .await
-        .unwrap();
+    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 3), (run_id(3), 3), (run_id(9), 7)])).await.unwrap();
 
     for number in [1, 3] {
         assert!(load_log(&*journal, run_id(number)).await.is_empty());
@@ -113,8 +100,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
         let key = attempt_key(number, 1, 1, "a");
         assert_eq!(journal.find_attempt(key).await.unwrap(), None);
         assert!(journal.list_hooks(run_id(number)).await.unwrap().is_empty());
-        let own =
-            message_claim(&Caller::new("tenant", "user"), &format!("m{number}"), run_id(number));
+        let own = message_claim(&Caller::new("tenant", "user"), &format!("m{number}"), run_id(number));
         assert_eq!(journal.find_message_claim(own.key).await.unwrap(), None);
         let hash = format!("of {number}");
         assert_eq!(journal.find_definition(hash).await.unwrap(), None);
@@ -149,11 +135,7 @@ async fn append_full_run(journal: &dyn Journal, number: u128) {
     let owed = OutboxItem::NotifyParent {
         parent: child,
         child: run_id(number),
-        outcome: ChildOutcome {
-            state: StateName::Canceled,
-            output: serde_json::Value::Null,
-            message: None,
-        },
+        outcome: ChildOutcome { state: StateName::Canceled, output: serde_json::Value::Null, message: None },
     };
     append.outbox_changes = vec![OutboxChange::Add(outbox_id(number), owed)];
     let target = HookTarget(serde_json::Value::Null);
@@ -173,8 +155,7 @@ pub async fn a_removed_run_may_be_written_anew<S: StoreUnderTest>() {
     append_accepted(&*journal, opening_append(1)).await;
     let before = append_accepted(&*journal, opening_append(2)).await;
     journal.remove_runs(RunRemoval::of_runs([(run_id(2), 2)])).await.unwrap();
-    let late =
-        append_and_wait(&*journal, guided_append(2, 2, [advanced_event(1, 1, "a", 2)])).await;
+    let late = append_and_wait(&*journal, guided_append(2, 2, [advanced_event(1, 1, "a", 2)])).await;
     assert!(is_conflict(&late), "{late:?}");
     let again = append_accepted(&*journal, opening_append(2)).await;
     assert_eq!(again.first_position, before.first_position + 2);
@@ -203,12 +184,9 @@ pub async fn a_run_that_has_moved_on_is_not_removed(journal: Arc<dyn Journal>) {
         append_accepted(&*journal, opening_append(number)).await;
     }
     append_accepted(&*journal, guided_append(2, 2, [advanced_event(1, 1, "a", 2)])).await;
-    let outcome = journal
-        .remove_runs(RunRemoval::of_runs([(run_id(1), 2), (run_id(2), 2), (run_id(3), 2)]))
-        .await;
-    let Err(AppendError::Conflict { run: of, expected: 2 }) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let outcome =
+        journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2), (run_id(2), 2), (run_id(3), 2)])).await;
+    let Err(AppendError::Conflict { run: of, expected: 2 }) = outcome else { panic!("{outcome:?}") };
     assert_eq!(of, run_id(2));
     for (number, events) in [(1, 2), (2, 3), (3, 2)] {
         assert_eq!(load_log(&*journal, run_id(number)).await.len(), events);
@@ -231,9 +209,7 @@ pub async fn a_session_with_another_run_is_not_removed(journal: Arc<dyn Journal>
         ..RunRemoval::of_runs(runs.iter().map(|number| (run_id(*number), 1)))
     };
     let outcome = journal.remove_runs(removal(&[1])).await;
-    let Err(AppendError::Conflict { run: of, expected: 0 }) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let Err(AppendError::Conflict { run: of, expected: 0 }) = outcome else { panic!("{outcome:?}") };
     assert_eq!(of, run_id(3));
     assert_eq!(list_sessions(&*journal, "user", ALL).await[0].workflows.len(), 2);
     journal.remove_runs(removal(&[1, 3])).await.unwrap();
@@ -247,8 +223,7 @@ pub async fn appends_that_belong_together_share_their_fate<S: StoreUnderTest>() 
     append_accepted(&*journal, opening_append(2)).await;
     let mut pinned = opening_append(1);
     pinned.pins = vec![pinned_definition("own", "body")];
-    let outcome =
-        journal.append_all(vec![pinned.clone(), opening_append(2), opening_append(3)]).await;
+    let outcome = journal.append_all(vec![pinned.clone(), opening_append(2), opening_append(3)]).await;
     assert!(
         matches!(&outcome, Err(AppendError::Conflict { run: of, expected: 0 }) if *of == run_id(2)),
         "{outcome:?}"

@@ -67,9 +67,7 @@ pub async fn pages_by_status_have_no_gap_and_no_repetition(journal: Arc<dyn Jour
     );
     // A cursor does not need to be the position of a run.
     let between = Some(RunCursor { status_at: timestamp(1), id: run_id(0) });
-    let rest = list_page_numbers(&*journal, StatusTimeQuery { after: between, ..all_runs_query() })
-        .await
-        .0;
+    let rest = list_page_numbers(&*journal, StatusTimeQuery { after: between, ..all_runs_query() }).await.0;
     assert_eq!(rest, [2_u128 << 90, 1 << 90]);
 }
 
@@ -101,11 +99,7 @@ pub async fn every_part_of_a_query_selects(journal: Arc<dyn Journal>) {
         let matching = (0..32_u128).filter(|number| number & wanted == wanted);
         let expected: Vec<u128> = matching.map(|number| number + 1).rev().collect();
         let total = expected.len() as u64;
-        assert_eq!(
-            list_page_numbers(&*journal, query.clone()).await,
-            (expected, total),
-            "for {query:?}"
-        );
+        assert_eq!(list_page_numbers(&*journal, query.clone()).await, (expected, total), "for {query:?}");
     }
     let nobody = tenant_query("nobody", ALL);
     assert_eq!(list_page_numbers(&*journal, nobody).await, (vec![], 0));
@@ -156,15 +150,10 @@ pub async fn a_row_changes_in_any_of_its_parts(journal: Arc<dyn Journal>) {
         let mut append = numbered_append(run_id(1), seq, [seq]);
         append.row = Some(expected.clone());
         append_accepted(&*journal, append).await;
-        assert_eq!(
-            journal.find_run(run_id(1)).await.unwrap(),
-            Some(expected.clone()),
-            "change {seq}"
-        );
+        assert_eq!(journal.find_run(run_id(1)).await.unwrap(), Some(expected.clone()), "change {seq}");
         let page = journal.list_runs_by_status_time(all_runs_query()).await.unwrap();
         assert_eq!((page.rows, page.total), (vec![expected.clone()], 1), "change {seq}");
-        let waiting =
-            journal.list_waiting_runs(expected.caller.clone(), session_id("session"), None, ALL);
+        let waiting = journal.list_waiting_runs(expected.caller.clone(), session_id("session"), None, ALL);
         assert_eq!(!waiting.await.unwrap().is_empty(), expected.state.is_interrupted());
         // Claimed again each time, because its worker has no lease.
         let free = WorkClaim { worker: worker_id(seq.into()), ..work_claim_at(0, ALL) };

@@ -24,12 +24,7 @@ async fn list_due_timers(journal: &dyn Journal, now: i64) -> Vec<(RunId, TimerKe
 
 /// Proves X2: an unfinished sleep continues after any crash.
 pub async fn timers_are_due_earliest_first(journal: Arc<dyn Journal>) {
-    append_timer_changes(
-        &*journal,
-        run_id(1),
-        vec![set_timer("late", 300), set_timer("early", 100)],
-    )
-    .await;
+    append_timer_changes(&*journal, run_id(1), vec![set_timer("late", 300), set_timer("early", 100)]).await;
     append_timer_changes(&*journal, run_id(2), vec![set_timer("middle", 200)]).await;
     assert!(list_due_timers(&*journal, 99).await.is_empty());
     assert_eq!(list_due_timers(&*journal, 100).await, [(run_id(1), step_timer("early"), 100)]);
@@ -70,30 +65,20 @@ pub async fn a_timer_is_cleared(journal: Arc<dyn Journal>) {
 /// Proves X2: nothing wakes a run that has ended.
 pub async fn all_timers_of_a_run_are_cleared(journal: Arc<dyn Journal>) {
     let deadline = TimerChange::Set(TimerKey::Deadline, timestamp(5));
-    append_timer_changes(
-        &*journal,
-        run_id(1),
-        vec![set_timer("a", 1), set_timer("b", 2), deadline],
-    )
-    .await;
+    append_timer_changes(&*journal, run_id(1), vec![set_timer("a", 1), set_timer("b", 2), deadline]).await;
     append_timer_changes(&*journal, run_id(2), vec![set_timer("a", 3)]).await;
     // The changes of one append are applied in order.
-    append_timer_changes(&*journal, run_id(1), vec![set_timer("c", 4), TimerChange::ClearAll])
-        .await;
+    append_timer_changes(&*journal, run_id(1), vec![set_timer("c", 4), TimerChange::ClearAll]).await;
     assert_eq!(list_due_timers(&*journal, 10).await, [(run_id(2), step_timer("a"), 3)]);
 }
 
 /// Proves X2.
 pub async fn the_next_timer_lies_after_now(journal: Arc<dyn Journal>) {
     assert_eq!(journal.next_timer_due(timestamp(0)).await.unwrap(), None);
-    append_timer_changes(&*journal, run_id(1), vec![set_timer("a", 300), set_timer("b", 100)])
-        .await;
-    for (now, next) in [
-        (0, Some(timestamp(100))),
-        (99, Some(timestamp(100))),
-        (100, Some(timestamp(300))),
-        (300, None),
-    ] {
+    append_timer_changes(&*journal, run_id(1), vec![set_timer("a", 300), set_timer("b", 100)]).await;
+    for (now, next) in
+        [(0, Some(timestamp(100))), (99, Some(timestamp(100))), (100, Some(timestamp(300))), (300, None)]
+    {
         assert_eq!(journal.next_timer_due(timestamp(now)).await.unwrap(), next, "at {now}");
     }
 }

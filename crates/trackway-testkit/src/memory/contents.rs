@@ -7,14 +7,11 @@ use std::{
 };
 
 use super::{guided_index::GuidedIndex, hooks::HookTable, leases::MemoryWorkers};
-use trackway_domain::{
-    Access, Caller, Event, Position, RunId, Seq, SessionId, TimerKey, Timestamp,
-};
+use trackway_domain::{Access, Caller, Event, Position, RunId, Seq, SessionId, TimerKey, Timestamp};
 use trackway_ports::{
     Append, AppendError, AppendId, AppendReceipt, FORMAT_LATEST, FeedCursor, FeedEvent, FeedPage,
-    MessageClaim, MessageClaimKey, OutboxChange, OutboxId, OutboxItem, OutboxRow, ReadError,
-    RunFilter, RunPage, RunRow, StatusTimeQuery, StoredEvent, TimerChange, decode_event,
-    encode_event,
+    MessageClaim, MessageClaimKey, OutboxChange, OutboxId, OutboxItem, OutboxRow, ReadError, RunFilter,
+    RunPage, RunRow, StatusTimeQuery, StoredEvent, TimerChange, decode_event, encode_event,
 };
 
 #[derive(Debug, Default)]
@@ -196,12 +193,7 @@ impl MemoryContents {
         self.rows.get(&run).cloned()
     }
 
-    pub(super) fn list_runs(
-        &self,
-        filter: &RunFilter,
-        before: Option<RunId>,
-        limit: usize,
-    ) -> Vec<RunRow> {
+    pub(super) fn list_runs(&self, filter: &RunFilter, before: Option<RunId>, limit: usize) -> Vec<RunRow> {
         let older = (Bound::Unbounded, before.map_or(Bound::Unbounded, Bound::Excluded));
         self.rows
             .range(older)
@@ -214,8 +206,7 @@ impl MemoryContents {
     }
 
     pub(super) fn list_runs_by_status_time(&self, query: &StatusTimeQuery) -> RunPage {
-        let mut rows: Vec<&RunRow> =
-            self.rows.values().filter(|row| matches_query(query, row)).collect();
+        let mut rows: Vec<&RunRow> = self.rows.values().filter(|row| matches_query(query, row)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.cursor()));
         let total = rows.len() as u64;
         let behind = |row: &&RunRow| query.after.is_none_or(|after| row.cursor() < after);
@@ -240,12 +231,7 @@ impl MemoryContents {
             .collect()
     }
 
-    pub(super) fn find_receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> Option<AppendReceipt> {
+    pub(super) fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> Option<AppendReceipt> {
         let index = usize::try_from(expected).ok()?;
         let first = self.logs.get(&run)?.get(index)?;
         (first.append == Some(id)).then(|| AppendReceipt {
@@ -262,16 +248,13 @@ impl MemoryContents {
         limit: usize,
     ) -> Result<FeedPage, ReadError> {
         let foreign = |_| ReadError::Broken { reason: "the cursor is not of this store".into() };
-        let after: Position =
-            if after.0.is_empty() { 0 } else { after.0.parse().map_err(foreign)? };
-        let is_covered =
-            |run: &RunId| self.rows.get(run).is_some_and(|row| access.covers(&row.caller));
+        let after: Position = if after.0.is_empty() { 0 } else { after.0.parse().map_err(foreign)? };
+        let is_covered = |run: &RunId| self.rows.get(run).is_some_and(|row| access.covers(&row.caller));
         let logs = self.logs.keys().filter(|run| is_covered(run));
         let mut events: Vec<FeedEvent> = logs
             .flat_map(|run| {
-                let stored = self
-                    .list_events_after_position(*run, after, limit.saturating_add(1))
-                    .unwrap_or_default();
+                let stored =
+                    self.list_events_after_position(*run, after, limit.saturating_add(1)).unwrap_or_default();
                 stored.into_iter().map(|stored| FeedEvent { run: *run, stored })
             })
             .collect();

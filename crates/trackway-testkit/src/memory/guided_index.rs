@@ -7,8 +7,8 @@ use std::{
 
 use trackway_domain::{Access, AttemptOutcome, Errand, Event, NodeId, RunId, Seq, SessionId};
 use trackway_ports::{
-    AppendError, AttemptKey, LineageLimits, NodeLineage, PinnedDefinition, ReadError, RunHead,
-    RunRemoval, RunRow, SessionRow, StoredEvent, StoredNode, attempt_in_event, node_in_event,
+    AppendError, AttemptKey, LineageLimits, NodeLineage, PinnedDefinition, ReadError, RunHead, RunRemoval,
+    RunRow, SessionRow, StoredEvent, StoredNode, attempt_in_event, node_in_event,
 };
 
 use super::contents::MemoryContents;
@@ -65,13 +65,8 @@ impl GuidedIndex {
 }
 
 impl MemoryContents {
-    pub(super) fn find_node(
-        &self,
-        run: RunId,
-        node: NodeId,
-    ) -> Result<Option<StoredNode>, ReadError> {
-        let (Some(place), Some(row)) = (self.index.nodes.get(&(run, node)), self.find_run(run))
-        else {
+    pub(super) fn find_node(&self, run: RunId, node: NodeId) -> Result<Option<StoredNode>, ReadError> {
+        let (Some(place), Some(row)) = (self.index.nodes.get(&(run, node)), self.find_run(run)) else {
             return Ok(None);
         };
         let made = self.find_event(run, place.seq)?;
@@ -95,12 +90,7 @@ impl MemoryContents {
         newest.filter_map(|seq| self.find_event(run, seq).ok().flatten()).collect()
     }
 
-    pub(super) fn load_lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> NodeLineage {
+    pub(super) fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> NodeLineage {
         let last = self.logs.get(&run).map_or(0, Vec::len) as Seq;
         let events: Vec<StoredEvent> =
             (1..=last).filter_map(|seq| self.find_event(run, seq).ok().flatten()).collect();
@@ -173,12 +163,8 @@ impl MemoryContents {
             Errand::NotifyWaiting { to, run, .. } => !runs.contains(to) && !runs.contains(run),
             Errand::CancelChild { child } => !runs.contains(child),
             Errand::RunExit { of, .. } => !runs.contains(of),
-            Errand::DeliverFirstAnswer { to, from, .. } => {
-                !runs.contains(to) && !runs.contains(from)
-            }
-            Errand::NotifyParent { parent, child, .. } => {
-                !runs.contains(parent) && !runs.contains(child)
-            }
+            Errand::DeliverFirstAnswer { to, from, .. } => !runs.contains(to) && !runs.contains(from),
+            Errand::NotifyParent { parent, child, .. } => !runs.contains(parent) && !runs.contains(child),
         });
         self.hooks.remove_hooks_of_runs(runs);
         self.workers.remove_claims_of_runs(runs);

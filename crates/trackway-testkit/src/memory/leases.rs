@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use trackway_domain::{RunId, TimerKey, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AppendFence, ClaimedRun, DueHook, DueTimer, Epoch, Hook, Lease, OutboxId,
-    OutboxRow, RunLease, WorkClaim, WorkerId,
+    Append, AppendError, AppendFence, ClaimedRun, DueHook, DueTimer, Epoch, Hook, Lease, OutboxId, OutboxRow,
+    RunLease, WorkClaim, WorkerId,
 };
 
 use super::contents::MemoryContents;
@@ -102,8 +102,7 @@ impl MemoryContents {
             by.is_none_or(|by| *by != claim.worker && !self.workers.is_alive(*by, claim.now))
         };
         let free = self.outbox.iter().filter(|(id, _)| is_free(id)).take(claim.limit);
-        let free: Vec<_> =
-            free.map(|(id, item)| OutboxRow { id: *id, item: item.clone() }).collect();
+        let free: Vec<_> = free.map(|(id, item)| OutboxRow { id: *id, item: item.clone() }).collect();
         self.workers.errands.extend(free.iter().map(|row| (row.id, claim.worker)));
         free
     }
@@ -113,9 +112,8 @@ impl MemoryContents {
         let due = self.timers.iter().filter(|(key, due)| {
             **due <= claim.now && !workers.is_claimed_by_other(workers.timers.get(key), claim)
         });
-        let mut due: Vec<DueTimer> = due
-            .map(|((run, timer), due)| DueTimer { run: *run, timer: timer.clone(), due: *due })
-            .collect();
+        let mut due: Vec<DueTimer> =
+            due.map(|((run, timer), due)| DueTimer { run: *run, timer: timer.clone(), due: *due }).collect();
         due.sort_by_key(|timer| timer.due);
         due.truncate(claim.limit);
         let claimed = due.iter().map(|it| ((it.run, it.timer.clone()), claim.worker));

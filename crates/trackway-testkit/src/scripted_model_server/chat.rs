@@ -67,9 +67,7 @@ impl ScriptedChatReply {
     pub fn to_unfinished_reply(&self) -> ScriptedReply {
         let reply = ScriptedReply::event_stream()
             .send_data_event(chat_chunk(&json!({"role": "assistant"}), &Value::Null));
-        self.deltas
-            .iter()
-            .fold(reply, |reply, delta| reply.send_data_event(chat_chunk(delta, &Value::Null)))
+        self.deltas.iter().fold(reply, |reply, delta| reply.send_data_event(chat_chunk(delta, &Value::Null)))
     }
 
     /// Adds the end of this answer to a reply that has sent and waited so far.

@@ -62,10 +62,7 @@ async fn wait_until_client_closes(mut socket: OwnedReadHalf) {
     while socket.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
 }
 
-async fn send_scripted_reply(
-    mut socket: OwnedWriteHalf,
-    reply: ScriptedReply,
-) -> std::io::Result<()> {
+async fn send_scripted_reply(mut socket: OwnedWriteHalf, reply: ScriptedReply) -> std::io::Result<()> {
     if reply.end == ReplyEnd::Hang {
         return Ok(());
     }

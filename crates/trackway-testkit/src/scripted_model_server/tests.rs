@@ -9,7 +9,8 @@ use super::*;
 
 async fn send(server: &ScriptedModelServer) -> TcpStream {
     let mut socket = TcpStream::connect(server.url().trim_start_matches("http://")).await.unwrap();
-    let request = "POST /v1/chat/completions?x=1 HTTP/1.1\r\nX-Key: a b\r\nContent-Length: 9\r\n\r\n{\"a\":[1]}";
+    let request =
+        "POST /v1/chat/completions?x=1 HTTP/1.1\r\nX-Key: a b\r\nContent-Length: 9\r\n\r\n{\"a\":[1]}";
     socket.write_all(request.as_bytes()).await.unwrap();
     socket
 }
@@ -30,10 +31,7 @@ async fn requests_are_kept_and_answered_in_order() {
     assert!(first.contains("\"content\":\"one \""), "{first}");
     assert!(first.ends_with("data: [DONE]\n\n\r\n0\r\n\r\n"), "{first}");
     let second = rest(send(&server).await).await;
-    assert!(
-        second.starts_with("HTTP/1.1 429 ") && second.contains("retry-after: 2\r\n"),
-        "{second}"
-    );
+    assert!(second.starts_with("HTTP/1.1 429 ") && second.contains("retry-after: 2\r\n"), "{second}");
     let third = rest(send(&server).await).await;
     assert!(third.starts_with("HTTP/1.1 400 "), "{third}");
     server.set_responder(|asked| ScriptedReply::json_body(200, &asked.body));
@@ -42,10 +40,7 @@ async fn requests_are_kept_and_answered_in_order() {
     assert_eq!((asked.method.as_str(), asked.path.as_str()), ("POST", "/v1/chat/completions?x=1"));
     assert_eq!(asked.header("x-key"), Some("a b"));
     server.wait_for_replies_sent(4).await;
-    assert_eq!(
-        (server.requests().len(), server.unused_replies(), server.dropped_connections()),
-        (4, 0, 0)
-    );
+    assert_eq!((server.requests().len(), server.unused_replies(), server.dropped_connections()), (4, 0, 0));
 }
 
 #[tokio::test]
@@ -89,8 +84,7 @@ async fn it_answers_while_the_test_blocks() {
     use std::io::{Read as _, Write as _};
     let server = ScriptedModelServer::start().await;
     server.queue_reply(ScriptedModelServer::openai_reply().with_text("Hello"));
-    let mut socket =
-        std::net::TcpStream::connect(server.url().trim_start_matches("http://")).unwrap();
+    let mut socket = std::net::TcpStream::connect(server.url().trim_start_matches("http://")).unwrap();
     socket.write_all(b"POST / HTTP/1.1\r\n\r\n").unwrap();
     let mut text = String::new();
     socket.read_to_string(&mut text).unwrap();

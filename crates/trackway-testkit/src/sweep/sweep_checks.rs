@@ -8,8 +8,8 @@ use trackway_engine::{RunView, visible_update};
 use trackway_ports::{Journal, StoredEvent};
 
 use crate::{
-    ClientHistory, IdNormalizer, RecordingMessenger, TestWorld, comparable_view,
-    list_runs_to_drive, visible_events,
+    ClientHistory, IdNormalizer, RecordingMessenger, TestWorld, comparable_view, list_runs_to_drive,
+    visible_events,
 };
 
 /// What was recorded when a process died.
@@ -28,10 +28,7 @@ pub(super) struct SweepOutcome {
 }
 
 async fn load_logs(journal: &dyn Journal) -> BTreeMap<RunId, Vec<StoredEvent>> {
-    let rows = journal
-        .list_runs(Default::default(), None, usize::MAX)
-        .await
-        .expect("the store can be read");
+    let rows = journal.list_runs(Default::default(), None, usize::MAX).await.expect("the store can be read");
     let mut logs = BTreeMap::new();
     for row in rows {
         let log = crate::load_full_log(journal, row.id).await.expect("the store can be read");
@@ -46,8 +43,7 @@ pub(super) fn load_recorded_steps(world: &TestWorld, done: &[String]) -> Recorde
         Event::StepDone { op, .. } => Some(format!("{run}/{op}")),
         _ => None,
     };
-    let steps =
-        logs.iter().flat_map(|(run, log)| log.iter().filter_map(move |stored| key(run, stored)));
+    let steps = logs.iter().flat_map(|(run, log)| log.iter().filter_map(move |stored| key(run, stored)));
     RecordedSteps { steps: steps.collect(), done: done.len() }
 }
 
@@ -57,15 +53,13 @@ pub(super) fn load_outcome(world: &TestWorld, children_alike: bool) -> SweepOutc
         assert!(left.is_empty(), "nothing is owed any more: {left:?}");
         let to_drive = list_runs_to_drive(&*journal).await;
         assert!(to_drive.is_empty(), "nothing is to be driven any more: {to_drive:?}");
-        let timer =
-            journal.next_timer_due(Default::default()).await.expect("the store can be read");
+        let timer = journal.next_timer_due(Default::default()).await.expect("the store can be read");
         assert_eq!(timer, None, "no timer is left");
         let untold = journal.next_hook_due(Timestamp(i64::MIN)).await.expect("it can be read");
         assert_eq!(untold, None, "nothing is to be delivered any more");
         let logs = load_logs(&*journal).await;
         for (run, log) in &logs {
-            let row =
-                journal.find_run(*run).await.expect("the store can be read").expect("its row");
+            let row = journal.find_run(*run).await.expect("the store can be read").expect("its row");
             let view = fold_view(log);
             let shown = (view.state, view.status_at);
             assert_eq!((row.state, row.status_at), shown, "{run} is listed as it is shown");
@@ -79,18 +73,17 @@ pub(super) fn load_outcome(world: &TestWorld, children_alike: bool) -> SweepOutc
         assert_one_lifecycle(run, log);
         // Which of several children waits first, and whether that is reported before it continues,
         // depends on timing.
-        let chance = |it: &&StoredEvent| {
-            matches!(it.event, Event::ChildWaits { .. } | Event::ChildGoesOn { .. })
-        };
+        let chance =
+            |it: &&StoredEvent| matches!(it.event, Event::ChildWaits { .. } | Event::ChildGoesOn { .. });
         let log = &log.iter().filter(|it| !chance(it)).cloned().collect::<Vec<_>>();
         let view = fold_view(log);
         if !children_alike {
             assert_eq!(view.state, StateName::Canceled, "{run}, a child of a cancelled family");
         }
         if plain.is_empty() || children_alike {
-            plain.push(names.normalize(
-                &json!({ "updates": visible_events(log), "view": comparable_view(&view) }),
-            ));
+            plain.push(
+                names.normalize(&json!({ "updates": visible_events(log), "view": comparable_view(&view) })),
+            );
         }
     }
     SweepOutcome { logs, normalized: plain }
@@ -115,9 +108,7 @@ fn order_parents_first(logs: &BTreeMap<RunId, Vec<StoredEvent>>) -> Vec<RunId> {
 }
 
 fn fold_view(log: &[StoredEvent]) -> RunView {
-    let Event::Submitted(submission) = &log[0].event else {
-        panic!("a log begins with its submission")
-    };
+    let Event::Submitted(submission) = &log[0].event else { panic!("a log begins with its submission") };
     let mut view = RunView::from_submission((**submission).clone().into(), log[0].at, log[0].pos);
     log[1..].iter().for_each(|stored| view.apply(&stored.event, stored.at, stored.pos));
     view

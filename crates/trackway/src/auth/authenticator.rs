@@ -22,9 +22,7 @@ impl ServerAuthenticator {
         let keys = ApiKeyRing::open(&keys, KeyFile::in_folder(data))?;
         let tokens = jwt.map(|jwt| TokenAuthenticator::open(jwt, clock)).transpose()?;
         if required && tokens.is_none() && keys.is_empty() {
-            tracing::warn!(
-                "auth is required and there is no key yet; `trackway keys create` makes one"
-            );
+            tracing::warn!("auth is required and there is no key yet; `trackway keys create` makes one");
         }
         Ok(Self { required, keys, tokens })
     }
@@ -34,9 +32,7 @@ impl ServerAuthenticator {
         if let Ok(Some(identity)) = found {
             return Ok(identity);
         }
-        if let Some(tokens) =
-            self.tokens.as_ref().filter(|_| TokenAuthenticator::looks_like_token(bearer))
-        {
+        if let Some(tokens) = self.tokens.as_ref().filter(|_| TokenAuthenticator::looks_like_token(bearer)) {
             return tokens.authenticate_token(bearer).await;
         }
         found?.ok_or_else(|| Unauthenticated::Wrong {

@@ -29,8 +29,7 @@ pub(super) fn identity_from_claims(
         return Err(invalid_token("the token is meant for another audience"));
     }
     // Without an expiry a lost token would be valid for ever.
-    let expires =
-        time_claim(claims, "exp")?.ok_or_else(|| invalid_token("the token never expires"))?;
+    let expires = time_claim(claims, "exp")?.ok_or_else(|| invalid_token("the token never expires"))?;
     if expires + LEEWAY <= now {
         return Err(invalid_token("the token has expired"));
     }
@@ -52,8 +51,7 @@ pub(super) fn identity_from_claims(
 fn time_claim(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unauthenticated> {
     let Some(value) = claims.get(claim) else { return Ok(None) };
     let seconds = value.as_f64().filter(|seconds| seconds.is_finite());
-    let seconds =
-        seconds.ok_or_else(|| invalid_token(format!("the claim {claim:?} is not a number")))?;
+    let seconds = seconds.ok_or_else(|| invalid_token(format!("the claim {claim:?} is not a number")))?;
     // Casts of floats saturate, which is right for the far future and the far past.
     #[expect(clippy::cast_possible_truncation, reason = "beyond its range it saturates")]
     Ok(Some(Timestamp::from_millis((seconds * 1_000.0) as i64)))
@@ -61,8 +59,8 @@ fn time_claim(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unauthe
 
 fn text_claim<'a>(claims: &'a Object, claim: &str) -> Result<&'a str, Unauthenticated> {
     let word = claims.get(claim).and_then(Value::as_str);
-    let word = word
-        .ok_or_else(|| invalid_token(format!("the token has no string in its claim {claim:?}")))?;
+    let word =
+        word.ok_or_else(|| invalid_token(format!("the token has no string in its claim {claim:?}")))?;
     check_name(word).map_err(|why| invalid_token(format!("the token's claim {claim:?} {why}")))?;
     Ok(word)
 }

@@ -43,8 +43,8 @@ struct JwksDocument {
 impl KeySet {
     /// The keys that can check a signature. Other keys in the set are not an error.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let document: JwksDocument = serde_json::from_slice(text)
-            .map_err(|error| format!("it is not a set of keys: {error}"))?;
+        let document: JwksDocument =
+            serde_json::from_slice(text).map_err(|error| format!("it is not a set of keys: {error}"))?;
         if document.keys.len() > KEYS_MAX {
             return Err(format!("it holds more than {KEYS_MAX} keys"));
         }
@@ -77,8 +77,7 @@ impl KeySet {
 fn parse_public_key(value: Value) -> Option<PublicKey> {
     let jwk: Jwk = serde_json::from_value(value).ok()?;
     let common = &jwk.common;
-    let signs =
-        common.public_key_use.as_ref().is_none_or(|usage| *usage == PublicKeyUse::Signature);
+    let signs = common.public_key_use.as_ref().is_none_or(|usage| *usage == PublicKeyUse::Signature);
     let verifies = common.key_operations.as_ref();
     let verifies = verifies.is_none_or(|operations| operations.contains(&KeyOperations::Verify));
     if !signs || !verifies {

@@ -128,10 +128,7 @@ impl TokenAuthenticator {
         bearer.split('.').count() == 3
     }
 
-    pub(super) async fn authenticate_token(
-        &self,
-        token: &str,
-    ) -> Result<Identity, Unauthenticated> {
+    pub(super) async fn authenticate_token(&self, token: &str) -> Result<Identity, Unauthenticated> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(invalid_token("the token is too long"));
         }
@@ -146,8 +143,7 @@ impl TokenAuthenticator {
         }
         let key = self.keys.find_key(header.kid.as_deref(), header.alg).await?;
         let checked = decode::<Object>(token, &key, &signature_only_validation(header.alg));
-        let claims =
-            checked.map_err(|_| invalid_token("the token's signature is not valid"))?.claims;
+        let claims = checked.map_err(|_| invalid_token("the token's signature is not valid"))?.claims;
         claims::identity_from_claims(&claims, &self.options, self.clock.now())
     }
 }

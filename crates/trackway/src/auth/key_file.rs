@@ -168,8 +168,7 @@ impl KeyFile {
 
     /// Who has which rights is nobody else's business, though the file lets nobody in.
     fn write_keys(&self, keys: &[StoredKey]) -> Result<(), KeyFileError> {
-        let contents =
-            KeyFileContents { format: FORMAT, keys: keys.iter().map(KeyFileRow::from).collect() };
+        let contents = KeyFileContents { format: FORMAT, keys: keys.iter().map(KeyFileRow::from).collect() };
         self.0.replace(&contents).map_err(|source| self.write_error(source))
     }
 

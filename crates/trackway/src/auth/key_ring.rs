@@ -59,10 +59,7 @@ impl ApiKeyRing {
     /// Whose key this is. The file is looked at each time, which costs one call to the system, and read
     /// when it has changed, which only the operator can bring about: a key works from the moment it is
     /// made, and not beyond the moment it is revoked.
-    pub(super) fn find_identity(
-        &self,
-        hash: &KeyHash,
-    ) -> Result<Option<Identity>, Unauthenticated> {
+    pub(super) fn find_identity(&self, hash: &KeyHash) -> Result<Option<Identity>, Unauthenticated> {
         if let Some(identity) = self.configured.get(hash) {
             return Ok(Some(identity.clone()));
         }
@@ -84,10 +81,7 @@ impl ApiKeyRing {
             Ok((stamp, keys)) => KeyFileSnapshot { stamp, keys: Some(keys) },
             Err(error) => {
                 tracing::error!(%error, "keys of the data folder are refused until it can be read");
-                KeyFileSnapshot {
-                    stamp: self.file.stamp().unwrap_or(FileStamp::Absent),
-                    keys: None,
-                }
+                KeyFileSnapshot { stamp: self.file.stamp().unwrap_or(FileStamp::Absent), keys: None }
             }
         }
     }

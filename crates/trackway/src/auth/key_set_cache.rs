@@ -61,13 +61,10 @@ impl KeySetCache {
     pub(super) fn open(source: JwksSource, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
         let (source, loaded) = match source.0 {
             JwksLocation::File(path) => {
-                let set = fs::read(&path)
-                    .map_err(|error| error.to_string())
-                    .and_then(|text| KeySet::parse(&text));
-                let set = set.map_err(|reason| AuthError::KeySet {
-                    file: path.display().to_string(),
-                    reason,
-                })?;
+                let set =
+                    fs::read(&path).map_err(|error| error.to_string()).and_then(|text| KeySet::parse(&text));
+                let set =
+                    set.map_err(|reason| AuthError::KeySet { file: path.display().to_string(), reason })?;
                 (KeySetSource::File(path), Some(Arc::new(LoadedKeySet { set, at: clock.now() })))
             }
             JwksLocation::Url(url) => (KeySetSource::Url(UrlFetcher::new(url)?), None),
@@ -153,9 +150,7 @@ impl KeySetCache {
 fn key_or_error(found: KeyLookup) -> Result<DecodingKey, Unauthenticated> {
     match found {
         KeyLookup::Key(key) => Ok(key),
-        KeyLookup::OtherAlgorithm => {
-            Err(invalid_token("the token's key is not used with its algorithm"))
-        }
+        KeyLookup::OtherAlgorithm => Err(invalid_token("the token's key is not used with its algorithm")),
         KeyLookup::Unknown => Err(invalid_token("the token was signed with an unknown key")),
         KeyLookup::Ambiguous => Err(invalid_token("the token does not say which key signed it")),
     }

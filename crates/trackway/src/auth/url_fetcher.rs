@@ -24,8 +24,8 @@ pub(super) struct UrlFetcher {
 
 impl UrlFetcher {
     pub(super) fn new(url: Url) -> Result<Self, AuthError> {
-        let client = operator_client(&url)
-            .map_err(|error| AuthError::Client { reason: error.to_string() })?;
+        let client =
+            operator_client(&url).map_err(|error| AuthError::Client { reason: error.to_string() })?;
         Ok(Self { url, client })
     }
 

@@ -89,8 +89,7 @@ impl Server {
             addresses: AddressPolicy { allow_loopback: self.allow_loopback_targets },
             clock: Arc::new(SystemClock),
         };
-        let free =
-            built_in.into_tools().into_iter().filter(|tool| own.get(&tool.info().name).is_none());
+        let free = built_in.into_tools().into_iter().filter(|tool| own.get(&tool.info().name).is_none());
         Ok(own.list().cloned().chain(free).collect())
     }
 
@@ -137,12 +136,7 @@ impl Server {
         staff.replace_agents(agents);
         let written = staff.definitions.clone();
         let following = tokio::spawn(staff.follow_changes(changes));
-        Ok(Some(RunningAgents {
-            following,
-            servers,
-            definitions: written,
-            _kept: self.keep_alive.clone(),
-        }))
+        Ok(Some(RunningAgents { following, servers, definitions: written, _kept: self.keep_alive.clone() }))
     }
 }
 
@@ -205,11 +199,7 @@ struct AgentSupervisor {
 }
 
 impl AgentSupervisor {
-    fn new(
-        registry: Arc<ProgramRegistry>,
-        tools: Vec<Arc<dyn Tool>>,
-        servers: Arc<McpServers>,
-    ) -> Self {
+    fn new(registry: Arc<ProgramRegistry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
         let workshop: Arc<AgentResources> = Arc::default();
         registry.add_loader(Arc::new(trackway_agent::AgentLoader(workshop.clone())));
         let tools_changed = servers.subscribe_changes();

@@ -123,10 +123,7 @@ impl BoundServer {
     }
 
     /// Serves until `end` resolves or the store fails. Streams are closed, the store is closed last.
-    pub async fn serve(
-        self,
-        end: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), ServerError> {
+    pub async fn serve(self, end: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
         let Self {
             listener,
             grpc,
@@ -161,9 +158,8 @@ impl BoundServer {
                     let info = connection_info(stream.connection());
                     Some(((stream, info), listener))
                 });
-                let wrap = |router| {
-                    track_requests(local_only_without_auth(router, required), everybody_is_known)
-                };
+                let wrap =
+                    |router| track_requests(local_only_without_auth(router, required), everybody_is_known);
                 services.serve_connections(accepted, wrap, end).await
             }
         };
@@ -260,8 +256,7 @@ fn build_router(doors: &[Door], required: bool) -> Router {
     let routes = doors.iter().map(Door::router).fold(Router::new(), Router::merge);
     let app = routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
     // If a key is required, a foreign page without one can do nothing.
-    let app =
-        local_only_without_auth(app, required).layer(middleware::map_response(add_retry_after));
+    let app = local_only_without_auth(app, required).layer(middleware::map_response(add_retry_after));
     catch_panics(app)
 }
 
@@ -287,9 +282,7 @@ async fn readiness(State(runtime): State<Runtime>) -> Response {
         None if failing.is_empty() => Json(json!({ "status": "ready" })).into_response(),
         None => {
             let detail = format!("{} is failing and is tried again", failing.join(", "));
-            HttpError::new(Code::StoreBusy, detail)
-                .with_member("failing", json!(failing))
-                .into_response()
+            HttpError::new(Code::StoreBusy, detail).with_member("failing", json!(failing)).into_response()
         }
         Some(reason) => HttpError::new(Code::StoreFailed, reason).into_response(),
     }

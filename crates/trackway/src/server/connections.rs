@@ -71,11 +71,7 @@ impl ConnectionLimits {
     pub(super) fn cap_to_descriptors(self) -> Self {
         let max = self.max.min(max_connections_for(raise_descriptor_limit())).max(1);
         if max < self.max {
-            tracing::warn!(
-                max,
-                wanted = self.max,
-                "fewer connections: the process may not open more files"
-            );
+            tracing::warn!(max, wanted = self.max, "fewer connections: the process may not open more files");
         }
         Self { max, ..self }
     }
@@ -93,9 +89,7 @@ fn max_connections_for(descriptors: u64) -> usize {
 fn raise_descriptor_limit() -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current != maximum
-        && setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok()
-    {
+    if current != maximum && setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok() {
         return maximum.unwrap_or(u64::MAX);
     }
     current.unwrap_or(u64::MAX)

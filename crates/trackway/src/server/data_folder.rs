@@ -80,15 +80,12 @@ impl DataFolder {
         let written = serde_json::to_vec(&note).map_err(io::Error::from).and_then(|text| {
             // The rename is atomic, so that no reader sees half a note.
             let fresh = self.path.join("server.json.new");
-            let mut file =
-                private_file_options().write(true).create(true).truncate(true).open(&fresh)?;
+            let mut file = private_file_options().write(true).create(true).truncate(true).open(&fresh)?;
             io::Write::write_all(&mut file, &text)?;
             fs::rename(fresh, self.path.join(NOTE_FILE))
         });
-        written.map_err(|source| DataFolderError::Unusable {
-            folder: self.path.display().to_string(),
-            source,
-        })
+        written
+            .map_err(|source| DataFolderError::Unusable { folder: self.path.display().to_string(), source })
     }
 }
 

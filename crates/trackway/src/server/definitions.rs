@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use trackway_agent::BuiltInTools;
 use trackway_runtime::{
-    Catalogue, CatalogueSync, FolderWatch, ProgramRegistry, RegistryError, Runtime, StepAttempt,
-    SystemClock, Tools,
+    Catalogue, CatalogueSync, FolderWatch, ProgramRegistry, RegistryError, Runtime, StepAttempt, SystemClock,
+    Tools,
 };
 
 use super::Server;
@@ -88,10 +88,7 @@ impl Server {
         Ok(tools)
     }
 
-    pub(super) fn open_definitions(
-        &self,
-        programs: &ProgramRegistry,
-    ) -> Result<Definitions, RegistryError> {
+    pub(super) fn open_definitions(&self, programs: &ProgramRegistry) -> Result<Definitions, RegistryError> {
         let tools = Arc::new(self.tools()?);
         let folders: Vec<PathBuf> = self.folders.clone();
         let catalogue = match self.folders_named {
@@ -99,10 +96,7 @@ impl Server {
             false => Catalogue::new(folders),
         };
         let catalogue = Arc::new(catalogue);
-        Ok(Definitions {
-            catalogue_sync: CatalogueSync::new(catalogue, programs, tools.clone()),
-            tools,
-        })
+        Ok(Definitions { catalogue_sync: CatalogueSync::new(catalogue, programs, tools.clone()), tools })
     }
 }
 
@@ -129,10 +123,7 @@ impl Definitions {
 }
 
 /// Follows the files until the returned value is dropped.
-pub(super) fn watch_definition_folders(
-    written: &Arc<Definitions>,
-    runtime: &Runtime,
-) -> Option<FolderWatch> {
+pub(super) fn watch_definition_folders(written: &Arc<Definitions>, runtime: &Runtime) -> Option<FolderWatch> {
     let catalogue = written.catalogue().clone();
     let watching = catalogue.watch({
         let (written, runtime) = (written.clone(), runtime.clone());

@@ -42,11 +42,7 @@ impl Server {
     pub(super) fn a2a_options(&self, outgoing: PushSender) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
         trackway_a2a::Options {
-            default_agent: self
-                .default_agent
-                .clone()
-                .or_else(|| self.default_agent_name())
-                .or(first),
+            default_agent: self.default_agent.clone().or_else(|| self.default_agent_name()).or(first),
             extended_card: self.extended_card,
             grpc_reflection: self.grpc_reflection,
             conformance: self.conformance,
@@ -81,13 +77,7 @@ impl ServerDoors {
             Door::new("mcp", door.router()).on_stop(move || door.shutdown())
         });
         let a2a = trackway_a2a::router(runtime.clone(), a2a);
-        let api = trackway_api::ApiOptions {
-            runtime,
-            journal: store.journal,
-            gate,
-            frames,
-            body_bytes_max,
-        };
+        let api = trackway_api::ApiOptions { runtime, journal: store.journal, gate, frames, body_bytes_max };
         let mut doors = vec![
             Door::new("health", health),
             Door::new("metrics", metrics),

@@ -20,9 +20,7 @@ pub enum ServerError {
     Auth(#[from] AuthError),
     #[error(transparent)]
     Store(#[from] trackway_ports::OpenStoreError),
-    #[error(
-        "{listen:?} is not an address to listen on (write host:port, for example 127.0.0.1:7420)"
-    )]
+    #[error("{listen:?} is not an address to listen on (write host:port, for example 127.0.0.1:7420)")]
     Address { listen: String, source: std::io::Error },
     #[error(
         "{address} is not a loopback address; without auth Trackway listens on loopback only (set `[auth] required = true` in trackway.toml)"

@@ -31,16 +31,14 @@ use trackway_runtime::{CommitObserver, ProgramKind, ProgramRegistry};
 
 use metric_table::{MetricFamily, MetricTable};
 
-const TOKENS: MetricFamily =
-    MetricFamily::histogram("gen_ai_client_token_usage", "Tokens of a model call.");
+const TOKENS: MetricFamily = MetricFamily::histogram("gen_ai_client_token_usage", "Tokens of a model call.");
 const MODEL_CALLS: MetricFamily =
     MetricFamily::counter("trackway_model_calls_total", "Model calls that were answered.");
 const COST: MetricFamily = MetricFamily::counter(
     "trackway_model_cost_total",
     "What model calls cost, in the currency of the prices.",
 );
-const TURNS: MetricFamily =
-    MetricFamily::counter("trackway_turns_total", "Turns of agents that have ended.");
+const TURNS: MetricFamily = MetricFamily::counter("trackway_turns_total", "Turns of agents that have ended.");
 const TOOL_CALLS: MetricFamily =
     MetricFamily::counter("trackway_tool_calls_total", "Calls of tools, and dispatches.");
 const RUNS: MetricFamily = MetricFamily::counter("trackway_runs_total", "Runs that have ended.");
@@ -82,8 +80,7 @@ impl Metrics {
 
     /// The metrics in the text format of Prometheus.
     pub(super) fn render_metrics(&self) -> String {
-        let servers =
-            self.servers.upgrade().map(|servers| servers.server_statuses()).unwrap_or_default();
+        let servers = self.servers.upgrade().map(|servers| servers.server_statuses()).unwrap_or_default();
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.clear_family(&SERVER_UP);
         table.clear_family(&SERVER_STARTS);

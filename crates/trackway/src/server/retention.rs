@@ -36,8 +36,7 @@ impl RetentionTask {
     }
 
     async fn prune_old_sessions(&self) -> Result<(), SessionsError> {
-        let prune =
-            PruneRequest { now: SystemClock.now(), older_than: self.older_than, dry_run: false };
+        let prune = PruneRequest { now: SystemClock.now(), older_than: self.older_than, dry_run: false };
         for session in prune.run(&self.journal).await? {
             tracing::info!(session = %session.session_id, runs = session.runs, "removed by retention");
         }
@@ -64,12 +63,10 @@ mod tests {
             .open_node("a")
             .advance_node("a", "end")
             .complete_run();
-        let open =
-            GuidedRunBuilder::new_guided_run(2, "open", "wf").open_node("a").advance_node("a", "b");
+        let open = GuidedRunBuilder::new_guided_run(2, "open", "wf").open_node("a").advance_node("a", "b");
         done.append_to_journal(&*journal).await;
         open.append_to_journal(&*journal).await;
-        let kept =
-            RetentionTask { journal: journal.clone(), older_than: Duration::from_secs(u64::MAX) };
+        let kept = RetentionTask { journal: journal.clone(), older_than: Duration::from_secs(u64::MAX) };
         kept.prune_old_sessions().await.unwrap();
         assert!(run_exists(&journal, done.run_id()).await, "nothing is that old");
         RetentionTask { journal: journal.clone(), older_than: Duration::ZERO }

@@ -6,9 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use trackway_agent::{
-    AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets,
-};
+use trackway_agent::{AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets};
 use trackway_definition::nearest;
 use trackway_runtime::ProgramInfo;
 
@@ -51,10 +49,7 @@ pub struct AgentFile {
 }
 
 /// The agents of a workspace in the order of their files, and the findings about the files.
-pub(super) fn load_agent_files(
-    workspace: &Path,
-    variables: EnvLookup<'_>,
-) -> (Vec<AgentFile>, Vec<Finding>) {
+pub(super) fn load_agent_files(workspace: &Path, variables: EnvLookup<'_>) -> (Vec<AgentFile>, Vec<Finding>) {
     let (mut agents, mut findings): (Vec<AgentFile>, _) = (Vec::new(), Vec::new());
     let folder = workspace.join(FOLDER);
     for file in list_agent_files(&folder, &mut findings) {
@@ -166,9 +161,7 @@ fn agent_name(front: &mut FrontMatter<'_>, file: &Path) -> Option<String> {
         let why = format!("{named:?} cannot name an agent");
         let finding = front.finding_at("/name", why);
         front.findings.push(
-            finding.with_suggestion(
-                "use letters, digits, `-`, `_` and single dots inside, at most 64",
-            ),
+            finding.with_suggestion("use letters, digits, `-`, `_` and single dots inside, at most 64"),
         );
         return None;
     }
@@ -270,9 +263,7 @@ fn key_lines(front: &FrontMatter<'_>, keys: &[String], spec: &AgentSpec) -> BTre
     for key in keys {
         put(key.clone(), &format!("/{}", escape_pointer_token(key)));
     }
-    for (list, items) in
-        [("tools", &spec.tools), ("workflows", &spec.workflows), ("peers", &spec.peers)]
-    {
+    for (list, items) in [("tools", &spec.tools), ("workflows", &spec.workflows), ("peers", &spec.peers)] {
         for index in 0..items.len() {
             put(format!("{list}[{index}]"), &format!("/{list}/{index}"));
         }

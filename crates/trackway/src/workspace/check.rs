@@ -55,9 +55,7 @@ fn check_agent_name(agent: &AgentFile, there: &AvailableCapabilities, findings: 
     if there.workflows.contains(name) || there.unavailable_workflows.contains_key(name) {
         let why = format!("there is a workflow {name:?} too; both would have one address");
         findings.push(
-            agent
-                .finding_at("name", FindingLevel::Error, why)
-                .with_suggestion("give the agent another name"),
+            agent.finding_at("name", FindingLevel::Error, why).with_suggestion("give the agent another name"),
         );
     }
 }
@@ -73,15 +71,10 @@ fn check_tools(
         if matches_any_tool(pattern, workspace, there) {
             continue;
         }
-        if let Some((server, _)) = pattern.split_once(JOINT).filter(|(name, _)| !is_wildcard(name))
-        {
-            let finding = agent.finding_at(
-                &key,
-                FindingLevel::Error,
-                format!("there is no MCP server {server:?}"),
-            );
-            let known: Vec<&str> =
-                workspace.mcp.servers.iter().map(|server| server.name.as_str()).collect();
+        if let Some((server, _)) = pattern.split_once(JOINT).filter(|(name, _)| !is_wildcard(name)) {
+            let finding =
+                agent.finding_at(&key, FindingLevel::Error, format!("there is no MCP server {server:?}"));
+            let known: Vec<&str> = workspace.mcp.servers.iter().map(|server| server.name.as_str()).collect();
             findings.push(match known.is_empty() {
                 true => finding.with_suggestion("mcp.json names the servers whose tools there are"),
                 false => suggest_nearest(finding, server, &known),
@@ -90,11 +83,8 @@ fn check_tools(
             let why = format!("no tool fits {pattern:?}");
             findings.push(agent.finding_at(&key, FindingLevel::Unused, why));
         } else {
-            let finding = agent.finding_at(
-                &key,
-                FindingLevel::Error,
-                format!("there is no tool {pattern:?}"),
-            );
+            let finding =
+                agent.finding_at(&key, FindingLevel::Error, format!("there is no tool {pattern:?}"));
             let known: Vec<&str> = there.tools.iter().map(String::as_str).collect();
             findings.push(suggest_nearest(finding, pattern, &known));
         }
@@ -113,14 +103,13 @@ fn check_approvals(agent: &AgentFile, there: &AvailableCapabilities, findings: &
                 || fits(approval, pattern)
                 || (is_wildcard(approval) && is_wildcard(pattern))
         });
-        let is_workflow = workflows.iter().any(|name| {
-            fits(approval, name) || fits(approval, &format!("{DISPATCH_PREFIX}{name}"))
-        });
+        let is_workflow = workflows
+            .iter()
+            .any(|name| fits(approval, name) || fits(approval, &format!("{DISPATCH_PREFIX}{name}")));
         let is_own = [REPLY_TOOL, STATUS_TOOL].iter().any(|name| fits(approval, name));
         if !is_tool && !is_workflow && !is_own {
             let why = format!("{:?} may not use {approval:?} at all", spec.name);
-            let finding =
-                agent.finding_at(&format!("approvals.{approval}"), FindingLevel::Unused, why);
+            let finding = agent.finding_at(&format!("approvals.{approval}"), FindingLevel::Unused, why);
             let known = spec.tools.iter().chain(workflows.iter().copied()).map(String::as_str);
             findings.push(finding.with_nearest_name(nearest(approval, known)));
         }
@@ -178,11 +167,8 @@ fn check_workflows(agent: &AgentFile, there: &AvailableCapabilities, findings: &
             let why = format!("the workflow {pattern:?} cannot be dispatched: {why}");
             findings.push(agent.finding_at(&key, FindingLevel::Error, why));
         } else {
-            let finding = agent.finding_at(
-                &key,
-                FindingLevel::Error,
-                format!("there is no workflow {pattern:?}"),
-            );
+            let finding =
+                agent.finding_at(&key, FindingLevel::Error, format!("there is no workflow {pattern:?}"));
             let known: Vec<&str> = there.workflows.iter().map(String::as_str).collect();
             findings.push(suggest_nearest(finding, pattern, &known));
         }
@@ -207,18 +193,14 @@ fn check_first_answer_timeouts(
 }
 
 /// `[a2a] default_agent` may be an agent or a workflow.
-fn check_a2a_default_agent(
-    workspace: &Workspace,
-    there: &AvailableCapabilities,
-) -> Option<Finding> {
+fn check_a2a_default_agent(workspace: &Workspace, there: &AvailableCapabilities) -> Option<Finding> {
     let named = workspace.config.a2a.default_agent.as_ref()?;
     let agents = workspace.agents.iter().map(|agent| &agent.spec.name);
     let known: BTreeSet<&str> = agents.chain(&there.workflows).map(String::as_str).collect();
     if known.contains(named.name.as_str()) {
         return None;
     }
-    let why =
-        format!("there is no workflow {:?} to be the default agent, and no such agent", named.name);
+    let why = format!("there is no workflow {:?} to be the default agent, and no such agent", named.name);
     let finding = Finding::error(why).with_file(&workspace.folder.join(config::FILE));
     let finding = finding.with_line(Some(named.line)).with_key("a2a.default_agent");
     Some(suggest_nearest(finding, &named.name, &known.into_iter().collect::<Vec<_>>()))
@@ -231,8 +213,7 @@ fn find_unused(workspace: &Workspace) -> Vec<Finding> {
         _ => None,
     };
     let models = workspace.models.unused.iter().map(|name| {
-        let finding =
-            Finding::new(FindingLevel::Unused, "no agent uses this model").with_file(&file);
+        let finding = Finding::new(FindingLevel::Unused, "no agent uses this model").with_file(&file);
         finding.with_line(line(name)).with_key(format!("models.{name}"))
     });
     let is_off = |server: &NamedServer| workspace.mcp.config.disabled.contains(&server.name);
@@ -243,9 +224,8 @@ fn find_unused(workspace: &Workspace) -> Vec<Finding> {
     let servers = workspace.mcp.servers.iter();
     let servers = servers.filter(|server| !is_off(server) && !is_allowed(server)).map(|server| {
         let why = format!("no agent may use the tools of MCP server {:?}", server.name);
-        let finding = Finding::new(FindingLevel::Unused, why)
-            .with_file(&workspace.mcp.path)
-            .with_line(server.line);
+        let finding =
+            Finding::new(FindingLevel::Unused, why).with_file(&workspace.mcp.path).with_line(server.line);
         let prefix = server.tool_prefix();
         finding.with_suggestion(format!("an agent allows them with tools: [\"{prefix}{JOINT}*\"]"))
     });
@@ -268,8 +248,6 @@ fn describe_default_model(workspace: &Workspace) -> Finding {
             FindingLevel::Note,
             format!("agents that name no model ask {} ({from})", model.label()),
         ),
-        None => {
-            Finding::new(FindingLevel::Note, format!("the default model is {:?}", models.default))
-        }
+        None => Finding::new(FindingLevel::Note, format!("the default model is {:?}", models.default)),
     }
 }

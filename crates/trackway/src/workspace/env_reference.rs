@@ -24,9 +24,7 @@ impl ReferenceError {
     pub fn suggestion(&self) -> Option<String> {
         match self {
             Self::Unclosed => None,
-            Self::Missing { name } => {
-                Some(format!("set it, or write the value instead of {OPEN}{name}}}"))
-            }
+            Self::Missing { name } => Some(format!("set it, or write the value instead of {OPEN}{name}}}")),
         }
     }
 }
@@ -36,8 +34,7 @@ pub fn resolve_references(text: &str, variables: EnvLookup<'_>) -> Result<String
     let (mut rest, mut whole) = (text, String::new());
     while let Some((before, after)) = rest.split_once(OPEN) {
         let (name, behind) = after.split_once('}').ok_or(ReferenceError::Unclosed)?;
-        let value =
-            variables(name).ok_or_else(|| ReferenceError::Missing { name: name.to_owned() })?;
+        let value = variables(name).ok_or_else(|| ReferenceError::Missing { name: name.to_owned() })?;
         whole.push_str(before);
         whole.push_str(&value);
         rest = behind;

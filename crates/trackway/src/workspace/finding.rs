@@ -115,7 +115,6 @@ impl fmt::Display for FindingLevel {
 
 /// The errors among the findings; none if there are none.
 pub fn error_from_findings(findings: &[Finding]) -> Option<WorkspaceError> {
-    let errors: Vec<Finding> =
-        findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+    let errors: Vec<Finding> = findings.iter().filter(|finding| finding.is_error()).cloned().collect();
     (!errors.is_empty()).then_some(WorkspaceError::Findings(errors))
 }

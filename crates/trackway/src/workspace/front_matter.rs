@@ -41,11 +41,7 @@ pub(super) struct FrontMatter<'a> {
 }
 
 impl<'a> FrontMatter<'a> {
-    pub(super) fn parse(
-        file: &'a Path,
-        head: &str,
-        variables: EnvLookup<'a>,
-    ) -> Result<Self, Finding> {
+    pub(super) fn parse(file: &'a Path, head: &str, variables: EnvLookup<'a>) -> Result<Self, Finding> {
         // Empty front matter is an object without keys.
         let is_empty = head.lines().all(|line| {
             let line = line.trim();
@@ -163,8 +159,7 @@ impl<'a> FrontMatter<'a> {
     }
 
     pub(super) fn finding_at(&self, pointer: &str, why: impl Into<String>) -> Finding {
-        let finding =
-            Finding::error(why).with_file(self.file).with_line(self.located.line_of(pointer));
+        let finding = Finding::error(why).with_file(self.file).with_line(self.located.line_of(pointer));
         finding.with_key(dotted_path(pointer))
     }
 }

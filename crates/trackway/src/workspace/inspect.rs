@@ -62,8 +62,7 @@ pub fn inspect_workflows(folders: &[PathBuf], there: &AvailableCapabilities) -> 
     let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
     for invalid in &listing.invalid {
         for fault in &invalid.errors {
-            let finding =
-                Finding::error(&fault.message).with_file(&invalid.file).with_line(fault.line);
+            let finding = Finding::error(&fault.message).with_file(&invalid.file).with_line(fault.line);
             let finding = finding.with_key(dotted_path(&fault.path));
             findings.push(match &fault.suggestion {
                 Some(suggestion) => finding.with_suggestion(suggestion),
@@ -126,10 +125,7 @@ pub async fn inspect_mcp_servers(workspace: &Workspace) -> Vec<Finding> {
             }
             ServerPhase::Down | ServerPhase::Stopped => {
                 let reason = status.reason.unwrap_or_else(|| "it was stopped".to_owned());
-                (
-                    FindingLevel::Warning,
-                    format!("the MCP server {:?} does not run: {reason}", status.name),
-                )
+                (FindingLevel::Warning, format!("the MCP server {:?} does not run: {reason}", status.name))
             }
         };
         [Some(of(level, &status.name, why)), odd].into_iter().flatten()
@@ -176,8 +172,7 @@ fn finding_if_readable_by_others(file: &Path) -> Option<Finding> {
     const OTHERS: u32 = 0o077;
     let mode = fs::metadata(file).ok()?.permissions().mode();
     (mode & OTHERS != 0).then(|| {
-        let finding =
-            Finding::new(FindingLevel::Warning, "others on this machine can read these keys");
+        let finding = Finding::new(FindingLevel::Warning, "others on this machine can read these keys");
         finding.with_file(file).with_suggestion(format!("chmod 600 {}", file.display()))
     })
 }

@@ -41,11 +41,7 @@ impl fmt::Debug for WorkspaceLoader {
 }
 
 impl WorkspaceLoader {
-    pub fn new(
-        folder: &Path,
-        workflows: &[PathBuf],
-        server: impl Fn() -> Server + Send + 'static,
-    ) -> Self {
+    pub fn new(folder: &Path, workflows: &[PathBuf], server: impl Fn() -> Server + Send + 'static) -> Self {
         let (folder, workflows) = (folder.to_owned(), workflows.to_vec());
         Self { folder, workflows, server: Box::new(server), open_models: OpenModels::default() }
     }
@@ -53,8 +49,7 @@ impl WorkspaceLoader {
     /// The agents of the current workspace, or an error if anything is wrong with it.
     pub fn load(&mut self) -> Result<AgentSet, WorkspaceError> {
         let (workspace, mut findings) = Workspace::load(&self.folder, &config::read_env_var);
-        let there =
-            AvailableCapabilities::from_server((self.server)(), &workspace, &self.workflows)?;
+        let there = AvailableCapabilities::from_server((self.server)(), &workspace, &self.workflows)?;
         findings.extend(check::check_workspace(&workspace, &there));
         let (shelf, more) = self.open_models.reopen_changed(&workspace);
         findings.extend(more);
@@ -74,8 +69,7 @@ impl WorkspaceLoader {
     /// The current agents, and their changes for as long as the returned value lives.
     pub fn load_and_follow(self) -> Result<FollowedAgents, WorkspaceError> {
         let (tell, agents) = watch::channel(AgentSet::default());
-        let paths =
-            [config::FILE, agent_files::FOLDER, mcp_file::FILE].map(|name| self.folder.join(name));
+        let paths = [config::FILE, agent_files::FOLDER, mcp_file::FILE].map(|name| self.folder.join(name));
         // Locked from the read of the files until the result is sent: of two concurrent reads, the later
         // one must also send last.
         let loader = Arc::new(Mutex::new((self, tell)));

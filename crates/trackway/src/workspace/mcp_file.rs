@@ -50,14 +50,12 @@ impl McpFile {
                 return (Self { path, ..Self::default() }, vec![finding]);
             }
         };
-        let resolve =
-            |name: &str| variables(name).ok_or_else(|| MissingEnvVar { name: name.to_owned() });
+        let resolve = |name: &str| variables(name).ok_or_else(|| MissingEnvVar { name: name.to_owned() });
         let servers = named_servers(&located);
         match McpConfig::parse(&text, &resolve) {
             Ok(config) => (Self { path, config, servers }, Vec::new()),
             Err(problems) => {
-                let findings =
-                    problems.iter().map(|problem| config_finding(&path, &located, problem));
+                let findings = problems.iter().map(|problem| config_finding(&path, &located, problem));
                 let findings = findings.collect();
                 (Self { path, config: McpConfig::default(), servers }, findings)
             }

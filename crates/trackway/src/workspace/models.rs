@@ -24,8 +24,7 @@ pub const MODEL_VARIABLE: &str = "TRACKWAY_MODEL";
 /// The model that needs no configuration.
 pub const OFFLINE: &str = "offline";
 /// Other names of it: there is only one set of rules.
-const OFFLINE_NAMES: [&str; 5] =
-    [OFFLINE, "offline/", "offline/1", "offline/rules", "offline-rules/1"];
+const OFFLINE_NAMES: [&str; 5] = [OFFLINE, "offline/", "offline/1", "offline/rules", "offline-rules/1"];
 
 /// The models that can be used.
 #[derive(Debug, Clone, Default)]
@@ -80,9 +79,7 @@ impl fmt::Display for ValueSource {
 /// The variables of a provider: address and key.
 pub fn provider_variables(service: ProviderKind) -> Option<(&'static str, &'static str)> {
     match service {
-        ProviderKind::OpenAi | ProviderKind::OpenAiResponses => {
-            Some(("OPENAI_BASE_URL", "OPENAI_API_KEY"))
-        }
+        ProviderKind::OpenAi | ProviderKind::OpenAiResponses => Some(("OPENAI_BASE_URL", "OPENAI_API_KEY")),
         ProviderKind::Anthropic => Some(("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")),
         ProviderKind::Gemini => Some(("GEMINI_BASE_URL", "GEMINI_API_KEY")),
         ProviderKind::Offline | ProviderKind::Scripted | ProviderKind::Replay => None,
@@ -95,13 +92,8 @@ pub(super) fn resolve_models(
     agents: &[AgentFile],
     variables: EnvLookup<'_>,
 ) -> (ResolvedModels, Vec<Finding>) {
-    let mut work = ModelResolver {
-        file,
-        config,
-        variables,
-        models: ResolvedModels::default(),
-        findings: Vec::new(),
-    };
+    let mut work =
+        ModelResolver { file, config, variables, models: ResolvedModels::default(), findings: Vec::new() };
     for (name, section) in &config.models {
         if let Some(section) = section {
             let model = work.model_from_section(name, section);
@@ -155,8 +147,7 @@ impl ModelResolver<'_> {
             (self.models.default, self.models.default_from) = (named.name.clone(), from);
         } else {
             OFFLINE.clone_into(&mut self.models.default);
-            let offline =
-                ModelConfig::with_defaults(ProviderKind::Offline, "", ValueSource::Default);
+            let offline = ModelConfig::with_defaults(ProviderKind::Offline, "", ValueSource::Default);
             self.models.all.entry(OFFLINE.to_owned()).or_insert(offline);
         }
     }
@@ -169,8 +160,7 @@ impl ModelResolver<'_> {
         let model = match OFFLINE_NAMES.contains(&name) {
             true => Some((ProviderKind::Offline, "")),
             false => name.split_once('/').and_then(|(service, model)| {
-                let service =
-                    ProviderKind::from_name(service).filter(|service| service.is_remote())?;
+                let service = ProviderKind::from_name(service).filter(|service| service.is_remote())?;
                 (!model.is_empty()).then_some((service, model))
             }),
         };
@@ -193,18 +183,8 @@ impl ModelResolver<'_> {
 
     fn model_from_section(&mut self, name: &str, section: &ModelSection) -> ModelConfig {
         let from = ValueSource::File { file: self.file.to_owned(), line: Some(section.line) };
-        let ModelSection {
-            service,
-            base_url,
-            api_key,
-            model,
-            headers,
-            price,
-            images,
-            record,
-            file,
-            line,
-        } = section.clone();
+        let ModelSection { service, base_url, api_key, model, headers, price, images, record, file, line } =
+            section.clone();
         if let Some(missing) = file.as_deref().filter(|file| !file.is_file()) {
             let why = format!("there is no file {}", missing.display());
             let finding = Finding::error(why).with_file(self.file).with_line(Some(line));
@@ -257,8 +237,7 @@ impl ModelResolver<'_> {
             return;
         }
         let why = format!("model {name:?} has no key");
-        let mut finding =
-            Finding::error(why).with_suggestion(format!("set {key}, or api_key in [models]"));
+        let mut finding = Finding::error(why).with_suggestion(format!("set {key}, or api_key in [models]"));
         match &model.from {
             ValueSource::File { file, line } => finding = finding.with_file(file).with_line(*line),
             ValueSource::Variable(variable) => finding = finding.with_key(*variable),

@@ -39,8 +39,7 @@ impl OpenModels {
                 continue;
             }
             let before = self.open.get(name).filter(|(before, _)| before == config);
-            let opened =
-                before.map_or_else(|| open_provider(config), |(_, provider)| Ok(provider.clone()));
+            let opened = before.map_or_else(|| open_provider(config), |(_, provider)| Ok(provider.clone()));
             match opened {
                 Ok(provider) => {
                     now.open.insert(name.clone(), (config.clone(), provider));
@@ -91,15 +90,11 @@ fn open_provider(config: &ModelConfig) -> Result<Arc<dyn ModelProvider>, String>
             let endpoint = ModelEndpoint {
                 base_url: config.base_url.as_ref().map(|(url, _)| url.clone()),
                 key: config.api_key.as_ref().map(|(key, _)| key.expose().to_owned()),
-                headers: headers
-                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-                    .collect(),
+                headers: headers.map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
                 model: config.model.clone(),
                 images: config.images,
             };
-            Arc::new(
-                provider::open_provider(service.name(), &endpoint).map_err(format_error_chain)?,
-            )
+            Arc::new(provider::open_provider(service.name(), &endpoint).map_err(format_error_chain)?)
         }
     };
     Ok(match &config.record {

@@ -32,10 +32,9 @@ impl Server {
             Some(_) => self.workflows(&folders),
             None => self.optional_workflows(&folders),
         };
-        let outline =
-            server.programs_only().allow_loopback_targets(workspace.config.outgoing.allow_loopback);
-        let following = WorkspaceLoader::new(folder, &folders, move || outline.programs_only())
-            .load_and_follow()?;
+        let outline = server.programs_only().allow_loopback_targets(workspace.config.outgoing.allow_loopback);
+        let following =
+            WorkspaceLoader::new(folder, &folders, move || outline.programs_only()).load_and_follow()?;
         let mcp = McpOptions::new()
             .checkpoints(workspace.config.mcp.checkpoints)
             .session_checkpoints(workspace.config.mcp.session_checkpoints);

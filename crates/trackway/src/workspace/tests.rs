@@ -30,11 +30,7 @@ fn load_workspace(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Worksp
     let there = AvailableCapabilities {
         workflows: ["echo", "invest", "review"].map(str::to_owned).to_vec(),
         unavailable_workflows: [("guided".to_owned(), "it has prompts".to_owned())].into(),
-        tools: [&ASSISTANT_TOOLS[..], &["ledger_enter"]]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        tools: [&ASSISTANT_TOOLS[..], &["ledger_enter"]].concat().into_iter().map(str::to_owned).collect(),
     };
     findings.extend(check::check_workspace(&workspace, &there));
     // Without the folder, which differs each time.
@@ -49,11 +45,10 @@ fn load_workspace(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Worksp
 /// The findings, one line each, with the hints below.
 fn render_findings(files: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
     let (_, findings) = load_workspace(files, variables);
-    let lines =
-        findings.iter().filter(|finding| finding.level != FindingLevel::Note).map(|finding| {
-            let hint = finding.suggestion.as_ref().map(|hint| format!("\n  hint: {hint}"));
-            format!("{}: {finding}{}", finding.level, hint.unwrap_or_default())
-        });
+    let lines = findings.iter().filter(|finding| finding.level != FindingLevel::Note).map(|finding| {
+        let hint = finding.suggestion.as_ref().map(|hint| format!("\n  hint: {hint}"));
+        format!("{}: {finding}{}", finding.level, hint.unwrap_or_default())
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -244,8 +239,7 @@ model = "m"
 [models.slow]
 provider = "offline"
 "#;
-    let servers =
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"},\n \"web\": {\"command\": \"y\"}}}";
+    let servers = "{\"mcpServers\": {\"files\": {\"command\": \"x\"},\n \"web\": {\"command\": \"y\"}}}";
     let files = [("agents/a.md", agent), ("trackway.toml", config), ("mcp.json", servers)];
     insta::assert_snapshot!(render_findings(&files, &[]), @r#"
     error: agents/a.md, line 3: model: there is no model "fst"
@@ -364,11 +358,7 @@ fn models_come_from_the_environment() {
             Some("k"),
         ),
         (
-            &[
-                ("TRACKWAY_MODEL", "anthropic/m"),
-                ("ANTHROPIC_API_KEY", "a"),
-                ("OPENAI_API_KEY", "k"),
-            ],
+            &[("TRACKWAY_MODEL", "anthropic/m"), ("ANTHROPIC_API_KEY", "a"), ("OPENAI_API_KEY", "k")],
             "anthropic/m",
             None,
             Some("a"),
@@ -426,14 +416,12 @@ fn a_budget_without_a_price_is_told() {
     let agent = "---\nbudgets: { cost: 1 }\n---\n";
     let files = [("agents/a.md", agent)];
     assert_eq!(render_findings(&files, &[]), "", "rules cost nothing");
-    let variables =
-        [(models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
+    let variables = [(models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
     insta::assert_snapshot!(render_findings(&files, &variables), @r#"
     warning: agents/a.md, line 2: budgets.cost: the model "openai/m" has no price, so that no cost is counted
       hint: give it a price in a section [models.NAME] of trackway.toml
     "#);
-    let config =
-        "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = 2 }\n";
+    let config = "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = 2 }\n";
     let files = [("agents/a.md", agent), ("trackway.toml", config)];
     let variables = [(models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
     assert_eq!(render_findings(&files, &variables), "");
@@ -447,8 +435,7 @@ fn what_is_shown_holds_no_secret() {
     );
     let files = [("agents/a.md", WHOLE), ("trackway.toml", &config), ("mcp.json", SERVERS)];
     let folder = workspace_with_files(&files);
-    let variable =
-        |name: &str| (name != models::MODEL_VARIABLE).then(|| format!("value-of-{name}"));
+    let variable = |name: &str| (name != models::MODEL_VARIABLE).then(|| format!("value-of-{name}"));
     let (workspace, _) = Workspace::load(folder.path(), &variable);
     let shown: Vec<String> = settings::effective_settings(&workspace)
         .iter()

@@ -7,9 +7,7 @@ use trackway_domain::{Event, StateName};
 use trackway_ports::{Append, AppendCallback, AppendError, Journal};
 use trackway_testkit::{JournalInterceptor, ProcessSetup, TestWorld, local_run_address};
 
-use crate::support::{
-    Probe, answer, start, start_as, visible_updates, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, start, start_as, visible_updates, wait_until_ended, wait_until_idle};
 
 /// The names of the events of every append; the events of a run that begins in the same append follow a
 /// `>`.
@@ -24,8 +22,7 @@ impl RecordingAppends {
 
 impl JournalInterceptor for RecordingAppends {
     fn intercept_append(&self, journal: &Arc<dyn Journal>, append: Append, done: AppendCallback) {
-        let names =
-            |append: &Append| append.events.iter().map(Event::name).collect::<Vec<_>>().join(" ");
+        let names = |append: &Append| append.events.iter().map(Event::name).collect::<Vec<_>>().join(" ");
         let starts = append.started_runs.iter().map(|start| format!(" > {}", names(start)));
         let line = names(&append) + &starts.collect::<String>();
         self.0.lock().unwrap().push(line);
@@ -59,8 +56,7 @@ workflow!(Above, "above", |_probe, ctx, _input: Value| -> u32 {
 fn a_run_without_effects_is_one_append() {
     for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {
         let appends = Arc::new(RecordingAppends::default());
-        let setup =
-            ProcessSetup::from(registry![Speaks(Probe::new())]).with_interceptor(appends.clone());
+        let setup = ProcessSetup::from(registry![Speaks(Probe::new())]).with_interceptor(appends.clone());
         world.run_to_completion(setup, async |process| {
             let started = start_as(&process, "s", "speaks", Value::Null).await.unwrap();
             assert_eq!(started.view.state, StateName::Submitted, "as of the submission");
@@ -97,13 +93,11 @@ workflow!(Asks, "asks", |probe, ctx, _input: Value| -> u32 {
 fn an_answer_and_what_the_run_does_by_it_are_one_append() {
     for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {
         let (appends, probe) = (Arc::new(RecordingAppends::default()), Probe::new());
-        let setup =
-            ProcessSetup::from(registry![Asks(probe.clone())]).with_interceptor(appends.clone());
+        let setup = ProcessSetup::from(registry![Asks(probe.clone())]).with_interceptor(appends.clone());
         world.run_to_completion(setup, async |process| {
-            for (number, expected) in [
-                (1, &["resumed status completed"][..]),
-                (2, &["resumed status", "step-done completed"]),
-            ] {
+            for (number, expected) in
+                [(1, &["resumed status completed"][..]), (2, &["resumed status", "step-done completed"])]
+            {
                 let run = start(&process, "asks", Value::Null).await;
                 wait_until_idle(&process, run).await;
                 process.wait_until_quiet().await;
@@ -130,8 +124,7 @@ fn an_answer_and_what_the_run_does_by_it_are_one_append() {
 fn an_effect_waits_for_the_commit_of_what_was_before_it() {
     let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
     let appends = Arc::new(RecordingAppends::default());
-    let setup =
-        ProcessSetup::from(registry![Works(probe.clone())]).with_interceptor(appends.clone());
+    let setup = ProcessSetup::from(registry![Works(probe.clone())]).with_interceptor(appends.clone());
     world.run_to_completion(setup, async |process| {
         let run = start(&process, "works", Value::Null).await;
         wait_until_ended(&process, run).await;
@@ -158,8 +151,8 @@ impl JournalInterceptor for RefusingStarts {
 #[test]
 fn a_run_that_was_not_recorded_has_no_effects() {
     let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
-    let setup = ProcessSetup::from(registry![Works(probe.clone())])
-        .with_interceptor(Arc::new(RefusingStarts));
+    let setup =
+        ProcessSetup::from(registry![Works(probe.clone())]).with_interceptor(Arc::new(RefusingStarts));
     world.run_to_completion(setup, async |process| {
         assert!(start_as(&process, "s", "works", Value::Null).await.is_err());
         process.wait_until_quiet().await;
@@ -188,10 +181,7 @@ fn a_child_without_effects_is_in_the_append_of_its_parent() {
             }
         });
         let appends = appends.take();
-        assert_eq!(
-            appends[0],
-            "submitted started child-started > submitted started status status completed"
-        );
+        assert_eq!(appends[0], "submitted started child-started > submitted started status status completed");
         // If the program was dropped in the meantime, its row and its end are separate appends.
         let rest: Vec<&str> = appends[1..].iter().flat_map(|names| names.split(' ')).collect();
         let rest: Vec<&str> = rest.into_iter().filter(|name| !name.is_empty()).collect();

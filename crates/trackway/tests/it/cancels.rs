@@ -66,10 +66,7 @@ fn a_waiting_run_can_be_cancelled_and_then_takes_nothing_more() {
             let run = start(&process, "endless", how).await;
             probe.wait_for_mark("gone", 1).await;
             process.wait_until_quiet().await;
-            assert_eq!(
-                process.cancel(&local_run_address(run)).await.unwrap().state,
-                StateName::Canceled
-            );
+            assert_eq!(process.cancel(&local_run_address(run)).await.unwrap().state, StateName::Canceled);
             let again = process.cancel(&local_run_address(run)).await;
             assert!(matches!(again, Err(Error::Ended { state: StateName::Canceled, .. })));
             let late = answer(&process, run, "late", Value::Null).await;
@@ -153,25 +150,14 @@ fn a_cancel_that_was_acknowledged_is_kept_over_a_restart() {
 /// Proves L10, L13.
 #[test]
 fn of_many_cancels_at_once_one_cancels() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Endless(Probe::new())],
-        async |process| {
-            let run = start(&process, "endless", "question").await;
-            wait_until_idle(&process, run).await;
-            let (address, process) = (local_run_address(run), &process);
-            let all =
-                futures_util::future::join_all((0..32).map(|_| process.cancel(&address))).await;
-            assert_eq!(all.iter().filter(|result| result.is_ok()).count(), 1);
-            let ended = |result: &Result<_, Error>| matches!(result, Err(Error::Ended { .. }));
-            assert_eq!(all.iter().filter(|result| ended(result)).count(), 31);
-            assert_eq!(
-                visible_updates(process, run)
-                    .await
-                    .iter()
-                    .filter(|line| *line == "canceled.")
-                    .count(),
-                1
-            );
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Endless(Probe::new())], async |process| {
+        let run = start(&process, "endless", "question").await;
+        wait_until_idle(&process, run).await;
+        let (address, process) = (local_run_address(run), &process);
+        let all = futures_util::future::join_all((0..32).map(|_| process.cancel(&address))).await;
+        assert_eq!(all.iter().filter(|result| result.is_ok()).count(), 1);
+        let ended = |result: &Result<_, Error>| matches!(result, Err(Error::Ended { .. }));
+        assert_eq!(all.iter().filter(|result| ended(result)).count(), 31);
+        assert_eq!(visible_updates(process, run).await.iter().filter(|line| *line == "canceled.").count(), 1);
+    });
 }

@@ -10,8 +10,7 @@ use trackway_domain::{Event, RunId, StateName};
 use trackway_testkit::{TestWorld, local_run_address};
 
 use crate::support::{
-    Probe, answer, load_log, start, visible_updates, wait_for_event, wait_until_ended,
-    wait_until_idle,
+    Probe, answer, load_log, start, visible_updates, wait_for_event, wait_until_ended, wait_until_idle,
 };
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -54,36 +53,25 @@ fn child_of(event: &Event) -> Option<RunId> {
 #[test]
 fn children_run_on_their_own_and_their_ends_reach_the_parent() {
     let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
-    world.run_to_completion(
-        registry![Doubles(probe.clone()), Parent(probe.clone())],
-        async |process| {
-            let run = start(&process, "parent", json!([4, 0, 13, 5])).await;
-            let view = wait_until_ended(&process, run).await;
-            assert_eq!(
-                view.output,
-                json!([
-                    8,
-                    ["rejected", "zero has no double worth having"],
-                    ["failed", "unlucky"],
-                    10
-                ])
-            );
-            let children: Vec<_> =
-                load_log(&process, run).await.iter().filter_map(|s| child_of(&s.event)).collect();
-            assert_eq!(children.len(), 4);
-            for (child, message) in children.iter().zip(view.history()) {
-                assert_eq!(message.references, [child.to_string()], "each is told of alone");
-                let child = process.view(&local_run_address(*child)).await.unwrap();
-                assert_eq!(child.submission.parent, Some(run));
-                assert_eq!(child.submission.session, view.submission.session);
-            }
-            assert_eq!(
-                visible_updates(&process, children[0]).await,
-                ["submitted", "working", "completed."]
-            );
-            process.wait_until_quiet().await;
-        },
-    );
+    world.run_to_completion(registry![Doubles(probe.clone()), Parent(probe.clone())], async |process| {
+        let run = start(&process, "parent", json!([4, 0, 13, 5])).await;
+        let view = wait_until_ended(&process, run).await;
+        assert_eq!(
+            view.output,
+            json!([8, ["rejected", "zero has no double worth having"], ["failed", "unlucky"], 10])
+        );
+        let children: Vec<_> =
+            load_log(&process, run).await.iter().filter_map(|s| child_of(&s.event)).collect();
+        assert_eq!(children.len(), 4);
+        for (child, message) in children.iter().zip(view.history()) {
+            assert_eq!(message.references, [child.to_string()], "each is told of alone");
+            let child = process.view(&local_run_address(*child)).await.unwrap();
+            assert_eq!(child.submission.parent, Some(run));
+            assert_eq!(child.submission.session, view.submission.session);
+        }
+        assert_eq!(visible_updates(&process, children[0]).await, ["submitted", "working", "completed."]);
+        process.wait_until_quiet().await;
+    });
     assert_eq!(probe.count("doubles"), 4);
 }
 
@@ -91,18 +79,15 @@ fn children_run_on_their_own_and_their_ends_reach_the_parent() {
 #[test]
 fn a_child_that_asks_is_answered_by_itself_and_the_parent_costs_nothing_meanwhile() {
     let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
-    let (run, child) = world.run_to_completion(
-        registry![Doubles(probe.clone()), Parent(probe.clone())],
-        async |process| {
+    let (run, child) =
+        world.run_to_completion(registry![Doubles(probe.clone()), Parent(probe.clone())], async |process| {
             let run = start(&process, "parent", json!([99])).await;
-            let child = child_of(
-                &wait_for_event(&process, run, |event| child_of(event).is_some()).await.event,
-            )
-            .unwrap();
+            let child =
+                child_of(&wait_for_event(&process, run, |event| child_of(event).is_some()).await.event)
+                    .unwrap();
             process.wait_until_quiet().await;
             (run, child)
-        },
-    );
+        });
     world.run_to_completion(registry![Doubles(probe.clone()), Parent(probe)], async |process| {
         wait_until_idle(&process, child).await;
         answer(&process, child, "a", json!({"number": 7})).await.unwrap();
@@ -197,18 +182,15 @@ workflow!(Careless, "careless", |probe, ctx, how: String| -> () {
 /// Proves L10, L17.
 #[test]
 fn failed_parent_cancels_its_children_and_completed_one_leaves_them() {
-    for (how, childs) in
-        [("fails", "canceled."), ("rejects", "canceled."), ("completes", "working")]
-    {
+    for (how, childs) in [("fails", "canceled."), ("rejects", "canceled."), ("completes", "working")] {
         let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
         world.run_to_completion(
             registry![Generations(probe.clone()), Careless(probe.clone())],
             async |process| {
                 let run = start(&process, "careless", how).await;
-                let child = child_of(
-                    &wait_for_event(&process, run, |event| child_of(event).is_some()).await.event,
-                )
-                .unwrap();
+                let child =
+                    child_of(&wait_for_event(&process, run, |event| child_of(event).is_some()).await.event)
+                        .unwrap();
                 probe.wait_for_mark("at the bottom", 1).await;
                 probe.open_gate("the end");
                 wait_until_ended(&process, run).await;

@@ -6,9 +6,7 @@ use serde_json::Value;
 use trackway_domain::StateName;
 use trackway_testkit::{ProcessSetup, TestWorld, local_run_address};
 
-use crate::support::{
-    Probe, answer, start, start_as, visible_updates, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, start, start_as, visible_updates, wait_until_ended, wait_until_idle};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -99,9 +97,6 @@ fn the_deadline_of_a_run_that_has_ended_does_nothing() {
         process.clock.advance(MINUTE);
         wait_until_ended(&process, other).await;
         assert_eq!(visible_updates(&process, run).await, ["submitted", "working", "completed."]);
-        assert_eq!(
-            process.view(&local_run_address(run)).await.unwrap().state,
-            StateName::Completed
-        );
+        assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Completed);
     });
 }

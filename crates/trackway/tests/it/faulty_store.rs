@@ -6,8 +6,8 @@ use serde_json::Value;
 use trackway_domain::{Event, StateName};
 use trackway_runtime::{DeliveryError, Error};
 use trackway_testkit::{
-    BrokenAfterAppends, OutageInterceptor, PausingInterceptor, ProcessSetup, RecordingMessenger,
-    TestProcess, TestWorld, local_run_address, new_test_hook,
+    BrokenAfterAppends, OutageInterceptor, PausingInterceptor, ProcessSetup, RecordingMessenger, TestProcess,
+    TestWorld, local_run_address, new_test_hook,
 };
 
 use crate::support::{Probe, answer, start, wait_until_idle};
@@ -40,8 +40,7 @@ fn when_the_store_cannot_write_no_side_effect_is_repeated() {
             assert!(process.store_failure().unwrap().contains("disk is full"));
             for number in 0..20 {
                 let refused =
-                    crate::support::start_as(&process, &format!("m{number}"), "works", Value::Null)
-                        .await;
+                    crate::support::start_as(&process, &format!("m{number}"), "works", Value::Null).await;
                 assert!(matches!(refused, Err(Error::Store { .. })), "{refused:?}");
                 tokio::task::yield_now().await;
             }
@@ -88,8 +87,7 @@ fn timers_fire_after_a_read_has_failed() {
     let setup = ProcessSetup::from(registry![Naps(Probe::new())]).with_interceptor(outage.clone());
     world.run_to_completion(setup, async |process| {
         let run = start(&process, "naps", Value::Null).await;
-        crate::support::wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. }))
-            .await;
+        crate::support::wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
         outage.begin_outage();
         process.clock.advance(Duration::from_secs(60));
         process.wait_for_task_health("timers", true).await;
@@ -105,8 +103,7 @@ fn timers_fire_after_a_read_has_failed() {
 /// Proves X2, X5.
 #[test]
 fn push_goes_on_after_the_store_was_busy() {
-    let (outage, postbox) =
-        (Arc::new(OutageInterceptor::new()), Arc::new(RecordingMessenger::new()));
+    let (outage, postbox) = (Arc::new(OutageInterceptor::new()), Arc::new(RecordingMessenger::new()));
     let mut is_first = true;
     postbox.set_verdict(move |_| match std::mem::take(&mut is_first) {
         true => Err(DeliveryError::Transient { reason: "not now".to_owned() }),
@@ -174,8 +171,7 @@ fn a_run_goes_on_when_the_store_takes_appends_again() {
 /// Proves X2, X5: whoever is told to try again can send the same message again.
 #[test]
 fn a_message_that_was_not_taken_is_taken_later() {
-    let (world, outage) =
-        (TestWorld::with_memory_store(), Arc::new(OutageInterceptor::for_appends(0, 1)));
+    let (world, outage) = (TestWorld::with_memory_store(), Arc::new(OutageInterceptor::for_appends(0, 1)));
     let setup = ProcessSetup::from(registry![Works(Probe::new())]).with_interceptor(outage);
     world.run_to_completion(setup, async |process| {
         let refused = crate::support::start_as(&process, "m", "works", Value::Null).await;
@@ -205,8 +201,8 @@ workflow!(WaitsForBoth, "waits-for-both", |probe, ctx, _input: Value| -> () {
 fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
     for world in [TestWorld::with_memory_store(), TestWorld::with_sqlite_store()] {
         let (gate, probe) = (Arc::new(PausingInterceptor::new()), Probe::new());
-        let mut setup = ProcessSetup::from(registry![WaitsForBoth(probe.clone())])
-            .with_interceptor(gate.clone());
+        let mut setup =
+            ProcessSetup::from(registry![WaitsForBoth(probe.clone())]).with_interceptor(gate.clone());
         setup.recover = false;
         let run = world.run_to_completion(setup, async |process| {
             let run = start(&process, "waits-for-both", Value::Null).await;
@@ -219,18 +215,14 @@ fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
             process.stop().await;
             gate.resume_reads();
             probe.wait_for_mark("gone", 2).await;
-            let refused =
-                crate::support::start_as(&process, "m", "waits-for-both", Value::Null).await;
+            let refused = crate::support::start_as(&process, "m", "waits-for-both", Value::Null).await;
             assert!(matches!(refused, Err(Error::Stopping)), "{refused:?}");
             assert_eq!(process.store_failure(), None, "a store that was closed has not failed");
             run
         });
         world.run_to_completion(registry![WaitsForBoth(probe.clone())], async |process| {
             process.clock.advance(Duration::from_secs(60));
-            assert_eq!(
-                crate::support::wait_until_ended(&process, run).await.state,
-                StateName::Completed
-            );
+            assert_eq!(crate::support::wait_until_ended(&process, run).await.state, StateName::Completed);
         });
     }
 }
@@ -244,8 +236,7 @@ fn stopping_ends_every_watch_and_takes_nothing_more_and_the_next_process_goes_on
             let run = start(&process, "works", Value::Null).await;
             wait_until_idle(&process, run).await;
             let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-            let watching =
-                tokio::spawn(async move { while watch.next().await.unwrap().is_some() {} });
+            let watching = tokio::spawn(async move { while watch.next().await.unwrap().is_some() {} });
             process.stop().await;
             watching.await.unwrap();
             process.wait_for_stop().await;
@@ -256,10 +247,7 @@ fn stopping_ends_every_watch_and_takes_nothing_more_and_the_next_process_goes_on
         });
         world.run_to_completion(registry![Works(probe.clone())], async |process| {
             answer(&process, run, "a", Value::Null).await.unwrap();
-            assert_eq!(
-                crate::support::wait_until_ended(&process, run).await.state,
-                StateName::Completed
-            );
+            assert_eq!(crate::support::wait_until_ended(&process, run).await.state, StateName::Completed);
         });
     }
 }
@@ -287,10 +275,7 @@ fn a_damaged_run_is_told_as_such_and_the_others_go_on() {
         let damaged = answer(&process, run, "a", Value::Null).await;
         assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");
         answer(&process, other, "b", Value::Null).await.unwrap();
-        assert_eq!(
-            crate::support::wait_until_ended(&process, other).await.state,
-            StateName::Completed
-        );
+        assert_eq!(crate::support::wait_until_ended(&process, other).await.state, StateName::Completed);
         process.wait_until_quiet().await;
     });
 }

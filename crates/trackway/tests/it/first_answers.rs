@@ -59,10 +59,7 @@ fn ends_with_its_limit(server: &Server, limit: Duration) {
         let run = start(&process, "editor", json!({ "prompt": "go" })).await;
         let due = process.clock.now() + limit;
         process.clock.wait_for_sleeper(due).await;
-        assert!(
-            !process.view(&local_run_address(run)).await.unwrap().state.is_terminal(),
-            "it waits"
-        );
+        assert!(!process.view(&local_run_address(run)).await.unwrap().state.is_terminal(), "it waits");
         process.clock.advance_to(due);
         assert_eq!(wait_until_ended(&process, run).await.output["text"], "It takes longer.");
         let log = load_log(&process, run).await;

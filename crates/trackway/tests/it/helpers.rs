@@ -14,9 +14,7 @@ use trackway_domain::{Event, FirstAnswerKind, Part, StateName};
 use trackway_runtime::{ProgramRegistry, Tools};
 use trackway_testkit::{ProcessSetup, TestWorld};
 
-use crate::support::{
-    Probe, answer, event_names, load_log, start, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, event_names, load_log, start, wait_until_ended, wait_until_idle};
 
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 struct Sum {
@@ -27,13 +25,10 @@ struct Sum {
 /// Adds, and fails for a sum of 13 until its third attempt.
 fn sum(probe: &Probe) -> Arc<Tools> {
     let probe = probe.clone();
-    let server =
-        Server::new().tool("sum", "Adds.", move |Sum { a, b }, attempt: StepAttempt| {
-            probe.mark(format!("sum {}", attempt.idempotency_key));
-            async move {
-                if a + b == 13 && attempt.number < 3 { Err("not this number") } else { Ok(a + b) }
-            }
-        });
+    let server = Server::new().tool("sum", "Adds.", move |Sum { a, b }, attempt: StepAttempt| {
+        probe.mark(format!("sum {}", attempt.idempotency_key));
+        async move { if a + b == 13 && attempt.number < 3 { Err("not this number") } else { Ok(a + b) } }
+    });
     Arc::new(server.tools().unwrap())
 }
 
@@ -189,8 +184,7 @@ answers:
 #[test]
 fn an_agent_that_is_not_there_or_fails_is_an_error_and_not_the_end() {
     let script = "answers: [{ fault: refused, reason: no money }]";
-    for (agent, state, told) in [("nobody", "not started", "nobody"), ("editor", "failed", "money")]
-    {
+    for (agent, state, told) in [("nobody", "not started", "nobody"), ("editor", "failed", "money")] {
         let world = TestWorld::with_memory_store();
         let registry = with_agent(registry![Consults(Probe::new())], script);
         world.run_to_completion(registry, async |process| {

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use trackway_domain::{Caller, Part, RunId, StateName};
 use trackway_runtime::{HookMessenger, NewHook, ProgramRegistry, SubmitRequest};
 use trackway_testkit::{
-    ProcessSetup, RecordingMessenger, ScriptedClient, StoreKind, SweepSubject, TestProcess,
-    TestWorld, answer_delivery, crash_sweep, local_run_address, new_test_hook, seeded_crash_sweep,
-    user_message,
+    ProcessSetup, RecordingMessenger, ScriptedClient, StoreKind, SweepSubject, TestProcess, TestWorld,
+    answer_delivery, crash_sweep, local_run_address, new_test_hook, seeded_crash_sweep, user_message,
 };
 
 use crate::support::{Probe, wait_until_ended, wait_until_idle};
@@ -40,8 +39,7 @@ workflow!(Long, "long", |_probe, ctx, number: u32| -> u32 {
     Ok(ctx.ask("More?").await)
 });
 
-const BEFORE: [&str; 5] =
-    ["submitted", "working", "working: one", "+a.txt", "input-required: More?"];
+const BEFORE: [&str; 5] = ["submitted", "working", "working: one", "+a.txt", "input-required: More?"];
 const AFTER: [&str; 3] = ["working", "working: two", "completed."];
 
 fn setup<M: HookMessenger + 'static>(postbox: &Arc<M>) -> ProcessSetup {
@@ -51,12 +49,7 @@ fn setup<M: HookMessenger + 'static>(postbox: &Arc<M>) -> ProcessSetup {
 }
 
 /// Starts a run with a hook from its first message on.
-async fn start(
-    process: &TestProcess,
-    workflow: &str,
-    input: Value,
-    hook: Option<NewHook>,
-) -> RunId {
+async fn start(process: &TestProcess, workflow: &str, input: Value, hook: Option<NewHook>) -> RunId {
     let submit = SubmitRequest {
         workflow: workflow.to_owned(),
         input: input.clone(),

@@ -7,9 +7,7 @@ use trackway_engine::DeliveryOutcome;
 use trackway_runtime::Error;
 use trackway_testkit::{ProcessSetup, TestWorld};
 
-use crate::support::{
-    Probe, answer, event_names, start, start_as, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, event_names, start, start_as, wait_until_ended, wait_until_idle};
 
 workflow!(Pays, "pays", |probe, ctx, _input: Value| -> u32 {
     let amount: u32 = ctx.ask("How much?").await;
@@ -125,15 +123,10 @@ fn an_answer_that_is_sent_many_times_at_once_is_one_request() {
             let sent: Vec<_> = sent.into_iter().map(Result::unwrap).collect();
             assert!(sent.iter().all(|one| one.delivered == sent[0].delivered));
             assert_eq!(sent.iter().filter(|one| !one.is_repeat).count(), 1);
-            let DeliveryOutcome::Answer { order, primary, .. } = sent[0].delivered else {
-                panic!()
-            };
+            let DeliveryOutcome::Answer { order, primary, .. } = sent[0].delivered else { panic!() };
             assert_eq!((order, primary), (1, true));
             let all = event_names(process, run).await;
-            assert_eq!(
-                all.iter().filter(|name| **name == "resumed" || **name == "late").count(),
-                1
-            );
+            assert_eq!(all.iter().filter(|name| **name == "resumed" || **name == "late").count(), 1);
         });
     }
 }
@@ -141,51 +134,37 @@ fn an_answer_that_is_sent_many_times_at_once_is_one_request() {
 /// Proves L13, X5.
 #[test]
 fn a_message_id_belongs_to_the_run_that_it_was_first_sent_to() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Pays(Probe::new())],
-        async |process| {
-            let (one, two) = (
-                start(&process, "pays", Value::Null).await,
-                start(&process, "pays", Value::Null).await,
-            );
-            for run in [one, two] {
-                wait_until_idle(&process, run).await;
-            }
-            answer(&process, one, "a", 5).await.unwrap();
-            let reused = answer(&process, two, "a", 5).await;
-            assert!(
-                matches!(reused, Err(Error::MessageReused { run, .. }) if run == one),
-                "{reused:?}"
-            );
-            assert_eq!(wait_until_idle(&process, two).await.state, StateName::InputRequired);
-            // Sent to both at once, one of them takes it.
-            let both = futures_util::future::join(
-                answer(&process, one, "b", 5),
-                answer(&process, two, "b", 5),
-            );
-            let (first, second) = both.await;
-            assert_ne!(first.is_ok(), second.is_ok());
-            let refused = first.err().or(second.err()).unwrap();
-            assert!(matches!(refused, Error::MessageReused { .. }), "{refused}");
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Pays(Probe::new())], async |process| {
+        let (one, two) =
+            (start(&process, "pays", Value::Null).await, start(&process, "pays", Value::Null).await);
+        for run in [one, two] {
+            wait_until_idle(&process, run).await;
+        }
+        answer(&process, one, "a", 5).await.unwrap();
+        let reused = answer(&process, two, "a", 5).await;
+        assert!(matches!(reused, Err(Error::MessageReused { run, .. }) if run == one), "{reused:?}");
+        assert_eq!(wait_until_idle(&process, two).await.state, StateName::InputRequired);
+        // Sent to both at once, one of them takes it.
+        let both = futures_util::future::join(answer(&process, one, "b", 5), answer(&process, two, "b", 5));
+        let (first, second) = both.await;
+        assert_ne!(first.is_ok(), second.is_ok());
+        let refused = first.err().or(second.err()).unwrap();
+        assert!(matches!(refused, Error::MessageReused { .. }), "{refused}");
+    });
 }
 
 /// Proves X5.
 #[test]
 fn what_cannot_be_started_leaves_nothing_behind() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Pays(Probe::new())],
-        async |process| {
-            let unknown = start_as(&process, "u", "prays", Value::Null).await;
-            let Err(Error::UnknownWorkflow { known, .. }) = unknown else { panic!("{unknown:?}") };
-            assert_eq!(known, ["pays"]);
-            let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
-            let deep = start_as(&process, "d", "pays", deep).await;
-            assert!(matches!(deep, Err(Error::InvalidInput { .. })), "{deep:?}");
-            assert_eq!(process.list_runs(Default::default(), None, 9).await.unwrap(), []);
-            // The id of a message that was refused is still free.
-            start_as(&process, "d", "pays", Value::Null).await.unwrap();
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Pays(Probe::new())], async |process| {
+        let unknown = start_as(&process, "u", "prays", Value::Null).await;
+        let Err(Error::UnknownWorkflow { known, .. }) = unknown else { panic!("{unknown:?}") };
+        assert_eq!(known, ["pays"]);
+        let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+        let deep = start_as(&process, "d", "pays", deep).await;
+        assert!(matches!(deep, Err(Error::InvalidInput { .. })), "{deep:?}");
+        assert_eq!(process.list_runs(Default::default(), None, 9).await.unwrap(), []);
+        // The id of a message that was refused is still free.
+        start_as(&process, "d", "pays", Value::Null).await.unwrap();
+    });
 }

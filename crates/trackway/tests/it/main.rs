@@ -2,10 +2,7 @@
 //! fault point, concurrent callers and changed programs.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
-#![expect(
-    clippy::print_stderr,
-    reason = "a random test says its seed, so that it can be run again"
-)]
+#![expect(clippy::print_stderr, reason = "a random test says its seed, so that it can be run again")]
 
 #[macro_use]
 mod support;

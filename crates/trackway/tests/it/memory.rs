@@ -23,11 +23,8 @@ fn heavy_thousand_waiting_runs_leave_memory_and_survive_a_restart() {
     // Without recovery, which would mistake runs that have just started for those of a dead process.
     let setup = ProcessSetup { recover: false, ..registry![Waits(probe.clone())].into() };
     let runs = world.run_to_completion(setup, async |process| {
-        let runs: Vec<_> = stream::iter(0..RUNS)
-            .map(|number| start(&process, "waits", number))
-            .buffered(64)
-            .collect()
-            .await;
+        let runs: Vec<_> =
+            stream::iter(0..RUNS).map(|number| start(&process, "waits", number)).buffered(64).collect().await;
         for run in &runs {
             wait_until_idle(&process, *run).await;
         }
@@ -80,24 +77,17 @@ fn a_run_that_waits_for_anything_is_not_in_memory() {
 /// Proves L10.
 #[test]
 fn a_run_that_has_ended_is_not_in_memory() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Waits(Probe::new())],
-        async |process| {
-            let run = start(&process, "waits", 1).await;
-            wait_until_idle(&process, run).await;
-            answer(&process, run, "a", 1).await.unwrap();
-            wait_until_ended(&process, run).await;
-            process.wait_until_quiet().await;
-            let unknown = trackway_domain::RunId::new(Default::default());
-            process.view(&trackway_testkit::local_run_address(unknown)).await.unwrap_err();
-            assert_eq!(
-                process.runs_in_memory(),
-                0,
-                "asking for an unknown run leaves nothing behind"
-            );
-            let nothing = answer(&process, run, "b", Value::Null).await;
-            assert!(nothing.is_ok() || nothing.is_err());
-            process.wait_until_quiet().await;
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Waits(Probe::new())], async |process| {
+        let run = start(&process, "waits", 1).await;
+        wait_until_idle(&process, run).await;
+        answer(&process, run, "a", 1).await.unwrap();
+        wait_until_ended(&process, run).await;
+        process.wait_until_quiet().await;
+        let unknown = trackway_domain::RunId::new(Default::default());
+        process.view(&trackway_testkit::local_run_address(unknown)).await.unwrap_err();
+        assert_eq!(process.runs_in_memory(), 0, "asking for an unknown run leaves nothing behind");
+        let nothing = answer(&process, run, "b", Value::Null).await;
+        assert!(nothing.is_ok() || nothing.is_err());
+        process.wait_until_quiet().await;
+    });
 }

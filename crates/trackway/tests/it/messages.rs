@@ -77,13 +77,10 @@ workflow!(Unasked, "unasked", |_probe, ctx, _input: Value| -> bool { Ok(ctx.mess
 /// Proves L2: a run that no message asked for says so.
 #[test]
 fn a_run_that_no_message_asked_for_has_none() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Unasked(Probe::new())],
-        async |process| {
-            let run = start(&process, "unasked", Value::Null).await;
-            assert_eq!(wait_until_ended(&process, run).await.output, json!(true));
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Unasked(Probe::new())], async |process| {
+        let run = start(&process, "unasked", Value::Null).await;
+        assert_eq!(wait_until_ended(&process, run).await.output, json!(true));
+    });
 }
 
 struct Helps;

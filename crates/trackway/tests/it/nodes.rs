@@ -18,9 +18,7 @@ use trackway_testkit::{
     JournalInterceptor, OutageInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
 };
 
-use crate::support::{
-    Probe, answer, event_names, start, start_as, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, event_names, start, start_as, wait_until_ended, wait_until_idle};
 
 const LEASE: Duration = Duration::from_secs(30);
 
@@ -114,9 +112,7 @@ fn a_paused_node_writes_nothing_after_its_lease() {
         let nodes = TwoNodes::new();
         world.run_to_completion(nodes.setup(0), async |stays| {
             let pause = Arc::new(PausedReads::default());
-            let paused =
-                TwoNodes::start_second(&world, nodes.setup(1).with_interceptor(pause.clone()))
-                    .await;
+            let paused = TwoNodes::start_second(&world, nodes.setup(1).with_interceptor(pause.clone())).await;
             let run = start(&paused, "works", Value::Null).await;
             nodes.probes[1].wait_for_mark("at work", 1).await;
             pause.0.store(true, Ordering::Release);

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{ReplayMismatch, RunId, StateName};
 use trackway_runtime::ProgramRegistry;
-use trackway_testkit::{
-    PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
-};
+use trackway_testkit::{PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address};
 
 use crate::{
     refusals::send,
@@ -81,8 +79,7 @@ workflow!(FailsEarly, "job", |_probe, ctx, _input: Value| -> u32 {
 
 workflow!(OtherStepType, "job", |_probe, ctx, _input: Value| -> u32 {
     ctx.status("begins").await;
-    let one: String =
-        ctx.step("one", |_| async { Ok::<_, std::io::Error>("1".to_owned()) }).await?;
+    let one: String = ctx.step("one", |_| async { Ok::<_, std::io::Error>("1".to_owned()) }).await?;
     let two = ctx.step("two", |_| async { Ready::Ok(2) }).await?;
     Ok(one.len() as u32 + two + ctx.ask::<u32>("Go on?").await)
 });
@@ -104,9 +101,7 @@ workflow!(NewVersion, "job", "2", |_probe, ctx, _input: Value| -> u32 {
     Ok(ctx.ask::<u32>("Anything?").await)
 });
 
-workflow!(Other, "other", |_probe, ctx, _input: Value| -> u32 {
-    Ok(ctx.ask::<u32>("And you?").await)
-});
+workflow!(Other, "other", |_probe, ctx, _input: Value| -> u32 { Ok(ctx.ask::<u32>("And you?").await) });
 
 /// The program as it was.
 pub(crate) fn original_registry(probe: &Probe) -> ProgramRegistry {
@@ -122,18 +117,8 @@ pub(crate) fn changed_registries(
         ("another key", registry![OtherKey(probe.clone()), other()], "step:uno#0", "step:one#0"),
         ("a step removed", registry![StepRemoved(probe.clone()), other()], "", "step:two#0"),
         ("a step added", registry![StepAdded(probe.clone()), other()], "step:new#0", "step:two#0"),
-        (
-            "an early return",
-            registry![ReturnsEarly(probe.clone()), other()],
-            "its end",
-            "step:two#0",
-        ),
-        (
-            "an early failure",
-            registry![FailsEarly(probe.clone()), other()],
-            "its end",
-            "step:one#0",
-        ),
+        ("an early return", registry![ReturnsEarly(probe.clone()), other()], "its end", "step:two#0"),
+        ("an early failure", registry![FailsEarly(probe.clone()), other()], "its end", "step:one#0"),
         ("another step type", registry![OtherStepType(probe.clone()), other()], "", "step:one#0"),
         ("another answer type", registry![OtherAnswer(probe.clone()), other()], "", "ask:#0"),
         ("no such version", registry![NewVersion(probe.clone()), other()], "", ""),
@@ -179,11 +164,7 @@ fn changed_program_parks_its_run_until_it_fits_again() {
             let view = process.view(&local_run_address(job)).await.unwrap();
             assert_eq!(view.state, StateName::Working, "{what}: the state is kept");
             answer(&process, other, "o", 5).await.unwrap();
-            assert_eq!(
-                wait_until_ended(&process, other).await.output,
-                json!(5),
-                "{what}: others go on"
-            );
+            assert_eq!(wait_until_ended(&process, other).await.output, json!(5), "{what}: others go on");
             process.wait_until_quiet().await;
             load_log(&process, job).await.len()
         });
@@ -194,11 +175,7 @@ fn changed_program_parks_its_run_until_it_fits_again() {
             world.run_to_completion(changed, async |process| {
                 parked_mismatch(&process, job).await;
                 process.wait_until_quiet().await;
-                assert_eq!(
-                    load_log(&process, job).await.len(),
-                    length,
-                    "{what}: the log does not grow"
-                );
+                assert_eq!(load_log(&process, job).await.len(), length, "{what}: the log does not grow");
             });
         }
         world.run_to_completion(original_registry(&probe), async |process| {
@@ -206,11 +183,7 @@ fn changed_program_parks_its_run_until_it_fits_again() {
             assert_eq!((view.parked, view.output), (None, json!(7)), "{what}");
             let names = event_names(&process, job).await;
             let count = |name| names.iter().filter(|other| **other == name).count();
-            assert_eq!(
-                (count("parked"), count("unparked"), count("completed")),
-                (1, 1, 1),
-                "{names:?}"
-            );
+            assert_eq!((count("parked"), count("unparked"), count("completed")), (1, 1, 1), "{names:?}");
         });
         assert_eq!(probe.marks(), ["one", "two"], "{what}: no step was done again");
     }
@@ -243,8 +216,7 @@ fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
         (run, view.status_message().cloned())
     });
     let gate = Arc::new(PausingInterceptor::new());
-    let setup =
-        ProcessSetup::from(registry![StepRemoved(probe.clone())]).with_interceptor(gate.clone());
+    let setup = ProcessSetup::from(registry![StepRemoved(probe.clone())]).with_interceptor(gate.clone());
     world.run_to_completion(setup, async |process| {
         // A message that the store refuses makes the runtime load the program, though it only waits.
         let taken = start(&process, "job", Value::Null).await;

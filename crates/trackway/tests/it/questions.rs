@@ -11,8 +11,7 @@ use trackway_domain::{Event, StateName};
 use trackway_testkit::{PausingInterceptor, ProcessSetup, TestWorld};
 
 use crate::support::{
-    Probe, answer, event_names, start, visible_updates, wait_for_event, wait_until_ended,
-    wait_until_idle,
+    Probe, answer, event_names, start, visible_updates, wait_for_event, wait_until_ended, wait_until_idle,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -26,8 +25,7 @@ struct Form {
 
 workflow!(Asks, "asks", |_probe, ctx, _input: Value| -> String {
     let preview = Artifact::data("preview.json", json!({"amount": 100}))?;
-    let form: Form =
-        ctx.ask([Part::text("How much?"), Part::text("(in euro)")]).artifact(preview).await;
+    let form: Form = ctx.ask([Part::text("How much?"), Part::text("(in euro)")]).artifact(preview).await;
     let signature: String = ctx.authorize("Sign, please.").await;
     Ok(format!("{} {:?} {signature}", form.amount, form.note))
 });
@@ -35,42 +33,36 @@ workflow!(Asks, "asks", |_probe, ctx, _input: Value| -> String {
 /// Proves L5, L6, L9, L14.
 #[test]
 fn an_answer_has_the_type_that_was_asked_for_and_a_wrong_one_changes_nothing() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Asks(Probe::new())],
-        async |process| {
-            let run = start(&process, "asks", Value::Null).await;
-            let view = wait_until_idle(&process, run).await;
-            let schema = &view.status_message().unwrap().parts[0].metadata["schema"];
-            assert_eq!(schema["required"], json!(["amount"]));
-            let wrong =
-                answer(&process, run, "wrong", json!({"amount": -1, "more": 1})).await.unwrap();
-            let trackway_engine::DeliveryOutcome::Answer { problems, primary, .. } =
-                wrong.delivered
-            else {
-                panic!()
-            };
-            assert_eq!((problems.len(), primary), (2, false));
-            answer(&process, run, "right", json!({"amount": 7})).await.unwrap();
-            wait_until_idle(&process, run).await;
-            answer(&process, run, "signed", "ok").await.unwrap();
-            assert_eq!(wait_until_ended(&process, run).await.output, json!("7 None ok"));
-            assert_eq!(
-                visible_updates(&process, run).await,
-                [
-                    "submitted",
-                    "working",
-                    "+preview.json",
-                    "input-required: How much? (in euro)",
-                    "input-required: How much? (in euro) The answer was not accepted:\n\
+    TestWorld::with_memory_store().run_to_completion(registry![Asks(Probe::new())], async |process| {
+        let run = start(&process, "asks", Value::Null).await;
+        let view = wait_until_idle(&process, run).await;
+        let schema = &view.status_message().unwrap().parts[0].metadata["schema"];
+        assert_eq!(schema["required"], json!(["amount"]));
+        let wrong = answer(&process, run, "wrong", json!({"amount": -1, "more": 1})).await.unwrap();
+        let trackway_engine::DeliveryOutcome::Answer { problems, primary, .. } = wrong.delivered else {
+            panic!()
+        };
+        assert_eq!((problems.len(), primary), (2, false));
+        answer(&process, run, "right", json!({"amount": 7})).await.unwrap();
+        wait_until_idle(&process, run).await;
+        answer(&process, run, "signed", "ok").await.unwrap();
+        assert_eq!(wait_until_ended(&process, run).await.output, json!("7 None ok"));
+        assert_eq!(
+            visible_updates(&process, run).await,
+            [
+                "submitted",
+                "working",
+                "+preview.json",
+                "input-required: How much? (in euro)",
+                "input-required: How much? (in euro) The answer was not accepted:\n\
                  - /amount: -1 is less than the minimum of 0\n- /more: \"more\" is not known here",
-                    "working",
-                    "auth-required: Sign, please.",
-                    "working",
-                    "completed.",
-                ]
-            );
-        },
-    );
+                "working",
+                "auth-required: Sign, please.",
+                "working",
+                "completed.",
+            ]
+        );
+    });
 }
 
 workflow!(AsksBoth, "asks-both", |probe, ctx, _input: Value| -> Value {
@@ -130,7 +122,8 @@ fn a_question_that_loses_to_a_timer_is_withdrawn_and_the_run_goes_on() {
         let question = wait_until_idle(&process, run).await.question.unwrap().id;
         wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
         process.clock.advance(MINUTE);
-        let chose = |event: &Event| matches!(event, Event::Asked { question: asked, .. } if asked.id != question);
+        let chose =
+            |event: &Event| matches!(event, Event::Asked { question: asked, .. } if asked.id != question);
         wait_for_event(&process, run, chose).await;
         let mut late = trackway_testkit::answer_delivery(run, "late", json!(1));
         late.question = Some(question);
@@ -186,22 +179,19 @@ fn an_answer_that_comes_before_the_timer_wins_and_the_timer_does_no_harm() {
 fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
     for answer_first in [true, false] {
         let world = TestWorld::with_memory_store();
-        let (run, question) =
-            world.run_to_completion(registry![Impatient(Probe::new())], async |process| {
-                let run = start(&process, "impatient", Value::Null).await;
-                let question = wait_until_idle(&process, run).await.question.unwrap().id;
-                wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
-                process.wait_until_quiet().await;
-                (run, question)
-            });
+        let (run, question) = world.run_to_completion(registry![Impatient(Probe::new())], async |process| {
+            let run = start(&process, "impatient", Value::Null).await;
+            let question = wait_until_idle(&process, run).await.question.unwrap().id;
+            wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+            process.wait_until_quiet().await;
+            (run, question)
+        });
         // The program cannot read its log before both are in it.
         let gate = std::sync::Arc::new(PausingInterceptor::new());
-        let setup =
-            ProcessSetup::from(registry![Impatient(Probe::new())]).with_interceptor(gate.clone());
+        let setup = ProcessSetup::from(registry![Impatient(Probe::new())]).with_interceptor(gate.clone());
         let expected = if answer_first { json!([1, 2]) } else { json!(["too late", 2]) };
         world.run_to_completion(setup, async |process| {
-            let mut watch =
-                process.watch(&trackway_testkit::local_run_address(run), 0).await.unwrap();
+            let mut watch = process.watch(&trackway_testkit::local_run_address(run), 0).await.unwrap();
             while !matches!(watch_next(&mut watch).await, Event::Slept { .. }) {}
             // Makes the answer's type known here; otherwise the log would have to be read for it.
             let other = start(&process, "impatient", Value::Null).await;
@@ -296,8 +286,7 @@ fn a_withdrawn_question_makes_room_for_the_next_of_many() {
         wait_for_event(&process, run, last).await;
         probe.open_gate("elsewhere");
         wait_for_event(&process, run, |event| matches!(event, Event::Withdrawn { .. })).await;
-        let next =
-            |event: &Event| matches!(event, Event::Asked { question, .. } if question.id != first);
+        let next = |event: &Event| matches!(event, Event::Asked { question, .. } if question.id != first);
         wait_for_event(&process, run, next).await;
         probe.open_gate("end of work");
         for number in 1..40 {

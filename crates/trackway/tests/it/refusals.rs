@@ -6,13 +6,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use trackway_domain::RunId;
 use trackway_runtime::{DeliverResponse, Error};
-use trackway_testkit::{
-    PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
-};
+use trackway_testkit::{PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address};
 
-use crate::support::{
-    Probe, answer, event_names, start, wait_for_event, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, event_names, start, wait_for_event, wait_until_ended, wait_until_idle};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -60,10 +56,7 @@ fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
         while let Some(stored) = watch.next().await.unwrap() {
             seen.push(stored.event.name());
         }
-        assert_eq!(
-            seen,
-            ["submitted", "started", "asked", "refused", "resumed", "step-done", "completed"]
-        );
+        assert_eq!(seen, ["submitted", "started", "asked", "refused", "resumed", "step-done", "completed"]);
         assert_eq!(wait_until_ended(&process, loser).await.output, json!(2));
         drop(watch);
         process.wait_until_quiet().await;
@@ -127,10 +120,8 @@ fn timer_of_a_needlessly_activated_program_survives_a_crash() {
     let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
     let registry = || registry![Listens(Probe::new()), Hesitates(probe.clone())];
     let gate = Arc::new(PausingInterceptor::new());
-    let setup = ProcessSetup {
-        recover: false,
-        ..ProcessSetup::from(registry()).with_interceptor(gate.clone())
-    };
+    let setup =
+        ProcessSetup { recover: false, ..ProcessSetup::from(registry()).with_interceptor(gate.clone()) };
     let run = world.run_to_completion(setup, async |process| {
         let taken = start(&process, "listens", Value::Null).await;
         wait_until_idle(&process, taken).await;

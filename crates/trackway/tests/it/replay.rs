@@ -37,8 +37,7 @@ fn a_replay_finds_every_change_and_nothing_else() {
             assert_eq!(verdict, ReplayVerdict::Matches, "the first {length} events");
         }
         for (what, registry, asked, recorded) in changed_registries(&probe) {
-            let Some(program) = program(&registry).filter(|program| program.info().version == "1")
-            else {
+            let Some(program) = program(&registry).filter(|program| program.info().version == "1") else {
                 continue;
             };
             let ReplayVerdict::Nondeterminism(evidence) = replay(&program, &log).await else {
@@ -59,12 +58,9 @@ fn a_replay_finds_every_change_and_nothing_else() {
 #[test]
 fn a_log_without_a_beginning_fits_nothing() {
     let program = program(&original_registry(&Probe::new())).unwrap();
-    TestWorld::with_memory_store().run_to_completion(
-        original_registry(&Probe::new()),
-        async |_| {
-            for log in [vec![], vec![Event::Started]] {
-                assert!(matches!(replay(&program, &log).await, ReplayVerdict::Nondeterminism(_)));
-            }
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(original_registry(&Probe::new()), async |_| {
+        for log in [vec![], vec![Event::Started]] {
+            assert!(matches!(replay(&program, &log).await, ReplayVerdict::Nondeterminism(_)));
+        }
+    });
 }

@@ -8,9 +8,7 @@ use trackway_domain::{Event, RunId, StateName};
 use trackway_engine::DeliveryOutcome;
 use trackway_testkit::{PausingInterceptor, ProcessSetup, TestProcess, TestWorld, answer_delivery};
 
-use crate::support::{
-    Probe, answer, load_log, start, visible_updates, wait_until_ended, wait_until_idle,
-};
+use crate::support::{Probe, answer, load_log, start, visible_updates, wait_until_ended, wait_until_idle};
 
 const CALLERS: u32 = 64;
 
@@ -74,8 +72,7 @@ async fn send_at_once(
 fn of_64_answers_at_once_one_resumes_and_every_caller_is_told_its_place() {
     for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {
         let (gate, probe) = (Arc::new(PausingInterceptor::new()), Probe::new());
-        let setup =
-            ProcessSetup::from(registry![Asks(probe.clone())]).with_interceptor(gate.clone());
+        let setup = ProcessSetup::from(registry![Asks(probe.clone())]).with_interceptor(gate.clone());
         world.run_to_completion(setup, async |process| {
             let run = start(&process, "asks", Value::Null).await;
             wait_until_idle(&process, run).await;
@@ -102,26 +99,23 @@ fn of_64_answers_at_once_one_resumes_and_every_caller_is_told_its_place() {
 /// arrived.
 #[test]
 fn of_64_answers_that_name_their_question_one_resumes_whenever_they_come() {
-    TestWorld::with_sqlite_store().run_to_completion(
-        registry![Asks(Probe::new())],
-        async |process| {
-            let run = start(&process, "asks", Value::Null).await;
-            let question = wait_until_idle(&process, run).await.question.unwrap().id;
-            let sending = (0..CALLERS).map(|number| {
-                let mut deliver = answer_delivery(run, &format!("a{number}"), json!(number));
-                deliver.question = Some(question);
-                let process = process.clone();
-                tokio::spawn(async move { process.deliver(deliver).await })
-            });
-            let answered = join_all(sending).await;
-            let told: Vec<_> =
-                answered.into_iter().map(|one| rank_of(&one.unwrap().unwrap().delivered)).collect();
-            let orders: BTreeSet<_> = told.iter().map(|one| one.order).collect();
-            assert_eq!(orders, (1..=CALLERS).collect());
-            assert_eq!(told.iter().filter(|one| one.primary).count(), 1);
-            assert!(told.iter().all(|one| one.problems == 0));
-        },
-    );
+    TestWorld::with_sqlite_store().run_to_completion(registry![Asks(Probe::new())], async |process| {
+        let run = start(&process, "asks", Value::Null).await;
+        let question = wait_until_idle(&process, run).await.question.unwrap().id;
+        let sending = (0..CALLERS).map(|number| {
+            let mut deliver = answer_delivery(run, &format!("a{number}"), json!(number));
+            deliver.question = Some(question);
+            let process = process.clone();
+            tokio::spawn(async move { process.deliver(deliver).await })
+        });
+        let answered = join_all(sending).await;
+        let told: Vec<_> =
+            answered.into_iter().map(|one| rank_of(&one.unwrap().unwrap().delivered)).collect();
+        let orders: BTreeSet<_> = told.iter().map(|one| one.order).collect();
+        assert_eq!(orders, (1..=CALLERS).collect());
+        assert_eq!(told.iter().filter(|one| one.primary).count(), 1);
+        assert!(told.iter().all(|one| one.problems == 0));
+    });
 }
 
 /// Proves L14, L16.
@@ -140,11 +134,7 @@ fn among_wrong_and_right_answers_the_first_right_one_resumes() {
         assert!(told.iter().enumerate().all(|(place, one)| one.primary == (place == first_right)));
         let lines = crate::support::visible_updates(&process, run).await;
         let repeated = lines.iter().filter(|line| line.contains("A number?")).count();
-        assert_eq!(
-            repeated,
-            first_right + 1,
-            "the prompt is repeated for each wrong one before it"
-        );
+        assert_eq!(repeated, first_right + 1, "the prompt is repeated for each wrong one before it");
     });
 }
 
@@ -179,24 +169,21 @@ fn an_answer_is_judged_by_the_question_that_it_found_open() {
 /// Proves L16.
 #[test]
 fn answer_to_an_answered_question_is_late_and_not_taken_for_the_next() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Asks(Probe::new())],
-        async |process| {
-            let run = start(&process, "asks", Value::Null).await;
-            let first = wait_until_idle(&process, run).await.question.unwrap().id;
-            answer(&process, run, "1", 1).await.unwrap();
-            wait_until_idle(&process, run).await;
-            let mut late = answer_delivery(run, "2", json!("a fine word"));
-            late.question = Some(first);
-            let late = process.deliver(late).await.unwrap();
-            let told_late = rank_of(&late.delivered);
-            assert_eq!((told_late.order, told_late.primary, told_late.problems), (2, false, 1));
-            assert_eq!(late.view.state, StateName::InputRequired);
-            answer(&process, run, "3", "word").await.unwrap();
-            assert_eq!(wait_until_ended(&process, run).await.output, json!([1, "word"]));
-            assert_eq!(visible_updates(&process, run).await.len(), 7);
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Asks(Probe::new())], async |process| {
+        let run = start(&process, "asks", Value::Null).await;
+        let first = wait_until_idle(&process, run).await.question.unwrap().id;
+        answer(&process, run, "1", 1).await.unwrap();
+        wait_until_idle(&process, run).await;
+        let mut late = answer_delivery(run, "2", json!("a fine word"));
+        late.question = Some(first);
+        let late = process.deliver(late).await.unwrap();
+        let told_late = rank_of(&late.delivered);
+        assert_eq!((told_late.order, told_late.primary, told_late.problems), (2, false, 1));
+        assert_eq!(late.view.state, StateName::InputRequired);
+        answer(&process, run, "3", "word").await.unwrap();
+        assert_eq!(wait_until_ended(&process, run).await.output, json!([1, "word"]));
+        assert_eq!(visible_updates(&process, run).await.len(), 7);
+    });
 }
 
 workflow!(Busy, "busy", |probe, ctx, _input: Value| -> () {
@@ -209,19 +196,16 @@ workflow!(Busy, "busy", |probe, ctx, _input: Value| -> () {
 #[test]
 fn a_message_to_a_run_that_asks_nothing_joins_its_history() {
     let probe = Probe::new();
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Busy(probe.clone())],
-        async |process| {
-            let run = start(&process, "busy", Value::Null).await;
-            probe.wait_for_mark("at done", 1).await;
-            let noted = answer(&process, run, "hello", "hello").await.unwrap();
-            assert_eq!(noted.delivered, DeliveryOutcome::Noted);
-            let again = answer(&process, run, "hello", "hello").await.unwrap();
-            assert!(again.is_repeat);
-            probe.open_gate("done");
-            let view = wait_until_ended(&process, run).await;
-            let heard = view.history().filter(|message| message.id.as_str() == "hello").count();
-            assert_eq!(heard, 1);
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Busy(probe.clone())], async |process| {
+        let run = start(&process, "busy", Value::Null).await;
+        probe.wait_for_mark("at done", 1).await;
+        let noted = answer(&process, run, "hello", "hello").await.unwrap();
+        assert_eq!(noted.delivered, DeliveryOutcome::Noted);
+        let again = answer(&process, run, "hello", "hello").await.unwrap();
+        assert!(again.is_repeat);
+        probe.open_gate("done");
+        let view = wait_until_ended(&process, run).await;
+        let heard = view.history().filter(|message| message.id.as_str() == "hello").count();
+        assert_eq!(heard, 1);
+    });
 }

@@ -8,8 +8,7 @@ use trackway_domain::{Event, StateName};
 use trackway_testkit::{CrashAt, ProcessSetup, TestWorld};
 
 use crate::support::{
-    Probe, answer, event_names, start, visible_updates, wait_for_event, wait_until_ended,
-    wait_until_idle,
+    Probe, answer, event_names, start, visible_updates, wait_for_event, wait_until_ended, wait_until_idle,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -56,8 +55,7 @@ fn a_recorded_step_is_not_done_again_after_a_question_a_sleep_or_a_restart() {
 }
 
 workflow!(Retries, "retries", |probe, ctx, good_at: u32| -> Value {
-    let policy =
-        RetryPolicy { attempts: 4, backoff: SECOND, backoff_max: 3 * SECOND, deadline: None };
+    let policy = RetryPolicy { attempts: 4, backoff: SECOND, backoff_max: 3 * SECOND, deadline: None };
     let step = ctx.step("call", |attempt| {
         let number = attempt.number;
         probe.mark(format!("{number} {}", attempt.idempotency_key));
@@ -83,29 +81,14 @@ fn a_failing_step_is_tried_again_after_durable_pauses_under_one_key() {
     // Time passes while no process runs.
     world.clock.advance(SECOND);
     world.run_to_completion(registry![Retries(probe.clone())], async |process| {
-        let second =
-            |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == 2);
-        let Event::StepFailed(retry) = wait_for_event(&process, run, second).await.event else {
-            panic!()
-        };
-        assert_eq!(
-            retry.due.duration_since(trackway_ports::Clock::now(&*process.clock)),
-            2 * SECOND
-        );
+        let second = |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == 2);
+        let Event::StepFailed(retry) = wait_for_event(&process, run, second).await.event else { panic!() };
+        assert_eq!(retry.due.duration_since(trackway_ports::Clock::now(&*process.clock)), 2 * SECOND);
         process.clock.advance(2 * SECOND);
         assert_eq!(wait_until_ended(&process, run).await.output, json!(3));
         assert_eq!(
             event_names(&process, run).await,
-            [
-                "submitted",
-                "started",
-                "step-failed",
-                "woke",
-                "step-failed",
-                "woke",
-                "step-done",
-                "completed"
-            ]
+            ["submitted", "started", "step-failed", "woke", "step-failed", "woke", "step-done", "completed"]
         );
     });
     let key = format!("{run}/step:call#0");
@@ -119,8 +102,11 @@ fn a_step_whose_attempts_are_exhausted_fails_once_and_for_all() {
     world.run_to_completion(registry![Retries(probe.clone())], async |process| {
         let run = start(&process, "retries", 99).await;
         for attempt in 1..4 {
-            let failed = |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == attempt);
-            let Event::StepFailed(retry) = wait_for_event(&process, run, failed).await.event else { panic!() };
+            let failed =
+                |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == attempt);
+            let Event::StepFailed(retry) = wait_for_event(&process, run, failed).await.event else {
+                panic!()
+            };
             process.clock.advance_to(retry.due);
         }
         let view = wait_until_ended(&process, run).await;
@@ -131,12 +117,8 @@ fn a_step_whose_attempts_are_exhausted_fails_once_and_for_all() {
 }
 
 workflow!(Dawdles, "dawdles", |probe, ctx, fails_first: bool| -> Value {
-    let policy = RetryPolicy {
-        attempts: 9,
-        backoff: SECOND,
-        backoff_max: SECOND,
-        deadline: Some(10 * SECOND),
-    };
+    let policy =
+        RetryPolicy { attempts: 9, backoff: SECOND, backoff_max: SECOND, deadline: Some(10 * SECOND) };
     let step = ctx.step("slow", |attempt| async move {
         probe.mark(format!("attempt {}", attempt.number));
         if fails_first && attempt.number == 1 {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use trackway_domain::{Caller, StateName};
 use trackway_ports::{
-    FaultInjector, InProcessWakeups, Journal, LeaseMode, OpenStoreError, PortFuture, RunFilter,
-    Store, StoreOpener,
+    FaultInjector, InProcessWakeups, Journal, LeaseMode, OpenStoreError, PortFuture, RunFilter, Store,
+    StoreOpener,
 };
 use trackway_runtime::SubmitRequest;
 use trackway_testkit::{MemoryBlobs, MemoryJournal};
@@ -20,10 +20,7 @@ workflow!(Echo, "echo", |_probe, _ctx, input: Value| -> Value { Ok(input) });
 struct Given(MemoryJournal);
 
 impl StoreOpener for Given {
-    fn open(
-        &self,
-        _faults: Arc<dyn FaultInjector>,
-    ) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+    fn open(&self, _faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
         Box::pin(async {
             Ok(Store {
                 journal: Arc::new(self.0.reopen_as_next_process()),

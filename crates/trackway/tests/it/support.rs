@@ -91,8 +91,7 @@ impl Probe {
 
     /// Resolves when this was marked so many times.
     pub(crate) async fn wait_for_mark(&self, text: &str, times: usize) {
-        let enough =
-            |marks: &Vec<String>| marks.iter().filter(|mark| *mark == text).count() >= times;
+        let enough = |marks: &Vec<String>| marks.iter().filter(|mark| *mark == text).count() >= times;
         self.marks.0.subscribe().wait_for(enough).await.unwrap();
     }
 

@@ -42,12 +42,8 @@ workflow!(Says, "says", |probe, ctx, _input: Value| -> Value {
 });
 
 workflow!(Juggles, "juggles", |probe, ctx, _input: Value| -> Value {
-    let left = ctx
-        .step("left", |attempt| record_side_effect(probe, attempt.idempotency_key))
-        .into_future();
-    let right = ctx
-        .step("right", |attempt| record_side_effect(probe, attempt.idempotency_key))
-        .into_future();
+    let left = ctx.step("left", |attempt| record_side_effect(probe, attempt.idempotency_key)).into_future();
+    let right = ctx.step("right", |attempt| record_side_effect(probe, attempt.idempotency_key)).into_future();
     let ((left, right), ()) = ctx.join(ctx.join(left, right), ctx.sleep(SECOND)).await;
     ctx.status(format!("{} {}", left?, right?)).await;
     // Nobody answers, so the timer wins.
@@ -55,10 +51,8 @@ workflow!(Juggles, "juggles", |probe, ctx, _input: Value| -> Value {
         Either::Left(answer) => json!(answer),
         Either::Right(()) => json!("too late"),
     };
-    let both = ctx.join(
-        ctx.ask::<String>("One?").into_future(),
-        ctx.authorize::<String>("Two?").into_future(),
-    );
+    let both =
+        ctx.join(ctx.ask::<String>("One?").into_future(), ctx.authorize::<String>("Two?").into_future());
     let (one, two) = both.await;
     ctx.step("end", |attempt| record_side_effect(probe, attempt.idempotency_key)).await?;
     Ok(json!([quick, one, two]))
@@ -71,8 +65,7 @@ workflow!(Raises, "raises", |probe, ctx, generations: u32| -> Value {
         if !answer {
             reject("never")?;
         }
-        let key =
-            ctx.step("work", |attempt| record_side_effect(probe, attempt.idempotency_key)).await?;
+        let key = ctx.step("work", |attempt| record_side_effect(probe, attempt.idempotency_key)).await?;
         return Ok(json!(key));
     }
     let unknown = ctx.child_named::<Value>("nobody", Value::Null).await.is_err();

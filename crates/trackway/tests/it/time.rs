@@ -82,12 +82,7 @@ fn a_sleep_does_not_end_before_its_time() {
 }
 
 workflow!(Draws, "draws", |probe, ctx, _input: Value| -> Value {
-    let drawn = (
-        ctx.now().await.millis(),
-        ctx.random().await,
-        ctx.random().await,
-        ctx.now().await.millis(),
-    );
+    let drawn = (ctx.now().await.millis(), ctx.random().await, ctx.random().await, ctx.now().await.millis());
     probe.mark(format!("{drawn:?}"));
     ctx.ask::<()>("Go on?").await;
     Ok(json!([drawn.0, drawn.1, drawn.2]))

@@ -27,9 +27,7 @@ workflow!(Asks, "asks", |_probe, ctx, _input: Value| -> Value {
     Ok(json!([peer.address, peer.amount]))
 });
 
-workflow!(Takes, "takes", |_probe, _ctx, peer: Peer| -> Value {
-    Ok(json!([peer.address, peer.amount]))
-});
+workflow!(Takes, "takes", |_probe, _ctx, peer: Peer| -> Value { Ok(json!([peer.address, peer.amount])) });
 
 workflow!(Starts, "starts", |_probe, ctx, input: Value| -> Value {
     match ctx.child_named::<Value>("takes", input).await {
@@ -49,9 +47,7 @@ fn peer(address: &str, amount: impl Into<Value>) -> Value {
 
 /// The result of an answer: whether it resumed the run, and the wrong paths.
 fn judge_reply(answered: Result<DeliverResponse, Error>) -> (bool, Vec<String>) {
-    let DeliveryOutcome::Answer { primary, problems, .. } = answered.unwrap().delivered else {
-        panic!()
-    };
+    let DeliveryOutcome::Answer { primary, problems, .. } = answered.unwrap().delivered else { panic!() };
     (primary, error_paths(problems))
 }
 
@@ -130,11 +126,7 @@ fn an_input_that_the_type_cannot_hold_starts_no_run() {
         assert!(rows.iter().all(|row| row.workflow.name == "starts"), "{rows:?}");
         for workflow in ["takes", "starts"] {
             let run = start(&process, workflow, peer("::1", json!(4e1))).await;
-            assert_eq!(
-                wait_until_ended(&process, run).await.output,
-                json!(["::1", 40]),
-                "{workflow}"
-            );
+            assert_eq!(wait_until_ended(&process, run).await.output, json!(["::1", 40]), "{workflow}");
         }
     });
 }
@@ -183,8 +175,7 @@ fn a_run_that_is_parked_at_an_answer_takes_another_in_its_place() {
     });
     // Every replay reads the log in the same way, even if the first answer could be read.
     world.run_to_completion(changed(), async |process| {
-        let log: Vec<Event> =
-            load_log(&process, run).await.into_iter().map(|stored| stored.event).collect();
+        let log: Vec<Event> = load_log(&process, run).await.into_iter().map(|stored| stored.event).collect();
         for registry in [changed(), registry![AnyText(Probe::new())]] {
             assert_eq!(replay_registered(&registry, &log).await, ReplayVerdict::Matches);
         }

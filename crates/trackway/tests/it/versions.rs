@@ -51,11 +51,8 @@ workflow!(Parent, "parent", "1", |_probe, ctx, _input: Value| -> String {
 fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
     let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
     let before = trackway_testkit::CrashAt::at_point("runtime:committed", 1);
-    let setup = trackway_testkit::ProcessSetup::from(registry![
-        First(probe.clone()),
-        Parent(probe.clone())
-    ])
-    .with_faults(before.into());
+    let setup = trackway_testkit::ProcessSetup::from(registry![First(probe.clone()), Parent(probe.clone())])
+        .with_faults(before.into());
     let crashed = world.run_process(setup, async |process| {
         // It is recorded, but the caller gets no answer.
         let _ = start_as(&process, "s", "parent", Value::Null).await;
@@ -64,12 +61,9 @@ fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
     assert!(crashed.is_none());
     let all = || registry![First(probe.clone()), Second(probe.clone()), Parent(probe.clone())];
     world.run_to_completion(all(), async |process| {
-        let parent =
-            process.list_runs(Default::default(), None, 9).await.unwrap().last().unwrap().id;
-        let started = crate::support::wait_for_event(&process, parent, |event| {
-            event.name() == "child-started"
-        })
-        .await;
+        let parent = process.list_runs(Default::default(), None, 9).await.unwrap().last().unwrap().id;
+        let started =
+            crate::support::wait_for_event(&process, parent, |event| event.name() == "child-started").await;
         let trackway_domain::Event::ChildStarted { child, .. } = started.event else { panic!() };
         wait_until_idle(&process, child).await;
         answer(&process, child, "a", "yes").await.unwrap();

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use trackway_domain::Event;
 use trackway_ports::StoredEvent;
 use trackway_runtime::RunWatch;
-use trackway_testkit::{
-    PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
-};
+use trackway_testkit::{PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address};
 
 use crate::support::{Probe, load_log, start, wait_for_event, wait_until_ended};
 
@@ -32,11 +30,7 @@ async fn remaining_events(watch: &mut RunWatch) -> Vec<StoredEvent> {
     seen
 }
 
-async fn watch_from(
-    process: &TestProcess,
-    run: trackway_domain::RunId,
-    after: u64,
-) -> Vec<StoredEvent> {
+async fn watch_from(process: &TestProcess, run: trackway_domain::RunId, after: u64) -> Vec<StoredEvent> {
     remaining_events(&mut process.watch(&local_run_address(run), after).await.unwrap()).await
 }
 
@@ -74,11 +68,7 @@ fn every_watcher_sees_every_event_once_and_in_order() {
             assert_eq!(watcher.await.unwrap(), log);
         }
         assert_eq!(first, log[0]);
-        assert_eq!(
-            remaining_events(&mut slow).await,
-            log[1..],
-            "one that pulls only after the end"
-        );
+        assert_eq!(remaining_events(&mut slow).await, log[1..], "one that pulls only after the end");
         let (pos, seen) = middle.await.unwrap();
         let after: Vec<_> = log.iter().filter(|stored| stored.pos > pos).cloned().collect();
         assert_eq!(seen, after);
@@ -108,8 +98,7 @@ fn a_watch_goes_on_by_position_after_a_restart() {
         let log = load_log(&process, run).await;
         assert_eq!(seen, log);
         for stored in [&log[0], &log[150], log.last().unwrap()] {
-            let after: Vec<_> =
-                log.iter().filter(|other| other.pos > stored.pos).cloned().collect();
+            let after: Vec<_> = log.iter().filter(|other| other.pos > stored.pos).cloned().collect();
             assert_eq!(watch_from(&process, run, stored.pos).await, after);
         }
     });

@@ -11,11 +11,7 @@ workflow!(Speaks, "speaks", |_probe, ctx, input: Value| -> Value {
     ctx.status("one").await;
     ctx.artifact(Artifact::text("a.txt", "x")?.begin()).await;
     ctx.artifact(Artifact::text("a.txt", "y")?.finish()).await;
-    ctx.status([
-        Part::text("two").with_metadata("mimeType", "text/x"),
-        Part::data(json!({"n": 1})),
-    ])
-    .await;
+    ctx.status([Part::text("two").with_metadata("mimeType", "text/x"), Part::data(json!({"n": 1}))]).await;
     ctx.artifact(Artifact::data("b.json", json!([1]))?).await;
     Ok(input)
 });
@@ -23,33 +19,30 @@ workflow!(Speaks, "speaks", |_probe, ctx, input: Value| -> Value {
 /// Proves L2, L3, L4, L9, L10, L13.
 #[test]
 fn events_come_in_the_order_in_which_they_were_said_and_working_comes_once() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Speaks(Probe::new())],
-        async |process| {
-            let run = start(&process, "speaks", json!({"k": [1, "two"]})).await;
-            let view = wait_until_ended(&process, run).await;
-            assert_eq!(
-                visible_updates(&process, run).await,
-                [
-                    "submitted",
-                    "working",
-                    "working: one",
-                    "+a.txt",
-                    "+a.txt…",
-                    "working: two",
-                    "+b.json",
-                    "completed.",
-                ]
-            );
-            assert_eq!(view.output, json!({"k": [1, "two"]}));
-            let parts: Vec<_> = view.artifacts.iter().map(|kept| kept.parts.len()).collect();
-            assert_eq!(parts, [2, 1], "pieces of one artifact are one artifact");
-            let two = view.history().last().unwrap();
-            assert_eq!(two.parts[0].metadata["mimeType"], "text/x");
-            assert_eq!(two.parts[1].as_data(), Some(&json!({"n": 1})));
-            process.wait_until_quiet().await;
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Speaks(Probe::new())], async |process| {
+        let run = start(&process, "speaks", json!({"k": [1, "two"]})).await;
+        let view = wait_until_ended(&process, run).await;
+        assert_eq!(
+            visible_updates(&process, run).await,
+            [
+                "submitted",
+                "working",
+                "working: one",
+                "+a.txt",
+                "+a.txt…",
+                "working: two",
+                "+b.json",
+                "completed.",
+            ]
+        );
+        assert_eq!(view.output, json!({"k": [1, "two"]}));
+        let parts: Vec<_> = view.artifacts.iter().map(|kept| kept.parts.len()).collect();
+        assert_eq!(parts, [2, 1], "pieces of one artifact are one artifact");
+        let two = view.history().last().unwrap();
+        assert_eq!(two.parts[0].metadata["mimeType"], "text/x");
+        assert_eq!(two.parts[1].as_data(), Some(&json!({"n": 1})));
+        process.wait_until_quiet().await;
+    });
 }
 
 workflow!(Declines, "declines", |probe, ctx, first: String| -> () {
@@ -80,25 +73,19 @@ impl std::error::Error for Stop2 {}
 /// Proves L7, L13.
 #[test]
 fn a_reject_before_anything_else_never_shows_working() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Declines(Probe::new())],
-        async |process| {
-            let run = start(&process, "declines", "nothing").await;
-            wait_until_ended(&process, run).await;
-            assert_eq!(
-                visible_updates(&process, run).await,
-                ["submitted", "rejected: no, after nothing."]
-            );
-            for first in ["status", "step", "sleep", "now"] {
-                let run = start(&process, "declines", first).await;
-                let view = wait_until_ended(&process, run).await;
-                assert_eq!(view.state, StateName::Rejected);
-                let told = visible_updates(&process, run).await;
-                assert_eq!(told[1], "working", "after {first}");
-                assert_eq!(*told.last().unwrap(), format!("rejected: no, after {first}."));
-            }
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Declines(Probe::new())], async |process| {
+        let run = start(&process, "declines", "nothing").await;
+        wait_until_ended(&process, run).await;
+        assert_eq!(visible_updates(&process, run).await, ["submitted", "rejected: no, after nothing."]);
+        for first in ["status", "step", "sleep", "now"] {
+            let run = start(&process, "declines", first).await;
+            let view = wait_until_ended(&process, run).await;
+            assert_eq!(view.state, StateName::Rejected);
+            let told = visible_updates(&process, run).await;
+            assert_eq!(told[1], "working", "after {first}");
+            assert_eq!(*told.last().unwrap(), format!("rejected: no, after {first}."));
+        }
+    });
 }
 
 workflow!(Breaks, "breaks", |_probe, ctx, how: String| -> Value {
@@ -121,31 +108,20 @@ workflow!(Breaks, "breaks", |_probe, ctx, how: String| -> Value {
 /// Proves L1, L10.
 #[test]
 fn an_error_and_a_panic_fail_the_run_with_their_message() {
-    TestWorld::with_memory_store().run_to_completion(
-        registry![Breaks(Probe::new())],
-        async |process| {
-            let run = start(&process, "breaks", "early").await;
-            wait_until_ended(&process, run).await;
-            assert_eq!(
-                visible_updates(&process, run).await,
-                ["submitted", "working", "failed: at once."]
-            );
-            let run = start(&process, "breaks", "panic").await;
-            wait_until_ended(&process, run).await;
-            assert_eq!(
-                visible_updates(&process, run).await,
-                [
-                    "submitted",
-                    "working",
-                    "working: soon",
-                    "failed: the program panicked: a bug: panic."
-                ]
-            );
-            let run = start(&process, "breaks", "question").await;
-            wait_until_ended(&process, run).await;
-            assert_eq!(visible_updates(&process, run).await.last().unwrap(), "failed: no paper.");
-        },
-    );
+    TestWorld::with_memory_store().run_to_completion(registry![Breaks(Probe::new())], async |process| {
+        let run = start(&process, "breaks", "early").await;
+        wait_until_ended(&process, run).await;
+        assert_eq!(visible_updates(&process, run).await, ["submitted", "working", "failed: at once."]);
+        let run = start(&process, "breaks", "panic").await;
+        wait_until_ended(&process, run).await;
+        assert_eq!(
+            visible_updates(&process, run).await,
+            ["submitted", "working", "working: soon", "failed: the program panicked: a bug: panic."]
+        );
+        let run = start(&process, "breaks", "question").await;
+        wait_until_ended(&process, run).await;
+        assert_eq!(visible_updates(&process, run).await.last().unwrap(), "failed: no paper.");
+    });
 }
 
 workflow!(Nests, "nests", |probe, ctx, place: String| -> Value {
@@ -193,10 +169,7 @@ fn a_value_nested_too_deeply_fails_the_run_and_its_log_stays_readable() {
     assert_eq!(probe.count("went on"), 0);
     world.run_to_completion(registry![Nests(probe)], async |process| {
         for run in runs {
-            assert_eq!(
-                process.view(&local_run_address(run)).await.unwrap().state,
-                StateName::Failed
-            );
+            assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Failed);
         }
     });
 }
@@ -246,26 +219,18 @@ workflow!(Chatters, "chatters", |_probe, ctx, count: u32| -> () {
 /// Proves L3, L4, L8.
 #[test]
 fn many_yields_in_a_row_keep_their_order() {
-    TestWorld::with_sqlite_store().run_to_completion(
-        registry![Chatters(Probe::new())],
-        async |process| {
-            let runs = [
-                start(&process, "chatters", 1_000).await,
-                start(&process, "chatters", 1_000).await,
-            ];
-            for run in runs {
-                let view = wait_until_ended(&process, run).await;
-                let said = |stored: &trackway_ports::StoredEvent| match &stored.event {
-                    Event::Status { message, .. } => message.parts[0].as_text().map(str::to_owned),
-                    Event::Artifact { chunk, .. } => {
-                        chunk.artifact.parts[0].as_text().map(str::to_owned)
-                    }
-                    _ => None,
-                };
-                let said: Vec<_> = load_log(&process, run).await.iter().filter_map(said).collect();
-                assert_eq!(said, (0..1_000).map(|n| n.to_string()).collect::<Vec<_>>());
-                assert_eq!(view.artifacts[0].parts.len(), 500);
-            }
-        },
-    );
+    TestWorld::with_sqlite_store().run_to_completion(registry![Chatters(Probe::new())], async |process| {
+        let runs = [start(&process, "chatters", 1_000).await, start(&process, "chatters", 1_000).await];
+        for run in runs {
+            let view = wait_until_ended(&process, run).await;
+            let said = |stored: &trackway_ports::StoredEvent| match &stored.event {
+                Event::Status { message, .. } => message.parts[0].as_text().map(str::to_owned),
+                Event::Artifact { chunk, .. } => chunk.artifact.parts[0].as_text().map(str::to_owned),
+                _ => None,
+            };
+            let said: Vec<_> = load_log(&process, run).await.iter().filter_map(said).collect();
+            assert_eq!(said, (0..1_000).map(|n| n.to_string()).collect::<Vec<_>>());
+            assert_eq!(view.artifacts[0].parts.len(), 500);
+        }
+    });
 }

@@ -21,8 +21,7 @@ pub(crate) fn constants<'a>(path: &'a str, text: &'a str) -> Vec<Constant<'a>> {
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let Some(name) = constant_name(line) else { continue };
-        let whole: String =
-            lines[index..].iter().copied().scan(false, take_until_semicolon).collect();
+        let whole: String = lines[index..].iter().copied().scan(false, take_until_semicolon).collect();
         let Some((declaration, value)) = whole.split_once(" =") else { continue };
         let kind = declaration.split_once(": ").map_or("", |(_, kind)| kind);
         found.push(Constant {

@@ -3,8 +3,7 @@
 use super::{collect_limits, render_limits};
 
 fn rows(files: &[(&str, &str)]) -> Vec<String> {
-    let files: Vec<_> =
-        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let files: Vec<_> = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     let page = render_limits(&collect_limits(&files).unwrap()).unwrap();
     page.lines().filter(|line| line.starts_with("| ")).skip(2).map(str::to_owned).collect()
 }

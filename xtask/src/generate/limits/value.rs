@@ -92,8 +92,7 @@ impl Known<'_> {
         let nearer: [fn(&str) -> &str; 3] =
             [|path| path, |path| path.split("/src/").next().unwrap_or(path), |_| ""];
         for place in nearer {
-            let here: Vec<_> =
-                named.iter().filter(|c| place(c.path) == place(self.at.path)).collect();
+            let here: Vec<_> = named.iter().filter(|c| place(c.path) == place(self.at.path)).collect();
             if let [constant] = here[..] {
                 return evaluate_with_hops(constant, self.all, self.hops).map(Some);
             }
@@ -116,11 +115,7 @@ impl Value {
             Self::Millis(millis) => format_duration(millis),
             Self::Number(number) => format_with_unit(number, name, text),
             Self::Range(low, high) => {
-                format!(
-                    "{} to {}",
-                    format_with_unit(low, name, text),
-                    format_with_unit(high, name, text)
-                )
+                format!("{} to {}", format_with_unit(low, name, text), format_with_unit(high, name, text))
             }
         }
     }

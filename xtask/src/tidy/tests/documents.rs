@@ -51,8 +51,7 @@ fn decisions_have_no_gap_and_no_double() {
 #[test]
 fn the_readme_starts_with_two_commands() {
     let rule = pages::starts_in_two_commands;
-    let text =
-        |block: &str| format!("# T\n```text\npicture\n```\n```sh\n{block}```\n```sh\nmore\n```\n");
+    let text = |block: &str| format!("# T\n```text\npicture\n```\n```sh\n{block}```\n```sh\nmore\n```\n");
     let good = text("cargo run -p trackway-cli -- serve\ncargo xtask test\n");
     check(rule, &[("README.md", &good)], &[]);
     let bad = [

@@ -31,8 +31,7 @@ fn an_edge_outside_the_table_is_found() {
     check(rule, &[(DOMAIN, &up)], &["crates/trackway-domain/Cargo.toml:4"]);
     let sections = ["build-dependencies", "target.'cfg(unix)'.dependencies"];
     for section in sections {
-        let up =
-            manifest("trackway-domain", &format!("[{section}]\nxtask = {{ workspace = true }}\n"));
+        let up = manifest("trackway-domain", &format!("[{section}]\nxtask = {{ workspace = true }}\n"));
         check(rule, &[(DOMAIN, &up)], &["crates/trackway-domain/Cargo.toml:4"]);
     }
 }
@@ -40,8 +39,7 @@ fn an_edge_outside_the_table_is_found() {
 #[test]
 fn only_tests_use_the_testkit() {
     let rule = edges::edges_run_downward;
-    let dev =
-        manifest("trackway-engine", "[dev-dependencies]\ntrackway-testkit.workspace = true\n");
+    let dev = manifest("trackway-engine", "[dev-dependencies]\ntrackway-testkit.workspace = true\n");
     check(rule, &[(ENGINE, &dev)], &[]);
     let normal = manifest("trackway-engine", "[dependencies]\ntrackway-testkit.workspace = true\n");
     check(rule, &[(ENGINE, &normal)], &["crates/trackway-engine/Cargo.toml:4"]);
@@ -88,11 +86,7 @@ fn lints_are_inherited() {
     let rule = crates::crates_inherit_lints;
     check(rule, &[(DOMAIN, "[lints]\nworkspace = true\n")], &[]);
     check(rule, &[(DOMAIN, "lints.workspace = true\n")], &[]);
-    check(
-        rule,
-        &[(DOMAIN, "[lints]\nworkspace = false\n")],
-        &["crates/trackway-domain/Cargo.toml:1"],
-    );
+    check(rule, &[(DOMAIN, "[lints]\nworkspace = false\n")], &["crates/trackway-domain/Cargo.toml:1"]);
     check(rule, &[(DOMAIN, "[package]\n")], &["crates/trackway-domain/Cargo.toml:1"]);
 }
 
@@ -100,11 +94,7 @@ fn lints_are_inherited() {
 fn features_are_found() {
     let rule = crates::crates_have_no_features;
     check(rule, &[(DOMAIN, "[dependencies]\nuuid = { workspace = true, features = [] }\n")], &[]);
-    check(
-        rule,
-        &[(DOMAIN, "[features]\ndefault = []\n")],
-        &["crates/trackway-domain/Cargo.toml:1"],
-    );
+    check(rule, &[(DOMAIN, "[features]\ndefault = []\n")], &["crates/trackway-domain/Cargo.toml:1"]);
 }
 
 #[test]

@@ -39,11 +39,7 @@ fn only_one_file_appends() {
     check(rule, &[("crates/trackway-sqlite/src/journal.rs", sends)], &[]);
     check(rule, &[("crates/trackway-runtime/src/fork/tests.rs", line)], &[]);
     let path = "crates/trackway-runtime/src/fork.rs";
-    check(
-        rule,
-        &[(path, &format!("{line}{sends}"))],
-        &[&format!("{path}:1"), &format!("{path}:2")],
-    );
+    check(rule, &[(path, &format!("{line}{sends}"))], &[&format!("{path}:1"), &format!("{path}:2")]);
 }
 
 #[test]

@@ -23,10 +23,8 @@ fn file(source: FileSource) -> Part {
 
 #[test]
 fn every_part_is_written_as_its_generation_says_and_comes_back_as_it_was() {
-    let bare = |value: Value| Part {
-        content: trackway_domain::Content::Data(value),
-        metadata: Object::new(),
-    };
+    let bare =
+        |value: Value| Part { content: trackway_domain::Content::Data(value), metadata: Object::new() };
     for (part, old, new) in [
         (Part::text("hi"), json!({"kind": "text", "text": "hi"}), json!({"text": "hi"})),
         (Part::text(""), json!({"kind": "text", "text": ""}), json!({"text": ""})),
@@ -72,12 +70,10 @@ fn every_part_is_written_as_its_generation_says_and_comes_back_as_it_was() {
 
 #[test]
 fn what_others_write_is_understood() {
-    let markdown = back::<ReceivedPartV1>(
-        json!({"text": "*", "mediaType": "text/markdown", "filename": "a.md"}),
-    );
-    let expected = Part::text("*")
-        .with_metadata("mimeType", "text/markdown")
-        .with_metadata("filename", "a.md");
+    let markdown =
+        back::<ReceivedPartV1>(json!({"text": "*", "mediaType": "text/markdown", "filename": "a.md"}));
+    let expected =
+        Part::text("*").with_metadata("mimeType", "text/markdown").with_metadata("filename", "a.md");
     assert_eq!(markdown, Some(expected));
     let padded = json!({"text": "x", "mediaType": "", "filename": "", "metadata": null});
     assert_eq!(back::<ReceivedPartV1>(padded), Some(Part::text("x")));
@@ -98,9 +94,7 @@ fn a_part_without_its_content_is_refused() {
     ] {
         assert_eq!(back::<ReceivedPartV03>(json.clone()), None, "{json}");
     }
-    for json in
-        [json!({}), json!({"metadata": {}}), json!({"text": "x", "url": "y"}), json!({"raw": 1})]
-    {
+    for json in [json!({}), json!({"metadata": {}}), json!({"text": "x", "url": "y"}), json!({"raw": 1})] {
         assert_eq!(back::<ReceivedPartV1>(json.clone()), None, "{json}");
     }
 }

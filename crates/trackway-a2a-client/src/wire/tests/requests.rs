@@ -61,8 +61,7 @@ fn a_send_is_written_as_its_generation_says() {
     });
     assert_eq!(sent(ProtocolVersion::V1, Some(SendWait::ReturnImmediately)), new);
     let plain = |generation, wait| {
-        json!(send_params(generation, &envelope(), &SendOptions::default(), wait))["configuration"]
-            .take()
+        json!(send_params(generation, &envelope(), &SendOptions::default(), wait))["configuration"].take()
     };
     assert_eq!(plain(ProtocolVersion::V03, Some(SendWait::UntilIdle)), json!({"blocking": true}));
     assert_eq!(plain(ProtocolVersion::V1, Some(SendWait::UntilIdle)), Value::Null);
@@ -113,8 +112,7 @@ fn push_configurations_come_back_as_they_were_sent() {
     assert_eq!(json!(push_id_params(new, "t", Some("p"))), json!({"taskId": "t", "id": "p"}));
     let list = parse_push_page(old, &json!([set(old), set(old)]).to_string()).unwrap();
     assert_eq!((list.0.len(), list.1), (2, None));
-    let list =
-        parse_push_page(new, &json!({"configs": [set(new)], "nextPageToken": "n"}).to_string());
+    let list = parse_push_page(new, &json!({"configs": [set(new)], "nextPageToken": "n"}).to_string());
     let (configs, next) = list.unwrap();
     assert_eq!((&configs[0], next.as_deref()), (&config(), Some("n")));
     assert_eq!(parse_push_page(new, "{}").unwrap(), (Vec::new(), None));

@@ -64,8 +64,5 @@ fn base64_is_read_with_its_padding_or_without() {
 fn position_is_added_to_metadata() {
     let told = with_position(Some(encode_struct(json!({"a": 1}).as_object().unwrap())), 7).unwrap();
     assert_eq!(decode_struct(told).map(Value::Object), Ok(json!({"a": 1, "position": 7})));
-    assert_eq!(
-        decode_struct(with_position(None, 7).unwrap()).map(Value::Object),
-        Ok(json!({"position": 7}))
-    );
+    assert_eq!(decode_struct(with_position(None, 7).unwrap()).map(Value::Object), Ok(json!({"position": 7})));
 }

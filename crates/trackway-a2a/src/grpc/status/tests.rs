@@ -27,18 +27,8 @@ fn read(fault: &A2aError) -> (tonic::Code, ErrorInfo, Vec<FieldViolation>) {
 fn every_kind_has_its_code_and_its_reason() {
     for (kind, code, reason, domain) in [
         (ErrorKind::TaskNotFound, tonic::Code::NotFound, "TASK_NOT_FOUND", DOMAIN),
-        (
-            ErrorKind::TaskNotCancelable,
-            tonic::Code::FailedPrecondition,
-            "TASK_NOT_CANCELABLE",
-            DOMAIN,
-        ),
-        (
-            ErrorKind::VersionNotSupported,
-            tonic::Code::FailedPrecondition,
-            "VERSION_NOT_SUPPORTED",
-            DOMAIN,
-        ),
+        (ErrorKind::TaskNotCancelable, tonic::Code::FailedPrecondition, "TASK_NOT_CANCELABLE", DOMAIN),
+        (ErrorKind::VersionNotSupported, tonic::Code::FailedPrecondition, "VERSION_NOT_SUPPORTED", DOMAIN),
         (ErrorKind::InvalidParams, tonic::Code::InvalidArgument, "INVALID_REQUEST", OUR_DOMAIN),
         (ErrorKind::Unauthenticated, tonic::Code::Unauthenticated, "INVALID_REQUEST", OUR_DOMAIN),
         (ErrorKind::Forbidden, tonic::Code::PermissionDenied, "INVALID_REQUEST", OUR_DOMAIN),

@@ -36,9 +36,7 @@ pub(super) fn encode_card(card: &AgentCard<'_>) -> pb::AgentCard {
     if card.requires_key {
         written.security_schemes.insert(BEARER_SCHEME.to_owned(), encode_bearer_scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
-        written
-            .security
-            .push(pb::Security { schemes: [(BEARER_SCHEME.to_owned(), scopes)].into() });
+        written.security.push(pb::Security { schemes: [(BEARER_SCHEME.to_owned(), scopes)].into() });
     }
     written
 }

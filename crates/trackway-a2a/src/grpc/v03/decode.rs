@@ -20,8 +20,7 @@ use crate::{
 pub(super) fn decode_message(message: pb::Message) -> Result<IncomingMessage, A2aError> {
     check_role(decode_role(&message))?;
     check_part_count(message.content.len())?;
-    let parts =
-        message.content.into_iter().enumerate().map(|(index, sent)| decode_part(index, sent));
+    let parts = message.content.into_iter().enumerate().map(|(index, sent)| decode_part(index, sent));
     let mut metadata = parse_metadata(message.metadata, "metadata")?;
     let references = take_references(&mut metadata);
     sent_message::SentMessage {
@@ -52,11 +51,7 @@ fn decode_part(index: usize, part: pb::Part) -> Result<Part, A2aError> {
                 Some(Source::FileWithUri(uri)) if !uri.is_empty() => FileSource::Uri(uri),
                 Some(Source::FileWithUri(_)) | None => {
                     let why = "a file has either bytes or a uri";
-                    return Err(invalid_message_error(
-                        &place("/file"),
-                        why,
-                        "send exactly one of the two",
-                    ));
+                    return Err(invalid_message_error(&place("/file"), why, "send exactly one of the two"));
                 }
             };
             let (name, mime_type) = (non_empty(file.name), non_empty(file.mime_type));

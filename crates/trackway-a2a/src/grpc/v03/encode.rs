@@ -15,11 +15,7 @@ use crate::{
 
 encoding_macros::task_encoding! { message: Msg, status: update, canceled: Cancelled, last: r#final }
 
-fn encode_message_with_ids(
-    message: &Message,
-    context_id: &str,
-    task: Option<RunId>,
-) -> pb::Message {
+fn encode_message_with_ids(message: &Message, context_id: &str, task: Option<RunId>) -> pb::Message {
     pb::Message {
         message_id: message.id.to_string(),
         context_id: context_id.to_owned(),
@@ -43,9 +39,7 @@ fn encode_part(part: &Part) -> pb::Part {
         }
         Content::File(file) => {
             let source = match &file.source {
-                FileSource::Base64(text) => {
-                    Source::FileWithBytes(protobuf_value::decode_base64(text))
-                }
+                FileSource::Base64(text) => Source::FileWithBytes(protobuf_value::decode_base64(text)),
                 FileSource::Uri(uri) => Source::FileWithUri(uri.clone()),
             };
             Written::File(pb::FilePart {

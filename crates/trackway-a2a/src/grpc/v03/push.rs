@@ -22,9 +22,9 @@ pub(super) fn parse_set(
         ("", Ok((task, _))) => task,
         (parent, _) => resource_name::parse_task_name(parent, "parent")?,
     };
-    let sent = config.push_notification_config.ok_or_else(|| {
-        missing_field_error("/params/config", "pushNotificationConfig", "send it")
-    })?;
+    let sent = config
+        .push_notification_config
+        .ok_or_else(|| missing_field_error("/params/config", "pushNotificationConfig", "send it"))?;
     let mut push = parse_config(sent, "/params/config/pushNotificationConfig")?;
     push.id = push.id.or(non_empty(asked.config_id));
     Ok(AgentCall::SetPush { task, push: Box::new(push) })
@@ -43,10 +43,7 @@ pub(super) fn parse_list(
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
     let page = page_request(asked.page_size, asked.page_token);
-    Ok(AgentCall::ListPushes {
-        task: resource_name::parse_task_name(&asked.parent, "parent")?,
-        page,
-    })
+    Ok(AgentCall::ListPushes { task: resource_name::parse_task_name(&asked.parent, "parent")?, page })
 }
 
 pub(super) fn parse_remove(
@@ -62,19 +59,14 @@ pub(super) fn parse_config(
     config: pb::PushNotificationConfig,
     place: &str,
 ) -> Result<PushNotificationConfig, A2aError> {
-    let url = non_empty(config.url).ok_or_else(|| {
-        missing_field_error(place, "url", "send the address that notifications go to")
-    })?;
+    let url = non_empty(config.url)
+        .ok_or_else(|| missing_field_error(place, "url", "send the address that notifications go to"))?;
     let authentication = match config.authentication {
         None => None,
         // A notification carries one Authorization header, so it uses the first scheme.
         Some(sent) => {
             let scheme = sent.schemes.into_iter().next().ok_or_else(|| {
-                missing_field_error(
-                    place,
-                    "authentication/schemes",
-                    "send a scheme, for example Bearer",
-                )
+                missing_field_error(place, "authentication/schemes", "send a scheme, for example Bearer")
             })?;
             Some(PushAuthentication { scheme, credentials: non_empty(sent.credentials) })
         }
@@ -88,9 +80,7 @@ pub(super) fn parse_config(
     })
 }
 
-pub(super) fn encode_config_response(
-    outcome: &CallOutcome,
-) -> Option<pb::TaskPushNotificationConfig> {
+pub(super) fn encode_config_response(outcome: &CallOutcome) -> Option<pb::TaskPushNotificationConfig> {
     let CallOutcome::Push { task, push } = outcome else { return None };
     Some(encode_config(task, push))
 }

@@ -32,9 +32,7 @@ fn part(part: Part) -> pb::Part {
 }
 
 fn data(json: &serde_json::Value) -> Part {
-    Part::Data(pb::DataPart {
-        data: Some(protobuf_value::encode_struct(json.as_object().unwrap())),
-    })
+    Part::Data(pb::DataPart { data: Some(protobuf_value::encode_struct(json.as_object().unwrap())) })
 }
 
 fn file(file: Option<File>) -> pb::Part {
@@ -53,8 +51,7 @@ fn path(refused: Result<impl std::fmt::Debug, A2aError>) -> String {
 /// Proves X5.
 #[test]
 fn messages_round_trip() {
-    let marked =
-        protobuf_value::encode_metadata(json!({"data_part_compat": true}).as_object().unwrap());
+    let marked = protobuf_value::encode_metadata(json!({"data_part_compat": true}).as_object().unwrap());
     let sent = message(vec![
         part(Part::Text("hi".into())),
         part(data(&json!({"a": [1, 2.5, null]}))),
@@ -117,8 +114,7 @@ fn resource_names_are_parsed() {
     let named = resource_name::parse_push_name("tasks/t/pushNotificationConfigs/p").unwrap();
     assert_eq!(named, ("t".to_owned(), "p".to_owned()));
     assert_eq!(resource_name::format_push_name("t", "p"), "tasks/t/pushNotificationConfigs/p");
-    for wrong in ["", "tasks/t", "tasks/t/pushNotificationConfigs/", "t/pushNotificationConfigs/p"]
-    {
+    for wrong in ["", "tasks/t", "tasks/t/pushNotificationConfigs/", "t/pushNotificationConfigs/p"] {
         assert_eq!(path(resource_name::parse_push_name(wrong)), "/params/name", "{wrong}");
     }
 }
@@ -137,13 +133,10 @@ fn a_push_belongs_to_its_parent_or_to_the_task_in_its_name() {
             }),
         }),
     };
-    for (parent, name) in [
-        ("tasks/t", ""),
-        ("tasks/t/pushNotificationConfigs", ""),
-        ("", "tasks/t/pushNotificationConfigs/p"),
-    ] {
-        let Ok(AgentCall::SetPush { task, push }) =
-            push::parse_set(asked(parent, name), &HeaderMap::new())
+    for (parent, name) in
+        [("tasks/t", ""), ("tasks/t/pushNotificationConfigs", ""), ("", "tasks/t/pushNotificationConfigs/p")]
+    {
+        let Ok(AgentCall::SetPush { task, push }) = push::parse_set(asked(parent, name), &HeaderMap::new())
         else {
             panic!("{parent} {name}");
         };
@@ -161,8 +154,7 @@ fn not_waiting_is_the_default_and_zero_is_no_history_length() {
     };
     let (_, wait, history) = parse_message_request(sending(None)).unwrap();
     assert_eq!((wait, history), (WaitFor::Commit, request_options::HISTORY_MESSAGES_MAX));
-    let blocking =
-        pb::SendMessageConfiguration { blocking: true, history_length: 2, ..Default::default() };
+    let blocking = pb::SendMessageConfiguration { blocking: true, history_length: 2, ..Default::default() };
     let (_, wait, history) = parse_message_request(sending(Some(blocking))).unwrap();
     assert_eq!((wait, history), (WaitFor::Idle, 2));
 }

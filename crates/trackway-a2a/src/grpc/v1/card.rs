@@ -25,12 +25,7 @@ pub(super) fn encode_card(card: &AgentCard<'_>, door: &A2aServer) -> pb::AgentCa
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
         skills: encode_skills(card),
-        signatures: door
-            .options
-            .signer
-            .iter()
-            .flat_map(|signer| encode_signatures(card, signer))
-            .collect(),
+        signatures: door.options.signer.iter().flat_map(|signer| encode_signatures(card, signer)).collect(),
         ..Default::default()
     };
     if card.requires_key {
@@ -52,17 +47,10 @@ fn encode_interface(known: &AgentInterface) -> pb::AgentInterface {
 }
 
 /// Signatures cover the JSON form, for every binding.
-fn encode_signatures(
-    card: &AgentCard<'_>,
-    signer: &crate::CardSigner,
-) -> Vec<pb::AgentCardSignature> {
+fn encode_signatures(card: &AgentCard<'_>, signer: &crate::CardSigner) -> Vec<pb::AgentCardSignature> {
     let signed = |signature: &serde_json::Value| {
         let text = |name: &str| signature[name].as_str().unwrap_or_default().to_owned();
-        pb::AgentCardSignature {
-            protected: text("protected"),
-            signature: text("signature"),
-            header: None,
-        }
+        pb::AgentCardSignature { protected: text("protected"), signature: text("signature"), header: None }
     };
     signer.sign_card(&v1::render_card(card)).iter().map(signed).collect()
 }

@@ -39,8 +39,7 @@ fn decode_part(index: usize, part: pb::Part) -> Result<Part, A2aError> {
     let content = match part.content {
         Some(Sent::Text(text)) => Content::Text(text),
         Some(Sent::Data(data)) => Content::Data(
-            protobuf_value::decode_value(data)
-                .map_err(|why| not_json_error(&place("/data"), why))?,
+            protobuf_value::decode_value(data).map_err(|why| not_json_error(&place("/data"), why))?,
         ),
         Some(Sent::Raw(bytes)) => {
             let source = FileSource::Base64(STANDARD.encode(bytes));
@@ -51,11 +50,7 @@ fn decode_part(index: usize, part: pb::Part) -> Result<Part, A2aError> {
             return Ok(Part { content: Content::File(File { name, mime_type, source }), metadata });
         }
         Some(Sent::Url(_)) => {
-            return Err(invalid_message_error(
-                &place("/url"),
-                "it is empty",
-                "send the file's address",
-            ));
+            return Err(invalid_message_error(&place("/url"), "it is empty", "send the file's address"));
         }
         None => {
             let why = "a part has one of `text`, `raw`, `url` and `data`";

@@ -15,8 +15,7 @@ use crate::{
 encoding_macros::task_encoding! { message: Message, status: message, canceled: Canceled }
 
 pub(super) fn encode_page(outcome: &CallOutcome) -> Option<pb::ListTasksResponse> {
-    let CallOutcome::Page { page: TaskPage { tasks, next, size, total }, history, artifacts } =
-        outcome
+    let CallOutcome::Page { page: TaskPage { tasks, next, size, total }, history, artifacts } = outcome
     else {
         return None;
     };
@@ -43,11 +42,7 @@ pub(super) fn decode_state_filter(number: i32) -> Result<Option<StateName>, i32>
         .find(|known| named != pb::TaskState::Unspecified && encode_state(*known) == named))
 }
 
-fn encode_message_with_ids(
-    message: &Message,
-    context_id: &str,
-    task: Option<RunId>,
-) -> pb::Message {
+fn encode_message_with_ids(message: &Message, context_id: &str, task: Option<RunId>) -> pb::Message {
     pb::Message {
         message_id: message.id.to_string(),
         context_id: context_id.to_owned(),

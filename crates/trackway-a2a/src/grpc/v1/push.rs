@@ -51,14 +51,13 @@ pub(super) fn parse_config(
         let path = format!("{place}/{field}");
         A2aError::invalid_param(path.clone(), format!("{path}: it is missing"), next)
     };
-    let url = non_empty(config.url)
-        .ok_or_else(|| missing("url", "send the address that notifications go to"))?;
+    let url =
+        non_empty(config.url).ok_or_else(|| missing("url", "send the address that notifications go to"))?;
     let authentication = match config.authentication {
         None => None,
         Some(sent) => {
-            let scheme = non_empty(sent.scheme).ok_or_else(|| {
-                missing("authentication/scheme", "send the scheme, for example Bearer")
-            })?;
+            let scheme = non_empty(sent.scheme)
+                .ok_or_else(|| missing("authentication/scheme", "send the scheme, for example Bearer"))?;
             Some(PushAuthentication { scheme, credentials: non_empty(sent.credentials) })
         }
     };
@@ -71,9 +70,7 @@ pub(super) fn parse_config(
     })
 }
 
-pub(super) fn encode_config_response(
-    outcome: &CallOutcome,
-) -> Option<pb::TaskPushNotificationConfig> {
+pub(super) fn encode_config_response(outcome: &CallOutcome) -> Option<pb::TaskPushNotificationConfig> {
     let CallOutcome::Push { task, push } = outcome else { return None };
     Some(encode_config(task, push))
 }

@@ -82,8 +82,7 @@ fn a_text_keeps_its_name_and_type() {
 #[test]
 fn missing_and_invalid_fields_are_named() {
     let text = || part(Content::Text("hi".into()));
-    let wrong_number =
-        prost_types::Value { kind: Some(prost_types::value::Kind::NumberValue(f64::NAN)) };
+    let wrong_number = prost_types::Value { kind: Some(prost_types::value::Kind::NumberValue(f64::NAN)) };
     for (sent, expected) in [
         (pb::SendMessageRequest::default(), "/params/message"),
         (
@@ -133,8 +132,7 @@ fn missing_and_invalid_fields_are_named() {
 fn waiting_is_the_default() {
     let text = || sending(message(vec![part(Content::Text("hi".into()))]));
     assert_eq!(parse_message_request(text()).unwrap().1, WaitFor::Idle);
-    let configuration =
-        Some(pb::SendMessageConfiguration { return_immediately: true, ..Default::default() });
+    let configuration = Some(pb::SendMessageConfiguration { return_immediately: true, ..Default::default() });
     let at_once = pb::SendMessageRequest { configuration, ..text() };
     assert_eq!(parse_message_request(at_once).unwrap().1, WaitFor::Commit);
 }

@@ -32,11 +32,7 @@ fn paths_name_operations() {
         (&post, "tasks/t1/pushNotificationConfigs", "1.0 SetPush { task: \"t1\" }"),
         (&get, "tasks/t1/pushNotificationConfigs", "1.0 ListPushes { task: \"t1\" }"),
         (&get, "tasks/t1/pushNotificationConfigs/c", "1.0 GetPush { task: \"t1\", id: \"c\" }"),
-        (
-            &delete,
-            "x/tasks/t1/pushNotificationConfigs/c",
-            "1.0 x RemovePush { task: \"t1\", id: \"c\" }",
-        ),
+        (&delete, "x/tasks/t1/pushNotificationConfigs/c", "1.0 x RemovePush { task: \"t1\", id: \"c\" }"),
         (&get, "extendedAgentCard", "1.0 ExtendedCard"),
         (&post, "v1/message:send", "0.3 Send"),
         (&get, "v1/tasks/t1", "0.3 Get { task: \"t1\" }"),

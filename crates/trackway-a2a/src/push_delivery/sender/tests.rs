@@ -89,8 +89,7 @@ fn outgoing(allow_loopback: bool) -> PushSender {
 }
 
 fn knowing(allow_loopback: bool, names: &[(&'static str, &[&[&str]])]) -> PushSender {
-    let addresses =
-        |round: &&[&str]| round.iter().map(|text| text.parse().unwrap()).collect::<Vec<IpAddr>>();
+    let addresses = |round: &&[&str]| round.iter().map(|text| text.parse().unwrap()).collect::<Vec<IpAddr>>();
     let names = names.iter().map(|(name, rounds)| (*name, rounds.iter().map(addresses).collect()));
     let lookup = Arc::new(Names(Mutex::new(names.collect())));
     PushSender::with_lookup(options(allow_loopback), lookup)
@@ -133,10 +132,7 @@ async fn a_delivery_arrives_with_its_headers() {
         ("content-type", "application/a2a+json"),
         ("x-a2a-notification-token", "token-1"),
         ("authorization", "Bearer c"),
-        (
-            "x-trackway-signature",
-            "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
-        ),
+        ("x-trackway-signature", "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
     ];
     for (name, value) in table {
         assert_eq!(headers[name], value, "{name}");
@@ -192,10 +188,7 @@ async fn wrong_addresses_are_refused_at_once() {
         let reason = outgoing.check_address(url).unwrap_err().reason;
         assert!(reason.contains(why), "{url}: {reason}");
         assert!(!reason.contains("secret"), "{reason}");
-        assert_eq!(
-            refused(outgoing.post_notification(&target(url.to_owned()), "a/b", vec![]).await),
-            reason
-        );
+        assert_eq!(refused(outgoing.post_notification(&target(url.to_owned()), "a/b", vec![]).await), reason);
     }
     assert!(outgoing.check_address(&format!("https://example.com/{}", "x".repeat(9_000))).is_err());
     for url in ["https://example.com/hook?a=b", "http://8.8.8.8:81/", "https://[2606:4700::1]/"] {
@@ -214,9 +207,7 @@ async fn a_name_of_a_forbidden_address_is_not_connected_to() {
         ("nowhere.test", &[&[]]),
     ];
     let strict = knowing(false, &names);
-    for (name, why) in
-        [("here.test", "loopback"), ("inside.test", "private"), ("mapped.test", "loopback")]
-    {
+    for (name, why) in [("here.test", "loopback"), ("inside.test", "private"), ("mapped.test", "loopback")] {
         let target = target(receiver.named(name, "/take"));
         strict.check_address(&target.url).unwrap();
         let reason = refused(strict.post_notification(&target, "a/b", vec![]).await);
@@ -224,13 +215,8 @@ async fn a_name_of_a_forbidden_address_is_not_connected_to() {
     }
     assert!(receiver.received().is_empty());
     let open = knowing(true, &names);
-    open.post_notification(&target(receiver.named("here.test", "/take")), "a/b", vec![])
-        .await
-        .unwrap();
-    refused(
-        open.post_notification(&target(receiver.named("inside.test", "/take")), "a/b", vec![])
-            .await,
-    );
+    open.post_notification(&target(receiver.named("here.test", "/take")), "a/b", vec![]).await.unwrap();
+    refused(open.post_notification(&target(receiver.named("inside.test", "/take")), "a/b", vec![]).await);
     assert_eq!(receiver.received().len(), 1);
     // A name that cannot be resolved now may be resolvable later.
     for name in ["unknown.test", "nowhere.test"] {
@@ -250,15 +236,10 @@ async fn a_name_that_changes_its_address_gains_nothing() {
     outgoing.post_notification(&taken, "a/b", vec![]).await.unwrap();
     // Another port, so that there is no connection to reuse.
     let reason = refused(
-        outgoing
-            .post_notification(&target("http://rebinds.test:1/take".to_owned()), "a/b", vec![])
-            .await,
+        outgoing.post_notification(&target("http://rebinds.test:1/take".to_owned()), "a/b", vec![]).await,
     );
     assert!(reason.contains("link-local"), "{reason}");
-    outgoing
-        .post_notification(&target(receiver.named("mixed.test", "/take")), "a/b", vec![])
-        .await
-        .unwrap();
+    outgoing.post_notification(&target(receiver.named("mixed.test", "/take")), "a/b", vec![]).await.unwrap();
     assert_eq!(receiver.received().len(), 2);
 }
 
@@ -267,9 +248,8 @@ async fn a_name_that_changes_its_address_gains_nothing() {
 async fn answers_are_judged_by_their_status_alone() {
     let receiver = Receiver::start().await;
     let outgoing = outgoing(true);
-    let post = async |path: &str| {
-        outgoing.post_notification(&target(receiver.url(path)), "a/b", vec![]).await
-    };
+    let post =
+        async |path: &str| outgoing.post_notification(&target(receiver.url(path)), "a/b", vec![]).await;
     assert!(again(post("/moved").await).contains("307"));
     assert!(again(post("/busy").await).contains("503"));
     assert!(again(post("/absent").await).contains("404"));

@@ -7,21 +7,13 @@ use super::*;
 fn the_published_vectors_hold() {
     let long = [0xaa; 131];
     let vectors: [(&[u8], &[u8], &str); 5] = [
-        (
-            &[0x0b; 20],
-            b"Hi There",
-            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
-        ),
+        (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
         (
             b"Jefe",
             b"what do ya want for nothing?",
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
         ),
-        (
-            &[0xaa; 20],
-            &[0xdd; 50],
-            "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe",
-        ),
+        (&[0xaa; 20], &[0xdd; 50], "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"),
         (
             &long,
             b"Test Using Larger Than Block-Size Key - Hash Key First",

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use trackway_a2a_wire::{JsonDialect, WireArtifact};
 use trackway_domain::{
-    self as domain, ArtifactId, Event, Part, ReplayMismatch, Role, SessionId, StateName,
-    ValidationError,
+    self as domain, ArtifactId, Event, Part, ReplayMismatch, Role, SessionId, StateName, ValidationError,
 };
 use trackway_engine::ResumeRank;
 
@@ -14,8 +13,8 @@ use crate::{
     wire::{
         ResponseBody,
         samples::{
-            self, QUESTION, RUN, artifact_event, message_id, question_event, resumed_event,
-            snapshot, status_event,
+            self, QUESTION, RUN, artifact_event, message_id, question_event, resumed_event, snapshot,
+            status_event,
         },
     },
 };
@@ -95,11 +94,8 @@ fn a_waiting_run_shows_its_question_its_artifacts_and_its_history() {
 fn history_shows_the_newest_and_zero_omits_it() {
     for dialect in DIALECTS {
         let ids = |history: usize| {
-            let task = task(
-                snapshot(&[Event::Started, question_event(), resumed_event(2)]),
-                history,
-                dialect,
-            );
+            let task =
+                task(snapshot(&[Event::Started, question_event(), resumed_event(2)]), history, dialect);
             let list = task.get("history")?.as_array()?.clone();
             let ids = list.iter().map(|m| m["messageId"].as_str().unwrap().to_owned());
             Some(ids.collect::<Vec<_>>())
@@ -155,8 +151,7 @@ fn output_and_evidence_are_metadata_too() {
             asked: Some("step:b#0".into()),
             recorded: Some("step:a#0".into()),
         };
-        let parked =
-            Event::Parked { evidence, state: StateName::Working, message_id: message_id("a-9") };
+        let parked = Event::Parked { evidence, state: StateName::Working, message_id: message_id("a-9") };
         let parked = task(snapshot(&[Event::Started, parked]), 0, dialect);
         assert_eq!(parked["status"]["state"], working);
         assert_eq!(
@@ -209,11 +204,7 @@ fn an_answer_without_a_run_is_a_message_without_a_task() {
 #[test]
 fn files_and_odd_data_keep_the_shape_of_the_protocol() {
     let file = |source| {
-        Part::file(domain::File {
-            name: Some("a.txt".into()),
-            mime_type: Some("text/plain".into()),
-            source,
-        })
+        Part::file(domain::File { name: Some("a.txt".into()), mime_type: Some("text/plain".into()), source })
     };
     let parts = vec![
         file(domain::FileSource::Base64("aGk=".into())),
@@ -223,8 +214,7 @@ fn files_and_odd_data_keep_the_shape_of_the_protocol() {
     ];
     let artifact = domain::Artifact::new(ArtifactId::new("x").unwrap(), parts);
     let shown =
-        serde_json::to_value(WireArtifact { artifact: &artifact, dialect: JsonDialect::V03 })
-            .unwrap();
+        serde_json::to_value(WireArtifact { artifact: &artifact, dialect: JsonDialect::V03 }).unwrap();
     assert_eq!(
         shown["parts"],
         json!([

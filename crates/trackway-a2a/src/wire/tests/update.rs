@@ -3,14 +3,12 @@
 use serde_json::{Value, json};
 use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Event, Failure, InterruptReason, Message, OpKind, Part,
-    Question, Role, StateName, ValidationError,
+    Artifact, ArtifactChunk, ArtifactId, Event, Failure, InterruptReason, Message, OpKind, Part, Question,
+    Role, StateName, ValidationError,
 };
 
 use super::{DIALECTS, message, part};
-use crate::wire::samples::{
-    QUESTION, RUN, message_id, op, render_event, resume_request, resumed_event,
-};
+use crate::wire::samples::{QUESTION, RUN, message_id, op, render_event, resume_request, resumed_event};
 
 /// A status update: marked as the last in 0.3, wrapped in 1.0.
 fn status(dialect: JsonDialect, states: (&str, &str), last: bool, parts: Option<&Value>) -> Value {
@@ -74,8 +72,7 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
             let mut artifact = Artifact::new(ArtifactId::new("form.json").unwrap(), parts);
             artifact.name = Some("Investment Form".into());
             let chunk = ArtifactChunk { artifact, append, last, joined: false };
-            let data =
-                json!({"data": {"amount": 100}, "metadata": {"mimeType": "application/json"}});
+            let data = json!({"data": {"amount": 100}, "metadata": {"mimeType": "application/json"}});
             let mut expected = json!({
                 "taskId": RUN, "contextId": "ctx", "append": append, "lastChunk": last,
                 "artifact": {"artifactId": "form.json", "name": "Investment Form",
@@ -86,10 +83,7 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
             } else {
                 expected = json!({ "artifactUpdate": expected });
             }
-            assert_eq!(
-                render_event(&Event::Artifact { op: op(OpKind::Ask), chunk }, dialect),
-                expected
-            );
+            assert_eq!(render_event(&Event::Artifact { op: op(OpKind::Ask), chunk }, dialect), expected);
         }
     }
 }
@@ -98,11 +92,7 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
 #[test]
 fn a_question_and_its_repetition_with_the_errors() {
     for dialect in DIALECTS {
-        let event = Event::Asked {
-            op: op(OpKind::Ask),
-            question: question(),
-            message_id: message_id("a-1"),
-        };
+        let event = Event::Asked { op: op(OpKind::Ask), question: question(), message_id: message_id("a-1") };
         let prompt = json!({"text": "Amount?", "metadata": {
             "schema": {"type": "object", "required": ["amount"]}, "mimeType": "application/json"}});
         let parts = json!([part(dialect, "text", prompt), text(dialect, "In USD.")]);
@@ -140,8 +130,7 @@ fn the_working_of_a_resume_says_which_request_it_was() {
     for dialect in DIALECTS {
         let mut expected = inner(status(dialect, WORKING, false, None), "statusUpdate");
         assert_eq!(inner(render_event(&Event::Started, dialect), "statusUpdate"), expected);
-        expected["metadata"] =
-            json!({"concurrentRequest": false, "requestOrder": 1, "primaryResume": true});
+        expected["metadata"] = json!({"concurrentRequest": false, "requestOrder": 1, "primaryResume": true});
         assert_eq!(inner(render_event(&resumed_event(1), dialect), "statusUpdate"), expected);
     }
 }
@@ -150,10 +139,8 @@ fn the_working_of_a_resume_says_which_request_it_was() {
 #[test]
 fn ends_carry_their_reason_or_their_output() {
     for dialect in DIALECTS {
-        let rejected =
-            Event::Rejected { reason: "not today".into(), message_id: message_id("a-1") };
-        let failed =
-            Event::Failed { failure: Failure::new("no luck"), message_id: message_id("a-1") };
+        let rejected = Event::Rejected { reason: "not today".into(), message_id: message_id("a-1") };
+        let failed = Event::Failed { failure: Failure::new("no luck"), message_id: message_id("a-1") };
         for (event, states, reason) in [
             (rejected, ("rejected", "TASK_STATE_REJECTED"), Some("not today")),
             (failed, ("failed", "TASK_STATE_FAILED"), Some("no luck")),
@@ -163,8 +150,7 @@ fn ends_carry_their_reason_or_their_output() {
             let expected = status(dialect, states, true, parts.as_ref());
             assert_eq!(render_event(&event, dialect), expected);
         }
-        for (output, metadata) in
-            [(json!({"n": 1}), Some(json!({"output": {"n": 1}}))), (Value::Null, None)]
+        for (output, metadata) in [(json!({"n": 1}), Some(json!({"output": {"n": 1}}))), (Value::Null, None)]
         {
             let states = ("completed", "TASK_STATE_COMPLETED");
             let mut expected = inner(status(dialect, states, true, None), "statusUpdate");

@@ -15,10 +15,8 @@ pub(crate) fn render_card(card: &card::AgentCard<'_>) -> Value {
         card.interfaces.iter().filter(|known| known.generation == ProtocolVersion::V03).collect();
     let preferred = spoken.iter().find(|known| known.binding == Binding::JsonRpc);
     let extensions: Vec<_> = card.extensions.iter().map(render_extension).collect();
-    let interfaces: Vec<_> = spoken
-        .iter()
-        .map(|known| json!({ "url": known.url, "transport": known.binding.as_str() }))
-        .collect();
+    let interfaces: Vec<_> =
+        spoken.iter().map(|known| json!({ "url": known.url, "transport": known.binding.as_str() })).collect();
     let mut written = json!({
         "protocolVersion": PROTOCOL_VERSION,
         "name": info.name,

@@ -9,9 +9,7 @@ use super::{
 };
 use crate::{
     error::A2aError,
-    operations::{
-        AgentCall, EndedTaskPolicy, HistoryLength, IncomingMessage, PageRequest, WaitFor,
-    },
+    operations::{AgentCall, EndedTaskPolicy, HistoryLength, IncomingMessage, PageRequest, WaitFor},
     request_options,
 };
 
@@ -32,9 +30,7 @@ fn parse_message_params(
     let configuration = params.configuration.map(|sent| sent.0).unwrap_or_default();
     incoming.accepted_modes = configuration.accepted_output_modes.unwrap_or_default();
     incoming.push = match configuration.push_notification_config {
-        Some(config) => {
-            Some(config.0.into_push_config("/params/configuration/pushNotificationConfig")?)
-        }
+        Some(config) => Some(config.0.into_push_config("/params/configuration/pushNotificationConfig")?),
         None => None,
     };
     let path = "/params/configuration/historyLength";

@@ -26,11 +26,7 @@ pub(crate) fn parse_message(sent: params::MessageParams) -> Result<IncomingMessa
             return Err(invalid_message_error("role", "a client cannot speak as the agent", next));
         }
         role => {
-            return Err(invalid_message_error(
-                "role",
-                &format!("{role:?} is not a role"),
-                "send \"user\"",
-            ));
+            return Err(invalid_message_error("role", &format!("{role:?} is not a role"), "send \"user\""));
         }
     }
     check_part_count(sent.parts.len())?;
@@ -60,9 +56,7 @@ fn parse_part(index: usize, sent: params::PartParams) -> Result<Part, A2aError> 
             let data = sent.data.ok_or_else(|| lacks("data"))?;
             Content::Data(unwrap_data(data, &mut metadata))
         }
-        Some("file") => {
-            Content::File(parse_file(index, sent.file.ok_or_else(|| lacks("file"))?.0)?)
-        }
+        Some("file") => Content::File(parse_file(index, sent.file.ok_or_else(|| lacks("file"))?.0)?),
         Some(kind) => {
             let place = format!("parts/{index}/kind");
             let why = format!("{kind:?} is not a kind of part");
@@ -87,11 +81,7 @@ fn parse_file(index: usize, sent: params::FileParams) -> Result<File, A2aError> 
         }
         (None, Some(uri)) if !uri.is_empty() => FileSource::Uri(uri),
         (None, Some(_)) => {
-            return Err(invalid_message_error(
-                &place("/uri"),
-                "it is empty",
-                "send the file's address",
-            ));
+            return Err(invalid_message_error(&place("/uri"), "it is empty", "send the file's address"));
         }
         (Some(_), Some(_)) | (None, None) => {
             let why = "a file has either `bytes` or `uri`";

@@ -45,8 +45,7 @@ struct AuthenticationParams {
 
 impl SetPushParams {
     pub(crate) fn into_call(self) -> Result<AgentCall, A2aError> {
-        let push =
-            self.push_notification_config.0.into_push_config("/params/pushNotificationConfig")?;
+        let push = self.push_notification_config.0.into_push_config("/params/pushNotificationConfig")?;
         Ok(AgentCall::SetPush { task: self.task_id, push: Box::new(push) })
     }
 }
@@ -72,11 +71,7 @@ impl PushConfigParams {
                     (None, Some(_)) => {
                         let path = format!("{place}/authentication/schemes");
                         let why = format!("{path}: it is empty");
-                        return Err(A2aError::invalid_param(
-                            path,
-                            why,
-                            "send a scheme, for example Bearer",
-                        ));
+                        return Err(A2aError::invalid_param(path, why, "send a scheme, for example Bearer"));
                     }
                 }
             }

@@ -39,9 +39,7 @@ impl<'de> Deserialize<'de> for JsonInteger {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<JsonInteger, E> {
-                text.parse()
-                    .map(JsonInteger)
-                    .map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+                text.parse().map(JsonInteger).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
             }
         }
 

@@ -4,9 +4,7 @@ use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{Position, SessionId, Timestamp};
 
 use super::{
-    params::{
-        GetTaskParams, ListPushesParams, ListTasksParams, PushIdParams, SendParams, TaskIdParams,
-    },
+    params::{GetTaskParams, ListPushesParams, ListTasksParams, PushIdParams, SendParams, TaskIdParams},
     parse_message::parse_message,
     push::{PushConfigParams, non_empty},
 };
@@ -41,11 +39,7 @@ fn parse_message_params(
     };
     let length = configuration.history_length.map(|length| length.0);
     let history = request_options::history_length(length, "/params/configuration/historyLength")?;
-    let wait = if configuration.return_immediately == Some(true) {
-        WaitFor::Commit
-    } else {
-        WaitFor::Idle
-    };
+    let wait = if configuration.return_immediately == Some(true) { WaitFor::Commit } else { WaitFor::Idle };
     Ok((Box::new(incoming), wait, history))
 }
 
@@ -80,8 +74,7 @@ pub(crate) fn parse_list(params: ListTasksParams) -> Result<AgentCall, A2aError>
             A2aError::invalid_param("/params/status", why, "send a name such as TASK_STATE_WORKING")
         })?),
     };
-    let since =
-        non_empty(params.status_timestamp_after).as_deref().map(parse_timestamp).transpose()?;
+    let since = non_empty(params.status_timestamp_after).as_deref().map(parse_timestamp).transpose()?;
     let query = TaskQuery {
         session,
         state,

@@ -48,19 +48,13 @@ impl PushConfigParams {
         }
         let authentication = match self.authentication.map(|sent| sent.0) {
             None => None,
-            Some(AuthenticationParams { scheme: Some(scheme), credentials })
-                if !scheme.is_empty() =>
-            {
+            Some(AuthenticationParams { scheme: Some(scheme), credentials }) if !scheme.is_empty() => {
                 Some(PushAuthentication { scheme, credentials: non_empty(credentials) })
             }
             Some(_) => {
                 let path = format!("{place}/authentication/scheme");
                 let why = format!("{path}: it is missing");
-                return Err(A2aError::invalid_param(
-                    path,
-                    why,
-                    "send the scheme, for example Bearer",
-                ));
+                return Err(A2aError::invalid_param(path, why, "send the scheme, for example Bearer"));
             }
         };
         Ok(PushNotificationConfig {

@@ -32,10 +32,7 @@ async fn refusals_have_a_code_a_reason_and_the_field() {
     let refused = client.get_task(pb::GetTaskRequest::default()).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument);
     let ours = "trackway".to_owned();
-    assert_eq!(
-        error_details(&refused),
-        ("INVALID_REQUEST".into(), ours.clone(), vec!["id".into()])
-    );
+    assert_eq!(error_details(&refused), ("INVALID_REQUEST".into(), ours.clone(), vec!["id".into()]));
 
     let stranger = pb::SendMessageRequest { tenant: "nobody".into(), ..Default::default() };
     let refused = client.send_message(stranger).await.unwrap_err();
@@ -71,11 +68,8 @@ async fn the_version_may_be_named_and_must_be_the_one_of_the_service() {
 /// Proves X5.
 #[tokio::test]
 async fn what_is_too_large_or_unreadable_is_refused_and_the_connection_goes_on() {
-    let options = Options {
-        default_agent: Some("script".into()),
-        body_bytes_max: 2_000,
-        ..Options::default()
-    };
+    let options =
+        Options { default_agent: Some("script".into()), body_bytes_max: 2_000, ..Options::default() };
     let line = GrpcTestServer::with_options(options).await;
     let mut client = line.v1();
     let large = send_request(message("m-1", &"x".repeat(3_000)));
@@ -104,9 +98,8 @@ impl Authenticator for Keys {
         &'a self,
         bearer: Option<&'a str>,
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
-        let known = |scope: &str| {
-            Ok(Identity { caller: Caller::local(), scopes: Scopes::new([scope]).unwrap() })
-        };
+        let known =
+            |scope: &str| Ok(Identity { caller: Caller::local(), scopes: Scopes::new([scope]).unwrap() });
         let identity = match bearer {
             Some("right") => known("workflow:script:run"),
             Some("other") => known("workflow:other:run"),

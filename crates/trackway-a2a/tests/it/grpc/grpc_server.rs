@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use prost::Message as _;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tonic::{
-    IntoRequest, Request, Response, Status, Streaming, client::Grpc,
-    codegen::http::uri::PathAndQuery, metadata::MetadataValue, transport::Channel,
+    IntoRequest, Request, Response, Status, Streaming, client::Grpc, codegen::http::uri::PathAndQuery,
+    metadata::MetadataValue, transport::Channel,
 };
 use tonic_prost::ProstCodec;
 use trackway_a2a::{Options, grpc};
@@ -100,8 +100,7 @@ pub(crate) struct GrpcTestServer {
 
 impl GrpcTestServer {
     pub(crate) async fn new() -> Self {
-        Self::with_options(Options { default_agent: Some("script".into()), ..Options::default() })
-            .await
+        Self::with_options(Options { default_agent: Some("script".into()), ..Options::default() }).await
     }
 
     pub(crate) async fn with_options(options: Options) -> Self {

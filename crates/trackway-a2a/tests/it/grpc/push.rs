@@ -47,10 +47,7 @@ async fn configurations_are_created_got_listed_and_deleted() {
     };
     let got = client.get_task_push_notification_config(named()).await.unwrap();
     assert_eq!(got.into_inner(), config);
-    let all = pb::ListTaskPushNotificationConfigsRequest {
-        task_id: task_id.clone(),
-        ..Default::default()
-    };
+    let all = pb::ListTaskPushNotificationConfigsRequest { task_id: task_id.clone(), ..Default::default() };
     let listed = client.list_task_push_notification_configs(all).await.unwrap().into_inner();
     assert_eq!(listed.configs, [config]);
     for _twice in 0..2 {

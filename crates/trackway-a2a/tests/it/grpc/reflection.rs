@@ -34,8 +34,7 @@ async fn services(line: &GrpcTestServer) -> Result<Vec<String>, Code> {
 #[tokio::test]
 async fn reflection_lists_both_services_when_enabled() {
     assert_eq!(services(&GrpcTestServer::new().await).await, Err(Code::Unimplemented));
-    let line =
-        GrpcTestServer::with_options(Options { grpc_reflection: true, ..Options::default() }).await;
+    let line = GrpcTestServer::with_options(Options { grpc_reflection: true, ..Options::default() }).await;
     let told = services(&line).await.unwrap();
     for service in ["lf.a2a.v1.A2AService", "a2a.v1.A2AService"] {
         assert!(told.iter().any(|name| name == service), "{told:?}");

@@ -7,8 +7,7 @@ use trackway_a2a::Options;
 use super::grpc_server::{
     GrpcTestServer, V03, error_details,
     pb::v03::{
-        self as pb, TaskState, part::Part, send_message_response::Payload as Sent,
-        stream_response::Payload,
+        self as pb, TaskState, part::Part, send_message_response::Payload as Sent, stream_response::Payload,
     },
     with_header,
 };
@@ -83,16 +82,12 @@ async fn send_get_stream_subscribe_and_cancel() {
 /// Proves X5.
 #[tokio::test]
 async fn unsupported_requests_are_refused() {
-    let options =
-        Options { default_agent: Some("script".into()), extended_card: true, ..Options::default() };
+    let options = Options { default_agent: Some("script".into()), extended_card: true, ..Options::default() };
     let line = GrpcTestServer::with_options(options).await;
     let mut client = line.v03();
     let unknown = pb::GetTaskRequest { name: "tasks/nobody".into(), history_length: 0 };
     let refused = client.get_task(unknown).await.unwrap_err();
-    assert_eq!(
-        (refused.code(), error_details(&refused).0.as_str()),
-        (Code::NotFound, "TASK_NOT_FOUND")
-    );
+    assert_eq!((refused.code(), error_details(&refused).0.as_str()), (Code::NotFound, "TASK_NOT_FOUND"));
     let nameless = pb::GetTaskRequest { name: "nobody".into(), history_length: 0 };
     let refused = client.get_task(nameless).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument);

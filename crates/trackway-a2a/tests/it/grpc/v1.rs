@@ -106,11 +106,8 @@ async fn send_get_list_and_refused_cancel() {
     let first = client.list_tasks(page.clone()).await.unwrap().into_inner();
     assert_eq!((first.tasks.len(), first.page_size, first.total_size), (1, 1, 2));
     assert_eq!(first.tasks[0].artifacts, []);
-    let next = pb::ListTasksRequest {
-        page_token: first.next_page_token,
-        include_artifacts: Some(true),
-        ..page
-    };
+    let next =
+        pb::ListTasksRequest { page_token: first.next_page_token, include_artifacts: Some(true), ..page };
     let second = client.list_tasks(next).await.unwrap().into_inner();
     assert_eq!(second.tasks[0].id, sent.id);
     assert_eq!(second.tasks[0].artifacts, sent.artifacts);
@@ -127,12 +124,9 @@ async fn send_get_list_and_refused_cancel() {
 async fn a_task_that_waits_is_cancelled() {
     let line = GrpcTestServer::new().await;
     let mut client = line.v1();
-    let configuration =
-        pb::SendMessageConfiguration { return_immediately: true, ..Default::default() };
-    let at_once = pb::SendMessageRequest {
-        configuration: Some(configuration),
-        ..send_request(message("m-1", "wait"))
-    };
+    let configuration = pb::SendMessageConfiguration { return_immediately: true, ..Default::default() };
+    let at_once =
+        pb::SendMessageRequest { configuration: Some(configuration), ..send_request(message("m-1", "wait")) };
     let begun = task(client.send_message(at_once).await.unwrap().into_inner());
     let cancel = pb::CancelTaskRequest { id: begun.id, ..Default::default() };
     let canceled = client.cancel_task(cancel).await.unwrap().into_inner();
@@ -178,17 +172,15 @@ async fn subscription_spans_questions_and_resumes_at_a_position() {
     let (first, _) = read(&mut stream).await.unwrap();
     assert_eq!(first, "task:INPUT_REQUIRED");
 
-    for (id, fields) in [
-        ("m-2", ("amount", Kind::NumberValue(5.0))),
-        ("m-3", ("signature", Kind::StringValue("me".into()))),
-    ] {
+    for (id, fields) in
+        [("m-2", ("amount", Kind::NumberValue(5.0))), ("m-3", ("signature", Kind::StringValue("me".into())))]
+    {
         let (name, kind) = fields;
         let value = prost_types::Value { kind: Some(kind) };
         let fields = prost_types::Struct { fields: [(name.to_owned(), value)].into() };
         let data = prost_types::Value { kind: Some(Kind::StructValue(fields)) };
         let part = pb::Part { content: Some(Content::Data(data)), ..Default::default() };
-        let answer =
-            pb::Message { task_id: asked.id.clone(), parts: vec![part], ..message(id, "") };
+        let answer = pb::Message { task_id: asked.id.clone(), parts: vec![part], ..message(id, "") };
         client.send_message(send_request(answer)).await.unwrap();
     }
     let shown = all(&mut stream).await;
@@ -207,8 +199,7 @@ async fn subscription_spans_questions_and_resumes_at_a_position() {
 async fn the_tenant_names_the_agent() {
     let line = GrpcTestServer::new().await;
     let mut client = line.v1();
-    let other =
-        pb::SendMessageRequest { tenant: "other".into(), ..send_request(message("m-1", "hi")) };
+    let other = pb::SendMessageRequest { tenant: "other".into(), ..send_request(message("m-1", "hi")) };
     let sent = task(client.send_message(other).await.unwrap().into_inner());
     let refused = client.get_task(get_request(&sent.id)).await.unwrap_err();
     assert_eq!(error_details(&refused).0, "TASK_NOT_FOUND");

@@ -35,8 +35,7 @@ impl ScriptedProgram {
     /// The same, for clients that support an extension.
     pub(crate) fn with_required_extension(name: &str, uri: &'static str) -> Self {
         let Self(info) = Self::new(name);
-        let own =
-            ProtocolExtension { uri: uri.into(), description: "Needed.".into(), required: true };
+        let own = ProtocolExtension { uri: uri.into(), description: "Needed.".into(), required: true };
         Self(ProgramInfo { extensions: vec![own], ..info })
     }
 }

@@ -25,9 +25,8 @@ impl Authenticator for Keys {
         &'a self,
         bearer: Option<&'a str>,
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
-        let known = |tenant: &str, scopes: Scopes| {
-            Ok(Identity { caller: Caller::new(tenant, "somebody"), scopes })
-        };
+        let known =
+            |tenant: &str, scopes: Scopes| Ok(Identity { caller: Caller::new(tenant, "somebody"), scopes });
         let identified = match bearer {
             None if self.optional => Ok(Identity::local_user()),
             None => Err(Unauthenticated::Missing),
@@ -96,10 +95,7 @@ async fn calls_without_a_valid_key_are_refused() {
                 assert_eq!(refused.details()[0]["code"], "unauthenticated");
             }
         }
-        assert_eq!(
-            call_with_key(&site, way, "alice", "ListTasks", json!({})).await.unwrap()["totalSize"],
-            0
-        );
+        assert_eq!(call_with_key(&site, way, "alice", "ListTasks", json!({})).await.unwrap()["totalSize"], 0);
     }
 }
 
@@ -114,10 +110,7 @@ async fn a_key_needs_the_scope_of_the_workflow() {
         assert_eq!(refused.details()[0]["code"], "forbidden");
         assert_eq!(refused.headers.get("www-authenticate"), None);
         for key in ["run", "call"] {
-            assert!(
-                call_with_key(&site, way, key, "ListTasks", json!({})).await.is_ok(),
-                "{way:?} {key}"
-            );
+            assert!(call_with_key(&site, way, key, "ListTasks", json!({})).await.is_ok(), "{way:?} {key}");
         }
         let refused = call_with_key(&site, way, "later", "ListTasks", json!({})).await.unwrap_err();
         assert_eq!(refused.code, if way == TestBinding::Rpc { -32603 } else { 500 });
@@ -130,17 +123,11 @@ async fn a_key_needs_the_scope_of_the_workflow() {
 async fn tasks_of_another_tenant_are_not_found() {
     for way in WAYS {
         let site = secured_server();
-        let sent = call_with_key(
-            &site,
-            way,
-            "alice",
-            "SendMessage",
-            json!({"message": text_message("m-1", "ask")}),
-        );
+        let sent =
+            call_with_key(&site, way, "alice", "SendMessage", json!({"message": text_message("m-1", "ask")}));
         let task = sent.await.unwrap()["task"].clone();
         let id = json!({"id": task["id"]});
-        let answer =
-            json!({"message": super::bindings::data_answer("m-2", &task, &json!({"amount": 1}))});
+        let answer = json!({"message": super::bindings::data_answer("m-2", &task, &json!({"amount": 1}))});
         for (method, params) in [
             ("GetTask", id.clone()),
             ("CancelTask", id.clone()),
@@ -150,17 +137,12 @@ async fn tasks_of_another_tenant_are_not_found() {
             let refused = call_with_key(&site, way, "bob", method, params).await.unwrap_err();
             assert_eq!(refused.reason(), "TASK_NOT_FOUND", "{way:?} {method}");
         }
-        assert_eq!(
-            call_with_key(&site, way, "bob", "ListTasks", json!({})).await.unwrap()["totalSize"],
-            0
-        );
+        assert_eq!(call_with_key(&site, way, "bob", "ListTasks", json!({})).await.unwrap()["totalSize"], 0);
         assert_eq!(call_with_key(&site, way, "alice", "GetTask", id).await.unwrap(), task);
         // The same context id is a different context for another tenant.
         let mut same = text_message("m-3", "5");
         same["contextId"] = task["contextId"].clone();
-        let own = call_with_key(&site, way, "bob", "SendMessage", json!({"message": same}))
-            .await
-            .unwrap();
+        let own = call_with_key(&site, way, "bob", "SendMessage", json!({"message": same})).await.unwrap();
         assert_ne!(own["task"]["id"], task["id"]);
     }
 }
@@ -173,8 +155,7 @@ async fn cards_say_that_a_key_is_needed() {
         let card = site.get("/a2a/agents/script/.well-known/agent-card.json").await.body;
         assert_eq!(card["securityRequirements"], json!([{"schemes": {"bearer": {}}}]));
         assert_eq!(card["security"], json!([{"bearer": []}]));
-        let extended =
-            call_with_key(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.unwrap();
+        let extended = call_with_key(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.unwrap();
         let scope = json!({"list": ["workflow:script:run"]});
         assert_eq!(extended["securityRequirements"], json!([{"schemes": {"bearer": scope}}]));
     }
@@ -186,23 +167,18 @@ async fn extended_card_needs_a_key() {
     for way in WAYS {
         let site = server_with_keys(Keys { optional: true });
         assert!(call_with_key(&site, way, "", "ListTasks", json!({})).await.is_ok(), "{way:?}");
-        let refused =
-            call_with_key(&site, way, "", "GetExtendedAgentCard", json!({})).await.unwrap_err();
+        let refused = call_with_key(&site, way, "", "GetExtendedAgentCard", json!({})).await.unwrap_err();
         assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{way:?}");
         assert_eq!(refused.details()[0]["code"], "unauthenticated");
-        assert!(
-            call_with_key(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.is_ok()
-        );
+        assert!(call_with_key(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.is_ok());
     }
     let site = server_with_keys(Keys { optional: true });
     let method = "agent/getAuthenticatedExtendedCard";
     let key = ("authorization", "Bearer alice");
     let headers = [("a2a-version", "0.3"), key];
-    let (card, _) =
-        site.call_v1_at(TestBinding::Rpc, AT, method, &json!({}), &headers).await.unwrap();
+    let (card, _) = site.call_v1_at(TestBinding::Rpc, AT, method, &json!({}), &headers).await.unwrap();
     assert_eq!(card["supportsAuthenticatedExtendedCard"], true);
-    let refused =
-        site.call_v1_at(TestBinding::Rpc, AT, method, &json!({}), &headers[..1]).await.unwrap_err();
+    let refused = site.call_v1_at(TestBinding::Rpc, AT, method, &json!({}), &headers[..1]).await.unwrap_err();
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -213,21 +189,14 @@ async fn authorization_is_checked_before_parameters() {
     let headers = [V1, ("authorization", "Bearer weak")];
     for way in WAYS {
         let site = secured_server();
-        for (method, mut params) in [
-            ("SendMessage", json!({"message": "nonsense"})),
-            ("ListTasks", json!({"pageSize": "many"})),
-        ] {
-            let refused =
-                site.call_v1_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
+        for (method, mut params) in
+            [("SendMessage", json!({"message": "nonsense"})), ("ListTasks", json!({"pageSize": "many"}))]
+        {
+            let refused = site.call_v1_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
             assert_eq!(refused.status, StatusCode::FORBIDDEN, "{way:?} {method}");
             params["tenant"] = json!("other");
-            let refused =
-                site.call_v1_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
-            assert_eq!(
-                refused.code,
-                if way == TestBinding::Rpc { -32602 } else { 400 },
-                "{method}"
-            );
+            let refused = site.call_v1_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
+            assert_eq!(refused.code, if way == TestBinding::Rpc { -32602 } else { 400 }, "{method}");
         }
     }
 }

@@ -58,8 +58,7 @@ impl TestBinding {
     ) -> Request<Body> {
         let (verb, path, body) = match self {
             Self::Rpc => {
-                let body =
-                    json!({"jsonrpc": "2.0", "id": "req-1", "method": method, "params": params});
+                let body = json!({"jsonrpc": "2.0", "id": "req-1", "method": method, "params": params});
                 (Method::POST, address.to_owned(), body.to_string())
             }
             Self::Rest => {
@@ -67,8 +66,7 @@ impl TestBinding {
                 (verb, format!("{address}/rest/{path}"), body)
             }
         };
-        let mut request =
-            Request::builder().method(verb).uri(path).header("host", "door.example:1");
+        let mut request = Request::builder().method(verb).uri(path).header("host", "door.example:1");
         if !headers.iter().any(|(name, _)| *name == "content-type") {
             request = request.header("content-type", "application/json");
         }
@@ -118,8 +116,7 @@ fn rest_request(method: &str, params: &Value) -> (Method, String, String) {
 
 fn with_query(path: String, params: &Map<String, Value>) -> String {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let pairs: Vec<_> =
-        params.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
+    let pairs: Vec<_> = params.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
     if pairs.is_empty() { path } else { format!("{path}?{}", pairs.join("&")) }
 }
 
@@ -177,8 +174,7 @@ impl TestServer {
 
     /// Sends a text and waits: the task.
     pub(crate) async fn start_v1_task(&self, way: TestBinding, id: &str, text: &str) -> Value {
-        let sent =
-            self.call_v1(way, "SendMessage", &json!({"message": text_message(id, text)})).await;
+        let sent = self.call_v1(way, "SendMessage", &json!({"message": text_message(id, text)})).await;
         sent.unwrap()["task"].take()
     }
 }

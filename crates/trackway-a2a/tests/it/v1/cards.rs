@@ -15,11 +15,7 @@ use crate::test_server::{ScriptedProgram, TestServer};
 const CARD: &str = "/a2a/agents/script/.well-known/agent-card.json";
 const EXTENSION: &str = "https://a.example/ext";
 
-async fn card(
-    site: &TestServer,
-    path: &str,
-    headers: &[(&str, &str)],
-) -> (StatusCode, HeaderMap, Value) {
+async fn card(site: &TestServer, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Value) {
     let mut request = Request::get(path).header("host", "door.example:1");
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -64,9 +60,7 @@ async fn a_card_comes_in_the_form_that_is_asked_for() {
     let interfaces = union["supportedInterfaces"].as_array().unwrap();
     let shown: Vec<_> = interfaces
         .iter()
-        .map(|known| {
-            format!("{} {} {}", known["protocolVersion"], known["protocolBinding"], known["url"])
-        })
+        .map(|known| format!("{} {} {}", known["protocolVersion"], known["protocolBinding"], known["url"]))
         .collect();
     let at = "http://door.example:1/a2a/agents/script";
     assert_eq!(
@@ -79,23 +73,16 @@ async fn a_card_comes_in_the_form_that_is_asked_for() {
         ]
     );
     let (status, _, refused) = card(&site, CARD, &[("a2a-version", "99.0")]).await;
-    assert_eq!(
-        (status, &refused["error"]["known"]),
-        (StatusCode::BAD_REQUEST, &json!(["1.0", "0.3"]))
-    );
+    assert_eq!((status, &refused["error"]["known"]), (StatusCode::BAD_REQUEST, &json!(["1.0", "0.3"])));
 }
 
 #[tokio::test]
 async fn the_default_agent_has_its_card_at_the_root() {
-    let site = TestServer::with_options(Options {
-        default_agent: Some("script".into()),
-        ..Options::default()
-    });
-    for path in [
-        "/.well-known/agent-card.json",
-        "/.well-known/agent.json",
-        "/a2a/.well-known/agent-card.json",
-    ] {
+    let site =
+        TestServer::with_options(Options { default_agent: Some("script".into()), ..Options::default() });
+    for path in
+        ["/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/.well-known/agent-card.json"]
+    {
         let (status, _, card) = card(&site, path, &[V1]).await;
         assert_eq!((status, &card["name"]), (StatusCode::OK, &json!("script")));
         assert_eq!(card["supportedInterfaces"][0]["url"], "http://door.example:1/a2a");
@@ -155,30 +142,22 @@ async fn grpc_is_named_where_the_agent_can_be_reached() {
 #[tokio::test]
 async fn vary_header_lists_what_the_card_depends_on() {
     let strict = TestServer::with_options(Options { conformance: true, ..Options::default() });
-    assert_eq!(
-        card(&strict, CARD, &[]).await.1["vary"],
-        "A2A-Version, Host, X-Forwarded-Proto, User-Agent"
-    );
-    assert_eq!(
-        card(&TestServer::new(), CARD, &[]).await.1["vary"],
-        "A2A-Version, Host, X-Forwarded-Proto"
-    );
+    assert_eq!(card(&strict, CARD, &[]).await.1["vary"], "A2A-Version, Host, X-Forwarded-Proto, User-Agent");
+    assert_eq!(card(&TestServer::new(), CARD, &[]).await.1["vary"], "A2A-Version, Host, X-Forwarded-Proto");
 }
 
 /// Proves X5: in 1.0 an anonymous caller of an open server is served; in 0.3 it is refused.
 #[tokio::test]
 async fn the_extended_card_is_a_card_of_the_generation_that_asks() {
     let outgoing = PushSender::new(PushSenderOptions::default());
-    let open =
-        || Options { extended_card: true, outgoing: Some(outgoing.clone()), ..Options::default() };
+    let open = || Options { extended_card: true, outgoing: Some(outgoing.clone()), ..Options::default() };
     for way in WAYS {
         let site = TestServer::with_options(open());
         let extended = site.call_v1(way, "GetExtendedAgentCard", &json!({})).await.unwrap();
         assert_eq!(members(&extended), OF_1_0, "{way:?}");
         assert_eq!(extended["capabilities"]["extendedAgentCard"], true);
         assert_eq!(extended["capabilities"]["pushNotifications"], true);
-        let refused =
-            TestServer::new().call_v1(way, "GetExtendedAgentCard", &json!({})).await.unwrap_err();
+        let refused = TestServer::new().call_v1(way, "GetExtendedAgentCard", &json!({})).await.unwrap_err();
         assert_eq!(refused.reason(), "UNSUPPORTED_OPERATION");
         assert_eq!(refused.code, if way == TestBinding::Rpc { -32004 } else { 400 });
         let old = site.call_rpc("agent/getAuthenticatedExtendedCard", json!({})).await;
@@ -198,25 +177,18 @@ async fn active_extensions_are_returned_and_required_ones_enforced() {
         let refused = site.call_v1_at(way, at, "ListTasks", &json!({}), &[V1]).await.unwrap_err();
         assert_eq!(refused.reason(), "EXTENSION_SUPPORT_REQUIRED");
         assert_eq!(refused.code, if way == TestBinding::Rpc { -32008 } else { 400 });
-        assert_eq!(
-            refused.error["message"],
-            format!("this agent requires the extension {EXTENSION}")
-        );
-        let unknown =
-            format!("urn:unknown, {EXTENSION} ,https://solace.com/a2a/extensions/agent-type");
+        assert_eq!(refused.error["message"], format!("this agent requires the extension {EXTENSION}"));
+        let unknown = format!("urn:unknown, {EXTENSION} ,https://solace.com/a2a/extensions/agent-type");
         for name in ["a2a-extensions", "x-a2a-extensions"] {
             let headers = [V1, (name, unknown.as_str())];
-            let (_, told) =
-                site.call_v1_at(way, at, "ListTasks", &json!({}), &headers).await.unwrap();
+            let (_, told) = site.call_v1_at(way, at, "ListTasks", &json!({}), &headers).await.unwrap();
             let both = format!("https://solace.com/a2a/extensions/agent-type, {EXTENSION}");
             assert_eq!(told["a2a-extensions"], both, "{way:?} {name}");
         }
         // An unknown extension is not an error, and no extension is active then.
         let headers = [V1, ("a2a-extensions", "urn:one, urn:two")];
-        let (_, told) = site
-            .call_v1_at(way, "/a2a/agents/script", "ListTasks", &json!({}), &headers)
-            .await
-            .unwrap();
+        let (_, told) =
+            site.call_v1_at(way, "/a2a/agents/script", "ListTasks", &json!({}), &headers).await.unwrap();
         assert_eq!(told.get("a2a-extensions"), None);
     }
     let site = TestServer::with_programs(
@@ -224,11 +196,7 @@ async fn active_extensions_are_returned_and_required_ones_enforced() {
         vec![Arc::new(ScriptedProgram::with_required_extension("strict", EXTENSION))],
     );
     let old = json!({"message": crate::test_server::text_message("m-1", "hello")});
-    let request = crate::test_server::rpc_request(
-        "strict",
-        "message/send",
-        &old,
-        &[("x-a2a-extensions", EXTENSION)],
-    );
+    let request =
+        crate::test_server::rpc_request("strict", "message/send", &old, &[("x-a2a-extensions", EXTENSION)]);
     assert_eq!(site.send_for_json(request).await.headers["x-a2a-extensions"], EXTENSION);
 }

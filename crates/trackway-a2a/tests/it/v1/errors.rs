@@ -47,8 +47,7 @@ async fn a_task_that_is_not_there() {
 async fn a_parameter_that_is_wrong() {
     for way in WAYS {
         let site = TestServer::new();
-        let params =
-            json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"raw": "!"}]}});
+        let params = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"raw": "!"}]}});
         let refused = site.call_v1(way, "SendMessage", &params).await.unwrap_err();
         let message = "message/parts/0/raw: this is not base64";
         let root = if way == TestBinding::Rpc { "/params" } else { "" };
@@ -117,22 +116,12 @@ async fn every_refusal_has_its_number_status_and_name() {
             ("CancelTask", id, -32002, 400, "TASK_NOT_CANCELABLE"),
             ("CancelTask", json!({"id": "nope"}), -32001, 404, "TASK_NOT_FOUND"),
             ("GetTask", json!({"id": done["id"], "historyLength": -1}), -32602, 400, ""),
-            (
-                "CreateTaskPushNotificationConfig",
-                push,
-                -32003,
-                400,
-                "PUSH_NOTIFICATION_NOT_SUPPORTED",
-            ),
+            ("CreateTaskPushNotificationConfig", push, -32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED"),
             ("GetExtendedAgentCard", json!({}), -32004, 400, "UNSUPPORTED_OPERATION"),
         ] {
             let refused = site.call_v1(way, method, &params).await.unwrap_err();
             let code = if way == TestBinding::Rpc { rpc } else { http };
-            assert_eq!(
-                (refused.code, refused.reason()),
-                (code, reason),
-                "{way:?} {method} {params}"
-            );
+            assert_eq!((refused.code, refused.reason()), (code, reason), "{way:?} {method} {params}");
             let advice = refused.details().as_array().unwrap().last().unwrap();
             assert_eq!(advice["@type"], "urn:trackway:advice");
             if way == TestBinding::Rest {
@@ -186,11 +175,7 @@ async fn addresses_methods_and_bodies_that_http_refuses() {
         ("GET", "tasks?pageSize=x", json, "", 400, "INVALID_ARGUMENT", ""),
     ] {
         let (answered, error, allowed) = rest(&site, method, path, kind, body).await;
-        assert_eq!(
-            (answered.as_u16(), &error["code"]),
-            (status, &json!(status)),
-            "{method} {path} {body}"
-        );
+        assert_eq!((answered.as_u16(), &error["code"]), (status, &json!(status)), "{method} {path} {body}");
         assert_eq!((&error["status"], allowed.as_str()), (&json!(name), allow), "{method} {path}");
         assert!(error["message"].is_string() && error["details"].is_array());
     }
@@ -210,11 +195,7 @@ async fn envelopes_that_json_rpc_refuses() {
     ] {
         let request = Request::post(AT).header("content-type", kind).header("a2a-version", "1.0");
         let reply = site.send_for_json(request.body(Body::from(body)).unwrap()).await;
-        assert_eq!(
-            (reply.status.as_u16(), &reply.body["error"]["code"]),
-            (status, &json!(code)),
-            "{body}"
-        );
+        assert_eq!((reply.status.as_u16(), &reply.body["error"]["code"]), (status, &json!(code)), "{body}");
         assert!(reply.body["error"]["data"].is_array(), "{body}");
     }
 }
@@ -236,8 +217,7 @@ async fn the_media_type_of_the_protocol_is_mirrored() {
                 "parts": if id == "nope" { json!([]) } else { json!([{"text": "hello"}]) }}});
             let request = Request::post(format!("{AT}/rest/message:send"));
             let request = request.header("content-type", sent).header("accept", accepted);
-            let (_, headers, _) =
-                site.send_raw(request.body(Body::from(body.to_string())).unwrap()).await;
+            let (_, headers, _) = site.send_raw(request.body(Body::from(body.to_string())).unwrap()).await;
             assert_eq!(headers["content-type"], expected, "{sent} {accepted} {id}");
         }
     }

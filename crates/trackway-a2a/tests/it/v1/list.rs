@@ -70,10 +70,7 @@ async fn filters_narrow_the_list() {
             (json!({"status": "TASK_STATE_INPUT_REQUIRED"}), vec![id(&waiting)]),
             (json!({"status": "TASK_STATE_COMPLETED"}), vec![id(&done)]),
             (json!({"status": "TASK_STATE_CANCELED"}), vec![]),
-            (
-                json!({"status": "TASK_STATE_UNSPECIFIED", "contextId": done["contextId"]}),
-                vec![id(&done)],
-            ),
+            (json!({"status": "TASK_STATE_UNSPECIFIED", "contextId": done["contextId"]}), vec![id(&done)]),
             (json!({"statusTimestampAfter": "2999-01-01T00:00:00Z"}), vec![]),
             (
                 json!({"statusTimestampAfter": done["status"]["timestamp"], "contextId": done["contextId"]}),

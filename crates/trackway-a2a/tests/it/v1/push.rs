@@ -59,8 +59,7 @@ async fn configurations_are_set_shown_listed_and_removed() {
         let page = |token: &str| json!({"taskId": task["id"], "pageSize": 1, "pageToken": token});
         let first = site.call_v1(way, "ListTaskPushNotificationConfigs", &page("")).await.unwrap();
         assert_eq!(first, json!({"configs": [moved], "nextPageToken": "own"}), "{way:?}");
-        let last =
-            site.call_v1(way, "ListTaskPushNotificationConfigs", &page("own")).await.unwrap();
+        let last = site.call_v1(way, "ListTaskPushNotificationConfigs", &page("own")).await.unwrap();
         assert_eq!(last, json!({"configs": [made], "nextPageToken": ""}), "{way:?}");
         let wrong = site.call_v1(way, "ListTaskPushNotificationConfigs", &page("none")).await;
         assert_eq!(wrong.unwrap_err().code, code_for(way, -32602, 400));
@@ -98,8 +97,7 @@ async fn configurations_that_are_refused() {
             config["token"] = authentication["token"].clone();
             let mut set = config.clone();
             set["taskId"] = task["id"].clone();
-            let refused =
-                site.call_v1(way, "CreateTaskPushNotificationConfig", &set).await.unwrap_err();
+            let refused = site.call_v1(way, "CreateTaskPushNotificationConfig", &set).await.unwrap_err();
             assert_eq!(refused.code, code_for(way, -32602, 400), "{way:?} {config}");
             assert!(!refused.error.to_string().contains("user:secret"), "no leak: {refused:?}");
             let params = json!({"message": text_message("m-2", "hello"),
@@ -120,10 +118,8 @@ async fn configurations_that_are_refused() {
         ] {
             assert_eq!(site.call_v1(way, method, &params).await.unwrap_err().field(), field);
         }
-        let path = format!(
-            "/a2a/agents/script/rest/tasks/{}/pushNotificationConfigs",
-            task["id"].as_str().unwrap()
-        );
+        let path =
+            format!("/a2a/agents/script/rest/tasks/{}/pushNotificationConfigs", task["id"].as_str().unwrap());
         let other = json!({"taskId": "another", "url": "https://a.example"}).to_string();
         let request = Request::post(path).header("content-type", "application/json");
         let reply = site.send_for_json(request.body(Body::from(other)).unwrap()).await;
@@ -211,9 +207,10 @@ async fn notifications_of_1_0_are_the_items_of_a_stream() {
         site.call_v1(way, "SendMessage", &answers).await.unwrap();
         site.call_v1(way, "CancelTask", &json!({"id": task["id"]})).await.unwrap();
         let mut told: Vec<StreamEvent> = Vec::new();
-        while told.last().is_none_or(|last| {
-            last.result["statusUpdate"]["status"]["state"] != "TASK_STATE_CANCELED"
-        }) {
+        while told
+            .last()
+            .is_none_or(|last| last.result["statusUpdate"]["status"]["state"] != "TASK_STATE_CANCELED")
+        {
             let (headers, result) = receiver.next().await;
             assert_eq!(headers["content-type"], "application/a2a+json");
             assert_eq!(headers["authorization"], "Bearer secret");
@@ -222,8 +219,7 @@ async fn notifications_of_1_0_are_the_items_of_a_stream() {
         }
         let from_the_beginning = [("last-event-id", "0")];
         let id = json!({"id": task["id"]});
-        let mut stream =
-            site.open_v1_stream(way, "SubscribeToTask", &id, &from_the_beginning).await;
+        let mut stream = site.open_v1_stream(way, "SubscribeToTask", &id, &from_the_beginning).await;
         let shown = super::bindings::read_to_end(&mut stream).await;
         assert_eq!(
             summarize(&shown),
@@ -288,8 +284,7 @@ async fn configurations_of_0_3_on_json_rpc() {
     assert_eq!(call("list", json!({"id": task["id"]})).await.unwrap(), json!([shown]));
     assert_eq!(call("delete", named.clone()).await.unwrap(), Value::Null);
     assert_eq!(call("get", named).await.unwrap_err().0, -32001);
-    let local =
-        json!({"taskId": task["id"], "pushNotificationConfig": {"url": "http://127.0.0.1/"}});
+    let local = json!({"taskId": task["id"], "pushNotificationConfig": {"url": "http://127.0.0.1/"}});
     let (code, data) = call("set", local).await.unwrap_err();
     assert_eq!((code, &data["path"]), (-32602, &json!("/params/pushNotificationConfig/url")));
 }

@@ -10,12 +10,9 @@ use crate::test_server::TestServer;
 async fn a_send_answers_when_the_task_rests_or_at_once() {
     for way in WAYS {
         let site = TestServer::new();
-        for (text, expected) in [
-            ("hello", "COMPLETED"),
-            ("ask", "INPUT_REQUIRED"),
-            ("reject", "REJECTED"),
-            ("fail", "FAILED"),
-        ] {
+        for (text, expected) in
+            [("hello", "COMPLETED"), ("ask", "INPUT_REQUIRED"), ("reject", "REJECTED"), ("fail", "FAILED")]
+        {
             let task = site.start_v1_task(way, text, text).await;
             assert_eq!(short_state(&task["status"]), expected, "{way:?} {text}");
             assert!(task["contextId"].is_string());
@@ -108,8 +105,7 @@ async fn a_task_is_shown_with_as_much_history_as_is_asked_for() {
         assert_eq!(ids(json!(1)).await.unwrap(), ["m-2"]);
         assert_eq!(ids(json!("1")).await.unwrap(), ["m-2"]);
         assert_eq!(ids(json!(100)).await.unwrap(), all);
-        let none =
-            json!({"message": text_message("m-3", "hello"), "configuration": {"historyLength": 0}});
+        let none = json!({"message": text_message("m-3", "hello"), "configuration": {"historyLength": 0}});
         let sent = site.call_v1(way, "SendMessage", &none).await.unwrap();
         assert_eq!(sent["task"].get("history"), None);
     }
@@ -156,8 +152,7 @@ async fn snake_case_is_understood_everywhere() {
         });
         let task = site.call_v1(way, "SendMessage", &sent).await.unwrap()["task"].take();
         assert_eq!((short_state(&task["status"]), task.get("history")), ("INPUT_REQUIRED", None));
-        let got =
-            site.call_v1(way, "GetTask", &json!({"id": task["id"], "history_length": 0})).await;
+        let got = site.call_v1(way, "GetTask", &json!({"id": task["id"], "history_length": 0})).await;
         assert_eq!(got.unwrap(), task, "{way:?}");
         let list = json!({"context_id": "ctx", "page_size": 1, "page_token": "", "history_length": 0,
             "include_artifacts": true, "status_timestamp_after": "1970-01-01T00:00:00Z"});

@@ -111,8 +111,7 @@ async fn the_task_of_a_stream_has_as_much_history_as_is_asked_for() {
     for way in WAYS {
         let site = TestServer::new();
         let configuration = json!({"historyLength": 0});
-        let params =
-            json!({"message": text_message("m-1", "hello"), "configuration": configuration});
+        let params = json!({"message": text_message("m-1", "hello"), "configuration": configuration});
         let events = site.read_v1_stream(way, "SendStreamingMessage", &params).await;
         assert_eq!(events[0].result["task"].get("history"), None);
         assert_eq!(events[0].result["task"]["status"].get("message"), None::<&Value>);
@@ -125,8 +124,7 @@ async fn a_subscription_over_http_json_by_either_method() {
     let site = TestServer::new();
     let task = site.start_v1_task(TestBinding::Rest, "m-1", "ask").await;
     for method in ["GET", "POST"] {
-        let path =
-            format!("/a2a/agents/script/rest/tasks/{}:subscribe", task["id"].as_str().unwrap());
+        let path = format!("/a2a/agents/script/rest/tasks/{}:subscribe", task["id"].as_str().unwrap());
         let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
         let first = site.open_request(request).await.next().await.unwrap();
         assert_eq!(first.result["task"], task, "{method}");

@@ -16,8 +16,7 @@ const TASK: Form = Form {
     allowed: &["id", "contextId", "status", "artifacts", "history", "metadata"],
     required: &["id", "status"],
 };
-const STATUS: Form =
-    Form { allowed: &["state", "timestamp", "message"], required: &["state", "timestamp"] };
+const STATUS: Form = Form { allowed: &["state", "timestamp", "message"], required: &["state", "timestamp"] };
 const MESSAGE: Form = Form {
     allowed: &[
         "messageId",
@@ -31,10 +30,8 @@ const MESSAGE: Form = Form {
     ],
     required: &["messageId", "role", "parts"],
 };
-const PART: Form = Form {
-    allowed: &["text", "raw", "url", "data", "filename", "mediaType", "metadata"],
-    required: &[],
-};
+const PART: Form =
+    Form { allowed: &["text", "raw", "url", "data", "filename", "mediaType", "metadata"], required: &[] };
 const ARTIFACT: Form = Form {
     allowed: &["artifactId", "name", "description", "parts", "metadata", "extensions"],
     required: &["artifactId", "parts"],
@@ -79,10 +76,8 @@ const CARD: Form = Form {
         "defaultOutputModes",
     ],
 };
-const CAPABILITIES: Form = Form {
-    allowed: &["streaming", "pushNotifications", "extensions", "extendedAgentCard"],
-    required: &[],
-};
+const CAPABILITIES: Form =
+    Form { allowed: &["streaming", "pushNotifications", "extensions", "extendedAgentCard"], required: &[] };
 const SKILL: Form = Form {
     allowed: &[
         "id",
@@ -101,10 +96,7 @@ impl Form {
     fn check(&self, value: &Value) {
         let fields = value.as_object().unwrap_or_else(|| panic!("no object: {value}"));
         for name in fields.keys() {
-            assert!(
-                self.allowed.contains(&name.as_str()),
-                "{name} is not of the protocol: {value}"
-            );
+            assert!(self.allowed.contains(&name.as_str()), "{name} is not of the protocol: {value}");
         }
         for name in self.required {
             let given = fields.get(*name).is_some_and(|value| !value.is_null());
@@ -150,8 +142,7 @@ fn check_parts(parts: &Value) {
     assert!(!parts.as_array().unwrap().is_empty());
     each(parts, |part| {
         PART.check(part);
-        let contents =
-            ["text", "raw", "url", "data"].iter().filter(|name| part.get(**name).is_some());
+        let contents = ["text", "raw", "url", "data"].iter().filter(|name| part.get(**name).is_some());
         assert_eq!(contents.count(), 1, "{part}");
     });
 }
@@ -205,8 +196,7 @@ async fn sends_streams_and_lists_hold_nothing_but_the_protocol() {
         let id = json!({"id": task["id"]});
         check_task(&site.call_v1(way, "GetTask", &id).await.unwrap());
         check_task(&site.call_v1(way, "CancelTask", &id).await.unwrap());
-        let page =
-            site.call_v1(way, "ListTasks", &json!({"includeArtifacts": true})).await.unwrap();
+        let page = site.call_v1(way, "ListTasks", &json!({"includeArtifacts": true})).await.unwrap();
         PAGE.check(&page);
         each(&page["tasks"], check_task);
         assert_eq!(page["tasks"].as_array().unwrap().len(), 9);
@@ -232,8 +222,7 @@ async fn cards_of_1_0_hold_nothing_but_the_protocol() {
     check_card(&site.get(path).await.body);
     // A refusal contains only the three fields of JSON-RPC.
     let at = "/a2a/agents/script";
-    let refused =
-        site.call_v1_at(TestBinding::Rpc, at, "GetTask", &json!({"id": "x"}), &[V1]).await;
+    let refused = site.call_v1_at(TestBinding::Rpc, at, "GetTask", &json!({"id": "x"}), &[V1]).await;
     let error = refused.unwrap_err().error;
     let mut names: Vec<_> = error.as_object().unwrap().keys().collect();
     names.sort_unstable();

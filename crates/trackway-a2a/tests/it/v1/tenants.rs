@@ -11,10 +11,7 @@ use super::bindings::{TestBinding, V1, WAYS, text_message};
 use crate::test_server::TestServer;
 
 fn site() -> TestServer {
-    TestServer::with_options(Options {
-        default_agent: Some("script".to_owned()),
-        ..Options::default()
-    })
+    TestServer::with_options(Options { default_agent: Some("script".to_owned()), ..Options::default() })
 }
 
 async fn is_of(site: &TestServer, agent: &str, task: &Value) -> bool {
@@ -28,20 +25,16 @@ async fn is_of(site: &TestServer, agent: &str, task: &Value) -> bool {
 async fn a_tenant_in_the_parameters_names_the_agent() {
     for way in WAYS {
         let site = site();
-        for (tenant, agent) in [
-            (None, "script"),
-            (Some(""), "script"),
-            (Some("script"), "script"),
-            (Some("other"), "other"),
-        ] {
+        for (tenant, agent) in
+            [(None, "script"), (Some(""), "script"), (Some("script"), "script"), (Some("other"), "other")]
+        {
             let mut params = json!({"message": text_message(&format!("m-{tenant:?}"), "hello")});
             let mut by_id = json!({});
             if let Some(tenant) = tenant {
                 params["tenant"] = json!(tenant);
                 by_id["tenant"] = json!(tenant);
             }
-            let (sent, _) =
-                site.call_v1_at(way, "/a2a", "SendMessage", &params, &[V1]).await.unwrap();
+            let (sent, _) = site.call_v1_at(way, "/a2a", "SendMessage", &params, &[V1]).await.unwrap();
             let task = &sent["task"];
             for known in ["script", "other"] {
                 assert_eq!(is_of(&site, known, task).await, known == agent, "{way:?} {tenant:?}");
@@ -57,10 +50,7 @@ async fn a_tenant_in_the_parameters_names_the_agent() {
         let waiting = json!({"tenant": "other", "message": text_message("m-9", "ask")});
         let (sent, _) = site.call_v1_at(way, "/a2a", "SendMessage", &waiting, &[V1]).await.unwrap();
         let cancel = json!({"tenant": "other", "id": sent["task"]["id"]});
-        assert!(
-            site.call_v1_at(way, "/a2a", "CancelTask", &cancel, &[V1]).await.is_ok(),
-            "{way:?}"
-        );
+        assert!(site.call_v1_at(way, "/a2a", "CancelTask", &cancel, &[V1]).await.is_ok(), "{way:?}");
     }
 }
 
@@ -70,8 +60,7 @@ async fn a_tenant_that_is_not_there_or_elsewhere_is_refused() {
     for way in WAYS {
         let site = site();
         let params = json!({"tenant": "nobody", "message": text_message("m-1", "hello")});
-        let refused =
-            site.call_v1_at(way, "/a2a", "SendMessage", &params, &[V1]).await.unwrap_err();
+        let refused = site.call_v1_at(way, "/a2a", "SendMessage", &params, &[V1]).await.unwrap_err();
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{way:?}");
         let advice = refused.details().as_array().unwrap().last().unwrap().clone();
         assert_eq!(
@@ -79,8 +68,7 @@ async fn a_tenant_that_is_not_there_or_elsewhere_is_refused() {
             (&json!("unknown-workflow"), &json!(["other", "script"]))
         );
         let params = json!({"tenant": "other", "message": text_message("m-1", "hello")});
-        let refused =
-            site.call_v1_at(way, "/a2a/agents/script", "SendMessage", &params, &[V1]).await;
+        let refused = site.call_v1_at(way, "/a2a/agents/script", "SendMessage", &params, &[V1]).await;
         assert_eq!(refused.unwrap_err().field(), "tenant", "{way:?}");
         let page = site.call_v1(way, "ListTasks", &json!({})).await.unwrap();
         assert_eq!(page["totalSize"], 0);
@@ -141,8 +129,7 @@ async fn the_extended_card_of_a_tenant_leads_to_that_agent() {
             extended_card: true,
             ..Options::default()
         });
-        for (tenant, address) in [("", "/a2a"), ("script", "/a2a"), ("other", "/a2a/agents/other")]
-        {
+        for (tenant, address) in [("", "/a2a"), ("script", "/a2a"), ("other", "/a2a/agents/other")] {
             let params = json!({"tenant": tenant});
             let asked = site.call_v1_at(way, "/a2a", "GetExtendedAgentCard", &params, &[V1]).await;
             let card = asked.unwrap().0;

@@ -20,12 +20,9 @@ fn query(way: TestBinding) -> &'static str {
 async fn the_version_is_taken_from_header_or_query() {
     let site = TestServer::new();
     for way in WAYS {
-        for headers in [
-            &[("a2a-version", "1.0")][..],
-            &[("a2a-version", "1.0.1")],
-            &[("a2a-version", "")],
-            &[],
-        ] {
+        for headers in
+            [&[("a2a-version", "1.0")][..], &[("a2a-version", "1.0.1")], &[("a2a-version", "")], &[]]
+        {
             let answered = site.call_v1_at(way, AT, "ListTasks", &json!({}), headers).await;
             assert_eq!(answered.unwrap().0["totalSize"], 0, "{way:?} {headers:?}");
         }
@@ -48,8 +45,7 @@ async fn versions_that_are_not_spoken_are_refused() {
     for way in WAYS {
         for version in ["99.0", "0.2", "1.1", "one"] {
             let headers = [("a2a-version", version)];
-            let refused =
-                site.call_v1_at(way, AT, "ListTasks", &json!({}), &headers).await.unwrap_err();
+            let refused = site.call_v1_at(way, AT, "ListTasks", &json!({}), &headers).await.unwrap_err();
             assert_eq!(refused.reason(), "VERSION_NOT_SUPPORTED");
             assert_eq!(refused.code, if way == TestBinding::Rpc { -32009 } else { 400 });
             let advice = &refused.details()[1];
@@ -68,9 +64,7 @@ async fn methods_lead_to_their_generation() {
     let rpc = |method: &'static str, params: Value, headers: &'static [(&str, &str)]| {
         let site = &site;
         async move {
-            site.call_v1_at(TestBinding::Rpc, AT, method, &params, headers)
-                .await
-                .map(|(result, _)| result)
+            site.call_v1_at(TestBinding::Rpc, AT, method, &params, headers).await.map(|(result, _)| result)
         }
     };
     assert_eq!(rpc("message/send", old.clone(), &[]).await.unwrap()["kind"], "task");
@@ -101,10 +95,7 @@ async fn addresses_of_one_generation_refuse_the_other() {
         let request = Request::get(format!("{AT}/rest/{path}")).header("a2a-version", version);
         let reply = site.send_for_json(request.body(Body::empty()).unwrap()).await;
         let error = &reply.body["error"];
-        assert_eq!(
-            (&error["code"], &error["status"]),
-            (&json!(400), &json!("FAILED_PRECONDITION"))
-        );
+        assert_eq!((&error["code"], &error["status"]), (&json!(400), &json!("FAILED_PRECONDITION")));
         assert_eq!(error["details"][0]["reason"], "VERSION_NOT_SUPPORTED");
         assert_eq!(error["message"], format!("protocol {spoken} is spoken at this address"));
     }

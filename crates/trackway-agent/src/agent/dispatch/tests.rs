@@ -10,12 +10,7 @@ fn run() -> RunId {
 }
 
 fn result_and_record(answer: FirstAnswer) -> (Value, ToolCallRecord) {
-    let told = DispatchResult {
-        run: run(),
-        workflow: "echo",
-        description: "Echoes.",
-        answer: Some(answer),
-    };
+    let told = DispatchResult { run: run(), workflow: "echo", description: "Echoes.", answer: Some(answer) };
     let record = told.to_call_record();
     let Some(ContentPiece::Text(text)) = record.pieces.first() else { panic!("{record:?}") };
     (serde_json::from_str(text).unwrap(), record)
@@ -29,8 +24,7 @@ fn answer(kind: FirstAnswerKind, parts: Vec<Part>) -> FirstAnswer {
 #[test]
 fn a_long_answer_is_cut_and_stays_json() {
     let long = "x".repeat(5 * 1024 * 1024);
-    let (result, record) =
-        result_and_record(answer(FirstAnswerKind::Answered, vec![Part::text(&long)]));
+    let (result, record) = result_and_record(answer(FirstAnswerKind::Answered, vec![Part::text(&long)]));
     assert_eq!(result["outcome"], "answered");
     assert_eq!(result["taskId"], run().to_string());
     let text = result["result"][0]["text"].as_str().unwrap();
@@ -44,10 +38,8 @@ fn a_long_answer_is_cut_and_stays_json() {
     assert!(record.to_value().unwrap().to_string().len() < MESSAGE_BYTES_MAX);
 
     let schema = Some(json!({"type": "object", "description": long}));
-    let (result, _) = result_and_record(FirstAnswer {
-        schema,
-        ..answer(FirstAnswerKind::InputRequired, Vec::new())
-    });
+    let (result, _) =
+        result_and_record(FirstAnswer { schema, ..answer(FirstAnswerKind::InputRequired, Vec::new()) });
     assert!(result.get("schema").is_none());
     assert!(result["schemaLeftOut"].as_str().unwrap().ends_with(" bytes"));
 }
@@ -60,9 +52,7 @@ fn deep_data_is_shown_as_text() {
     let (result, record) = result_and_record(shallow);
     assert_eq!(record_to_parts(&record), [Part::data(result)]);
     let deep = answer(FirstAnswerKind::Answered, vec![Part::data(nested(100))]);
-    let ContentPiece::Text(text) = result_and_record(deep).1.pieces.remove(0) else {
-        panic!("it is text")
-    };
+    let ContentPiece::Text(text) = result_and_record(deep).1.pieces.remove(0) else { panic!("it is text") };
     assert_eq!(
         record_to_parts(&ToolCallRecord::new(vec![ContentPiece::Text(text.clone())])),
         [Part::text(text)]

@@ -56,11 +56,7 @@ pub(super) fn interpret_message(schema: &Value, parts: &[Part]) -> Vec<ReplyInte
         .map(ReplyInterpretation::Explicit);
     let lines = [parse_single_field(schema, &text), parse_bare_value(schema, &text)];
     let lines = lines.into_iter().flatten().map(|ParsedLine { value, is_free }| {
-        if is_free {
-            ReplyInterpretation::FreeText(value)
-        } else {
-            ReplyInterpretation::Explicit(value)
-        }
+        if is_free { ReplyInterpretation::FreeText(value) } else { ReplyInterpretation::Explicit(value) }
     });
     let mut readings: Vec<ReplyInterpretation> = given.into_iter().chain(lines).collect();
     let known = |value: &Value| readings.iter().any(|reading| reading.as_value() == value);

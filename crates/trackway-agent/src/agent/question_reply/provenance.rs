@@ -14,9 +14,7 @@ pub(super) fn is_quoted_from(value: &Value, parts: &[Part]) -> bool {
     collect_leaves(value, &mut leaves);
     let said = |leaf: &&Value| {
         let given = data.iter().any(|given| contains_value(given, leaf));
-        given
-            || leaf_text(leaf)
-                .is_some_and(|words| texts.iter().any(|text| contains_words(text, &words)))
+        given || leaf_text(leaf).is_some_and(|words| texts.iter().any(|text| contains_words(text, &words)))
     };
     !leaves.is_empty() && leaves.iter().all(said)
 }
@@ -26,9 +24,7 @@ fn collect_leaves<'a>(value: &'a Value, leaves: &mut Vec<&'a Value>) {
     match value {
         Value::Null => {}
         Value::Array(items) => items.iter().for_each(|item| collect_leaves(item, leaves)),
-        Value::Object(members) => {
-            members.values().for_each(|member| collect_leaves(member, leaves))
-        }
+        Value::Object(members) => members.values().for_each(|member| collect_leaves(member, leaves)),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => leaves.push(value),
     }
 }
@@ -78,10 +74,7 @@ mod tests {
         assert!(!is_quoted_from_text(&wallet, "Take 400 from 0xabc, please."), "another number");
         assert!(is_quoted_from_text(&json!({ "to": ["Ada Lovelace"] }), "It is for Ada Lovelace."));
         assert!(!is_quoted_from_text(&json!("0xEVIL"), "What is the weather?"));
-        assert!(
-            !is_quoted_from_text(&json!("eat"), "What a great day"),
-            "a part of a word is no word"
-        );
+        assert!(!is_quoted_from_text(&json!("eat"), "What a great day"), "a part of a word is no word");
     }
 
     /// Agreement is never inferred from text: it must be data, or the user is asked.

@@ -55,8 +55,7 @@ fn names_of_the_conversation_itself_are_refused() {
     }
     assert!(parse_artifact(&json!({"name": "a"})).is_err());
     assert!(parse_artifact(&json!({"name": "a", "text": "x", "data": 1})).is_err());
-    let artifact =
-        parse_artifact(&json!({"name": "a.json", "data": [1], "description": "d"})).unwrap();
+    let artifact = parse_artifact(&json!({"name": "a.json", "data": [1], "description": "d"})).unwrap();
     assert_eq!(artifact.parts, [Part::data(json!([1]))]);
     assert_eq!(artifact.description.as_deref(), Some("d"));
 }

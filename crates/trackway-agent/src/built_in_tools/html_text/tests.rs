@@ -12,10 +12,7 @@ fn a_page_is_its_title_and_its_words() {
 
 #[test]
 fn entities_are_letters() {
-    assert_eq!(
-        html_to_text("&lt;b&gt; &#228; &#x20AC; &nope; & &#xD800;"),
-        "<b> ä € &nope; & &#xD800;"
-    );
+    assert_eq!(html_to_text("&lt;b&gt; &#228; &#x20AC; &nope; & &#xD800;"), "<b> ä € &nope; & &#xD800;");
 }
 
 /// Pages are untrusted: none of these may cause a panic.

@@ -23,8 +23,7 @@ async fn serve(answers: &'static [(&'static str, &'static str)]) -> String {
             let head = String::from_utf8(head).unwrap();
             let path = head.split(' ').nth(1).unwrap();
             let found = answers.iter().find(|(known, _)| *known == path);
-            let answer =
-                found.map_or("HTTP/1.1 404 Not Found\r\n\r\nnothing", |(_, answer)| answer);
+            let answer = found.map_or("HTTP/1.1 404 Not Found\r\n\r\nnothing", |(_, answer)| answer);
             stream.write_all(answer.as_bytes()).await.unwrap();
             stream.shutdown().await.unwrap();
         }
@@ -47,10 +46,7 @@ fn fetcher(allow_loopback: bool) -> PageFetcher {
 }
 
 const ANSWERS: &[(&str, &str)] = &[
-    (
-        "/page",
-        "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n\r\n<h1>Hi</h1><p>ä</p>",
-    ),
+    ("/page", "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n\r\n<h1>Hi</h1><p>ä</p>"),
     ("/json", "HTTP/1.1 200 OK\r\ncontent-type: application/problem+json\r\n\r\n{\"a\":1}"),
     ("/image", "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n..."),
     ("/moved", "HTTP/1.1 302 Found\r\nlocation: /page\r\n\r\n"),

@@ -33,8 +33,5 @@ fn no_can_be_said_without_the_rest() {
     assert_eq!(schema.get("required"), None);
     assert_eq!(parse_reply(json!({"decline": true})), ElicitationReply::Declined);
     let told = json!({"city": "Bonn"});
-    assert_eq!(
-        parse_reply(json!({"city": "Bonn", "decline": false})),
-        ElicitationReply::Accepted(told)
-    );
+    assert_eq!(parse_reply(json!({"city": "Bonn", "decline": false})), ElicitationReply::Accepted(told));
 }

@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{McpConfigFinding, McpServerConfig, ServerTransport, unknown_key_finding};
 
-const STDIO_KEYS: [&str; 7] =
-    ["command", "args", "env", "cwd", "type", "disabled", "timeoutSeconds"];
+const STDIO_KEYS: [&str; 7] = ["command", "args", "env", "cwd", "type", "disabled", "timeoutSeconds"];
 const HTTP_KEYS: [&str; 5] = ["url", "headers", "type", "disabled", "timeoutSeconds"];
 
 /// Longest allowed time for a call: a day. More is probably a wrong unit.
@@ -25,10 +24,7 @@ pub(super) fn parse_server(
     resolve: &dyn Fn(&str) -> Result<String, MissingEnvVar>,
 ) -> Result<Option<McpServerConfig>, Vec<McpConfigFinding>> {
     let Value::Object(map) = value else {
-        return Err(vec![McpConfigFinding::new(
-            at,
-            "it must be an object with `command` or `url`",
-        )]);
+        return Err(vec![McpConfigFinding::new(at, "it must be an object with `command` or `url`")]);
     };
     let mut entry = ServerEntryParser { at, map, resolve, problems: Vec::new() };
     let is_off = entry.take_bool("disabled");
@@ -37,9 +33,7 @@ pub(super) fn parse_server(
     let reach = match (entry.map.contains_key("command"), entry.map.contains_key("url")) {
         (true, false) => entry.parse_stdio(kind.as_deref()),
         (false, true) => entry.parse_http(kind.as_deref()),
-        (true, true) => {
-            entry.report_unusable("it has both `command` and `url`; a server is one of them")
-        }
+        (true, true) => entry.report_unusable("it has both `command` and `url`; a server is one of them"),
         (false, false) => entry.report_unusable("it has neither `command` nor `url`"),
     };
     // A server that is switched off must not prevent a start, for example because of an unset variable.
@@ -108,8 +102,7 @@ impl ServerEntryParser<'_> {
         }
         let headers = self.take_string_map("headers");
         for (name, value) in &headers {
-            let is_usable =
-                HeaderName::try_from(name).is_ok() && HeaderValue::try_from(value).is_ok();
+            let is_usable = HeaderName::try_from(name).is_ok() && HeaderValue::try_from(value).is_ok();
             if !is_usable {
                 // The value may be a secret.
                 let message = "its name or value cannot be a header";
@@ -154,9 +147,7 @@ impl ServerEntryParser<'_> {
     fn take_duration(&mut self, key: &str) -> Option<Duration> {
         let value = self.map.remove(key)?;
         match value.as_u64() {
-            Some(seconds) if (1..=CALL_SECONDS_MAX).contains(&seconds) => {
-                Some(Duration::from_secs(seconds))
-            }
+            Some(seconds) if (1..=CALL_SECONDS_MAX).contains(&seconds) => Some(Duration::from_secs(seconds)),
             _ => {
                 let message = format!("it must be a number of seconds, 1 to {CALL_SECONDS_MAX}");
                 self.report_finding(key, message);
@@ -184,9 +175,7 @@ impl ServerEntryParser<'_> {
         let mut texts = Vec::new();
         for (index, item) in items.into_iter().enumerate() {
             match item {
-                Value::String(text) => {
-                    texts.extend(self.expand_variables(&format!("{key}[{index}]"), &text))
-                }
+                Value::String(text) => texts.extend(self.expand_variables(&format!("{key}[{index}]"), &text)),
                 _ => self.report_finding(&format!("{key}[{index}]"), "it must be a text"),
             }
         }

@@ -76,31 +76,16 @@ fn unknown_keys_are_reported_with_a_suggestion() {
             "servers.a.comand: there is no such key (did you mean `command`?)",
         ),
         (r#"{"servers": {"a": {"command": "x", "url": "http://x"}}}"#, "both `command` and `url`"),
-        (
-            r#"{"servers": {"a": {"command": "x", "headers": {}}}}"#,
-            "servers.a.headers: there is no such key",
-        ),
-        (
-            r#"{"servers": {"a": {"url": "http://x/", "env": {}}}}"#,
-            "servers.a.env: there is no such key",
-        ),
-        (
-            r#"{"servers": {"a": {"url": "http://x/", "type": "sse"}}}"#,
-            "replaced by Streamable HTTP",
-        ),
+        (r#"{"servers": {"a": {"command": "x", "headers": {}}}}"#, "servers.a.headers: there is no such key"),
+        (r#"{"servers": {"a": {"url": "http://x/", "env": {}}}}"#, "servers.a.env: there is no such key"),
+        (r#"{"servers": {"a": {"url": "http://x/", "type": "sse"}}}"#, "replaced by Streamable HTTP"),
         (r#"{"servers": {"a": {"url": "ftp://x/"}}}"#, "neither http nor https"),
         (
             r#"{"servers": {"a": {"url": "http://me:${env:TOKEN}@x/"}}}"#,
             "servers.a.url: it has a name or password",
         ),
-        (
-            r#"{"servers": {"a": {"url": "http://x/", "headers": {"a b": "c"}}}}"#,
-            "cannot be a header",
-        ),
-        (
-            r#"{"servers": {"a": {"command": "x", "args": "y"}}}"#,
-            "servers.a.args: it must be a list",
-        ),
+        (r#"{"servers": {"a": {"url": "http://x/", "headers": {"a b": "c"}}}}"#, "cannot be a header"),
+        (r#"{"servers": {"a": {"command": "x", "args": "y"}}}"#, "servers.a.args: it must be a list"),
         (r#"{"servers": {"a": {"command": "x", "timeoutSeconds": 0}}}"#, "a number of seconds"),
         (
             r#"{"servers": {"a": {"command": "${env:NOPE}"}}}"#,

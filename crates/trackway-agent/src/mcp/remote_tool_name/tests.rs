@@ -28,9 +28,7 @@ fn names_of_tools_are_those_of_the_protocol() {
     for name in ["danger", "DANGER-2", "files.read_all", &"x".repeat(128)] {
         assert!(is_valid_tool_name(name), "{name:?}");
     }
-    for name in
-        ["", "danger ", " danger", "danger\u{200b}", "dänger", "a/b", "a,b", &"x".repeat(129)]
-    {
+    for name in ["", "danger ", " danger", "danger\u{200b}", "dänger", "a/b", "a,b", &"x".repeat(129)] {
         assert!(!is_valid_tool_name(name), "{name:?}");
     }
 }

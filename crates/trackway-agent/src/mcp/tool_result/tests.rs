@@ -72,8 +72,7 @@ fn structured_content_beside_an_image_is_shown_once() {
 #[test]
 fn a_failure_has_the_text_of_the_server() {
     let failure =
-        read(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}))
-            .unwrap_err();
+        read(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true})).unwrap_err();
     assert_eq!(failure.message, "no such file");
     let failure = read(json!({"content": [], "isError": true})).unwrap_err();
     assert!(failure.message.contains("`s` says that it failed"), "{failure:?}");

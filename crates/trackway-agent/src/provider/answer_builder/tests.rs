@@ -72,8 +72,7 @@ fn arguments_are_read_once_at_the_end() {
 #[test]
 fn a_call_that_was_cut_off_before_its_arguments_is_not_made() {
     let empty = ToolArguments::Json(json!({}));
-    let table =
-        [(FinishReason::Stop, false), (FinishReason::Length, true), (FinishReason::Filtered, true)];
+    let table = [(FinishReason::Stop, false), (FinishReason::Length, true), (FinishReason::Filtered, true)];
     for (finish, is_cut) in table {
         let answer = gathered(&[call(0, None, "one"), call(1, None, "two"), Delta::End(finish)]);
         assert_eq!(answer.calls[0].arguments, empty, "{finish:?}");
@@ -84,8 +83,7 @@ fn a_call_that_was_cut_off_before_its_arguments_is_not_made() {
         }
     }
     // A complete call is kept, however the answer ended.
-    let answer =
-        gathered(&[call(0, None, "one"), arguments(0, "{}"), Delta::End(FinishReason::Length)]);
+    let answer = gathered(&[call(0, None, "one"), arguments(0, "{}"), Delta::End(FinishReason::Length)]);
     assert_eq!(answer.calls[0].arguments, empty);
 }
 

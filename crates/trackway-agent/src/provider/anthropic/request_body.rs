@@ -51,10 +51,7 @@ pub(super) fn request_body(model: &str, request: &ModelRequest) -> Value {
     }
     body.insert("messages".to_owned(), Value::Array(messages));
     if !request.tools.is_empty() {
-        body.insert(
-            "tools".to_owned(),
-            request.tools.iter().map(|spec| tool_definition(spec)).collect(),
-        );
+        body.insert("tools".to_owned(), request.tools.iter().map(|spec| tool_definition(spec)).collect());
     }
     Value::Object(body)
 }
@@ -69,17 +66,12 @@ fn messages_json(entries: &[ConversationEntry]) -> Vec<Value> {
     let mut ids = SentCallIds::default();
     for entry in entries {
         match entry {
-            ConversationEntry::User { pieces } => {
-                messages.push_message("user", content_blocks(pieces))
-            }
+            ConversationEntry::User { pieces } => messages.push_message("user", content_blocks(pieces)),
             ConversationEntry::Model { text, calls } => {
                 messages.push_message("assistant", assistant_blocks(text, calls, &mut ids))
             }
             ConversationEntry::Result { call, pieces, failed, .. } => {
-                messages.push_message(
-                    "user",
-                    vec![tool_result_block(ids.sent_id(call), pieces, *failed)],
-                );
+                messages.push_message("user", vec![tool_result_block(ids.sent_id(call), pieces, *failed)]);
             }
         }
     }

@@ -60,12 +60,7 @@ enum OpenBlock {
 }
 
 impl StreamReader for MessagesStreamReader {
-    fn read_event(
-        &mut self,
-        kind: &str,
-        data: &str,
-        out: &mut Vec<Delta>,
-    ) -> Result<(), ModelError> {
+    fn read_event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let event = parse_event_json(data)?;
         match event["type"].as_str().unwrap_or(kind) {
             "message_start" => self.begin_message(&event["message"], out),
@@ -74,9 +69,7 @@ impl StreamReader for MessagesStreamReader {
                 self.begin_block(&event["content_block"], out);
             }
             "content_block_delta" => self.extend_block(&event, out)?,
-            "content_block_stop" => {
-                self.close_block(event["index"].as_u64().unwrap_or(self.newest), out)
-            }
+            "content_block_stop" => self.close_block(event["index"].as_u64().unwrap_or(self.newest), out),
             "message_delta" => {
                 self.usage.update_counts(&event["usage"]);
                 self.set_finish_reason(&event["delta"]["stop_reason"]);
@@ -108,11 +101,7 @@ impl MessagesStreamReader {
     }
 
     /// A server that does not stream sends the whole message.
-    fn read_unstreamed_message(
-        &mut self,
-        message: &Value,
-        out: &mut Vec<Delta>,
-    ) -> Result<(), ModelError> {
+    fn read_unstreamed_message(&mut self, message: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         self.begin_message(message, out);
         for block in message["content"].as_array().into_iter().flatten() {
             self.begin_block(block, out);
@@ -175,10 +164,7 @@ impl MessagesStreamReader {
             (Some("input_json_delta"), Some(OpenBlock::Call { slot, input })) => {
                 *input = None;
                 let slot = *slot;
-                push_text_delta(&delta["partial_json"], out, |text| Delta::Arguments {
-                    slot,
-                    text,
-                });
+                push_text_delta(&delta["partial_json"], out, |text| Delta::Arguments { slot, text });
             }
             (Some("input_json_delta"), None) => {
                 let reason = "a piece of a call came before the call".to_owned();

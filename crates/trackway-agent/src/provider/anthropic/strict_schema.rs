@@ -13,8 +13,7 @@ use serde_json::{Map, Value, json};
 const DEPTH_MAX: usize = 32;
 
 /// Keywords that may appear in a schema, in addition to those that contain schemas.
-const TAKEN: &[&str] =
-    &["type", "enum", "const", "description", "title", "default", "required", "$ref"];
+const TAKEN: &[&str] = &["type", "enum", "const", "description", "title", "default", "required", "$ref"];
 /// Supported string formats.
 const FORMATS: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
@@ -24,18 +23,12 @@ const SILENT: &[&str] = &["$schema", "$id", "$comment", "examples", "additionalP
 /// The schema in the form that the provider enforces; none if it cannot be converted.
 pub(super) fn to_strict_schema(schema: &Value) -> Option<Value> {
     let is_object = schema["type"] == "object" && schema["properties"].is_object();
-    if !is_object || has_unresolvable_references(schema) {
-        None
-    } else {
-        narrow_schema(schema, DEPTH_MAX)
-    }
+    if !is_object || has_unresolvable_references(schema) { None } else { narrow_schema(schema, DEPTH_MAX) }
 }
 
 /// The instruction for the model if the provider cannot enforce the schema.
 pub(super) fn schema_instruction(schema: &Value) -> String {
-    format!(
-        "\n\nAnswer with nothing but one JSON value, without a code fence. It has this schema: {schema}"
-    )
+    format!("\n\nAnswer with nothing but one JSON value, without a code fence. It has this schema: {schema}")
 }
 
 fn narrow_schema(schema: &Value, depth: usize) -> Option<Value> {
@@ -47,20 +40,16 @@ fn narrow_schema(schema: &Value, depth: usize) -> Option<Value> {
         let kept = match key.as_str() {
             "properties" | "$defs" | "definitions" => {
                 let inner = value.as_object()?.iter();
-                let inner =
-                    inner.map(|(name, schema)| Some((name.clone(), narrow_schema(schema, depth)?)));
+                let inner = inner.map(|(name, schema)| Some((name.clone(), narrow_schema(schema, depth)?)));
                 Some(Value::Object(inner.collect::<Option<Map<_, _>>>()?))
             }
             "items" => Some(narrow_schema(value, depth)?),
             "anyOf" | "oneOf" | "allOf" => {
                 let inner = value.as_array()?.iter();
-                let inner: Option<Vec<Value>> =
-                    inner.map(|schema| narrow_schema(schema, depth)).collect();
+                let inner: Option<Vec<Value>> = inner.map(|schema| narrow_schema(schema, depth)).collect();
                 Some(Value::Array(inner?))
             }
-            "format" => {
-                value.as_str().is_some_and(|it| FORMATS.contains(&it)).then(|| value.clone())
-            }
+            "format" => value.as_str().is_some_and(|it| FORMATS.contains(&it)).then(|| value.clone()),
             "minItems" => value.as_u64().is_some_and(|least| least <= 1).then(|| value.clone()),
             known if TAKEN.contains(&known) => Some(value.clone()),
             _ => None,
@@ -106,9 +95,7 @@ fn has_unresolvable_references(root: &Value) -> bool {
         known.insert(target, inner);
     }
     // Removes definitions that refer to no remaining definition. Everything that is left is recursive.
-    while let Some(leaf) =
-        known.iter().find(|(_, inner)| inner.is_empty()).map(|(target, _)| *target)
-    {
+    while let Some(leaf) = known.iter().find(|(_, inner)| inner.is_empty()).map(|(target, _)| *target) {
         known.remove(leaf);
         known.values_mut().for_each(|inner| inner.retain(|target| *target != leaf));
     }

@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 
 use super::{AnthropicFormat, ECHO, request_body, strict_schema};
 use crate::{
-    conversation::{
-        ContentPiece, ConversationEntry, FinishReason, ModelRequest, TokenUsage, ToolSpec,
-    },
+    conversation::{ContentPiece, ConversationEntry, FinishReason, ModelRequest, TokenUsage, ToolSpec},
     provider::{
         Delta, ModelError,
         examples::{full_request, minimal_request, read_deltas, render_deltas},
@@ -25,23 +23,17 @@ fn requests_are_written_as_messages() {
     let thought = json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2ln" });
     let request = full_request(json!({ ECHO: [thought] }));
     assert_json_snapshot!("everything", request_body::request_body("claude-x", &request));
-    let other =
-        request_body::request_body("claude-x", &full_request(json!({ "gemini": { "id": "1" } })));
+    let other = request_body::request_body("claude-x", &full_request(json!({ "gemini": { "id": "1" } })));
     assert!(!other.to_string().contains("gemini"), "what another provider wants is not sent here");
     assert_eq!(format().request_path("claude-x"), "/v1/messages");
-    assert_eq!(
-        AnthropicFormat::for_base_url("http://127.0.0.1/v1/").request_path("claude-x"),
-        "/messages"
-    );
+    assert_eq!(AnthropicFormat::for_base_url("http://127.0.0.1/v1/").request_path("claude-x"), "/messages");
     assert_eq!(format().authorization_header("k"), ("x-api-key", "k".to_owned()));
 }
 
 #[test]
 fn a_message_without_content_is_not_empty() {
-    let entries =
-        vec![ConversationEntry::User { pieces: vec![ContentPiece::Text(" ".to_owned())] }];
-    let request =
-        ModelRequest { system: String::new(), entries, max_tokens: Some(7), ..minimal_request() };
+    let entries = vec![ConversationEntry::User { pieces: vec![ContentPiece::Text(" ".to_owned())] }];
+    let request = ModelRequest { system: String::new(), entries, max_tokens: Some(7), ..minimal_request() };
     let body = request_body::request_body("claude-x", &request);
     assert_eq!(body["messages"][0]["content"][0]["text"], "(no content)");
     assert_eq!(body["max_tokens"], 7);
@@ -95,10 +87,7 @@ fn answers_of_a_form_are_bound_to_it_where_the_format_can() {
         "$defs": { "Item": { "type": "object", "properties": { "id": { "type": "string" } } } },
     });
     let request = ModelRequest { output: Some(schema), ..minimal_request() };
-    assert_json_snapshot!(
-        "bound",
-        request_body::request_body("claude-x", &request)["output_config"]
-    );
+    assert_json_snapshot!("bound", request_body::request_body("claude-x", &request)["output_config"]);
 
     let in_words = [
         json!({}),
@@ -247,12 +236,7 @@ fn reasons_and_counts_are_read() {
         ("refusal", FinishReason::Filtered),
         ("something_new", FinishReason::Stop),
     ];
-    let usage = TokenUsage {
-        input_tokens: 115,
-        output_tokens: 42,
-        cached_tokens: 100,
-        reasoning_tokens: 0,
-    };
+    let usage = TokenUsage { input_tokens: 115, output_tokens: 42, cached_tokens: 100, reasoning_tokens: 0 };
     for (reason, finish) in table {
         let (deltas, _) = read_deltas(&format(), &stream(&[], reason));
         assert_eq!(deltas[1..], [Delta::End(finish), Delta::Usage(usage), Delta::Done], "{reason}");

@@ -77,12 +77,8 @@ fn without_ids_and_indexes_a_name_opens_a_call_when_the_last_is_whole() {
         (None, None, Some("three"), "{}"),
         (None, None, Some("three"), ""),
     ];
-    let expected = [
-        call("", "one", "{\"a\":1}"),
-        call("", "one", "{}"),
-        call("", "two", ""),
-        call("", "three", "{}"),
-    ];
+    let expected =
+        [call("", "one", "{\"a\":1}"), call("", "one", "{}"), call("", "two", ""), call("", "three", "{}")];
     assert_eq!(calls(&rows), expected);
     let indexed = [(None, Some(0), Some("one"), "{}"), (None, Some(1), Some("one"), "")];
     assert_eq!(calls(&indexed), [call("", "one", "{}"), call("", "one", "")]);

@@ -107,9 +107,7 @@ fn function_responses(entries: &[&ConversationEntry], calls: &[ToolUse]) -> Vec<
         calls.iter().enumerate().map(|(place, call)| (call.id.as_str(), place)).collect();
     let mut ordered: Vec<&ConversationEntry> = entries.to_vec();
     ordered.sort_by_key(|entry| match entry {
-        ConversationEntry::Result { call, .. } => {
-            places.get(call.as_str()).copied().unwrap_or(usize::MAX)
-        }
+        ConversationEntry::Result { call, .. } => places.get(call.as_str()).copied().unwrap_or(usize::MAX),
         ConversationEntry::User { .. } | ConversationEntry::Model { .. } => usize::MAX,
     });
     let mut parts = Vec::new();
@@ -118,8 +116,7 @@ fn function_responses(entries: &[&ConversationEntry], calls: &[ToolUse]) -> Vec<
         let ConversationEntry::Result { call, tool, pieces, failed } = entry else { continue };
         let text = ContentPiece::join_texts(pieces, "\n");
         // Text that is already JSON is not wrapped in a string again.
-        let value =
-            serde_json::from_str(&text).ok().filter(|it: &Value| it.is_object() || it.is_array());
+        let value = serde_json::from_str(&text).ok().filter(|it: &Value| it.is_object() || it.is_array());
         let key = if *failed { "error" } else { "output" };
         let response = json!({ key: value.unwrap_or(Value::String(text)) });
         let mut part = json!({ "functionResponse": { "name": tool, "response": response } });
@@ -128,8 +125,7 @@ fn function_responses(entries: &[&ConversationEntry], calls: &[ToolUse]) -> Vec<
             part["functionResponse"]["id"] = id.clone();
         }
         parts.push(part);
-        images
-            .extend(pieces.iter().filter(|piece| piece.is_image()).filter_map(self::piece_to_part));
+        images.extend(pieces.iter().filter(|piece| piece.is_image()).filter_map(self::piece_to_part));
     }
     parts.extend(images);
     parts

@@ -25,12 +25,7 @@ pub(super) struct GeminiStreamReader {
 }
 
 impl StreamReader for GeminiStreamReader {
-    fn read_event(
-        &mut self,
-        _kind: &str,
-        data: &str,
-        out: &mut Vec<Delta>,
-    ) -> Result<(), ModelError> {
+    fn read_event(&mut self, _kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         match parse_event_json(data)? {
             // Without `alt=sse` a stream is a list of responses.
             Value::Array(responses) => {

@@ -27,13 +27,9 @@ fn requests_are_written_as_contents() {
     );
     let echo = json!({ ECHO: { "thoughtSignature": "c2ln", "id": "fc-1" } });
     assert_json_snapshot!("everything", request_body::request_body(&full_request(echo)));
-    let other =
-        request_body::request_body(&full_request(json!({ "anthropic": [{ "thinking": "Hm." }] })));
+    let other = request_body::request_body(&full_request(json!({ "anthropic": [{ "thinking": "Hm." }] })));
     assert!(!other.to_string().contains("Hm."), "what another provider wants is not sent here");
-    assert_eq!(
-        format().request_path("gemini-x"),
-        "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"
-    );
+    assert_eq!(format().request_path("gemini-x"), "/v1beta/models/gemini-x:streamGenerateContent?alt=sse");
     assert_eq!(
         format().request_path("tunedModels/mine"),
         "/v1beta/tunedModels/mine:streamGenerateContent?alt=sse"
@@ -43,10 +39,8 @@ fn requests_are_written_as_contents() {
         "/models/gemini-x:streamGenerateContent?alt=sse"
     );
     assert_eq!(format().authorization_header("k"), ("x-goog-api-key", "k".to_owned()));
-    let empty = ModelRequest {
-        entries: vec![ConversationEntry::User { pieces: vec![] }],
-        ..minimal_request()
-    };
+    let empty =
+        ModelRequest { entries: vec![ConversationEntry::User { pieces: vec![] }], ..minimal_request() };
     assert_eq!(
         request_body::request_body(&empty)["contents"][0]["parts"],
         json!([{ "text": "(no content)" }])
@@ -110,10 +104,8 @@ fn a_stream_is_read() {
 #[test]
 fn arguments_may_be_bad_or_empty_or_missing() {
     let missing = json!({ "functionCall": { "name": "read" } });
-    let events = [
-        chunk(json!([call("look", json!("{not json")), call("read", json!({})), missing])),
-        last("STOP"),
-    ];
+    let events =
+        [chunk(json!([call("look", json!("{not json")), call("read", json!({})), missing])), last("STOP")];
     assert_snapshot!("arguments", render_deltas(&format(), &events));
 }
 
@@ -131,8 +123,7 @@ fn an_error_in_the_stream_is_an_error() {
         let reason = format!("Oh. ({status})");
         assert_eq!(format().parse_error_message(&error), Some(reason.clone()));
         assert_eq!(format().parse_error_message(&json!([error])), Some(reason.clone()));
-        let (_, failure) =
-            read_deltas(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
+        let (_, failure) = read_deltas(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
         assert_eq!(failure, Some(ModelError::Failed { reason, retryable }));
     }
 }
@@ -141,8 +132,7 @@ fn an_error_in_the_stream_is_an_error() {
 #[test]
 fn a_busy_server_says_when() {
     let wait = |delay: &str| {
-        let info =
-            json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
+        let info = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
         format().retry_delay(&json!({ "error": { "code": 429, "details": [{}, info] } }))
     };
     assert_eq!(wait("2s"), Some(Duration::from_secs(2)));
@@ -155,8 +145,7 @@ fn a_busy_server_says_when() {
 
 #[test]
 fn reasons_and_counts_are_read() {
-    let usage =
-        TokenUsage { input_tokens: 20, output_tokens: 12, cached_tokens: 8, reasoning_tokens: 7 };
+    let usage = TokenUsage { input_tokens: 20, output_tokens: 12, cached_tokens: 8, reasoning_tokens: 7 };
     for (reason, finish) in [
         ("STOP", FinishReason::Stop),
         ("MAX_TOKENS", FinishReason::Length),

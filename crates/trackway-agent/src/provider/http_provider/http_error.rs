@@ -76,16 +76,13 @@ impl SecretRedactor {
 
     /// No answer started. The address in reqwest's own message may contain a secret.
     pub(super) fn unreachable_error(&self, error: &reqwest::Error) -> ModelError {
-        let reason =
-            format!("{}: {}", self.server, trackway_outgoing::describe_request_error(error));
+        let reason = format!("{}: {}", self.server, trackway_outgoing::describe_request_error(error));
         ModelError::Unreachable { reason: self.redact_text(&reason) }
     }
 
     pub(super) fn silent_server_error(&self, patience: Duration) -> ModelError {
         let seconds = patience.as_secs();
-        ModelError::Unreachable {
-            reason: format!("{} said nothing for {seconds} seconds", self.server),
-        }
+        ModelError::Unreachable { reason: format!("{} said nothing for {seconds} seconds", self.server) }
     }
 }
 
@@ -112,11 +109,7 @@ pub(super) fn error_from_status(
     match passing && !unpaid {
         true => {
             let told = || json.as_ref().and_then(|body| format.retry_delay(body));
-            ModelError::Busy {
-                status,
-                reason,
-                retry_after: parse_retry_after(headers).or_else(told),
-            }
+            ModelError::Busy { status, reason, retry_after: parse_retry_after(headers).or_else(told) }
         }
         false => ModelError::Refused { status, reason },
     }

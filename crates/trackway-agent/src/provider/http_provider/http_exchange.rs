@@ -11,9 +11,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 use trackway_outgoing::sse::{SseError, SseEvent, SseParser};
 
-use super::{
-    ResponseLimits, http_error, http_error::SecretRedactor, unsupported_fields::UnsupportedFields,
-};
+use super::{ResponseLimits, http_error, http_error::SecretRedactor, unsupported_fields::UnsupportedFields};
 use crate::provider::{
     Delta, ModelError,
     provider_format::{ProviderFormat, StreamReader},
@@ -99,10 +97,7 @@ impl ModelHttpExchange {
                 ExchangeState::New => match self.request.send_request().await {
                     Ok(reading) => self.stage = ExchangeState::Reading(Box::new(reading)),
                     Err(error)
-                        if self
-                            .request
-                            .unsupported_fields
-                            .learn_from_refusal(&error, &self.request.body) =>
+                        if self.request.unsupported_fields.learn_from_refusal(&error, &self.request.body) =>
                     {
                         tracing::debug!("retrying without the fields that the server refuses");
                         self.stage = ExchangeState::New;
@@ -124,10 +119,9 @@ impl ModelHttpExchange {
                 return self.ready.push_back(Err(self.request.redactor.unreachable_error(&error)));
             }
             Err(_) if !begun => {
-                return self.ready.push_back(Err(self
-                    .request
-                    .redactor
-                    .silent_server_error(self.request.bounds.idle)));
+                return self
+                    .ready
+                    .push_back(Err(self.request.redactor.silent_server_error(self.request.bounds.idle)));
             }
             Ok(Err(_)) | Err(_) => ReadOutcome::Lost,
         };
@@ -153,14 +147,8 @@ impl ModelHttpRequest {
         let response = sent.map_err(|error| self.redactor.unreachable_error(&error))?;
         if !response.status().is_success() {
             let (status, headers) = (response.status(), response.headers().clone());
-            let body =
-                timeout(FAILURE_TIMEOUT, read_failure_body(response)).await.unwrap_or_default();
-            return Err(http_error::error_from_status(
-                status,
-                &headers,
-                &body,
-                self.format.as_ref(),
-            ));
+            let body = timeout(FAILURE_TIMEOUT, read_failure_body(response)).await.unwrap_or_default();
+            return Err(http_error::error_from_status(status, &headers, &body, self.format.as_ref()));
         }
         let body = match response_content_type(&response).as_str() {
             "text/event-stream" => ResponseBody::Events(SseParser::new(self.bounds.bytes)),
@@ -216,9 +204,7 @@ impl ResponseReader {
         }
         match &mut self.body {
             ResponseBody::Events(parser) => {
-                while let Some(event) =
-                    parser.next_event(&mut chunk).map_err(unreadable_stream_error)?
-                {
+                while let Some(event) = parser.next_event(&mut chunk).map_err(unreadable_stream_error)? {
                     self.reader.read_event(&event.kind, &event.data, out)?;
                     if out.last() == Some(&Delta::Done) {
                         return Ok(());

@@ -13,8 +13,7 @@ use super::*;
 use crate::provider::{Delta, ModelError, open_provider};
 
 fn local(base_url: String) -> HttpProvider {
-    open_provider("openai", &ModelEndpoint { base_url: Some(base_url), ..ModelEndpoint::new("m") })
-        .unwrap()
+    open_provider("openai", &ModelEndpoint { base_url: Some(base_url), ..ModelEndpoint::new("m") }).unwrap()
 }
 
 async fn collect_items(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
@@ -26,10 +25,7 @@ async fn a_silent_server_is_given_up() {
     let server = ScriptedModelServer::start().await;
     server.queue_reply(ScriptedReply::event_stream().keep_open_silently());
     server.queue_reply(
-        ScriptedModelServer::openai_reply()
-            .with_text("Hello")
-            .to_unfinished_reply()
-            .keep_open_silently(),
+        ScriptedModelServer::openai_reply().with_text("Hello").to_unfinished_reply().keep_open_silently(),
     );
     let mut provider = local(server.base_url());
     provider.bounds.idle = Duration::from_millis(50);

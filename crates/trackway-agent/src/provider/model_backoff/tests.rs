@@ -22,19 +22,9 @@ fn three_attempts_and_less_than_ten_seconds() {
 #[test]
 fn a_wait_that_was_asked_for_is_kept_or_not_begun() {
     let mut backoff = ModelBackoff::new(0);
-    assert_eq!(
-        backoff.next_pause(&busy(Some(Duration::from_secs(6)))),
-        Some(Duration::from_secs(6))
-    );
-    assert_eq!(
-        backoff.next_pause(&busy(Some(Duration::from_secs(6)))),
-        None,
-        "twelve are too many"
-    );
-    assert_eq!(
-        backoff.next_pause(&busy(Some(Duration::from_secs(3)))),
-        Some(Duration::from_secs(3))
-    );
+    assert_eq!(backoff.next_pause(&busy(Some(Duration::from_secs(6)))), Some(Duration::from_secs(6)));
+    assert_eq!(backoff.next_pause(&busy(Some(Duration::from_secs(6)))), None, "twelve are too many");
+    assert_eq!(backoff.next_pause(&busy(Some(Duration::from_secs(3)))), Some(Duration::from_secs(3)));
     assert_eq!(ModelBackoff::new(0).next_pause(&busy(Some(Duration::from_secs(60)))), None);
     assert_eq!(ModelBackoff::new(0).next_pause(&busy(Some(Duration::MAX))), None);
     let short = ModelBackoff::new(0).next_pause(&busy(Some(Duration::ZERO)));

@@ -13,9 +13,7 @@ pub(super) fn render_results(entries: &[ConversationEntry]) -> String {
     let is_result = |entry: &&ConversationEntry| matches!(entry, ConversationEntry::Result { .. });
     let count = entries.iter().rev().take_while(is_result).count();
     let told = entries[entries.len() - count..].iter().filter_map(|entry| match entry {
-        ConversationEntry::Result { tool, pieces, failed, .. } => {
-            Some(render_result(tool, pieces, *failed))
-        }
+        ConversationEntry::Result { tool, pieces, failed, .. } => Some(render_result(tool, pieces, *failed)),
         ConversationEntry::User { .. } | ConversationEntry::Model { .. } => None,
     });
     told.collect::<Vec<_>>().join("\n\n")
@@ -28,10 +26,7 @@ fn render_result(tool: &str, pieces: &[ContentPiece], failed: bool) -> String {
         && let Ok(dispatch) = serde_json::from_str::<Value>(first)
         && let Some(told) = render_dispatch_result(name, &dispatch)
     {
-        return std::iter::once(told)
-            .chain(images.iter().map(render_piece))
-            .collect::<Vec<_>>()
-            .join("\n");
+        return std::iter::once(told).chain(images.iter().map(render_piece)).collect::<Vec<_>>().join("\n");
     }
     let text = pieces.iter().map(render_piece).collect::<Vec<_>>().join("\n");
     match (failed, text.trim()) {
@@ -110,12 +105,11 @@ fn render_part(part: &Value) -> String {
 /// The questions that wait for the user, for a message that matches nothing. The message may have been
 /// an answer. A message that is clearly an answer is handled earlier.
 pub(super) fn render_open_questions(open: &[OpenQuestionNote]) -> String {
-    let questions =
-        open.iter().map(|OpenQuestionNote { task_id, workflow, asks, schema, .. }| {
-            let wanted = schema.as_ref().and_then(render_expected_fields);
-            let wanted = wanted.map(|wanted| format!("\n{wanted}")).unwrap_or_default();
-            format!("Task {task_id} of {workflow}: {asks}{wanted}")
-        });
+    let questions = open.iter().map(|OpenQuestionNote { task_id, workflow, asks, schema, .. }| {
+        let wanted = schema.as_ref().and_then(render_expected_fields);
+        let wanted = wanted.map(|wanted| format!("\n{wanted}")).unwrap_or_default();
+        format!("Task {task_id} of {workflow}: {asks}{wanted}")
+    });
     format!(
         "I cannot take this as an answer, and nothing else fits it. An answer can be written as \
          name=value; /help shows what I can run.\n{}",

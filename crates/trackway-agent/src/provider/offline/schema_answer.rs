@@ -7,15 +7,12 @@ use trackway_definition::{ExampleFiller, example_value, follow_references};
 use crate::schema_form::{ValueKind, ValueShape};
 
 /// Booleans are false and lists are empty unless the prompt has a value.
-const FILLING: ExampleFiller =
-    ExampleFiller { text: "offline-rules/1: no text", boolean: false, items: 0 };
+const FILLING: ExampleFiller = ExampleFiller { text: "offline-rules/1: no text", boolean: false, items: 0 };
 
 /// An answer of this schema.
 pub(super) fn answer_for_schema(schema: &Value, prompt: &str) -> Value {
-    let given: Vec<Map<String, Value>> = find_json_objects(prompt)
-        .into_iter()
-        .filter(|object| schema.as_object() != Some(object))
-        .collect();
+    let given: Vec<Map<String, Value>> =
+        find_json_objects(prompt).into_iter().filter(|object| schema.as_object() != Some(object)).collect();
     let mut answer = example_value(schema, FILLING);
     let properties = follow_references(schema, schema).get("properties").and_then(Value::as_object);
     if let (Value::Object(answer), Some(properties)) = (&mut answer, properties) {

@@ -98,9 +98,7 @@ fn render_answer(request: &ModelRequest) -> String {
         }
         [call] => {
             assert_eq!(answer.finish, FinishReason::Calls);
-            let ToolArguments::Json(arguments) = &call.arguments else {
-                panic!("broken arguments")
-            };
+            let ToolArguments::Json(arguments) = &call.arguments else { panic!("broken arguments") };
             format!("{} {arguments}", call.tool)
         }
         several => panic!("the rules make one call at a time: {several:?}"),

@@ -47,8 +47,7 @@ fn parse_command(tools: &[Arc<ToolSpec>], text: &str) -> Option<UserIntent> {
     let line = text.strip_prefix('/')?;
     let (word, rest) = split_first_word(line);
     let (name, rest) = split_first_word(rest);
-    let unknown =
-        |what: &str| UserIntent::Say(format!("{what}\n{}", tool_menu::render_greeting(tools)));
+    let unknown = |what: &str| UserIntent::Say(format!("{what}\n{}", tool_menu::render_greeting(tools)));
     Some(match (word, name) {
         ("help", "") => UserIntent::Say(tool_menu::render_tool_list(tools)),
         ("run", "") => unknown("What is to be run?"),
@@ -74,16 +73,12 @@ fn intent_from_json(tools: &[Arc<ToolSpec>], text: &str, alone: &[&str]) -> Opti
     objects.find_map(|object| intent_from_object(tools, object))
 }
 
-fn intent_from_object(
-    tools: &[Arc<ToolSpec>],
-    mut object: Map<String, Value>,
-) -> Option<UserIntent> {
+fn intent_from_object(tools: &[Arc<ToolSpec>], mut object: Map<String, Value>) -> Option<UserIntent> {
     let key = ["workflow", "tool", "name"].into_iter().find(|key| object.contains_key(*key))?;
     let name = object.get(key)?.as_str()?.to_owned();
     let Some(tool) = tool_menu::find_tool(tools, &name) else {
         let listed = tool_menu::render_greeting(tools);
-        return (key != "name")
-            .then(|| UserIntent::Say(format!("There is nothing named {name}.\n{listed}")));
+        return (key != "name").then(|| UserIntent::Say(format!("There is nothing named {name}.\n{listed}")));
     };
     object.remove(key);
     let is_inner = |key: &&str| object.len() == 1 && object.get(*key).is_some_and(Value::is_object);
@@ -110,8 +105,7 @@ fn intent_from_words(tools: &[Arc<ToolSpec>], text: &str) -> UserIntent {
     // People answer tasks with a plain message. They do not know the ids that these two tools need.
     let for_words = |tool: &&ToolSpec| tool.name != REPLY_TOOL && tool.name != STATUS_TOOL;
     let tools = tools.iter().map(AsRef::as_ref).filter(for_words).filter(is_named);
-    let (workflows, others): (Vec<_>, Vec<_>) =
-        tools.partition(|tool| tool_menu::is_workflow_tool(tool));
+    let (workflows, others): (Vec<_>, Vec<_>) = tools.partition(|tool| tool_menu::is_workflow_tool(tool));
     match if workflows.is_empty() { others } else { workflows }.as_slice() {
         [] => UserIntent::Lost,
         [tool] => call_or_ask_missing(tool, extract_field_values(tool, text)),
@@ -198,8 +192,7 @@ fn intent_from_assignments(tool: &ToolSpec, given: AssignmentLine) -> UserIntent
 /// Calls the tool, or lists the missing fields.
 fn call_or_ask_missing(tool: &ToolSpec, arguments: Map<String, Value>) -> UserIntent {
     let fields = schema_form::form_fields(&tool.schema);
-    let missing: Vec<&str> =
-        missing_fields(&fields, &arguments).iter().map(|field| field.name).collect();
+    let missing: Vec<&str> = missing_fields(&fields, &arguments).iter().map(|field| field.name).collect();
     if missing.is_empty() {
         return UserIntent::Call { tool: tool.name.clone(), arguments };
     }

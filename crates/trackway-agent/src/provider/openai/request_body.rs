@@ -66,9 +66,7 @@ fn messages_json(request: &ModelRequest) -> Vec<Value> {
             ConversationEntry::User { pieces } => {
                 messages.push(json!({"role": "user", "content": message_content(pieces)}));
             }
-            ConversationEntry::Model { text, calls } => {
-                messages.push(assistant_message(text, calls))
-            }
+            ConversationEntry::Model { text, calls } => messages.push(assistant_message(text, calls)),
             ConversationEntry::Result { call, tool, pieces, failed } => {
                 let failure = if *failed { "The call failed: " } else { "" };
                 let text = format!("{failure}{}", ContentPiece::join_texts(pieces, "\n\n"));

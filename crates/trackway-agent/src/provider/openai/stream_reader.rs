@@ -36,12 +36,7 @@ pub(super) struct ChatStreamReader {
 }
 
 impl StreamReader for ChatStreamReader {
-    fn read_event(
-        &mut self,
-        kind: &str,
-        data: &str,
-        out: &mut Vec<Delta>,
-    ) -> Result<(), ModelError> {
+    fn read_event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         if data.trim() == "[DONE]" {
             self.finish.get_or_insert(FinishReason::Stop);
             return self.finish_stream(out);
@@ -62,16 +57,12 @@ impl StreamReader for ChatStreamReader {
             out.push(Delta::Reasoning(text));
         }
         out.extend(
-            [&delta["content"], &delta["refusal"]]
-                .into_iter()
-                .filter_map(text_of_content)
-                .map(Delta::Text),
+            [&delta["content"], &delta["refusal"]].into_iter().filter_map(text_of_content).map(Delta::Text),
         );
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             self.read_tool_call(call, out);
         }
-        self.finish =
-            non_empty_str(&choice["finish_reason"]).map(parse_finish_reason).or(self.finish);
+        self.finish = non_empty_str(&choice["finish_reason"]).map(parse_finish_reason).or(self.finish);
         Ok(())
     }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::conversation::OpenQuestionNote;
 use crate::provider::{
-    anthropic::AnthropicFormat, examples::minimal_request, gemini::GeminiFormat,
-    openai::OpenAiChatFormat, provider_format::ProviderFormat, responses::OpenAiResponsesFormat,
+    anthropic::AnthropicFormat, examples::minimal_request, gemini::GeminiFormat, openai::OpenAiChatFormat,
+    provider_format::ProviderFormat, responses::OpenAiResponsesFormat,
 };
 
 fn note(asks: &str) -> OpenQuestionNote {
@@ -36,11 +36,7 @@ fn notes_beyond_the_limit_are_counted() {
     let request = ModelRequest { open: vec![note(&"x".repeat(6_000)); 16], ..minimal_request() };
     let prompt = render_system_prompt(&request);
     assert!(prompt.len() < NOTES_BYTES_MAX + 1_000, "{}", prompt.len());
-    assert!(
-        prompt.ends_with("(and 14 more that are not shown)"),
-        "{}",
-        &prompt[prompt.len() - 90..]
-    );
+    assert!(prompt.ends_with("(and 14 more that are not shown)"), "{}", &prompt[prompt.len() - 90..]);
 }
 
 #[test]
@@ -55,12 +51,8 @@ fn every_format_sends_the_system_prompt() {
     ];
     for format in formats {
         let body = format.request_body("m", &request);
-        let places = [
-            "/instructions",
-            "/system/0/text",
-            "/systemInstruction/parts/0/text",
-            "/messages/0/content",
-        ];
+        let places =
+            ["/instructions", "/system/0/text", "/systemInstruction/parts/0/text", "/messages/0/content"];
         let found = places.iter().filter_map(|place| body.pointer(place));
         let given = found.into_iter().find_map(Value::as_str);
         assert_eq!(given, Some(render_system_prompt(&request).as_str()), "{body:#}");

@@ -47,15 +47,12 @@ fn events() -> Vec<Value> {
 
 /// The value with each of its inner values in turn replaced by something odd.
 fn altered(value: &Value) -> Vec<Value> {
-    let mut all: Vec<Value> =
-        [json!(null), json!(-1), json!("ü"), json!([null]), json!({"": []})].into();
+    let mut all: Vec<Value> = [json!(null), json!(-1), json!("ü"), json!([null]), json!({"": []})].into();
     let inner = |key: Value, child: &Value| {
         altered(child).into_iter().map(move |odd| (key.clone(), odd)).collect::<Vec<_>>()
     };
     let changes: Vec<(Value, Value)> = match value {
-        Value::Array(list) => {
-            list.iter().zip(0..).flat_map(|(v, at)| inner(json!(at), v)).collect()
-        }
+        Value::Array(list) => list.iter().zip(0..).flat_map(|(v, at)| inner(json!(at), v)).collect(),
         Value::Object(map) => map.iter().flat_map(|(name, v)| inner(json!(name), v)).collect(),
         _ => Vec::new(),
     };

@@ -21,10 +21,7 @@ async fn ask(model: &dyn ModelProvider, text: &str) -> Result<Vec<Delta>, ModelE
 }
 
 fn recorder(script: &str, file: &Path) -> RecordingProvider {
-    RecordingProvider::new(
-        Arc::new(ScriptedModel::parse_script("demo", script).expect("a script")),
-        file,
-    )
+    RecordingProvider::new(Arc::new(ScriptedModel::parse_script("demo", script).expect("a script")), file)
 }
 
 #[tokio::test]

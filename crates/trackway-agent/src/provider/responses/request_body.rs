@@ -26,8 +26,7 @@ pub(super) fn request_body(model: &str, request: &ModelRequest) -> Value {
     }
     if let Some(schema) = &request.output {
         // Not strict: strict mode accepts few schemas. The answer is checked here.
-        let format =
-            json!({"type": "json_schema", "name": "output", "schema": schema, "strict": false});
+        let format = json!({"type": "json_schema", "name": "output", "schema": schema, "strict": false});
         body["text"] = json!({"format": format});
     }
     if let Some(tokens) = request.max_tokens {
@@ -55,8 +54,8 @@ fn input_items(entry: &ConversationEntry) -> Vec<Value> {
             vec![json!({"type": "message", "role": "user", "content": content})]
         }
         ConversationEntry::Model { text, calls } => {
-            let said = (!text.is_empty())
-                .then(|| json!({"type": "message", "role": "assistant", "content": text}));
+            let said =
+                (!text.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": text}));
             said.into_iter().chain(calls.iter().map(function_call_item)).collect()
         }
         ConversationEntry::Result { call, tool: _, pieces, failed } => {

@@ -41,21 +41,14 @@ enum TextKind {
 }
 
 impl StreamReader for ResponsesStreamReader {
-    fn read_event(
-        &mut self,
-        kind: &str,
-        data: &str,
-        out: &mut Vec<Delta>,
-    ) -> Result<(), ModelError> {
+    fn read_event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         // Some servers end like the chat format. The answer was complete before that, or is incomplete.
         if data.trim() == "[DONE]" {
             return Ok(());
         }
         let event = parse_event_json(data)?;
         match event["type"].as_str().unwrap_or(kind) {
-            "response.created" | "response.in_progress" => {
-                self.begin_response(&event["response"], out)
-            }
+            "response.created" | "response.in_progress" => self.begin_response(&event["response"], out),
             "response.output_item.added" => self.begin_item(&event, out),
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.read_text_delta(TextKind::Text, &event, out);
@@ -82,9 +75,7 @@ impl StreamReader for ResponsesStreamReader {
                 _ => {
                     let items = event["output"].as_array().into_iter().flatten();
                     self.begin_response(&event, out);
-                    items
-                        .zip(0..)
-                        .for_each(|(item, at)| self.read_finished_item(item, Some(at), out));
+                    items.zip(0..).for_each(|(item, at)| self.read_finished_item(item, Some(at), out));
                     self.finish_response(&event, out);
                 }
             },
@@ -112,8 +103,7 @@ impl ResponsesStreamReader {
         if item["type"] == "function_call" {
             let arguments = item["arguments"].as_str().unwrap_or_default();
             let index = event["output_index"].as_u64();
-            self.calls
-                .push_fragment(CallFragment { index, arguments, ..fragment_from_item(item) }, out);
+            self.calls.push_fragment(CallFragment { index, arguments, ..fragment_from_item(item) }, out);
         }
     }
 
@@ -127,8 +117,7 @@ impl ResponsesStreamReader {
         let (kind, lists) = match item["type"].as_str() {
             Some("function_call") => {
                 let arguments = read_arguments_text(&item["arguments"]);
-                let piece =
-                    CallFragment { index, arguments: &arguments, ..fragment_from_item(item) };
+                let piece = CallFragment { index, arguments: &arguments, ..fragment_from_item(item) };
                 self.calls.push_complete_call(piece, out);
                 return;
             }

@@ -77,8 +77,7 @@ pub enum ScriptedFailure {
 impl ModelScript {
     /// YAML, or JSON, which is YAML.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        serde_saphyr::from_str(text)
-            .map_err(|error| ScriptError::Form { reason: error.to_string() })
+        serde_saphyr::from_str(text).map_err(|error| ScriptError::Form { reason: error.to_string() })
     }
 
     /// Every key in a script has an effect.
@@ -93,8 +92,7 @@ impl ModelScript {
 
 impl ScriptedAnswer {
     fn find_mistake(&self) -> Option<String> {
-        let speechless =
-            matches!(self.fault, Some(ScriptedFailure::Busy | ScriptedFailure::Refused));
+        let speechless = matches!(self.fault, Some(ScriptedFailure::Busy | ScriptedFailure::Refused));
         let speaks = !self.text.is_empty() || !self.reasoning.is_empty() || !self.calls.is_empty();
         let mistakes = [
             (speechless && speaks, "a server that is busy or refuses says nothing"),
@@ -109,10 +107,7 @@ impl ScriptedAnswer {
                 self.reason.is_some() && matches!(self.fault, None | Some(ScriptedFailure::Cut)),
                 "reason is for the faults busy, refused and failed",
             ),
-            (
-                self.delay_ms.max(self.word_delay_ms) > DELAY_MS_MAX,
-                "a pause is at most ten minutes",
-            ),
+            (self.delay_ms.max(self.word_delay_ms) > DELAY_MS_MAX, "a pause is at most ten minutes"),
         ];
         mistakes.into_iter().find(|(is_made, _)| *is_made).map(|(_, reason)| reason.to_owned())
     }
@@ -123,9 +118,7 @@ impl ScriptedAnswer {
             tool: call.tool.clone(),
             arguments: match &call.arguments {
                 Value::Null => ToolArguments::Json(Value::Object(serde_json::Map::new())),
-                Value::String(text) => {
-                    ToolArguments::Broken { text: text.clone(), reason: String::new() }
-                }
+                Value::String(text) => ToolArguments::Broken { text: text.clone(), reason: String::new() },
                 value => ToolArguments::Json(value.clone()),
             },
             echo: None,

@@ -16,10 +16,7 @@ fn request(text: &str, after: Option<&str>) -> ModelRequest {
     ModelRequest { entries, ..ModelRequest::default() }
 }
 
-async fn collect_deltas(
-    model: &ScriptedModel,
-    request: ModelRequest,
-) -> (Vec<Delta>, Option<ModelError>) {
+async fn collect_deltas(model: &ScriptedModel, request: ModelRequest) -> (Vec<Delta>, Option<ModelError>) {
     let mut deltas = Vec::new();
     let mut stream = model.stream_answer(&request);
     while let Some(item) = stream.next().await {
@@ -81,11 +78,7 @@ async fn an_answer_has_everything_that_a_model_says() {
     let model = ScriptedModel::parse_script("file", &script.to_string()).expect("JSON is YAML");
     assert_eq!(model.label(), "scripted/file");
     let (deltas, _) = collect_deltas(&model, request("hello", None)).await;
-    let call = |slot: usize, id: &str| Delta::Call {
-        slot,
-        id: Some(id.to_owned()),
-        tool: "look".to_owned(),
-    };
+    let call = |slot: usize, id: &str| Delta::Call { slot, id: Some(id.to_owned()), tool: "look".to_owned() };
     let arguments = |slot: usize, text: &str| Delta::Arguments { slot, text: text.to_owned() };
     assert_eq!(
         deltas,

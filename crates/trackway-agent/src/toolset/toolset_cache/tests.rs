@@ -52,8 +52,7 @@ fn look(
     registry: &ProgramRegistry,
 ) -> (Arc<Toolset>, Vec<String>) {
     let set = workshop.toolset_for(spec, &workshop.snapshot(), &registry.list());
-    let named =
-        set.tool_specs().iter().map(|it| format!("{}: {}", it.name, it.description)).collect();
+    let named = set.tool_specs().iter().map(|it| format!("{}: {}", it.name, it.description)).collect();
     (set, named)
 }
 

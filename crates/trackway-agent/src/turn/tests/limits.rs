@@ -5,10 +5,7 @@ use std::time::Duration;
 use super::*;
 
 /// Drives turns of one call each until one of the budgets ends it; the sentence and the calls made.
-fn until_stopped(
-    budgets: TurnBudgets,
-    change: impl Fn(&mut RecordedModelCall, u32),
-) -> (String, u32) {
+fn until_stopped(budgets: TurnBudgets, change: impl Fn(&mut RecordedModelCall, u32)) -> (String, u32) {
     let mut turn = began(budgets);
     loop {
         match turn.next_action() {
@@ -18,9 +15,7 @@ fn until_stopped(
                 change(&mut recorded, turn.usage().calls);
                 turn.apply_model_answer(&recorded).unwrap();
             }
-            NextAction::Call(_) => {
-                turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap()
-            }
+            NextAction::Call(_) => turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap(),
             NextAction::Limit(limit) => return (limit.to_string(), turn.usage().calls),
             next => panic!("{next:?}"),
         }
@@ -49,8 +44,7 @@ fn a_budget_ends_a_turn_with_a_sentence() {
 /// price costs nothing.
 #[test]
 fn a_server_that_does_not_count_is_counted_for() {
-    let budgets =
-        TurnBudgets { calls: 100, tokens: Some(60), cost: Some(0.1), ..TurnBudgets::default() };
+    let budgets = TurnBudgets { calls: 100, tokens: Some(60), cost: Some(0.1), ..TurnBudgets::default() };
     let (told, calls) = until_stopped(budgets, |recorded, _| {
         recorded.answer.usage = None;
         recorded.cost = Some(f64::NAN);
@@ -85,11 +79,8 @@ fn waiting_for_people_is_not_counted() {
     assert_eq!(turn.usage().active_time(), Duration::from_secs(30));
     assert_eq!(turn.next_action(), NextAction::Ask);
     turn.apply_model_answer(&answer("", vec![call("a", "echo")])).unwrap();
-    turn.apply_call_result(
-        "a",
-        ToolCallRecord::from_json(&json!(1)).with_end_time(Timestamp(3_660_000)),
-    )
-    .unwrap();
+    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1)).with_end_time(Timestamp(3_660_000)))
+        .unwrap();
     assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Seconds { max: 60, used: 60 }));
 }
 
@@ -125,8 +116,7 @@ fn ended_at(seconds: i64) -> ToolCallRecord {
 #[test]
 fn the_time_of_a_summary_counts() {
     let mut turn = began(TurnBudgets { seconds: Some(60), ..TurnBudgets::default() });
-    let compacted =
-        CompactedHistory { ended_at: Some(Timestamp(60_000)), ..CompactedHistory::default() };
+    let compacted = CompactedHistory { ended_at: Some(Timestamp(60_000)), ..CompactedHistory::default() };
     turn.apply_compaction(&compacted).unwrap();
     assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Seconds { max: 60, used: 60 }));
 }

@@ -25,11 +25,7 @@ fn output_is_read_and_judged() {
         turn.apply_model_answer(&answer(said, Vec::new())).unwrap();
         assert_eq!(turn.next_action(), NextAction::Judge(value.clone()), "{said:?}");
         turn.judge_output(&[]).unwrap();
-        let done = TurnOutcome {
-            text: said.into(),
-            output: Some(value.clone()),
-            ending: TurnEnding::Said,
-        };
+        let done = TurnOutcome { text: said.into(), output: Some(value.clone()), ending: TurnEnding::Said };
         assert_eq!(turn.next_action(), NextAction::Done(done));
     }
 }
@@ -57,9 +53,7 @@ fn output_is_mended_twice_and_then_fails() {
         turn.judge_output(&problems).unwrap();
         assert_eq!(turn.next_action(), NextAction::Ask);
     }
-    let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else {
-        panic!()
-    };
+    let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else { panic!() };
     let told = "Your answer is not of the required form: \n- /name: 7 is not of type \"string\"\n\
                 - the whole answer: \"age\" is a required property (add it)\n\
                 Answer again with the whole corrected JSON and nothing else.";
@@ -67,10 +61,7 @@ fn output_is_mended_twice_and_then_fails() {
     turn.apply_model_answer(&json_text(&json!({"name": 7}))).unwrap();
     turn.judge_output(&problems).unwrap();
     let NextAction::Failed(why) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
-    assert!(
-        why.starts_with("The model's answer was not of the required form in 3 tries: "),
-        "{why}"
-    );
+    assert!(why.starts_with("The model's answer was not of the required form in 3 tries: "), "{why}");
     assert!(why.contains("- /name: 7 is not of type"), "{why}");
 }
 
@@ -81,18 +72,13 @@ fn text_is_sent_back() {
         ("Sure!", "the answer is not JSON: "),
         ("", "the answer was empty"),
         ("```json\n```", "the answer was empty"),
-        (
-            &format!("{}1{}", "[".repeat(120), "]".repeat(120)),
-            "the answer is nested deeper than 100",
-        ),
+        (&format!("{}1{}", "[".repeat(120), "]".repeat(120)), "the answer is nested deeper than 100"),
     ];
     for (said, why) in table {
         let mut turn = expecting();
         turn.apply_model_answer(&answer(said, Vec::new())).unwrap();
         assert_eq!(turn.next_action(), NextAction::Ask, "{said:?}");
-        let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else {
-            panic!()
-        };
+        let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else { panic!() };
         let ContentPiece::Text(told) = &pieces[0] else { panic!() };
         assert!(told.contains(why), "{told}");
     }
@@ -101,16 +87,12 @@ fn text_is_sent_back() {
 /// A repair counts as a model call, and a long list of problems is shortened.
 #[test]
 fn repairs_are_bounded_by_the_budget_too() {
-    let mut turn =
-        began(TurnBudgets { calls: 1, ..TurnBudgets::default() }).with_output_schema(json!({}));
+    let mut turn = began(TurnBudgets { calls: 1, ..TurnBudgets::default() }).with_output_schema(json!({}));
     turn.apply_model_answer(&json_text(&json!(1))).unwrap();
-    let problems: Vec<ValidationError> =
-        (0..40).map(|n| problem(&format!("/{n}"), "no", None)).collect();
+    let problems: Vec<ValidationError> = (0..40).map(|n| problem(&format!("/{n}"), "no", None)).collect();
     turn.judge_output(&problems).unwrap();
     assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Calls { max: 1 }));
-    let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else {
-        panic!()
-    };
+    let Some(ConversationEntry::User { pieces }) = turn.conversation_entries().last() else { panic!() };
     let ContentPiece::Text(told) = &pieces[0] else { panic!() };
     assert!(told.contains("- /15: no\n- and 24 more\n"), "{told}");
 }
@@ -120,9 +102,7 @@ fn output_that_is_cut_off_fails_at_once() {
     for finish in [FinishReason::Length, FinishReason::Filtered] {
         let mut turn = expecting();
         turn.apply_model_answer(&ended("{\"a\":", finish)).unwrap();
-        let NextAction::Failed(why) = turn.next_action() else {
-            panic!("{:?}", turn.next_action())
-        };
+        let NextAction::Failed(why) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
         assert!(why.starts_with("There is no output. The "), "{why}");
     }
 }

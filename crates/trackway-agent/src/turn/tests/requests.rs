@@ -70,8 +70,7 @@ fn the_user_speaks_once_at_a_time() {
 /// A compaction replaces the earlier entries; the turn continues with it.
 #[test]
 fn a_compaction_takes_the_place_of_the_history() {
-    let history =
-        vec![user("Old"), ConversationEntry::Model { text: "Old too".into(), calls: Vec::new() }];
+    let history = vec![user("Old"), ConversationEntry::Model { text: "Old too".into(), calls: Vec::new() }];
     let mut turn = AgentTurn::begin_turn(&agent(), history, vec![text("Now")], Timestamp(0));
     let kept = vec![user("Now")];
     let compacted = CompactedHistory { summary: "Sum".into(), kept, ..CompactedHistory::default() };

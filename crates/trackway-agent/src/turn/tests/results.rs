@@ -45,20 +45,14 @@ fn two_dispatches_of_one_workflow_are_two() {
     turn.apply_model_answer(&answer("", vec![call("a", tool), call("a", tool)])).unwrap();
     let NextAction::Call(first) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
     for waiting in &first {
-        turn.apply_call_result(
-            &waiting.call.id,
-            ToolCallRecord::new(vec![text(&waiting.step_key())]),
-        )
-        .unwrap();
+        turn.apply_call_result(&waiting.call.id, ToolCallRecord::new(vec![text(&waiting.step_key())]))
+            .unwrap();
     }
     turn.apply_model_answer(&answer("", vec![call("a", tool)])).unwrap();
     let NextAction::Call(second) = turn.next_action() else { panic!("{:?}", turn.next_action()) };
 
-    let seen: Vec<_> = first
-        .iter()
-        .chain(&second)
-        .map(|w| (w.step_key(), w.artifact_name_and_id("tool-call")))
-        .collect();
+    let seen: Vec<_> =
+        first.iter().chain(&second).map(|w| (w.step_key(), w.artifact_name_and_id("tool-call"))).collect();
     let name = format!("tool-call-{tool}");
     let expected = [
         (format!("call 0.0 {tool}"), (name.clone(), name.clone())),
@@ -66,9 +60,7 @@ fn two_dispatches_of_one_workflow_are_two() {
         (format!("call 1.0 {tool}"), (name.clone(), format!("{name}.3"))),
     ];
     assert_eq!(seen, expected);
-    let ConversationEntry::Result { pieces, .. } = &turn.conversation_entries()[3] else {
-        panic!()
-    };
+    let ConversationEntry::Result { pieces, .. } = &turn.conversation_entries()[3] else { panic!() };
     assert_eq!(pieces, &[text(&format!("call 0.1 {tool}"))]);
 }
 
@@ -91,10 +83,7 @@ fn a_new_turn_tracks_nothing_of_the_one_before() {
 #[test]
 fn broken_arguments_are_told_and_nothing_is_called() {
     let broken = ToolUse {
-        arguments: ToolArguments::Broken {
-            text: "{\"a\":".into(),
-            reason: "it ends too early".into(),
-        },
+        arguments: ToolArguments::Broken { text: "{\"a\":".into(), reason: "it ends too early".into() },
         ..call("a", "echo")
     };
     let mut turn = began(TurnBudgets::default());
@@ -102,9 +91,7 @@ fn broken_arguments_are_told_and_nothing_is_called() {
     assert_eq!(waiting(&turn), ["a", "b"]);
     turn.apply_call_result("a", turn_record::broken_arguments_record(&broken).unwrap()).unwrap();
     turn.apply_call_result("b", ToolCallRecord::from_json(&json!(1))).unwrap();
-    let ConversationEntry::Result { call, pieces, failed: true, .. } =
-        &turn.conversation_entries()[2]
-    else {
+    let ConversationEntry::Result { call, pieces, failed: true, .. } = &turn.conversation_entries()[2] else {
         panic!("{:?}", turn.conversation_entries())
     };
     assert_eq!(call, "a");
@@ -125,10 +112,7 @@ fn artifacts_have_usable_names_whatever_is_called() {
     for (tool, name) in table {
         let place = CallPosition { model_call: 0, index: 0 };
         let waiting = PendingCall { call: call("a", tool), position: place, nth: 2 };
-        assert_eq!(
-            waiting.artifact_name_and_id("tool-call"),
-            (name.to_owned(), format!("{name}.2"))
-        );
+        assert_eq!(waiting.artifact_name_and_id("tool-call"), (name.to_owned(), format!("{name}.2")));
         trackway_domain::ArtifactId::new(&waiting.artifact_name_and_id("tool-call").1).unwrap();
     }
 }

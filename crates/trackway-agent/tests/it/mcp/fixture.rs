@@ -13,8 +13,8 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, Resource, ServerCapabilities,
-        ServerConfig, SubscriptionFilter, Tool,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, Resource, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool,
     },
     service::{RequestContext, SubscriptionContext},
 };
@@ -28,8 +28,7 @@ pub(crate) const STARTS: &str = "FIXTURE_STARTS";
 pub(crate) const NEWEST: &str = "FIXTURE_NEWEST";
 
 /// The arguments that make this binary the server.
-pub(crate) const ARGUMENTS: [&str; 4] =
-    ["--exact", "mcp::fixture::serve", "--nocapture", "--quiet"];
+pub(crate) const ARGUMENTS: [&str; 4] = ["--exact", "mcp::fixture::serve", "--nocapture", "--quiet"];
 
 /// Set if it really is the server. As an ordinary test it has no client to serve.
 pub(crate) const SERVES: &str = "FIXTURE_SERVES";
@@ -96,8 +95,7 @@ const TOOLS: [&str; 15] = [
 
 impl ServerHandler for Fixture {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         ServerConfig::new(capabilities)
     }
 
@@ -108,10 +106,7 @@ impl ServerHandler for Fixture {
         }
     }
 
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
 

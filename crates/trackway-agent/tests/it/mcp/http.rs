@@ -85,12 +85,7 @@ async fn headers_are_sent_with_every_request() {
     let headers = json!({"Authorization": "Bearer ${env:SECRET}", "X-Team": "blue"});
     let web = json!({"type": "http", "url": url, "headers": headers});
     let servers = start_servers(&json!({"web": web})).await;
-    assert_eq!(
-        servers.server_statuses()[0].phase,
-        ServerPhase::Ready,
-        "{:?}",
-        servers.server_statuses()
-    );
+    assert_eq!(servers.server_statuses()[0].phase, ServerPhase::Ready, "{:?}", servers.server_statuses());
     for _ in 0..2 {
         call_tool(&servers, "web__both", json!({})).await.unwrap();
     }

@@ -10,8 +10,8 @@ use trackway_agent::ServerPhase;
 use super::{
     fixture::{NEWEST, STARTS},
     mcp_harness::{
-        call_tool, detached_call, find_tool, fixture_entry, parse_config, parse_json_output,
-        start_fixture, start_servers, start_servers_in, tool_names, wait_for_phase,
+        call_tool, detached_call, find_tool, fixture_entry, parse_config, parse_json_output, start_fixture,
+        start_servers, start_servers_in, tool_names, wait_for_phase,
     },
 };
 
@@ -28,27 +28,20 @@ async fn a_server_is_started_once_with_what_was_configured() {
     std::fs::create_dir(folder.path().join("inside")).unwrap();
     let more = json!({"env": {STARTS: starts, "KEY": "${env:SECRET}"}, "cwd": "inside"});
     let servers = start_servers_in(folder, &json!({"one": fixture_entry(&more)})).await;
-    let about = parse_json_output(
-        &call_tool(&servers, "one__about", json!({"variable": "KEY"})).await.unwrap(),
-    );
+    let about =
+        parse_json_output(&call_tool(&servers, "one__about", json!({"variable": "KEY"})).await.unwrap());
     assert_eq!(about["variable"], "s3cret");
     assert!(about["folder"].as_str().unwrap().ends_with("inside"), "{about}");
     assert_eq!(about["arguments"][1], "mcp::fixture::serve");
     // Two agents that request their tools at the same time share one process.
     let (first, second) = (find_tool(&servers, "one__about"), find_tool(&servers, "one__about"));
-    let (first, second) = tokio::join!(
-        first.call(json!({}), detached_call()),
-        second.call(json!({}), detached_call())
-    );
-    assert_eq!(
-        parse_json_output(&first.unwrap())["pid"],
-        parse_json_output(&second.unwrap())["pid"]
-    );
+    let (first, second) =
+        tokio::join!(first.call(json!({}), detached_call()), second.call(json!({}), detached_call()));
+    assert_eq!(parse_json_output(&first.unwrap())["pid"], parse_json_output(&second.unwrap())["pid"]);
     assert_eq!(std::fs::read_to_string(&starts).unwrap().lines().count(), 1);
     // Our own variables are not inherited.
-    let about = parse_json_output(
-        &call_tool(&servers, "one__about", json!({"variable": "CARGO"})).await.unwrap(),
-    );
+    let about =
+        parse_json_output(&call_tool(&servers, "one__about", json!({"variable": "CARGO"})).await.unwrap());
     assert_eq!(about["variable"], json!(null));
     servers.shutdown().await;
 }
@@ -115,9 +108,8 @@ async fn only_changed_servers_are_restarted() {
     assert!(!is_alive(other["pid"].as_u64().unwrap()));
     let again = parse_json_output(&call_tool(&servers, "same__about", json!({})).await.unwrap());
     assert_eq!(same["pid"], again["pid"]);
-    let renewed = parse_json_output(
-        &call_tool(&servers, "other__about", json!({"variable": "KEY"})).await.unwrap(),
-    );
+    let renewed =
+        parse_json_output(&call_tool(&servers, "other__about", json!({"variable": "KEY"})).await.unwrap());
     assert_eq!(renewed["variable"], "new");
     assert_eq!(servers.server_statuses().len(), 2);
     servers.shutdown().await;

@@ -58,17 +58,11 @@ pub(crate) async fn start_fixture(more: &Value) -> RunningServers {
 }
 
 /// Waits until a server is in that phase for the given time.
-pub(crate) async fn wait_for_phase(
-    servers: &McpServers,
-    server: &str,
-    phase: ServerPhase,
-    starts: u32,
-) {
+pub(crate) async fn wait_for_phase(servers: &McpServers, server: &str, phase: ServerPhase, starts: u32) {
     let mut changed = servers.subscribe_changes();
     loop {
         changed.borrow_and_update();
-        let status =
-            servers.server_statuses().into_iter().find(|status| status.name == server).unwrap();
+        let status = servers.server_statuses().into_iter().find(|status| status.name == server).unwrap();
         if status.phase == phase && status.starts == starts {
             return;
         }

@@ -113,11 +113,7 @@ async fn an_answer_that_cannot_be_read_ends_its_call_over_http() {
             servers.shutdown().await;
         }
         let servers = start_odd_server(form, move |id| whole(id, "fine")).await;
-        assert_eq!(
-            call_tool(&servers, "web__odd", json!({})).await.unwrap().value,
-            "fine",
-            "{form:?}"
-        );
+        assert_eq!(call_tool(&servers, "web__odd", json!({})).await.unwrap().value, "fine", "{form:?}");
         servers.shutdown().await;
     }
 }

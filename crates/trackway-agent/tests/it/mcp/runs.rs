@@ -10,8 +10,8 @@ use trackway_domain::{Access, Caller, Failure, RunId, SessionId, StateName, Step
 use trackway_engine::RunView;
 use trackway_outgoing::AddressPolicy;
 use trackway_runtime::{
-    Options, Program, ProgramRegistry, ProgramStop, RetryPolicy, Runtime, SubmitRequest,
-    SystemClock, Tool, ToolCall,
+    Options, Program, ProgramRegistry, ProgramStop, RetryPolicy, Runtime, SubmitRequest, SystemClock, Tool,
+    ToolCall,
 };
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{answer_delivery, local_run_address};
@@ -163,8 +163,7 @@ async fn a_question_outlasts_the_process_and_the_server() {
 /// A model reads only the artifacts of its own conversation.
 #[tokio::test]
 async fn artifacts_are_written_listed_and_read_within_one_session() {
-    let built_in =
-        BuiltInTools { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
+    let built_in = BuiltInTools { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
     let house = RuntimeHarness::open(built_in.into_tools());
     let write = json!([
         {"tool": "artifact_write", "arguments": {"name": "plan.md", "text": "# Plan"}},

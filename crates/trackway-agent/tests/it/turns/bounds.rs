@@ -14,9 +14,9 @@ use trackway_domain::{Event, RunId, StateName};
 use trackway_testkit::{ScriptedChatReply, TestProcess, answer_delivery};
 
 use super::harness::{
-    AgentHarness, assert_fits_its_log, child_runs, counting_tool, echo_workflow, find_artifact,
-    load_log, parts_text, response_text, run_turn, send_text, tool, tool_with_schema,
-    uppercase_tool, wait_until_ended, wait_until_idle,
+    AgentHarness, assert_fits_its_log, child_runs, counting_tool, echo_workflow, find_artifact, load_log,
+    parts_text, response_text, run_turn, send_text, tool, tool_with_schema, uppercase_tool, wait_until_ended,
+    wait_until_idle,
 };
 
 /// A model that always calls a tool.
@@ -77,10 +77,7 @@ fn a_turn_ends_where_its_time_is_over() {
         process.clock.advance(Duration::from_secs(3_600));
         answer(&process, run, json!({ "approved": true })).await;
         let view = wait_until_ended(&process, run).await;
-        assert_eq!(
-            response_text(&view),
-            "I stopped: this turn may take 30 seconds and has taken 40."
-        );
+        assert_eq!(response_text(&view), "I stopped: this turn may take 30 seconds and has taken 40.");
     });
     assert_eq!(desk.server.requests().len(), 2, "the hour of waiting did not count");
 }
@@ -96,10 +93,7 @@ fn an_answer_that_takes_too_long_is_left() {
     desk.run_process(async |process| {
         let view = run_turn(&process, "m1", "Go.").await;
         assert_eq!(view.state, StateName::Completed);
-        assert_eq!(
-            response_text(&view),
-            "I stopped: this turn may take 1 seconds and has taken 1."
-        );
+        assert_eq!(response_text(&view), "I stopped: this turn may take 1 seconds and has taken 1.");
         desk.server.wait_for_dropped_connection().await;
     });
 }
@@ -152,10 +146,7 @@ fn a_tool_that_may_never_be_called_is_not() {
     desk.run_process(async |process| {
         run_turn(&process, "m1", "Go.").await;
     });
-    assert_eq!(
-        desk.tool_result(1, "c1"),
-        "count may never be called by this agent. It was not called."
-    );
+    assert_eq!(desk.tool_result(1, "c1"), "count may never be called by this agent. It was not called.");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
     let offered = desk.server.requests()[0].body["tools"].to_string();
     assert!(offered.contains("shout") && !offered.contains("count"), "{offered}");
@@ -165,10 +156,9 @@ fn a_tool_that_may_never_be_called_is_not() {
 #[test]
 fn arguments_that_a_tool_does_not_take_are_told() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let desk =
-        AgentHarness::new().with_tool(counting_tool(&calls)).with_tool(tool("broken", |_, _| {
-            Box::pin(async { Err(trackway_domain::Failure::new("no paper")) })
-        }));
+    let desk = AgentHarness::new()
+        .with_tool(counting_tool(&calls))
+        .with_tool(tool("broken", |_, _| Box::pin(async { Err(trackway_domain::Failure::new("no paper")) })));
     desk.server.queue_reply(ScriptedChatReply::default().with_tool_calls(&[
         ("c1", "count", r#"{"text":5}"#),
         ("c2", "count", r#"{"text":"#),
@@ -179,11 +169,7 @@ fn arguments_that_a_tool_does_not_take_are_told() {
         assert_eq!(run_turn(&process, "m1", "Go.").await.state, StateName::Completed);
     });
     let told = |call: &str| desk.tool_result(1, call).as_str().unwrap().to_owned();
-    assert!(
-        told("c1").contains("text") && told("c1").contains("Nothing was called"),
-        "{}",
-        told("c1")
-    );
+    assert!(told("c1").contains("text") && told("c1").contains("Nothing was called"), "{}", told("c1"));
     assert!(told("c2").contains("not JSON"), "{}", told("c2"));
     assert_eq!(told("c3"), "no paper");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
@@ -215,8 +201,7 @@ fn a_tool_may_take_what_is_no_object() {
 #[test]
 fn calls_made_at_once_are_approved_one_by_one() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let mut desk =
-        AgentHarness::new().with_tool(counting_tool(&calls)).with_workflow(echo_workflow());
+    let mut desk = AgentHarness::new().with_tool(counting_tool(&calls)).with_workflow(echo_workflow());
     desk.spec.approvals.insert("*".to_owned(), Permission::Ask);
     desk.queue_tool_calls(&[
         ("c1", "count", json!({ "text": "x" })),
@@ -229,8 +214,7 @@ fn calls_made_at_once_are_approved_one_by_one() {
         for (number, approved) in [true, false].into_iter().enumerate() {
             let question = wait_until_idle(&process, run).await.question.unwrap();
             asked.push(question.prompt[1].as_data().unwrap()["toolCallId"].clone());
-            let mut yes =
-                answer_delivery(run, &format!("yes-{number}"), json!({ "approved": approved }));
+            let mut yes = answer_delivery(run, &format!("yes-{number}"), json!({ "approved": approved }));
             yes.question = Some(question.id);
             process.deliver(yes).await.unwrap();
         }
@@ -274,8 +258,7 @@ fn an_answer_with_too_many_calls_has_some_of_them_made() {
     let mut desk = AgentHarness::new().with_tool(counting_tool(&made));
     desk.spec.budgets.tool_calls = 50;
     let ids: Vec<String> = (0..500).map(|number| format!("c{number}")).collect();
-    let calls: Vec<_> =
-        ids.iter().map(|id| (id.as_str(), "count", json!({ "text": "x" }))).collect();
+    let calls: Vec<_> = ids.iter().map(|id| (id.as_str(), "count", json!({ "text": "x" }))).collect();
     desk.queue_tool_calls(&calls);
     desk.queue_tool_calls(&calls);
     desk.run_process(async |process| {
@@ -287,10 +270,7 @@ fn an_answer_with_too_many_calls_has_some_of_them_made() {
     assert_eq!(made.load(Ordering::Relaxed), 50, "32 of the first answer, 18 of the second");
     let told = desk.tool_result(1, "c40");
     assert!(told.as_str().unwrap().contains("was not made"), "{told}");
-    let results = desk
-        .request_messages(1)
-        .iter()
-        .filter(|message| message["tool_call_id"].is_string())
-        .count();
+    let results =
+        desk.request_messages(1).iter().filter(|message| message["tool_call_id"].is_string()).count();
     assert_eq!(results, 64, "the rest is not even kept");
 }

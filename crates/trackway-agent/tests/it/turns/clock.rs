@@ -9,9 +9,8 @@ use trackway_runtime::Tool;
 use trackway_testkit::{ScriptedChatReply, TestProcess, answer_delivery};
 
 use super::harness::{
-    AgentHarness, approval_schema, asking_workflow, dispatch_and_find_child, failure_reason,
-    response_text, run_turn, send_text, start_turn, tool, uppercase_tool, wait_until_ended,
-    wait_until_idle,
+    AgentHarness, approval_schema, asking_workflow, dispatch_and_find_child, failure_reason, response_text,
+    run_turn, send_text, start_turn, tool, uppercase_tool, wait_until_ended, wait_until_idle,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -61,11 +60,8 @@ fn waits_beside_each_other_count_once() {
 /// The time that a user takes to choose a question does not count.
 #[test]
 fn the_time_to_say_which_does_not_count() {
-    let desk = desk().with_workflow(asking_workflow(
-        "approve",
-        InterruptReason::InputRequired,
-        approval_schema(),
-    ));
+    let desk =
+        desk().with_workflow(asking_workflow("approve", InterruptReason::InputRequired, approval_schema()));
     desk.run_process(async |process| {
         dispatch_and_find_child(&process, &desk, "m1", "approve").await;
         let second = dispatch_and_find_child(&process, &desk, "m2", "approve").await;
@@ -117,11 +113,7 @@ fn the_time_for_a_tools_question_does_not_count() {
                 yes(&process, run, "y1").await;
             }
             let sentence = "I stopped: this turn may take 60 seconds and has taken 80.";
-            assert_eq!(
-                response_text(&wait_until_ended(&process, run).await),
-                sentence,
-                "restart: {restart}"
-            );
+            assert_eq!(response_text(&wait_until_ended(&process, run).await), sentence, "restart: {restart}");
         });
         assert_eq!(desk.server.requests().len(), 2);
     }
@@ -140,14 +132,9 @@ fn work_that_is_cut_short_fails() {
             let stays = budgets.seconds.is_some();
             desk.spec.budgets = budgets;
             desk.server.queue_reply(if stays {
-                ScriptedChatReply::default()
-                    .with_text("Well, ")
-                    .to_unfinished_reply()
-                    .keep_open_silently()
+                ScriptedChatReply::default().with_text("Well, ").to_unfinished_reply().keep_open_silently()
             } else {
-                ScriptedChatReply::default()
-                    .with_tool_calls(&[("c1", "shout", r#"{"text":"x"}"#)])
-                    .into()
+                ScriptedChatReply::default().with_tool_calls(&[("c1", "shout", r#"{"text":"x"}"#)]).into()
             });
             desk.run_process(async |process| {
                 let input = json!({ "prompt": "Work.", "output": output });
@@ -172,8 +159,7 @@ fn a_summary_is_not_waited_for_for_ever() {
     desk.run_process(async |process| {
         run_turn(&process, "m1", &long).await;
         run_turn(&process, "m2", &long).await;
-        desk.server
-            .queue_reply(ScriptedChatReply::default().to_unfinished_reply().keep_open_silently());
+        desk.server.queue_reply(ScriptedChatReply::default().to_unfinished_reply().keep_open_silently());
         desk.queue_text("I have forgotten the beginning.");
         let view = run_turn(&process, "m3", &long).await;
         assert_eq!(response_text(&view), "I have forgotten the beginning.");

@@ -13,14 +13,14 @@ use trackway_engine::RunView;
 use trackway_ports::{Journal, RunFilter, StoredEvent};
 use trackway_runtime::{Program, RetryPolicy, Tool};
 use trackway_testkit::{
-    ClientHistory, CrashAt, IdNormalizer, ModelRequest, ProcessSetup, ScriptedChatReply,
-    ScriptedClient, ScriptedModelServer, ScriptedReply, TestWorld, assert_one_lifecycle,
-    comparable_view, load_full_log, visible_events,
+    ClientHistory, CrashAt, IdNormalizer, ModelRequest, ProcessSetup, ScriptedChatReply, ScriptedClient,
+    ScriptedModelServer, ScriptedReply, TestWorld, assert_one_lifecycle, comparable_view, load_full_log,
+    visible_events,
 };
 
 use super::harness::{
-    AGENT, SESSION, agent_spec, build_registry, messages_of, model_snapshot, start_model_server,
-    start_run, text_artifact, tool, wait_until_idle, workflow,
+    AGENT, SESSION, agent_spec, build_registry, messages_of, model_snapshot, start_model_server, start_run,
+    text_artifact, tool, wait_until_idle, workflow,
 };
 
 /// Far more points than one process reaches; the sweep ends earlier.
@@ -98,11 +98,7 @@ struct ScriptedConversation {
 }
 
 fn call(id: &str, tool: &str, arguments: &Value) -> ScriptedChatReply {
-    ScriptedChatReply::default().with_text("And now: ").with_tool_calls(&[(
-        id,
-        tool,
-        &arguments.to_string(),
-    )])
+    ScriptedChatReply::default().with_text("And now: ").with_tool_calls(&[(id, tool, &arguments.to_string())])
 }
 
 /// Two dispatches and a tool, one after the other.
@@ -187,18 +183,16 @@ impl CrashRun<'_> {
     /// One process. True if the client finished.
     fn run_process(&self, faults: &Arc<CrashAt>) -> bool {
         let session = SessionId::new(SESSION).unwrap();
-        let guest =
-            ScriptedClient::new(AGENT, json!("Go.")).in_session(session).without_advancing_sleeps();
+        let guest = ScriptedClient::new(AGENT, json!("Go.")).in_session(session).without_advancing_sleeps();
         // The tool's question, and the approval of an answer that is not in the user's message.
         let guest = guest.with_answers(|workflow, number| match (workflow, number) {
             (AGENT, 0) => vec![json!({ "name": "Ada" })],
             (AGENT, _) => vec![json!({ "approved": true })],
             _ => Vec::new(),
         });
-        let through =
-            self.world.run_process(self.setup().with_faults(faults.clone()), async |process| {
-                guest.run_client(&process, &self.visit).await;
-            });
+        let through = self.world.run_process(self.setup().with_faults(faults.clone()), async |process| {
+            guest.run_client(&process, &self.visit).await;
+        });
         through.is_some()
     }
 
@@ -238,9 +232,10 @@ fn turn_snapshot(log: &[StoredEvent], children: &[&Vec<StoredEvent>]) -> TurnSna
     let events: Vec<Event> = log.iter().map(|stored| stored.event.clone()).collect();
     let view = view(log);
     let plain = |value: &Value| IdNormalizer::new().normalize(value);
-    let artifacts = view.artifacts.iter().map(|artifact| {
-        (artifact.id.to_string(), plain(&serde_json::to_value(&**artifact).unwrap()))
-    });
+    let artifacts = view
+        .artifacts
+        .iter()
+        .map(|artifact| (artifact.id.to_string(), plain(&serde_json::to_value(&**artifact).unwrap())));
     let is_text = |update: &Value| update.to_string().contains("text-response");
     let updates = visible_events(log).into_iter().filter(|update| !is_text(update));
     let mut updates: Vec<Value> = updates.map(|update| plain(&without_op(update))).collect();
@@ -309,11 +304,7 @@ fn sweep(plot: &ScriptedConversation, open: fn() -> TestWorld, stride: usize) {
         if plot.asked {
             journey.start_asking_workflow();
         }
-        let faults = Arc::new(if point == 0 {
-            CrashAt::never_crash()
-        } else {
-            CrashAt::at_any_point(point)
-        });
+        let faults = Arc::new(if point == 0 { CrashAt::never_crash() } else { CrashAt::at_any_point(point) });
         let through = journey.run_process(&faults);
         let place = format!("point {point}, {:?}", faults.reached_points().last());
         let (answers, keys) = journey.recorded();
@@ -323,8 +314,7 @@ fn sweep(plot: &ScriptedConversation, open: fn() -> TestWorld, stride: usize) {
         }
         let outcome = journey.outcome();
         // Nothing that was recorded is requested again; of the rest only the part that was running.
-        let asked =
-            count_occurrences(&server.requests().iter().map(model_call_number).collect::<Vec<_>>());
+        let asked = count_occurrences(&server.requests().iter().map(model_call_number).collect::<Vec<_>>());
         assert_eq!(asked.len(), plot.length, "{place}: {asked:?}");
         assert!(answers.iter().all(|number| asked[number] == 1), "{place}: {asked:?}");
         let again = asked.values().filter(|count| **count > 1).count();

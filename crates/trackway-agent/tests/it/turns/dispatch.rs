@@ -12,8 +12,8 @@ use trackway_testkit::{TestWorld, local_run_address};
 
 use super::harness::{
     AgentHarness, child_runs, echo_workflow, find_artifact, gated_workflow, load_log, parts_text,
-    referencing_messages, response_text, run_turn, send_text, text_artifact, uppercase_tool,
-    wait_for_event, wait_for_word, wait_until_ended, wait_until_idle, workflow,
+    referencing_messages, response_text, run_turn, send_text, text_artifact, uppercase_tool, wait_for_event,
+    wait_for_word, wait_until_ended, wait_until_idle, workflow,
 };
 
 fn two_dispatches(desk: &AgentHarness) {
@@ -36,10 +36,7 @@ fn check_two_dispatches_in_one_turn(desk: &AgentHarness) {
                 "workflowName": "echo", "description": "Does echo.", "pluginId": "echo"
             });
             assert_eq!(message.metadata["referencedWorkflow"], about);
-            assert_eq!(
-                message.parts[0].as_text().unwrap(),
-                format!("echo answered (task {child}).")
-            );
+            assert_eq!(message.parts[0].as_text().unwrap(), format!("echo answered (task {child})."));
             assert_eq!(message.parts[1..], [Part::text(text)], "then the parts of the answer");
             let (request, call) = if text == "one" { (1, "c1") } else { (2, "c2") };
             let result = desk.tool_result(request, call);
@@ -54,12 +51,8 @@ fn check_two_dispatches_in_one_turn(desk: &AgentHarness) {
         }
         for (id, call) in [("", "c1"), (".2", "c2")] {
             for kind in ["call", "result"] {
-                let shown =
-                    find_artifact(&view, &format!("tool-{kind}-dispatch_workflow_echo{id}"));
-                assert_eq!(
-                    shown.name.as_deref(),
-                    Some(&*format!("tool-{kind}-dispatch_workflow_echo"))
-                );
+                let shown = find_artifact(&view, &format!("tool-{kind}-dispatch_workflow_echo{id}"));
+                assert_eq!(shown.name.as_deref(), Some(&*format!("tool-{kind}-dispatch_workflow_echo")));
                 assert_eq!(shown.metadata["toolCallId"], call);
             }
         }
@@ -147,11 +140,8 @@ fn parallel_calls_get_their_own_results() {
     assert_eq!(desk.tool_result(1, "c2"), "ASIDE");
     let unknown = desk.tool_result(1, "c4");
     assert!(unknown.as_str().unwrap().contains("nothing_like_it"), "{unknown}");
-    let order: Vec<_> = desk
-        .request_messages(1)
-        .iter()
-        .filter_map(|message| message.get("tool_call_id").cloned())
-        .collect();
+    let order: Vec<_> =
+        desk.request_messages(1).iter().filter_map(|message| message.get("tool_call_id").cloned()).collect();
     assert_eq!(order, ["c1", "c2", "c3", "c4"], "in the order of the calls");
 }
 
@@ -170,18 +160,13 @@ fn first_answer_of_a_workflow_is_the_result() {
             Ok(Value::Null)
         }))
         .with_workflow(workflow("returns", async |_, input| Ok(input)))
-        .with_workflow(workflow("declines", async |_, _| {
-            Err(ProgramStop::Rejected("not today".to_owned()))
-        }))
-        .with_workflow(workflow("breaks", async |_, _| {
-            Err(ProgramStop::Failed(Failure::new("out of ink")))
-        }))
+        .with_workflow(workflow("declines", async |_, _| Err(ProgramStop::Rejected("not today".to_owned()))))
+        .with_workflow(workflow("breaks", async |_, _| Err(ProgramStop::Failed(Failure::new("out of ink")))))
         .with_workflow(workflow("asks", async |stage, _| {
             let schema = json!({ "type": "object", "required": ["sure"] });
             let form = text_artifact("form.txt", "a form");
             let prompt = vec![Part::text("Sure?")];
-            let (_, answer) =
-                stage.ask(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
+            let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
             Ok(answer.input)
         }))
         .with_workflow(workflow("signs", async |stage, _| {
@@ -221,11 +206,7 @@ fn first_answer_of_a_workflow_is_the_result() {
         ),
     ];
     for (name, ..) in &table {
-        desk.queue_tool_calls(&[(
-            "c1",
-            &format!("dispatch_workflow_{name}"),
-            json!({ "text": "x" }),
-        )]);
+        desk.queue_tool_calls(&[("c1", &format!("dispatch_workflow_{name}"), json!({ "text": "x" }))]);
         desk.queue_text("I see.");
     }
     desk.run_process(async |process| {
@@ -267,10 +248,7 @@ fn a_workflow_that_takes_its_time_is_left_to_it() {
         let log = load_log(&process, run).await;
         assert_eq!(referencing_messages(&log).len(), 1);
         let child = child_runs(&log)[0];
-        assert_eq!(
-            process.view(&local_run_address(child)).await.unwrap().state,
-            StateName::Submitted
-        );
+        assert_eq!(process.view(&local_run_address(child)).await.unwrap().state, StateName::Submitted);
         release.send_replace("now".to_owned());
         assert_eq!(wait_until_idle(&process, child).await.output, "now");
         // Its later answer goes to a turn that has ended, which changes nothing.

@@ -16,15 +16,14 @@ use trackway_agent::{
     provider::open_provider,
 };
 use trackway_domain::{
-    Artifact, ArtifactId, Caller, Content, Event, Failure, InterruptReason, Message, MessageId,
-    Part, Role, RunId, SessionId,
+    Artifact, ArtifactId, Caller, Content, Event, Failure, InterruptReason, Message, MessageId, Part, Role,
+    RunId, SessionId,
 };
 use trackway_engine::RunView;
 use trackway_ports::StoredEvent;
 use trackway_runtime::{
     Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, ProgramStop, ReplayVerdict,
-    RetryPolicy, Stage, SubmitRequest, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput,
-    replay_registered,
+    RetryPolicy, Stage, SubmitRequest, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, replay_registered,
 };
 use trackway_testkit::{
     ModelRequest, ProcessSetup, ScriptedChatReply, ScriptedModelServer, TestProcess, TestWorld,
@@ -92,9 +91,8 @@ impl AgentHarness {
     pub(crate) fn tool_result(&self, request: usize, call: &str) -> Value {
         let told = self.request_messages(request);
         let found = told.iter().rev().find(|message| message["tool_call_id"] == *call);
-        let text = found.unwrap_or_else(|| panic!("no result of {call}: {told:#?}"))["content"]
-            .as_str()
-            .unwrap();
+        let text =
+            found.unwrap_or_else(|| panic!("no result of {call}: {told:#?}"))["content"].as_str().unwrap();
         // This format marks a failed call this way.
         let text = text.strip_prefix("The call failed: ").unwrap_or(text);
         serde_json::from_str(text).unwrap_or_else(|_| text.into())
@@ -107,8 +105,7 @@ pub(crate) fn start_model_server() -> ScriptedModelServer {
 }
 
 pub(crate) fn model_snapshot(server: &ScriptedModelServer) -> Snapshot {
-    let endpoint =
-        ModelEndpoint { base_url: Some(server.base_url()), ..ModelEndpoint::new("scripted-1") };
+    let endpoint = ModelEndpoint { base_url: Some(server.base_url()), ..ModelEndpoint::new("scripted-1") };
     let provider = Arc::new(open_provider("openai", &endpoint).unwrap());
     let mut stock = Snapshot { default_model: "main".to_owned(), ..Snapshot::default() };
     stock.models.insert("main".to_owned(), ConfiguredModel { provider, price: None });
@@ -162,11 +159,7 @@ pub(crate) async fn send_parts(
 }
 
 /// Starts a turn that no person requested.
-pub(crate) async fn start_turn(
-    process: &TestProcess,
-    input: Value,
-    message: Option<Message>,
-) -> RunId {
+pub(crate) async fn start_turn(process: &TestProcess, input: Value, message: Option<Message>) -> RunId {
     start_run(process, AGENT, input, message).await
 }
 
@@ -214,11 +207,7 @@ pub(crate) async fn dispatch_and_find_child(
     id: &str,
     workflow: &str,
 ) -> RunId {
-    desk.queue_tool_calls(&[(
-        "c1",
-        &format!("dispatch_workflow_{workflow}"),
-        json!({ "text": id }),
-    )]);
+    desk.queue_tool_calls(&[("c1", &format!("dispatch_workflow_{workflow}"), json!({ "text": id }))]);
     desk.queue_text("It has a question.");
     let view = run_turn(process, id, "/please").await;
     child_runs(&load_log(process, view.submission.run).await)[0]
@@ -362,10 +351,7 @@ where
         extensions: Vec::new(),
         deadline: None,
     };
-    Arc::new(FunctionWorkflow {
-        info,
-        runs: Box::new(move |stage, input| Box::pin(runs(stage, input))),
-    })
+    Arc::new(FunctionWorkflow { info, runs: Box::new(move |stage, input| Box::pin(runs(stage, input))) })
 }
 
 /// Waits, as a step, until the test lets this word pass.
@@ -399,11 +385,7 @@ pub(crate) fn gated_workflow(
 }
 
 /// Asks for a value of the schema, and returns it.
-pub(crate) fn asking_workflow(
-    name: &str,
-    reason: InterruptReason,
-    schema: Value,
-) -> Arc<dyn Program> {
+pub(crate) fn asking_workflow(name: &str, reason: InterruptReason, schema: Value) -> Arc<dyn Program> {
     workflow(name, move |stage, _| {
         let schema = schema.clone();
         async move {
@@ -460,10 +442,7 @@ impl Tool for FunctionTool {
 /// A tool with the arguments `{text}`.
 pub(crate) fn tool(
     name: &str,
-    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>>
-    + Send
-    + Sync
-    + 'static,
+    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>> + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
     tool_with_schema(name, text_schema(), does)
 }
@@ -472,13 +451,9 @@ pub(crate) fn tool(
 pub(crate) fn tool_with_schema(
     name: &str,
     input_schema: Value,
-    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>>
-    + Send
-    + Sync
-    + 'static,
+    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>> + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
-    let info =
-        ToolInfo { name: name.to_owned(), description: format!("Does {name}."), input_schema };
+    let info = ToolInfo { name: name.to_owned(), description: format!("Does {name}."), input_schema };
     Arc::new(FunctionTool { info, does: Box::new(does) })
 }
 

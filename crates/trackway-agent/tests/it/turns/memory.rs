@@ -8,8 +8,7 @@ use trackway_testkit::{IdNormalizer, ScriptedChatReply};
 
 use super::harness::{
     AgentHarness, assert_fits_its_log, echo_workflow, failure_reason, find_artifact, messages_of,
-    response_text, run_turn, send_parts, start_turn, text_artifact, tool, uppercase_tool,
-    wait_until_ended,
+    response_text, run_turn, send_parts, start_turn, text_artifact, tool, uppercase_tool, wait_until_ended,
 };
 
 /// The model's request, without generated ids.
@@ -64,11 +63,7 @@ fn every_part_of_a_message_reaches_the_model() {
     let desk = AgentHarness::new();
     desk.queue_text("Many things.");
     let file = |name: &str, mime_type: &str, source| {
-        Part::file(File {
-            name: Some(name.to_owned()),
-            mime_type: Some(mime_type.to_owned()),
-            source,
-        })
+        Part::file(File { name: Some(name.to_owned()), mime_type: Some(mime_type.to_owned()), source })
     };
     let base64 = |text: &str| FileSource::Base64(text.to_owned());
     desk.run_process(async |process| {

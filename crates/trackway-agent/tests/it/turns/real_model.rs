@@ -9,9 +9,7 @@ use trackway_domain::{RunId, StateName};
 use trackway_engine::RunView;
 use trackway_testkit::{TestProcess, TestWorld};
 
-use super::harness::{
-    agent_spec, build_registry, response_text, send_text, start_turn, wait_until_ended,
-};
+use super::harness::{agent_spec, build_registry, response_text, send_text, start_turn, wait_until_ended};
 
 /// The address of the server. Without it the test fails: a requested test that did nothing would
 /// mislead.

@@ -8,17 +8,16 @@ use trackway_runtime::{Program, ProgramStop};
 use trackway_testkit::{TestProcess, answer_delivery};
 
 use super::harness::{
-    AgentHarness, approval_schema, child_runs, dispatch_and_find_child, echo_workflow,
-    find_artifact, load_log, object_schema, parts_text, referencing_messages, response_text,
-    run_turn, send_parts, send_text, wait_until_ended, wait_until_idle, workflow,
+    AgentHarness, approval_schema, child_runs, dispatch_and_find_child, echo_workflow, find_artifact,
+    load_log, object_schema, parts_text, referencing_messages, response_text, run_turn, send_parts,
+    send_text, wait_until_ended, wait_until_idle, workflow,
 };
 
 /// Asks first, and reports the answer.
 fn approve() -> Arc<dyn Program> {
     workflow("approve", async |stage, input| {
         let prompt = vec![Part::text(format!("Approve {}?", input["text"]))];
-        let (_, answer) =
-            stage.ask(InterruptReason::InputRequired, prompt, approval_schema(), None).await;
+        let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, approval_schema(), None).await;
         if answer.input["approved"] == true {
             stage.report_status(vec![Part::text("Approved.")]).await;
             return Ok(input);
@@ -96,10 +95,7 @@ fn a_model_answers_with_what_the_user_said() {
         desk.queue_tool_calls(&[("c1", "answer_task", right)]);
         desk.queue_text("Done.");
         run_turn(&process, "m2", "Ada, and she is 36 by now").await;
-        assert_eq!(
-            wait_until_ended(&process, child).await.output,
-            json!({ "name": "Ada", "age": 36 })
-        );
+        assert_eq!(wait_until_ended(&process, child).await.output, json!({ "name": "Ada", "age": 36 }));
         let system = desk.request_messages(2)[0]["content"].as_str().unwrap().to_owned();
         let (_, data) = system.split_once("```json\n").unwrap_or_else(|| panic!("{system}"));
         let note: Value = serde_json::from_str(data.strip_suffix("\n```").unwrap()).unwrap();
@@ -111,10 +107,7 @@ fn a_model_answers_with_what_the_user_said() {
         assert_eq!(wrong["outcome"], "input-required");
         assert_eq!(wrong["errors"][0]["path"], "/age");
         assert_eq!(desk.tool_result(4, "c1")["outcome"], "answered");
-        assert_eq!(
-            desk.tool_result(4, "c1")["result"],
-            json!([{ "kind": "text", "text": "Enrolled." }])
-        );
+        assert_eq!(desk.tool_result(4, "c1")["result"], json!([{ "kind": "text", "text": "Enrolled." }]));
         let gone = desk.tool_result(5, "c1");
         assert!(gone.as_str().unwrap().contains("waits for an answer"), "{gone}");
     });

@@ -10,14 +10,12 @@ use trackway_agent::Permission;
 use trackway_domain::{Event, InterruptReason, Part, RunId, StateName};
 use trackway_ports::Clock as _;
 use trackway_runtime::{ReplayVerdict, RetryPolicy, StepAttempt, replay_registered};
-use trackway_testkit::{
-    CrashAt, ScriptedReply, TestProcess, TestWorld, answer_delivery, local_run_address,
-};
+use trackway_testkit::{CrashAt, ScriptedReply, TestProcess, TestWorld, answer_delivery, local_run_address};
 
 use super::harness::{
-    AgentHarness, asking_workflow, child_runs, echo_workflow, load_log, object_schema,
-    referencing_messages, response_text, run_turn, send_text, start_run, uppercase_tool,
-    wait_for_event, wait_until_ended, wait_until_idle, workflow,
+    AgentHarness, asking_workflow, child_runs, echo_workflow, load_log, object_schema, referencing_messages,
+    response_text, run_turn, send_text, start_run, uppercase_tool, wait_for_event, wait_until_ended,
+    wait_until_idle, workflow,
 };
 
 fn approved(run: RunId) -> trackway_runtime::DeliverRequest {
@@ -27,8 +25,7 @@ fn approved(run: RunId) -> trackway_runtime::DeliverRequest {
 /// A running turn continues with the agent that it began with; the next turn uses the new one.
 #[test]
 fn a_turn_in_flight_outlives_an_edit() {
-    let mut desk =
-        AgentHarness::on_world(TestWorld::with_sqlite_store()).with_tool(uppercase_tool());
+    let mut desk = AgentHarness::on_world(TestWorld::with_sqlite_store()).with_tool(uppercase_tool());
     desk.spec.approvals.insert("shout".to_owned(), Permission::Ask);
     desk.queue_tool_calls(&[("c1", "shout", json!({ "text": "x" }))]);
     desk.queue_text("Done.");
@@ -129,11 +126,8 @@ fn the_log_of_a_turn_fits_its_agent() {
 #[test]
 fn dispatched_workflow_outlives_a_failed_turn() {
     let schema = object_schema([("sure", "boolean")]);
-    let desk = AgentHarness::new().with_workflow(asking_workflow(
-        "asks",
-        InterruptReason::InputRequired,
-        schema,
-    ));
+    let desk =
+        AgentHarness::new().with_workflow(asking_workflow("asks", InterruptReason::InputRequired, schema));
     desk.queue_tool_calls(&[("c1", "dispatch_workflow_asks", json!({ "text": "x" }))]);
     desk.server.queue_reply(ScriptedReply::error_body(401, "no key"));
     desk.run_process(async |process: TestProcess| {
@@ -160,14 +154,11 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
             async move {
                 let prompt = vec![Part::text("Where?")];
                 let schema = json!({ "type": "string" });
-                let (op, answer) =
-                    stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+                let (op, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
                 if answer.input == "home" {
                     looks.send_modify(|looks| *looks += 1);
                     let _ = gate.wait_for(|open| *open).await;
-                    stage
-                        .park_as_nondeterministic(&op.to_string(), "home is no address".to_owned())
-                        .await;
+                    stage.park_as_nondeterministic(&op.to_string(), "home is no address".to_owned()).await;
                 }
                 Ok(answer.input)
             }

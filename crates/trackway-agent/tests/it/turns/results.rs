@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 use trackway_domain::{Event, Failure, StateName, StepOutcome};
 
-use super::harness::{
-    AgentHarness, find_artifact, load_log, run_turn, text_artifact, tool, workflow,
-};
+use super::harness::{AgentHarness, find_artifact, load_log, run_turn, text_artifact, tool, workflow};
 
 /// The most that is recorded for one result: the longest message, and the overhead of JSON.
 const RECORD_BYTES_MAX: usize = 400 * 1024;
@@ -18,9 +16,8 @@ fn nested(levels: usize) -> Value {
 /// give an error, and such results become text.
 #[test]
 fn deep_json_does_not_end_a_turn() {
-    let desk = AgentHarness::new().with_tool(tool("dig", |_, _| {
-        Box::pin(async { Ok(Value::String(nested(120).to_string()).into()) })
-    }));
+    let desk = AgentHarness::new()
+        .with_tool(tool("dig", |_, _| Box::pin(async { Ok(Value::String(nested(120).to_string()).into()) })));
     desk.queue_tool_calls(&[
         ("c1", "dig", json!({ "text": "x", "more": nested(97) })),
         ("c2", "dig", json!({ "text": "x", "more": nested(80) })),

@@ -5,9 +5,8 @@ use trackway_domain::{Event, StateName};
 use trackway_testkit::{ScriptLatch, ScriptedChatReply, ScriptedReply, local_run_address};
 
 use super::harness::{
-    AgentHarness, child_runs, failure_reason, find_artifact, gated_workflow, load_log,
-    response_text, run_turn, send_text, uppercase_tool, wait_for_event, wait_until_ended,
-    wait_until_idle,
+    AgentHarness, child_runs, failure_reason, find_artifact, gated_workflow, load_log, response_text,
+    run_turn, send_text, uppercase_tool, wait_for_event, wait_until_ended, wait_until_idle,
 };
 
 fn is_text(event: &Event, text: &str) -> bool {
@@ -51,11 +50,8 @@ fn text_is_seen_before_the_answer_ends() {
         assert_eq!(response_text(&view), "Hello there.");
         let log = load_log(&process, run).await;
         // Closed with the whole text: some clients keep only the last piece.
-        let expected = [
-            piece(false, false, "Hello "),
-            piece(true, false, "there."),
-            piece(false, true, "Hello there."),
-        ];
+        let expected =
+            [piece(false, false, "Hello "), piece(true, false, "there."), piece(false, true, "Hello there.")];
         assert_eq!(pieces(&log), expected);
         let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
         assert_eq!(view.output["usage"]["input_tokens"], usage["input_tokens"]);
@@ -68,11 +64,9 @@ fn text_is_seen_before_the_answer_ends() {
 fn the_text_of_a_broken_attempt_is_replaced() {
     let desk = AgentHarness::new().with_tool(uppercase_tool());
     let call = [("c1", "shout", r#"{"text":"x"}"#)];
+    desk.server.queue_reply(ScriptedChatReply::default().with_text("First.").with_tool_calls(&call));
     desk.server
-        .queue_reply(ScriptedChatReply::default().with_text("First.").with_tool_calls(&call));
-    desk.server.queue_reply(
-        ScriptedChatReply::default().with_text("Wrong ").to_unfinished_reply().cut_connection(),
-    );
+        .queue_reply(ScriptedChatReply::default().with_text("Wrong ").to_unfinished_reply().cut_connection());
     desk.queue_text("Right.");
     desk.run_process(async |process| {
         let view = run_turn(&process, "m1", "Hi.").await;
@@ -167,17 +161,12 @@ fn a_cancel_drops_the_connection_and_cancels_children() {
 #[test]
 fn reasoning_is_an_artifact() {
     let desk = AgentHarness::new();
-    let thought =
-        |text: &str| json!({ "choices": [{ "index": 0, "delta": { "reasoning_content": text } }] });
+    let thought = |text: &str| json!({ "choices": [{ "index": 0, "delta": { "reasoning_content": text } }] });
     let (reply, latch) = (ScriptedReply::event_stream(), ScriptLatch::new());
-    let reply = reply
-        .send_data_event(thought("Let me "))
-        .wait_for_latch(&latch)
-        .send_data_event(thought("see."));
+    let reply =
+        reply.send_data_event(thought("Let me ")).wait_for_latch(&latch).send_data_event(thought("see."));
     desk.server.queue_reply(ScriptedChatReply::default().with_text("Tea.").append_finish(
-        reply.send_data_event(
-            json!({ "choices": [{ "index": 0, "delta": { "content": "Tea." } }] }),
-        ),
+        reply.send_data_event(json!({ "choices": [{ "index": 0, "delta": { "content": "Tea." } }] })),
     ));
     desk.run_process(async |process| {
         let run = send_text(&process, "m1", "Tea or coffee?").await;

@@ -9,8 +9,8 @@ use trackway_ports::Clock as _;
 use trackway_runtime::ProgramStop;
 
 use super::harness::{
-    AgentHarness, child_runs, echo_workflow, find_artifact, gated_workflow, load_log, run_turn,
-    send_text, wait_for_word, wait_until_ended, workflow,
+    AgentHarness, child_runs, echo_workflow, find_artifact, gated_workflow, load_log, run_turn, send_text,
+    wait_for_word, wait_until_ended, workflow,
 };
 
 /// Issue 11, A13: the turn after a dispatch learns how it ended, and a tool reports it at any time.
@@ -119,21 +119,15 @@ fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
 #[test]
 fn broken_arguments_are_told_in_the_form_of_a_dispatch() {
     let desk = AgentHarness::new().with_workflow(echo_workflow());
-    let broken =
-        [("c1", "dispatch_workflow_echo", "{\"text\":"), ("c2", "dispatch_workflow_echo", "[1]")];
-    desk.server
-        .queue_reply(trackway_testkit::ScriptedChatReply::default().with_tool_calls(&broken));
+    let broken = [("c1", "dispatch_workflow_echo", "{\"text\":"), ("c2", "dispatch_workflow_echo", "[1]")];
+    desk.server.queue_reply(trackway_testkit::ScriptedChatReply::default().with_tool_calls(&broken));
     desk.queue_text("Sorry.");
     desk.run_process(async |process| {
         let view = run_turn(&process, "m1", "Go.").await;
         assert_eq!(child_runs(&load_log(&process, view.submission.run).await), []);
         let (first, second) = (desk.tool_result(1, "c1"), desk.tool_result(1, "c2"));
         for told in [&first, &second] {
-            assert_eq!(
-                (&told["outcome"], &told["result"]),
-                (&json!("failed"), &json!([])),
-                "{told}"
-            );
+            assert_eq!((&told["outcome"], &told["result"]), (&json!("failed"), &json!([])), "{told}");
             assert_eq!(told["metadata"]["workflowName"], "echo");
         }
         assert!(first["message"].as_str().unwrap().contains("not JSON"), "{first}");

@@ -24,9 +24,7 @@ const GONE: &str = "No task of this conversation with that id waits for an answe
 /// A tool that asks the user in the middle of its work, as MCP servers do.
 fn wonders() -> Arc<dyn Tool> {
     tool("wonders", |_, call| {
-        Box::pin(async move {
-            Ok(call.ask(vec![Part::text("Really?")], approval_schema()).await?.into())
-        })
+        Box::pin(async move { Ok(call.ask(vec![Part::text("Really?")], approval_schema()).await?.into()) })
     })
 }
 
@@ -47,11 +45,7 @@ fn workflow_with_asking_step() -> Arc<dyn Program> {
 
 /// A further turn in which the model answers that task; returns its result, and the questions that it
 /// received before.
-async fn answered_by_model(
-    process: &TestProcess,
-    desk: &AgentHarness,
-    task: RunId,
-) -> (Value, String) {
+async fn answered_by_model(process: &TestProcess, desk: &AgentHarness, task: RunId) -> (Value, String) {
     let before = desk.server.requests().len();
     let input = json!({ "taskId": task.to_string(), "input": { "approved": true } });
     desk.queue_tool_calls(&[("c9", "answer_task", input)]);
@@ -71,11 +65,7 @@ async fn answered_by_user(process: &TestProcess, desk: &AgentHarness) {
 
 /// The run waits, a model cannot answer it, and the user can. Returns the questions that the model
 /// received.
-async fn only_the_user_answers(
-    process: &TestProcess,
-    desk: &AgentHarness,
-    asking: RunId,
-) -> String {
+async fn only_the_user_answers(process: &TestProcess, desk: &AgentHarness, asking: RunId) -> String {
     assert_eq!(wait_until_idle(process, asking).await.state, StateName::InputRequired);
     let (told, system) = answered_by_model(process, desk, asking).await;
     assert_eq!(told, GONE);
@@ -170,11 +160,8 @@ fn tools_offered(desk: &AgentHarness, request: usize) -> Vec<String> {
 #[test]
 fn a_model_cannot_authorize() {
     let signature = object_schema([("signature", "string")]);
-    let desk = AgentHarness::new().with_workflow(asking_workflow(
-        "sign",
-        InterruptReason::AuthRequired,
-        signature,
-    ));
+    let desk =
+        AgentHarness::new().with_workflow(asking_workflow("sign", InterruptReason::AuthRequired, signature));
     desk.run_process(async |process| {
         let signing = dispatch_and_find_child(&process, &desk, "m1", "sign").await;
         for (number, said) in ["And tomorrow?", "Sign it with forged for me"].iter().enumerate() {
@@ -239,16 +226,12 @@ fn approvals_hold_for_answers_too() {
         [(Permission::Ask, StateName::InputRequired), (Permission::Deny, StateName::Completed)]
     {
         let names = object_schema([("first", "string"), ("last", "string")]);
-        let mut desk = AgentHarness::new().with_workflow(asking_workflow(
-            "name",
-            InterruptReason::InputRequired,
-            names,
-        ));
+        let mut desk =
+            AgentHarness::new().with_workflow(asking_workflow("name", InterruptReason::InputRequired, names));
         desk.spec.approvals.insert("answer_task".to_owned(), approval);
         desk.run_process(async |process| {
             let asking = dispatch_and_find_child(&process, &desk, "m1", "name").await;
-            let input =
-                json!({ "taskId": asking, "input": { "first": "Ada", "last": "Lovelace" } });
+            let input = json!({ "taskId": asking, "input": { "first": "Ada", "last": "Lovelace" } });
             desk.queue_tool_calls(&[("c2", "answer_task", input)]);
             desk.queue_text("I see.");
             let run = send_text(&process, "m2", "She is called Ada Lovelace, I think").await;

@@ -6,18 +6,13 @@ use trackway_domain::{InterruptReason, Part, StateName};
 use trackway_testkit::ScriptedChatReply;
 
 use super::harness::{
-    AgentHarness, approval_schema, asking_workflow, dispatch_and_find_child, object_schema,
-    send_parts, wait_until_ended, wait_until_idle,
+    AgentHarness, approval_schema, asking_workflow, dispatch_and_find_child, object_schema, send_parts,
+    wait_until_ended, wait_until_idle,
 };
 
 /// The answer that the question takes from a message; none if it is still open and the model was
 /// called.
-fn accepted_answer(
-    reason: InterruptReason,
-    schema: &Value,
-    part: &Part,
-    named: bool,
-) -> Option<Value> {
+fn accepted_answer(reason: InterruptReason, schema: &Value, part: &Part, named: bool) -> Option<Value> {
     let desk = AgentHarness::new().with_workflow(asking_workflow("asks", reason, schema.clone()));
     desk.run_process(async |process| {
         let child = dispatch_and_find_child(&process, &desk, "m1", "asks").await;
@@ -54,26 +49,16 @@ fn plain_words_answer_a_question_for_words() {
         ("/help", None),
     ] {
         let expected = answer.map(|answer| json!({ "name": answer }));
-        assert_eq!(
-            accepted_text_answer(InterruptReason::InputRequired, &name, text),
-            expected,
-            "{text}"
-        );
+        assert_eq!(accepted_text_answer(InterruptReason::InputRequired, &name, text), expected, "{text}");
     }
     let amount = object_schema([("amount", "number")]);
     assert_eq!(
         accepted_text_answer(InterruptReason::InputRequired, &amount, "500"),
         Some(json!({ "amount": 500 }))
     );
-    assert_eq!(
-        accepted_text_answer(InterruptReason::InputRequired, &amount, "how much is usual?"),
-        None
-    );
+    assert_eq!(accepted_text_answer(InterruptReason::InputRequired, &amount, "how much is usual?"), None);
     let plain = json!({ "type": "string" });
-    assert_eq!(
-        accepted_text_answer(InterruptReason::InputRequired, &plain, "Ada"),
-        Some(json!("Ada"))
-    );
+    assert_eq!(accepted_text_answer(InterruptReason::InputRequired, &plain, "Ada"), Some(json!("Ada")));
     assert_eq!(accepted_text_answer(InterruptReason::InputRequired, &plain, "Ada?"), None);
 }
 
@@ -90,8 +75,5 @@ fn a_signature_is_not_taken_from_what_is_said() {
     let data = Part::data(json!({ "signature": "Ada" }));
     assert_eq!(accepted_answer(auth, &signature, &data, false), signed);
     assert_eq!(accepted_answer(auth, &signature, &Part::text("Ada"), true), signed);
-    assert_eq!(
-        accepted_text_answer(auth, &approval_schema(), "yes"),
-        Some(json!({ "approved": true }))
-    );
+    assert_eq!(accepted_text_answer(auth, &approval_schema(), "yes"), Some(json!({ "approved": true })));
 }

@@ -58,7 +58,6 @@ async fn answer_chat_completion(Json(request): Json<Value>) -> impl IntoResponse
             "model": "m", "choices": [choice] });
         format!("data: {chunk}\n\n")
     };
-    let body =
-        [chunk(delta, Value::Null), chunk(json!({}), finish.into()), "data: [DONE]\n\n".to_owned()];
+    let body = [chunk(delta, Value::Null), chunk(json!({}), finish.into()), "data: [DONE]\n\n".to_owned()];
     ([(CONTENT_TYPE, "text/event-stream")], body.concat())
 }

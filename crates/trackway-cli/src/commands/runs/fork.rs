@@ -57,11 +57,9 @@ pub(in crate::commands) async fn fork_run(args: ForkRunArgs) -> Result<ExitStatu
 /// and an agent continues from there with them.
 async fn hand_over_guided_run(args: &ForkRunArgs) -> Result<ExitStatus, CliError> {
     if args.at.is_some() {
-        return Err(CliError::new(
-            "an agent drives this run: it is forked at a node, not at an event",
-        )
-        .with_hint("name the node with --node; `trackway sessions graph` shows the nodes")
-        .with_exit(ExitStatus::Usage));
+        return Err(CliError::new("an agent drives this run: it is forked at a node, not at an event")
+            .with_hint("name the node with --node; `trackway sessions graph` shows the nodes")
+            .with_exit(ExitStatus::Usage));
     }
     let access = Access::local();
     let workspace = args.workspace_args.workspace.as_deref();
@@ -69,9 +67,7 @@ async fn hand_over_guided_run(args: &ForkRunArgs) -> Result<ExitStatus, CliError
     let desk = LocalGuide::open_existing(&args.target.data.folder, &folders, workspace)?;
     let looked = async {
         let node = match args.node {
-            Some(name) => {
-                name.node_id(args.id).ok_or(GuidedRunError::UnknownRun { run: args.id })?
-            }
+            Some(name) => name.node_id(args.id).ok_or(GuidedRunError::UnknownRun { run: args.id })?,
             None => desk.guide.newest_open_node(&access, args.id).await?,
         };
         let seal = trackway_mcp::current_seal(&desk.key_ring);

@@ -3,8 +3,8 @@
 use trackway::api::{RunListFilter, RunSummary};
 
 use crate::{
-    args::ListRunsArgs, cli_error::CliError, exit_status::ExitStatus, output,
-    run_target::RunTarget, text_format,
+    args::ListRunsArgs, cli_error::CliError, exit_status::ExitStatus, output, run_target::RunTarget,
+    text_format,
 };
 
 pub(in crate::commands) async fn list_runs(args: ListRunsArgs) -> Result<ExitStatus, CliError> {
@@ -26,8 +26,7 @@ pub(in crate::commands) async fn list_runs(args: ListRunsArgs) -> Result<ExitSta
         return Ok(ExitStatus::Done);
     }
     let head = ["RUN", "WORKFLOW", "STATE", "CREATED"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head).chain(page.runs.iter().map(run_table_row)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(page.runs.iter().map(run_table_row)).collect();
     text_format::render_table(&rows).iter().try_for_each(|line| output::write_line(line))?;
     if let Some(next) = page.next {
         output::print_note(&format!("hint: there may be older ones: --before {next}"));

@@ -6,14 +6,10 @@ use std::{path::Path, sync::Arc};
 use trackway_domain::{Event, RunId};
 use trackway_mcp::KeyRing;
 use trackway_ports::{Clock as _, Journal, NoFaultInjection};
-use trackway_runtime::{
-    Catalogue, GuidedRunError, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds,
-};
+use trackway_runtime::{Catalogue, GuidedRunError, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds};
 use trackway_sqlite::SqliteJournal;
 
-use crate::{
-    args::WorkflowFolderArgs, cli_error::CliError, commands::mcp, config::Config, run_target,
-};
+use crate::{args::WorkflowFolderArgs, cli_error::CliError, commands::mcp, config::Config, run_target};
 
 /// A guide on a folder that must exist.
 pub(super) struct LocalGuide {
@@ -31,8 +27,7 @@ impl LocalGuide {
         // A mistyped folder is not created.
         drop(run_target::open_existing_store(data)?);
         let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(data)?);
-        let ring =
-            KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
+        let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
         let folders = mcp::resolve_workflow_folders(folders, &Config::load(workspace)?, workspace);
         let guide = GuidedRuns::new(GuidedRunOptions {
             journal: journal.clone(),
@@ -65,9 +60,7 @@ pub(super) fn guide_error_to_cli(error: &GuidedRunError) -> CliError {
         GuidedRunError::UnknownNode { .. } => {
             failure.with_hint("`trackway sessions graph` shows the numbers of its nodes")
         }
-        GuidedRunError::UnknownWorkflow { .. } => {
-            failure.with_hint("name its folder with --workflows")
-        }
+        GuidedRunError::UnknownWorkflow { .. } => failure.with_hint("name its folder with --workflows"),
         GuidedRunError::InvalidWorkflow { file, findings: faults, .. } => {
             let each = faults.iter().map(|fault| {
                 let line = fault.line.map(|line| format!(", line {line}")).unwrap_or_default();

@@ -49,9 +49,7 @@ enum CheckVerdict {
     Misfit,
 }
 
-pub(in crate::commands) async fn check_replays(
-    args: ReplayCheckArgs,
-) -> Result<ExitStatus, CliError> {
+pub(in crate::commands) async fn check_replays(args: ReplayCheckArgs) -> Result<ExitStatus, CliError> {
     // The store has the specs of agents, with their turns.
     let server = programs::bundled_server(&args.target.data.folder).agents(AgentSet::default());
     let registry = server.registry().map_err(|error| CliError::from_error(&error))?;
@@ -88,8 +86,7 @@ pub(in crate::commands) async fn check_replays(
 
 async fn list_unfinished_runs(reader: &RunReader) -> Result<Vec<RunId>, CliError> {
     let states = StateName::ALL.into_iter().filter(|state| !state.is_terminal()).collect();
-    let mut filter =
-        RunListFilter { workflow: None, states, session: None, before: None, limit: PAGE_RUNS };
+    let mut filter = RunListFilter { workflow: None, states, session: None, before: None, limit: PAGE_RUNS };
     let mut ids = Vec::new();
     loop {
         let page = reader.list(filter.clone()).await?;
@@ -138,13 +135,7 @@ async fn check_run(registry: &ProgramRegistry, id: RunId, log: Vec<EventRecord>)
 fn damaged_run(id: RunId, failure: &CliError) -> CheckedRun {
     let unknown = || "?".to_owned();
     let evidence = Some(evidence_from_message(failure.message()));
-    CheckedRun {
-        id,
-        workflow: unknown(),
-        version: unknown(),
-        verdict: CheckVerdict::Misfit,
-        evidence,
-    }
+    CheckedRun { id, workflow: unknown(), version: unknown(), verdict: CheckVerdict::Misfit, evidence }
 }
 
 fn evidence_from_message(message: &str) -> ReplayMismatch {

@@ -50,18 +50,14 @@ async fn answer_and_follow(
         }
         AnswerOutcome::Refused(problems) => {
             let invalid = InvalidInputDetails { problems, schema: Value::Null };
-            let show = format!(
-                "trackway runs show {} {}",
-                args.id,
-                run_target::format_target_options(&args.target)
-            );
-            Err(CliError::invalid_input(
-                "the answer does not satisfy the question's schema",
-                invalid,
-            )
-            .with_hint(format!("the question stays open; see it with: {show}")))
+            let show =
+                format!("trackway runs show {} {}", args.id, run_target::format_target_options(&args.target));
+            Err(CliError::invalid_input("the answer does not satisfy the question's schema", invalid)
+                .with_hint(format!("the question stays open; see it with: {show}")))
         }
-        AnswerOutcome::Late => Err(CliError::new("the question has already been answered")
-            .with_code(Code::InvalidRequest.as_str())),
+        AnswerOutcome::Late => {
+            Err(CliError::new("the question has already been answered")
+                .with_code(Code::InvalidRequest.as_str()))
+        }
     }
 }

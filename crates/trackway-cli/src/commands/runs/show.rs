@@ -17,9 +17,7 @@ pub(in crate::commands) async fn show_run(args: RunRefArgs) -> Result<ExitStatus
         render_run(&run).iter().try_for_each(|line| output::write_line(line))?;
     }
     if run.damaged.is_some() {
-        output::print_note(
-            "hint: copy the data folder away before anything else, and check the disk",
-        );
+        output::print_note("hint: copy the data folder away before anything else, and check the disk");
         output::print_note(&format!("see: docs/errors/{}.md", Code::DamagedLog));
     }
     Ok(ExitStatus::Done)
@@ -62,9 +60,7 @@ pub(super) fn render_run(run: &RunDetail) -> Vec<String> {
     if let Some(bill) = &run.usage {
         rows.push(("Usage", usage_text::format_usage(&bill.total)));
         let models = bill.models.iter();
-        rows.extend(
-            models.map(|(label, spent)| ("  model", usage_text::format_named_usage(label, spent))),
-        );
+        rows.extend(models.map(|(label, spent)| ("  model", usage_text::format_named_usage(label, spent))));
     }
     if let Some(evidence) = &run.evidence {
         rows.push(("Parked", evidence.message.clone()));

@@ -55,9 +55,9 @@ fn write_export_file(args: &ExportSessionArgs, content: &[u8]) -> Result<(), Cli
     written.map_err(|error| {
         let failure = CliError::new(format!("{} cannot be written", args.out.display()));
         match error.kind() {
-            ErrorKind::AlreadyExists => failure
-                .with_cause(&error)
-                .with_hint("choose another name, or write over it with --force"),
+            ErrorKind::AlreadyExists => {
+                failure.with_cause(&error).with_hint("choose another name, or write over it with --force")
+            }
             _ => failure.with_cause(&error),
         }
     })

@@ -7,8 +7,7 @@ use trackway_mcp::{KeyRing, NodePlace};
 use trackway_ports::Journal as _;
 
 use crate::{
-    args::FindTokenArgs, cli_error::CliError, exit_status::ExitStatus, output, run_target,
-    text_format,
+    args::FindTokenArgs, cli_error::CliError, exit_status::ExitStatus, output, run_target, text_format,
 };
 
 pub(super) async fn find_node_by_token(args: &FindTokenArgs) -> Result<ExitStatus, CliError> {
@@ -22,9 +21,8 @@ pub(super) async fn find_node_by_token(args: &FindTokenArgs) -> Result<ExitStatu
             .with_hint("a stateToken begins with st.v1.")
     })?;
     let row = journal.find_run(run).await.map_err(|error| CliError::from_error(&error))?;
-    let row = row
-        .filter(|row| args.owner.access().covers(&row.caller))
-        .ok_or_else(|| unknown_run_error(run))?;
+    let row =
+        row.filter(|row| args.owner.access().covers(&row.caller)).ok_or_else(|| unknown_run_error(run))?;
     let view = super::open_sessions_reader(&args.owner)?.load_session(&row.session).await?;
     let graph = SessionGraph::from(&view);
     let found = graph.nodes.iter().find(|it| it.run_id == run && it.id == node);
@@ -42,12 +40,9 @@ pub(super) async fn find_node_by_token(args: &FindTokenArgs) -> Result<ExitStatu
         Some(node) => node.title.clone().unwrap_or_else(|| "complete".to_owned()),
         None => "it cannot be read".to_owned(),
     };
-    for (label, value) in [
-        ("Session", row.session.to_string()),
-        ("Run", run.to_string()),
-        ("Node", name),
-        ("Step", step),
-    ] {
+    for (label, value) in
+        [("Session", row.session.to_string()), ("Run", run.to_string()), ("Node", name), ("Step", step)]
+    {
         output::write_line(&text_format::replace_control_chars(&format!("{label:<8} {value}")))?;
     }
     Ok(ExitStatus::Done)

@@ -6,9 +6,7 @@ use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
 use trackway_domain::NodeId;
 use trackway_mcp::{AckPlace, KeyRing, NodePlace};
 
-use crate::{
-    args::SessionGraphArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
-};
+use crate::{args::SessionGraphArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
 
 pub(super) async fn print_session_graph(args: &SessionGraphArgs) -> Result<ExitStatus, CliError> {
     let SessionGraphArgs { session: args, token_hashes } = args;

@@ -5,9 +5,7 @@ use std::{fs, io::Read as _};
 use trackway::sessions::SessionsReader;
 use trackway_domain::Code;
 
-use crate::{
-    args::ImportSessionArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
-};
+use crate::{args::ImportSessionArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
 
 /// Largest bundle that is read: the check needs several copies of it in memory.
 /// Limit (CLI): bundle that is imported.

@@ -23,13 +23,9 @@ pub(super) async fn prune_sessions(args: &PruneSessionsArgs) -> Result<ExitStatu
     };
     // A mistyped folder is not created.
     let existing = run_target::open_existing_store(&args.data.folder)?;
-    let journal: Arc<dyn Journal> = if args.dry_run {
-        Arc::new(existing)
-    } else {
-        super::open_journal_for_writing(&args.data.folder)?
-    };
-    let prune =
-        sessions::PruneRequest { now: SystemClock.now(), older_than, dry_run: args.dry_run };
+    let journal: Arc<dyn Journal> =
+        if args.dry_run { Arc::new(existing) } else { super::open_journal_for_writing(&args.data.folder)? };
+    let prune = sessions::PruneRequest { now: SystemClock.now(), older_than, dry_run: args.dry_run };
     let removed = prune.run(&journal).await;
     journal.close().await;
     let removed = removed?;

@@ -3,8 +3,7 @@
 use trackway::sessions::{SessionDocument, SessionRun};
 
 use crate::{
-    args::SessionRefArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
-    usage_text,
+    args::SessionRefArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format, usage_text,
 };
 
 pub(super) async fn show_session(args: &SessionRefArgs) -> Result<ExitStatus, CliError> {
@@ -13,10 +12,7 @@ pub(super) async fn show_session(args: &SessionRefArgs) -> Result<ExitStatus, Cl
         output::write_json_line(&session)?;
         return Ok(ExitStatus::Done);
     }
-    output::write_line(&text_format::replace_control_chars(&format!(
-        "Session {}",
-        session.session_id
-    )))?;
+    output::write_line(&text_format::replace_control_chars(&format!("Session {}", session.session_id)))?;
     let head = ["RUN", "WORKFLOW", "STATUS", "BRANCHES", "UPDATED"].map(str::to_owned).to_vec();
     print_table(head, session.runs.iter().map(run_table_row))?;
     for (run, reason) in session.runs.iter().filter_map(|run| Some((run, run.damaged.as_ref()?))) {
@@ -40,9 +36,7 @@ pub(super) async fn show_session(args: &SessionRefArgs) -> Result<ExitStatus, Cl
     if !session.documents.is_empty() {
         let head = ["DOCUMENT", "KIND", "RUN", "STEP"].map(str::to_owned).to_vec();
         print_table(head, session.documents.iter().map(document_table_row))?;
-        output::print_note(
-            "hint: `trackway sessions export` writes them to a file; --json prints them",
-        );
+        output::print_note("hint: `trackway sessions export` writes them to a file; --json prints them");
     }
     Ok(ExitStatus::Done)
 }

@@ -8,9 +8,7 @@ use trackway_runtime::Catalogue;
 use super::{
     WorkflowFinding, invalid_file_findings, resolve_library_folders, unsupported_construct_findings,
 };
-use crate::{
-    args::CheckWorkflowsArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
-};
+use crate::{args::CheckWorkflowsArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
 
 pub(super) fn check_workflow_files(args: &CheckWorkflowsArgs) -> Result<ExitStatus, CliError> {
     let (found, named) = resolve_library_folders(&args.library)?;
@@ -22,10 +20,7 @@ pub(super) fn check_workflow_files(args: &CheckWorkflowsArgs) -> Result<ExitStat
     let listing = catalogue.list();
     let wanted = |file: &Path| {
         args.paths.is_empty()
-            || args
-                .paths
-                .iter()
-                .any(|path| strip_current_dir(file).starts_with(strip_current_dir(path)))
+            || args.paths.iter().any(|path| strip_current_dir(file).starts_with(strip_current_dir(path)))
     };
     let workflows = listing.workflows.iter().filter(|known| wanted(&known.file)).count();
     let mut findings: Vec<WorkflowFinding> =
@@ -37,9 +32,7 @@ pub(super) fn check_workflow_files(args: &CheckWorkflowsArgs) -> Result<ExitStat
     if args.library.json {
         let findings: Vec<_> = findings.iter().map(WorkflowFinding::to_json).collect();
         let usable = findings.is_empty();
-        output::write_json_line(
-            &json!({ "usable": usable, "workflows": workflows, "findings": findings }),
-        )?;
+        output::write_json_line(&json!({ "usable": usable, "workflows": workflows, "findings": findings }))?;
     } else {
         for line in findings.iter().flat_map(WorkflowFinding::render_lines) {
             output::write_line(&text_format::replace_control_chars(&line))?;
@@ -70,9 +63,7 @@ fn folders_containing(paths: &[PathBuf], mut folders: Vec<PathBuf>) -> Vec<PathB
     for path in paths {
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        if folder.exists()
-            && !folders.iter().any(|known| is_under(folder, known) || known == folder)
-        {
+        if folder.exists() && !folders.iter().any(|known| is_under(folder, known) || known == folder) {
             folders.push(folder.to_owned());
         }
     }

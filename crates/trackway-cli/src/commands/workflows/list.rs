@@ -4,9 +4,7 @@ use serde_json::json;
 use trackway_runtime::CatalogueEntry;
 
 use super::{invalid_file_findings, open_catalogue, unsupported_construct_findings};
-use crate::{
-    args::ListWorkflowsArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format,
-};
+use crate::{args::ListWorkflowsArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
 
 pub(super) fn list_workflows(args: &ListWorkflowsArgs) -> Result<ExitStatus, CliError> {
     let catalogue = open_catalogue(&args.library)?;
@@ -31,10 +29,7 @@ pub(super) fn list_workflows(args: &ListWorkflowsArgs) -> Result<ExitStatus, Cli
             catalogue.folders().iter().map(|folder| folder.display().to_string()).collect();
         output::print_note(&match listing.workflows.len() {
             0 => format!("No workflows in {} (.yaml, .yml, .json).", folders.join(", ")),
-            all => format!(
-                "None of {} has all of these words.",
-                text_format::format_count(all, "workflow")
-            ),
+            all => format!("None of {} has all of these words.", text_format::format_count(all, "workflow")),
         });
     } else {
         let head = ["WORKFLOW", "VERSION", "NAME", "FILE"].map(str::to_owned).to_vec();
@@ -57,8 +52,7 @@ pub(super) fn list_workflows(args: &ListWorkflowsArgs) -> Result<ExitStatus, Cli
 fn matches_all_words(known: &CatalogueEntry, words: &[String]) -> bool {
     let definition = &known.definition;
     let tags = definition.tags.join(" ");
-    let searched =
-        format!("{} {} {} {tags}", definition.id, definition.name, definition.description);
+    let searched = format!("{} {} {} {tags}", definition.id, definition.name, definition.description);
     let searched = searched.to_lowercase();
     words.iter().all(|word| searched.contains(word))
 }

@@ -85,11 +85,8 @@ const SUITE_ID: &str = "tck-";
 /// more messages to its tasks and cancels them, also after a blocking send, so the tasks must not
 /// end. It also expects to see them working first.
 pub(super) fn first_action(message: &Message) -> TckAction {
-    let otherwise = if message.id.as_str().starts_with(SUITE_ID) {
-        TckAction::Complete
-    } else {
-        TckAction::Stay
-    };
+    let otherwise =
+        if message.id.as_str().starts_with(SUITE_ID) { TckAction::Complete } else { TckAction::Stay };
     action_from_message(message).unwrap_or(otherwise)
 }
 
@@ -109,8 +106,7 @@ pub(super) fn first_text(message: &Message) -> Option<&str> {
 }
 
 fn action_from_message(message: &Message) -> Option<TckAction> {
-    find_longest_prefix(BY_ID, message.id.as_str())
-        .or_else(|| action_from_text(first_text(message)?))
+    find_longest_prefix(BY_ID, message.id.as_str()).or_else(|| action_from_text(first_text(message)?))
 }
 
 fn find_longest_prefix(table: &[(&str, TckAction)], text: &str) -> Option<TckAction> {

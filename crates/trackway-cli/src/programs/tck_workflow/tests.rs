@@ -4,9 +4,7 @@ use trackway::{MessageId, Role};
 use trackway_domain::{Caller, Event, RunId, StateName};
 use trackway_engine::input_from_parts;
 use trackway_runtime::{DeliverRequest, ProgramRegistry, SubmitRequest};
-use trackway_testkit::{
-    TestProcess, TestWorld, load_full_log, local_run_address, summarize_updates,
-};
+use trackway_testkit::{TestProcess, TestWorld, load_full_log, local_run_address, summarize_updates};
 
 use super::*;
 
@@ -36,13 +34,8 @@ async fn send(process: &TestProcess, message: Message) -> RunId {
 
 async fn reply(process: &TestProcess, run: RunId, id: &str, text: &str) {
     let message = message(id, Part::text(text));
-    let deliver = DeliverRequest {
-        to: local_run_address(run),
-        session: None,
-        message,
-        question: None,
-        hook: None,
-    };
+    let deliver =
+        DeliverRequest { to: local_run_address(run), session: None, message, question: None, hook: None };
     process.deliver(deliver).await.unwrap();
     settled(process, run).await;
 }

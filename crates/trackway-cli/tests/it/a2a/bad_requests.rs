@@ -18,11 +18,8 @@ async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
 
 async fn works(server: &CrashableServer) {
     assert!(server.is_alive().await);
-    let task = server
-        .agent("echo")
-        .send_and_wait(&data_message(json!({ "text": "still here" })))
-        .await
-        .unwrap();
+    let task =
+        server.agent("echo").send_and_wait(&data_message(json!({ "text": "still here" }))).await.unwrap();
     assert_eq!(task["status"]["state"], "completed");
 }
 
@@ -30,15 +27,9 @@ async fn works(server: &CrashableServer) {
 #[tokio::test]
 async fn an_address_that_is_not_there_is_json_too() {
     let server = CrashableServer::start();
-    for path in [
-        "/",
-        "/a2a",
-        "/a2a/agents/echo/nothing",
-        "/index.html",
-        "/a2a/agents//",
-        "/%ff",
-        "/favicon.ico",
-    ] {
+    for path in
+        ["/", "/a2a", "/a2a/agents/echo/nothing", "/index.html", "/a2a/agents//", "/%ff", "/favicon.ico"]
+    {
         let (status, body) = answer(server.http().get(server.url(path))).await;
         assert!([404, 405].contains(&status), "{path}: {status}");
         assert!(!body.to_string().contains('<'), "no HTML: {body}");
@@ -79,8 +70,7 @@ async fn a_huge_body_is_refused_and_a_large_one_is_not() {
 async fn broken_connections_leave_the_server_alone() {
     let server = CrashableServer::start();
     let address = server.url("").trim_start_matches("http://").to_owned();
-    let head =
-        "POST /a2a/agents/echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    let head = "POST /a2a/agents/echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
     for bytes in [
         "\u{0}\u{1}\u{2}garbage\r\n\r\n".to_owned(),
         "GET".to_owned(),

@@ -40,10 +40,9 @@ async fn a_working_task_stops_working() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_cancels_one_cancels() {
     let server = CrashableServer::start();
-    for (agent, input) in [
-        ("review", json!({ "subject": "tea" })),
-        ("ledger", json!({ "entries": 1000, "delayMs": 10 })),
-    ] {
+    for (agent, input) in
+        [("review", json!({ "subject": "tea" })), ("ledger", json!({ "entries": 1000, "delayMs": 10 }))]
+    {
         let agent = server.agent(agent);
         let task = agent.send(&data_message(input)).await.unwrap();
         agent.subscribe(&task, Some(0)).await.read_count(3).await;
@@ -74,10 +73,8 @@ async fn of_many_cancels_one_cancels() {
 async fn a_blocking_send_returns_when_somebody_cancels() {
     let server = CrashableServer::start();
     let agent = server.agent("review");
-    let task = agent
-        .send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 3_600_000 })))
-        .await
-        .unwrap();
+    let task =
+        agent.send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 3_600_000 }))).await.unwrap();
     let mut stream = agent.subscribe(&task, None).await;
     stream.next().await.unwrap();
     let answer = data_message(json!({ "confirmed": true })).for_task(&task);

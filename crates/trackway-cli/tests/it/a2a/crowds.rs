@@ -6,8 +6,7 @@ use tokio::task::JoinSet;
 use super::{
     scenarios::review_events_until_question,
     support::{
-        A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed,
-        normalize_events,
+        A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed, normalize_events,
     },
 };
 
@@ -65,8 +64,7 @@ async fn of_many_answers_one_resumes() {
     }
     server.crash();
     let again = at_once(&server.agent("review"), &answers).await;
-    let metadata =
-        |tasks: &[Value]| tasks.iter().map(|task| task["metadata"].clone()).collect::<Vec<_>>();
+    let metadata = |tasks: &[Value]| tasks.iter().map(|task| task["metadata"].clone()).collect::<Vec<_>>();
     assert_eq!(metadata(&again), metadata(&tasks), "a repetition keeps its place");
     let whole = server.agent("review").subscribe(&task, Some(0)).await.read_to_end().await;
     let mut expected = review_events_until_question(&start, "tea");
@@ -80,14 +78,11 @@ async fn of_many_answers_one_resumes() {
 async fn concurrent_answers_over_streams_all_see_the_end() {
     let server = CrashableServer::start();
     let agent = server.agent("review");
-    let task = agent
-        .send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 1000 })))
-        .await
-        .unwrap();
+    let task =
+        agent.send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 1000 }))).await.unwrap();
     let mut streams = JoinSet::new();
     for _ in 0..16 {
-        let (agent, answer) =
-            (agent.clone(), data_message(json!({ "confirmed": true })).for_task(&task));
+        let (agent, answer) = (agent.clone(), data_message(json!({ "confirmed": true })).for_task(&task));
         streams.spawn(async move { agent.stream_message(&answer).await });
     }
     let streams = streams.join_all().await;
@@ -108,15 +103,13 @@ async fn an_answer_and_a_cancel_at_once_are_both_answered() {
     for _ in 0..20 {
         let task = agent.send_and_wait(&data_message(json!({ "subject": "tea" }))).await.unwrap();
         let yes = data_message(json!({ "confirmed": true })).for_task(&task);
-        let (answered, canceled) =
-            tokio::join!(agent.send_and_wait(&yes), agent.cancel_task(&task));
+        let (answered, canceled) = tokio::join!(agent.send_and_wait(&yes), agent.cancel_task(&task));
         let whole = agent.subscribe(&task, Some(0)).await.read_to_end().await;
         let last = whole.last().unwrap().result["status"]["state"].clone();
         match (answered, canceled) {
-            (Ok(task), Ok(_)) => assert_eq!(
-                (&task["status"]["state"], &last),
-                (&json!("canceled"), &json!("canceled"))
-            ),
+            (Ok(task), Ok(_)) => {
+                assert_eq!((&task["status"]["state"], &last), (&json!("canceled"), &json!("canceled")))
+            }
             (Ok(task), Err(refused)) => {
                 assert_eq!((&task["status"]["state"], refused.code), (&json!("completed"), -32002));
             }

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::support::{CrashableServer, read_json_body, with_test_timeout};
 
 async fn get(server: &CrashableServer, path: &str) -> (u16, Value) {
-    let response =
-        with_test_timeout(path, server.http().get(server.url(path)).send()).await.unwrap();
+    let response = with_test_timeout(path, server.http().get(server.url(path)).send()).await.unwrap();
     let status = response.status().as_u16();
     (status, with_test_timeout(path, read_json_body(response)).await.unwrap())
 }
@@ -19,10 +18,7 @@ async fn the_list_has_every_program_with_addresses_that_answer() {
     assert_eq!((status, get(&server, "/a2a/agents/").await), (200, (200, list.clone())));
     let agents = list["agents"].as_array().unwrap();
     let names: Vec<_> = agents.iter().map(|agent| agent["name"].as_str().unwrap()).collect();
-    assert_eq!(
-        names,
-        ["approve", "assistant", "echo", "fails", "family", "invest", "ledger", "review"]
-    );
+    assert_eq!(names, ["approve", "assistant", "echo", "fails", "family", "invest", "ledger", "review"]);
     for agent in agents {
         let name = agent["name"].as_str().unwrap();
         let url = server.url(&format!("/a2a/agents/{name}"));

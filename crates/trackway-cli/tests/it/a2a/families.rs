@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::support::{
     A2aClient, CrashableServer, StreamEvent, data_message, expected_artifact, expected_end,
-    expected_status_message, expected_submitted_task, expected_working, normalize_events,
-    text_part,
+    expected_status_message, expected_submitted_task, expected_working, normalize_events, text_part,
 };
 
 /// The children that a family's stream told of, as tasks.
@@ -31,10 +30,8 @@ async fn a_child_can_be_asked_for_as_soon_as_it_is_named() {
     let mut server = CrashableServer::start();
     let family = server.agent("family");
     for _ in 0..20 {
-        let parent = family
-            .send(&data_message(json!({ "children": 1, "workflow": "review" })))
-            .await
-            .unwrap();
+        let parent =
+            family.send(&data_message(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
         let events = family.subscribe(&parent, Some(0)).await.read_count(3).await;
         let child = &children(&events)[0];
         let get = json!({ "id": child["id"] });
@@ -42,8 +39,7 @@ async fn a_child_can_be_asked_for_as_soon_as_it_is_named() {
         assert!(known.is_ok(), "{child} was named and is not there: {known:?}");
     }
     // The same when the server is killed as soon as the child is named.
-    let parent =
-        family.send(&data_message(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
+    let parent = family.send(&data_message(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
     let events = family.subscribe(&parent, Some(0)).await.read_count(3).await;
     server.crash();
     let get = json!({ "id": children(&events)[0]["id"] });
@@ -93,8 +89,7 @@ async fn a_family_lists_one_result_per_child() {
             "description": "Says back the text it is given, as the artifact echo.txt." } });
         update
     };
-    let result =
-        |child: &Value| json!({ "taskId": child["id"], "state": "completed", "message": null });
+    let result = |child: &Value| json!({ "taskId": child["id"], "state": "completed", "message": null });
     let results: Vec<_> = children.iter().map(result).collect();
     let mut expected = vec![expected_submitted_task(&message), expected_working()];
     expected.extend(children.iter().map(started));
@@ -111,8 +106,7 @@ async fn a_family_lists_one_result_per_child() {
         assert_eq!(echoed["artifacts"][0]["parts"], json!([text_part(&text)]));
         assert_eq!(echoed["contextId"], events[0].result["contextId"]);
         assert_eq!(agent.get_task(child).await, echoed, "the parent's address knows it too");
-        let elsewhere =
-            server.agent("ledger").call("tasks/get", json!({ "id": child["id"] })).await;
+        let elsewhere = server.agent("ledger").call("tasks/get", json!({ "id": child["id"] })).await;
         assert_eq!(elsewhere.unwrap_err().code, -32001);
     }
     let none = agent.send_and_wait(&data_message(json!({ "children": 0 }))).await.unwrap();
@@ -125,10 +119,7 @@ async fn cancelling_a_parent_cancels_its_children() {
     for crash in [false, true] {
         let mut server = CrashableServer::start();
         let agent = server.agent("family");
-        let family = agent
-            .send(&data_message(json!({ "children": 3, "workflow": "review" })))
-            .await
-            .unwrap();
+        let family = agent.send(&data_message(json!({ "children": 3, "workflow": "review" }))).await.unwrap();
         let events = agent.subscribe(&family, Some(0)).await.read_count(5).await;
         let children = children(&events);
         assert_eq!(children.len(), 3);
@@ -152,8 +143,7 @@ async fn cancelling_a_parent_cancels_its_children() {
 async fn a_canceled_child_does_not_end_its_parent() {
     let server = CrashableServer::start();
     let agent = server.agent("family");
-    let family =
-        agent.send(&data_message(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
+    let family = agent.send(&data_message(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
     let mut stream = agent.subscribe(&family, Some(0)).await;
     let child = children(&stream.read_count(3).await).remove(0);
     let reviews = server.agent("review");
@@ -164,10 +154,7 @@ async fn a_canceled_child_does_not_end_its_parent() {
     let rest = normalize_events(&stream.read_to_end().await);
     let results = json!([{ "taskId": child["id"], "state": "canceled", "message": null }]);
     let results = json!({ "workflow": "review", "results": results });
-    assert_eq!(
-        rest,
-        [expected_artifact("family.json", "Results", results), expected_end("completed", None)]
-    );
+    assert_eq!(rest, [expected_artifact("family.json", "Results", results), expected_end("completed", None)]);
 }
 
 /// Proves L17: a send that waits does not hang where only a person can go on, and is told who that is.
@@ -180,10 +167,7 @@ async fn a_send_returns_when_a_child_waits_for_a_person() {
     assert_eq!(parent["status"]["state"], "working");
     let said = &parent["status"]["message"];
     let waiting = &said["metadata"]["waitingTask"];
-    assert_eq!(
-        (&waiting["workflowName"], &waiting["state"]),
-        (&json!("review"), &json!("input-required"))
-    );
+    assert_eq!((&waiting["workflowName"], &waiting["state"]), (&json!("review"), &json!("input-required")));
     assert_eq!(said["referenceTaskIds"], json!([waiting["taskId"]]));
     let child = json!({ "id": waiting["taskId"] });
     server

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinSet};
 
 use super::support::{
-    A2aClient, CrashableServer, Message, StreamEvent, data_message, expected_end,
-    expected_status_message, expected_submitted_task, expected_working, normalize_events,
-    text_part,
+    A2aClient, CrashableServer, Message, StreamEvent, data_message, expected_end, expected_status_message,
+    expected_submitted_task, expected_working, normalize_events, text_part,
 };
 
 const RUNS: usize = 20;
@@ -64,12 +63,8 @@ impl Client {
 /// The lines of each run, by entry number and key.
 fn ledger(server: &CrashableServer) -> HashMap<String, Vec<(usize, String)>> {
     let mut runs: HashMap<_, Vec<_>> = HashMap::new();
-    for line in
-        fs::read_to_string(server.data_path().join("ledger.txt")).unwrap_or_default().lines()
-    {
-        let [run, number, key] = line.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("a line: {line:?}")
-        };
+    for line in fs::read_to_string(server.data_path().join("ledger.txt")).unwrap_or_default().lines() {
+        let [run, number, key] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("a line: {line:?}") };
         runs.entry(run.to_owned()).or_default().push((number.parse().unwrap(), key.to_owned()));
     }
     runs
@@ -127,18 +122,13 @@ async fn heavy_kill_loop() {
     for client in &clients {
         assert!(client.is_done(), "every run comes to its end: {:?}", client.seen.last());
         let mut expected = vec![expected_submitted_task(&client.message), expected_working()];
-        let entry = |number| {
-            expected_status_message(json!([text_part(&format!("Entry {number} of {ENTRIES}"))]))
-        };
+        let entry =
+            |number| expected_status_message(json!([text_part(&format!("Entry {number} of {ENTRIES}"))]));
         expected.extend((1..=ENTRIES).map(entry));
         expected.push(expected_end("completed", None));
         assert_eq!(normalize_events(&client.seen), expected);
         let task = client.task.as_ref().unwrap();
-        assert_eq!(
-            server.agent("ledger").replay(task).await,
-            client.seen,
-            "nothing was taken back"
-        );
+        assert_eq!(server.agent("ledger").replay(task).await, client.seen, "nothing was taken back");
         once(&lines[client.id()], &under_way[client.id()]);
     }
     let twice: usize = lines.values().map(|lines| lines.len() - ENTRIES).sum();

@@ -6,9 +6,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::support::{
-    CrashableServer, DrivenTask, all_methods_and_crashes, data_message, data_part,
-    expected_artifact, expected_end, expected_question, expected_resumed, expected_status_message,
-    expected_submitted_task, expected_working, normalize_events, text_part,
+    CrashableServer, DrivenTask, all_methods_and_crashes, data_message, data_part, expected_artifact,
+    expected_end, expected_question, expected_resumed, expected_status_message, expected_submitted_task,
+    expected_working, normalize_events, text_part,
 };
 
 const FORM: &str = "Please provide your wallet address and amount to invest";
@@ -52,9 +52,8 @@ pub(super) fn invest_signature_question(amount: &str) -> Value {
 async fn pattern_1_a_text_becomes_a_whole_message() {
     for way in all_methods_and_crashes() {
         let message = data_message(json!({ "entries": 3, "delayMs": 300 }));
-        let entry = |number: u32| {
-            expected_status_message(json!([text_part(&format!("Entry {number} of 3"))]))
-        };
+        let entry =
+            |number: u32| expected_status_message(json!([text_part(&format!("Entry {number} of 3"))]));
         let first = |event: &Value| event["status"]["message"].is_object();
         let mut run = DrivenTask::start_until(way, "ledger", &message, first).await;
         run.crash_if_planned().await;
@@ -87,9 +86,8 @@ async fn patterns_2_and_3_rich_updates_and_questions_with_their_preview_first() 
         let mut run = DrivenTask::start(way, "invest", &message).await;
         run.crash_if_planned().await;
         let lone = json!({ "concurrentRequest": false, "requestOrder": 1, "primaryResume": true });
-        let answer = run
-            .answer_and_wait(data_message(json!({ "walletAddress": "0x456", "amount": 12.5 })))
-            .await;
+        let answer =
+            run.answer_and_wait(data_message(json!({ "walletAddress": "0x456", "amount": 12.5 }))).await;
         assert_eq!(answer["metadata"], lone);
         run.crash_if_planned().await;
         let answer = run.answer_and_wait(data_message(json!({ "signature": "0xsigned" }))).await;
@@ -149,10 +147,6 @@ async fn whatever_was_acknowledged_goes_on_after_a_kill_at_once() {
     let whole = server.agent("fails").subscribe(&failed, Some(0)).await.read_to_end().await;
     assert_eq!(
         normalize_events(&whole),
-        [
-            expected_submitted_task(&fail),
-            expected_working(),
-            expected_end("failed", Some("no luck"))
-        ]
+        [expected_submitted_task(&fail), expected_working(), expected_end("failed", Some("no luck"))]
     );
 }

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{
-    A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed,
-    normalize_events,
+    A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed, normalize_events,
 };
 
 /// The message that many times at once.
@@ -53,10 +52,7 @@ async fn a_start_sent_many_times_starts_once() {
 async fn an_answer_sent_many_times_is_one_request() {
     let mut server = CrashableServer::start();
     let agent = server.agent("review");
-    let task = agent
-        .send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 600 })))
-        .await
-        .unwrap();
+    let task = agent.send_and_wait(&data_message(json!({ "subject": "tea", "delayMs": 600 }))).await.unwrap();
     let answer = data_message(json!({ "confirmed": true })).for_task(&task);
     let tasks = at_once(&agent, &answer, 16).await;
     assert_eq!(same(&tasks, "/metadata/requestOrder"), 1);
@@ -104,21 +100,11 @@ async fn an_answer_by_context_repeated_is_one_request() {
     let answer = data_message(json!({ "confirmed": true })).in_context(&context);
     let done = agent.send_and_wait(&answer).await.unwrap();
     assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
-    assert_eq!(
-        agent.send_and_wait(&answer).await.unwrap(),
-        done,
-        "nobody waits in the context any more"
-    );
+    assert_eq!(agent.send_and_wait(&answer).await.unwrap(), done, "nobody waits in the context any more");
 
-    let other = agent
-        .send_and_wait(&data_message(json!({ "subject": "milk" })).in_context(&context))
-        .await
-        .unwrap();
-    assert_eq!(
-        agent.send_and_wait(&answer).await.unwrap(),
-        done,
-        "another run waits in the context"
-    );
+    let other =
+        agent.send_and_wait(&data_message(json!({ "subject": "milk" })).in_context(&context)).await.unwrap();
+    assert_eq!(agent.send_and_wait(&answer).await.unwrap(), done, "another run waits in the context");
     server.crash();
     let agent = server.agent("review");
     assert_eq!(agent.send_and_wait(&answer).await.unwrap(), done, "and after a restart");

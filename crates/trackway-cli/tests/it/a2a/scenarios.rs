@@ -4,13 +4,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    patterns::{
-        invest_form_question, invest_preview_artifact, invest_signature_question, invest_status,
-    },
+    patterns::{invest_form_question, invest_preview_artifact, invest_signature_question, invest_status},
     support::{
         DrivenTask, all_methods_and_crashes, data_message, expected_artifact, expected_end,
-        expected_question, expected_resumed, expected_submitted_task, expected_working,
-        normalize_events,
+        expected_question, expected_resumed, expected_submitted_task, expected_working, normalize_events,
     },
 };
 
@@ -34,10 +31,7 @@ pub(super) fn review_question(errors: Option<&Value>) -> Value {
 }
 
 /// Everything `review` tells up to its question.
-pub(super) fn review_events_until_question(
-    message: &super::support::Message,
-    subject: &str,
-) -> Vec<Value> {
+pub(super) fn review_events_until_question(message: &super::support::Message, subject: &str) -> Vec<Value> {
     let [risk, opportunity, recommendation] = review_artifacts(subject);
     vec![
         expected_submitted_task(message),
@@ -55,8 +49,7 @@ pub(super) fn review_events_until_question(
 async fn scenario_1_every_status_has_its_time_and_keeps_it() {
     for way in all_methods_and_crashes() {
         let mut run =
-            DrivenTask::start(way, "invest", &data_message(json!({ "walletAddress": "0x1" })))
-                .await;
+            DrivenTask::start(way, "invest", &data_message(json!({ "walletAddress": "0x1" }))).await;
         let before = run.agent().get_task(&run.task).await;
         assert!(before["status"]["timestamp"].is_string());
         run.crash_if_planned().await;
@@ -74,8 +67,7 @@ async fn scenario_2_an_invalid_answer_repeats_the_question_and_a_valid_one_goes_
         let message = data_message(json!({ "walletAddress": "0x1" }));
         let mut run = DrivenTask::start(way, "invest", &message).await;
         let question = run.open_question_id().await;
-        let answer =
-            run.answer_and_wait(data_message(json!({ "walletAddress": "0x1", "amount": 0 }))).await;
+        let answer = run.answer_and_wait(data_message(json!({ "walletAddress": "0x1", "amount": 0 }))).await;
         let errors = answer["metadata"]["validationErrors"].clone();
         assert_eq!(answer["status"]["state"], "input-required");
         assert_eq!(
@@ -87,20 +79,14 @@ async fn scenario_2_an_invalid_answer_repeats_the_question_and_a_valid_one_goes_
         let error = &errors[0];
         assert_eq!(
             (&error["path"], &error["code"], &error["expected"], &error["got"]),
-            (
-                &json!("/amount"),
-                &json!("exclusiveMinimum"),
-                &json!({ "exclusiveMinimum": 0 }),
-                &json!(0)
-            )
+            (&json!("/amount"), &json!("exclusiveMinimum"), &json!({ "exclusiveMinimum": 0 }), &json!(0))
         );
         assert!(error["message"].is_string());
         assert_eq!(run.open_question_id().await, question, "it is the same question");
         run.crash_if_planned().await;
 
         // The corrected answer goes on, and reaches its caller.
-        let answer =
-            run.answer_and_wait(data_message(json!({ "walletAddress": "0x1", "amount": 5 }))).await;
+        let answer = run.answer_and_wait(data_message(json!({ "walletAddress": "0x1", "amount": 5 }))).await;
         assert_eq!(
             answer["metadata"],
             json!({ "concurrentRequest": false, "requestOrder": 2, "primaryResume": true })
@@ -131,10 +117,7 @@ async fn scenario_3_several_artifacts_then_the_question() {
         let kept: Vec<_> = waiting["artifacts"].as_array().unwrap().iter().collect();
         let shown = review_artifacts("tea");
         assert_eq!(kept, shown.iter().map(|update| &update["artifact"]).collect::<Vec<_>>());
-        assert!(
-            !waiting["artifacts"].to_string().contains("schema"),
-            "the schema is in the question only"
-        );
+        assert!(!waiting["artifacts"].to_string().contains("schema"), "the schema is in the question only");
         run.crash_if_planned().await;
 
         // Killed again while it waits out its delay.
@@ -159,19 +142,14 @@ async fn scenario_4_every_answer_reports_its_order() {
         let errors = invalid["metadata"]["validationErrors"].clone();
         run.crash_if_planned().await;
         let agent = run.agent();
-        let valid = agent
-            .send(&data_message(json!({ "confirmed": true })).for_task(&run.task))
-            .await
-            .unwrap();
+        let valid =
+            agent.send(&data_message(json!({ "confirmed": true })).for_task(&run.task)).await.unwrap();
         assert_eq!(valid["status"]["state"], "working");
-        let late = agent
-            .send(&data_message(json!({ "confirmed": false })).for_task(&run.task))
-            .await
-            .unwrap();
+        let late =
+            agent.send(&data_message(json!({ "confirmed": false })).for_task(&run.task)).await.unwrap();
         run.crash_if_planned_without_check();
         let agent = run.agent();
-        let wrong =
-            agent.send(&data_message(json!({ "confirmed": 7 })).for_task(&run.task)).await.unwrap();
+        let wrong = agent.send(&data_message(json!({ "confirmed": 7 })).for_task(&run.task)).await.unwrap();
 
         let place = |task: &Value| {
             let metadata = &task["metadata"];
@@ -252,18 +230,14 @@ async fn scenario_5_children_are_runs_of_their_own_and_their_parent_waits_for_th
             expected_end("completed", None),
         ];
         // Each child also says that it waits, whenever that is.
-        let waits =
-            |update: &Value| update.pointer("/status/message/metadata/waitingTask").is_some();
-        let (waiting, others): (Vec<_>, Vec<_>) =
-            run.follow_to_end().await.into_iter().partition(waits);
+        let waits = |update: &Value| update.pointer("/status/message/metadata/waitingTask").is_some();
+        let (waiting, others): (Vec<_>, Vec<_>) = run.follow_to_end().await.into_iter().partition(waits);
         assert_eq!((waiting.len(), others), (2, expected.to_vec()));
         let parent = run.agent().get_task(&run.task).await;
         let child = run.server.agent("review").replay(&children[1]).await;
         assert_eq!(child[0].result["contextId"], parent["contextId"], "one context for the family");
-        let tail = [
-            expected_resumed(false, 1),
-            expected_end("rejected", Some("The reviewer did not confirm")),
-        ];
+        let tail =
+            [expected_resumed(false, 1), expected_end("rejected", Some("The reviewer did not confirm"))];
         assert_eq!(normalize_events(&child)[6..], tail);
     }
 }

@@ -2,9 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::support::{
-    A2aClient, CrashableServer, JsonRpcError, ProtocolBinding, StreamEvent, data_message,
-};
+use super::support::{A2aClient, CrashableServer, JsonRpcError, ProtocolBinding, StreamEvent, data_message};
 
 /// What a Task and an event may have, and room for what stands around it.
 const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
@@ -105,11 +103,8 @@ async fn small(agent: &A2aClient, method: &str, params: Value) -> Result<Value, 
 #[tokio::test]
 async fn a_large_wrong_answer_gets_a_small_reply() {
     let mut server = CrashableServer::start();
-    let task = server
-        .agent("invest")
-        .send_and_wait(&data_message(json!({ "walletAddress": "0x1" })))
-        .await
-        .unwrap();
+    let task =
+        server.agent("invest").send_and_wait(&data_message(json!({ "walletAddress": "0x1" }))).await.unwrap();
     let mut long = strange(100);
     long.insert("amount".to_owned(), json!("x".repeat(1_000_000)));
     for input in [strange(20_000), long] {

@@ -25,12 +25,7 @@ const RECEIVE_BUFFER_BYTES: u32 = 16 * 1024;
 const STALLED_KIB_MAX: u64 = 1024;
 
 /// A subscription whose reader took the first bytes and then no more.
-async fn stall(
-    server: &CrashableServer,
-    dialect: ProtocolBinding,
-    task: &Value,
-    after: u64,
-) -> TcpStream {
+async fn stall(server: &CrashableServer, dialect: ProtocolBinding, task: &Value, after: u64) -> TcpStream {
     stall_with(RECEIVE_BUFFER_BYTES, server, dialect, task, after).await
 }
 
@@ -48,8 +43,7 @@ async fn stall_with(
     let mut stream = socket.connect(address).await.unwrap();
     let agent = "/a2a/agents/echo";
     let AgentRequest { url, headers, body } = dialect.subscribe_request(agent, task, Some(after));
-    let headers: String =
-        headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let body = body.to_string();
     // HTTP/1.0 ends the answer with the connection: what comes is the stream and nothing else.
     let request = format!(
@@ -86,9 +80,8 @@ async fn run(server: &CrashableServer, stalling: usize) -> (Vec<TcpStream>, Vec<
     }
     let mut readers = JoinSet::new();
     for number in 0..READERS {
-        let reader = ProtocolBinding::for_client_number(number)
-            .subscribe(server, "echo", &task, Some(pos))
-            .await;
+        let reader =
+            ProtocolBinding::for_client_number(number).subscribe(server, "echo", &task, Some(pos)).await;
         readers.spawn(reader.read_to_end());
     }
     let seen = live.read_to_end().await;
@@ -150,10 +143,7 @@ async fn heavy_readers_that_stop_in_a_large_event_share_it() {
     allow_connections(SILENT as u64 * 2);
     let server = CrashableServer::start();
     let echo = server.agent("echo");
-    let task = echo
-        .send_and_wait(&data_message(json!({ "text": "x".repeat(LARGE_BYTES) })))
-        .await
-        .unwrap();
+    let task = echo.send_and_wait(&data_message(json!({ "text": "x".repeat(LARGE_BYTES) }))).await.unwrap();
     let mut expected: Vec<u64> = echo.replay(&task).await.iter().map(|event| event.pos).collect();
     // Its place is in what was read before it stopped.
     expected.remove(0);

@@ -13,10 +13,8 @@ fn kinds(events: &[super::support::StreamEvent]) -> Vec<&str> {
 #[tokio::test]
 async fn last_event_id_continues_anywhere() {
     let mut server = CrashableServer::start();
-    let events = server
-        .agent("echo")
-        .stream_message(&data_message(json!({ "text": "hello", "chunks": 4 })))
-        .await;
+    let events =
+        server.agent("echo").stream_message(&data_message(json!({ "text": "hello", "chunks": 4 }))).await;
     let task = events[0].result.clone();
     let pieces: Vec<Value> = events
         .iter()
@@ -27,8 +25,7 @@ async fn last_event_id_continues_anywhere() {
             json!([text, update["append"], update["lastChunk"]])
         })
         .collect();
-    let expected =
-        json!([["h", false, false], ["e", true, false], ["l", true, false], ["lo", true, true]]);
+    let expected = json!([["h", false, false], ["e", true, false], ["l", true, false], ["lo", true, true]]);
     assert_eq!(json!(pieces), expected, "`echo` in the pieces that it is asked for");
     for crash in [false, true] {
         if crash {
@@ -51,16 +48,12 @@ async fn a_long_task_is_replayed_whole() {
     let server = CrashableServer::start();
     let agent = server.agent("echo");
     let text = "é".repeat(1_000);
-    let events =
-        agent.stream_message(&data_message(json!({ "text": text, "chunks": 1_000 }))).await;
+    let events = agent.stream_message(&data_message(json!({ "text": text, "chunks": 1_000 }))).await;
     assert_eq!(events.len(), 1_004);
     normalize_events(&events);
     assert_eq!(agent.replay(&events[0].result).await, events);
     let from = events[500].pos;
-    assert_eq!(
-        agent.subscribe(&events[0].result, Some(from)).await.read_to_end().await,
-        events[501..]
-    );
+    assert_eq!(agent.subscribe(&events[0].result, Some(from)).await.read_to_end().await, events[501..]);
 }
 
 /// Proves L8: closing one stream touches neither the task nor the others.
@@ -69,8 +62,7 @@ async fn a_stream_that_goes_away_disturbs_nobody() {
     let server = CrashableServer::start();
     let agent = server.agent("ledger");
     let message = data_message(json!({ "entries": 4, "delayMs": 50 }));
-    let mut first =
-        agent.open_stream("message/stream", json!({ "message": message.json() }), None).await;
+    let mut first = agent.open_stream("message/stream", json!({ "message": message.json() }), None).await;
     let task = first.next().await.unwrap().result;
     let mut second = agent.subscribe(&task, Some(0)).await;
     let mut seen = second.read_count(3).await;

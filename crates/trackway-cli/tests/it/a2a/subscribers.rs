@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::support::{
-    A2aClient, CrashableServer, EventStream, ProtocolBinding, StreamEvent, allow_connections,
-    data_message, event_summary, normalize_events,
+    A2aClient, CrashableServer, EventStream, ProtocolBinding, StreamEvent, allow_connections, data_message,
+    event_summary, normalize_events,
 };
 
 const SUBSCRIBERS: usize = 1_000;
@@ -22,14 +22,8 @@ const AT_ONCE: usize = 64;
 const WRONG: usize = 10;
 
 /// What `review` shows: up to its question, and after the right answer.
-const BEFORE: [&str; 6] = [
-    "submitted",
-    "working",
-    "risk.json",
-    "opportunity.json",
-    "recommendation.json",
-    "input-required",
-];
+const BEFORE: [&str; 6] =
+    ["submitted", "working", "risk.json", "opportunity.json", "recommendation.json", "input-required"];
 const AFTER: [&str; 2] = ["working", "completed"];
 
 fn prepare() -> CrashableServer {
@@ -43,10 +37,7 @@ async fn start(agent: &A2aClient) -> Value {
 }
 
 async fn confirm(agent: &A2aClient, task: &Value) {
-    let done = agent
-        .send_and_wait(&data_message(json!({ "confirmed": true })).for_task(task))
-        .await
-        .unwrap();
+    let done = agent.send_and_wait(&data_message(json!({ "confirmed": true })).for_task(task)).await.unwrap();
     assert_eq!(done["status"]["state"], "completed");
 }
 

@@ -15,9 +15,8 @@ use std::time::Duration;
 pub(crate) use client::{A2aClient, JsonRpcError, read_json_body};
 pub(crate) use driven_task::{DrivenTask, all_methods_and_crashes};
 pub(crate) use expected_events::{
-    data_part, expected_artifact, expected_end, expected_question, expected_resumed,
-    expected_status_message, expected_submitted_task, expected_working, normalize_events,
-    text_part,
+    data_part, expected_artifact, expected_end, expected_question, expected_resumed, expected_status_message,
+    expected_submitted_task, expected_working, normalize_events, text_part,
 };
 pub(crate) use message::{Message, data_message, text_message};
 pub(crate) use open_file_limit::allow_connections;

@@ -45,19 +45,15 @@ where
 
 /// Starts a review and returns it when it waits at its question.
 async fn start(agent: A2aClient, number: usize) -> Value {
-    let task = agent
-        .send_and_wait(&data_message(json!({ "subject": format!("subject {number}") })))
-        .await
-        .unwrap();
+    let task =
+        agent.send_and_wait(&data_message(json!({ "subject": format!("subject {number}") }))).await.unwrap();
     assert_eq!(task["status"]["state"], "input-required");
     json!({ "id": task["id"], "contextId": task["contextId"] })
 }
 
 async fn confirm(agent: A2aClient, task: Value) {
-    let done = agent
-        .send_and_wait(&data_message(json!({ "confirmed": true })).for_task(&task))
-        .await
-        .unwrap();
+    let done =
+        agent.send_and_wait(&data_message(json!({ "confirmed": true })).for_task(&task)).await.unwrap();
     assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
     assert_eq!(done["artifacts"].as_array().unwrap().len(), 3);
 }

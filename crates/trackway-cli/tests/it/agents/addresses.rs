@@ -57,10 +57,7 @@ async fn each_agent_has_its_address_card_and_tools() {
     assert_eq!(joined_text_response(&aide), "The aide.");
     let asked = desk.model.requests();
     assert_eq!(tools(&asked[0].body), ["dispatch_workflow_invest", "time_now"]);
-    assert_eq!(
-        asked[0].body["messages"][0],
-        json!({ "role": "system", "content": "You are a broker." })
-    );
+    assert_eq!(asked[0].body["messages"][0], json!({ "role": "system", "content": "You are a broker." }));
     let all = tools(&asked[1].body);
     for workflow in ["echo", "fails", "family", "invest", "ledger", "review"] {
         assert!(all.contains(&format!("dispatch_workflow_{workflow}").as_str()), "{all:?}");

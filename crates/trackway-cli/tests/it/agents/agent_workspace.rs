@@ -28,11 +28,8 @@ impl AgentWorkspace {
     pub(super) async fn open_with(files: &[(&str, &str)], more: &[(&str, &str)]) -> Self {
         let model = ScriptedModelServer::start().await;
         let url = model.base_url();
-        let env = [
-            ("OPENAI_BASE_URL", url.as_str()),
-            ("OPENAI_API_KEY", KEY),
-            ("TRACKWAY_MODEL", "openai/small"),
-        ];
+        let env =
+            [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", KEY), ("TRACKWAY_MODEL", "openai/small")];
         let server = serve_workspace(files, &[&env, more].concat());
         Self { model, server }
     }
@@ -40,10 +37,8 @@ impl AgentWorkspace {
     /// A key for everything, of this tenant.
     pub(super) fn create_key(&self, tenant: &str, user: &str) -> String {
         let args = ["keys", "create", "--tenant", tenant, "--user", user, "--scope", "*"];
-        let made = trackway_command(&args)
-            .env("TRACKWAY_DATA", self.server.data_path())
-            .run_to_end("")
-            .expect(0);
+        let made =
+            trackway_command(&args).env("TRACKWAY_DATA", self.server.data_path()).run_to_end("").expect(0);
         made.stdout.trim_end().to_owned()
     }
 

@@ -56,10 +56,6 @@ async fn a_budget_ends_the_turn_with_a_message() {
     desk.model.set_responder(|_| tool_call_reply(&[("c", "time_now", json!({}))]));
     let events = desk.run_turn(&text_message("What time is it?")).await;
     assert_eq!(last_state(&events), "completed");
-    assert!(
-        joined_text_response(&events).contains("3 model calls"),
-        "{}",
-        joined_text_response(&events)
-    );
+    assert!(joined_text_response(&events).contains("3 model calls"), "{}", joined_text_response(&events));
     assert_eq!(desk.model.requests().len(), 3);
 }

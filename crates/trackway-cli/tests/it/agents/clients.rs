@@ -5,8 +5,8 @@ use trackway_testkit::{ScriptLatch, ScriptedModelServer};
 
 use super::{
     agent_workspace::{
-        AgentWorkspace, artifact_chunks, artifact_ids, dispatched_task, joined_text_response,
-        last_state, statuses_with_references,
+        AgentWorkspace, artifact_chunks, artifact_ids, dispatched_task, joined_text_response, last_state,
+        statuses_with_references,
     },
     official_client::{OfficialClient, ProtocolGeneration},
 };
@@ -45,20 +45,13 @@ async fn course(generation: ProtocolGeneration, binding: &str) {
 
 /// Text comes in pieces while it is said, around a call that is shown with its result and its child.
 /// Returns the child, and the conversation.
-fn a_turn_is_streamed(
-    desk: &AgentWorkspace,
-    client: &mut OfficialClient,
-    helper: &str,
-) -> (Value, Value) {
+fn a_turn_is_streamed(desk: &AgentWorkspace, client: &mut OfficialClient, helper: &str) -> (Value, Value) {
     let call = [("call-1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)];
-    desk.model.queue_reply(
-        ScriptedModelServer::openai_reply().with_text("One moment.").with_tool_calls(&call),
-    );
+    desk.model
+        .queue_reply(ScriptedModelServer::openai_reply().with_text("One moment.").with_tool_calls(&call));
     let latch = ScriptLatch::new();
-    let begun = ScriptedModelServer::openai_reply()
-        .with_text("All is ")
-        .to_unfinished_reply()
-        .wait_for_latch(&latch);
+    let begun =
+        ScriptedModelServer::openai_reply().with_text("All is ").to_unfinished_reply().wait_for_latch(&latch);
     let rest = json!({ "choices": [{ "index": 0, "delta": { "content": "done." } }] });
     desk.model.queue_reply(
         ScriptedModelServer::openai_reply()
@@ -74,11 +67,10 @@ fn a_turn_is_streamed(
         (last_state(&events).as_str(), joined_text_response(&events).as_str()),
         ("completed", "One moment.\n\nAll is done.")
     );
-    let artifacts =
-        ["tool-call-dispatch_workflow_echo", "tool-result-dispatch_workflow_echo"].map(|id| {
-            assert!(artifact_ids(&events).contains(&id.to_owned()), "{:?}", artifact_ids(&events));
-            artifact_chunks(&events, id).remove(0).2
-        });
+    let artifacts = ["tool-call-dispatch_workflow_echo", "tool-result-dispatch_workflow_echo"].map(|id| {
+        assert!(artifact_ids(&events).contains(&id.to_owned()), "{:?}", artifact_ids(&events));
+        artifact_chunks(&events, id).remove(0).2
+    });
     assert_eq!(artifact_ids(&events).len(), 3, "{:?}", artifact_ids(&events));
     for artifact in &artifacts {
         assert_eq!(artifact["metadata"]["toolCallId"], "call-1", "{artifact}");
@@ -120,20 +112,14 @@ fn a_turn_is_sent(desk: &AgentWorkspace, client: &mut OfficialClient, helper: &s
     let sent = client.send_text(helper, "Speak.");
     assert_eq!(sent["status"]["state"], "completed", "{sent}");
     let text = &sent["artifacts"][0];
-    assert_eq!(
-        (&text["artifactId"], &text["parts"][0]["text"]),
-        (&json!("text-response"), &json!("Well."))
-    );
+    assert_eq!((&text["artifactId"], &text["parts"][0]["text"]), (&json!("text-response"), &json!("Well.")));
     let got = client.run_operation("get", helper, json!({ "id": sent["id"] }));
     assert_eq!((&got["id"], &got["artifacts"]), (&sent["id"], &sent["artifacts"]));
 }
 
 async fn a_turn_is_canceled(desk: &AgentWorkspace, client: &mut OfficialClient, helper: &str) {
     desk.model.queue_reply(
-        ScriptedModelServer::openai_reply()
-            .with_text("For ever ")
-            .to_unfinished_reply()
-            .keep_open_silently(),
+        ScriptedModelServer::openai_reply().with_text("For ever ").to_unfinished_reply().keep_open_silently(),
     );
     let asked = desk.model.requests().len();
     let message = client.text_message("Go on for ever.");

@@ -122,9 +122,7 @@ async fn killed_after_a_dispatch_a_turn_hears_the_same_child() {
     desk.queue_text("It is written.");
     let task = begin(&desk, &text_message("Go.")).await;
     let mut stream = desk.default_agent().subscribe(&task, Some(0)).await;
-    stream
-        .read_until(|event| event["artifact"]["name"] == "tool-call-dispatch_workflow_ledger")
-        .await;
+    stream.read_until(|event| event["artifact"]["name"] == "tool-call-dispatch_workflow_ledger").await;
     drop(stream);
     desk.server.crash();
     let events = whole(&desk, &task).await;
@@ -141,10 +139,6 @@ async fn killed_after_a_dispatch_a_turn_hears_the_same_child() {
     assert_eq!(ledger.lines().count(), 1, "one child: {ledger}");
     assert_eq!(
         artifact_ids(&events),
-        [
-            "tool-call-dispatch_workflow_ledger",
-            "tool-result-dispatch_workflow_ledger",
-            "text-response"
-        ]
+        ["tool-call-dispatch_workflow_ledger", "tool-result-dispatch_workflow_ledger", "text-response"]
     );
 }

@@ -25,9 +25,7 @@ async fn a_canceled_child_is_told() {
     desk.queue_text("Somebody stopped it.");
     let task = desk.default_agent().send(&text_message("Go.")).await.unwrap();
     let mut stream = desk.default_agent().subscribe(&task, Some(0)).await;
-    stream
-        .read_until(|event| event["artifact"]["name"] == "tool-call-dispatch_workflow_ledger")
-        .await;
+    stream.read_until(|event| event["artifact"]["name"] == "tool-call-dispatch_workflow_ledger").await;
     let child = loop {
         let runs = runs(&desk.server).await;
         if let Some(run) = runs.iter().find(|run| run["workflow"].to_string().contains("ledger")) {
@@ -51,11 +49,7 @@ async fn a_canceled_child_is_told() {
 async fn the_workspace_limits_the_wait_for_a_first_answer() {
     let config = "[dispatch]\nfirst_answer_timeout = \"20ms\"\n";
     let desk = AgentWorkspace::open(&[("trackway.toml", config)]).await;
-    desk.queue_tool_calls(&[(
-        "c",
-        "dispatch_workflow_ledger",
-        json!({ "entries": 1, "delayMs": 3_000 }),
-    )]);
+    desk.queue_tool_calls(&[("c", "dispatch_workflow_ledger", json!({ "entries": 1, "delayMs": 3_000 }))]);
     desk.queue_text("So it is.");
     let events = desk.run_turn(&text_message("Go.")).await;
     assert_eq!(last_state(&events), "completed");
@@ -106,13 +100,9 @@ async fn many_turns_at_once_do_not_mix() {
         turns.spawn(async move {
             let said = format!("number-{number}");
             let message = text_message(&said);
-            let message =
-                if number % 2 == 0 { message } else { message.in_context(&json!("shared")) };
+            let message = if number % 2 == 0 { message } else { message.in_context(&json!("shared")) };
             let events = front.stream_message(&message).await;
-            assert_eq!(
-                (last_state(&events).as_str(), joined_text_response(&events)),
-                ("completed", said)
-            );
+            assert_eq!((last_state(&events).as_str(), joined_text_response(&events)), ("completed", said));
             dispatched_task(&events, 0)["id"].to_string()
         });
     }

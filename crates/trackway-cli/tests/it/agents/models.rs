@@ -3,9 +3,7 @@
 use serde_json::json;
 use trackway_testkit::ScriptedModelServer;
 
-use super::agent_workspace::{
-    AgentWorkspace, KEY, joined_text_response, last_state, serve_workspace,
-};
+use super::agent_workspace::{AgentWorkspace, KEY, joined_text_response, last_state, serve_workspace};
 use crate::a2a::support::text_message;
 
 /// Proves D1: address, key and model of the environment reach the model server.

@@ -31,12 +31,7 @@ impl OfficialClient {
     }
 
     /// Does one thing; an error is what the client's user sees of it.
-    pub(super) fn try_operation(
-        &mut self,
-        op: &str,
-        agent: &str,
-        more: Value,
-    ) -> Result<Value, String> {
+    pub(super) fn try_operation(&mut self, op: &str, agent: &str, more: Value) -> Result<Value, String> {
         self.write_operation(op, agent, more);
         let mut told = self.process.read_json_line();
         match told["error"].as_str() {

@@ -55,8 +55,7 @@ async fn a_prompt_step_fails_after_two_repairs() {
     for _ in 0..4 {
         desk.queue_text(r#"{"risk": "unknown"}"#);
     }
-    let events =
-        desk.server.agent("rates").stream_message(&data_message(json!({ "subject": "tea" }))).await;
+    let events = desk.server.agent("rates").stream_message(&data_message(json!({ "subject": "tea" }))).await;
     assert_eq!(last_state(&events), "failed");
     let why = status_text(&events.last().unwrap().result["status"]);
     assert!(why.contains("helper"), "{why}");

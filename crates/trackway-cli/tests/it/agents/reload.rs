@@ -28,11 +28,8 @@ async fn described(server: &CrashableServer, description: &str) {
 /// next one takes what is written now.
 #[tokio::test]
 async fn a_turn_in_flight_is_left_alone() {
-    let desk = AgentWorkspace::open(&[(
-        "agents/helper.md",
-        "---\ndescription: Old.\n---\nThe old way.\n",
-    )])
-    .await;
+    let desk =
+        AgentWorkspace::open(&[("agents/helper.md", "---\ndescription: Old.\n---\nThe old way.\n")]).await;
     let latch = ScriptLatch::new();
     let calls = [("c1", "dispatch_workflow_echo", r#"{"text":"x"}"#)];
     let first: trackway_testkit::ScriptedReply =
@@ -53,8 +50,7 @@ async fn a_turn_in_flight_is_left_alone() {
     );
     let next = desk.run_turn(&text_message("Again.")).await;
     assert_eq!(joined_text_response(&next), "The second.");
-    let prompts: Vec<Value> =
-        (0..3).map(|at| desk.model_messages(at)[0]["content"].clone()).collect();
+    let prompts: Vec<Value> = (0..3).map(|at| desk.model_messages(at)[0]["content"].clone()).collect();
     assert_eq!(prompts, ["The old way.", "The old way.", "The new way."]);
     let asked = desk.model.requests();
     assert!(asked[2].body.get("tools").is_none_or(|tools| tools == &json!([])), "{asked:#?}");

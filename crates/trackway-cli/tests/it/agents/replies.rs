@@ -41,8 +41,7 @@ async fn a_fork_of_a_reply_has_its_answer() {
     let desk = AgentWorkspace::open(&[]).await;
     let (first, _) = asking(&desk).await;
     desk.queue_text("Confirmed.");
-    let events =
-        desk.run_turn(&text_message("Yes.").in_context(&first[0].result["contextId"])).await;
+    let events = desk.run_turn(&text_message("Yes.").in_context(&first[0].result["contextId"])).await;
     let turn = events[0].result["id"].as_str().unwrap().to_owned();
     let fork = desk.server.http().post(desk.server.url(&format!("/api/runs/{turn}/fork")));
     let fork: Value = fork.json(&json!({})).send().await.unwrap().json().await.unwrap();
@@ -62,8 +61,7 @@ const OTHER: &str = "---\nname: other\n---\nHelp.\n";
 /// call approved. The user does, whichever agent they say it to.
 #[tokio::test]
 async fn a_model_of_another_agent_does_not_approve_calls() {
-    let desk =
-        AgentWorkspace::open(&[("agents/careful.md", CAREFUL), ("agents/other.md", OTHER)]).await;
+    let desk = AgentWorkspace::open(&[("agents/careful.md", CAREFUL), ("agents/other.md", OTHER)]).await;
     desk.queue_tool_calls(&[("c1", "ledger_enter", json!({ "entry": "tea" }))]);
     let careful = desk.server.agent("careful");
     let asking = careful.stream_message(&text_message("Write tea.")).await;
@@ -84,10 +82,7 @@ async fn a_model_of_another_agent_does_not_approve_calls() {
 
     desk.model.set_responder(|_| ScriptedModelServer::openai_reply().with_text("Done.").into());
     other.stream_message(&message_in_context_of(task, "yes")).await;
-    assert_eq!(
-        last_state(&careful.subscribe(task, Some(0)).await.read_to_end().await),
-        "completed"
-    );
+    assert_eq!(last_state(&careful.subscribe(task, Some(0)).await.read_to_end().await), "completed");
     assert_eq!(fs::read_to_string(ledger).unwrap().lines().count(), 1);
 }
 

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use trackway_testkit::{ScriptLatch, ScriptedModelServer};
 
 use super::agent_workspace::{
-    AgentWorkspace, artifact_chunks, artifact_ids, dispatched_task, joined_text_response,
-    last_state, statuses_with_references,
+    AgentWorkspace, artifact_chunks, artifact_ids, dispatched_task, joined_text_response, last_state,
+    statuses_with_references,
 };
 use crate::a2a::support::{data_message, text_message};
 
@@ -16,10 +16,8 @@ async fn text_is_streamed_while_it_is_said() {
     let desk = AgentWorkspace::open(&[]).await;
     let latch = ScriptLatch::new();
     let answer = ScriptedModelServer::openai_reply().with_text("One two three");
-    let begun = ScriptedModelServer::openai_reply()
-        .with_text("One ")
-        .to_unfinished_reply()
-        .wait_for_latch(&latch);
+    let begun =
+        ScriptedModelServer::openai_reply().with_text("One ").to_unfinished_reply().wait_for_latch(&latch);
     let rest = ["two ", "three"].into_iter().fold(begun, |reply, word| {
         let delta = json!({ "choices": [{ "index": 0, "delta": { "content": word } }] });
         reply.send_data_event(delta)
@@ -27,14 +25,12 @@ async fn text_is_streamed_while_it_is_said() {
     desk.model.queue_reply(answer.append_finish(rest));
     let params = json!({ "message": text_message("Count.").json() });
     let mut stream = desk.default_agent().open_stream("message/stream", params, None).await;
-    let mut events =
-        stream.read_until(|event| event["artifact"]["artifactId"] == "text-response").await;
+    let mut events = stream.read_until(|event| event["artifact"]["artifactId"] == "text-response").await;
     // The rest is withheld until the beginning was seen.
     latch.release();
     events.extend(stream.read_to_end().await);
     let chunks = artifact_chunks(&events, "text-response");
-    let flags: Vec<(bool, bool)> =
-        chunks.iter().map(|(append, last, _)| (*append, *last)).collect();
+    let flags: Vec<(bool, bool)> = chunks.iter().map(|(append, last, _)| (*append, *last)).collect();
     assert_eq!(flags.first(), Some(&(false, false)));
     assert!(flags[1..flags.len() - 1].iter().all(|(append, _)| *append), "{flags:?}");
     assert_eq!(flags.iter().filter(|(_, last)| *last).count(), 1, "{flags:?}");
@@ -52,9 +48,8 @@ async fn text_is_streamed_while_it_is_said() {
 async fn text_around_a_call_is_one_artifact() {
     let desk = AgentWorkspace::open(&[]).await;
     let calls = [("c1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)];
-    desk.model.queue_reply(
-        ScriptedModelServer::openai_reply().with_text("I try it.").with_tool_calls(&calls),
-    );
+    desk.model
+        .queue_reply(ScriptedModelServer::openai_reply().with_text("I try it.").with_tool_calls(&calls));
     desk.queue_text("It worked.");
     let events = desk.run_turn(&text_message("Go.")).await;
     let chunks = artifact_chunks(&events, "text-response");
@@ -69,21 +64,13 @@ async fn text_around_a_call_is_one_artifact() {
 #[tokio::test]
 async fn a_dispatch_is_shown_in_the_parents_stream() {
     let desk = AgentWorkspace::open(&[]).await;
-    desk.queue_tool_calls(&[(
-        "call-1",
-        "dispatch_workflow_invest",
-        json!({ "walletAddress": "0x1" }),
-    )]);
+    desk.queue_tool_calls(&[("call-1", "dispatch_workflow_invest", json!({ "walletAddress": "0x1" }))]);
     desk.queue_text("I found something.");
     let events = desk.run_turn(&text_message("Invest.")).await;
     assert_eq!(last_state(&events), "completed");
     assert_eq!(
         artifact_ids(&events),
-        [
-            "tool-call-dispatch_workflow_invest",
-            "tool-result-dispatch_workflow_invest",
-            "text-response"
-        ],
+        ["tool-call-dispatch_workflow_invest", "tool-result-dispatch_workflow_invest", "text-response"],
         "a child's artifacts are not its parent's"
     );
     for id in ["tool-call-dispatch_workflow_invest", "tool-result-dispatch_workflow_invest"] {
@@ -91,10 +78,7 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
         assert_eq!(chunks.len(), 1);
         let (append, last, artifact) = &chunks[0];
         assert_eq!((*append, *last), (false, true));
-        assert_eq!(
-            (&artifact["name"], &artifact["metadata"]["toolCallId"]),
-            (&json!(id), &json!("call-1"))
-        );
+        assert_eq!((&artifact["name"], &artifact["metadata"]["toolCallId"]), (&json!(id), &json!("call-1")));
     }
     let call = &artifact_chunks(&events, "tool-call-dispatch_workflow_invest")[0].2;
     assert_eq!(call["parts"][0]["data"], json!({ "walletAddress": "0x1" }));
@@ -134,17 +118,11 @@ async fn a_child_is_a_task_of_its_own() {
     let task = reviews.get_task(&child).await;
     assert_eq!(task["status"]["state"], "input-required");
     assert_eq!(task["contextId"], events[0].result["contextId"], "one conversation");
-    let own: Vec<&Value> =
-        task["artifacts"].as_array().unwrap().iter().map(|it| &it["artifactId"]).collect();
+    let own: Vec<&Value> = task["artifacts"].as_array().unwrap().iter().map(|it| &it["artifactId"]).collect();
     assert_eq!(own, ["risk.json", "opportunity.json", "recommendation.json"]);
-    let ended = reviews
-        .send_and_wait(&data_message(json!({ "confirmed": true })).for_task(&child))
-        .await
-        .unwrap();
-    assert_eq!(
-        (&ended["id"], ended["status"]["state"].as_str()),
-        (&child["id"], Some("completed"))
-    );
+    let ended =
+        reviews.send_and_wait(&data_message(json!({ "confirmed": true })).for_task(&child)).await.unwrap();
+    assert_eq!((&ended["id"], ended["status"]["state"].as_str()), (&child["id"], Some("completed")));
     assert_eq!(desk.model.requests().len(), 2, "the model has nothing to do with it");
 }
 
@@ -152,31 +130,25 @@ async fn a_child_is_a_task_of_its_own() {
 #[tokio::test]
 async fn a_client_of_texts_is_not_shown_tool_calls() {
     let desk = AgentWorkspace::open(&[]).await;
-    for (modes, all) in
-        [(json!(["text/plain"]), false), (json!(["text/plain", "application/json"]), true)]
-    {
+    for (modes, all) in [(json!(["text/plain"]), false), (json!(["text/plain", "application/json"]), true)] {
         for method in ["message/stream", "message/send"] {
             desk.model.queue_reply(
-                ScriptedModelServer::openai_reply()
-                    .with_reasoning("Let me see.")
-                    .with_tool_calls(&[("c1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)]),
+                ScriptedModelServer::openai_reply().with_reasoning("Let me see.").with_tool_calls(&[(
+                    "c1",
+                    "dispatch_workflow_echo",
+                    r#"{"text":"hi"}"#,
+                )]),
             );
             desk.queue_text("It worked.");
             let configuration = json!({ "acceptedOutputModes": modes, "blocking": true });
-            let params =
-                json!({ "message": text_message("Go.").json(), "configuration": configuration });
+            let params = json!({ "message": text_message("Go.").json(), "configuration": configuration });
             let ids = if method == "message/send" {
                 let task = desk.default_agent().call(method, params).await.unwrap();
                 let artifacts = task["artifacts"].as_array().unwrap().clone();
                 artifacts.iter().map(|it| it["artifactId"].as_str().unwrap().to_owned()).collect()
             } else {
                 artifact_ids(
-                    &desk
-                        .default_agent()
-                        .open_stream(method, params, None)
-                        .await
-                        .read_to_end()
-                        .await,
+                    &desk.default_agent().open_stream(method, params, None).await.read_to_end().await,
                 )
             };
             let mut expected = vec!["text-response"];

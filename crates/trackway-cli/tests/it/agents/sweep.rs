@@ -67,10 +67,7 @@ async fn killed_at(call: usize) -> (Vec<String>, Value) {
     if call > 0 {
         assert_eq!(asked[call - 1].body, asked[call].body, "the same is asked again");
     }
-    assert!(
-        desk.tool_result(asked.len() - 1, "c3")["workflows"].is_array(),
-        "the server was there"
-    );
+    assert!(desk.tool_result(asked.len() - 1, "c3")["workflows"].is_array(), "the server was there");
     let told = IdNormalizer::new().normalize(&asked.last().unwrap().body["messages"]);
     // Calls of one answer are made beside each other: which is shown first is chance.
     let mut shown = artifact_ids(&events);

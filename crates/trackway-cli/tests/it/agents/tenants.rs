@@ -36,8 +36,7 @@ impl Case {
         ]);
         desk.queue_text("It waits for you.");
         let helper = desk.server.agent_with_key("helper", &keys[0]);
-        let turn =
-            helper.stream_message(&text_message("Review it.").in_context(&json!(CONTEXT))).await;
+        let turn = helper.stream_message(&text_message("Review it.").in_context(&json!(CONTEXT))).await;
         assert_eq!(last_state(&turn), "completed");
         let review = dispatched_task(&turn, 0);
         let case = Self { desk, keys, turn, review };
@@ -105,17 +104,11 @@ async fn the_same_context_of_another_caller_is_another_conversation() {
             ("c1", "artifact_list", json!({})),
             ("c2", "artifact_read", json!({ "name": "plan.md" })),
             ("c3", "artifact_read", json!({ "name": "risk.json", "taskId": case.review["id"] })),
-            (
-                "c4",
-                "answer_task",
-                json!({ "taskId": case.review["id"], "input": { "confirmed": true } }),
-            ),
+            ("c4", "answer_task", json!({ "taskId": case.review["id"], "input": { "confirmed": true } })),
         ]);
         case.desk.queue_text("There is nothing.");
-        let events = case
-            .helper(1)
-            .stream_message(&text_message("What is there?").in_context(&json!(CONTEXT)))
-            .await;
+        let events =
+            case.helper(1).stream_message(&text_message("What is there?").in_context(&json!(CONTEXT))).await;
         assert_eq!(
             (last_state(&events).as_str(), joined_text_response(&events).as_str()),
             ("completed", "There is nothing.")
@@ -169,8 +162,7 @@ async fn another_caller_does_not_answer_an_open_question() {
         case.assert_open().await;
 
         case.desk.queue_text("Confirmed.");
-        let events =
-            case.helper(0).stream_message(&text_message("yes").in_context(&json!(CONTEXT))).await;
+        let events = case.helper(0).stream_message(&text_message("yes").in_context(&json!(CONTEXT))).await;
         assert_eq!(joined_text_response(&events), "Confirmed.");
         let review = case.reviews(0).subscribe(&case.review, Some(0)).await.read_to_end().await;
         assert_eq!(last_state(&review), "completed");

@@ -40,8 +40,7 @@ async fn agents_ask_for_a_key_and_cards_do_not() {
     assert_eq!(refused.status, 403, "{refused:?}");
     for scope in ["agent:ec*:call", "workflow:echo:run", "*"] {
         let key = site.create_key("acme", &[scope]);
-        let sent =
-            call(&server, &*key, "echo", "message/send", hello.clone()).await.expect_success();
+        let sent = call(&server, &*key, "echo", "message/send", hello.clone()).await.expect_success();
         assert_eq!(sent["result"]["status"]["state"], "completed", "{sent}");
     }
     for path in ["/a2a/agents", "/a2a/agents/echo/.well-known/agent-card.json"] {
@@ -56,8 +55,7 @@ async fn tasks_of_another_tenant_do_not_exist() {
     let server = site.serve();
     let (acme, bolt) = (site.create_key("acme", &["*"]), site.create_key("bolt", &["*"]));
     let subject = message("m1", &json!({ "kind": "data", "data": { "subject": "x" } }));
-    let task =
-        call(&server, &*acme, "review", "message/send", subject.clone()).await.expect_success();
+    let task = call(&server, &*acme, "review", "message/send", subject.clone()).await.expect_success();
     let id = task["result"]["id"].clone();
     assert_eq!(task["result"]["status"]["state"], "input-required", "{task}");
     for method in ["tasks/get", "tasks/cancel", "GetTask", "CancelTask", "SubscribeToTask"] {

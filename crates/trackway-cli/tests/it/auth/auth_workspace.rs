@@ -112,11 +112,7 @@ pub(super) async fn send_request(
     HttpAnswer { status, headers, body }
 }
 
-pub(super) async fn get(
-    server: &ServerUnderTest,
-    bearer: impl Into<Option<&str>>,
-    path: &str,
-) -> HttpAnswer {
+pub(super) async fn get(server: &ServerUnderTest, bearer: impl Into<Option<&str>>, path: &str) -> HttpAnswer {
     send_request(server, bearer.into(), Method::GET, path, None).await
 }
 

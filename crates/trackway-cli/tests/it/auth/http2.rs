@@ -23,12 +23,7 @@ pub(super) fn hello() -> Vec<u8> {
 
 /// Sends one GET on a connection of its own, and returns what came as its body; empty where the request was
 /// refused without one.
-pub(super) fn get(
-    address: &str,
-    path: &str,
-    authority: Option<&str>,
-    host: Option<&str>,
-) -> String {
+pub(super) fn get(address: &str, path: &str, authority: Option<&str>, host: Option<&str>) -> String {
     // Names by their number in the static table (RFC 7541, appendix A), values as they are.
     let mut block = vec![0x82, 0x86];
     literal(&mut block, 4, path);

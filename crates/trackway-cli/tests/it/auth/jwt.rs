@@ -12,9 +12,8 @@ use trackway_runtime::SystemClock;
 use super::auth_workspace::{AuthWorkspace, get, post};
 
 /// What stands before the private number of an Ed25519 key in PKCS#8.
-const PKCS8: [u8; 16] = [
-    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
-];
+const PKCS8: [u8; 16] =
+    [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
 /// A fresh key pair of the provider.
 struct Pair {
@@ -26,9 +25,8 @@ impl Pair {
     fn new(kid: &'static str) -> Self {
         let random = Secret::generate().unwrap();
         let digits = random.expose().strip_prefix("tw_").unwrap().as_bytes();
-        let number = digits
-            .chunks(2)
-            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap());
+        let number =
+            digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap());
         let document: Vec<u8> = PKCS8.into_iter().chain(number).collect();
         Self { kid, private: EncodingKey::from_ed_der(&document) }
     }

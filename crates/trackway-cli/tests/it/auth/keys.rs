@@ -73,8 +73,7 @@ fn wrong_key_arguments_are_usage_errors() {
 async fn commands_send_their_key() {
     let site = AuthWorkspace::new(REQUIRED);
     let server = site.serve();
-    let (key, weak) =
-        (site.create_key("acme", &["*"]), site.create_key("acme", &["workflow:none:run"]));
+    let (key, weak) = (site.create_key("acme", &["*"]), site.create_key("acme", &["workflow:none:run"]));
     let run = start_review(&server, &key).await;
     let none = site.trackway(&["runs", "list"]).expect(1);
     assert!(none.stderr.contains("TRACKWAY_KEY"), "{none:?}");
@@ -101,12 +100,11 @@ async fn no_key_reaches_the_log() {
     let site = AuthWorkspace::new(REQUIRED);
     let log = site.path("log.txt");
     let workspace = site.path("");
-    let mut process =
-        trackway_command(&["serve", "--json", "--listen", "127.0.0.1:0", "--log", "trace"])
-            .env("TRACKWAY_DATA", site.data())
-            .env("TRACKWAY_WORKSPACE", &workspace)
-            .log_to_file(&log)
-            .start();
+    let mut process = trackway_command(&["serve", "--json", "--listen", "127.0.0.1:0", "--log", "trace"])
+        .env("TRACKWAY_DATA", site.data())
+        .env("TRACKWAY_WORKSPACE", &workspace)
+        .log_to_file(&log)
+        .start();
     let said: serde_json::Value = serde_json::from_str(&process.read_line()).unwrap();
     let url = said["url"].as_str().unwrap().to_owned();
     let key = site.create_key("acme", &["*"]);

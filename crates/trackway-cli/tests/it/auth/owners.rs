@@ -75,9 +75,8 @@ async fn runs_and_sessions_are_their_owners() {
             }
         }
         let own = review(&server, &owner).await;
-        let lists = |list: &Value, id: &str| {
-            list.as_array().unwrap().iter().any(|item| item["id"] == json!(id))
-        };
+        let lists =
+            |list: &Value, id: &str| list.as_array().unwrap().iter().any(|item| item["id"] == json!(id));
         let runs = get(&server, &*key, "/api/runs?limit=500").await.expect_success();
         assert_eq!(lists(&runs["runs"], &own.run), is_covered, "{who}");
         let at_session = format!("/api/runs?session={}", own.session);
@@ -149,8 +148,7 @@ async fn tasks_and_their_push_configurations_are_their_owners() {
         }
         let seen = a2a(&server, &owner, "GetTask", json!({ "id": own.run })).await.expect_success();
         let state = &seen["result"]["status"]["state"];
-        let expected =
-            if is_covered { "TASK_STATE_COMPLETED" } else { "TASK_STATE_INPUT_REQUIRED" };
+        let expected = if is_covered { "TASK_STATE_COMPLETED" } else { "TASK_STATE_INPUT_REQUIRED" };
         assert_eq!(state, expected, "{who}");
     }
 }

@@ -259,10 +259,7 @@ async fn cards_are_signed_for_the_configured_address_alone() {
     site.write("card.pem", KEY);
     let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
     assert!(refused.stderr.contains("public_url"), "{refused:?}");
-    site.write(
-        "trackway.toml",
-        &format!("{signing}[server]\npublic_url = \"https://ours.example/\"\n"),
-    );
+    site.write("trackway.toml", &format!("{signing}[server]\npublic_url = \"https://ours.example/\"\n"));
     let server = site.serve();
     let card = server.http.get(format!("{}/.well-known/agent-card.json", server.url));
     let card = card.header("host", "attacker.example").header("x-forwarded-proto", "https");

@@ -22,8 +22,7 @@ async fn nobody_enters_without_a_key_and_health_and_cards_are_public() {
     }
     let basic = server.http.get(format!("{}/api/runs", server.url)).basic_auth("ann", Some("pw"));
     assert_eq!(basic.send().await.unwrap().status(), 401);
-    for path in ["/livez", "/readyz", "/a2a/agents", "/a2a/agents/echo/.well-known/agent-card.json"]
-    {
+    for path in ["/livez", "/readyz", "/a2a/agents", "/a2a/agents/echo/.well-known/agent-card.json"] {
         assert_eq!(get(&server, None, path).await.status, 200, "{path}");
     }
 }
@@ -50,14 +49,11 @@ async fn a_key_may_run_what_its_scopes_say() {
     let agent = site.create_key("acme", &["workflow:none:run", "agent:review:call"]);
     let start = |workflow: &str| json!({ "workflow": workflow, "input": { "text": "hi" } });
     post(&server, &*echo, "/api/runs", start("echo")).await.expect_success();
-    let refused =
-        post(&server, &*echo, "/api/runs", start("review")).await.expect_problem(403, "forbidden");
+    let refused = post(&server, &*echo, "/api/runs", start("review")).await.expect_problem(403, "forbidden");
     assert!(refused.body["hint"].as_str().unwrap().contains("workflow:review:run"), "{refused:?}");
     // Whether there is such a workflow is not told either.
     post(&server, &*echo, "/api/runs", start("nothing")).await.expect_problem(403, "forbidden");
-    post(&server, &*all, "/api/runs", start("nothing"))
-        .await
-        .expect_problem(404, "unknown-workflow");
+    post(&server, &*all, "/api/runs", start("nothing")).await.expect_problem(404, "unknown-workflow");
 
     let run = start_review(&server, &agent).await;
     let at = format!("/api/runs/{run}");
@@ -65,9 +61,7 @@ async fn a_key_may_run_what_its_scopes_say() {
     assert_eq!(get(&server, &*echo, &at).await.expect_success()["id"], json!(run));
     let answer = json!({ "input": { "confirmed": true } });
     post(&server, &*echo, &format!("{at}/resume"), answer).await.expect_problem(403, "forbidden");
-    post(&server, &*echo, &format!("{at}/cancel"), json!({}))
-        .await
-        .expect_problem(403, "forbidden");
+    post(&server, &*echo, &format!("{at}/cancel"), json!({})).await.expect_problem(403, "forbidden");
     post(&server, &*agent, &format!("{at}/cancel"), json!({})).await.expect_success();
 }
 
@@ -89,9 +83,7 @@ async fn tenants_do_not_see_each_other() {
         post(&server, &*bolt, &format!("{at}/resume"), answer.clone())
             .await
             .expect_problem(404, "unknown-run");
-        post(&server, &*bolt, &format!("{at}/cancel"), json!({}))
-            .await
-            .expect_problem(404, "unknown-run");
+        post(&server, &*bolt, &format!("{at}/cancel"), json!({})).await.expect_problem(404, "unknown-run");
     }
     assert_eq!(get(&server, &*bolt, "/api/runs").await.expect_success()["runs"], json!([]));
     let seen = get(&server, &*colleague, "/api/runs").await.expect_success();
@@ -108,10 +100,7 @@ async fn without_auth_no_header_is_looked_at() {
         let body = json!({ "workflow": "echo", "input": { "text": "hi" } });
         post(&server, bearer, "/api/runs", body).await.expect_success();
     }
-    assert_eq!(
-        get(&server, None, "/api/runs").await.expect_success()["runs"].as_array().unwrap().len(),
-        2
-    );
+    assert_eq!(get(&server, None, "/api/runs").await.expect_success()["runs"].as_array().unwrap().len(), 2);
 }
 
 /// Proves X6: where auth is optional, a key is checked as soon as one is sent.

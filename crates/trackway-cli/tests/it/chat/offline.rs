@@ -64,8 +64,7 @@ fn an_artifact_that_grows_is_shown_whole() {
 #[test]
 fn updates_can_be_read_by_a_program() {
     let folder = TestFolder::new();
-    let done = run_chat(&folder, &["--json"], "/run approve subject=tea\n{\"approved\": true}\n")
-        .expect(0);
+    let done = run_chat(&folder, &["--json"], "/run approve subject=tea\n{\"approved\": true}\n").expect(0);
     let lines = done.json_lines();
     let turn = lines[0]["runId"].clone();
     // The child may end before the turn that started it.
@@ -79,8 +78,7 @@ fn updates_can_be_read_by_a_program() {
 #[test]
 fn commands_are_for_the_terminal() {
     let folder = TestFolder::new();
-    let done =
-        run_chat(&folder, &[], "/help\n/stop\n/skip\n\n/quit\n/run echo text=never\n").expect(0);
+    let done = run_chat(&folder, &[], "/help\n/stop\n/skip\n\n/quit\n/run echo text=never\n").expect(0);
     assert!(done.stdout.contains("/fork   continue in a new session"), "{done:?}");
     assert!(done.stdout.contains("Nothing is running."), "{done:?}");
     assert!(done.stdout.contains("No question is open."), "{done:?}");
@@ -100,8 +98,7 @@ fn an_agent_that_is_not_there_is_told_with_those_that_are() {
 async fn a_server_is_talked_to_like_a_folder() {
     let folder = TestFolder::new();
     let workspace = folder.path().to_str().unwrap().to_owned();
-    let server =
-        ServerUnderTest::start_with_args(&folder.data_path(), &["--workspace", &workspace]);
+    let server = ServerUnderTest::start_with_args(&folder.data_path(), &["--workspace", &workspace]);
     let done = run_chat(&folder, &[], "/run approve subject=tea\nyes\n").expect(0);
     assert!(done.stdout.starts_with("assistant\n"), "{done:?}");
     assert!(done.stdout.contains("(offline-rules/1: rules, not a language model)\n"), "{done:?}");

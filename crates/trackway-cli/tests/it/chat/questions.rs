@@ -20,11 +20,7 @@ fn careful() -> TestFolder {
 }
 
 /// Any command in that workspace, with the model of that server.
-fn in_workspace(
-    folder: &TestFolder,
-    model: &ScriptedModelServer,
-    args: &[&str],
-) -> TrackwayCommand {
+fn in_workspace(folder: &TestFolder, model: &ScriptedModelServer, args: &[&str]) -> TrackwayCommand {
     trackway_command(args)
         .env("TRACKWAY_DATA", folder.data_path())
         .env("TRACKWAY_WORKSPACE", folder.path())
@@ -78,8 +74,7 @@ async fn an_open_question_is_answered_by_the_command_of_the_hint() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
     model.queue_reply(ScriptedModelServer::openai_reply().with_tool_calls(&[ENTER]));
     model.queue_reply(ScriptedModelServer::openai_reply().with_text("It is written."));
-    let left =
-        with_model(&folder, &model, &[]).run_to_end("write tea\n/run echo text=hi\n").expect(0);
+    let left = with_model(&folder, &model, &[]).run_to_end("write tea\n/run echo text=hi\n").expect(0);
     assert!(left.stderr.contains("were not sent"), "{left:?}");
     let hint = left.stderr.lines().find(|line| line.starts_with("hint: trackway runs")).unwrap();
     assert!(hint.contains("--workspace"), "{hint}");
@@ -102,10 +97,7 @@ async fn an_open_question_is_answered_by_the_command_of_the_hint() {
 async fn a_turn_that_was_cut_short_is_not_parked_by_another_command() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
     model.queue_reply(
-        ScriptedModelServer::openai_reply()
-            .with_text("Once\n")
-            .to_unfinished_reply()
-            .keep_open_silently(),
+        ScriptedModelServer::openai_reply().with_text("Once\n").to_unfinished_reply().keep_open_silently(),
     );
     let mut talk = with_model(&folder, &model, &[]).start();
     talk.write("tell\n");
@@ -182,9 +174,7 @@ async fn everything_that_goes_on_is_stopped() {
     let arguments = r#"{"entries": 1, "delayMs": 3600000}"#;
     let calls = ["c1", "c2"].map(|id| (id, "dispatch_workflow_ledger", arguments));
     model.queue_reply(ScriptedModelServer::openai_reply().with_tool_calls(&calls));
-    model.queue_reply(
-        ScriptedModelServer::openai_reply().with_text("They go on.").with_usage(20, 7),
-    );
+    model.queue_reply(ScriptedModelServer::openai_reply().with_text("They go on.").with_usage(20, 7));
     let mut talk = with_model(&folder, &model, &[]).start();
     talk.write("write slowly\n");
     talk.read_until("tokens in");

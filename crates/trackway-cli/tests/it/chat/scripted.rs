@@ -6,11 +6,7 @@ use super::{chat_command, list_runs};
 use crate::support::{TestFolder, TrackwayCommand};
 
 /// A conversation with the model of that server.
-pub(super) fn with_model(
-    folder: &TestFolder,
-    model: &ScriptedModelServer,
-    args: &[&str],
-) -> TrackwayCommand {
+pub(super) fn with_model(folder: &TestFolder, model: &ScriptedModelServer, args: &[&str]) -> TrackwayCommand {
     chat_command(folder, args)
         .env("OPENAI_BASE_URL", model.base_url())
         .env("OPENAI_API_KEY", "secret")
@@ -35,12 +31,8 @@ pub(super) fn endless(line: &str) -> (ScriptedReply, ScriptLatch) {
 async fn a_dispatch_is_shown_and_paid_for() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
     let call = ("c1", "dispatch_workflow_echo", r#"{"text": "hi"}"#);
-    model.queue_reply(
-        ScriptedModelServer::openai_reply().with_text("One moment. ").with_tool_calls(&[call]),
-    );
-    model.queue_reply(
-        ScriptedModelServer::openai_reply().with_text("All is done.").with_usage(20, 7),
-    );
+    model.queue_reply(ScriptedModelServer::openai_reply().with_text("One moment. ").with_tool_calls(&[call]));
+    model.queue_reply(ScriptedModelServer::openai_reply().with_text("All is done.").with_usage(20, 7));
     let done = with_model(&folder, &model, &[]).run_to_end("echo hi\n").expect(0);
     let shown = "assistant, openai/m\n\
                  One moment. \n\
@@ -58,8 +50,7 @@ async fn a_dispatch_is_shown_and_paid_for() {
     let id = turn["id"].as_str().unwrap();
     let shown = folder.run_command(&["runs", "show", id]).expect(0);
     assert!(shown.stdout.contains("2 model calls, 30 tokens in, 12 out"), "{shown:?}");
-    let usage =
-        folder.run_command(&["runs", "show", id, "--json"]).expect(0).json()["usage"].clone();
+    let usage = folder.run_command(&["runs", "show", id, "--json"]).expect(0).json()["usage"].clone();
     assert_eq!(usage["models"]["openai/m"]["outputTokens"], 12);
     let session = turn["sessionId"].as_str().unwrap();
     let shown = folder.run_command(&["sessions", "show", session]).expect(0);
@@ -108,15 +99,9 @@ async fn ctrl_c_stops_the_turn_first() {
 async fn a_broken_attempt_is_told() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
     model.queue_reply(
-        ScriptedModelServer::openai_reply()
-            .with_text("The wrong")
-            .to_unfinished_reply()
-            .cut_connection(),
+        ScriptedModelServer::openai_reply().with_text("The wrong").to_unfinished_reply().cut_connection(),
     );
     model.queue_reply(ScriptedModelServer::openai_reply().with_text("It is right."));
     let done = with_model(&folder, &model, &[]).run_to_end("go\n").expect(0);
-    assert!(
-        done.stdout.contains("The wrong\n(the answer starts again)\nIt is right.\n"),
-        "{done:?}"
-    );
+    assert!(done.stdout.contains("The wrong\n(the answer starts again)\nIt is right.\n"), "{done:?}");
 }

@@ -202,9 +202,7 @@ fn a_run_is_laid_out_too() {
     let args = ["run", "invest", "--input", r#"{"walletAddress": "0x123"}"#];
     let run = crate::support::trackway_command(&args).env("TRACKWAY_DATA", folder.data_path());
     let mut run = at(run);
-    run.read_until(
-        "  Found 3 yield opportunities:\r\n    opportunities\r\n      apy  protocol\r\n",
-    );
+    run.read_until("  Found 3 yield opportunities:\r\n    opportunities\r\n      apy  protocol\r\n");
     run.read_until("? Please provide your wallet address and amount to invest\r\n");
     run.read_until("  walletAddress (text) The wallet that pays. [0x123]: ");
     run.type_text("\n");
@@ -233,10 +231,7 @@ fn an_open_question_is_left_by_ctrl_d() {
     let (code, screen) = talk.wait_for_exit();
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains(": \r\nrun_"), "{screen}");
-    assert!(
-        screen.contains(" waits for an answer.\r\nhint: trackway runs resume run_"),
-        "{screen}"
-    );
+    assert!(screen.contains(" waits for an answer.\r\nhint: trackway runs resume run_"), "{screen}");
 }
 
 /// Proves X5: what a model says cannot steer the terminal.

@@ -74,10 +74,8 @@ async fn a_changed_file_is_what_runs() {
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
     desk.write_file("agents/helper.md", "---\ndescription: Other.\nmodel: other\n---\nHelp.\n");
     desk.write_file("agents/second.md", "---\ndescription: New.\n---\n");
-    until(&server, |agents| {
-        described(agents, "helper", "Other.") && described(agents, "second", "New.")
-    })
-    .await;
+    until(&server, |agents| described(agents, "helper", "Other.") && described(agents, "second", "New."))
+        .await;
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
     assert_eq!(said(&server, "/a2a/agents/second").await, "from the first");
     // A mistake changes nothing, also where another file is right.

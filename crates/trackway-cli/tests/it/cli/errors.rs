@@ -18,8 +18,7 @@ fn an_unknown_workflow_is_answered_with_what_there_is() {
     assert!(!folder.data_path().exists(), "nothing was made");
     // A server says the same of its own.
     let server = ServerUnderTest::start(&folder.data_path());
-    let run =
-        folder.run_command(&["run", "ecko", "--input", "{}", "--server", &server.url]).expect(2);
+    let run = folder.run_command(&["run", "ecko", "--input", "{}", "--server", &server.url]).expect(2);
     assert!(run.stderr.contains("hint: did you mean \"echo\"?"), "{run:?}");
 }
 
@@ -27,25 +26,14 @@ fn an_unknown_workflow_is_answered_with_what_there_is() {
 #[test]
 fn every_problem_of_an_input_is_told() {
     let folder = TestFolder::new();
-    let run = folder
-        .run_command(&["run", "echo", "--input", r#"{"txt": 1, "chunks": 0}"#, "--json"])
-        .expect(2);
+    let run =
+        folder.run_command(&["run", "echo", "--input", r#"{"txt": 1, "chunks": 0}"#, "--json"]).expect(2);
     assert_eq!(run.stdout, "");
-    for part in [
-        "/text: \"text\" is required",
-        "/txt:",
-        "/chunks:",
-        "got 0",
-        "docs/errors/invalid-input.md",
-    ] {
+    for part in ["/text: \"text\" is required", "/txt:", "/chunks:", "got 0", "docs/errors/invalid-input.md"]
+    {
         assert!(run.stderr.contains(part), "{part}: {run:?}");
     }
-    assert!(
-        folder.run_command(&["runs", "list", "--json"]).json()["runs"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(folder.run_command(&["runs", "list", "--json"]).json()["runs"].as_array().unwrap().is_empty());
 }
 
 /// Proves X5.

@@ -12,15 +12,11 @@ fn a_project_uses_all_four_yields() {
     let made = trackway_command(&["init", &dir.to_string_lossy()]).run_to_end("").expect(0);
     assert!(made.stdout.contains("cargo run"), "{made:?}");
     let main = fs::read_to_string(dir.join("src/main.rs")).unwrap();
-    for verb in ["ctx.status(", "ctx.artifact(", "ctx.ask(", "ctx.authorize(", "reject(", ".step("]
-    {
+    for verb in ["ctx.status(", "ctx.artifact(", "ctx.ask(", "ctx.authorize(", "reject(", ".step("] {
         assert!(main.contains(verb), "{verb}");
     }
     let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
-    assert!(
-        manifest.contains("name = \"my-shop\"") && manifest.contains("[workspace]"),
-        "{manifest}"
-    );
+    assert!(manifest.contains("name = \"my-shop\"") && manifest.contains("[workspace]"), "{manifest}");
     for file in ["README.md", ".gitignore", "Cargo.lock", "agents/assistant.md"] {
         assert!(dir.join(file).is_file(), "{file}");
     }
@@ -53,15 +49,13 @@ fn what_is_there_is_left_alone() {
     let folder = TestFolder::new();
     let mine = folder.path().join("README.md");
     fs::write(&mine, "mine").unwrap();
-    let refused =
-        trackway_command(&["init", &folder.path().to_string_lossy()]).run_to_end("").expect(2);
+    let refused = trackway_command(&["init", &folder.path().to_string_lossy()]).run_to_end("").expect(2);
     assert!(refused.stderr.contains("README.md already exists"), "{refused:?}");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
     fs::remove_file(&mine).unwrap();
     fs::write(folder.path().join("src"), "no folder").unwrap();
-    let refused =
-        trackway_command(&["init", &folder.path().to_string_lossy()]).run_to_end("").expect(2);
+    let refused = trackway_command(&["init", &folder.path().to_string_lossy()]).run_to_end("").expect(2);
     assert!(refused.stderr.contains("src already exists"), "{refused:?}");
     let dir = folder.path().join("new");
     let args = ["init", &dir.to_string_lossy(), "--trackway", &folder.path().to_string_lossy()];
@@ -82,18 +76,9 @@ fn heavy_init_builds() {
 
     let mut shop = InitializedProject::start(&program, &dir);
     let url = shop.url();
-    let args = [
-        "run",
-        "purchase",
-        "--input",
-        r#"{"item": "coffee", "count": 2}"#,
-        "--json",
-        "--server",
-        &url,
-    ];
-    let run = trackway_command(&args)
-        .run_to_end("{\"approved\": true}\n{\"signature\": \"me\"}\n")
-        .expect(0);
+    let args =
+        ["run", "purchase", "--input", r#"{"item": "coffee", "count": 2}"#, "--json", "--server", &url];
+    let run = trackway_command(&args).run_to_end("{\"approved\": true}\n{\"signature\": \"me\"}\n").expect(0);
     let expected = [
         "submitted",
         "working",
@@ -111,23 +96,17 @@ fn heavy_init_builds() {
     let said = trackway_command(&talk).run_to_end("/run purchase item=tea count=1\n").expect(0);
     assert!(said.stdout.contains("dispatch_workflow_purchase"), "{said:?}");
     assert!(said.stdout.contains("1 × tea: 3 coins"), "{said:?}");
-    let nothing =
-        ["run", "purchase", "--input", r#"{"item": "nothing", "count": 1}"#, "--server", &url];
+    let nothing = ["run", "purchase", "--input", r#"{"item": "nothing", "count": 1}"#, "--server", &url];
     trackway_command(&nothing).run_to_end("").expect(4);
 }
 
 /// Builds the project, without the network where that is possible. What it shares with the workspace is
 /// taken from there: nearly everything, and most of what the gate would wait for.
 fn build(dir: &Path) -> std::path::PathBuf {
-    let target =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
     let cargo = |args: &[&str]| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo
-            .args(["build", "--quiet"])
-            .args(args)
-            .current_dir(dir)
-            .env("CARGO_TARGET_DIR", target);
+        cargo.args(["build", "--quiet"]).args(args).current_dir(dir).env("CARGO_TARGET_DIR", target);
         // As the workspace has it for its dependencies.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").status().unwrap().success()
     };

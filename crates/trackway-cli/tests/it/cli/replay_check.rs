@@ -44,14 +44,10 @@ impl Workflow for NewReview {
 
 /// Runs this program up to its question, in this process, and leaves the folder.
 async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
-    let (runtime, _folder) =
-        Server::new().data(data).workflow(workflow).start_engine().await.unwrap();
+    let (runtime, _folder) = Server::new().data(data).workflow(workflow).start_engine().await.unwrap();
     let runs = RunsService::local(runtime.clone());
-    let request = StartRequest {
-        workflow: "review".to_owned(),
-        input: json!({ "subject": "x" }),
-        session_id: None,
-    };
+    let request =
+        StartRequest { workflow: "review".to_owned(), input: json!({ "subject": "x" }), session_id: None };
     let run = runs.start(request).await.unwrap().summary.id;
     let mut updates = runs.updates(run, 0).await.unwrap();
     while let Some(update) = updates.next().await.unwrap() {
@@ -67,16 +63,14 @@ async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
 fn runs_of_the_same_programs_fit() {
     let folder = TestFolder::new();
     let waiting = folder.start_waiting_review();
-    let ended =
-        folder.run_command(&["run", "echo", "--input", r#"{"text": "hi"}"#, "--json"]).expect(0);
+    let ended = folder.run_command(&["run", "echo", "--input", r#"{"text": "hi"}"#, "--json"]).expect(0);
     let ended = ended.json_lines()[0]["runId"].as_str().unwrap().to_owned();
     let report = folder.run_command(&["runs", "replay-check", "--json"]).expect(0).json();
     assert_eq!(report["checked"], 1);
     assert_eq!(report["runs"][0]["id"], waiting.as_str());
     assert_eq!(report["runs"][0]["verdict"], "fits");
     // Named, finished runs are checked too.
-    let report =
-        folder.run_command(&["runs", "replay-check", &ended, &waiting, "--json"]).expect(0).json();
+    let report = folder.run_command(&["runs", "replay-check", &ended, &waiting, "--json"]).expect(0).json();
     assert_eq!(report["checked"], 2);
     let _server = ServerUnderTest::start(&folder.data_path());
     let report = folder.run_command(&["runs", "replay-check"]).expect(0);

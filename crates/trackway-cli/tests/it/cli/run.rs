@@ -17,9 +17,8 @@ fn told(lines: &[Value]) -> Vec<String> {
 #[test]
 fn json_is_all_there_is_on_stdout_and_completed_is_zero() {
     let folder = TestFolder::new();
-    let run = folder
-        .run_command(&["run", "echo", "--input", r#"{"text": "hi", "chunks": 2}"#, "--json"])
-        .expect(0);
+    let run =
+        folder.run_command(&["run", "echo", "--input", r#"{"text": "hi", "chunks": 2}"#, "--json"]).expect(0);
     let lines = run.json_lines();
     let expected = [
         "task submitted",
@@ -41,12 +40,10 @@ fn json_is_all_there_is_on_stdout_and_completed_is_zero() {
 #[test]
 fn each_end_has_its_exit_code() {
     let folder = TestFolder::new();
-    let failed =
-        folder.run_command(&["run", "fails", "--input", r#"{"message": "boom"}"#]).expect(3);
+    let failed = folder.run_command(&["run", "fails", "--input", r#"{"message": "boom"}"#]).expect(3);
     assert!(failed.stdout.contains("failed: boom"), "{failed:?}");
     let other_chain = r#"{"walletAddress": "0x1", "chainId": 1}"#;
-    let rejected =
-        folder.run_command(&["run", "invest", "--input", other_chain, "--json"]).expect(4);
+    let rejected = folder.run_command(&["run", "invest", "--input", other_chain, "--json"]).expect(4);
     assert_eq!(rejected.states(), ["submitted", "rejected"]);
 }
 
@@ -121,12 +118,9 @@ fn input_that_is_missing_is_asked_for() {
 #[test]
 fn at_the_end_of_the_answers_the_run_is_left_waiting() {
     let folder = TestFolder::new();
-    let run = folder
-        .run_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
-        .expect(6);
+    let run = folder.run_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"]).expect(6);
     let id = run.json_lines()[0]["runId"].as_str().unwrap().to_owned();
-    let command =
-        format!("trackway runs resume {id} --input '{{\"confirmed\": true|false}}' --data ");
+    let command = format!("trackway runs resume {id} --input '{{\"confirmed\": true|false}}' --data ");
     assert!(run.stderr.contains(&command), "{run:?}");
     let shown = folder.run_command(&["runs", "show", &id, "--json"]).expect(0).json();
     assert_eq!(shown["state"], "input-required");
@@ -137,20 +131,15 @@ fn at_the_end_of_the_answers_the_run_is_left_waiting() {
 fn questions_of_children_are_put_too() {
     let folder = TestFolder::new();
     let args = ["run", "family", "--input", r#"{"children": 2, "workflow": "review"}"#, "--json"];
-    let run = folder
-        .run_command_with_stdin(&args, "{\"confirmed\": true}\n{\"confirmed\": false}\n")
-        .expect(0);
+    let run =
+        folder.run_command_with_stdin(&args, "{\"confirmed\": true}\n{\"confirmed\": false}\n").expect(0);
     let lines = run.json_lines();
     let asked: Vec<&Value> = lines.iter().filter(|line| line.get("question").is_some()).collect();
     assert_eq!(asked.len(), 2, "{run:?}");
     assert!(asked.iter().all(|line| line["runId"] != lines[0]["runId"]));
     let results = &lines[lines.len() - 2]["artifact"]["parts"][0]["data"]["results"];
-    let mut states: Vec<&str> = results
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|result| result["state"].as_str().unwrap())
-        .collect();
+    let mut states: Vec<&str> =
+        results.as_array().unwrap().iter().map(|result| result["state"].as_str().unwrap()).collect();
     states.sort_unstable();
     assert_eq!(states, ["completed", "rejected"]);
 }
@@ -181,10 +170,7 @@ fn ctrl_c_leaves_a_run_that_goes_on_at_the_next_start() {
     let mut run = trackway_command(&["run", "ledger", "--input", input, "--json"])
         .env("TRACKWAY_DATA", folder.data_path())
         .start();
-    let id = serde_json::from_str::<Value>(&run.read_line()).unwrap()["runId"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = serde_json::from_str::<Value>(&run.read_line()).unwrap()["runId"].as_str().unwrap().to_owned();
     run.read_until("working");
     run.signal("INT");
     assert_eq!(run.exit_code(), 130);
@@ -197,16 +183,15 @@ fn a_server_that_holds_the_folder_does_the_work() {
     let folder = TestFolder::new();
     let mut server = ServerUnderTest::start(&folder.data_path());
     let args = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#, "--json"];
-    let answers = "{\"walletAddress\": \"0x1\", \"amount\": -1}\n{\"walletAddress\": \"0x1\", \"amount\": 5}\n";
+    let answers =
+        "{\"walletAddress\": \"0x1\", \"amount\": -1}\n{\"walletAddress\": \"0x1\", \"amount\": 5}\n";
     let run = folder.run_command_with_stdin(&args, answers).expect(6);
     assert_eq!(run.states().last().unwrap(), "auth-required");
     let id = run.json_lines()[0]["runId"].as_str().unwrap().to_owned();
     // Named, it is found without the folder.
     let url = server.url.clone();
-    let shown = trackway_command(&["runs", "show", &id, "--json", "--server", &url])
-        .run_to_end("")
-        .expect(0)
-        .json();
+    let shown =
+        trackway_command(&["runs", "show", &id, "--json", "--server", &url]).run_to_end("").expect(0).json();
     assert_eq!(shown["state"], "auth-required");
     let shown = trackway_command(&["runs", "show", &id, "--json"])
         .env("TRACKWAY_SERVER", &url)

@@ -54,22 +54,11 @@ fn runs_are_listed_newest_first_and_filtered() {
     for way in WAYS {
         let (there, run) = There::new(way);
         let all = there.trackway(&["runs", "list", "--json"]).expect(0).json();
-        let workflows: Vec<&str> = all["runs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|run| run["workflow"].as_str().unwrap())
-            .collect();
+        let workflows: Vec<&str> =
+            all["runs"].as_array().unwrap().iter().map(|run| run["workflow"].as_str().unwrap()).collect();
         assert_eq!(workflows, ["review", "echo"], "{way:?}");
-        let waiting = [
-            "runs",
-            "list",
-            "--json",
-            "--state",
-            "input-required,auth-required",
-            "--workflow",
-            "review",
-        ];
+        let waiting =
+            ["runs", "list", "--json", "--state", "input-required,auth-required", "--workflow", "review"];
         let waiting = there.trackway(&waiting).expect(0).json();
         assert_eq!(waiting["runs"].as_array().unwrap().len(), 1, "{way:?}");
         assert_eq!(waiting["runs"][0]["id"], run.as_str());
@@ -108,9 +97,7 @@ fn a_run_is_shown_whole() {
 fn a_run_is_resumed_to_its_end() {
     for way in WAYS {
         let (there, run) = There::new(way);
-        let wrong = there
-            .trackway(&["runs", "resume", &run, "--input", r#"{"confirmed": "yes"}"#])
-            .expect(2);
+        let wrong = there.trackway(&["runs", "resume", &run, "--input", r#"{"confirmed": "yes"}"#]).expect(2);
         assert!(wrong.stderr.contains("/confirmed:"), "{way:?} {wrong:?}");
         let right = ["runs", "resume", &run, "--input", r#"{"confirmed": true}"#, "--json"];
         let resumed = there.trackway(&right).expect(0);
@@ -124,20 +111,12 @@ fn a_run_is_resumed_to_its_end() {
 fn a_resume_ends_where_the_run_waits_again() {
     let folder = TestFolder::new();
     let start = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#, "--json"];
-    let run =
-        folder.run_command(&start).expect(6).json_lines()[0]["runId"].as_str().unwrap().to_owned();
+    let run = folder.run_command(&start).expect(6).json_lines()[0]["runId"].as_str().unwrap().to_owned();
     let answer = r#"{"walletAddress": "0x1", "amount": 5}"#;
-    let resumed =
-        folder.run_command(&["runs", "resume", &run, "--input", answer, "--json"]).expect(6);
+    let resumed = folder.run_command(&["runs", "resume", &run, "--input", answer, "--json"]).expect(6);
     assert_eq!(resumed.states(), ["working", "auth-required"]);
-    assert!(
-        resumed
-            .stderr
-            .contains(&format!("runs resume {run} --input '{{\"signature\": \"TEXT\"}}'"))
-    );
-    let signed = folder
-        .run_command(&["runs", "resume", &run, "--input", r#"{"signature": "me"}"#])
-        .expect(0);
+    assert!(resumed.stderr.contains(&format!("runs resume {run} --input '{{\"signature\": \"TEXT\"}}'")));
+    let signed = folder.run_command(&["runs", "resume", &run, "--input", r#"{"signature": "me"}"#]).expect(0);
     assert!(signed.stdout.contains("receipt.json"), "{signed:?}");
 }
 
@@ -166,8 +145,7 @@ fn canceling_a_parent_cancels_its_children() {
     family.close_stdin();
     assert_eq!(family.exit_code(), 6);
     folder.run_command(&["runs", "cancel", &parent]).expect(0);
-    let list =
-        folder.run_command(&["runs", "list", "--json", "--state", "canceled"]).expect(0).json();
+    let list = folder.run_command(&["runs", "list", "--json", "--state", "canceled"]).expect(0).json();
     assert_eq!(list["runs"].as_array().unwrap().len(), 4, "{list}");
     let shown = folder.run_command(&["runs", "show", &parent, "--json"]).expect(0).json();
     assert_eq!(shown["children"].as_array().unwrap().len(), 3);
@@ -196,10 +174,9 @@ fn a_folder_in_use_without_a_server_can_be_read() {
 fn an_answer_from_elsewhere_ends_the_question() {
     let folder = TestFolder::new();
     let _server = ServerUnderTest::start(&folder.data_path());
-    let mut person =
-        trackway_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
-            .env("TRACKWAY_DATA", folder.data_path())
-            .start();
+    let mut person = trackway_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"])
+        .env("TRACKWAY_DATA", folder.data_path())
+        .start();
     let asked: serde_json::Value = serde_json::from_str(&person.read_until("question")).unwrap();
     let run = asked["runId"].as_str().unwrap();
     folder.run_command(&["runs", "resume", run, "--input", r#"{"confirmed": true}"#]).expect(0);

@@ -32,10 +32,8 @@ fn ticket() -> [GuidedRunBuilder; 2] {
         Some("/id"),
         json!([{ "id": 1, "finding": "Größe ≠ 0" }]),
     )];
-    let output = AttemptInputs {
-        output: Some(json!({ "verdict": "good" })),
-        ..inputs_with_notes("# Second\n\nway")
-    };
+    let output =
+        AttemptInputs { output: Some(json!({ "verdict": "good" })), ..inputs_with_notes("# Second\n\nway") };
     [
         GuidedRunBuilder::new_guided_run(1, "ticket-7", "review")
             .open_node("a")

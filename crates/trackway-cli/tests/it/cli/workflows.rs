@@ -6,8 +6,7 @@ use crate::support::{CommandOutput, TestFolder, trackway_command};
 
 const GOOD: &str = "id: good\nname: Good\nversion: '1'\ntags: [release]\ninput: {type: object, required: [branch], properties: {branch: {type: string}}}\nsteps:\n  - id: one\n    prompt: Do it.\n    outputContract: {contractRef: wr.contracts.loop_control}\n";
 const BAD: &str = "id: bad\nname: Bad\nversion: '1'\nsteps:\n  - id: one\n    promt: Do it.\n";
-const OUTER: &str =
-    "id: outer\nname: Outer\nversion: '1'\nsteps:\n  - {id: inner, workflow: {id: good}}\n";
+const OUTER: &str = "id: outer\nname: Outer\nversion: '1'\nsteps:\n  - {id: inner, workflow: {id: good}}\n";
 
 fn workspace(files: &[(&str, &str)]) -> TestFolder {
     let folder = TestFolder::new();
@@ -74,9 +73,7 @@ fn a_check_names_each_finding() {
 fn one_workflow_is_shown() {
     let folder = workspace(&[("good.yaml", GOOD), ("bad.yaml", BAD)]);
     let shown = run(&folder, &["workflows", "show", "good"]).expect(0);
-    for part in
-        ["`one`", "branch: string", r#"decision: "continue" | "stop""#, "sha256-", "good.yaml"]
-    {
+    for part in ["`one`", "branch: string", r#"decision: "continue" | "stop""#, "sha256-", "good.yaml"] {
         assert!(shown.stdout.contains(part), "{part}: {shown:?}");
     }
     let json = run(&folder, &["workflows", "show", "good", "--json"]).json();

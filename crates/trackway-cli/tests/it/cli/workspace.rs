@@ -133,17 +133,13 @@ fn what_is_used_is_not_called_unused() {
                    approvals: { dispatch_workflow_echo: ask, rates: ask, \"invest\": deny }\n---\n";
     let rates = "id: rates\nname: Rates\ndescription: Rates.\nversion: \"1\"\nsteps:\n\
                  \x20 - { id: rate, agent: helper, prompt: Rate it. }\n";
-    let files = [
-        ("agents/helper.md", AGENT),
-        ("agents/careful.md", careful),
-        ("workflows/rates.yaml", rates),
-    ];
+    let files =
+        [("agents/helper.md", AGENT), ("agents/careful.md", careful), ("workflows/rates.yaml", rates)];
     let desk = DoctorWorkspace::new(&files);
     let report = desk.doctor();
     assert_eq!(report["usable"], true, "{report}");
     let findings = report["findings"].as_array().unwrap();
-    let is_about_names =
-        |finding: &&Value| finding["level"] != "note" || finding["file"].is_string();
+    let is_about_names = |finding: &&Value| finding["level"] != "note" || finding["file"].is_string();
     assert_eq!(findings.iter().filter(is_about_names).count(), 0, "{report}");
     // One that has the name of a workflow is refused all the same.
     desk.folder.write_file("agents/rates.md", "---\nname: rates\n---\n");
@@ -219,19 +215,14 @@ fn servers_that_do_not_run_are_named() {
 /// Proves X6: what is in effect and where it came from; no secret is among it.
 #[test]
 fn the_configuration_is_shown_without_secrets() {
-    let config =
-        "[push]\nsecret = \"in-the-file\"\n[models.m]\nprovider = \"openai\"\nmodel = \"m\"\n";
+    let config = "[push]\nsecret = \"in-the-file\"\n[models.m]\nprovider = \"openai\"\nmodel = \"m\"\n";
     let servers = r#"{"mcpServers": {"web": {"url": "https://web.example/s/${env:PASS}/mcp"}}}"#;
     let desk = DoctorWorkspace::new(&[
         ("trackway.toml", config),
         ("agents/helper.md", AGENT),
         ("mcp.json", servers),
     ]);
-    let env = [
-        ("TRACKWAY_MODEL", "m"),
-        ("OPENAI_API_KEY", "in-the-environment"),
-        ("PASS", "in-the-address"),
-    ];
+    let env = [("TRACKWAY_MODEL", "m"), ("OPENAI_API_KEY", "in-the-environment"), ("PASS", "in-the-address")];
     let shown = desk.trackway(&["config", "show"], &env).expect(0);
     assert!(shown.stdout.contains("https://web.example/…"), "{shown:?}");
     for secret in ["in-the-file", "in-the-environment", "in-the-address"] {

@@ -9,8 +9,7 @@ use super::DefinitionWorkspace;
 fn a_fork_asks_again() {
     let desk = DefinitionWorkspace::new();
     let input = r#"{"list": ["a"], "delay": 0}"#;
-    let run =
-        desk.run(&["run", "tour", "--input", input, "--json"], "{\"name\": \"Ada\"}\n").expect(0);
+    let run = desk.run(&["run", "tour", "--input", input, "--json"], "{\"name\": \"Ada\"}\n").expect(0);
     let id = run.json_lines()[0]["runId"].as_str().unwrap().to_owned();
     let forked = desk.folder.run_command(&["runs", "fork", &id, "--json"]).expect(6);
     let fork = forked.json_lines()[0].clone();
@@ -109,8 +108,5 @@ async fn a_run_with_a_child_is_forked_around_it() {
     assert_eq!(status, 201, "{late}");
     let updates = server.wait_for_end(late["id"].as_str().unwrap()).await;
     assert_eq!(updates.last().unwrap()["state"], "completed");
-    assert!(
-        updates.iter().any(|it| it.to_string().contains(&child)),
-        "the same child: {updates:?}"
-    );
+    assert!(updates.iter().any(|it| it.to_string().contains(&child)), "the same child: {updates:?}");
 }

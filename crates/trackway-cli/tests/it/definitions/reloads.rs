@@ -25,9 +25,8 @@ async fn a_changed_file_is_for_new_runs() {
     let server = desk.serve();
     let old = server.start_run("tour", json!({ "list": [], "delay": 0 })).await;
     server.wait_for_question(&old).await;
-    let changed = TOUR
-        .replace("Every kind of step.", "Changed.")
-        .replace("artifact: report", "artifact: changed");
+    let changed =
+        TOUR.replace("Every kind of step.", "Changed.").replace("artifact: report", "artifact: changed");
     desk.write_workflow("tour.yaml", &changed);
     until(&server, |tour| tour.is_some_and(|tour| tour["description"] == "Changed.")).await;
     let new = server.start_run("tour", json!({ "list": [], "delay": 0 })).await;

@@ -40,10 +40,7 @@ impl Framework {
         let mut command = self.command();
         command.arg(modes).arg(site.agent_url(agent)).args(messages);
         let (answers, errors) = run_client(command).await;
-        assert!(
-            !answers.is_empty() && answers.len() % messages.len() == 0,
-            "{answers:?}\n{errors}"
-        );
+        assert!(!answers.is_empty() && answers.len() % messages.len() == 0, "{answers:?}\n{errors}");
         answers.chunks(messages.len()).map(<[Value]>::to_vec).collect()
     }
 }
@@ -72,8 +69,7 @@ async fn questions_are_answered(framework: Framework) {
     let runs = site.list_runs("approve").await;
     assert_eq!(runs.len(), answers.len(), "{answers:?}");
     for (answers, run) in answers.iter().zip(&runs) {
-        let asks =
-            |at: usize| answers[at]["asks"].as_array().unwrap().last().unwrap().as_str().unwrap();
+        let asks = |at: usize| answers[at]["asks"].as_array().unwrap().last().unwrap().as_str().unwrap();
         assert_eq!(asks(0), "Do you approve of tea?");
         assert_eq!(run["state"], "completed");
         let refusals = site.answer_refusals(run).await;

@@ -22,8 +22,7 @@ async fn leads_a_workflow_to_its_end(mut command: Command) {
         assert!(tools.contains(&json!(tool)), "{tools:?}");
     }
     assert_eq!(lines[1]["workflows"], json!(["tea"]));
-    let prompts: Vec<&Value> =
-        lines[2..5].iter().map(|line| &line["step"]["pending"]["prompt"]).collect();
+    let prompts: Vec<&Value> = lines[2..5].iter().map(|line| &line["step"]["pending"]["prompt"]).collect();
     assert_eq!(prompts, [&json!("Boil the water."), &json!("Pour it."), &Value::Null]);
     assert_eq!(lines[4]["step"]["isComplete"], true);
     assert_eq!(errors, "", "nothing to complain about, also when it closes");

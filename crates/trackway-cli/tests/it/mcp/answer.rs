@@ -119,8 +119,7 @@ impl ToolAnswer {
         assert!(json["workflowHash"].as_str().unwrap().starts_with("sha256-"), "{self:#?}");
         assert!(json["branch"]["forked"].is_boolean(), "{self:#?}");
         // Nothing can be answered where the run is complete, or where nobody may go on with it.
-        let is_over =
-            ["run-ended", "not-adopted"].iter().any(|code| json["blocked"]["code"] == *code);
+        let is_over = ["run-ended", "not-adopted"].iter().any(|code| json["blocked"]["code"] == *code);
         let has_no_ack = is_over || json["isComplete"] == true;
         assert_eq!(json["ackToken"].is_null(), has_no_ack, "{self:#?}");
         if let Some(prompt) = json["pending"]["prompt"].as_str().filter(|_| !is_over) {

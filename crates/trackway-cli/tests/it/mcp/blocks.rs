@@ -78,8 +78,7 @@ fn a_block_replays() {
 #[test]
 fn criteria_on_notes_block() {
     let mut first = prompt_step("first");
-    first["validationCriteria"] =
-        json!([{ "type": "contains", "value": "DONE", "message": "Say DONE." }]);
+    first["validationCriteria"] = json!([{ "type": "contains", "value": "DONE", "message": "Say DONE." }]);
     let shop = McpWorkspace::with_workflows(&[workflow_definition(
         "criteria",
         json!([first, prompt_step("second")]),

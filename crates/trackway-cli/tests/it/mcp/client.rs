@@ -60,12 +60,7 @@ impl McpTestClient {
     }
 
     /// The same with a key.
-    pub(super) fn http_as(
-        era: ProtocolRevision,
-        person: ConfirmationReply,
-        url: &str,
-        key: &str,
-    ) -> Self {
+    pub(super) fn http_as(era: ProtocolRevision, person: ConfirmationReply, url: &str, key: &str) -> Self {
         Self::start(era, person, &["http", url, key])
     }
 

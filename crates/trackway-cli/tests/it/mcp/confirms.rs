@@ -33,8 +33,7 @@ fn a_client_that_cannot_ask_is_told_to() {
 #[test]
 fn nobody_is_asked_about_an_answer_that_is_wrong() {
     let mut definition = careful();
-    definition["steps"][0]["outputContract"] =
-        json!({ "contractRef": "wr.contracts.loop_control" });
+    definition["steps"][0]["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
     let shop = McpWorkspace::with_workflows(&[definition]);
     let mut agent = shop.connect_as(ProtocolRevision::Newest, ConfirmationReply::Accepts);
     let start = agent.start_run("careful", json!({}));

@@ -25,8 +25,7 @@ struct Site {
 fn site() -> Site {
     let mut wants = prompt_step("wants");
     wants["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
-    let victim =
-        workflow_definition("victim", json!([prompt_step("first"), wants, prompt_step("last")]));
+    let victim = workflow_definition("victim", json!([prompt_step("first"), wants, prompt_step("last")]));
     let shop = McpWorkspace::with_workflows(&[victim, three_step_workflow()]);
     let mut agent = shop.connect();
     let start = agent.start_run("victim", json!({ "sessionId": "hit" }));
@@ -86,8 +85,7 @@ impl Site {
         let mut agent = RawStdioClient::start_and_greet(&self.shop);
         let mut refused = false;
         for at in &self.hit {
-            let look =
-                agent.call_tool("workflow_advance", json!({ "stateToken": at.state_token() }));
+            let look = agent.call_tool("workflow_advance", json!({ "stateToken": at.state_token() }));
             let advance = agent.call_tool("workflow_advance", pair(at, "anew"));
             let again = agent.call_tool("workflow_advance", pair(at, "one"));
             for answer in [&look, &advance, &again] {
@@ -160,8 +158,7 @@ fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
     let file = database(&site.shop.data());
     let whole = fs::read(&file).unwrap();
     let run = site.hit[0].run_id().as_bytes();
-    let rows: Vec<usize> =
-        (0..whole.len() - run.len()).filter(|at| whole[*at..].starts_with(run)).collect();
+    let rows: Vec<usize> = (0..whole.len() - run.len()).filter(|at| whole[*at..].starts_with(run)).collect();
     assert!(!rows.is_empty());
     for place in rows.iter().step_by(rows.len() / 6 + 1) {
         for offset in [0, run.len() / 2, run.len() + 3, run.len() + 60] {
@@ -177,8 +174,7 @@ fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
             }
             let mut agent = RawStdioClient::start_and_greet(&site.shop);
             for at in site.hit.iter().chain(&site.beside) {
-                let look =
-                    agent.call_tool("workflow_advance", json!({ "stateToken": at.state_token() }));
+                let look = agent.call_tool("workflow_advance", json!({ "stateToken": at.state_token() }));
                 let advance = agent.call_tool("workflow_advance", pair(at, "anew"));
                 assert!(!look.is_error || !look.error_code().is_empty(), "{what}");
                 assert!(!advance.is_error || !advance.error_code().is_empty(), "{what}");

@@ -23,10 +23,7 @@ fn the_tools_are_those_of_the_interface() {
             ("workflow_list", vec!["cursor", "query"]),
             ("workflow_inspect", vec!["workflowId"]),
             ("workflow_start", vec!["context", "workflowId"]),
-            (
-                "workflow_advance",
-                vec!["ackToken", "context", "notesMarkdown", "output", "stateToken"],
-            ),
+            ("workflow_advance", vec!["ackToken", "context", "notesMarkdown", "output", "stateToken"]),
             ("workflow_checkpoint", vec!["notesMarkdown", "stateToken"]),
             ("workflow_resume", vec!["query"]),
         ];
@@ -44,8 +41,7 @@ fn the_tools_are_those_of_the_interface() {
         assert_eq!(tools, agent.tools(), "always the same");
     }
     for more in [&[][..], &["--checkpoints", "off"]] {
-        let mut agent =
-            shop.connect_with(ProtocolRevision::Newest, ConfirmationReply::Unasked, more);
+        let mut agent = shop.connect_with(ProtocolRevision::Newest, ConfirmationReply::Unasked, more);
         assert_eq!(names(&agent.tools()).len(), 5);
         let start = agent.start_run("three", json!({}));
         let refused = agent.checkpoint(&start.state_token(), "notes");
@@ -140,8 +136,7 @@ fn what_is_not_here_and_not_acted_on_is_said_briefly() {
             "id": title, "title": title, "source": source, "purpose": "Says how.", "authoritative": true,
         })
     };
-    definition["references"] =
-        json!([reference("Gone", "./spec/gone.md"), reference("There", "there.md")]);
+    definition["references"] = json!([reference("Gone", "./spec/gone.md"), reference("There", "there.md")]);
     for key in ["about", "examples", "metricsProfile", "modelTier", "author", "license"] {
         definition[key] = json!("x");
     }
@@ -156,7 +151,5 @@ fn what_is_not_here_and_not_acted_on_is_said_briefly() {
     let shown = agent.inspect("foreign");
     let lines = shown.text.lines().filter(|line| line.contains("Not acted on"));
     assert_eq!(lines.count(), 1, "{shown:#?}");
-    assert!(
-        shown.text.contains("`/about`") && shown.json["unheeded"].as_array().unwrap().len() >= 6
-    );
+    assert!(shown.text.contains("`/about`") && shown.json["unheeded"].as_array().unwrap().len() >= 6);
 }

@@ -27,14 +27,8 @@ fn other_notes_make_a_branch() {
     }
     assert!(!one.text.to_lowercase().contains("branch"), "{one:#?}");
     // Each is replayed as what it was.
-    assert_eq!(
-        agent.advance(&start, json!({ "notesMarkdown": "one" })).text_and_json(),
-        one.text_and_json()
-    );
-    assert_eq!(
-        agent.advance(&start, json!({ "notesMarkdown": "two" })).text_and_json(),
-        two.text_and_json()
-    );
+    assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "one" })).text_and_json(), one.text_and_json());
+    assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "two" })).text_and_json(), two.text_and_json());
     // All go on by themselves.
     for branch in [&one, &two, &three] {
         let third = agent.advance(branch, json!({}));

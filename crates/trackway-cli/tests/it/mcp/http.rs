@@ -78,8 +78,7 @@ fn a_person_is_asked_over_http() {
 fn inspector(url: &str, args: &[&str]) -> Value {
     let folder = prepared_path("TRACKWAY_TEST_MCP_JS");
     let packages = format!("{folder}/node_modules");
-    let script =
-        format!("{packages}/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+    let script = format!("{packages}/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let output = Command::new(format!("{packages}/node/bin/node"))
         .args([&*script, "--cli", url, "--transport", "http"])
         .args(args)
@@ -160,13 +159,11 @@ async fn a_key_is_needed_where_keys_are_required() {
     std::fs::write(shop.path().join("trackway.toml"), "[auth]\nrequired = true\n").unwrap();
     let key = |tenant: &str| {
         let args = ["keys", "create", "--tenant", tenant, "--user", "u", "--scope", "*"];
-        let created =
-            trackway_command(&args).env("TRACKWAY_DATA", shop.data()).run_to_end("").expect(0);
+        let created = trackway_command(&args).env("TRACKWAY_DATA", shop.data()).run_to_end("").expect(0);
         created.stdout.trim_end().to_owned()
     };
     let (ann, bob) = (key("ann"), key("bob"));
-    let server =
-        ServerUnderTest::start_with_env(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
+    let server = ServerUnderTest::start_with_env(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
     let url = format!("{}/mcp", server.url);
     assert_eq!(post(&url, &[]).await, 401);
     assert_eq!(post(&url, &[("authorization", "Bearer wrong")]).await, 401);

@@ -43,8 +43,7 @@ fn an_imported_guided_run_waits_to_be_adopted() {
         let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
         let mut agent = RawStdioClient::start_and_greet(&shop);
         let context = json!({ "sessionId": "s" });
-        let start =
-            agent.call_tool("workflow_start", json!({ "workflowId": "three", "context": context }));
+        let start = agent.call_tool("workflow_start", json!({ "workflowId": "three", "context": context }));
         let mut at = start.clone();
         for _ in 0..steps_done {
             at = advance(&mut agent, &at, "done");
@@ -60,10 +59,7 @@ fn an_imported_guided_run_waits_to_be_adopted() {
         let look = found(&mut agent);
         assert_eq!(look.blocked_code(), "not-adopted", "{look:#?}");
         let notes = json!({ "stateToken": look.state_token(), "notesMarkdown": "n" });
-        assert_eq!(
-            agent.call_tool("workflow_checkpoint", notes.clone()).error_code(),
-            "not-adopted"
-        );
+        assert_eq!(agent.call_tool("workflow_checkpoint", notes.clone()).error_code(), "not-adopted");
         let refused = advance(&mut agent, &start, "another way");
         assert_eq!(refused.error_code(), "not-adopted");
         assert!(refused.text.contains(&format!("trackway runs adopt {run}")), "{refused:#?}");

@@ -69,11 +69,7 @@ impl McpWorkspace {
         self.connect_as(ProtocolRevision::Newest, ConfirmationReply::Unasked)
     }
 
-    pub(super) fn connect_as(
-        &self,
-        era: ProtocolRevision,
-        person: ConfirmationReply,
-    ) -> McpTestClient {
+    pub(super) fn connect_as(&self, era: ProtocolRevision, person: ConfirmationReply) -> McpTestClient {
         self.connect_with(era, person, &["--checkpoints", "on"])
     }
 
@@ -118,8 +114,5 @@ pub(super) fn prompt_step(id: &str) -> Value {
 
 /// Three plain steps: `first`, `second`, `third`.
 pub(super) fn three_step_workflow() -> Value {
-    workflow_definition(
-        "three",
-        json!([prompt_step("first"), prompt_step("second"), prompt_step("third")]),
-    )
+    workflow_definition("three", json!([prompt_step("first"), prompt_step("second"), prompt_step("third")]))
 }

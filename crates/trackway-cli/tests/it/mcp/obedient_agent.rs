@@ -55,11 +55,7 @@ fn answer_step(agent: &mut McpTestClient, at: &ToolAnswer) -> (ToolAnswer, usize
             assert!(!answer.is_error, "{arguments:#} got {answer:#?}");
             return (answer, blocks);
         }
-        assert_eq!(
-            answer.state_token(),
-            at.state_token(),
-            "a block stays where it was: {answer:#?}"
-        );
+        assert_eq!(answer.state_token(), at.state_token(), "a block stays where it was: {answer:#?}");
         assert_ne!(answer.ack_token(), arguments["ackToken"].as_str().unwrap(), "{answer:#?}");
         apply_needs(&mut arguments, &answer);
         arguments["ackToken"] = answer.ack_token().into();

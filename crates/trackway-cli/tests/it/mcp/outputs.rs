@@ -57,8 +57,7 @@ fn declared_outputs_become_documents() {
     let round = json!([{ "path": "b.rs", "risk": "L" }, { "path": "a.rs", "risk": "M" }]);
     let two = agent.advance(&one, files(round));
     let round = json!([{ "path": "b.rs", "risk": "H" }, { "path": "c.rs", "risk": "L" }]);
-    let more =
-        json!({ "files": round, "entry": "Again.", "review": { "classification": "Risky" } });
+    let more = json!({ "files": round, "entry": "Again.", "review": { "classification": "Risky" } });
     let last = agent.advance(&two, json!({ "output": more }));
     assert_eq!(last.step_id(), "last");
     let told = shop.run_json_command(&["sessions", "show", "AUTH-1234"]);
@@ -70,8 +69,7 @@ fn declared_outputs_become_documents() {
     let table = document(&told, "files");
     assert_eq!(table["kind"], "table");
     let rows = table["value"].as_array().unwrap();
-    let shown: Vec<String> =
-        rows.iter().map(|row| format!("{}{}", row["path"], row["risk"])).collect();
+    let shown: Vec<String> = rows.iter().map(|row| format!("{}{}", row["path"], row["risk"])).collect();
     assert_eq!(shown, [r#""b.rs""H""#, r#""a.rs""M""#, r#""c.rs""L""#], "{table}");
 }
 

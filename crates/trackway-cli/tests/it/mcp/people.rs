@@ -35,8 +35,7 @@ impl RawStdioClient {
 fn damage(shop: &McpWorkspace, text: &str) {
     let file = shop.data().join("trackway.db");
     let mut bytes = fs::read(&file).unwrap();
-    let starts =
-        (0..bytes.len() - text.len()).filter(|at| bytes[*at..].starts_with(text.as_bytes()));
+    let starts = (0..bytes.len() - text.len()).filter(|at| bytes[*at..].starts_with(text.as_bytes()));
     let starts: Vec<usize> = starts.collect();
     assert!(!starts.is_empty(), "{text} is not in the database");
     starts.iter().for_each(|at| bytes[*at] ^= 0x15);
@@ -56,10 +55,7 @@ fn a_guided_run_is_shown_with_its_steps_and_time() {
     assert_eq!(agent.advance(&start, "another way").step_id(), "second");
     let shown = shop.run_json_command(&show);
     let guided = &shown["guided"];
-    assert_eq!(
-        (&guided["branches"], &guided["workflowHash"]),
-        (&json!(2), &second.json["workflowHash"])
-    );
+    assert_eq!((&guided["branches"], &guided["workflowHash"]), (&json!(2), &second.json["workflowHash"]));
     assert_eq!(guided["pending"].as_array().unwrap().len(), 2, "{shown}");
     assert_eq!(shown["createdAt"], first["createdAt"]);
     let time = |run: &Value| run["updatedAt"].as_str().unwrap().to_owned();
@@ -92,11 +88,7 @@ fn a_damaged_run_is_shown_and_marked() {
 
     let mut agent = RawStdioClient::start_and_greet(&shop);
     let other = agent.advance(&second, "anew");
-    assert_eq!(
-        (other.step_id(), other.warning_codes()),
-        ("third", vec!["damaged-log"]),
-        "{other:#?}"
-    );
+    assert_eq!((other.step_id(), other.warning_codes()), ("third", vec!["damaged-log"]), "{other:#?}");
     agent.leave();
 
     let shown = shop.run_command(&["runs", "show", start.run_id(), "--json"]).expect(0);
@@ -120,8 +112,7 @@ fn a_damaged_run_is_shown_and_marked() {
 /// Issue 11, B-L17: what people and agents are told reads as sentences.
 #[test]
 fn texts_are_sentences() {
-    let linear =
-        workflow_definition("linear", json!([prompt_step("first"), prompt_step("second")]));
+    let linear = workflow_definition("linear", json!([prompt_step("first"), prompt_step("second")]));
     let shop = McpWorkspace::with_workflows(&[three_step_workflow(), linear.clone()]);
     let mut agent = RawStdioClient::start_and_greet(&shop);
     let start = agent.start_run("three", "s");
@@ -135,8 +126,7 @@ fn texts_are_sentences() {
     let migrate = ["runs", "migrate", pinned.run_id(), "--workflows", shop.workflows()];
     let migrated = shop.run_command(&migrate).expect(1).stderr;
     shop.run_command(&["runs", "cancel", pinned.run_id()]).expect(0);
-    let look =
-        agent.call_tool("workflow_advance", json!({ "stateToken": pinned.state_token() })).text;
+    let look = agent.call_tool("workflow_advance", json!({ "stateToken": pinned.state_token() })).text;
     agent.leave();
     let empty = shop.run_command(&["workflows", "list", "--workflows", ""]).expect(2).stderr;
     damage(&shop, "LOST-NOTES");

@@ -25,8 +25,7 @@ fn two_processes_share_a_folder() {
 #[test]
 fn an_agent_works_beside_a_server() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
-    let _server =
-        ServerUnderTest::start_with_args(&shop.data(), &["--workflows", shop.workflows()]);
+    let _server = ServerUnderTest::start_with_args(&shop.data(), &["--workflows", shop.workflows()]);
     let mut agent = shop.connect();
     let start = agent.start_run("three", json!({ "sessionId": "S" }));
     assert_eq!(agent.advance(&start, json!({})).step_id(), "second");

@@ -25,33 +25,17 @@ fn a_replay_is_the_same_byte_for_byte() {
     assert_eq!(agent.advance(&start, inputs()).text_and_json(), second.text_and_json());
     agent.kill();
     let mut agent = shop.connect();
-    assert_eq!(
-        agent.advance(&start, inputs()).text_and_json(),
-        second.text_and_json(),
-        "after a kill"
-    );
+    assert_eq!(agent.advance(&start, inputs()).text_and_json(), second.text_and_json(), "after a kill");
     let third = agent.advance(&second, json!({}));
     let end = agent.advance(&third, json!({}));
     assert!(end.is_complete());
     agent.close();
     let mut legacy = shop.connect_as(ProtocolRevision::Legacy, ConfirmationReply::Unasked);
-    assert_eq!(
-        legacy.advance(&start, inputs()).text_and_json(),
-        second.text_and_json(),
-        "after the end"
-    );
-    assert_eq!(
-        legacy.advance(&third, json!({})).text_and_json(),
-        end.text_and_json(),
-        "the last one"
-    );
+    assert_eq!(legacy.advance(&start, inputs()).text_and_json(), second.text_and_json(), "after the end");
+    assert_eq!(legacy.advance(&third, json!({})).text_and_json(), end.text_and_json(), "the last one");
     // The order of keys and the way of writing a number do not matter.
     let same = json!({ "context": { "y": [1.50, null], "x": 1.0 }, "notesMarkdown": "a\nb" });
-    assert_eq!(
-        legacy.advance(&start, same).text_and_json(),
-        second.text_and_json(),
-        "the same inputs"
-    );
+    assert_eq!(legacy.advance(&start, same).text_and_json(), second.text_and_json(), "the same inputs");
     assert_eq!(edges(&shop, "S"), 3);
 }
 
@@ -63,16 +47,14 @@ fn one_attempt_at_once_from_two_processes() {
         (shop.connect(), shop.connect_as(ProtocolRevision::Legacy, ConfirmationReply::Unasked));
     let mut at = one.start_run("three", json!({ "sessionId": "S" }));
     for round in 1..=3 {
-        let arguments =
-            advance_arguments(&at, json!({ "notesMarkdown": format!("round {round}") }));
+        let arguments = advance_arguments(&at, json!({ "notesMarkdown": format!("round {round}") }));
         one.send("workflow_advance", &arguments);
         two.send("workflow_advance", &arguments);
         let (first, second) = (one.answer(), two.answer());
         assert_eq!(first.text_and_json(), second.text_and_json());
         let many = vec![arguments.clone(); 8];
         let all = [one.calls("workflow_advance", &many), two.calls("workflow_advance", &many)];
-        let different: BTreeSet<String> =
-            all.iter().flatten().map(|it| it.text_and_json()).collect();
+        let different: BTreeSet<String> = all.iter().flatten().map(|it| it.text_and_json()).collect();
         assert_eq!(different, BTreeSet::from([first.text_and_json()]));
         assert_eq!(edges(&shop, "S"), round);
         at = first;

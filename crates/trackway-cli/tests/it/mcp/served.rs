@@ -21,37 +21,27 @@ impl Site {
     fn new() -> Self {
         let mut notes = prompt_step("notes");
         notes["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
-        let mut each =
-            json!({ "id": "each", "type": "loop", "title": "Each", "body": [prompt_step("one")] });
+        let mut each = json!({ "id": "each", "type": "loop", "title": "Each", "body": [prompt_step("one")] });
         each["loop"] = json!({
             "type": "forEach", "items": "names", "itemVar": "name", "maxIterations": 5,
         });
-        let longer = workflow_definition(
-            "longer",
-            json!([prompt_step("first"), each, notes, prompt_step("last")]),
-        );
+        let longer =
+            workflow_definition("longer", json!([prompt_step("first"), each, notes, prompt_step("last")]));
         let shop = McpWorkspace::with_workflows(&[three_step_workflow(), longer]);
         std::fs::write(shop.path().join("trackway.toml"), CONFIG).unwrap();
         let workspace = shop.path().to_str().unwrap();
-        let server =
-            ServerUnderTest::start_with_env(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
+        let server = ServerUnderTest::start_with_env(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
         Self { shop, server }
     }
 
     fn key(&self, tenant: &str) -> String {
         let args = ["keys", "create", "--tenant", tenant, "--user", "u", "--scope", "*"];
-        let made =
-            trackway_command(&args).env("TRACKWAY_DATA", self.shop.data()).run_to_end("").expect(0);
+        let made = trackway_command(&args).env("TRACKWAY_DATA", self.shop.data()).run_to_end("").expect(0);
         made.stdout.trim_end().to_owned()
     }
 
     fn agent(&self, era: ProtocolRevision, key: &str) -> McpTestClient {
-        McpTestClient::http_as(
-            era,
-            ConfirmationReply::Unasked,
-            &format!("{}/mcp", self.server.url),
-            key,
-        )
+        McpTestClient::http_as(era, ConfirmationReply::Unasked, &format!("{}/mcp", self.server.url), key)
     }
 
     /// The runs that somebody sees over REST.
@@ -89,8 +79,7 @@ async fn a_served_workspace_is_walked_to_its_end() {
         );
         let list = agent.list();
         let listed = list.json["workflows"].as_array().unwrap();
-        let listed: Vec<&str> =
-            listed.iter().map(|it| it["workflowId"].as_str().unwrap()).collect();
+        let listed: Vec<&str> = listed.iter().map(|it| it["workflowId"].as_str().unwrap()).collect();
         assert!(["three", "longer"].iter().all(|id| listed.contains(id)), "{listed:?}");
         assert!(!agent.inspect("longer").is_error);
 

@@ -215,11 +215,7 @@ fn a_token_from_a_chat_leads_to_its_node() {
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("sha256-{hex}")
     };
-    assert_eq!(
-        graph["nodes"][1]["stateTokenHashes"],
-        json!([hash(&second.state_token())]),
-        "{graph:#}"
-    );
+    assert_eq!(graph["nodes"][1]["stateTokenHashes"], json!([hash(&second.state_token())]), "{graph:#}");
     assert_eq!(graph["edges"][0]["ackTokenHashes"], json!([hash(&start.ack_token())]), "{graph:#}");
     let number = graph["nodes"][1]["number"].as_u64().unwrap();
     let tree = shop.run_command(&["sessions", "graph", "S"]).expect(0).stdout;

@@ -67,8 +67,7 @@ fn a_session_has_checkpoints_of_its_own() {
     assert_eq!(own.map(|it| &it["value"]).collect::<Vec<_>>(), ["Ask Ada first."], "{shown:#}");
     for args in [&["runs", "list"][..], &["runs", "list", "--session", "S", "--limit", "1"]] {
         let runs = shop.run_json_command(args)["runs"].clone();
-        let workflows: Vec<&Value> =
-            runs.as_array().unwrap().iter().map(|run| &run["workflow"]).collect();
+        let workflows: Vec<&Value> = runs.as_array().unwrap().iter().map(|run| &run["workflow"]).collect();
         assert_eq!(workflows, ["three"], "{runs:#}");
     }
     let asked = shop.run_json_command(&["runs", "list", "--workflow", "session-notes"]);
@@ -84,10 +83,7 @@ fn what_is_switched_off_is_not_offered() {
         (&[], None),
         (&["--checkpoints", "off", "--session-checkpoints", "on"], None),
         (&["--checkpoints", "on"], Some(&["notesMarkdown", "stateToken"])),
-        (
-            &["--checkpoints", "on", "--session-checkpoints", "off"],
-            Some(&["notesMarkdown", "stateToken"]),
-        ),
+        (&["--checkpoints", "on", "--session-checkpoints", "off"], Some(&["notesMarkdown", "stateToken"])),
     ];
     for (flags, offered) in cases {
         let mut server = RawStdioClient::start_and_greet_with(&shop, &[&workflows, flags].concat());
@@ -96,8 +92,7 @@ fn what_is_switched_off_is_not_offered() {
         assert_eq!(parameters, offered, "{flags:?}");
         let refused = server.call_tool(TOOL, on_session("S"));
         assert_eq!(refused.error_code(), "switched-off", "{flags:?}");
-        let switch =
-            if parameters.is_some() { "session_checkpoints" } else { "checkpoints = true" };
+        let switch = if parameters.is_some() { "session_checkpoints" } else { "checkpoints = true" };
         assert!(refused.text.contains(switch), "{refused:#?}");
     }
     assert_eq!(shop.run_json_command(&["sessions", "list"]), json!([]), "nothing was recorded");
@@ -152,9 +147,5 @@ fn a_new_project_has_checkpoints() {
     let start = server.call_tool("workflow_start", json!({ "workflowId": "three" }));
     let note = json!({ "stateToken": start.state_token(), "notesMarkdown": "Half way." });
     assert_eq!(server.call_tool(TOOL, note).json["recorded"], true);
-    assert_eq!(
-        server.call_tool(TOOL, on_session("S")).error_code(),
-        "switched-off",
-        "its own switch is off"
-    );
+    assert_eq!(server.call_tool(TOOL, on_session("S")).error_code(), "switched-off", "its own switch is off");
 }

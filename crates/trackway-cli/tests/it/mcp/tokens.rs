@@ -9,13 +9,7 @@ use super::{
 };
 
 /// Sends two tokens, which must be refused with this code for this parameter.
-fn refused(
-    agent: &mut McpTestClient,
-    state: &str,
-    ack: &str,
-    code: &str,
-    parameter: &str,
-) -> ToolAnswer {
+fn refused(agent: &mut McpTestClient, state: &str, ack: &str, code: &str, parameter: &str) -> ToolAnswer {
     let answer = agent.call("workflow_advance", &json!({ "stateToken": state, "ackToken": ack }));
     assert_eq!(answer.error_code(), code, "{answer:#?}");
     let message = answer.json["error"]["message"].as_str().unwrap();
@@ -32,11 +26,7 @@ fn tokens_outlive_a_rotation_of_keys() {
     let second = agent.advance(&start, json!({ "notesMarkdown": "one" }));
     shop.run_command(&["keys", "rotate"]).expect(0);
     let again = agent.advance(&start, json!({ "notesMarkdown": "one" }));
-    assert_eq!(
-        again.text_and_json(),
-        second.text_and_json(),
-        "a replay is the same after a rotation"
-    );
+    assert_eq!(again.text_and_json(), second.text_and_json(), "a replay is the same after a rotation");
     let third = agent.advance(&second, json!({}));
     assert_eq!(third.step_id(), "third");
     let mut other = shop.connect();

@@ -54,10 +54,7 @@ steps:
 /// Proves T9: YAML with a step of each kind; the agent sees only what is pending.
 #[test]
 fn a_step_of_each_kind_is_walked() {
-    let shop = McpWorkspace::with_workflows(&[workflow_definition(
-        "inner",
-        json!([prompt_step("inside")]),
-    )]);
+    let shop = McpWorkspace::with_workflows(&[workflow_definition("inner", json!([prompt_step("inside")]))]);
     shop.write_text("every-kind.yaml", EVERY_KIND);
     let mut agent = shop.connect();
     assert_eq!(agent.start_run("every-kind", json!({})).error_code(), "missing-context");
@@ -97,10 +94,8 @@ fn an_unknown_construct_is_named_and_refused() {
         (kind, "/steps/1/type"),
         (looped, "/steps/1/loop/type"),
     ] {
-        let shop = McpWorkspace::with_workflows(&[workflow_definition(
-            "odd",
-            json!([prompt_step("first"), odd]),
-        )]);
+        let shop =
+            McpWorkspace::with_workflows(&[workflow_definition("odd", json!([prompt_step("first"), odd]))]);
         let mut agent = shop.connect();
         let shown = agent.inspect("odd");
         let unheeded = shown.json["unheeded"].as_array().unwrap();

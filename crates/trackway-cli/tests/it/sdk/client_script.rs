@@ -61,17 +61,12 @@ fn check_resubscription(events: &[&str], streamed: &[String]) {
 fn check_task_list(list: &Value) {
     assert_eq!(list["newest_first"], true);
     assert_eq!(list["total"], 2);
-    assert_eq!(
-        list["artifacts"],
-        json!([0, ARTIFACTS.len()]),
-        "artifacts come where they are asked for"
-    );
+    assert_eq!(list["artifacts"], json!([0, ARTIFACTS.len()]), "artifacts come where they are asked for");
     assert_eq!(list["last"], "", "no page follows the last");
 }
 
 fn check_push_notifications(push: &Value, generation: ProtocolGeneration) {
-    let states: Vec<&str> =
-        push["states"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let states: Vec<&str> = push["states"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(states.contains(&"input-required"), "{states:?}");
     assert_eq!(states.last(), Some(&"completed"), "in order, to the end: {states:?}");
     assert_eq!(push["token"], true, "every notification has the token");

@@ -131,8 +131,7 @@ impl CommandOutput {
     /// Stdout as JSON objects, one per line and nothing else.
     pub(crate) fn json_lines(&self) -> Vec<Value> {
         let parse = |line: &str| {
-            let value: Value =
-                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:?}"));
+            let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:?}"));
             assert!(value.is_object(), "{self:?}");
             value
         };

@@ -3,10 +3,7 @@
 use std::{path::Path, process::Command};
 
 /// What `cargo xtask test` prepared and named in this variable.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where these tests learn of their clients"
-)]
+#[expect(clippy::disallowed_methods, reason = "the one place where these tests learn of their clients")]
 pub(crate) fn prepared_path(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {
         panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")

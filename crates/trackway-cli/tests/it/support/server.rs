@@ -41,17 +41,10 @@ impl ServerUnderTest {
     /// With these arguments, and no more than so many open files.
     pub(crate) fn start_with_file_limit(data: &Path, files: u32, args: &[&str]) -> Self {
         let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
-        let command =
-            trackway_command(&args).env("TRACKWAY_DATA", data).with_open_file_limit(files);
+        let command = trackway_command(&args).env("TRACKWAY_DATA", data).with_open_file_limit(files);
         let (process, said) = read_announcement(command.start());
         let grpc = said["grpc"].as_str().map(str::to_owned);
-        Self {
-            data: data.to_owned(),
-            process,
-            url: announced_url(&said),
-            grpc,
-            http: http_client(),
-        }
+        Self { data: data.to_owned(), process, url: announced_url(&said), grpc, http: http_client() }
     }
 
     /// Ends it as a power cut would.
@@ -93,8 +86,7 @@ impl ServerUnderTest {
 
     /// Starts a run over REST and returns its id.
     pub(crate) async fn start_run(&self, workflow: &str, input: Value) -> String {
-        let (status, run) =
-            self.post("/api/runs", &json!({ "workflow": workflow, "input": input })).await;
+        let (status, run) = self.post("/api/runs", &json!({ "workflow": workflow, "input": input })).await;
         assert_eq!(status, 201, "{run}");
         run["id"].as_str().unwrap().to_owned()
     }
@@ -176,10 +168,7 @@ pub(crate) fn http_client_with_key(key: &str) -> Client {
     http_client_with_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests talk to the loopback address without any policy"
-)]
+#[expect(clippy::disallowed_methods, reason = "tests talk to the loopback address without any policy")]
 fn http_client_with_headers(headers: HeaderMap) -> Client {
     trackway_outgoing::install_tls_provider();
     Client::builder().no_proxy().default_headers(headers).build().unwrap()

@@ -138,9 +138,8 @@ fn assert_harmless(raw: &str) {
     }
     for line in raw.split_terminator('\n') {
         let ends = line.matches("\x1b[0m").count();
-        let begins = ["1", "2", "31", "32", "36"]
-            .iter()
-            .map(|code| line.matches(&format!("\x1b[{code}m")).count());
+        let begins =
+            ["1", "2", "31", "32", "36"].iter().map(|code| line.matches(&format!("\x1b[{code}m")).count());
         assert_eq!(begins.sum::<usize>(), ends, "{line:?} in {raw:?}");
     }
 }

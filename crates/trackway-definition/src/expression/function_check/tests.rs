@@ -6,8 +6,7 @@ use super::*;
 /// Every function of the list is one of the library, which knows no other of its form.
 #[test]
 fn the_library_has_what_is_listed() {
-    let there =
-        |name: &str| Context::with_env(ENVIRONMENT.clone()).add_function(name, || true).is_err();
+    let there = |name: &str| Context::with_env(ENVIRONMENT.clone()).add_function(name, || true).is_err();
     for known in &FUNCTIONS {
         assert!(there(known.name), "{}", known.name);
     }

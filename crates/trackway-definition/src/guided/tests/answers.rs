@@ -8,8 +8,8 @@ use super::ScriptedAgent;
 use crate::{
     model::{Condition, Definition, PromptFragment, Step, StepKind},
     test_support::{
-        ask_step, context_inputs, emit_step, equals_condition, expect_object, group_step,
-        output_inputs, prompt_step, sample_definition, switch_step, tool_step,
+        ask_step, context_inputs, emit_step, equals_condition, expect_object, group_step, output_inputs,
+        prompt_step, sample_definition, switch_step, tool_step,
     },
 };
 
@@ -27,8 +27,7 @@ fn with_fragments(mut step: Step, fragments: Vec<(Option<Condition>, &str)>) -> 
 /// them, not before. Proves T9.
 #[test]
 fn exit_handlers_come_last() {
-    let on_exit =
-        vec![prompt_step("tidy", "tidy up, {{ ended }}"), emit_step("log", "log.txt", "done")];
+    let on_exit = vec![prompt_step("tidy", "tidy up, {{ ended }}"), emit_step("log", "log.txt", "done")];
     let sample = Definition { on_exit, ..sample_definition(vec![prompt_step("a", "work")]) };
     let mut agent = ScriptedAgent::start(sample, json!({}));
     assert_eq!(agent.prompts(), ["a: work", "tidy: tidy up, completed"]);
@@ -50,10 +49,7 @@ fn steps_are_left_out_where_their_conditions_do_not_hold() {
     let mut agent = ScriptedAgent::start(sample_definition(steps.clone()), json!({"mode": "slow"}));
     assert_eq!(agent.prompts(), ["a: first", "c: third", "e: last"]);
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"mode": "fast"}));
-    assert_eq!(
-        agent.prompts(),
-        ["a: first", "b: only in haste", "c: third", "d: not this", "e: last"]
-    );
+    assert_eq!(agent.prompts(), ["a: first", "b: only in haste", "c: third", "d: not this", "e: last"]);
 }
 
 /// A workflow all of whose steps are left out is complete as soon as it starts.
@@ -98,14 +94,10 @@ fn a_switch_runs_the_first_case_that_holds() {
 #[test]
 fn results_and_facts_are_kept_and_notes_are_not() {
     let steps = vec![
-        prompt_step("a", "work")
-            .with_save("made")
-            .with_set("title", "result.title")
-            .with_set("made", "1"),
+        prompt_step("a", "work").with_save("made").with_set("title", "result.title").with_set("made", "1"),
         prompt_step("b", "{{ title }} by {{ who.name }}"),
     ];
-    let mut agent =
-        ScriptedAgent::start(sample_definition(steps), json!({"who": {"name": "x", "age": 1}}));
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"who": {"name": "x", "age": 1}}));
     let inputs = AttemptInputs {
         context: expect_object(json!({"who": {"name": "Ada"}})),
         output: Some(json!({"title": "Plan"})),
@@ -139,19 +131,13 @@ fn every_step_that_is_answered_is_a_prompt() {
         tool_step(
             "look",
             "search",
-            &[
-                ("query", json!("=topic")),
-                ("plain", json!("==x")),
-                ("deep", json!([{"a": "=mode"}, 1])),
-            ],
+            &[("query", json!("=topic")), ("plain", json!("==x")), ("deep", json!([{"a": "=mode"}, 1]))],
         )
         .with_save("found"),
         prompt_step("end", "{{ right }} {{ found }}"),
     ];
-    let mut agent = ScriptedAgent::start(
-        sample_definition(steps),
-        json!({"topic": "tea {{ x }}", "mode": "fast"}),
-    );
+    let mut agent =
+        ScriptedAgent::start(sample_definition(steps), json!({"topic": "tea {{ x }}", "mode": "fast"}));
     assert_json_snapshot!(agent.state.pending);
     agent.send(&AttemptInputs::default());
     assert_json_snapshot!(agent.state.pending);
@@ -187,8 +173,7 @@ fn the_context_of_a_start_fits_the_input() {
         "properties": {"ticket": {"type": "string"}, "size": {"type": "integer", "minimum": 1}},
         "required": ["ticket"],
     });
-    let sample =
-        Definition { input: Some(input), ..sample_definition(vec![prompt_step("a", "x")]) };
+    let sample = Definition { input: Some(input), ..sample_definition(vec![prompt_step("a", "x")]) };
     let refused = |context| {
         let block = super::open_run(&sample, &expect_object(context)).expect_err("it does not fit");
         json!(block)

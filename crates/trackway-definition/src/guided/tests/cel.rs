@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
 
 use super::{ScriptedAgent, obedient::obey_blocks};
-use crate::model::{
-    Condition, LoopKind, PromptFragment, RoundCount, Step, StepKind, ValueExpression,
-};
+use crate::model::{Condition, LoopKind, PromptFragment, RoundCount, Step, StepKind, ValueExpression};
 use crate::test_support::{context_inputs, loop_step, prompt_step, sample_definition};
 
 fn obey(steps: Vec<Step>, context: &Value) {
@@ -47,10 +45,7 @@ fn needs_fix_set_expressions() {
         ("names.map(n, n + suffix)", json!({"names": [1, 2], "suffix": "!"})),
     ];
     for (source, context) in samples {
-        obey(
-            vec![prompt_step("a", "first").with_set("made", source), prompt_step("b", "second")],
-            &context,
-        );
+        obey(vec![prompt_step("a", "first").with_set("made", source), prompt_step("b", "second")], &context);
     }
 }
 
@@ -67,10 +62,8 @@ fn needs_fix_loop_sources() {
         (count("tries - done"), json!({"tries": "1", "done": "5"})),
     ];
     for (over, context) in samples {
-        let steps = vec![
-            prompt_step("a", "first"),
-            loop_step("l", over, 3, vec![prompt_step("in", "inside")]),
-        ];
+        let steps =
+            vec![prompt_step("a", "first"), loop_step("l", over, 3, vec![prompt_step("in", "inside")])];
         obey(steps, &context);
     }
 }
@@ -94,12 +87,10 @@ fn unfixable_error_names_what_is_read() {
 /// each name of the context; no more than can be read. Proves T8.
 #[test]
 fn prompt_names_all_missing_facts() {
-    let mut step =
-        prompt_step("b", "{{ one }}, {{ two + 1 }}, {{ user.name }} and {{ user.age + 1 }}");
+    let mut step = prompt_step("b", "{{ one }}, {{ two + 1 }}, {{ user.name }} and {{ user.age + 1 }}");
     step.title = "About {{ three }}".to_owned();
     if let StepKind::Prompt(prompt) = &mut step.kind {
-        prompt.fragments =
-            vec![PromptFragment { when: None, text: "{{ four }} {{ one }}".to_owned() }];
+        prompt.fragments = vec![PromptFragment { when: None, text: "{{ four }} {{ one }}".to_owned() }];
     }
     let mut agent = ScriptedAgent::start(
         sample_definition(vec![prompt_step("a", "first"), step]),

@@ -5,8 +5,7 @@ use trackway_domain::AttemptInputs;
 
 use super::ScriptedAgent;
 use crate::test_support::{
-    equals_condition, loop_by_decision, loop_decision_inputs, loop_step, prompt_step,
-    sample_definition,
+    equals_condition, loop_by_decision, loop_decision_inputs, loop_step, prompt_step, sample_definition,
 };
 
 fn sample(id: Option<&str>) -> crate::Definition {
@@ -91,12 +90,9 @@ fn loop_decision_is_used_once() {
 /// Inside of two loops, a decision is for the one that it names.
 #[test]
 fn a_decision_is_for_the_loop_that_it_names() {
-    let inner =
-        loop_step("inner", loop_by_decision(Some("in")), 3, vec![prompt_step("work", "work")]);
-    let steps = vec![
-        loop_step("outer", loop_by_decision(Some("out")), 3, vec![inner]),
-        prompt_step("z", "end"),
-    ];
+    let inner = loop_step("inner", loop_by_decision(Some("in")), 3, vec![prompt_step("work", "work")]);
+    let steps =
+        vec![loop_step("outer", loop_by_decision(Some("out")), 3, vec![inner]), prompt_step("z", "end")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     agent.send(&loop_decision_inputs("stop", Some("out")));
     assert_eq!(agent.prompt(), "work");

@@ -6,8 +6,8 @@ use trackway_domain::AttemptInputs;
 use super::ScriptedAgent;
 use crate::model::{Comparison, Condition, ConditionRule, LoopKind, Step};
 use crate::test_support::{
-    context_inputs, equals_condition, group_step, loop_over_items, loop_step, output_inputs,
-    prompt_step, sample_definition, switch_step,
+    context_inputs, equals_condition, group_step, loop_over_items, loop_step, output_inputs, prompt_step,
+    sample_definition, switch_step,
 };
 
 fn cel(source: &str) -> Condition {
@@ -17,8 +17,7 @@ fn cel(source: &str) -> Condition {
 fn steps_by_path() -> Vec<Step> {
     vec![
         prompt_step("triage", "Capture pathComplexity."),
-        prompt_step("quick", "quick")
-            .with_condition(equals_condition("pathComplexity", json!("Simple"))),
+        prompt_step("quick", "quick").with_condition(equals_condition("pathComplexity", json!("Simple"))),
         group_step("deep", vec![prompt_step("design", "design")])
             .with_condition(equals_condition("pathComplexity", json!("Epic"))),
         prompt_step("tests", "tests").with_condition(equals_condition("risk", json!("high"))),
@@ -54,18 +53,12 @@ fn steps_left_out_for_want_of_a_fact_are_named() {
 /// Proves T9: a rule that other facts decide is not waiting for the one that is not set.
 #[test]
 fn decided_rule_gives_no_warning() {
-    let test = |name: &str, value: Value| ConditionRule::Test {
-        name: name.into(),
-        test: Comparison::Equals,
-        value,
-    };
+    let test =
+        |name: &str, value: Value| ConditionRule::Test { name: name.into(), test: Comparison::Equals, value };
     let unset = || test("unset", json!(1));
     let no = || test("mode", json!("fast"));
-    let exists = || ConditionRule::Test {
-        name: "unset".into(),
-        test: Comparison::Exists,
-        value: json!(true),
-    };
+    let exists =
+        || ConditionRule::Test { name: "unset".into(), test: Comparison::Exists, value: json!(true) };
     let samples = [
         (ConditionRule::And(vec![unset(), no()]), false),
         (ConditionRule::Or(vec![unset(), no()]), true),
@@ -76,10 +69,7 @@ fn decided_rule_gives_no_warning() {
     ];
     for (rule, warned) in samples {
         let said = format!("{rule:?}");
-        let steps = vec![
-            prompt_step("a", "go"),
-            prompt_step("b", "x").with_condition(Condition::Rule(rule)),
-        ];
+        let steps = vec![prompt_step("a", "go"), prompt_step("b", "x").with_condition(Condition::Rule(rule))];
         let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"mode": "slow"}));
         agent.send(&AttemptInputs::default());
         assert_eq!(agent.prompt(), "(complete)", "{said}");
@@ -111,8 +101,7 @@ fn cases_and_loops_left_out_for_want_of_a_fact_are_named() {
 /// are set. What the workflow sets itself is not asked for.
 #[test]
 fn a_step_names_the_facts_that_are_wanted_ahead() {
-    let mut agent =
-        ScriptedAgent::start(sample_definition(steps_by_path()), json!({"report": true}));
+    let mut agent = ScriptedAgent::start(sample_definition(steps_by_path()), json!({"report": true}));
     assert_eq!(
         missing_facts_of(&agent),
         json!([
@@ -172,8 +161,7 @@ fn named_facts_are_bounded() {
 fn loops_wait_for_the_facts_that_their_steps_set() {
     let fix = || vec![prompt_step("fix", "fix").with_set("green", "result.green")];
     for over in [LoopKind::Until(cel("green")), LoopKind::While(cel("!green"))] {
-        let steps =
-            vec![prompt_step("a", "go"), loop_step("l", over, 5, fix()), prompt_step("z", "end")];
+        let steps = vec![prompt_step("a", "go"), loop_step("l", over, 5, fix()), prompt_step("z", "end")];
         let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
         agent.send(&AttemptInputs::default());
         assert_eq!(agent.prompt(), "fix");
@@ -183,8 +171,7 @@ fn loops_wait_for_the_facts_that_their_steps_set() {
         assert_eq!((agent.prompt(), agent.warnings()), ("end", vec![]));
     }
     let outside = || vec![prompt_step("fix", "fix")];
-    let until =
-        vec![loop_step("l", LoopKind::Until(cel("green")), 5, outside()), prompt_step("z", "end")];
+    let until = vec![loop_step("l", LoopKind::Until(cel("green")), 5, outside()), prompt_step("z", "end")];
     let mut agent = ScriptedAgent::start(sample_definition(until), json!({}));
     assert_eq!((agent.prompt(), agent.warnings()), ("fix", vec![]));
     agent.send(&AttemptInputs::default());
@@ -192,8 +179,7 @@ fn loops_wait_for_the_facts_that_their_steps_set() {
     agent.send(&context_inputs(json!({"green": true})));
     assert_eq!(agent.prompt(), "end");
 
-    let steps =
-        vec![prompt_step("a", "go"), loop_step("l", LoopKind::While(cel("more")), 5, outside())];
+    let steps = vec![prompt_step("a", "go"), loop_step("l", LoopKind::While(cel("more")), 5, outside())];
     let agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     let block = agent.blocked(&AttemptInputs::default());
     assert_eq!(block["code"], "context-missing");

@@ -101,10 +101,8 @@ fn what_is_asked_for_behind_a_map_can_be_sent() {
 /// At a start the same is said of what the start lacks. Proves T8.
 #[test]
 fn a_start_says_what_the_first_workflow_needs() {
-    let definition =
-        sample_definition(vec![with_input(nested_step("n", None, None, inside()), schema())]);
-    let block: BlockReason =
-        open_run(&definition, &expect_object(json!({}))).expect_err("it lacks names");
+    let definition = sample_definition(vec![with_input(nested_step("n", None, None, inside()), schema())]);
+    let block: BlockReason = open_run(&definition, &expect_object(json!({}))).expect_err("it lacks names");
     assert_eq!((block.code.as_str(), block.needs.len()), ("context-missing", 2));
     assert!(open_run(&definition, &expect_object(json!({"topic": "t", "size": 1}))).is_ok());
 }

@@ -7,24 +7,20 @@ use trackway_domain::{AttemptInputs, BlockReason};
 use super::{ScriptedAgent, obedient::obey_blocks};
 use crate::model::{LoopKind, Step, StepKind, ValueExpression};
 use crate::test_support::{
-    context_inputs, expect_object, loop_by_count, loop_over_items, loop_step, map_step,
-    prompt_step, sample_definition,
+    context_inputs, expect_object, loop_by_count, loop_over_items, loop_step, map_step, prompt_step,
+    sample_definition,
 };
 
 fn slices(text: &str) -> Vec<Step> {
     let body = vec![prompt_step("body", text)];
-    vec![
-        prompt_step("before", "Before."),
-        loop_step("each", loop_over_items("slices", "slice"), 5, body),
-    ]
+    vec![prompt_step("before", "Before."), loop_step("each", loop_over_items("slices", "slice"), 5, body)]
 }
 
 /// Proves T8: the first example has the form of an item, a need points into the list, and the loop's own
 /// name cannot be overwritten.
 #[test]
 fn an_item_is_asked_for_in_its_list() {
-    let mut agent =
-        ScriptedAgent::start(sample_definition(slices("Do {{ slice.name }}.")), json!({}));
+    let mut agent = ScriptedAgent::start(sample_definition(slices("Do {{ slice.name }}.")), json!({}));
     let block = agent.blocked(&AttemptInputs::default());
     assert_eq!(block["needs"][0]["pointer"], "/context/slices");
     assert_eq!(block["needs"][0]["example"], json!([{"name": "…"}]));
@@ -51,8 +47,7 @@ fn a_list_that_is_sent_later_corrects_the_items_that_are_left() {
     let body = vec![prompt_step("one", "{{ item }}"), prompt_step("two", "{{ item.name }}")];
     let looped = loop_step("l", loop_over_items("list", "item"), 5, body.clone());
     for step in [looped, map_step("l", "list", None, body)] {
-        let mut agent =
-            ScriptedAgent::start(sample_definition(vec![step]), json!({"list": [{}, {}]}));
+        let mut agent = ScriptedAgent::start(sample_definition(vec![step]), json!({"list": [{}, {}]}));
         let block = agent.blocked(&AttemptInputs::default());
         assert_eq!(block["needs"][0]["pointer"], "/context/list");
         assert_eq!(block["needs"][0]["example"], json!([{"name": "…"}, {"name": "…"}]));
@@ -68,10 +63,8 @@ fn a_list_that_is_sent_later_corrects_the_items_that_are_left() {
         index: None,
     };
     let inner = loop_step("inner", parts, 5, vec![prompt_step("in", "{{ part.id }}")]);
-    let steps = vec![
-        prompt_step("a", "go"),
-        loop_step("outer", loop_over_items("list", "item"), 5, vec![inner]),
-    ];
+    let steps =
+        vec![prompt_step("a", "go"), loop_step("outer", loop_over_items("list", "item"), 5, vec![inner])];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     let block = agent.blocked(&AttemptInputs::default());
     assert_eq!(block["needs"][0]["example"], json!([{"parts": [{"id": "…"}]}]));

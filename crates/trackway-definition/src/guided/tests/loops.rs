@@ -7,9 +7,8 @@ use super::ScriptedAgent;
 use crate::{
     model::{LoopKind, Step, StepKind},
     test_support::{
-        context_inputs, emit_step, equals_condition, expect_object, loop_by_count,
-        loop_decision_inputs, loop_over_items, loop_step, map_step, output_inputs, prompt_step,
-        sample_definition,
+        context_inputs, emit_step, equals_condition, expect_object, loop_by_count, loop_decision_inputs,
+        loop_over_items, loop_step, map_step, output_inputs, prompt_step, sample_definition,
     },
 };
 
@@ -32,10 +31,8 @@ fn a_loop_goes_through_its_list() {
         numbered(loop_step("l", loop_over_items("todo", "item"), 10, body), "round"),
         prompt_step("z", "{{ item }}"),
     ];
-    let mut agent = ScriptedAgent::start(
-        sample_definition(steps),
-        json!({"todo": ["a", "b"], "item": "before"}),
-    );
+    let mut agent =
+        ScriptedAgent::start(sample_definition(steps), json!({"todo": ["a", "b"], "item": "before"}));
     assert_eq!(agent.prompt(), "0 a 0");
     // Neither another list nor another item moves the loop.
     agent.send(&context_inputs(json!({"todo": [], "item": "x", "itemIndex": 7, "round": 7})));
@@ -59,10 +56,7 @@ fn a_loop_without_rounds_is_left_out() {
         LoopKind::Until(equals_condition("go", json!(false))),
     ];
     for over in over {
-        let steps = vec![
-            loop_step("l", over, 5, vec![prompt_step("in", "inside")]),
-            prompt_step("z", "end"),
-        ];
+        let steps = vec![loop_step("l", over, 5, vec![prompt_step("in", "inside")]), prompt_step("z", "end")];
         let context = json!({"none": [], "zero": 0, "go": false});
         let mut agent = ScriptedAgent::start(sample_definition(steps), context);
         assert_eq!(agent.prompts(), ["z: end"]);
@@ -93,10 +87,7 @@ fn conditions_are_looked_at_before_each_round() {
         ),
         "n",
     )];
-    assert_eq!(
-        ScriptedAgent::start(sample_definition(steps), json!({})).prompts(),
-        ["in: 0", "in: 1"]
-    );
+    assert_eq!(ScriptedAgent::start(sample_definition(steps), json!({})).prompts(), ["in: 0", "in: 1"]);
 }
 
 /// A loop at its limit ends with a warning, and the run goes on after it. Proves T9.
@@ -110,10 +101,7 @@ fn a_loop_at_its_limit_ends_with_a_warning() {
         LoopKind::Decision { id: None },
     ];
     for over in over {
-        let steps = vec![
-            loop_step("l", over, 2, vec![prompt_step("in", "inside")]),
-            prompt_step("z", "end"),
-        ];
+        let steps = vec![loop_step("l", over, 2, vec![prompt_step("in", "inside")]), prompt_step("z", "end")];
         let context = json!({"many": [1, 2, 3], "number": 3.0, "go": true});
         let mut agent = ScriptedAgent::start(sample_definition(steps), context);
         agent.send(&AttemptInputs::default());
@@ -127,8 +115,7 @@ fn a_loop_at_its_limit_ends_with_a_warning() {
 /// As many rounds as the limit allows are no reason to warn.
 #[test]
 fn a_loop_that_fits_its_limit_does_not_warn() {
-    let steps =
-        vec![loop_step("l", loop_over_items("many", "item"), 2, vec![prompt_step("in", "inside")])];
+    let steps = vec![loop_step("l", loop_over_items("many", "item"), 2, vec![prompt_step("in", "inside")])];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"many": [1, 2]}));
     agent.prompts();
     assert!(agent.warnings().is_empty());
@@ -137,23 +124,13 @@ fn a_loop_that_fits_its_limit_does_not_warn() {
 /// Loops inside of loops keep apart, with the same names as well.
 #[test]
 fn loops_inside_of_loops_keep_apart() {
-    let inner = loop_step(
-        "inner",
-        loop_over_items("list", "item"),
-        9,
-        vec![prompt_step("in", "{{ item }}")],
-    );
+    let inner = loop_step("inner", loop_over_items("list", "item"), 9, vec![prompt_step("in", "{{ item }}")]);
     let body = vec![prompt_step("out", "{{ item }}"), inner, prompt_step("back", "{{ item }}")];
     let steps = vec![loop_step("outer", loop_over_items("names", "item"), 9, body)];
-    let mut agent = ScriptedAgent::start(
-        sample_definition(steps),
-        json!({"names": ["x", "y"], "list": [1, 2]}),
-    );
+    let mut agent =
+        ScriptedAgent::start(sample_definition(steps), json!({"names": ["x", "y"], "list": [1, 2]}));
     let asked = agent.prompts();
-    assert_eq!(
-        asked,
-        ["out: x", "in: 1", "in: 2", "back: x", "out: y", "in: 1", "in: 2", "back: y"]
-    );
+    assert_eq!(asked, ["out: x", "in: 1", "in: 2", "back: x", "out: y", "in: 1", "in: 2", "back: y"]);
     assert_eq!(*agent.context(), expect_object(json!({"names": ["x", "y"], "list": [1, 2]})));
 }
 
@@ -165,19 +142,13 @@ fn a_map_gathers_its_results() {
         prompt_step("in", "{{ index }} {{ item }}").with_save("made"),
         emit_step("e", "log", "{{ made }}"),
     ];
-    let steps = vec![
-        map_step("m", "list", Some("made"), body).with_save("all"),
-        prompt_step("z", "{{ all }}"),
-    ];
-    let mut agent =
-        ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b", "c", "d"]}));
+    let steps =
+        vec![map_step("m", "list", Some("made"), body).with_save("all"), prompt_step("z", "{{ all }}")];
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b", "c", "d"]}));
     // Three at most.
     assert_eq!(agent.warnings(), ["loop-limit"]);
     assert_eq!(agent.prompt(), "0 a");
-    agent.send(&AttemptInputs {
-        context: expect_object(json!({"mine": 1})),
-        ..output_inputs(json!("A"))
-    });
+    agent.send(&AttemptInputs { context: expect_object(json!({"mine": 1})), ..output_inputs(json!("A")) });
     assert_eq!(agent.prompt(), "1 b");
     assert!(!agent.context().contains_key("mine") && !agent.context().contains_key("made"));
     agent.send(&output_inputs(json!("B")));
@@ -192,23 +163,13 @@ fn a_map_gathers_its_results() {
 #[test]
 fn a_walk_that_never_stops_is_stopped() {
     let never = || vec![prompt_step("p", "x").with_condition(equals_condition("never", json!(1)))];
-    let steps = vec![loop_step(
-        "l",
-        LoopKind::Until(equals_condition("never", json!(1))),
-        u32::MAX,
-        never(),
-    )];
-    let block = super::open_run(&sample_definition(steps), &expect_object(json!({})))
-        .expect_err("it is stopped");
+    let steps = vec![loop_step("l", LoopKind::Until(equals_condition("never", json!(1))), u32::MAX, never())];
+    let block =
+        super::open_run(&sample_definition(steps), &expect_object(json!({}))).expect_err("it is stopped");
     assert_eq!(block.code, "no-progress");
-    let steps = vec![loop_step(
-        "l",
-        LoopKind::Until(equals_condition("never", json!(1))),
-        u32::MAX,
-        vec![],
-    )];
-    let block = super::open_run(&sample_definition(steps), &expect_object(json!({})))
-        .expect_err("it is stopped");
+    let steps = vec![loop_step("l", LoopKind::Until(equals_condition("never", json!(1))), u32::MAX, vec![])];
+    let block =
+        super::open_run(&sample_definition(steps), &expect_object(json!({}))).expect_err("it is stopped");
     assert_eq!(block.code, "no-progress");
 }
 
@@ -216,8 +177,7 @@ fn a_walk_that_never_stops_is_stopped() {
 /// has been going on.
 #[test]
 fn walk_position_does_not_grow() {
-    let steps =
-        vec![loop_step("l", loop_by_count("number"), 1000, vec![prompt_step("in", "inside")])];
+    let steps = vec![loop_step("l", loop_by_count("number"), 1000, vec![prompt_step("in", "inside")])];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"number": 1000}));
     let size = |agent: &ScriptedAgent| json!([agent.state.walk, agent.context()]).to_string().len();
     for _ in 0..100 {

@@ -6,8 +6,8 @@ use trackway_domain::AttemptInputs;
 
 use super::{ScriptedAgent, obedient::put_at, open_run};
 use crate::test_support::{
-    context_inputs, expect_object, loop_by_count, loop_over_items, loop_step, map_step,
-    nested_step, output_inputs, prompt_step, sample_definition, tool_step,
+    context_inputs, expect_object, loop_by_count, loop_over_items, loop_step, map_step, nested_step,
+    output_inputs, prompt_step, sample_definition, tool_step,
 };
 
 /// Puts an example where the need says, as a caller would.
@@ -34,8 +34,7 @@ fn loop_names_its_missing_facts() {
     ];
     for (name, step) in samples {
         let steps = vec![prompt_step("a", "first"), step, prompt_step("z", "end")];
-        let mut agent =
-            ScriptedAgent::start(sample_definition(steps.clone()), json!({"text": "three"}));
+        let mut agent = ScriptedAgent::start(sample_definition(steps.clone()), json!({"text": "three"}));
         let block = agent.blocked(&AttemptInputs::default());
         assert_json_snapshot!(name, block);
         agent.send(&inputs_from_needs(&block));
@@ -59,10 +58,8 @@ fn prompt_names_a_missing_fact() {
 /// already: sending the example loses nothing. Proves T7.
 #[test]
 fn what_is_missing_inside_of_a_name_is_asked_for_as_a_whole() {
-    let steps =
-        vec![prompt_step("a", "first"), prompt_step("b", "{{ user.name }} is {{ user.age + 1 }}")];
-    let mut agent =
-        ScriptedAgent::start(sample_definition(steps), json!({"user": {"name": "Ada"}}));
+    let steps = vec![prompt_step("a", "first"), prompt_step("b", "{{ user.name }} is {{ user.age + 1 }}")];
+    let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"user": {"name": "Ada"}}));
     let block = agent.blocked(&AttemptInputs::default());
     assert_eq!(block["needs"][0]["pointer"], "/context/user");
     assert_eq!(block["needs"][0]["example"], json!({"name": "Ada", "age": 1}));
@@ -121,18 +118,11 @@ fn incomplete_result_is_requested_in_output() {
 fn invalid_value_behind_a_map_can_be_corrected() {
     let steps = vec![
         map_step("m", "items", None, vec![prompt_step("in", "inside")]),
-        loop_step(
-            "l",
-            loop_over_items("plan.list", "item"),
-            5,
-            vec![prompt_step("then", "{{ item }}")],
-        ),
+        loop_step("l", loop_over_items("plan.list", "item"), 5, vec![prompt_step("then", "{{ item }}")]),
     ];
     for plan in [json!({"list": "text"}), json!({"list": null}), json!({})] {
-        let mut agent = ScriptedAgent::start(
-            sample_definition(steps.clone()),
-            json!({"items": [1], "plan": plan}),
-        );
+        let mut agent =
+            ScriptedAgent::start(sample_definition(steps.clone()), json!({"items": [1], "plan": plan}));
         let block = agent.blocked(&AttemptInputs::default());
         assert_eq!(block["needs"][0]["pointer"], "/context/plan");
         assert_eq!(block["needs"][0]["example"], json!({"list": ["…"]}));
@@ -145,8 +135,7 @@ fn invalid_value_behind_a_map_can_be_corrected() {
 #[test]
 fn what_a_workflow_makes_is_bounded() {
     let deeper = prompt_step("p", "x").with_set("x", "result");
-    let mut agent =
-        ScriptedAgent::start(sample_definition(vec![deeper, prompt_step("z", "end")]), json!({}));
+    let mut agent = ScriptedAgent::start(sample_definition(vec![deeper, prompt_step("z", "end")]), json!({}));
     let mut deep = json!(1);
     for _ in 0..110 {
         deep = json!([deep]);

@@ -8,8 +8,8 @@ use crate::{
     Definition,
     model::{Condition, LoopKind, Step},
     test_support::{
-        expect_object, group_step, loop_over_items, loop_step, nested_step, prompt_step,
-        sample_definition, switch_step,
+        expect_object, group_step, loop_over_items, loop_step, nested_step, prompt_step, sample_definition,
+        switch_step,
     },
 };
 
@@ -41,14 +41,10 @@ fn a_run_goes_on_in_another_definition() {
         (Condition::Cel("false".to_owned()), vec![prompt_step("other", "o")]),
         (Condition::Always, vec![group_step("g", vec![prompt_step("work", "now {{ thing }}")])]),
     ];
-    let inner =
-        nested_step("n", None, Some("1"), vec![prompt_step("new", "new"), switch_step("s", cases)]);
+    let inner = nested_step("n", None, Some("1"), vec![prompt_step("new", "new"), switch_step("s", cases)]);
     let steps = vec![
         prompt_step("start", "start"),
-        group_step(
-            "around",
-            vec![loop_step("l", loop_over_items("list", "thing"), 9, vec![inner])],
-        ),
+        group_step("around", vec![loop_step("l", loop_over_items("list", "thing"), 9, vec![inner])]),
         prompt_step("z", "{{ thing }}"),
     ];
     let to = sample_definition(steps);
@@ -89,12 +85,8 @@ fn missing_step_of_a_migration_is_named() {
 fn a_complete_run_stays_complete() {
     let mut agent = agent();
     agent.prompts();
-    let moved = repin(
-        &sample(),
-        &sample_definition(vec![prompt_step("x", "x")]),
-        &agent.state.walk,
-        agent.context(),
-    );
+    let moved =
+        repin(&sample(), &sample_definition(vec![prompt_step("x", "x")]), &agent.state.walk, agent.context());
     assert_eq!(moved.expect("it is complete").pending, None);
 }
 

@@ -116,8 +116,7 @@ fn run_with_needs(definition: &Definition) -> (Vec<String>, StepState) {
 
 /// The first of several files, which refers to the others.
 fn parse_definition(texts: &[&str]) -> Definition {
-    let drafts =
-        texts.iter().map(|text| parse_draft(text, FileFormat::Yaml).expect("it can be read"));
+    let drafts = texts.iter().map(|text| parse_draft(text, FileFormat::Yaml).expect("it can be read"));
     let drafts: Vec<_> = drafts.collect();
     let library = |id: &str| drafts.iter().find(|draft| draft.id == id);
     drafts[0].link(&library).expect("it is whole")
@@ -131,8 +130,7 @@ const INNER: &str = include_str!("inner.yaml");
 fn following_all_needs_completes_the_run() {
     let (steps, end) = run_with_needs(&parse_definition(&[OUTER, INNER]));
     let ends: Vec<_> = steps.iter().map(|step| step.rsplit(['.', '/']).next()).collect();
-    let expected =
-        ["plan", "make", "judge", "make", "judge", "rub", "agree", "publish", "look", "look"];
+    let expected = ["plan", "make", "judge", "make", "judge", "rub", "agree", "publish", "look", "look"];
     assert_eq!(ends, expected.map(Some));
     assert_eq!(end.documents.last().map(|change| change.name.as_str()), Some("report"));
     let said = end.documents.last().map(|change| change.value.clone());

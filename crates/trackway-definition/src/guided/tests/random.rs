@@ -10,10 +10,9 @@ use crate::{
     drive::{self, BlockedWalk, NextStep, StepAction, WalkProgress},
     model::{Condition, LoopKind, OnFailure, Step, StepKind},
     test_support::{
-        ask_step, context_inputs, emit_step, equals_condition, expect_object, group_step,
-        loop_by_count, loop_by_decision, loop_decision_inputs, loop_over_items, loop_step,
-        map_step, nested_step, output_inputs, prompt_step, sample_definition, switch_step,
-        tool_step,
+        ask_step, context_inputs, emit_step, equals_condition, expect_object, group_step, loop_by_count,
+        loop_by_decision, loop_decision_inputs, loop_over_items, loop_step, map_step, nested_step,
+        output_inputs, prompt_step, sample_definition, switch_step, tool_step,
     },
 };
 
@@ -80,8 +79,7 @@ fn any_step() -> impl Strategy<Value = Step> {
                 let given = [(name, json!(1))];
                 nested_step("n", own.then_some(given.as_slice()), None, steps)
             }),
-            (over(), 0..4_u32, steps())
-                .prop_map(|(over, max, steps)| loop_step("l", over, max, steps)),
+            (over(), 0..4_u32, steps()).prop_map(|(over, max, steps)| loop_step("l", over, max, steps)),
             (name(), option::of(name()), steps())
                 .prop_map(|(list, output, steps)| map_step("m", list, output, steps)),
         ]
@@ -139,11 +137,9 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
     let everything = json!({
         "a": 1, "b": 2, "list": [1], "number": 1, "item": [3], "result": 1,
     });
-    let enough =
-        AttemptInputs { output: Some(json!({"result": 1})), ..context_inputs(everything.clone()) };
-    let Ok(mut standing) =
-        open_run(definition, &expect_object(json!({"list": [1, 2], "number": 2})))
-            .or_else(|_| open_run(definition, &expect_object(everything)))
+    let enough = AttemptInputs { output: Some(json!({"result": 1})), ..context_inputs(everything.clone()) };
+    let Ok(mut standing) = open_run(definition, &expect_object(json!({"list": [1, 2], "number": 2})))
+        .or_else(|_| open_run(definition, &expect_object(everything)))
     else {
         return;
     };

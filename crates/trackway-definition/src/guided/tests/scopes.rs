@@ -5,8 +5,8 @@ use trackway_domain::AttemptInputs;
 
 use super::ScriptedAgent;
 use crate::test_support::{
-    context_inputs, expect_object, loop_over_items, loop_step, nested_step, output_inputs,
-    prompt_step, sample_definition,
+    context_inputs, expect_object, loop_over_items, loop_step, nested_step, output_inputs, prompt_step,
+    sample_definition,
 };
 
 /// The inner steps see what they are given, and give back what the output says; the steps keep their
@@ -19,10 +19,8 @@ fn an_inner_workflow_has_a_context_of_its_own() {
         nested_step("n", Some(given), Some("said"), inner).with_save("answer"),
         prompt_step("z", "{{ who }} {{ answer }}"),
     ];
-    let mut agent = ScriptedAgent::start(
-        sample_definition(steps),
-        json!({"user": {"name": "Ada"}, "who": "me"}),
-    );
+    let mut agent =
+        ScriptedAgent::start(sample_definition(steps), json!({"user": {"name": "Ada"}, "who": "me"}));
     assert_eq!(agent.prompt(), "Ada");
     assert_eq!(*agent.context(), expect_object(json!({"who": "Ada", "plain": 1})));
     agent.send(&output_inputs(json!("yes")));
@@ -44,8 +42,7 @@ fn an_inner_workflow_may_share_the_context() {
 #[test]
 fn facts_are_known_outside_of_an_inner_workflow() {
     let inner = vec![prompt_step("in", "x").with_save("mine"), prompt_step("in-2", "y")];
-    let steps =
-        vec![nested_step("n", Some(&[]), Some("mine"), inner), prompt_step("z", "{{ fact }}")];
+    let steps = vec![nested_step("n", Some(&[]), Some("mine"), inner), prompt_step("z", "{{ fact }}")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     agent.send(&context_inputs(json!({"fact": "it rains"})));
     agent.send(&AttemptInputs::default());
@@ -69,8 +66,7 @@ fn the_inner_context_is_the_result_unless_another_is_named() {
 fn a_loop_around_an_inner_workflow_keeps_its_names() {
     let inner = vec![prompt_step("in", "{{ it }}")];
     let given: &[_] = &[("it", json!("=item"))];
-    let body =
-        vec![nested_step("n", Some(given), Some("it"), inner), prompt_step("out", "{{ item }}")];
+    let body = vec![nested_step("n", Some(given), Some("it"), inner), prompt_step("out", "{{ item }}")];
     let steps = vec![loop_step("l", loop_over_items("list", "item"), 5, body)];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b"]}));
     // An agent that sends the loop's name from inside does not change it outside.

@@ -18,8 +18,7 @@ pub(super) fn translate_expression(source: &str) -> Option<String> {
     if source.is_empty() || source.len() > LONGEST {
         return None;
     }
-    let readable =
-        |expression: &String| template_error(&format!("{{{{ {expression} }}}}")).is_none();
+    let readable = |expression: &String| template_error(&format!("{{{{ {expression} }}}}")).is_none();
     // What is written in the template language already is taken as it is.
     translate_js(source).filter(readable).or_else(|| Some(source.to_owned()).filter(readable))
 }
@@ -40,8 +39,8 @@ enum Token {
 
 /// Longer marks first, so that they are not read as two.
 const MARKS: [&str; 24] = [
-    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "!", "(",
-    ")", "[", "]", ".", ",", "?", ":",
+    "===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[",
+    "]", ".", ",", "?", ":",
 ];
 
 fn tokenize(source: &str) -> Option<Vec<Token>> {
@@ -150,10 +149,8 @@ impl Parser {
             Token::Value(value) => TranslatedPart { text: value, needs_parentheses: false },
             Token::Mark("(") => {
                 let inner = self.parse_conditional()?;
-                self.accept_mark(")").then(|| TranslatedPart {
-                    text: format!("({})", inner.text),
-                    needs_parentheses: false,
-                })?
+                self.accept_mark(")")
+                    .then(|| TranslatedPart { text: format!("({})", inner.text), needs_parentheses: false })?
             }
             Token::Mark(_) => return None,
         };

@@ -56,8 +56,7 @@ fn non_expressions_are_kept_as_text() {
         let (template, _) = translate_with_notes(text);
         let shown = Environment::new().render_str(&template, context! {}).expect(text);
         assert_eq!(shown, text);
-        let shown =
-            Environment::new().render_str(&literal_template(text), context! {}).expect(text);
+        let shown = Environment::new().render_str(&literal_template(text), context! {}).expect(text);
         assert_eq!(shown, text);
     }
     assert_eq!(translate_with_notes("{{ a b }} {{c}}").1, [" a b "]);

@@ -55,8 +55,7 @@ fn a_call_is_confirmed_at_the_last_prompt() {
             { "id": "last", "title": "Last", "prompt": "Last." },
         ],
     });
-    let definition =
-        link_call(&call, routine(&json!([one, looped]), &json!({}))).expect("it links");
+    let definition = link_call(&call, routine(&json!([one, looped]), &json!({}))).expect("it links");
     assert_eq!(confirm(&definition.steps[0]), None);
     let StepKind::Loop(inner) = &definition.steps[1].kind else { panic!("{definition:?}") };
     assert_eq!(confirm(&inner.steps[0]), None);
@@ -75,8 +74,7 @@ fn a_call_is_confirmed_at_the_last_prompt() {
 #[test]
 fn a_call_without_a_prompt_has_nothing_to_confirm() {
     let call = json!({ "templateCall": plain_steps(), "requireConfirmation": true });
-    let steps =
-        json!([{ "id": "note", "title": "Note", "emit": { "artifact": "a", "text": "t" } }]);
+    let steps = json!([{ "id": "note", "title": "Note", "emit": { "artifact": "a", "text": "t" } }]);
     let definition = link_call(&call, routine(&steps, &json!({}))).expect("it links");
     assert_eq!(
         notes(&definition),
@@ -110,9 +108,7 @@ fn an_argument_that_is_left_out_is_noted() {
     assert_eq!(faults.len(), 2, "{faults:#?}");
     assert_eq!(
         faults[0],
-        format!(
-            "/steps/0/templateCall/templateId: {said}; where that is meant, say `file: \"{{file}}\"`"
-        )
+        format!("/steps/0/templateCall/templateId: {said}; where that is meant, say `file: \"{{file}}\"`")
     );
     assert_eq!(strict(", args: { file: '{file}', kind: x }"), [""; 0]);
 }
@@ -122,11 +118,9 @@ fn an_argument_that_is_left_out_is_noted() {
 fn the_input_of_a_routine_is_kept() {
     let steps = json!([{ "id": "one", "title": "One", "prompt": "One." }]);
     let input = json!({ "type": "object", "required": ["topic"] });
-    let definition = link_call(
-        &json!({ "templateCall": plain_steps() }),
-        routine(&steps, &json!({ "input": input })),
-    )
-    .expect("it links");
+    let definition =
+        link_call(&json!({ "templateCall": plain_steps() }), routine(&steps, &json!({ "input": input })))
+            .expect("it links");
     let StepKind::Nested(nested) = &definition.steps[0].kind else { panic!("{definition:?}") };
     assert_eq!((nested.input.as_ref(), nested.context.as_ref()), (Some(&input), None));
     assert_eq!(nested.steps[0].id, "call.one");

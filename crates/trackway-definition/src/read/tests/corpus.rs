@@ -94,10 +94,8 @@ fn corpus_files_link_unchanged() {
 /// What becomes of our own files is written down.
 #[test]
 fn our_files_have_these_steps() {
-    let drafts: Vec<DefinitionDraft> = OWN
-        .iter()
-        .map(|file| parse_draft(&file.text, file.format).expect("a definition"))
-        .collect();
+    let drafts: Vec<DefinitionDraft> =
+        OWN.iter().map(|file| parse_draft(&file.text, file.format).expect("a definition")).collect();
     for draft in &drafts {
         let definition = super::link_among(&drafts, &draft.id).expect("it is whole");
         insta::assert_snapshot!(draft.id.replace('.', "-"), outline(&definition));

@@ -6,9 +6,7 @@ use serde_json::json;
 use trackway_domain::AttemptInputs;
 
 use super::{format_findings, link_among};
-use crate::{
-    DefinitionDraft, FileFormat, advance, open_run, parse_draft, test_support::expect_object,
-};
+use crate::{DefinitionDraft, FileFormat, advance, open_run, parse_draft, test_support::expect_object};
 
 /// Pages whose YAML blocks are definitions, or parts of one.
 const PAGES: [&str; 4] = ["docs/definitions.md", "docs/contracts.md", "docs/mcp.md", "README.md"];
@@ -95,8 +93,7 @@ fn the_loops_of_the_page_run_as_it_says() {
         at = advance(&definition, &at.walk, &at.context, &inputs).expect("it goes on");
         assert_eq!(at.warnings, [], "after {}", pending.step);
     }
-    let expected =
-        ["read-file", "read-file", "guess", "guess", "guess", "repair", "repair", "improve-once"];
+    let expected = ["read-file", "read-file", "guess", "guess", "guess", "repair", "repair", "improve-once"];
     assert_eq!(steps, expected);
 }
 
@@ -111,11 +108,6 @@ fn every_example_is_valid() {
         yaml.map(|path| draft(&fs::read_to_string(path).expect("an example"))).collect();
     assert!(!drafts.is_empty());
     for one in &drafts {
-        assert_eq!(
-            format_findings(link_among(&drafts, &one.id)),
-            Vec::<String>::new(),
-            "{}",
-            one.id
-        );
+        assert_eq!(format_findings(link_among(&drafts, &one.id)), Vec::<String>::new(), "{}", one.id);
     }
 }

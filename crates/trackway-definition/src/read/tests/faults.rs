@@ -46,9 +46,8 @@ fn faults_of_steps() {
 #[test]
 fn faults_of_strict_files() {
     for (step, expected) in rows(include_str!("faults_of_strict_files.txt")) {
-        let text = format!(
-            "id: mine\nname: n\ndescription: d\nversion: '1'\nsteps:\n  - {{ id: one, {step} }}\n"
-        );
+        let text =
+            format!("id: mine\nname: n\ndescription: d\nversion: '1'\nsteps:\n  - {{ id: one, {step} }}\n");
         let faults = format_findings(link_alone(&text, FileFormat::Yaml));
         assert!(faults.len() == 1 && faults[0].starts_with(expected), "{step}: {faults:#?}");
     }
@@ -63,9 +62,8 @@ fn expressions_and_templates_are_read_early() {
         "prompt: x, set: { a: '(' }, ",
         "tool: { name: t, args: { a: '=)' } }, ",
     ] {
-        let text = format!(
-            "id: mine\nname: n\ndescription: d\nversion: '1'\nsteps:\n  - {{ {step} id: one }}\n"
-        );
+        let text =
+            format!("id: mine\nname: n\ndescription: d\nversion: '1'\nsteps:\n  - {{ {step} id: one }}\n");
         assert_eq!(format_findings(link_alone(&text, FileFormat::Yaml)).len(), 1, "{step}");
     }
 }

@@ -43,8 +43,7 @@ fn a_workflow_inside_a_workflow() {
     assert_eq!(outer.referenced_workflows(), ["inner"]);
     let inner = draft("inner", "  - id: one\n    prompt: One\n");
     let definition = link_among(&[outer, inner], "outer").expect("a definition");
-    let StepKind::Nested(NestedWorkflow { workflow, context, steps, output, .. }) =
-        &definition.steps[0].kind
+    let StepKind::Nested(NestedWorkflow { workflow, context, steps, output, .. }) = &definition.steps[0].kind
     else {
         panic!("{definition:?}")
     };
@@ -64,9 +63,7 @@ fn missing_and_circular_workflows_are_faults() {
     let b = draft("b", "  - id: back\n    workflow: { id: a }\n");
     assert_eq!(
         format_findings(link_among(&[a, b], "a")),
-        [
-            "/steps/0/workflow/id: in `b` at `/steps/0/workflow/id`: the workflow contains itself: a → b → a"
-        ]
+        ["/steps/0/workflow/id: in `b` at `/steps/0/workflow/id`: the workflow contains itself: a → b → a"]
     );
 }
 
@@ -98,12 +95,7 @@ fn untyped_yaml_words_are_read_or_reported() {
     assert_eq!((plain.version.as_str(), plain.steps[0].title.as_str()), ("1", "2026"));
     for (top, step, path, meant) in [
         ("name: n\nversion: 1.10", "", "/version", "\"1.1\""),
-        (
-            "name: n\nversion: 1",
-            ", requireConfirmation: yes",
-            "/steps/0/requireConfirmation",
-            "true",
-        ),
+        ("name: n\nversion: 1", ", requireConfirmation: yes", "/steps/0/requireConfirmation", "true"),
         ("name: n\nversion: 1", ", runCondition: Off", "/steps/0/runCondition", "false"),
         (
             "name: n\nversion: 1",

@@ -5,8 +5,8 @@ use trackway_domain::Object;
 
 use super::{findings_of_steps, link_among, parse_tolerant, rows, with_steps};
 use crate::model::{
-    Comparison, Condition, ConditionRule, LoopKind, NotesCriteria, OutputForm, PromptStep,
-    RoundCount, Step, StepKind, TextTest, Unsupported, ValueExpression,
+    Comparison, Condition, ConditionRule, LoopKind, NotesCriteria, OutputForm, PromptStep, RoundCount, Step,
+    StepKind, TextTest, Unsupported, ValueExpression,
 };
 use crate::{DefinitionDraft, FileFormat, parse_draft};
 
@@ -98,16 +98,12 @@ fn rules_have_every_operator() {
         ),
         (
             json!({ "var": "a", "gt": 1, "lt": 3 }),
-            ConditionRule::And(vec![
-                test(Comparison::Greater, json!(1)),
-                test(Comparison::Less, json!(3)),
-            ]),
+            ConditionRule::And(vec![test(Comparison::Greater, json!(1)), test(Comparison::Less, json!(3))]),
         ),
     ];
     for (form, expected) in rows {
-        let definition = parse_tolerant(
-            &json!([{ "id": "one", "title": "One", "prompt": "x", "runCondition": form }]),
-        );
+        let definition =
+            parse_tolerant(&json!([{ "id": "one", "title": "One", "prompt": "x", "runCondition": form }]));
         assert_eq!(definition.steps[0].when, Some(Condition::Rule(expected)), "{form}");
     }
 }
@@ -157,8 +153,7 @@ fn criteria_are_composed() {
             ],
         }}]),
     );
-    let rule =
-        |test, message: &str| NotesCriteria::Rule { when: None, test, message: message.into() };
+    let rule = |test, message: &str| NotesCriteria::Rule { when: None, test, message: message.into() };
     let expected = NotesCriteria::All(vec![
         rule(TextTest::Matches("(?i)ab/c".into()), "m"),
         NotesCriteria::Any(vec![
@@ -179,14 +174,8 @@ fn loops_of_every_kind() {
         index: Some(index.into()),
     };
     let rows = [
-        (
-            json!({ "type": "while", "condition": { "var": "more" } }),
-            LoopKind::While(condition.clone()),
-        ),
-        (
-            json!({ "type": "until", "condition": { "var": "more" } }),
-            LoopKind::Until(condition.clone()),
-        ),
+        (json!({ "type": "while", "condition": { "var": "more" } }), LoopKind::While(condition.clone())),
+        (json!({ "type": "until", "condition": { "var": "more" } }), LoopKind::Until(condition.clone())),
         (
             json!({ "type": "until", "conditionSource": { "kind": "context_variable", "condition": { "var": "more" } } }),
             LoopKind::Until(condition),
@@ -201,10 +190,7 @@ fn loops_of_every_kind() {
             LoopKind::Count(RoundCount::From(ValueExpression::Name("tries".into()))),
         ),
         (json!({ "type": "forEach", "items": "items" }), each("currentItem", "currentIndex")),
-        (
-            json!({ "type": "forEach", "items": "items", "itemVar": "i", "indexVar": "n" }),
-            each("i", "n"),
-        ),
+        (json!({ "type": "forEach", "items": "items", "itemVar": "i", "indexVar": "n" }), each("i", "n")),
     ];
     for (mut form, expected) in rows {
         form["maxIterations"] = json!(7);

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use serde_json::json;
 use trackway_domain::{
-    AckId, AttemptInputs, Caller, Command, DocumentChange, DocumentKind, Object, RenderStamp,
-    RunId, SessionId, Timestamp, Warning, WorkflowRef,
+    AckId, AttemptInputs, Caller, Command, DocumentChange, DocumentKind, Object, RenderStamp, RunId,
+    SessionId, Timestamp, Warning, WorkflowRef,
 };
 use uuid::Uuid;
 
@@ -49,8 +49,7 @@ fn node(pending: Option<PendingStep>) -> Node {
 fn submission() -> Box<Submission> {
     let session = SessionId::new("s").expect("a session id");
     let workflow = WorkflowRef { name: "w".into(), version: HASH.into() };
-    let submission =
-        Submission::new(RunId::new(id(2)), session, workflow, Caller::local(), json!({}));
+    let submission = Submission::new(RunId::new(id(2)), session, workflow, Caller::local(), json!({}));
     Box::new(Submission { guided: true, ..submission })
 }
 
@@ -59,8 +58,7 @@ fn run_in(state: StateName) -> Run {
 }
 
 fn step(pending: Option<PendingStep>) -> StepState {
-    let change =
-        DocumentChange { name: "d".into(), kind: DocumentKind::Log, key: None, value: json!(1) };
+    let change = DocumentChange { name: "d".into(), kind: DocumentKind::Log, key: None, value: json!(1) };
     StepState {
         walk: json!(2),
         context: Object::new(),
@@ -125,10 +123,7 @@ impl Case {
 }
 
 /// Calls the public entry point of all decisions.
-fn decided(
-    run: Option<&Run>,
-    command: GuidedCommand,
-) -> Result<(Vec<Event>, GuidedReply), Refusal> {
+fn decided(run: Option<&Run>, command: GuidedCommand) -> Result<(Vec<Event>, GuidedReply), Refusal> {
     let next = Cell::new(100);
     let ids = || {
         next.set(next.get() + 1);
@@ -153,8 +148,7 @@ fn branches_are_numbered_in_the_order_of_their_answers() {
     for branches in 0..4 {
         let case = Case { branches, ..Case::plain_case(Ok(step(Some(pending(false))))) };
         let answer = case.recorded_events().1.answer;
-        let expected =
-            BranchPosition { forked: branches > 0, index: branches, siblings: branches + 1 };
+        let expected = BranchPosition { forked: branches > 0, index: branches, siblings: branches + 1 };
         assert_eq!(answer.branch, expected);
     }
 }
@@ -177,8 +171,7 @@ fn an_advance_records_the_node_with_its_parent_its_documents_and_its_warnings() 
 #[test]
 fn blocked_answer_makes_no_node_and_no_fork() {
     for branches in [0, 1, 3] {
-        let (events, attempt) =
-            Case { branches, ..Case::plain_case(Err(block())) }.recorded_events();
+        let (events, attempt) = Case { branches, ..Case::plain_case(Err(block())) }.recorded_events();
         assert_eq!(names(&events), ["attempted"]);
         assert_eq!(attempt.outcome, AttemptOutcome::Blocked(block()));
         assert!(attempt.documents.is_empty());
@@ -223,8 +216,7 @@ fn declined_step_is_blocked_with_a_hint() {
         let case = Case { confirm: true, consent, ..Case::plain_case(result) };
         case.recorded_events().1.outcome
     };
-    let AttemptOutcome::Blocked(declined) = outcome(Consent::Answered(false), Ok(step(None)))
-    else {
+    let AttemptOutcome::Blocked(declined) = outcome(Consent::Answered(false), Ok(step(None))) else {
         panic!("it does not advance")
     };
     assert_eq!(declined.code, "confirmation-declined");
@@ -240,9 +232,8 @@ fn declined_step_is_blocked_with_a_hint() {
 /// adopted first.
 #[test]
 fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
-    let decide = |state| {
-        Case { state, ..Case::plain_case(Ok(step(Some(pending(false))))) }.decide().map(drop)
-    };
+    let decide =
+        |state| Case { state, ..Case::plain_case(Ok(step(Some(pending(false))))) }.decide().map(drop);
     for state in [StateName::Working, StateName::Completed] {
         assert_eq!(decide(state), Ok(()));
     }
@@ -268,8 +259,7 @@ fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
 fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
     let open = |pending| {
         let (submission, step) = (submission(), Box::new(step(pending)));
-        decided(None, GuidedCommand::Open { submission, step, seal: RenderStamp::default() })
-            .unwrap()
+        decided(None, GuidedCommand::Open { submission, step, seal: RenderStamp::default() }).unwrap()
     };
     let (events, GuidedReply::Opened { node, answer }) = open(Some(pending(false))) else {
         panic!("it opens")
@@ -298,8 +288,7 @@ fn large_facts_that_did_not_change_are_kept_where_they_are() {
     let large = "x".repeat(1_000);
     let first = with_context(&json!({ "a": large, "b": large, "c": 1 }));
     let whole = first.context.clone();
-    let mut second =
-        with_context(&json!({ "a": large, "b": format!("{large}y"), "c": 1, "d": large }));
+    let mut second = with_context(&json!({ "a": large, "b": format!("{large}y"), "c": 1, "d": large }));
     let second_whole = second.context.clone();
     reference_large_facts(&mut second, &answered(&first, &whole, 3));
     assert_eq!(second.kept, BTreeMap::from([("a".to_owned(), 3)]));

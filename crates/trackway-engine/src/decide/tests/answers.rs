@@ -81,11 +81,7 @@ fn first_answer_is_received_once() {
     assert_snapshot!(outcome_after(&heard, "heard c1 start hello"), @"nothing");
     assert_snapshot!(outcome_after(&heard, "heard c1 mine next"), @r#"run-answered c1 to mine Answered "next" | ! drive"#);
     for end in ["return 5", "error oops", "cancel", "reject no"] {
-        assert_eq!(
-            outcome_after(&format!("{one}; {end}"), "heard c1 start hello"),
-            "nothing",
-            "{end}"
-        );
+        assert_eq!(outcome_after(&format!("{one}; {end}"), "heard c1 start hello"), "nothing", "{end}");
     }
 }
 

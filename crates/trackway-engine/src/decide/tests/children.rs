@@ -30,10 +30,7 @@ fn a_child_is_recorded_before_it_is_started() {
     for ((child, message), name) in messages.into_iter().zip(names) {
         assert_eq!(message.references, [child.to_string()]);
         let about = &message.metadata["referencedWorkflow"];
-        assert_eq!(
-            about,
-            &json!({"workflowName": name, "description": format!("what {name} does")})
-        );
+        assert_eq!(about, &json!({"workflowName": name, "description": format!("what {name} does")}));
     }
 }
 

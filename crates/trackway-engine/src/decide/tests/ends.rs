@@ -45,8 +45,7 @@ fn a_cancel_ends_at_once() {
 /// Proves L13: after the end every command is refused or has no visible result.
 #[test]
 fn a_run_ends_once() {
-    let ended =
-        STATES.iter().filter(|(_, given)| ScriptedRun::after_commands(given).state().is_terminal());
+    let ended = STATES.iter().filter(|(_, given)| ScriptedRun::after_commands(given).state().is_terminal());
     let mut tried = 0;
     for (state, given) in ended {
         for command in COMMANDS {
@@ -54,9 +53,9 @@ fn a_run_ends_once() {
             let before = story.view().clone();
             let _ = story.try_command(command);
             assert_eq!(story.view(), &before, "{command} in {state}");
-            let ends = story.events().filter(
-                |event| matches!(visible_update(event), Some(Update::Status(status)) if status.last),
-            );
+            let ends = story
+                .events()
+                .filter(|event| matches!(visible_update(event), Some(Update::Status(status)) if status.last));
             assert_eq!(ends.count(), 1, "{command} in {state}");
             tried += 1;
         }
@@ -86,9 +85,8 @@ fn exit_steps_are_owed_where_the_program_cannot_run_them() {
         ("error oops", None),
         ("reject no", None),
     ] {
-        for (state, given) in STATES
-            .iter()
-            .filter(|(_, given)| !ScriptedRun::after_commands(given).state().is_terminal())
+        for (state, given) in
+            STATES.iter().filter(|(_, given)| !ScriptedRun::after_commands(given).state().is_terminal())
         {
             let mut story = ScriptedRun::after_commands(given);
             story.run.as_mut().unwrap().submission.exit = Some(exit.clone());

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{
-    AnswerRequest, Artifact, ArtifactId, Caller, ChildOutcome, Event, Failure, File, FileSource,
-    FirstAnswer, InterruptReason, LateAnswer, Message, MessageId, Object, Op, Part, Question,
-    QuestionId, ReplayMismatch, Role, RunId, SessionId, StateName, StepOutcome, StepRetry,
-    Submission, Timestamp, ValidationError, WaitingRun, WorkflowRef,
+    AnswerRequest, Artifact, ArtifactId, Caller, ChildOutcome, Event, Failure, File, FileSource, FirstAnswer,
+    InterruptReason, LateAnswer, Message, MessageId, Object, Op, Part, Question, QuestionId, ReplayMismatch,
+    Role, RunId, SessionId, StateName, StepOutcome, StepRetry, Submission, Timestamp, ValidationError,
+    WaitingRun, WorkflowRef,
 };
 use uuid::Uuid;
 
@@ -21,12 +21,8 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
     let question = question(value, text);
     let message_id = MessageId::new("m").unwrap();
     let message = message(value, text);
-    let resume = AnswerRequest {
-        question: question.id,
-        message: message.clone(),
-        order: 2,
-        concurrent: true,
-    };
+    let resume =
+        AnswerRequest { question: question.id, message: message.clone(), order: 2, concurrent: true };
     let problems = vec![problem(value, text)];
     let failure = Failure::new(text);
     let due = Timestamp::from_millis(5);
@@ -94,11 +90,7 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         },
         Event::ChildEnded { child: run, outcome: outcome(value, text) },
         Event::Parked {
-            evidence: ReplayMismatch {
-                message: text.into(),
-                asked: Some(text.into()),
-                recorded: None,
-            },
+            evidence: ReplayMismatch { message: text.into(), asked: Some(text.into()), recorded: None },
             state,
             message_id: message_id.clone(),
         },

@@ -48,9 +48,8 @@ fn a_parent_hears_of_a_waiting_child_once() {
 /// Proves L14, L17: the parent names the child for as long as it waits, and its own question comes first.
 #[test]
 fn a_parent_shows_the_child_that_waits() {
-    let mut story = ScriptedRun::after_commands(
-        "submit; child echo; child echo; waits c1 3 one; waits c2 3 two",
-    );
+    let mut story =
+        ScriptedRun::after_commands("submit; child echo; child echo; waits c1 3 one; waits c2 3 two");
     let shown = |story: &ScriptedRun| story.view().status_message().map(|it| it.references.clone());
     let children: Vec<_> = story.children().iter().map(ToString::to_string).collect();
     assert_eq!(shown(&story), Some(vec![children[1].clone()]));

@@ -82,10 +82,7 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
         .header("last-event-id", first)
         .body(Body::empty())
         .unwrap();
-    assert_eq!(
-        StreamedReply::request(&router, again).await.read_until("elicitation/create").await,
-        ""
-    );
+    assert_eq!(StreamedReply::request(&router, again).await.read_until("elicitation/create").await, "");
 }
 
 /// Proves X5, X6: what the calls of a session bring is bounded in bytes, whatever their number.
@@ -102,8 +99,7 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
         let mut reply = StreamedReply::request(&router, session_request(&session, &message)).await;
         assert!(reply.read_until("elicitation/create").await.contains("elicitation/create"));
     }
-    let refused =
-        call_in_session(&router, &session, call(1_000, "workflow_advance", &publish)).await;
+    let refused = call_in_session(&router, &session, call(1_000, "workflow_advance", &publish)).await;
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
 }
 
@@ -123,8 +119,7 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
         assert!(question.contains("elicitation/create"), "{question}");
         last = Some((reply, question));
     }
-    let refused =
-        call_in_session(&router, &session, call(1_000, "workflow_list", &json!({}))).await;
+    let refused = call_in_session(&router, &session, call(1_000, "workflow_list", &json!({}))).await;
     assert_eq!(refused["error"]["code"], "invalid-request", "{refused}");
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
     // Another session has its own.
@@ -135,10 +130,8 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
     // One that is answered makes room.
     let (mut reply, question) = last.unwrap();
     let question = question.lines().filter_map(|line| line.strip_prefix("data:"));
-    let question: Value =
-        question.filter_map(|data| serde_json::from_str(data).ok()).next().unwrap();
-    let answer =
-        json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
+    let question: Value = question.filter_map(|data| serde_json::from_str(data).ok()).next().unwrap();
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
     assert!(send_as_older_client(&router, "good", Some(&session), &answer).await.0.is_success());
     assert!(reply.read_until("confirmation-declined").await.contains("confirmation-declined"));
     let list = call_in_session(&router, &session, call(1_001, "workflow_list", &json!({}))).await;

@@ -13,20 +13,14 @@ fn a_schema_is_one_short_line() {
         (json!({"type": ["string", "null"]}), "string | null"),
         (json!({"enum": ["continue", "stop"]}), r#""continue" | "stop""#),
         (json!({"const": 1}), "1"),
-        (
-            json!({"type": "string", "minLength": 1, "maxLength": 64}),
-            "string (minLength 1, maxLength 64)",
-        ),
+        (json!({"type": "string", "minLength": 1, "maxLength": 64}), "string (minLength 1, maxLength 64)"),
         (
             json!({"type": "object", "required": ["a"], "properties": {
                 "a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "boolean"},
             }}),
             "{ a: [integer, …], b?: boolean }",
         ),
-        (
-            json!({"required": ["x"], "additionalProperties": false}),
-            "{ x: anything, nothing else }",
-        ),
+        (json!({"required": ["x"], "additionalProperties": false}), "{ x: anything, nothing else }"),
         (
             json!({"type": "array", "contains": {"properties": {"kind": {"const": "k"}}, "required": ["kind"]}}),
             r#"[… { kind: "k" } …]"#,

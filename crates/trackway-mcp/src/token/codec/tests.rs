@@ -40,10 +40,7 @@ fn tokens_have_plain_characters_only() {
 /// Proves T2: both are at most half as long as the 91 and 118 characters that they had at first.
 #[test]
 fn tokens_are_short() {
-    assert_eq!(
-        [TokenParameter::State, TokenParameter::Ack].map(|param| token(param).len()),
-        [45, 41]
-    );
+    assert_eq!([TokenParameter::State, TokenParameter::Ack].map(|param| token(param).len()), [45, 41]);
 }
 
 /// Proves T5: an ack is good for its snapshot alone, and says what is wrong otherwise.

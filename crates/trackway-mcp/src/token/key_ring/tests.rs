@@ -37,10 +37,8 @@ fn every_change_of_one_character_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let ring = ring(folder.path());
     let key = ring.active_key_name();
-    let (state, acked) = (
-        ring.sign_state_token(sample_node(2), &key),
-        ring.sign_ack_token(ack(sample_node(2)), &key),
-    );
+    let (state, acked) =
+        (ring.sign_state_token(sample_node(2), &key), ring.sign_ack_token(ack(sample_node(2)), &key));
     for (param, token) in [(TokenParameter::State, state), (TokenParameter::Ack, acked)] {
         for at in 0..token.len() {
             for to in "0123456789abcdefghijklmnopqrstuvwxyzABCXYZ.-_ `".chars() {
@@ -56,10 +54,7 @@ fn every_change_of_one_character_is_noticed() {
                 let error = error.unwrap_err();
                 assert_eq!(error.param, param);
                 let code = error.code();
-                assert!(
-                    matches!(code, Code::TokenChanged | Code::TokenMalformed),
-                    "{text} at {at}: {code}"
-                );
+                assert!(matches!(code, Code::TokenChanged | Code::TokenMalformed), "{text} at {at}: {code}");
             }
         }
     }
@@ -78,18 +73,9 @@ fn faults_have_codes_of_their_own() {
     assert_eq!(codes(&ours, &state, &acked, sample_node(2)), [None, None]);
     assert_eq!(codes(&ours, &acked, &state, sample_node(2)), [Some(Code::TokenSwapped); 2]);
     let (foreign_state, foreign_ack) = tokens(&theirs, sample_node(2));
-    assert_eq!(
-        codes(&ours, &foreign_state, &foreign_ack, sample_node(2)),
-        [Some(Code::TokenForeign); 2]
-    );
-    assert_eq!(
-        codes(&ours, "st.v1.x", "ack.v1.x", sample_node(2)),
-        [Some(Code::TokenMalformed); 2]
-    );
-    assert_eq!(
-        ours.verify_ack_token(&acked, sample_node(3)).unwrap_err().code(),
-        Code::AckOfOtherSnapshot
-    );
+    assert_eq!(codes(&ours, &foreign_state, &foreign_ack, sample_node(2)), [Some(Code::TokenForeign); 2]);
+    assert_eq!(codes(&ours, "st.v1.x", "ack.v1.x", sample_node(2)), [Some(Code::TokenMalformed); 2]);
+    assert_eq!(ours.verify_ack_token(&acked, sample_node(3)).unwrap_err().code(), Code::AckOfOtherSnapshot);
     let other = NodeRef { run: RunId::new(Uuid::from_u128(8)), node: sample_node(2).node };
     let error = ours.verify_ack_token(&acked, other).unwrap_err();
     assert_eq!(error.code(), Code::AckOfOtherRun);
@@ -103,19 +89,13 @@ fn running_processes_see_a_rotation() {
     let folder = tempfile::tempdir().unwrap();
     let ring = ring(folder.path());
     let first = ring.active_key_name();
-    let (state, acked) = (
-        ring.sign_state_token(sample_node(2), &first),
-        ring.sign_ack_token(ack(sample_node(2)), &first),
-    );
+    let (state, acked) =
+        (ring.sign_state_token(sample_node(2), &first), ring.sign_ack_token(ack(sample_node(2)), &first));
 
     let rotated = KeyRing::rotate(folder.path(), Timestamp(DAY), None).unwrap();
     assert_eq!((rotated.valid, rotated.retired), (vec![first.clone()], vec![]));
     assert_eq!(ring.active_key_name(), first, "looked at once for each call");
-    assert_ne!(
-        ring.sign_state_token(sample_node(2), &rotated.active),
-        state,
-        "a key that is not known"
-    );
+    assert_ne!(ring.sign_state_token(sample_node(2), &rotated.active), state, "a key that is not known");
     ring.reload_if_changed();
     assert_eq!(ring.active_key_name(), rotated.active);
     assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [None, None]);
@@ -247,10 +227,8 @@ fn tokens_are_recognised_by_their_hashes() {
     let folder = tempfile::tempdir().unwrap();
     let ring = ring(folder.path());
     let first = ring.active_key_name();
-    let (state, acked) = (
-        ring.sign_state_token(sample_node(2), &first),
-        ring.sign_ack_token(ack(sample_node(2)), &first),
-    );
+    let (state, acked) =
+        (ring.sign_state_token(sample_node(2), &first), ring.sign_ack_token(ack(sample_node(2)), &first));
     KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
     ring.reload_if_changed();
     let (states, acks) =

@@ -7,11 +7,9 @@ use trackway_definition::{FileFormat, parse_draft};
 use super::*;
 
 fn sample_workflow(id: &str, more: &str) -> CatalogueEntry {
-    let text = format!(
-        "id: {id}\nname: Name of {id}\nversion: '1'\n{more}\nsteps: [{{id: a, prompt: Do it.}}]\n"
-    );
-    let definition =
-        parse_draft(&text, FileFormat::Yaml).expect("a file").link(&|_| None).expect("whole");
+    let text =
+        format!("id: {id}\nname: Name of {id}\nversion: '1'\n{more}\nsteps: [{{id: a, prompt: Do it.}}]\n");
+    let definition = parse_draft(&text, FileFormat::Yaml).expect("a file").link(&|_| None).expect("whole");
     CatalogueEntry {
         definition: Arc::new(definition),
         hash: "sha256-0".into(),
@@ -27,14 +25,9 @@ fn sample_invalid_file(number: usize) -> InvalidFile {
     }
 }
 
-fn list_page(
-    listing: &CatalogueListing,
-    query: Option<&str>,
-    cursor: Option<String>,
-) -> (Value, String) {
+fn list_page(listing: &CatalogueListing, query: Option<&str>, cursor: Option<String>) -> (Value, String) {
     let wanted = ListQuery { query: query.map(str::to_owned), cursor };
-    let result =
-        list_workflows(listing.clone(), &[PathBuf::from("somewhere")], &Scopes::all(), &wanted);
+    let result = list_workflows(listing.clone(), &[PathBuf::from("somewhere")], &Scopes::all(), &wanted);
     let result = result.expect("a page");
     let text = result.content[0].as_text().expect("a text").text.clone();
     (result.structured_content.expect("JSON"), text)
@@ -44,14 +37,11 @@ fn list_page(
 #[test]
 fn the_list_comes_in_pages() {
     let workflows = (0..300).map(|number| sample_workflow(&format!("w{number:03}"), "")).collect();
-    let listing =
-        CatalogueListing { workflows, invalid: (0..40).map(sample_invalid_file).collect() };
+    let listing = CatalogueListing { workflows, invalid: (0..40).map(sample_invalid_file).collect() };
     let (mut cursor, mut found, mut pages) = (None, Vec::new(), 0);
     loop {
         let (json, text) = list_page(&listing, None, cursor);
-        assert!(
-            json.to_string().len() < PAGE_BYTES_MAX + 1024 && text.len() < PAGE_BYTES_MAX + 1024
-        );
+        assert!(json.to_string().len() < PAGE_BYTES_MAX + 1024 && text.len() < PAGE_BYTES_MAX + 1024);
         for (list, name) in [("workflows", "workflowId"), ("invalid", "file")] {
             let entries = json[list].as_array().expect("a list");
             found.extend(entries.iter().map(|entry| entry[name].as_str().unwrap().to_owned()));
@@ -112,7 +102,7 @@ fn an_empty_list_says_how_to_begin() {
 #[test]
 fn invalid_cursor_is_refused() {
     let wanted = ListQuery { query: None, cursor: Some("page 2".to_owned()) };
-    let refused = list_workflows(CatalogueListing::default(), &[], &Scopes::all(), &wanted)
-        .expect_err("no cursor");
+    let refused =
+        list_workflows(CatalogueListing::default(), &[], &Scopes::all(), &wanted).expect_err("no cursor");
     assert_eq!(refused.needs[0].pointer, "/cursor");
 }

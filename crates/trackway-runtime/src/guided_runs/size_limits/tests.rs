@@ -15,23 +15,16 @@ fn sizes_are_bounded_to_the_byte() {
     let filled = |bytes: usize| object(&json!({ "a": "x".repeat(bytes - frame) }));
     assert_eq!(check_context(&filled(CONTEXT_BYTES_MAX)), Ok(()));
     let too_large = |what, max| Err(GuidedRunError::TooLarge { what, max });
-    assert_eq!(
-        check_context(&filled(CONTEXT_BYTES_MAX + 1)),
-        too_large("context", CONTEXT_BYTES_MAX)
-    );
+    assert_eq!(check_context(&filled(CONTEXT_BYTES_MAX + 1)), too_large("context", CONTEXT_BYTES_MAX));
     let output = |bytes: usize| AttemptInputs {
         output: Some(Value::String("x".repeat(bytes - 2))),
         ..AttemptInputs::default()
     };
     assert_eq!(check_inputs(&output(OUTPUT_BYTES_MAX)), Ok(()));
     assert_eq!(check_inputs(&output(OUTPUT_BYTES_MAX + 1)), too_large("output", OUTPUT_BYTES_MAX));
-    let noted =
-        |bytes: usize| AttemptInputs { notes: Some("x".repeat(bytes)), ..AttemptInputs::default() };
+    let noted = |bytes: usize| AttemptInputs { notes: Some("x".repeat(bytes)), ..AttemptInputs::default() };
     assert_eq!(check_inputs(&noted(NOTES_BYTES_MAX)), Ok(()));
-    assert_eq!(
-        check_inputs(&noted(NOTES_BYTES_MAX + 1)),
-        too_large("notesMarkdown", NOTES_BYTES_MAX)
-    );
+    assert_eq!(check_inputs(&noted(NOTES_BYTES_MAX + 1)), too_large("notesMarkdown", NOTES_BYTES_MAX));
 }
 
 /// Proves T8.
@@ -40,11 +33,7 @@ fn nesting_is_bounded() {
     let nested = |levels: usize| (1..levels).fold(json!(1), |inner, _| json!([inner]));
     let too_deep = |what| Err(GuidedRunError::TooDeep { what, levels: JSON_DEPTH_MAX });
     assert_eq!(check_context(&object(&json!({ "a": nested(JSON_DEPTH_MAX) }))), Ok(()));
-    assert_eq!(
-        check_context(&object(&json!({ "a": nested(JSON_DEPTH_MAX + 1) }))),
-        too_deep("context")
-    );
-    let deep =
-        AttemptInputs { output: Some(nested(JSON_DEPTH_MAX + 1)), ..AttemptInputs::default() };
+    assert_eq!(check_context(&object(&json!({ "a": nested(JSON_DEPTH_MAX + 1) }))), too_deep("context"));
+    let deep = AttemptInputs { output: Some(nested(JSON_DEPTH_MAX + 1)), ..AttemptInputs::default() };
     assert_eq!(check_inputs(&deep), too_deep("output"));
 }

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use trackway_domain::{Caller, Failure, RunId};
 use trackway_engine::RunView;
 use trackway_runtime::{
-    Catalogue, CatalogueSync, Error, ProgramRegistry, SubmitRequest, SubmitResponse, Tool,
-    ToolCall, ToolFuture, ToolInfo, Tools,
+    Catalogue, CatalogueSync, Error, ProgramRegistry, SubmitRequest, SubmitResponse, Tool, ToolCall,
+    ToolFuture, ToolInfo, Tools,
 };
 use trackway_testkit::{ProcessSetup, TestProcess, answer_delivery, local_run_address};
 
@@ -21,10 +21,8 @@ pub(crate) struct DefinitionFolder {
 
 impl DefinitionFolder {
     pub(crate) fn with_file(file: &str, text: &str) -> Self {
-        let shelf = Self {
-            folder: tempfile::tempdir().unwrap(),
-            calls: Arc::new(watch::Sender::new(Vec::new())),
-        };
+        let shelf =
+            Self { folder: tempfile::tempdir().unwrap(), calls: Arc::new(watch::Sender::new(Vec::new())) };
         shelf.write(file, text);
         shelf
     }

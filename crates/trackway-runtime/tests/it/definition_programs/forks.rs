@@ -33,8 +33,7 @@ async fn seqs(process: &TestProcess, run: RunId) -> Vec<(Seq, &'static str)> {
 /// Proves T16: another answer to the same question, in another run, without doing anything again.
 #[test]
 fn a_fork_at_a_question_takes_another_answer() {
-    let (shelf, world) =
-        (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
+    let (shelf, world) = (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
     world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "twice", json!({})).await;
         wait_until_idle(&process, run).await;
@@ -56,16 +55,14 @@ fn a_fork_at_a_question_takes_another_answer() {
 /// Proves T16: at any event that it had not ended at; where it has no such event, it says which it has.
 #[test]
 fn a_run_is_forked_where_it_could_go_on() {
-    let (shelf, world) =
-        (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
+    let (shelf, world) = (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
     world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "twice", json!({})).await;
         wait_until_idle(&process, run).await;
         answer_question(&process, run, json!({ "what": "left" })).await;
         wait_until_ended(&process, run).await;
         let last = seqs(&process, run).await.len() as Seq;
-        let refused = async |seq| match process.fork(&local_run_address(run), Some(seq), None).await
-        {
+        let refused = async |seq| match process.fork(&local_run_address(run), Some(seq), None).await {
             Err(Error::CannotFork { why, .. }) => why,
             other => panic!("{other:?}"),
         };
@@ -73,16 +70,10 @@ fn a_run_is_forked_where_it_could_go_on() {
         assert_eq!(refused(last + 1).await, ForkRefusal::NoEvent { at: last + 1, last });
         assert_eq!(refused(last).await, ForkRefusal::Ended { at: last, last: last - 1 });
         // From its very beginning, everything is done again.
-        let whole =
-            process.fork(&local_run_address(run), Some(1), None).await.unwrap().submission.run;
+        let whole = process.fork(&local_run_address(run), Some(1), None).await.unwrap().submission.run;
         assert_eq!(wait_until_idle(&process, whole).await.state, StateName::InputRequired);
         // Before its end, nothing is.
-        let end = process
-            .fork(&local_run_address(run), Some(last - 1), None)
-            .await
-            .unwrap()
-            .submission
-            .run;
+        let end = process.fork(&local_run_address(run), Some(last - 1), None).await.unwrap().submission.run;
         assert_eq!(wait_until_ended(&process, end).await.state, StateName::Completed);
     });
     assert_eq!(shelf.calls(), ["first", "left", "first"]);
@@ -91,8 +82,7 @@ fn a_run_is_forked_where_it_could_go_on() {
 /// Proves T16, D1: a fork that is recorded goes on, also where the process dies before it is driven.
 #[test]
 fn a_fork_outlives_the_process_that_made_it() {
-    let (shelf, world) =
-        (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
+    let (shelf, world) = (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
     let run = world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "twice", json!({})).await;
         wait_until_idle(&process, run).await;
@@ -102,8 +92,7 @@ fn a_fork_outlives_the_process_that_made_it() {
     });
     let faults = Arc::new(CrashAt::at_point("effect:drive", 1));
     let died = world.run_process(shelf.setup().with_faults(faults), async |process| {
-        let after =
-            seqs(&process, run).await.iter().find(|(_, name)| *name == "resumed").unwrap().0;
+        let after = seqs(&process, run).await.iter().find(|(_, name)| *name == "resumed").unwrap().0;
         process.fork(&local_run_address(run), Some(after), None).await.unwrap();
         std::future::pending::<()>().await
     });
@@ -119,8 +108,7 @@ fn a_fork_outlives_the_process_that_made_it() {
 /// Proves T16, T3: a fork keeps the definition that it is pinned to, also when the original is gone.
 #[test]
 fn a_fork_is_pinned_itself() {
-    let (shelf, world) =
-        (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
+    let (shelf, world) = (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
     world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "twice", json!({})).await;
         wait_until_idle(&process, run).await;

@@ -52,11 +52,7 @@ pub(super) enum AdvanceResult {
 impl ModelNode {
     fn new(shown: NodeView, parent: Option<NodeId>, place: usize) -> Self {
         assert_eq!(pending_step_id(&shown), STEPS[place]);
-        assert_eq!(
-            shown.ack.is_some(),
-            STEPS[place].is_some(),
-            "an ack where something is pending"
-        );
+        assert_eq!(shown.ack.is_some(), STEPS[place].is_some(), "an ack where something is pending");
         let acks = shown.ack.into_iter().collect();
         Self { run: shown.run, id: shown.node, parent, place, branches: 0, shown, acks }
     }
@@ -83,11 +79,7 @@ impl Model {
     }
 
     /// One of the answers that were recorded.
-    pub(super) fn find_answer(
-        &self,
-        run: usize,
-        answer: usize,
-    ) -> Option<(AdvanceRequest, NodeView)> {
+    pub(super) fn find_answer(&self, run: usize, answer: usize) -> Option<(AdvanceRequest, NodeView)> {
         let answers = &self.runs.get(run % self.runs.len().max(1))?.answers;
         answers.get(answer % answers.len().max(1)).cloned()
     }
@@ -106,13 +98,7 @@ impl Model {
         assert_eq!(repeated, !first);
     }
 
-    pub(super) fn on_advanced(
-        &mut self,
-        run: usize,
-        node: usize,
-        sent: AdvanceRequest,
-        came: AdvanceResult,
-    ) {
+    pub(super) fn on_advanced(&mut self, run: usize, node: usize, sent: AdvanceRequest, came: AdvanceResult) {
         let run = &mut self.runs[run];
         let same = |(known, _): &&(AdvanceRequest, NodeView)| {
             (known.node, known.ack, &known.inputs) == (sent.node, sent.ack, &sent.inputs)
@@ -176,12 +162,8 @@ impl Model {
             let state = if complete { StateName::Completed } else { StateName::Working };
             assert_eq!((row.state, row.runnable, row.parked), (state, false, false));
             for at in &run.nodes {
-                let seen =
-                    guide.inspect_node(&access(), at.run, at.id, render_stamp()).await.unwrap();
-                assert_eq!(
-                    (seen.pending, seen.hash),
-                    (at.shown.pending.clone(), at.shown.hash.clone())
-                );
+                let seen = guide.inspect_node(&access(), at.run, at.id, render_stamp()).await.unwrap();
+                assert_eq!((seen.pending, seen.hash), (at.shown.pending.clone(), at.shown.hash.clone()));
                 assert_eq!(seen.branch, at.shown.branch);
             }
         }

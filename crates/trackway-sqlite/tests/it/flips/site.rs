@@ -15,8 +15,7 @@ use trackway_testkit::{GuidedRunBuilder, inputs_with_notes, load_full_log};
 use crate::helpers::database;
 
 /// Tables that hold session data, each with its indexes.
-const TABLES: [&str; 7] =
-    ["events", "runs", "nodes", "attempts", "checkpoints", "definitions", "pins"];
+const TABLES: [&str; 7] = ["events", "runs", "nodes", "attempts", "checkpoints", "definitions", "pins"];
 
 /// Enough for tables and indexes with several pages and inner pages.
 const RUNS_EACH: u128 = 5;
@@ -183,11 +182,7 @@ impl Found {
         }
     }
 
-    fn check<T>(
-        &mut self,
-        read: Result<T, ReadError>,
-        check: impl FnOnce(T) -> Result<(), String>,
-    ) {
+    fn check<T>(&mut self, read: Result<T, ReadError>, check: impl FnOnce(T) -> Result<(), String>) {
         let checked = read.map_err(|error| error.to_string()).and_then(check);
         if let Err(reason) = checked {
             self.refused = Some(reason);

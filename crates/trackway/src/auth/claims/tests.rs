@@ -12,8 +12,7 @@ use super::{
 
 fn authenticate_claims(claims: &Value, options: &JwtOptions) -> Result<Identity, String> {
     let now = Timestamp::from_millis(NOW * 1_000);
-    identity_from_claims(claims.as_object().unwrap(), options, now)
-        .map_err(|error| error.to_string())
+    identity_from_claims(claims.as_object().unwrap(), options, now).map_err(|error| error.to_string())
 }
 
 fn jwt() -> JwtOptions {
@@ -23,22 +22,18 @@ fn jwt() -> JwtOptions {
 /// Proves X6.
 #[test]
 fn claims_name_tenant_user_and_scopes() {
-    let expected = Identity {
-        caller: Caller::new("acme", "ann"),
-        scopes: Scopes::new(["workflow:echo:run"]).unwrap(),
-    };
+    let expected =
+        Identity { caller: Caller::new("acme", "ann"), scopes: Scopes::new(["workflow:echo:run"]).unwrap() };
     assert_eq!(authenticate_claims(&valid_claims(), &jwt()).unwrap(), expected);
     let array = valid_claims_except(&json!({ "scope": ["email", "workflow:echo:run"] }));
     assert_eq!(authenticate_claims(&array, &jwt()).unwrap(), expected);
     let several = valid_claims_except(&json!({ "aud": ["other", "trackway"] }));
     assert_eq!(authenticate_claims(&several, &jwt()).unwrap(), expected);
     let named = jwt().tenant_claim("org").user_claim("email").scope_claim("permissions");
-    let claims = valid_claims_except(
-        &json!({ "org": "acme", "email": "ann", "permissions": ["workflow:echo:run"] }),
-    );
+    let claims =
+        valid_claims_except(&json!({ "org": "acme", "email": "ann", "permissions": ["workflow:echo:run"] }));
     assert_eq!(authenticate_claims(&claims, &named).unwrap(), expected);
-    let nothing =
-        authenticate_claims(&valid_claims_except(&json!({ "scope": null })), &jwt()).unwrap();
+    let nothing = authenticate_claims(&valid_claims_except(&json!({ "scope": null })), &jwt()).unwrap();
     assert!(nothing.scopes.is_empty());
 }
 
@@ -74,8 +69,7 @@ fn tokens_of_others_for_others_or_of_other_times_are_refused() {
 /// The clocks of two machines differ a little.
 #[test]
 fn a_minute_is_forgiven() {
-    for changes in [json!({ "exp": NOW - 59 }), json!({ "nbf": NOW + 59 }), json!({ "exp": 1e300 })]
-    {
+    for changes in [json!({ "exp": NOW - 59 }), json!({ "nbf": NOW + 59 }), json!({ "exp": 1e300 })] {
         assert!(authenticate_claims(&valid_claims_except(&changes), &jwt()).is_ok(), "{changes}");
     }
 }

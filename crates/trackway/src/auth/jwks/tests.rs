@@ -11,8 +11,7 @@ fn set(keys: &[Value]) -> Result<KeySet, String> {
 /// Proves X6: a public key never serves as a shared secret, nor for another algorithm than its own.
 #[test]
 fn a_key_is_used_with_the_algorithms_of_its_type() {
-    let set =
-        set(&[KeyPair::ed25519("ed").public_jwk(), KeyPair::p256("ec").public_jwk()]).unwrap();
+    let set = set(&[KeyPair::ed25519("ed").public_jwk(), KeyPair::p256("ec").public_jwk()]).unwrap();
     assert!(matches!(set.find_key(Some("ed"), Algorithm::EdDSA), KeyLookup::Key(_)));
     assert!(matches!(set.find_key(Some("ec"), Algorithm::ES256), KeyLookup::Key(_)));
     for (kid, algorithm) in [

@@ -21,8 +21,7 @@ const RSA_TOKENS: [&str; 2] = [
 fn tokens(folder: &TempDir, keys: &[Value]) -> TokenAuthenticator {
     let file = folder.path().join("jwks.json");
     std::fs::write(&file, json!({ "keys": keys }).to_string()).unwrap();
-    TokenAuthenticator::open(jwt_options(JwksSource::file(file)), Arc::new(ManualClock::new()))
-        .unwrap()
+    TokenAuthenticator::open(jwt_options(JwksSource::file(file)), Arc::new(ManualClock::new())).unwrap()
 }
 
 /// Proves X6.
@@ -40,10 +39,7 @@ async fn tokens_of_each_kind_of_key_are_taken() {
     }
     for token in RSA_TOKENS {
         let identity = tokens.authenticate_token(token).await.unwrap();
-        assert_eq!(
-            (identity.caller, identity.scopes),
-            (Caller::new("acme", "rosa"), Scopes::all())
-        );
+        assert_eq!((identity.caller, identity.scopes), (Caller::new("acme", "rosa"), Scopes::all()));
     }
 }
 
@@ -89,21 +85,13 @@ async fn forged_tokens_are_refused() {
 /// Proves X6: whoever can change the keys on their way can be anybody.
 #[test]
 fn keys_come_over_https_or_from_this_machine() {
-    for good in [
-        "https://idp.example/keys",
-        "http://127.0.0.1:8080/k",
-        "http://localhost/k",
-        "http://[::1]:1/k",
-    ] {
+    for good in
+        ["https://idp.example/keys", "http://127.0.0.1:8080/k", "http://localhost/k", "http://[::1]:1/k"]
+    {
         assert!(JwksSource::url(good).is_ok(), "{good}");
     }
-    for bad in [
-        "http://idp.example/keys",
-        "http://127.0.0.1.example/k",
-        "file:///etc/keys",
-        "keys.json",
-        "",
-    ] {
+    for bad in ["http://idp.example/keys", "http://127.0.0.1.example/k", "file:///etc/keys", "keys.json", ""]
+    {
         assert!(JwksSource::url(bad).is_err(), "{bad}");
     }
     assert!(JwtOptions::new(JwksSource::file("k"), "", "trackway").is_err());

@@ -8,9 +8,7 @@ use tokio::{
 };
 use trackway_domain::{Caller, Event};
 use trackway_runtime::{ProgramRegistry, SubmitRequest};
-use trackway_testkit::{
-    OutageInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address,
-};
+use trackway_testkit::{OutageInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address};
 
 use serde_json::Value;
 
@@ -91,8 +89,7 @@ fn readiness_follows_the_store_and_the_background_work() {
         async |process| {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let app = health_router(process.runtime.clone())
-                .layer(middleware::map_response(add_retry_after));
+            let app = health_router(process.runtime.clone()).layer(middleware::map_response(add_retry_after));
             tokio::spawn(axum::serve(listener, app).into_future());
             let ready = (200, json!({ "status": "ready" }));
             let (status, _, body) = readiness(address).await;

@@ -50,9 +50,7 @@ impl GuardedStream {
                 return Poll::Ready(());
             }
             // A later deadline is checked when the alarm goes off, and costs nothing before that.
-            if self.alarm.is_elapsed()
-                || tokio::time::Instant::from(deadline) < self.alarm.deadline()
-            {
+            if self.alarm.is_elapsed() || tokio::time::Instant::from(deadline) < self.alarm.deadline() {
                 self.alarm.as_mut().reset(deadline.into());
             }
             ready!(self.alarm.as_mut().poll(cx));
@@ -99,11 +97,7 @@ impl AsyncRead for GuardedStream {
 }
 
 impl AsyncWrite for GuardedStream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.finish_write(cx, polled)
     }

@@ -78,15 +78,12 @@ async fn answer_tracked(connection: Arc<Connection>, request: Request, next: Nex
     let limit = connection.limits().body_timeout;
     let request = match request.body().is_end_stream() {
         true => request,
-        false => {
-            request.map(|body| Body::new(TimedBody { body, limit, end: None, late: late.clone() }))
-        }
+        false => request.map(|body| Body::new(TimedBody { body, limit, end: None, late: late.clone() })),
     };
     let response = CONNECTION.scope(connection, next.run(request)).await;
     if late.load(Ordering::Relaxed) {
         let detail = "the body of the request did not come in time";
-        let mut response =
-            problem_response(StatusCode::REQUEST_TIMEOUT, Code::InvalidRequest, detail);
+        let mut response = problem_response(StatusCode::REQUEST_TIMEOUT, Code::InvalidRequest, detail);
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         return response;
     }

@@ -121,11 +121,9 @@ impl MetricTable {
 
 impl MetricRow {
     fn render_histogram(&self, name: &str, labels: &str) -> String {
-        let bucket =
-            |bound: &str, count| format!("{name}_bucket{{{labels},le=\"{bound}\"}} {count}\n");
+        let bucket = |bound: &str, count| format!("{name}_bucket{{{labels},le=\"{bound}\"}} {count}\n");
         let within = BOUNDS.iter().zip(self.buckets);
-        let mut text: String =
-            within.map(|(bound, count)| bucket(&bound.to_string(), count)).collect();
+        let mut text: String = within.map(|(bound, count)| bucket(&bound.to_string(), count)).collect();
         text.push_str(&bucket("+Inf", self.count));
         text.push_str(&format!("{name}_sum{{{labels}}} {}\n", self.sum));
         text.push_str(&format!("{name}_count{{{labels}}} {}", self.count));

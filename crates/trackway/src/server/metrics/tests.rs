@@ -47,8 +47,7 @@ fn a_turn_is_counted() {
     });
     metrics.on_committed(&run(), &done("model", answer));
     metrics.on_committed(&run(), &done("call 0.0 time_now", json!({ "pieces": [] })));
-    metrics
-        .on_committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
+    metrics.on_committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
     metrics.on_committed(&run(), &done("begin", json!({})));
     metrics.on_committed(&run(), &Event::Canceled);
     let text = metrics.render_metrics();
@@ -75,11 +74,7 @@ async fn servers_of_tools_are_shown_as_they_are() {
     servers.wait_until_started().await;
     let metrics = Metrics::new(Arc::default(), Arc::downgrade(&servers));
     let up = "trackway_mcp_server_up{server=\"files\"} 0";
-    assert!(
-        metrics.render_metrics().lines().any(|line| line == up),
-        "{}",
-        metrics.render_metrics()
-    );
+    assert!(metrics.render_metrics().lines().any(|line| line == up), "{}", metrics.render_metrics());
     servers.shutdown().await;
     assert!(!metrics.render_metrics().contains("files"), "{}", metrics.render_metrics());
 }

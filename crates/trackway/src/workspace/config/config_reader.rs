@@ -68,9 +68,7 @@ impl ConfigReader<'_> {
     /// Records a part of the file that is not a valid setting.
     pub(super) fn report_unreadable(&self, misread: ParseFinding) {
         let ParseFinding { at, key, message, meant } = misread;
-        self.push_finding::<()>(
-            self.finding_at(at, &key, message).with_nearest_name(meant.as_deref()),
-        );
+        self.push_finding::<()>(self.finding_at(at, &key, message).with_nearest_name(meant.as_deref()));
     }
 
     pub(super) fn line_at(&self, at: usize) -> u32 {

@@ -102,16 +102,13 @@ fn read_model(
 ) -> Option<ModelSection> {
     let within = |name: &str| format!("{key}.{name}");
     let service = read_provider(reader, &within("provider"), &section.provider);
-    let base_url =
-        section.base_url.as_ref().map(|url| read_base_url(reader, &within("base_url"), url));
-    let api_key =
-        section.api_key.as_ref().map(|text| reader.read_nonempty(&within("api_key"), text));
+    let base_url = section.base_url.as_ref().map(|url| read_base_url(reader, &within("base_url"), url));
+    let api_key = section.api_key.as_ref().map(|text| reader.read_nonempty(&within("api_key"), text));
     let model = section.model.as_ref().map(|text| reader.read_nonempty(&within("model"), text));
     let path = section.file.as_ref().map(|text| reader.read_path(&within("file"), text));
     let record = section.record.as_ref().map(|text| reader.read_path(&within("record"), text));
     let headers = read_headers(reader, &within("headers"), &section.headers);
-    let price =
-        section.price.as_ref().map(|price| self::read_price(reader, &within("price"), price));
+    let price = section.price.as_ref().map(|price| self::read_price(reader, &within("price"), price));
     let service = service?;
     let fits = check_provider_settings(reader, key, service, section);
     Some(ModelSection {
@@ -156,11 +153,7 @@ fn read_provider(
 }
 
 /// An address that requests can go to.
-fn read_base_url(
-    reader: &ConfigReader<'_>,
-    key: &str,
-    text: &raw_config::SpannedText,
-) -> Option<String> {
+fn read_base_url(reader: &ConfigReader<'_>, key: &str, text: &raw_config::SpannedText) -> Option<String> {
     let url = reader.read_nonempty(key, text)?;
     match parse_base_url(&url) {
         Ok(url) => Some(url),
@@ -176,9 +169,7 @@ pub fn parse_base_url(text: &str) -> Result<String, &'static str> {
         return Err("it must begin with http:// or https://");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(
-            "it has a name or password: a key goes into api_key, other things into headers",
-        );
+        return Err("it has a name or password: a key goes into api_key, other things into headers");
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err("it has a query or fragment, which would be lost");
@@ -195,8 +186,7 @@ fn read_headers(
     for (name, value) in section {
         let key = format!("{key}.{}", name.get_ref());
         let read = reader.read_text(&key, value).and_then(|value| {
-            let is_name =
-                reqwest::header::HeaderName::from_bytes(name.get_ref().as_bytes()).is_ok();
+            let is_name = reqwest::header::HeaderName::from_bytes(name.get_ref().as_bytes()).is_ok();
             let is_value = reqwest::header::HeaderValue::from_str(&value).is_ok();
             if !is_name || !is_value {
                 let what = if is_name { "value" } else { "name" };

@@ -43,8 +43,7 @@ fn collect_settings(table: &DeTable<'_>, within: &str, all: &mut Vec<RawSetting>
                 }
             }
             plain => {
-                let value =
-                    if is_secret_key(&key) { redact_value(plain) } else { toml_to_json(plain) };
+                let value = if is_secret_key(&key) { redact_value(plain) } else { toml_to_json(plain) };
                 all.push(RawSetting { key, value, at: value_offset(table, name) });
             }
         }

@@ -19,8 +19,7 @@ const BODY_MAX_BYTES: RangeInclusive<u64> = 1_024..=1024 * 1024 * 1024;
 /// At least one, for health checks. No machine handles more than a million.
 const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
 /// No client sends a request in less time; after a day nothing more will come.
-const TIMEOUT: RangeInclusive<Duration> =
-    Duration::from_millis(10)..=Duration::from_secs(24 * 60 * 60);
+const TIMEOUT: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(24 * 60 * 60);
 /// At least a day, because a session of today is still in use. A hundred years is for ever.
 /// Limit (CLI): range of the age of finished sessions; `[retention] days`.
 const RETENTION_DAYS: RangeInclusive<u64> = 1..=36_500;
@@ -62,10 +61,7 @@ fn read_name(
     text: Option<&raw_config::SpannedText>,
 ) -> Option<NamedSetting> {
     let text = text?;
-    Some(NamedSetting {
-        name: reader.read_nonempty(key, text)?,
-        line: reader.line_at(text.span().start),
-    })
+    Some(NamedSetting { name: reader.read_nonempty(key, text)?, line: reader.line_at(text.span().start) })
 }
 
 fn read_dispatch(reader: &ConfigReader<'_>, section: &raw_config::RawDispatch) -> DispatchSection {
@@ -104,15 +100,10 @@ fn read_first_answer_timeout(
     }
 }
 
-fn read_retention(
-    reader: &ConfigReader<'_>,
-    section: &raw_config::RawRetention,
-) -> RetentionSection {
+fn read_retention(reader: &ConfigReader<'_>, section: &raw_config::RawRetention) -> RetentionSection {
     let kept = match &section.days {
         None => RetentionSection::default(),
-        Some(days) if RETENTION_DAYS.contains(days.get_ref()) => {
-            RetentionSection::from_days(*days.get_ref())
-        }
+        Some(days) if RETENTION_DAYS.contains(days.get_ref()) => RetentionSection::from_days(*days.get_ref()),
         Some(days) => {
             let (least, most) = (RETENTION_DAYS.start(), RETENTION_DAYS.end());
             let why = format!("it must be from {least} to {most}");
@@ -125,10 +116,7 @@ fn read_retention(
     if is_on { kept } else { RetentionSection { older_than: None } }
 }
 
-fn read_workflows(
-    reader: &ConfigReader<'_>,
-    section: &raw_config::RawWorkflows,
-) -> WorkflowsSection {
+fn read_workflows(reader: &ConfigReader<'_>, section: &raw_config::RawWorkflows) -> WorkflowsSection {
     let folders = section.folders.as_ref().map(|folders| {
         let key = |index| format!("workflows.folders[{index}]");
         let read = folders.iter().enumerate();
@@ -183,10 +171,7 @@ fn read_api_key(
     made.map_or_else(|why| reader.report(section.span(), key, why), Some)
 }
 
-fn read_jwt(
-    reader: &ConfigReader<'_>,
-    section: &Spanned<raw_config::RawJwt>,
-) -> Option<JwtOptions> {
+fn read_jwt(reader: &ConfigReader<'_>, section: &Spanned<raw_config::RawJwt>) -> Option<JwtOptions> {
     let raw_config::RawJwt { jwks_url, jwks_file, issuer, audience, .. } = section.get_ref();
     let keys = match (jwks_url, jwks_file) {
         (Some(url), None) => {
@@ -238,9 +223,7 @@ fn read_server(reader: &ConfigReader<'_>, section: &raw_config::RawServer) -> Se
         match duration::parse_duration(&reader.read_nonempty(key, text)?) {
             Ok(span) if TIMEOUT.contains(&span) => Some(span),
             Ok(_) => reader.report(text.span(), key, "it must be from 10ms to 1d"),
-            Err(why) => {
-                reader.report_with_hint(text.span(), key, "it is not a length of time", &why)
-            }
+            Err(why) => reader.report_with_hint(text.span(), key, "it is not a length of time", &why),
         }
     };
     let bytes = number("server.body_max_bytes", section.body_max_bytes.as_ref(), BODY_MAX_BYTES);
@@ -259,10 +242,7 @@ fn read_server(reader: &ConfigReader<'_>, section: &raw_config::RawServer) -> Se
     limits
 }
 
-fn read_public_url(
-    reader: &ConfigReader<'_>,
-    text: Option<&raw_config::SpannedText>,
-) -> Option<String> {
+fn read_public_url(reader: &ConfigReader<'_>, text: Option<&raw_config::SpannedText>) -> Option<String> {
     const KEY: &str = "server.public_url";
     let text = text?;
     match models::parse_base_url(&reader.read_nonempty(KEY, text)?) {
@@ -272,13 +252,8 @@ fn read_public_url(
 }
 
 fn read_a2a(reader: &ConfigReader<'_>, section: &raw_config::RawA2a) -> A2aSection {
-    let raw_config::RawA2a {
-        default_agent,
-        signing_key_file,
-        signing_key_id,
-        grpc_reflection,
-        grpc_in_card,
-    } = section;
+    let raw_config::RawA2a { default_agent, signing_key_file, signing_key_id, grpc_reflection, grpc_in_card } =
+        section;
     let signing = match (signing_key_file, signing_key_id) {
         (Some(file), id) => {
             let key_id = match id {

@@ -49,12 +49,8 @@ fn parse(text: &str) -> Result<Config, WorkspaceError> {
         "PUSH_SECRET" => Some("hush-hush".to_owned()),
         _ => None,
     };
-    let (config, findings) = Config::parse_config(
-        Path::new("trackway.toml"),
-        Path::new("/etc/trackway"),
-        text,
-        &variable,
-    );
+    let (config, findings) =
+        Config::parse_config(Path::new("trackway.toml"), Path::new("/etc/trackway"), text, &variable);
     finding::error_from_findings(&findings).map_or(Ok(config), Err)
 }
 
@@ -63,8 +59,7 @@ fn every_setting_is_read() {
     let config = parse(WHOLE).unwrap();
     assert!(config.auth.is_required());
     let shown = format!("{:?}", config.auth);
-    for part in ["\"ci\"", "acme", "ann-bot", "agent:*:call", "/etc/trackway/jwks.json", "\"org\""]
-    {
+    for part in ["\"ci\"", "acme", "ann-bot", "agent:*:call", "/etc/trackway/jwks.json", "\"org\""] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(config.outgoing, OutgoingSection { allow_loopback: true });
@@ -109,8 +104,7 @@ fn an_empty_file_is_the_default() {
 #[test]
 fn mistakes_are_told_with_their_place() {
     const KEY: &str = "[[auth.keys]]\nid = \"k\"\ntenant = \"t\"\nuser = \"u\"\n";
-    const HASH: &str =
-        "sha256 = \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"\n";
+    const HASH: &str = "sha256 = \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"\n";
     const JWT: &str = "[auth.jwt]\nissuer = \"i\"\naudience = \"a\"\n";
     let table = [
         ("[auth]\nrequird = true".to_owned(), 2, "requird"),

@@ -9,14 +9,11 @@ use super::{super::tests::workspace_with_files, *};
 fn models_stay_open_over_a_mistake() {
     let config = "[defaults]\nmodel = \"stage\"\n\
                   [models.stage]\nprovider = \"scripted\"\nfile = \"s.yaml\"\n";
-    let folder = workspace_with_files(&[
-        ("trackway.toml", config),
-        ("s.yaml", "answers: [{ text: once }]\n"),
-    ]);
+    let folder =
+        workspace_with_files(&[("trackway.toml", config), ("s.yaml", "answers: [{ text: once }]\n")]);
     let write = |text: &str| fs::write(folder.path().join("trackway.toml"), text).unwrap();
     let mut loader = WorkspaceLoader::new(folder.path(), &[], Server::new);
-    let model =
-        |agents: AgentSet| agents.resources.find_model(Some("stage")).unwrap().provider.clone();
+    let model = |agents: AgentSet| agents.resources.find_model(Some("stage")).unwrap().provider.clone();
     let before = model(loader.load().unwrap());
     write("[defaults]\nmodel = \"gone\"\n");
     assert!(loader.load().is_err());

@@ -9,8 +9,7 @@ use trackway_testkit::{PausingInterceptor, ProcessSetup, TestWorld, local_run_ad
 
 use super::{Doubles, Generations, Parent, child_of};
 use crate::support::{
-    Probe, answer, load_log, start, visible_updates, wait_for_event, wait_until_ended,
-    wait_until_idle,
+    Probe, answer, load_log, start, visible_updates, wait_for_event, wait_until_ended, wait_until_idle,
 };
 
 workflow!(Prepared, "prepared", |_probe, ctx, _input: Value| -> () {
@@ -27,9 +26,7 @@ fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
     let setup = ProcessSetup::from(registry![Generations(probe.clone()), Prepared(probe)])
         .with_interceptor(gate.clone());
     world.run_to_completion(setup, async |process| {
-        gate.pause_appends(|append| {
-            !append.started_runs.is_empty() || !append.outbox_changes.is_empty()
-        });
+        gate.pause_appends(|append| !append.started_runs.is_empty() || !append.outbox_changes.is_empty());
         let run = start(&process, "prepared", Value::Null).await;
         gate.wait_for_paused_appends(1).await;
         let canceling = tokio::spawn({
@@ -93,8 +90,8 @@ fn a_child_that_was_announced_exists_even_where_its_parent_ends_at_once() {
 fn a_child_can_be_looked_at_while_it_is_being_started() {
     let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
     let gate = Arc::new(PausingInterceptor::new());
-    let setup = ProcessSetup::from(registry![Doubles(probe.clone()), Parent(probe)])
-        .with_interceptor(gate.clone());
+    let setup =
+        ProcessSetup::from(registry![Doubles(probe.clone()), Parent(probe)]).with_interceptor(gate.clone());
     world.run_to_completion(setup, async |process| {
         gate.pause_appends(|append| !append.started_runs.is_empty());
         let starting = tokio::spawn({
@@ -102,8 +99,7 @@ fn a_child_can_be_looked_at_while_it_is_being_started() {
             async move { start(&process, "parent", json!([99])).await }
         });
         gate.wait_for_paused_appends(1).await;
-        let child =
-            gate.find_in_paused_appends(|append| append.events.iter().find_map(child_of)).unwrap();
+        let child = gate.find_in_paused_appends(|append| append.events.iter().find_map(child_of)).unwrap();
         let looking = tokio::spawn({
             let process = process.clone();
             async move { process.view(&local_run_address(child)).await }

@@ -85,10 +85,7 @@ fn a_restart_changes_nothing_about_the_next_attempt() {
         (run, wait_for_failures(&process, run, "h", 2).await)
     });
     world.run_to_completion(setup(&postbox), async |process| {
-        assert_eq!(
-            process.find_hook(&local_run_address(run), "h").await.unwrap(),
-            Some(before.clone())
-        );
+        assert_eq!(process.find_hook(&local_run_address(run), "h").await.unwrap(), Some(before.clone()));
         process.clock.advance_to(before.due.unwrap());
         let third = wait_for_failures(&process, run, "h", 3).await;
         assert_eq!(third.failing_since, before.failing_since);

@@ -49,12 +49,9 @@ fn hooks_of_another_tenant_do_not_exist() {
     world.run_to_completion(setup(&postbox), async |process| {
         let run = start(&process, "talks", Value::Null, Some(new_test_hook("h"))).await;
         wait_until_idle(&process, run).await;
-        let other = RunAddress {
-            access: Access::own_only(Caller::new("other", "user")),
-            ..local_run_address(run)
-        };
-        let elsewhere =
-            RunAddress { workflow: Some("counts".to_owned()), ..local_run_address(run) };
+        let other =
+            RunAddress { access: Access::own_only(Caller::new("other", "user")), ..local_run_address(run) };
+        let elsewhere = RunAddress { workflow: Some("counts".to_owned()), ..local_run_address(run) };
         for address in [&other, &elsewhere] {
             let unknown = |error: Error| matches!(error, Error::UnknownRun { .. });
             assert!(unknown(process.set_hook(address, new_test_hook("x")).await.unwrap_err()));
@@ -96,14 +93,10 @@ fn a_hook_beyond_the_bounds_is_refused() {
             assert!(refused(process.deliver(answer).await).contains(why));
         }
         for number in 0..100 {
-            process
-                .set_hook(&local_run_address(run), new_test_hook(&format!("{number}")))
-                .await
-                .unwrap();
+            process.set_hook(&local_run_address(run), new_test_hook(&format!("{number}"))).await.unwrap();
         }
         assert!(
-            refused(process.set_hook(&local_run_address(run), new_test_hook("more")).await)
-                .contains("100")
+            refused(process.set_hook(&local_run_address(run), new_test_hook("more")).await).contains("100")
         );
         process.set_hook(&local_run_address(run), new_test_hook("7")).await.unwrap();
         assert_eq!(process.list_hooks(&local_run_address(run)).await.unwrap().len(), 100);

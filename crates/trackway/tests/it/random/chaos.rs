@@ -14,8 +14,8 @@ use trackway_engine::DeliveryOutcome;
 use trackway_ports::{Journal, StoredEvent};
 use trackway_runtime::{Error, ProgramRegistry};
 use trackway_testkit::{
-    CrashAt, ProcessLife, ProcessSetup, TestProcess, TestWorld, assert_one_lifecycle,
-    load_full_log, local_run_address, mix_bits,
+    CrashAt, ProcessLife, ProcessSetup, TestProcess, TestWorld, assert_one_lifecycle, load_full_log,
+    local_run_address, mix_bits,
 };
 
 use crate::support::{Probe, answer, start_as};
@@ -84,9 +84,7 @@ impl Chaos {
 
     /// The last process completes every run; then the logs are compared with the answers.
     pub(super) fn end(&self, registry: impl Fn(Probe) -> ProgramRegistry) {
-        self.world.run_to_completion(registry(self.probe.clone()), async |process| {
-            finish(&process).await
-        });
+        self.world.run_to_completion(registry(self.probe.clone()), async |process| finish(&process).await);
         let logs = self.world.inspect_store(async |journal| logs(&*journal).await);
         for (run, log) in &logs {
             assert_one_lifecycle(*run, log);
@@ -109,9 +107,9 @@ impl Acknowledged {
             assert_eq!(started[0].0, run, "{id} was told which");
         }
         for (id, (run, told)) in &self.told {
-            let taken = logs[run].iter().filter(|stored| {
-                caller_message(&stored.event).is_some_and(|m| m.id.as_str() == id)
-            });
+            let taken = logs[run]
+                .iter()
+                .filter(|stored| caller_message(&stored.event).is_some_and(|m| m.id.as_str() == id));
             assert_eq!(taken.count(), 1, "{id} was acknowledged as {told:?}");
         }
         for run in &self.canceled {
@@ -126,9 +124,7 @@ impl Acknowledged {
 }
 
 fn was_started_by(log: &[StoredEvent], id: &str) -> bool {
-    let Event::Submitted(submission) = &log[0].event else {
-        panic!("a log begins with its submission")
-    };
+    let Event::Submitted(submission) = &log[0].event else { panic!("a log begins with its submission") };
     submission.message.as_ref().is_some_and(|message| message.id.as_str() == id)
 }
 
@@ -165,10 +161,7 @@ async fn command(process: TestProcess, memory: Arc<Mutex<Acknowledged>>, mut dic
     };
     match dice.roll(8) {
         0 => process.clock.advance(Duration::from_secs(dice.roll(40))),
-        1 => match process
-            .pending_if_process_died(process.cancel(&local_run_address(run)).await)
-            .await
-        {
+        1 => match process.pending_if_process_died(process.cancel(&local_run_address(run)).await).await {
             Ok(_) => memory.lock().unwrap().canceled.push(run),
             Err(error) => assert_expected_error(&error),
         },
@@ -240,8 +233,7 @@ async fn finish(process: &TestProcess) {
         for row in rows.iter().filter(|row| row.state.is_interrupted()) {
             for value in [json!(true), json!(1)] {
                 let answered =
-                    answer(process, row.id, &format!("{}-end-{round}-{value}", row.id), value)
-                        .await;
+                    answer(process, row.id, &format!("{}-end-{round}-{value}", row.id), value).await;
                 answered.map_or_else(|error| assert_expected_error(&error), drop);
             }
         }

@@ -8,16 +8,9 @@ use super::*;
 use crate::card::{AgentCard, AgentInterface};
 
 fn at(url: &str) -> Vec<AgentInterface> {
-    let known = |generation, binding| AgentInterface {
-        url: url.to_owned(),
-        binding,
-        generation,
-        tenant: None,
-    };
-    vec![
-        known(ProtocolVersion::V1, Binding::HttpJson),
-        known(ProtocolVersion::V03, Binding::JsonRpc),
-    ]
+    let known =
+        |generation, binding| AgentInterface { url: url.to_owned(), binding, generation, tenant: None };
+    vec![known(ProtocolVersion::V1, Binding::HttpJson), known(ProtocolVersion::V03, Binding::JsonRpc)]
 }
 
 fn info() -> ProgramInfo {

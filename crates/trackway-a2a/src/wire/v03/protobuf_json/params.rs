@@ -111,11 +111,7 @@ impl From<RestMessageParams> for params::MessageParams {
                 "ROLE_AGENT" => "agent".to_owned(),
                 _ => sent.role,
             },
-            parts: sent
-                .content
-                .into_iter()
-                .map(|JsonObject(part)| JsonObject(part.into()))
-                .collect(),
+            parts: sent.content.into_iter().map(|JsonObject(part)| JsonObject(part.into())).collect(),
             context_id: given(sent.context_id),
             task_id: given(sent.task_id),
             metadata: Some(metadata),

@@ -32,12 +32,8 @@ fn incoming(content: &Value) -> Result<IncomingMessage, A2aError> {
 }
 
 fn written(outcome: &CallOutcome) -> Value {
-    serde_json::to_value(ResponseBody {
-        outcome,
-        card: &Value::Null,
-        dialect: JsonDialect::V03Protobuf,
-    })
-    .unwrap()
+    serde_json::to_value(ResponseBody { outcome, card: &Value::Null, dialect: JsonDialect::V03Protobuf })
+        .unwrap()
 }
 
 /// Proves L2.
@@ -112,9 +108,7 @@ fn a_task_and_its_updates() {
     assert_eq!(written(&reply), json!({ "task": task }));
     assert_eq!(written(&CallOutcome::Task(Box::new(snapshot(&[])), 10)), task);
     assert_eq!(shown(TaskEventContent::Snapshot(Box::new(snapshot(&[])))), json!({ "task": task }));
-    let Some(Update::Status(canceled)) = visible_update(&Event::Canceled) else {
-        panic!("a status")
-    };
+    let Some(Update::Status(canceled)) = visible_update(&Event::Canceled) else { panic!("a status") };
     assert_eq!(
         shown(TaskEventContent::Status(Box::new(canceled), Timestamp(0))),
         json!({"statusUpdate": {"taskId": RUN, "contextId": "ctx", "final": true,

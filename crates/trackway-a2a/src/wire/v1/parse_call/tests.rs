@@ -26,8 +26,7 @@ fn a_list_in_either_spelling_with_integers_as_they_come() {
         "page_token": "t", "history_length": 2.0, "include_artifacts": true,
         "status_timestamp_after": "1970-01-01T00:00:01.000Z"});
     for params in [camel, snake] {
-        let Ok(AgentCall::List { query, history: 2, artifacts: true }) = listed(params.clone())
-        else {
+        let Ok(AgentCall::List { query, history: 2, artifacts: true }) = listed(params.clone()) else {
             panic!("{params}")
         };
         assert_eq!(
@@ -47,9 +46,7 @@ fn a_list_in_either_spelling_with_integers_as_they_come() {
             "statusTimestampAfter": ""}),
         json!({"contextId": null, "status": null, "pageSize": null, "historyLength": null}),
     ] {
-        let Ok(AgentCall::List { query, history, artifacts: false }) = listed(nothing) else {
-            panic!()
-        };
+        let Ok(AgentCall::List { query, history, artifacts: false }) = listed(nothing) else { panic!() };
         assert_eq!((*query, history), (TaskQuery::default(), HISTORY_MESSAGES_MAX));
     }
 }
@@ -65,8 +62,7 @@ fn filters_that_mean_nothing_are_refused_at_their_place() {
     ] {
         assert_eq!(refused(listed(params)), path);
     }
-    for wrong in [json!("five"), json!(1.5), json!(1e300), json!(u64::MAX), json!(true), json!("")]
-    {
+    for wrong in [json!("five"), json!(1.5), json!(1e300), json!(u64::MAX), json!(true), json!("")] {
         let params = json!({"pageSize": wrong});
         assert!(serde_json::from_value::<ListTasksParams>(params).is_err(), "{wrong}");
     }
@@ -85,9 +81,7 @@ fn a_send_waits_unless_told_not_to() {
         (json!({"returnImmediately": false, "historyLength": "3"}), WaitFor::Idle, 3),
         (json!({"return_immediately": true, "history_length": 0}), WaitFor::Commit, 0),
     ] {
-        let Ok(AgentCall::Send { wait, history, .. }) = sent(configuration.clone()) else {
-            panic!()
-        };
+        let Ok(AgentCall::Send { wait, history, .. }) = sent(configuration.clone()) else { panic!() };
         assert_eq!((wait, history), (waits, length), "{configuration}");
     }
     let config = json!({"acceptedOutputModes": ["text/plain"],

@@ -10,14 +10,12 @@ use crate::error::ErrorDetail;
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 
 fn read(message: &Value) -> Result<IncomingMessage, A2aError> {
-    let sent: params::MessageParams =
-        serde_json::from_value(message.clone()).expect("of the right types");
+    let sent: params::MessageParams = serde_json::from_value(message.clone()).expect("of the right types");
     parse_message(sent)
 }
 
 fn with(change: Value) -> Value {
-    let mut message =
-        json!({"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "hello"}]});
+    let mut message = json!({"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "hello"}]});
     if let (Value::Object(fields), Value::Object(change)) = (&mut message, change) {
         fields.extend(change);
     }
@@ -27,12 +25,8 @@ fn with(change: Value) -> Value {
 /// A part in the domain, and its written form.
 fn through(part: &Value) -> (Part, Value) {
     let message = read(&with(json!({"parts": [part]}))).unwrap().message;
-    let written = WireMessage::<&str> {
-        message: &message,
-        context: None,
-        task: None,
-        dialect: JsonDialect::V1,
-    };
+    let written =
+        WireMessage::<&str> { message: &message, context: None, task: None, dialect: JsonDialect::V1 };
     let mut written = serde_json::to_value(written).unwrap();
     (message.parts[0].clone(), written["parts"][0].take())
 }
@@ -53,10 +47,7 @@ fn every_kind_of_part_comes_out_as_it_went_in() {
     for (sent, expected) in [
         (json!({"text": "hi"}), Part::text("hi")),
         (json!({"text": ""}), Part::text("")),
-        (
-            json!({"text": "hi", "metadata": {"lang": "en"}}),
-            Part::text("hi").with_metadata("lang", "en"),
-        ),
+        (json!({"text": "hi", "metadata": {"lang": "en"}}), Part::text("hi").with_metadata("lang", "en")),
         (json!({"raw": "aGk="}), file(None, None, base64())),
         (
             json!({"raw": "aGk=", "filename": "a.txt", "mediaType": "text/plain"}),
@@ -85,14 +76,9 @@ fn name_and_type_stand_beside_text_and_data_too() {
     let (part, written) = through(&named);
     assert_eq!(
         part,
-        Part::text("# A")
-            .with_metadata("mimeType", "text/markdown")
-            .with_metadata("filename", "a.md")
+        Part::text("# A").with_metadata("mimeType", "text/markdown").with_metadata("filename", "a.md")
     );
-    assert_eq!(
-        (&written["filename"], &written["mediaType"]),
-        (&json!("a.md"), &json!("text/markdown"))
-    );
+    assert_eq!((&written["filename"], &written["mediaType"]), (&json!("a.md"), &json!("text/markdown")));
     let (part, written) = through(&json!({"data": {"a": 1}, "mediaType": "application/json"}));
     assert_eq!(part, Part::data(json!({"a": 1})));
     assert_eq!(written["mediaType"], "application/json");

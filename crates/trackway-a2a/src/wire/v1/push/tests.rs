@@ -7,14 +7,11 @@ use super::*;
 use crate::{error::ErrorDetail, operations::CallOutcome, wire::ResponseBody};
 
 fn read(sent: Value) -> Result<PushNotificationConfig, A2aError> {
-    serde_json::from_value::<PushConfigParams>(sent)
-        .expect("of the right types")
-        .into_push_config("/params")
+    serde_json::from_value::<PushConfigParams>(sent).expect("of the right types").into_push_config("/params")
 }
 
 fn written(outcome: &CallOutcome) -> Value {
-    serde_json::to_value(ResponseBody { outcome, card: &Value::Null, dialect: JsonDialect::V1 })
-        .unwrap()
+    serde_json::to_value(ResponseBody { outcome, card: &Value::Null, dialect: JsonDialect::V1 }).unwrap()
 }
 
 /// Proves X6: a client receives exactly the configuration that it set.
@@ -32,11 +29,7 @@ fn a_configuration_comes_out_as_it_went_in() {
         assert!(!format!("{push:?}").contains("secret"), "secrets stay out of logs");
         assert_eq!(written(&CallOutcome::Push { task: "t".into(), push: push.clone() }), sent);
         assert_eq!(
-            written(&CallOutcome::Pushes {
-                task: "t".into(),
-                pushes: vec![*push],
-                next: String::new()
-            }),
+            written(&CallOutcome::Pushes { task: "t".into(), pushes: vec![*push], next: String::new() }),
             json!({"configs": [sent], "nextPageToken": ""})
         );
     }
@@ -57,10 +50,7 @@ fn what_is_missing_is_named() {
     for (sent, path) in [
         (json!({}), "/params/url"),
         (json!({"url": ""}), "/params/url"),
-        (
-            json!({"url": "https://a.example", "authentication": {}}),
-            "/params/authentication/scheme",
-        ),
+        (json!({"url": "https://a.example", "authentication": {}}), "/params/authentication/scheme"),
         (
             json!({"url": "https://a.example", "authentication": {"scheme": ""}}),
             "/params/authentication/scheme",

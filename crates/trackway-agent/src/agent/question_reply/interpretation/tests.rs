@@ -58,8 +58,7 @@ fn data_is_taken_as_it_is() {
 #[test]
 fn free_text_answers_unless_it_addresses_someone() {
     let name = single_property_schema("name", &json!({ "type": "string" }));
-    let colour =
-        single_property_schema("colour", &json!({ "type": "string", "enum": ["red", "blue"] }));
+    let colour = single_property_schema("colour", &json!({ "type": "string", "enum": ["red", "blue"] }));
     let amount = single_property_schema("amount", &json!({ "type": "number" }));
     let plain = json!({ "type": "string" });
     let table = [
@@ -93,10 +92,7 @@ fn authorization_needs_an_explicit_answer() {
     let signed = Some(json!({ "signature": "Ada" }));
     assert_eq!(accepted_answer(InterruptReason::AuthRequired, &signature, "Ada"), None);
     assert_eq!(accepted_answer(InterruptReason::AuthRequired, &signature, "signature=Ada"), signed);
-    assert_eq!(
-        accepted_answer(InterruptReason::AuthRequired, &signature, r#"{"signature":"Ada"}"#),
-        signed
-    );
+    assert_eq!(accepted_answer(InterruptReason::AuthRequired, &signature, r#"{"signature":"Ada"}"#), signed);
     let agreed = single_property_schema("approved", &json!({ "type": "boolean" }));
     let yes = Some(json!({ "approved": true }));
     assert_eq!(accepted_answer(InterruptReason::AuthRequired, &agreed, "yes"), yes);

@@ -64,9 +64,7 @@ fn schema() -> impl Strategy<Value = Value> {
                 let required: Vec<&String> = fields.keys().collect();
                 json!({ "type": "object", "properties": fields, "required": required })
             }),
-            inner
-                .clone()
-                .prop_map(|items| json!({ "type": "array", "items": items, "minItems": 2 })),
+            inner.clone().prop_map(|items| json!({ "type": "array", "items": items, "minItems": 2 })),
             inner.prop_map(|branch| json!({ "anyOf": [branch] })),
         ]
     })
@@ -115,8 +113,7 @@ fn a_schema_that_wants_too_much_is_answered() {
     let endless = json!({ "type": "object", "properties": fields, "required": names });
     let own = json!({ "type": "array", "minItems": u64::MAX, "items": { "$ref": "#" } });
     for schema in [lists, endless, own] {
-        let formed =
-            answer_by_rules(&ModelRequest { output: Some(schema), ..request(vec![user("go")]) });
+        let formed = answer_by_rules(&ModelRequest { output: Some(schema), ..request(vec![user("go")]) });
         assert!(formed.text.len() < 1_000_000);
     }
 }

@@ -15,10 +15,7 @@ fn a_line_runs_a_tool() {
             "/run echo text=\"hello world\" chunks=3",
             r#"dispatch_workflow_echo {"chunks":3,"text":"hello world"}"#,
         ),
-        (
-            "/run echo text='it''s' chunks=3",
-            r#"dispatch_workflow_echo {"chunks":3,"text":"it''s"}"#,
-        ),
+        ("/run echo text='it''s' chunks=3", r#"dispatch_workflow_echo {"chunks":3,"text":"it''s"}"#),
         (r#"/run echo text="a \"quote\"\n""#, r#"dispatch_workflow_echo {"text":"a \"quote\"\n"}"#),
         ("/run echo text=42", r#"dispatch_workflow_echo {"text":"42"}"#),
         ("/run echo text=hello big world", r#"dispatch_workflow_echo {"text":"hello big world"}"#),
@@ -29,17 +26,11 @@ fn a_line_runs_a_tool() {
         (r#"/run echo text={"a": 1}"#, r#"dispatch_workflow_echo {"text":"{\"a\": 1}"}"#),
         ("/run echo text=x chunks=null", r#"dispatch_workflow_echo {"chunks":null,"text":"x"}"#),
         ("/run echo hello world", r#"dispatch_workflow_echo {"text":"hello world"}"#),
-        (
-            r#"/run echo {"text": "hi", "chunks": 2}"#,
-            r#"dispatch_workflow_echo {"chunks":2,"text":"hi"}"#,
-        ),
+        (r#"/run echo {"text": "hi", "chunks": 2}"#, r#"dispatch_workflow_echo {"chunks":2,"text":"hi"}"#),
         ("/run ECHO Text=hi", r#"dispatch_workflow_echo {"text":"hi"}"#),
         ("/run dispatch_workflow_echo text=hi", r#"dispatch_workflow_echo {"text":"hi"}"#),
         ("/run invest wallet_address=0x1", r#"dispatch_workflow_invest {"walletAddress":"0x1"}"#),
-        (
-            "/run paint.wall colour=RED coats=2",
-            r#"dispatch_workflow_paint_wall {"coats":2,"colour":"red"}"#,
-        ),
+        ("/run paint.wall colour=RED coats=2", r#"dispatch_workflow_paint_wall {"coats":2,"colour":"red"}"#),
         (
             r#"/run paint_wall colour="sky blue" coats=2 glossy=yes rooms=hall,attic size={"w": 2} price=1e2"#,
             r#"dispatch_workflow_paint_wall {"coats":2,"colour":"sky blue","glossy":true,"price":100.0,"rooms":["hall","attic"],"size":{"w":2}}"#,
@@ -69,8 +60,7 @@ fn json_that_names_a_workflow_runs_it() {
 
 #[test]
 fn attachments_are_not_part_of_a_command() {
-    let pieces =
-        ["/run echo text=hi", "notes.txt: a=b"].map(|text| ContentPiece::Text(text.to_owned()));
+    let pieces = ["/run echo text=hi", "notes.txt: a=b"].map(|text| ContentPiece::Text(text.to_owned()));
     let shown = render_answer(&request(vec![ConversationEntry::User { pieces: pieces.into() }]));
     assert_eq!(shown, r#"dispatch_workflow_echo {"text":"hi"}"#);
 }

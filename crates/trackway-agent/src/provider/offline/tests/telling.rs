@@ -67,10 +67,7 @@ fn every_outcome_is_told() {
     assert_snapshot!("not-taken", dispatched("input-required", &json!([]), wrong));
     let why = json!({ "message": "Not on Arbitrum." });
     assert_snapshot!("rejected", dispatched("rejected", &text("Not on Arbitrum."), why));
-    assert_snapshot!(
-        "failed",
-        dispatched("failed", &json!([]), json!({ "message": "No network." }))
-    );
+    assert_snapshot!("failed", dispatched("failed", &json!([]), json!({ "message": "No network." })));
     assert_snapshot!("timeout", dispatched("timeout", &json!([]), json!({})));
 }
 
@@ -95,8 +92,7 @@ fn ordinary_tools_speak_for_themselves() {
     assert_eq!(answer_after_results(&[("time", "", false)]), "time answered nothing.");
     assert_eq!(answer_after_results(&[("time", "no clock", true)]), "time failed: no clock");
     assert_eq!(answer_after_results(&[("time", r#"{"outcome":1}"#, false)]), r#"{"outcome":1}"#);
-    let both =
-        answer_after_results(&[("time", "12:00", false), ("files__read", "not found", true)]);
+    let both = answer_after_results(&[("time", "12:00", false), ("files__read", "not found", true)]);
     assert_eq!(both, "12:00\n\nfiles__read failed: not found");
 }
 
@@ -147,10 +143,7 @@ fn json_in_the_prompt_fills_the_form() {
         "required": ["a", "b"],
     });
     let prompt = format!("Answer as {schema} from {{\"a\": 5, \"c\": [1]}} and {{\"b\": 7}} {{");
-    assert_eq!(
-        formed(schema, &prompt),
-        json!({ "a": 5, "b": "offline-rules/1: no text", "c": [1] })
-    );
+    assert_eq!(formed(schema, &prompt), json!({ "a": 5, "b": "offline-rules/1: no text", "c": [1] }));
     let looped = json!({ "$ref": "#/$defs/a", "$defs": { "a": {
         "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } }, "required": ["a"],
     } } });
@@ -163,9 +156,9 @@ fn the_answer_is_streamed_in_words() {
     let request = request(vec![user("/run echo")]);
     let whole = answer_by_rules(&request);
     assert_eq!(whole, answer_by_rules(&request), "the same request has the same answer");
-    let deltas: Vec<Delta> = futures_util::FutureExt::now_or_never(
-        futures_util::TryStreamExt::try_collect(OfflineModel.stream_answer(&request)),
-    )
+    let deltas: Vec<Delta> = futures_util::FutureExt::now_or_never(futures_util::TryStreamExt::try_collect(
+        OfflineModel.stream_answer(&request),
+    ))
     .expect("nothing is waited for")
     .expect("rules do not fail");
     let texts: Vec<&str> = deltas

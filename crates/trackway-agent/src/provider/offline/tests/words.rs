@@ -17,10 +17,7 @@ fn a_name_among_words_chooses_a_tool() {
             "Please invest, chain 42161, wallet 0x9!",
             r#"dispatch_workflow_invest {"chainId":42161,"walletAddress":"0x9"}"#,
         ),
-        (
-            "paint the wall, coats 3, colour=red",
-            r#"dispatch_workflow_paint_wall {"coats":3,"colour":"red"}"#,
-        ),
+        ("paint the wall, coats 3, colour=red", r#"dispatch_workflow_paint_wall {"coats":3,"colour":"red"}"#),
         ("What time is it?", "time {}"),
     ]);
     assert_snapshot!("which-of-several", answer_to_message("invest and paint the wall"));
@@ -41,10 +38,7 @@ fn answers_are_not_tools() {
 #[test]
 fn missing_fields_are_asked_for() {
     let asked = answer_to_message("Invest from my wallet please");
-    assert!(
-        asked.starts_with("To run invest I need walletAddress.\n/run invest wallet"),
-        "{asked}"
-    );
+    assert!(asked.starts_with("To run invest I need walletAddress.\n/run invest wallet"), "{asked}");
 }
 
 /// A message that matches nothing while a task waits may be an answer to the task.

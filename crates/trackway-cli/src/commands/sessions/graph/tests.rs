@@ -64,10 +64,7 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
 /// Proves T12.
 #[test]
 fn a_long_run_is_a_column_and_a_fork_moves_in() {
-    assert_eq!(
-        shown(&[(1, 2), (2, 9)]),
-        ["  ○ Step 1 [s1] #3", "  ○ Step 2 [s2] #4", "  ● complete #11"]
-    );
+    assert_eq!(shown(&[(1, 2), (2, 9)]), ["  ○ Step 1 [s1] #3", "  ○ Step 2 [s2] #4", "  ● complete #11"]);
     assert_eq!(
         shown(&[(1, 2), (1, 3), (2, 4), (3, 9), (1, 5)]),
         [

@@ -56,11 +56,7 @@ impl A2aClient {
     /// `message/send` until the task rests.
     pub(crate) async fn send_and_wait(&self, message: &Message) -> Result<Value, JsonRpcError> {
         let configuration = json!({ "blocking": true });
-        self.call(
-            "message/send",
-            json!({ "message": message.json(), "configuration": configuration }),
-        )
-        .await
+        self.call("message/send", json!({ "message": message.json(), "configuration": configuration })).await
     }
 
     pub(crate) async fn get_task(&self, task: &Value) -> Value {
@@ -90,8 +86,7 @@ impl A2aClient {
         task: &Value,
         after: u64,
     ) -> Result<EventStream, reqwest::Error> {
-        let (response, id) =
-            self.post("tasks/resubscribe", json!({ "id": task["id"] }), Some(after)).await?;
+        let (response, id) = self.post("tasks/resubscribe", json!({ "id": task["id"] }), Some(after)).await?;
         Ok(EventStream::from_json_rpc(response, id))
     }
 
@@ -100,12 +95,7 @@ impl A2aClient {
         self.subscribe(task, Some(0)).await.read_to_end().await
     }
 
-    pub(crate) async fn open_stream(
-        &self,
-        method: &str,
-        params: Value,
-        after: Option<u64>,
-    ) -> EventStream {
+    pub(crate) async fn open_stream(&self, method: &str, params: Value, after: Option<u64>) -> EventStream {
         let (response, id) = self.post(method, params, after).await.expect("the connection holds");
         assert_eq!(response.status(), StatusCode::OK);
         EventStream::from_json_rpc(response, id)

@@ -22,9 +22,8 @@ pub(crate) enum CrashPlan {
 /// Both methods, on a server that lives and on one that is killed.
 pub(crate) fn all_methods_and_crashes() -> impl Iterator<Item = (SendMethod, CrashPlan)> {
     let ways = [SendMethod::Stream, SendMethod::Send];
-    let ways = ways
-        .into_iter()
-        .flat_map(|way| [CrashPlan::Never, CrashPlan::InTheMiddle].map(|crash| (way, crash)));
+    let ways =
+        ways.into_iter().flat_map(|way| [CrashPlan::Never, CrashPlan::InTheMiddle].map(|crash| (way, crash)));
     ways.inspect(|way| eprintln!("{way:?}"))
 }
 
@@ -48,18 +47,10 @@ impl DrivenTask {
         message: &Message,
     ) -> Self {
         let server = CrashableServer::start();
-        let mut run = Self {
-            server,
-            agent,
-            method: way,
-            crash_plan: crash,
-            task: Value::Null,
-            events: Vec::new(),
-        };
+        let mut run =
+            Self { server, agent, method: way, crash_plan: crash, task: Value::Null, events: Vec::new() };
         match way {
-            SendMethod::Send => {
-                run.task = run.agent().send_and_wait(message).await.expect("a task")
-            }
+            SendMethod::Send => run.task = run.agent().send_and_wait(message).await.expect("a task"),
             SendMethod::Stream => {
                 run.events = run.agent().stream_message(message).await;
                 run.task = run.events[0].result.clone();
@@ -76,14 +67,8 @@ impl DrivenTask {
         fits: impl Fn(&Value) -> bool,
     ) -> Self {
         let server = CrashableServer::start();
-        let mut run = Self {
-            server,
-            agent,
-            method: way,
-            crash_plan: crash,
-            task: Value::Null,
-            events: Vec::new(),
-        };
+        let mut run =
+            Self { server, agent, method: way, crash_plan: crash, task: Value::Null, events: Vec::new() };
         let agent = run.agent();
         run.events = match way {
             SendMethod::Stream => {
@@ -114,11 +99,7 @@ impl DrivenTask {
         let mut events = self.agent().stream_message(&message).await;
         let first = events.remove(0);
         assert_eq!(first.result["kind"], "task");
-        assert_eq!(
-            Some(first.pos),
-            self.events.last().map(|event| event.pos),
-            "it goes on where it was"
-        );
+        assert_eq!(Some(first.pos), self.events.last().map(|event| event.pos), "it goes on where it was");
         self.events.extend(events);
         first.result
     }
@@ -149,8 +130,7 @@ impl DrivenTask {
 
     /// The open question's id.
     pub(crate) async fn open_question_id(&self) -> Value {
-        self.agent().get_task(&self.task).await["status"]["message"]["metadata"]["questionId"]
-            .clone()
+        self.agent().get_task(&self.task).await["status"]["message"]["metadata"]["questionId"].clone()
     }
 
     /// Follows the task to its end and returns everything that was told of it.

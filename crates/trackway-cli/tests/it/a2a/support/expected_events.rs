@@ -97,9 +97,7 @@ fn object(value: &mut Value) -> &mut Map<String, Value> {
 
 fn has_generated_id_form(prefix: &str, id: &Value) -> bool {
     let hex = id.as_str().and_then(|id| id.strip_prefix(prefix)).unwrap_or_default();
-    hex.len() == 32
-        && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && hex.as_bytes()[12] == b'7'
+    hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) && hex.as_bytes()[12] == b'7'
 }
 
 fn is_uuid_v7(id: &Value) -> bool {
@@ -115,8 +113,7 @@ fn is_uuid_v7(id: &Value) -> bool {
 
 fn is_time(time: &str) -> bool {
     let form = "dddd-dd-ddTdd:dd:dd.dddZ";
-    let fits =
-        |(want, byte): (u8, u8)| if want == b'd' { byte.is_ascii_digit() } else { want == byte };
+    let fits = |(want, byte): (u8, u8)| if want == b'd' { byte.is_ascii_digit() } else { want == byte };
     time.len() == form.len() && form.bytes().zip(time.bytes()).all(fits)
 }
 
@@ -163,12 +160,7 @@ pub(crate) fn expected_status_message(parts: Value) -> Value {
 }
 
 /// A question for these fields; with the errors of the answer before, where there was one.
-pub(crate) fn expected_question(
-    state: &str,
-    prompt: &str,
-    fields: &[&str],
-    errors: Option<&Value>,
-) -> Value {
+pub(crate) fn expected_question(state: &str, prompt: &str, fields: &[&str], errors: Option<&Value>) -> Value {
     let schema = format!("<schema of {}>", json!(fields));
     let mut parts = vec![json!({ "kind": "text", "text": prompt,
         "metadata": { "schema": schema, "mimeType": "application/json" } })];

@@ -29,14 +29,10 @@ impl ProtocolBinding {
     }
 
     /// A subscription to a task; from now on, or after a position.
-    pub(crate) fn subscribe_request(
-        self,
-        agent: &str,
-        task: &Value,
-        after: Option<u64>,
-    ) -> AgentRequest {
+    pub(crate) fn subscribe_request(self, agent: &str, task: &Value, after: Option<u64>) -> AgentRequest {
         let id = task["id"].as_str().expect("a task has an id");
-        let call = |method: &str| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "id": id } });
+        let call =
+            |method: &str| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "id": id } });
         let (url, body) = match self {
             Self::Rpc03 => (agent.to_owned(), call("tasks/resubscribe")),
             Self::Rest03 => (format!("{agent}/rest/v1/tasks/{id}:subscribe"), json!({})),
@@ -65,9 +61,8 @@ impl ProtocolBinding {
         for (name, value) in headers {
             request = request.header(name, value);
         }
-        let response = with_test_timeout("a subscription", request.send())
-            .await
-            .expect("the connection holds");
+        let response =
+            with_test_timeout("a subscription", request.send()).await.expect("the connection holds");
         assert_eq!(response.status(), 200, "{self:?}");
         match self {
             Self::Rpc03 | Self::Rpc1 => EventStream::from_json_rpc(response, body["id"].clone()),
@@ -79,11 +74,8 @@ impl ProtocolBinding {
 /// What an event says in words that all dialects share: the task, and its state or the artifact.
 pub(crate) fn event_summary(event: &Value) -> (String, String) {
     let bare = event.get("kind").is_some();
-    let body = if bare {
-        event
-    } else {
-        event.as_object().and_then(|it| it.values().next()).expect("one member")
-    };
+    let body =
+        if bare { event } else { event.as_object().and_then(|it| it.values().next()).expect("one member") };
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{event}")).to_owned();
     let task = text(body.get("taskId").unwrap_or(&body["id"]));
     let said = match body.get("artifact") {

@@ -113,8 +113,7 @@ impl CrashableServer {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
         // The second field is a name that may hold spaces; the numbers follow its bracket.
         let (_, fields) = stat.rsplit_once(") ").unwrap();
-        let field =
-            |number: usize| fields.split(' ').nth(number - 3).unwrap().parse::<u64>().unwrap();
+        let field = |number: usize| fields.split(' ').nth(number - 3).unwrap().parse::<u64>().unwrap();
         field(14) + field(15)
     }
 
@@ -150,10 +149,7 @@ impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.started.kill();
         if thread::panicking() {
-            eprintln!(
-                "what the server logged:\n{}",
-                fs::read_to_string(&self.log).unwrap_or_default()
-            );
+            eprintln!("what the server logged:\n{}", fs::read_to_string(&self.log).unwrap_or_default());
         }
     }
 }

@@ -86,10 +86,7 @@ impl EventStream {
         let mut events = Vec::new();
         while events.len() < count {
             let event = self.next().await;
-            events
-                .push(event.unwrap_or_else(|| {
-                    panic!("{count} events; the stream ended after {events:?}")
-                }));
+            events.push(event.unwrap_or_else(|| panic!("{count} events; the stream ended after {events:?}")));
         }
         events
     }

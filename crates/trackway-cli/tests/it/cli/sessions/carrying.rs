@@ -22,8 +22,7 @@ fn export(folder: &TestFolder, format: &str) -> Vec<u8> {
 #[test]
 fn a_bundle_carries_a_session_to_another_folder() {
     let (origin, other) = (with_ticket(), TestFolder::new());
-    let _servers =
-        [ServerUnderTest::start(&origin.data_path()), ServerUnderTest::start(&other.data_path())];
+    let _servers = [ServerUnderTest::start(&origin.data_path()), ServerUnderTest::start(&other.data_path())];
     let file = origin.path().join("session.json");
     let file = file.to_str().unwrap();
     let args = ["sessions", "export", "ticket-7", "--out", file, "--json"];
@@ -39,8 +38,7 @@ fn a_bundle_carries_a_session_to_another_folder() {
     assert_eq!(again["skipped"].as_array().unwrap().len(), 2);
     for command in ["show", "graph"] {
         let args = ["sessions", command, "ticket-7", "--json"];
-        let (here, there) =
-            (other.run_command(&args).expect(0), origin.run_command(&args).expect(0));
+        let (here, there) = (other.run_command(&args).expect(0), origin.run_command(&args).expect(0));
         assert_eq!(here.json(), there.json(), "{command}");
     }
     assert_eq!(export(&other, "markdown"), export(&origin, "markdown"));

@@ -13,8 +13,7 @@ fn sessions_are_listed_shown_and_drawn() {
     for _ in 0..2 {
         let list = folder.run_command(&["sessions", "list", "--json"]).expect(0).json();
         assert_eq!(list[0]["sessionId"], "ticket-7", "{server:?}");
-        let shown =
-            folder.run_command(&["sessions", "show", "ticket-7", "--json"]).expect(0).json();
+        let shown = folder.run_command(&["sessions", "show", "ticket-7", "--json"]).expect(0).json();
         assert_eq!(shown["sessionId"], "ticket-7");
         let run = &shown["runs"][0];
         assert_eq!(
@@ -25,8 +24,7 @@ fn sessions_are_listed_shown_and_drawn() {
         let kinds: Vec<_> = documents.iter().map(|document| &document["kind"]).collect();
         assert_eq!(kinds, ["table", "notes", "checkpoint", "notes", "checkpoint"]);
         assert!(documents.iter().all(|document| document["runId"].is_string()));
-        let graph =
-            folder.run_command(&["sessions", "graph", "ticket-7", "--json"]).expect(0).json();
+        let graph = folder.run_command(&["sessions", "graph", "ticket-7", "--json"]).expect(0).json();
         assert_eq!(graph["nodes"].as_array().unwrap().len(), 3);
         let edges = graph["edges"].as_array().unwrap();
         assert_eq!(edges.len(), 2);
