@@ -89,7 +89,7 @@ async fn a_run_with_a_child_is_forked_around_it() {
     let (status, told) = server.post(&address, &json!({})).await;
     assert_eq!((status, &told["code"]), (400, &json!("invalid-request")), "{told}");
     let detail = told["detail"].as_str().unwrap();
-    assert!(detail.contains(&child) && detail.contains("at work"), "{told}");
+    assert!(detail.contains(&child) && detail.contains("is running"), "{told}");
 
     let (status, fork) = server.post(&address, &json!({ "at": 1 })).await;
     assert_eq!(status, 201, "{fork}");
