@@ -9,6 +9,7 @@ mod edges;
 mod limits;
 mod links;
 mod manifest;
+mod names;
 mod pages;
 mod paths;
 mod rust;
@@ -45,6 +46,8 @@ const RULES: &[Rule] = &[
     crates::strict_files_repeat_the_root,
     limits::bounds_are_marked,
     links::named_paths_exist,
+    names::names_are_not_vague,
+    names::public_types_use_the_vocabulary,
     pages::every_code_has_a_page,
     pages::decisions_are_numbered,
     pages::starts_in_two_commands,

@@ -2,6 +2,7 @@
 
 mod documents;
 mod manifests;
+mod names;
 mod paths;
 mod sources;
 
