@@ -1,6 +1,6 @@
-//! The Rust types of answers. A program that asks says into which type it reads the answer, so that an
-//! answer can be read before it is recorded. What is kept are types of the code, never runs: a process
-//! that was started again learns them from the programs when an answer comes.
+//! The Rust types of answers. A program that asks a question names the type of the answer, so that the
+//! runtime can check an answer before it records it. This registry keeps types of the code, never runs: a
+//! restarted process learns them from the programs when an answer arrives.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use crate::{
     stage::{Stage, StageInner, StageMode},
 };
 
-/// A replay only computes. One that takes longer waits for something outside of its context.
+/// A replay only computes. A replay that takes longer waits for something outside of its context.
 ///
 /// Limit (Runtime): time for a program to come back to its question before an answer is judged.
 const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,10 +49,10 @@ impl AnswerTypes {
 }
 
 impl Core {
-    /// Makes the type known that answers to the open question are read into. Where no program of this
-    /// process has asked for it yet, the run's program is replayed: it comes to its question again and
-    /// says it. Nothing is recorded or done meanwhile. A program that does not get there leaves the type
-    /// unknown, and the answer is judged by the schema alone.
+    /// Registers the type that answers to the open question are read into. If no program of this process has
+    /// asked for it yet, the run's program is replayed: it comes to its question again and names the type.
+    /// The replay records nothing and does nothing. If the program does not reach its question, the type
+    /// stays unknown, and the answer is judged by the schema alone.
     pub(crate) async fn discover_answer_type(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -77,7 +77,7 @@ impl Core {
     }
 }
 
-/// The workflow and the type's name, where the open question has one.
+/// The workflow and the type's name, if the open question has one.
 fn open_question_type(live: &LiveRunRef, question: Option<QuestionId>) -> Option<(WorkflowRef, String)> {
     let head = live.head();
     let run = head.run.as_ref()?;

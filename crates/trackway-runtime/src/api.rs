@@ -1,4 +1,4 @@
-//! What the doors ask of the runtime, and what they are answered.
+//! The requests of the doors to the runtime, and its responses.
 
 use serde_json::Value;
 use trackway_domain::{Access, Caller, Message, Position, QuestionId, RunId, SessionId};
@@ -13,11 +13,11 @@ pub struct SubmitRequest {
     pub workflow: String,
     pub input: Value,
     pub caller: Caller,
-    /// The session it joins; a new one where absent.
+    /// The session it joins; a new one if absent.
     pub session: Option<SessionId>,
-    /// The message that asks for it. Its id makes a repeated submit recognisable.
+    /// The message that requests the run. Its id makes a repeated submit recognisable.
     pub message: Option<Message>,
-    /// Somebody to be told of all its updates. Durable together with the run.
+    /// A receiver of all updates of the run. Durable together with the run.
     pub hook: Option<NewHook>,
 }
 
@@ -37,43 +37,42 @@ pub struct DeliverRequest {
     /// The session the sender believes it belongs to.
     pub session: Option<SessionId>,
     pub message: Message,
-    /// The question it answers, where the sender names one.
+    /// The question it answers, if the sender names one.
     pub question: Option<QuestionId>,
-    /// Somebody to be told of the updates from this message on. Durable together with the message.
+    /// A receiver of the updates after this message. Durable together with the message.
     pub hook: Option<NewHook>,
 }
 
-/// Somebody who is to be told of a run's updates.
+/// A receiver of a run's updates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewHook {
-    /// One of the same name at the same run is replaced; a fresh name where absent.
+    /// Replaces a hook of the same run with the same name. If absent, a fresh name is chosen.
     pub id: Option<String>,
-    /// Whom to tell and how, as the messenger understands it.
+    /// The receiver and how to reach it, in the form that the messenger understands.
     pub target: HookTarget,
 }
 
-/// Keeps a run in memory for a caller that goes on with it: to follow it from here on, nothing has to
-/// be read again.
+/// Keeps a run in memory for a caller that continues with it, so that nothing has to be read again.
 #[derive(Debug, Clone)]
 pub struct RunPin(#[expect(dead_code, reason = "holding it is its use")] pub(crate) LiveRunRef);
 
-/// A run was submitted, or had been by the same message.
+/// A run was submitted now, or earlier by the same message.
 #[derive(Debug, Clone)]
 pub struct SubmitResponse {
     pub pin: RunPin,
-    /// The run as of the commit; as of now where the message was repeated.
+    /// The run at the commit. For a repeated message, the run as it is now.
     pub view: RunView,
     pub is_repeat: bool,
 }
 
-/// A message was taken, or had been before.
+/// A message was accepted now, or earlier.
 #[derive(Debug, Clone)]
 pub struct DeliverResponse {
     pub pin: RunPin,
-    /// The run as of the commit; as of now where the message was repeated.
+    /// The run at the commit. For a repeated message, the run as it is now.
     pub view: RunView,
-    /// Position of the run's last event before this message was taken: a stream of what follows from
-    /// the message begins after it.
+    /// Position of the run's last event before this message was accepted. A stream of what follows from the
+    /// message begins after it.
     pub last_position: Position,
     pub delivered: DeliveryOutcome,
     pub is_repeat: bool,

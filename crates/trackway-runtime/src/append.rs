@@ -10,13 +10,13 @@ use trackway_ports::{
 
 use crate::live_run::RunRowStatus;
 
-/// The append of a decision, with its events. What goes with them is set by who decided.
+/// The append of a decision, with its events. The caller sets what goes with them.
 pub(crate) fn build_append(run: RunId, expected: Seq, at: Timestamp, events: Vec<Event>) -> Append {
     let tells = events.iter().any(is_visible);
     Append { events, notifies_hooks: tells, ..Append::new(run, expected, at) }
 }
 
-/// The append that settles an errand and is about no run's log.
+/// The append that settles an errand and changes no run's log.
 pub(crate) fn build_errand_removal(id: OutboxId, at: Timestamp) -> Append {
     Append { outbox_changes: vec![OutboxChange::Remove(id)], ..Append::new(RunId::new(id.0), 0, at) }
 }
@@ -68,14 +68,14 @@ pub(crate) async fn append_and_wait(
     append: Append,
 ) -> Result<AppendReceipt, AppendError> {
     let (answer, answered) = oneshot::channel();
-    // Nobody listens where the caller has gone.
+    // The send fails if the caller has stopped waiting.
     let done = move |result| drop(answer.send(result));
     enqueue(journal, append, Box::new(done));
     let ended = || AppendError::Broken { reason: "the store has ended".into() };
     answered.await.map_err(|_| ended())?
 }
 
-/// Folds events into a run, which begins with the first where there is none.
+/// Folds events into a run. If there is no run yet, the first event begins it.
 pub(crate) fn fold_events(run: Option<Run>, events: &[Event], at: Timestamp) -> Result<Option<Run>, Refusal> {
     let mut folded = run;
     for event in events {

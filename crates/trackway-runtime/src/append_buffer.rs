@@ -1,10 +1,10 @@
-//! What a program does in one go is one append.
+//! Everything that a program does in one poll is one append.
 //!
-//! While a program is polled, what it orders is kept and joined; it is sent to the journal when the poll
-//! is over. A run of three quick steps then costs one commit where it would cost two (the first order
-//! by itself, then what came during its commit), one row and one wake-up of its watchers. What a program
-//! does in its first poll goes with its submission, and what a child does in its first poll goes with the
-//! append of its parent that starts it (decision 21).
+//! While a program is polled, its appends are kept and joined. They go to the journal when the poll is over.
+//! A run of three quick steps then costs one commit instead of two (the first append by itself, then what
+//! came during its commit), one row and one wake-up of its watchers. What a program does in its first poll
+//! goes with its submission. What a child does in its first poll goes with the append of its parent that
+//! starts it (decision 21).
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     live_run::LiveRunRef,
 };
 
-/// Events that are joined. Beyond it a longer append saves nothing more per event.
+/// The most events that are joined. Beyond it a longer append saves nothing more per event.
 /// Limit (Runtime): events that one append joins.
 const JOINED_EVENTS_MAX: usize = 64;
 
@@ -37,7 +37,8 @@ pub(crate) struct PendingChild {
     first_drive: Option<FirstDrive>,
 }
 
-/// The orders of a run that the journal has not been sent. Under the head's lock, like every order.
+/// The appends of a run that were not sent to the journal yet. Protected by the head's lock, like every
+/// append.
 #[derive(Default)]
 pub(crate) struct AppendBuffer {
     /// The program is being polled, or is about to be.
@@ -54,17 +55,17 @@ impl fmt::Debug for AppendBuffer {
 }
 
 impl AppendBuffer {
-    /// Keeps what is ordered until the program's next poll is over.
+    /// Keeps appends until the program's next poll is over.
     pub(crate) fn start_holding(&mut self) {
         self.is_holding = true;
     }
 
-    /// When what is kept was ordered; none where nothing is.
+    /// When the kept appends were decided; none if there are none.
     pub(crate) fn pending_time(&self) -> Option<Timestamp> {
         self.appends.back().map(|order| order.append.at)
     }
 
-    /// Takes an order. It is sent at once where it is urgent, or no program is being polled.
+    /// Takes an append. It is sent at once if it is urgent, or if no program is being polled.
     pub(crate) fn push(&mut self, core: &Core, order: PendingAppend, urgent: bool) {
         match self.appends.back_mut() {
             Some(last) if last.can_merge(&order) => last.merge(order),
@@ -83,7 +84,7 @@ impl AppendBuffer {
         self.appends.drain(..).for_each(|order| order.enqueue(core));
     }
 
-    /// Programs of children that are to be polled before the orders are sent.
+    /// Programs of children that must be polled before the appends are sent.
     fn take_first_drives(&mut self) -> Vec<FirstDrive> {
         let children = self.appends.iter_mut().flat_map(|order| &mut order.after.children);
         children.filter_map(|child| child.first_drive.take()).collect()
@@ -91,8 +92,8 @@ impl AppendBuffer {
 }
 
 impl PendingAppend {
-    /// Whether the other can be in the same append: it has the same moment, and nothing that an append
-    /// has only one of.
+    /// Whether the other can be in the same append: it has the same time, and nothing that an append can have
+    /// only once.
     fn can_merge(&self, next: &Self) -> bool {
         let Append {
             at, events, hook_changes: hooks, pins, event_times: stamps, message_claim: claim, ..
@@ -138,7 +139,7 @@ impl PendingAppend {
 
 impl PendingChild {
     /// Takes the append that begins the child's log, and those of the runs that begin with it. Returns the
-    /// runs that may send the rest of their orders once the parent's append is sent.
+    /// runs that may send the rest of their appends once the parent's append is sent.
     pub(crate) fn collect_start_appends(
         self,
         starts: &mut Vec<Append>,
@@ -163,15 +164,15 @@ impl PendingChild {
 }
 
 impl Core {
-    /// A run that begins with the append of its parent, whose head is locked. Its id is fresh, so that
-    /// nobody can have read it before.
+    /// A run that begins with the append of its parent, whose head is locked. Its id is fresh, so no other
+    /// caller can have read it before.
     pub(crate) fn create_pending_child(
         self: &Arc<Self>,
         submission: Box<Submission>,
         pins: Vec<PinnedDefinition>,
     ) -> PendingChild {
         let live = self.live_runs.get_or_create(self, submission.run);
-        // Everything that is known of the run is here. Set already where somebody guessed the id.
+        // Everything that is known of the run is here. It is already set if a caller guessed the id.
         let _ = live.loaded.set(());
         let mut head = live.head();
         head.buffer.awaits_parent = true;
@@ -185,12 +186,12 @@ impl Core {
 }
 
 impl LiveRunRef {
-    /// From here on what is ordered is kept.
+    /// From here on appends are kept.
     pub(crate) fn hold_appends(&self) {
         self.head().buffer.start_holding();
     }
 
-    /// Sends what was kept, after a first look at what the children do that begin with it.
+    /// Sends the kept appends, after the first poll of the children that begin with them.
     pub(crate) fn flush_appends(&self, core: &Arc<Core>) {
         loop {
             let mut head = self.head();
@@ -198,7 +199,7 @@ impl LiveRunRef {
             if first_drives.is_empty() {
                 head.buffer.is_holding = false;
                 if head.stale {
-                    // What was decided on a head that is void is void too.
+                    // If the head is void, what was decided on it is void too.
                     let orders = std::mem::take(&mut head.buffer.appends);
                     drop(head);
                     orders.into_iter().for_each(|order| order.after.discard_uncommitted());

@@ -1,8 +1,8 @@
-//! The definitions in the workflow folders, as they are now.
+//! The current definitions in the workflow folders.
 //!
-//! Every question looks at the files' stamps first and reads again what changed, so there is nothing to
-//! keep in step and no moment at which an old definition is handed out. Reading is synchronous: files
-//! are small, their number is bounded, and what has not changed costs one look at its stamp.
+//! Every query checks the files' stamps first and reads changed files again. So there is nothing to
+//! synchronise, and an old definition is never returned. Reading is synchronous: files are small, their
+//! number is bounded, and an unchanged file costs one check of its stamp.
 
 mod folder_scan;
 mod folder_watch;
@@ -23,7 +23,7 @@ use trackway_domain::Warning;
 pub use folder_watch::{FolderWatch, WatchError, watch_paths};
 use index::CatalogueIndex;
 
-/// How many ids are offered to somebody who named one that does not exist.
+/// How many ids are suggested for an id that does not exist.
 /// Limit (Definitions): similar ids that are offered for an unknown one.
 const NEAR_MAX: usize = 5;
 
@@ -32,11 +32,11 @@ const NEAR_MAX: usize = 5;
 pub struct Catalogue {
     folders: Vec<PathBuf>,
     missing_folders: MissingFolderPolicy,
-    /// Held while files are looked at, so that several who ask at once read a changed file once.
+    /// Locked while files are checked, so that several callers at once read a changed file once.
     index: Mutex<CatalogueIndex>,
 }
 
-/// What a folder is that does not exist.
+/// How a missing folder is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingFolderPolicy {
     TreatAsEmpty,
@@ -51,7 +51,7 @@ pub struct CatalogueEntry {
     pub file: PathBuf,
 }
 
-/// A file that is no definition, and why.
+/// A file that is not a valid definition, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InvalidFile {
     pub file: PathBuf,
@@ -68,10 +68,10 @@ pub struct CatalogueListing {
     pub invalid: Vec<InvalidFile>,
 }
 
-/// Why a workflow cannot be had from the folders.
+/// Why the folders do not have a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkflowLookupError {
-    /// No file has this id; the nearest ids that there are.
+    /// No file has this id; with the nearest ids that exist.
     UnknownId {
         similar: Vec<String>,
     },
@@ -79,12 +79,12 @@ pub enum WorkflowLookupError {
 }
 
 impl Catalogue {
-    /// Folders of which each may be absent.
+    /// Optional folders: each may be absent.
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self { folders, missing_folders: MissingFolderPolicy::TreatAsEmpty, index: Mutex::default() }
     }
 
-    /// Folders that somebody named: one that is not there is listed as invalid until it is.
+    /// Folders that the user named: a missing one is listed as invalid until it exists.
     pub fn with_required_folders(folders: Vec<PathBuf>) -> Self {
         Self { missing_folders: MissingFolderPolicy::ReportAsInvalid, ..Self::new(folders) }
     }
@@ -94,8 +94,8 @@ impl Catalogue {
         &self.folders
     }
 
-    /// The rules of a workflow. What they refer to is looked for beside the workflows, in the folder
-    /// around them, and in the current one; an address is taken as it is.
+    /// The rules of a workflow. Files that they refer to are looked up next to the workflows, in the parent
+    /// folder, and in the current one. A URL is used as it is.
     pub fn render_rules(&self, definition: &Definition) -> Vec<String> {
         definition.render_rules(&|source| {
             let around = self.folders.iter().flat_map(|folder| [Some(&**folder), folder.parent()]);
@@ -104,7 +104,7 @@ impl Catalogue {
         })
     }
 
-    /// What is in the folders now: files that changed since are read again.
+    /// What is in the folders now. Changed files are read again.
     pub fn list(&self) -> CatalogueListing {
         let mut shelf = self.lock_index();
         shelf.refresh(&self.folders, self.missing_folders);
@@ -126,15 +126,15 @@ impl Catalogue {
         }
     }
 
-    /// Whether the definition is still that of `hash`, as far as a glance tells: no file is read, and
-    /// nobody is waited for. Where it says no, [`Self::drift`] finds out.
+    /// Whether the definition still has this `hash`, by a quick check: it reads no file and waits for
+    /// nothing. If it returns false, [`Self::drift_warning`] finds out.
     pub fn is_unchanged(&self, id: &str, hash: &str) -> bool {
         let Ok(shelf) = self.index.try_lock() else { return false };
         shelf.find(id).is_some_and(|known| *known.hash == *hash) && shelf.is_unchanged_by_stamps(id)
     }
 
-    /// What to say to somebody whose run is pinned to `hash`, where the file is not that any more. Looks
-    /// only at the files that this definition was made from unless one of them changed.
+    /// The warning for a run that is pinned to `hash`, if the file has changed. Checks only the files of this
+    /// definition unless one of them changed.
     pub fn drift_warning(&self, id: &str, hash: &str) -> Option<Warning> {
         let mut shelf = self.lock_index();
         if !shelf.is_current(id) {
@@ -144,7 +144,7 @@ impl Catalogue {
             Some(known) if *known.hash == *hash => return None,
             Some(_) => ("definition-changed", format!("The definition of {id:?} has changed.")),
             None => match shelf.find_invalid(id) {
-                // A file that cannot be used any more is there all the same.
+                // A file that is no longer valid still exists.
                 Some(invalid) => ("definition-changed", invalid_message(id, invalid)),
                 None => ("definition-missing", format!("The definition of {id:?} is not there any more.")),
             },
@@ -153,14 +153,14 @@ impl Catalogue {
         Some(Warning::new(code, message))
     }
 
-    /// Calls `told` after something in the folders changed, until what is returned is dropped. Changes
-    /// that come together are told once or several times; whoever is told asks for the list.
+    /// Calls `on_change` after something in the folders changed, until the returned value is dropped. Changes
+    /// that come together cause one call or several; the callback then reads the list.
     pub fn watch(self: &Arc<Self>, told: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
         folder_watch::watch_paths(&self.folders, told)
     }
 
     fn lock_index(&self) -> MutexGuard<'_, CatalogueIndex> {
-        // Whoever panicked while holding it left at worst a file that is read again.
+        // After a panic the worst case is a file that is read again.
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -178,7 +178,7 @@ fn invalid_message(id: &str, invalid: &InvalidFile) -> String {
     message
 }
 
-/// Ids that somebody may have meant: a slip of the pen first, then those that share their text.
+/// Ids that the user may have meant: typing errors first, then ids that share a part of the text.
 fn similar_ids(id: &str, shelf: &CatalogueIndex) -> Vec<String> {
     let ids: Vec<&str> = shelf.workflows().map(|known| known.definition.id.as_str()).collect();
     let slip = nearest(id, ids.iter().copied());

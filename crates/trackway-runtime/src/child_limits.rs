@@ -1,5 +1,5 @@
-//! How far a run may grow: how deep runs start each other, and how many agents and dispatched workflows
-//! there may be below one root. A model that starts workflows that start agents would go on for ever.
+//! How far a run may grow: how deep runs start each other, and how many agents and dispatched workflows one
+//! root may have below it. Without a limit, a model that starts workflows that start agents would never stop.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,17 +20,18 @@ pub struct ChildLimits {
     pub runs_max: u32,
 }
 
-/// Deep enough for four agents that each dispatch a workflow which asks the next one.
+/// Deep enough for four agents that each dispatch a workflow that asks the next agent.
 ///
 /// Limit (Agents): how deep runs start each other; `[dispatch] depth_max`.
 const DEPTH_MAX_DEFAULT: u32 = 8;
 
-/// More than a conversation's turn has use for, and an end to one that starts itself again and again.
+/// More than one turn of a conversation needs, and a stop for a run that starts itself again and again.
 ///
 /// Limit (Agents): agents and dispatched workflows below one run; `[dispatch] runs_max`.
 const RUNS_MAX_DEFAULT: u32 = 100;
 
-/// Roots whose descendants are counted in memory. Those of a forgotten one are counted again from the store.
+/// Roots whose descendants are counted in memory. If a root was forgotten, its descendants are counted again
+/// from the store.
 ///
 /// Limit (Runtime): roots whose descendants are counted in memory.
 const ROOTS_MAX: usize = 4_096;
@@ -53,7 +54,7 @@ impl DescendantCounts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&root)
     }
 
-    /// Counts one more, unless there are as many as there may be.
+    /// Counts one more, unless the maximum is reached.
     fn try_increment(&self, root: RunId, first: u32, max: u32) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= ROOTS_MAX && !counts.contains_key(&root) {
@@ -74,12 +75,13 @@ pub(crate) struct ParentRun {
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
     pub(crate) parent: Option<RunId>,
-    /// It has started none yet.
+    /// It has started no child yet.
     pub(crate) is_first: bool,
 }
 
 impl Core {
-    /// Whether the run may have another child. One that `counts` is an agent's turn, or dispatched by one.
+    /// Whether the run may have another child. A child that `counts` is an agent's turn, or dispatched by
+    /// one.
     pub(crate) async fn check_child_limits(
         self: &Arc<Self>,
         parent: ParentRun,
@@ -154,7 +156,7 @@ impl Core {
         Ok(rows)
     }
 
-    /// Cancels what still runs below a run. True where there was anything.
+    /// Cancels what still runs below a run. True if there was anything.
     pub(crate) async fn cancel_descendants(self: &Arc<Self>, root: RunId) -> Result<bool, Error> {
         let Some(row) = self.options.journal.find_run(root).await? else { return Ok(false) };
         let mut any = false;
@@ -164,7 +166,7 @@ impl Core {
             }
             match self.execute(row.id, &Command::Cancel, None).await {
                 Ok(_) => any = true,
-                // It has ended since.
+                // It has ended in the meantime.
                 Err(Error::Ended { .. }) => {}
                 Err(error) => return Err(error),
             }

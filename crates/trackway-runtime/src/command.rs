@@ -1,5 +1,5 @@
-//! The command path: decide on the head, hand the append to the journal, and wait for the commit where
-//! somebody wants to know of it. What follows the commit is in `commit`.
+//! The command path: decide on the head, hand the append to the journal, and wait for the commit if the
+//! caller needs it. What follows the commit is in `commit`.
 
 use std::sync::Arc;
 
@@ -22,52 +22,52 @@ use crate::{
     live_run::{DecidedHead, Durability, LiveRunRef, RunRowStatus},
 };
 
-/// Messages remembered per run in memory, for repetitions that come before the first is committed.
-/// Far more than can be under way at one run.
+/// Messages remembered per run in memory, for repetitions that come before the first is committed. Far more
+/// than can be in flight at one run.
 /// Limit (Runtime): messages per run that are remembered until the first is committed.
 const CLAIMS_MAX: usize = 1_024;
 
-/// What goes with a command besides itself.
+/// What is appended together with a command.
 #[derive(Debug, Default)]
 pub(crate) struct AppendContext {
     /// The message behind it: its key and digest.
     pub(crate) claim: Option<(MessageClaimKey, String)>,
     /// The errand that it carries out.
     pub(crate) settled_errand: Option<OutboxId>,
-    /// What it does to the run's hooks.
+    /// The changes to the run's hooks.
     pub(crate) hooks: Vec<HookChange>,
-    /// Definitions that the run needs to be gone on with.
+    /// Definitions that the run needs to continue.
     pub(crate) pins: Vec<PinnedDefinition>,
     pub(crate) notify_on: NotifyOn,
-    /// It can wait for what the run's program does about it: both are one append then.
+    /// It can wait for what the run's program does next: both are one append then.
     pub(crate) waits_for_program: bool,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
 
-/// What the sender of a command wants to hear of its commit.
+/// What the sender of a command wants to know about its commit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum NotifyOn {
-    /// Nothing: a program goes on, and whoever shows something waits for the run's log.
+    /// Nothing: a program continues, and a caller that shows a result waits for the run's log.
     #[default]
     Nothing,
     Commit,
-    /// The run as of the commit as well.
+    /// The commit and the run at the commit.
     View,
 }
 
-/// A command that is decided and ordered, but perhaps not durable yet.
+/// A command that is decided and appended, but perhaps not durable yet.
 #[derive(Debug)]
 pub(crate) struct PendingCommit {
     pub(crate) reply: CommandReply,
     /// The run's last event after it.
     pub(crate) seq: Seq,
-    /// Absent where there was nothing to write, or nobody wants to know.
+    /// Absent if there was nothing to write, or if the sender does not wait.
     pub(crate) commit: Option<oneshot::Receiver<Result<CommitResult, AppendError>>>,
 }
 
 impl Core {
-    /// Decides and orders a command. Returns before it is durable; the caller holds the head's lock,
-    /// so the order of decisions is the order of the log.
+    /// Decides a command and hands in its append. Returns before it is durable. The caller holds the head's
+    /// lock, so the order of decisions is the order of the log.
     pub(crate) fn decide_and_append(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -84,14 +84,14 @@ impl Core {
         Ok(self.append_decision(live, head, decision, attached, expected, now))
     }
 
-    /// Writes the run's row alone: its program waits now.
+    /// Writes only the run's row: its program waits now.
     pub(crate) fn append_row(self: &Arc<Self>, live: &LiveRunRef, head: &mut DecidedHead) {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
         let now = self.decision_time(head);
         self.append_decision(live, head, Decision::default(), AppendContext::default(), seq, now);
     }
 
-    /// Strikes an errand, or changes a hook, without changing the run.
+    /// Removes an errand, or changes a hook, without changing the run.
     pub(crate) fn append_without_events(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -104,7 +104,7 @@ impl Core {
         self.append_decision(live, head, Decision::default(), attached, seq, now)
     }
 
-    /// When a command is decided. What is in one append happened at one moment.
+    /// When a command is decided. Everything in one append has the same time.
     fn decision_time(&self, head: &DecidedHead) -> Timestamp {
         head.buffer.pending_time().unwrap_or_else(|| self.now())
     }
@@ -129,7 +129,7 @@ impl Core {
         append.id = Some(self.worker.next_append_id());
         append.worker = Some(worker);
         let mut after = AfterCommit::new(live.clone(), events, now, attached.permit);
-        // Where a run begins with it, they are that run's.
+        // If a run begins with it, the pins are that run's.
         append.pins = after.split_effects(self, head, effects, &mut append, attached.pins);
         append.fence = head.lease.next_fence(worker);
         if let Some(id) = attached.settled_errand {
@@ -158,13 +158,13 @@ impl Core {
             after.add_waiter(answer, attached.notify_on);
             commit
         });
-        // Who submits a run waits for what its program does before its first effect as well.
+        // The caller that submits a run also waits for what its program does before its first effect.
         let urgent = commit.is_some() && expected > 0 && !attached.waits_for_program;
         head.buffer.push(self, PendingAppend { append, after }, urgent);
         PendingCommit { reply, seq, commit }
     }
 
-    /// Decides a command and waits until it is durable. A lost race is decided again on the newer log.
+    /// Decides a command and waits until it is durable. After a lost race it decides again on the newer log.
     pub(crate) async fn execute(
         self: &Arc<Self>,
         run: RunId,
@@ -179,7 +179,7 @@ impl Core {
         self.execute_with(run, command, attach).await
     }
 
-    /// The same, with what goes with it. Whoever calls it wants to hear of the commit at least.
+    /// The same, with what goes with it. The caller waits for the commit at least.
     pub(crate) async fn execute_with(
         self: &Arc<Self>,
         run: RunId,
@@ -235,8 +235,8 @@ impl Core {
         }
     }
 
-    /// A refusal is an answer too: what it was decided on must be durable before it is given. `None`:
-    /// it never will be, decide again.
+    /// A refusal is an answer too: what it was decided on must be durable before it is returned. `None`: it
+    /// will never be durable, so decide again.
     pub(crate) async fn wait_then_refuse(&self, live: &LiveRunRef, refusal: &Refusal) -> Option<Error> {
         let seq = live.head().run.as_ref().map_or(0, |run| run.seq);
         match self.wait_until_committed(live, seq).await {
@@ -281,7 +281,7 @@ pub(crate) fn fold_into_head(
     Ok(())
 }
 
-/// The run's row, where it differs from the one written last.
+/// The run's row, if it differs from the one written last.
 pub(crate) fn take_changed_row(head: &mut DecidedHead) -> Option<RunRow> {
     let run = head.run.as_ref()?;
     let state = run.state.name();
@@ -303,7 +303,7 @@ fn is_empty_append(append: &Append) -> bool {
         && append.message_claim.is_none()
 }
 
-/// What a repetition of the message is answered, as stored with its claim.
+/// The answer to a repetition of the message, as stored with its claim.
 fn encode_reply(reply: &CommandReply) -> serde_json::Value {
     match reply {
         CommandReply::Delivered(DeliveryOutcome::Answer { question, order, concurrent, primary, .. }) => {

@@ -1,4 +1,4 @@
-//! After the commit, and only then: fold, tell, dispatch and answer.
+//! What happens after the commit, and only then: fold, notify, dispatch and answer.
 
 use std::sync::{Arc, Weak, atomic::Ordering};
 
@@ -24,7 +24,7 @@ use crate::{
 /// A durable command.
 #[derive(Debug, Default)]
 pub(crate) struct CommitResult {
-    /// The run as of this commit, where asked for.
+    /// The run at this commit, if requested.
     pub(crate) view: Option<RunView>,
     /// Position of the run's last event before it.
     pub(crate) last_position: Position,
@@ -32,7 +32,7 @@ pub(crate) struct CommitResult {
     pub(crate) hooks: bool,
 }
 
-/// The sender of a command, who waits for its commit.
+/// The sender of a command that waits for its commit.
 struct CommitWaiter {
     answer: oneshot::Sender<Result<CommitResult, AppendError>>,
     notify_on: NotifyOn,
@@ -41,8 +41,8 @@ struct CommitWaiter {
     events: usize,
 }
 
-/// What is done once an append is durable, or has failed. It runs on the journal's thread, in the
-/// order of commits.
+/// What is done once an append is durable, or has failed. It runs on the journal's thread, in the order of
+/// commits.
 pub(crate) struct AfterCommit {
     live: LiveRunRef,
     events: Vec<Event>,
@@ -55,7 +55,7 @@ pub(crate) struct AfterCommit {
     pub(crate) children: Vec<PendingChild>,
     /// What follows for the runs that began with it.
     started: Vec<Self>,
-    /// The run's program, where it could not be polled before the append was sent.
+    /// The run's program, if it could not be polled before the append was sent.
     pub(crate) first_drive: Option<FirstDrive>,
     waiters: Vec<CommitWaiter>,
     permits: Vec<OwnedSemaphorePermit>,
@@ -84,7 +84,7 @@ impl AfterCommit {
         }
     }
 
-    /// Somebody waits for what is in it so far.
+    /// A caller waits for what is in it so far.
     pub(crate) fn add_waiter(
         &mut self,
         answer: oneshot::Sender<Result<CommitResult, AppendError>>,
@@ -93,8 +93,8 @@ impl AfterCommit {
         self.waiters.push(CommitWaiter { answer, notify_on: wants, events: self.events.len() });
     }
 
-    /// Writes each effect to the append, where it is durable, and keeps what is to be done after it. A run
-    /// that begins takes the pins; else they are handed back.
+    /// Writes each effect to the append, so that it is durable, and keeps what must be done after the commit.
+    /// A run that begins takes the pins; otherwise they are returned.
     pub(crate) fn split_effects(
         &mut self,
         core: &Arc<Core>,
@@ -107,8 +107,8 @@ impl AfterCommit {
             match effect {
                 Effect::Drive => {
                     head.runnable = true;
-                    // Whatever the stored row says, after a crash this run must be driven. Also where a
-                    // program is there to see it: it may have been taken up again from a run that waits.
+                    // After a crash this run must be driven, whatever the stored row says. This holds even if
+                    // a program is there to see the effect: it may have been resumed from a run that waits.
                     head.row = None;
                     let is_driver = head.lease.take_if_free(core.worker.id());
                     self.should_drive = is_driver && head.program.strong_count() == 0;
@@ -137,7 +137,7 @@ impl AfterCommit {
         pins
     }
 
-    /// Takes in what follows it in the same append.
+    /// Merges what follows it in the same append.
     pub(crate) fn merge(&mut self, next: Self) {
         let before = self.events.len();
         let later = next.waiters.into_iter();
@@ -154,7 +154,7 @@ impl AfterCommit {
     }
 
     /// The append is about to be sent: takes the appends of the runs that begin with it. They may send the
-    /// rest of their orders after it.
+    /// rest of their appends after it.
     pub(crate) fn collect_start_appends(&mut self, starts: &mut Vec<Append>) -> Vec<LiveRunRef> {
         let mut begun = Vec::new();
         for child in std::mem::take(&mut self.children) {
@@ -169,7 +169,7 @@ impl AfterCommit {
         if *self.live.committed_seq.borrow() == 0 {
             self.live.core.invalidate(&self.live);
         }
-        // Who waits for it decides again on what is durable.
+        // A caller that waits for it decides again on what is durable.
         let run = self.live.id;
         for waiter in self.waiters {
             let _ = waiter.answer.send(Err(AppendError::Conflict { run, expected: 0 }));
@@ -189,8 +189,8 @@ impl AfterCommit {
                 let tokio = live.core.tokio.clone();
                 tokio.spawn(async move { self.resolve_unknown_commit(reason, lookup).await });
             }
-            // Apart from this thread: a store that refuses at once does so inside the very call that
-            // hands the append in, under the head's lock.
+            // Not on this thread: a store that refuses at once calls back inside the call that hands the
+            // append in, under the head's lock.
             Err(error) => {
                 let tokio = self.live.core.tokio.clone();
                 tokio.spawn(async move { self.on_failed(&error) });
@@ -202,7 +202,7 @@ impl AfterCommit {
         let core = self.live.core.clone();
         core.reach_fault_point("runtime:committed");
         drop(self.permits);
-        // The runs that begin with it are there before anybody reads of them.
+        // The runs that begin with it exist before a watcher reads of them.
         for (started, first) in self.started.into_iter().zip(receipt.start_positions) {
             started.on_committed(AppendReceipt {
                 first_position: first,
@@ -234,13 +234,13 @@ impl AfterCommit {
             core.wake(self.live.id);
         }
         for (waiter, commit) in self.waiters.into_iter().zip(commits) {
-            // Whoever has stopped waiting need not be told.
+            // The send fails if the caller has stopped waiting.
             let _ = waiter.answer.send(Ok(commit));
         }
         core.reach_fault_point("runtime:told");
     }
 
-    /// The head was decided on something that is not so. It is void; the next user loads the run again.
+    /// The head was decided on something that did not happen. It is void; the next user loads the run again.
     fn on_failed(self, error: &AppendError) {
         let core = self.live.core.clone();
         drop(self.permits);
@@ -254,17 +254,17 @@ impl AfterCommit {
                 first
             });
         }
-        // Appends of one head may be told of in any order. Rows alone are written again by whoever wanted
-        // them, and the run is driven again once for all that it lost.
+        // The results of one head's appends may arrive in any order. An append of only a row is written again
+        // by its caller, and the run is driven again once for everything that it lost.
         let had_program = core.invalidate(&self.live);
         let is_loss = had_program || !self.events.is_empty();
         let first_loss = is_loss && !std::mem::replace(&mut self.live.head().is_waking, true);
-        // The runs that would have begun with it never were.
+        // The runs that would have begun with it never existed.
         for started in &self.started {
             core.invalidate(&started.live);
         }
-        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. Of a run
-        // that was not created nothing is.
+        // What a program did on top of it is lost, perhaps including its end. The program continues from what
+        // is durable. If the run was not created, nothing is durable.
         let was_created = *self.live.committed_seq.borrow() > 0;
         match error {
             AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_)
@@ -275,7 +275,7 @@ impl AfterCommit {
             AppendError::Unavailable { reason } if was_created && first_loss => {
                 core.wake_when_store_recovers(self.live.id, reason.clone());
             }
-            // Where the store has failed it would do its next step over and over.
+            // If the store has failed, the program would do its next step over and over.
             _ => {}
         }
         for waiter in self.waiters {
@@ -284,7 +284,7 @@ impl AfterCommit {
     }
 }
 
-/// What an append is looked up by.
+/// The key to look up an append.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AppendLookup {
     /// Number of the last event before it.
@@ -292,8 +292,8 @@ pub(crate) struct AppendLookup {
     pub(crate) id: Option<AppendId>,
 }
 
-/// The answer to a commit was lost: the store is asked whether it is there. Either way the run goes on from
-/// what the store holds.
+/// The answer to a commit was lost: the store is asked whether the append is there. In both cases the run
+/// continues from what the store holds.
 impl AfterCommit {
     async fn resolve_unknown_commit(self, reason: String, lookup: AppendLookup) {
         let core = self.live.core.clone();
@@ -302,7 +302,7 @@ impl AfterCommit {
         loop {
             let found = match lookup.id.filter(|_| !self.events.is_empty()) {
                 Some(id) => core.options.journal.find_receipt(self.live.id, lookup.expected, id).await,
-                // Rows alone are written again by whoever wanted them.
+                // An append of only a row is written again by its caller.
                 None => Ok(None),
             };
             match found {
@@ -317,7 +317,7 @@ impl AfterCommit {
         }
     }
 
-    /// It is there. What follows a commit is done, but for what needs the head, which is void.
+    /// The append is in the store. What follows a commit is done, except what needs the head, which is void.
     async fn on_confirmed(self, receipt: AppendReceipt, lookup: AppendLookup) {
         let core = self.live.core.clone();
         core.invalidate(&self.live);
@@ -352,15 +352,15 @@ pub(crate) struct ExternalAppend {
     pub(crate) expected: Seq,
     /// Number of the last of them.
     pub(crate) last: Seq,
-    /// Absent where the run was not in memory when they were written.
+    /// Absent if the run was not in memory when they were written.
     pub(crate) events: Option<Vec<Event>>,
     pub(crate) at: Timestamp,
     pub(crate) receipt: AppendReceipt,
 }
 
 impl ExternalAppend {
-    /// Takes the events into the head, and into what is shown of it. False where the head is not as old as
-    /// they are; one that has been read since has them.
+    /// Folds the events into the head and into the committed state. False if the head is not as old as they
+    /// are; a head that was loaded since then has them.
     pub(crate) fn fold_into(self, live: &LiveRun) -> bool {
         let mut head = live.head();
         if head.stale || head.damaged.is_some() {
@@ -369,7 +369,7 @@ impl ExternalAppend {
         let (Some(seq), Some(events)) = (head.run.as_ref().map(|run| run.seq), self.events) else {
             return false;
         };
-        // Not by `committed`: whoever waits for that may look at the head meanwhile.
+        // Not by `committed`: a caller that waits for it may look at the head in the meantime.
         let committed = live.committed_state().view.as_ref().map_or(0, |view| view.seq);
         if committed >= self.expected + events.len() as Seq {
             return true;
@@ -396,7 +396,7 @@ struct CommittedBatch {
     at: Timestamp,
 }
 
-/// Folds committed events into what is shown, and tells watchers. Returns what each waiter is answered.
+/// Folds committed events into the committed state and notifies watchers. Returns the result for each waiter.
 fn publish_committed(
     live: &LiveRun,
     events: Vec<Event>,

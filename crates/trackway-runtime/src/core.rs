@@ -1,4 +1,4 @@
-//! What every part of the runtime shares: the ports, the live runs, the bounds, the state of the store.
+//! What every part of the runtime shares: the ports, the live runs, the limits, the state of the store.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct Core {
     pub(crate) live_runs: LiveRuns,
     pub(crate) append_permits: Arc<Semaphore>,
     pub(crate) program_permits: Arc<Semaphore>,
-    /// Why the store cannot write any more.
+    /// Why the store cannot write any more, if so.
     pub(crate) store_failure: watch::Sender<Option<String>>,
     /// True once the runtime is stopping.
     pub(crate) stopping: watch::Sender<bool>,
@@ -38,7 +38,7 @@ pub(crate) struct Core {
     pub(crate) descendants: DescendantCounts,
     pub(crate) health: TaskHealth,
     pub(crate) worker: Worker,
-    /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
+    /// Effects run on this tokio runtime, whichever thread announces a commit.
     pub(crate) tokio: tokio::runtime::Handle,
 }
 
@@ -65,7 +65,7 @@ impl Core {
         self.options.clock.now()
     }
 
-    /// What a message is recognised by.
+    /// The key that recognises a repeated message.
     pub(crate) fn claim_key(&self, caller: &Caller, message: &MessageId) -> MessageClaimKey {
         let message = if self.options.deduplicate_messages {
             message.clone()
@@ -75,7 +75,7 @@ impl Core {
         MessageClaimKey { caller: caller.clone(), message }
     }
 
-    /// The program that a run began with: a registered one, or a definition that the store keeps.
+    /// The program that a run began with: a registered one, or one from a definition that the store keeps.
     pub(crate) async fn load_program(
         &self,
         workflow: &WorkflowRef,
@@ -91,7 +91,7 @@ impl Core {
         Ok(registry.get_version(workflow))
     }
 
-    /// Returns at that moment, if any.
+    /// Returns at that moment; never if there is none.
     pub(crate) async fn sleep_until(&self, moment: Option<Timestamp>) {
         match moment {
             Some(moment) => self.options.clock.sleep_until(moment).await,
@@ -103,7 +103,7 @@ impl Core {
         self.options.faults.reach_point(point);
     }
 
-    /// Leave to have one append under way.
+    /// A permit to have one append in flight.
     pub(crate) async fn acquire_append_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
         if *self.stopping.borrow() {
             return Err(Error::Stopping);
@@ -112,7 +112,7 @@ impl Core {
         self.append_permits.clone().acquire_owned().await.map_err(|_| Error::Stopping)
     }
 
-    /// The same, where nobody has to be waited for.
+    /// The same, if a permit is free now.
     pub(crate) fn try_append_permit(&self) -> Option<OwnedSemaphorePermit> {
         if self.is_stopping() { None } else { self.append_permits.clone().try_acquire_owned().ok() }
     }
@@ -131,12 +131,12 @@ impl Core {
         }
     }
 
-    /// The run in memory, read from the store where it is not; a damaged one up to the damage.
+    /// The run in memory, read from the store if it is not there. A damaged run is read up to the damage.
     pub(crate) async fn load_for_read(self: &Arc<Self>, id: RunId) -> Result<LiveRunRef, Error> {
         loop {
             let live = self.live_runs.get_or_create(self, id);
             self.ensure_loaded(&live).await?;
-            // A run that is being created is not there before its first commit.
+            // A run that is being created does not exist before its first commit.
             let creating = *live.committed_seq.borrow() == 0;
             if creating && live.wait_until_committed(1).await == Durability::StoreFailed {
                 return Err(Error::Store { reason: self.store_failure.borrow().clone().unwrap_or_default() });
@@ -148,8 +148,8 @@ impl Core {
         }
     }
 
-    /// Reads the run once. On a task of its own: whoever asked for it may stop polling in the middle, as a
-    /// stream does whose client reads nothing, and must not keep the others from the run.
+    /// Reads the run once, on its own task. A caller may stop polling in the middle, as a stream does when
+    /// its client reads nothing, and must not block the other users of the run.
     async fn ensure_loaded(self: &Arc<Self>, live: &LiveRunRef) -> Result<(), Error> {
         if live.loaded.initialized() {
             return Ok(());
@@ -161,8 +161,8 @@ impl Core {
         reading.await.unwrap_or(Err(Error::Stopping))
     }
 
-    /// The run's log has gone on without its head here. Where that is as old as the append, it takes the
-    /// events in; else it is void, and the next user loads the run again.
+    /// The run's log has grown without its head here. If the head is as old as the append, the events are
+    /// folded into it; otherwise it is void, and the next user loads the run again.
     pub(crate) fn on_external_append(&self, appended: ExternalAppend) {
         self.publish_wakeup(appended.run, appended.last);
         if let Some(live) = self.live_runs.find(appended.run)
@@ -173,8 +173,8 @@ impl Core {
         self.hooks.signal_due();
     }
 
-    /// Nothing may be decided on this head any more, and its program stops; the next user loads the run
-    /// again. True where a program was at work on it.
+    /// Nothing may be decided on this head any more, and its program stops. The next user loads the run
+    /// again. True if a program was driven on it.
     pub(crate) fn invalidate(&self, live: &LiveRun) -> bool {
         let program = {
             let mut head = live.head();
@@ -182,7 +182,7 @@ impl Core {
             std::mem::take(&mut head.program).upgrade()
         };
         self.live_runs.remove_stale(live);
-        // Whoever waits on this head must look again.
+        // A caller that waits on this head must look again.
         live.committed_seq.send_modify(|_| {});
         live.news.notify_waiters();
         live.notify_idle();
@@ -206,8 +206,8 @@ impl Core {
             tracing::warn!(run = %live.id, reason, "the log of a run is damaged; it can only be read");
             view.mark_damaged(reason.clone());
         }
-        // The stored row may say that the run only waits; taking it for runnable is always safe. Whether an
-        // answer can be taken at once depends on it. A guided run has no program.
+        // The stored row may say that the run only waits, but it is always safe to treat it as runnable.
+        // Whether an answer can be accepted at once depends on it. A guided run has no program.
         let runnable = match run.state.question() {
             _ if run.submission.guided => false,
             None => true,
@@ -232,14 +232,14 @@ impl Core {
         let mut shown = live.committed_state();
         shown.rested = view.seq;
         shown.view = Some(view);
-        // A short log is at hand for who watches the run or drives it.
+        // Keeps a short log in memory for watchers and drivers of the run.
         if stored.is_whole && stored.events.len() <= TAIL_EVENTS_MAX {
             shown.tail = stored.events.into();
         }
         Ok(())
     }
 
-    /// The run as of that event.
+    /// The run at that event.
     pub(crate) async fn view_at(&self, id: RunId, seq: Seq) -> Result<RunView, Error> {
         let mut folded: Option<(Run, RunView)> = None;
         let mut after = 0;

@@ -1,14 +1,14 @@
-//! Written workflows as programs: the engine drives a definition.
+//! Workflow definitions as programs: the engine drives a definition.
 //!
-//! A [`DefinitionProgram`] walks its definition as any program runs: from the start on every resume,
-//! with what is recorded handed back to it. `act` does the actions of a walk, `each` has the items of a
-//! map worked on side by side, `fit` says which definitions the engine can drive, and `offer` keeps a
-//! registry in step with the workflow folders.
+//! A [`DefinitionProgram`] walks its definition as any program runs: from the start on every resume, with the
+//! recorded results. `actions` carries out the actions of a walk, `bounded_concurrency` runs the items of a
+//! map in parallel, `drive_refusal` decides which definitions the engine can drive, and `catalogue_sync`
+//! keeps a registry in step with the workflow folders.
 //!
-//! Exit steps run once, as the last thing that the program does, whether it completes or fails; a run
-//! that is rejected has never begun, and has none. What fails among them is told, and changes nothing
-//! about how the run ends. Where something else ends a run (somebody cancels it, its deadline passes),
-//! its program cannot do them any more, and the engine owes a run of their own: workflow `<id>.exit`.
+//! Exit steps run once, as the last thing that the program does, whether it completes or fails. A rejected
+//! run has never begun, so it has none. A failed exit step is reported and does not change how the run ends.
+//! If something else ends a run (a caller cancels it, its deadline passes), its program cannot run them any
+//! more, and the engine starts a separate run for them: workflow `<id>.exit`.
 
 mod actions;
 mod agent_step;
@@ -31,7 +31,7 @@ use actions::{DefinitionDriver, WalkError, format_blocked_walk};
 pub use catalogue_sync::{CatalogueSync, RegistrationRefusal};
 pub use drive_refusal::DriveRefusal;
 
-/// What a workflow's name has behind it where only its exit steps are meant.
+/// The suffix of the workflow name that means only the exit steps.
 const EXIT_SUFFIX: &str = ".exit";
 
 /// A definition that the engine drives.
@@ -43,7 +43,7 @@ pub struct DefinitionProgram {
     tools: Arc<Tools>,
 }
 
-/// What of a definition is run.
+/// Which part of a definition runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProgramPart {
     Steps,
@@ -51,7 +51,7 @@ enum ProgramPart {
 }
 
 impl DefinitionProgram {
-    /// The steps of a definition, which has this hash.
+    /// The program of the steps of a definition with this hash.
     pub fn new(definition: Arc<Definition>, hash: &str, tools: Arc<Tools>) -> Self {
         Self::for_part(ProgramPart::Steps, definition, hash, tools)
     }
@@ -152,7 +152,7 @@ async fn run_workflow(driver: DefinitionDriver, input: Value) -> Result<Value, P
         Err(WalkError::Failed(reason)) => ("failed", reason.as_str()),
         Err(WalkError::Rejected(reason)) => ("rejected", reason.as_str()),
     };
-    // Said whether or not it matters to how the run ends: somebody has to look after it.
+    // Reported even if it does not change how the run ends: a person has to handle it.
     if let Err(why) = run_exit_steps(&driver, context, ended, reason).await {
         driver.report_status(&format!("The exit steps failed: {why}")).await;
     }
@@ -166,7 +166,7 @@ fn stop_from_error(halt: WalkError) -> ProgramStop {
     }
 }
 
-/// Only the exit steps, of a run that something else ended.
+/// Only the exit steps, for a run that something else ended.
 async fn run_exit_only(driver: DefinitionDriver, mut input: Value) -> Result<Value, ProgramStop> {
     let context = match input["context"].take() {
         Value::Object(context) => context,
@@ -193,7 +193,7 @@ async fn run_exit_steps(
     driver.walk_to_end("", first).await.1.map_err(|halt| halt.reason().to_owned())
 }
 
-/// What exit steps see: what the run had come to, and how it ended.
+/// The context of the exit steps: the results of the run, and how it ended.
 fn exit_context(mut context: Object, run: Value, ended: &str, reason: &str) -> Object {
     context.insert("run".to_owned(), run);
     context.insert("ended".to_owned(), ended.into());

@@ -1,4 +1,4 @@
-//! Messages to runs that exist.
+//! Messages to existing runs.
 
 use std::{
     future::poll_fn,
@@ -27,13 +27,13 @@ use crate::{
 impl Core {
     /// The run at that address, for that caller, to decide something about it.
     pub(crate) async fn open_for_write(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRunRef, Error> {
-        // Held until the second look, so that it is not read twice.
+        // Kept until the second lookup, so that the run is not read twice.
         let _live = self.open_for_read(address).await?;
         self.load(address.run).await
     }
 
-    /// The run at that address, for that caller. Anything else does not exist; but a child is found where
-    /// its parent is, which told of it.
+    /// The run at that address, for that caller. Any other run does not exist for this caller. A child is
+    /// found at the address of its parent, because the parent's updates name it.
     pub(crate) async fn open_for_read(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRunRef, Error> {
         let live = self.load_for_read(address.run).await?;
         let unknown = || Error::UnknownRun { run: address.run.to_string() };
@@ -55,14 +55,14 @@ impl Core {
         if is_its { Ok(live) } else { Err(unknown()) }
     }
 
-    /// `awaited_by` is the run that sends it, where one does and waits for what is said next.
+    /// `awaited_by` is the run that sends the message, if one does and waits for the next answer.
     pub(crate) async fn deliver(
         self: &Arc<Self>,
         deliver: DeliverRequest,
         awaited_by: Option<RunId>,
     ) -> Result<DeliverResponse, Error> {
         let key = self.claim_key(&deliver.to.access.caller, &deliver.message.id);
-        // Both are read at the same time. A message that is recorded meanwhile is refused by the store.
+        // Both are read at the same time. If the message is recorded in the meantime, the store refuses it.
         let mut claim = pin!(maybe_done(self.options.journal.find_message_claim(key.clone())));
         let mut open = pin!(self.open_for_write(&deliver.to));
         let live = poll_fn(|cx| {
@@ -76,8 +76,8 @@ impl Core {
             let submission = &run.submission;
             (submission.session.clone(), submission.workflow.name.clone(), run.last_question)
         };
-        // Bound to the question that was shown on arrival: while this message waits for its turn the run may
-        // answer another and ask the next, which this message is not about.
+        // Bound to the question that was open on arrival. While this message waits for its turn, the run may
+        // receive another answer and ask the next question, which this message is not about.
         let shown =
             live.committed_state().view.as_ref().and_then(|view| view.question.as_ref().map(|it| it.id));
         let question = deliver.question.or(shown);
@@ -145,9 +145,9 @@ impl Core {
                     }
                 }
                 DeliverAttempt::ProgramNotIdle { has_program, question } => {
-                    // It was sent to the question that is open now, and not to one that is put meanwhile.
+                    // It was sent to the question that is open now, not to one that is asked in the meantime.
                     delivery.question = delivery.question.or(question);
-                    // Whoever waits here must not keep others from committing.
+                    // A message that waits here must not keep others from committing.
                     if !has_program {
                         self.wake(live.id);
                     }
@@ -180,7 +180,7 @@ impl Core {
                     }
                 }
             }
-            // The race was lost: by another process, or by the same message sent twice at once.
+            // The race was lost: to another process, or to the same message sent twice at once.
             live = self.load(live.id).await?;
             if let Some(claim) = self.options.journal.find_message_claim(key.clone()).await? {
                 if claim.digest != digest || claim.run != live.id {
@@ -191,7 +191,7 @@ impl Core {
         }
     }
 
-    /// One try at the head.
+    /// One attempt to decide on the head.
     fn try_deliver(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -285,7 +285,7 @@ impl Core {
     }
 }
 
-/// A message on its way to a question, for as long as it lives.
+/// Marks a message as on its way to a question for as long as this value lives.
 struct ArrivingMessage<'a> {
     live: &'a LiveRunRef,
     at: (QuestionId, MessageId),
@@ -315,25 +315,25 @@ fn has_rival_messages(live: &LiveRunRef, delivery: &MessageDelivery) -> bool {
     live.arriving().iter().any(|(at, message)| *at == question && *message != delivery.message.id)
 }
 
-/// What came of one try at the head.
+/// The result of one attempt to decide on the head.
 enum DeliverAttempt {
     Decided(PendingCommit),
-    /// The program has not seen everything yet that was recorded before.
+    /// The program has not yet seen everything that was recorded before.
     ProgramNotIdle {
         has_program: bool,
         /// The question that is open.
         question: Option<QuestionId>,
     },
     Refused(Refusal),
-    /// The same message was taken before, but may not be durable yet.
+    /// The same message was accepted before, but may not be durable yet.
     Repeated(Value, Seq),
-    /// Another message under the same id was.
+    /// Another message with the same id was accepted before.
     ReusedId,
     Stale,
 }
 
-/// The reply stored with an answer's claim; anything else was a message for the history. What was wrong
-/// with it is in the log.
+/// The reply stored with an answer's claim. Without one, the message was recorded for the history. What was
+/// wrong with an answer is in the log.
 #[derive(Deserialize)]
 struct RecordedAnswer {
     question: QuestionId,

@@ -1,4 +1,4 @@
-//! The bound on nesting, kept where values enter the log: what is recorded must read back.
+//! The limit on nesting, checked before values enter the log: everything that is recorded must read back.
 
 use trackway_domain::{
     Artifact, Command, JSON_DEPTH_MAX, Message, Part, StepOutcome, ValidationError, Yield, is_too_deep,
@@ -48,12 +48,12 @@ fn is_artifact_too_deep(artifact: &Artifact) -> bool {
     artifact.parts.iter().any(Part::is_too_deep) || artifact.metadata.values().any(is_too_deep)
 }
 
-/// Whether a caller's message is.
+/// Whether a caller's message is nested too deeply.
 pub(crate) fn is_message_too_deep(message: &Message) -> bool {
     message.parts.iter().any(Part::is_too_deep) || message.metadata.values().any(is_too_deep)
 }
 
-/// What its sender is told.
+/// The error that its sender receives.
 pub(crate) fn too_deep_error() -> ValidationError {
     ValidationError {
         path: String::new(),

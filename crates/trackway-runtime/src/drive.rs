@@ -1,4 +1,4 @@
-//! Driving programs: polling one until it ends, only waits, or turns out not to fit its log.
+//! Drives programs: polls one until it ends, only waits, or does not fit its log.
 
 use std::{
     future::Future as _,
@@ -23,26 +23,26 @@ use crate::{
     supervisor::TaskSupervisor,
 };
 
-/// The name of driving runs among the background work.
+/// The name of driving runs in the list of background work.
 const RUNS: &str = "runs";
 
-/// Events read from the store at once while a program is taken up.
+/// Events read from the store at once while a program is resumed.
 const PAGE_EVENTS: usize = 1_024;
 
 /// How a drive ends.
 pub(crate) enum DriveEnd {
     Returned(Result<Value, ProgramStop>),
-    /// Everything it asked for is recorded, and it waits. Its future is dropped.
+    /// Everything it requested is recorded, and it waits. Its future is dropped.
     Suspended,
     /// It does not fit its log.
     Nondeterminism(ReplayMismatch),
     /// The run ended meanwhile.
     Stopped,
-    /// Only in a check: the whole log was asked for.
+    /// Only in a check: the program requested everything that the log holds.
     ReplayMatches,
 }
 
-/// The program of a run whose submission, or the answer that it goes on by, is not durable yet.
+/// The program of a run whose submission or newest answer is not durable yet.
 pub(crate) struct FirstDrive {
     live: LiveRunRef,
     inner: Arc<StageInner>,
@@ -51,14 +51,14 @@ pub(crate) struct FirstDrive {
 }
 
 impl FirstDrive {
-    /// The program goes on by what was ordered up to there.
+    /// The program continues with the events up to this one.
     pub(crate) fn goes_on_by(&self, seq: Seq) {
         self.inner.goes_on_by(seq);
     }
 }
 
 impl Core {
-    /// Drives the run's program in the background, unless it is being driven, has ended, or waits. A run
+    /// Drives the run's program in the background, unless it is already driven, has ended, or waits. A run
     /// that cannot be driven now is driven later.
     pub(crate) fn wake(self: &Arc<Self>, run: RunId) {
         let core = self.clone();
@@ -66,8 +66,8 @@ impl Core {
         self.tokio.spawn(async move { core.drive_until_done(run, supervisor, None).await });
     }
 
-    /// Takes up the program of a run that is about to be submitted. None where it has to wait for room or
-    /// has to be read from the store first: it is driven after the commit then.
+    /// Prepares the program of a run that is about to be submitted. None if it has to wait for a free slot or
+    /// be read from the store first: then it is driven after the commit.
     pub(crate) fn prepare_first_drive(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -87,8 +87,8 @@ impl Core {
         Some(FirstDrive { live: live.clone(), inner, program, input: submission.input.clone() })
     }
 
-    /// Takes up the program of a run that waits and is about to be answered. None where its log has to be
-    /// read first, or where it cannot be driven here and now: it is driven after the commit then.
+    /// Prepares the program of a run that waits and is about to be answered. None if its log has to be read
+    /// first, or if it cannot be driven here and now: then it is driven after the commit.
     pub(crate) fn prepare_next_drive(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -121,12 +121,12 @@ impl Core {
         self.tokio.spawn(self.clone().run_first_drive(first));
     }
 
-    /// Polls the program of a run that was submitted or answered, which has not been sent to the store yet.
-    /// What it does until it has to wait goes there with it; the rest is driven in the background.
+    /// Polls the program of a run whose submission or answer was not sent to the store yet. What it does
+    /// until it has to wait is sent together with it; the rest is driven in the background.
     pub(crate) fn drive_first(self: &Arc<Self>, first: FirstDrive) {
         let live = first.live.clone();
         let mut driving = Box::pin(self.clone().run_first_drive(first));
-        // Spawning polls it again, with a waker that wakes somebody.
+        // Spawning polls it again, with a real waker.
         let polled = driving.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         live.flush_appends(self);
         if polled.is_pending() {
@@ -139,8 +139,8 @@ impl Core {
         self.drive_until_done(first.live.id, supervisor, Some(first)).await;
     }
 
-    /// The store did not take what the run did. It is driven again when the store takes something of it:
-    /// a step whose outcome could not be recorded is done again, and must not be done over and over.
+    /// The store refused what the run did. The run is driven again when the store accepts something of it: a
+    /// step whose outcome could not be recorded is repeated, and must not be repeated over and over.
     pub(crate) fn wake_when_store_recovers(self: &Arc<Self>, run: RunId, reason: String) {
         let core = self.clone();
         let mut supervisor = TaskSupervisor::new(self, RUNS);
@@ -172,7 +172,7 @@ impl Core {
                 Some(first) => self.drive_from_start(first).await,
                 None => self.drive(run).await,
             };
-            // Whoever brings an answer and waits for this must look again.
+            // A caller that brings an answer and waits for this must look again.
             if let Some(live) = self.live_runs.find(run) {
                 live.head().is_undrivable |= driven.is_err();
                 live.notify_idle();
@@ -236,14 +236,14 @@ impl Core {
         self.drive_future(&live, &inner, program.run(Stage(inner.clone()), input)).await
     }
 
-    /// Drives a program that finds nothing in its log.
+    /// Drives a program whose log is empty.
     async fn drive_from_start(self: &Arc<Self>, first: FirstDrive) -> Result<(), Error> {
         let FirstDrive { live, inner, program, input } = first;
         self.reach_fault_point("effect:drive");
         self.drive_future(&live, &inner, program.run(Stage(inner.clone()), input)).await
     }
 
-    /// Polls the program to its end, or until it only waits, and records that.
+    /// Polls the program until it ends or only waits, and records that.
     async fn drive_future(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -267,7 +267,7 @@ impl Core {
         finished
     }
 
-    /// Puts what the log holds into the program's book.
+    /// Loads the log into the program's replay state.
     async fn fill_replay_state(&self, live: &LiveRunRef, inner: &StageInner, seq: Seq) -> Result<(), Error> {
         // The first event is the submission, which a program sees as its input.
         let mut after = 1;
@@ -316,7 +316,7 @@ impl Core {
         let permit = match self.try_append_permit() {
             Some(permit) => Some(permit),
             None => {
-                // Others may be waiting for what is held back here, as this one is for what is held there.
+                // Other programs may wait for appends that are kept here, just as this one waits for theirs.
                 live.flush_appends(self);
                 Some(self.acquire_append_permit().await?)
             }
@@ -326,7 +326,7 @@ impl Core {
             return Ok(());
         }
         head.program = std::sync::Weak::new();
-        // What it does not fit may have been answered in another way since it looked.
+        // An answer that it did not fit may have been replaced since the program looked.
         if matches!(command, Command::Park(_)) && inner.replay_state().has_new_answer {
             drop(head);
             self.wake(live.id);
@@ -340,7 +340,7 @@ impl Core {
     }
 }
 
-/// Makes this the program of the run, unless there is one or none is needed.
+/// Makes this the program of the run, unless there is one already or none is needed.
 fn activate(live: &LiveRunRef) -> Option<(Arc<StageInner>, Value, Seq)> {
     let mut head = live.head();
     let run = head.run.as_ref()?;
@@ -356,13 +356,13 @@ fn activate(live: &LiveRunRef) -> Option<(Arc<StageInner>, Value, Seq)> {
     Some((inner, input, seq))
 }
 
-/// No program of this process goes on with it. An outside agent drives a guided run, and nobody one that was
-/// imported and not adopted.
+/// No program of this process continues the run. An outside agent drives a guided run. Nothing drives an
+/// imported run that was not adopted.
 pub(crate) fn is_over(run: &Run) -> bool {
     run.state.name().is_terminal() || run.submission.guided || run.imported
 }
 
-/// Polls the program until it rests; lets it see one more fact of the log and polls again.
+/// Polls the program until it is idle, reveals one more fact of the log, and polls again.
 pub(crate) fn poll_program(
     inner: &Arc<StageInner>,
     future: &mut ProgramFuture,
@@ -390,8 +390,8 @@ pub(crate) fn poll_program(
         if let Some(failure) = book.failure.take() {
             return Poll::Ready(DriveEnd::Returned(Err(ProgramStop::Failed(failure))));
         }
-        // A program that awaits something of its own does not rest: it is not judged yet, and sees
-        // nothing new, so that its replays see the same.
+        // A program that awaits something of its own is not idle. It is not judged yet and sees nothing new,
+        // so that its replays see the same.
         let rests = book.replay_waits > 0 || book.active_count > 0 || book.durable_waits > 0;
         if rests && book.reveal_next() {
             continue;
@@ -408,14 +408,14 @@ pub(crate) fn poll_program(
         }
         let only_waits = book.active_count == 0 && book.durable_waits > 0;
         let withdrawn = if book.is_live { std::mem::take(&mut book.withdrawn) } else { Vec::new() };
-        // Whoever brings an answer may do so now.
+        // A caller that brings an answer may do so now.
         let has_settled = rests && book.is_live && withdrawn.is_empty() && book.mark_idle();
         if has_settled && let Some((_, live)) = inner.live_run() {
             live.notify_idle();
         }
         if withdrawn.is_empty() && !only_waits {
             book.driver = Some(cx.waker().clone());
-            // It may have been stopped during the poll, when there was nobody to wake.
+            // It may have been stopped during the poll, when there was no task to wake.
             if inner.is_stopped() {
                 return Poll::Ready(DriveEnd::Stopped);
             }
@@ -434,14 +434,15 @@ pub(crate) fn poll_program(
     }
 }
 
-/// The log is through. In a check that is the end; else new things may be done from here on.
+/// The log is replayed to its end. In a check this is the end; otherwise the program may do new things from
+/// here on.
 fn finish_replay(inner: &Arc<StageInner>) -> Option<DriveEnd> {
     let Some((core, live)) = inner.live_run() else {
         return Some(DriveEnd::ReplayMatches);
     };
     let mut head = live.head();
     if head.run.as_ref().is_some_and(|run| run.parked.is_some()) {
-        // The evidence is out of date: this program fits. A refusal means that the run ended.
+        // The evidence is out of date: this program fits. A refusal means that the run has ended.
         let _ = core.decide_and_append(live, &mut head, Command::Unpark, AppendContext::default());
     }
     drop(head);
@@ -451,8 +452,8 @@ fn finish_replay(inner: &Arc<StageInner>) -> Option<DriveEnd> {
     None
 }
 
-/// Leaves the run to wait, unless something arrived in the meantime. Under the head's lock, so that
-/// whatever arrives later finds no program and drives a new one.
+/// Suspends the run, unless something arrived in the meantime. Called under the head's lock, so that anything
+/// that arrives later finds no program and drives a new one.
 fn try_suspend(inner: &Arc<StageInner>) -> bool {
     let Some((core, live)) = inner.live_run() else {
         return false;

@@ -1,7 +1,7 @@
 //! Errands: what one run owes to another, carried out after the commit that owes it.
 //!
-//! An errand stands in the outbox until the append that carries it out strikes it. Carrying one out
-//! twice changes nothing, so a crash in between only repeats the attempt.
+//! An errand stays in the outbox until the append that carries it out removes it. Carrying one out twice
+//! changes nothing, so a crash in between only repeats the attempt.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -21,10 +21,10 @@ use crate::{
     supervisor::TaskSupervisor,
 };
 
-/// More locks than errands are usually under way; two children sharing one only wait for each other.
+/// More locks than errands are usually in flight; two children that share one only wait for each other.
 const ERRAND_LOCKS: usize = 64;
 
-/// Errands about one child are done one after the other.
+/// Errands about one child run one after the other.
 #[derive(Debug)]
 pub(crate) struct ErrandLocks([Mutex<()>; ERRAND_LOCKS]);
 
@@ -44,8 +44,8 @@ impl ErrandLocks {
 }
 
 impl Core {
-    /// Carries errands out in the background. They come from one commit, and often go to one run, which
-    /// can take them in one append.
+    /// Carries errands out in the background. They come from one commit and often go to one run, which can
+    /// record them in one append.
     pub(crate) fn run_errands_in_background(self: &Arc<Self>, errands: Vec<(OutboxId, Errand)>) {
         let core = self.clone();
         self.tokio.spawn(async move {
@@ -92,7 +92,7 @@ impl Core {
         }
     }
 
-    /// Starts what a run wanted to have run at its end.
+    /// Starts the workflow that a run requested for its end.
     async fn start_exit_run(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
         let Errand::RunExit { of, exit, session, caller, workflow, input } = errand else {
             return Ok(());
@@ -107,7 +107,7 @@ impl Core {
         self.create_errand_run(id, submission, &*program).await
     }
 
-    /// Creates a run that an errand owes, and strikes the errand with it.
+    /// Creates the run that an errand owes, and removes the errand in the same append.
     async fn create_errand_run(
         self: &Arc<Self>,
         id: OutboxId,
@@ -121,7 +121,7 @@ impl Core {
             AppendContext { settled_errand: Some(id), pins, notify_on: wants, ..AppendContext::default() };
         match self.create_run(submission, attached).await {
             Ok(_) => Ok(()),
-            // An earlier attempt got as far as the start.
+            // An earlier attempt already started it.
             Err(crate::submit::CreateRunError::Exists) => self.remove_errand(run, id).await,
             Err(crate::submit::CreateRunError::Claimed(_)) => Ok(()),
             Err(crate::submit::CreateRunError::Failed(error)) => Err(error),
@@ -132,20 +132,20 @@ impl Core {
         let _turn = self.errand_locks.lock_child(child).await;
         match self.execute(child, &Command::Cancel, Some(id)).await {
             Ok(_) => Ok(()),
-            // A turn that is over may have left workflows behind, which belong to the same tree.
+            // A turn that has ended may have left workflows running, which belong to the same tree.
             Err(Error::Ended { .. }) => {
                 self.cancel_descendants(child).await?;
                 self.remove_errand(child, id).await
             }
-            // It was removed.
+            // The run was removed.
             Err(Error::UnknownRun { .. }) => self.remove_errand_without_run(id).await,
             Err(error) => Err(error),
         }
     }
 
-    /// Tells a run what another one came to or said.
+    /// Records in a run the result or the answer of another run.
     async fn notify_run(self: &Arc<Self>, id: OutboxId, run: RunId, command: Command) -> Result<(), Error> {
-        // Its program goes on by it, and nobody else waits for it.
+        // Only the run's program continues with it; no other caller waits for it.
         let attach = || AppendContext {
             settled_errand: Some(id),
             notify_on: NotifyOn::Commit,
@@ -159,7 +159,7 @@ impl Core {
         }
     }
 
-    /// Strikes an errand that needs nothing else, in the log of a run that exists.
+    /// Removes an errand that needs nothing else, in the log of a run that exists.
     async fn remove_errand(self: &Arc<Self>, run: RunId, id: OutboxId) -> Result<(), Error> {
         loop {
             let live = self.load(run).await?;
@@ -178,7 +178,7 @@ impl Core {
         }
     }
 
-    /// Strikes an errand about a run that does not exist: there is no log to do it in.
+    /// Removes an errand about a run that does not exist: there is no log to record it in.
     async fn remove_errand_without_run(&self, id: OutboxId) -> Result<(), Error> {
         let _permit = self.acquire_append_permit().await?;
         let append = build_errand_removal(id, self.now());

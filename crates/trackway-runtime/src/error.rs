@@ -1,4 +1,4 @@
-//! What the runtime answers when it does not do what was asked.
+//! The errors of the runtime.
 
 use serde_json::Value;
 use trackway_domain::{
@@ -18,7 +18,7 @@ pub enum Error {
     UnknownWorkflow {
         name: String,
         known: Vec<String>,
-        /// There is one, but not for the engine.
+        /// There is one, but the engine cannot run it.
         why: Option<String>,
     },
     #[error("there is no run {run}")]
@@ -41,12 +41,12 @@ pub enum Error {
     CannotFork { run: RunId, why: ForkRefusal },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
-    /// Nothing was done; the same can be done later.
+    /// Nothing was done; the same request can succeed later.
     #[error("the store is busy: {reason}")]
     Unavailable { reason: String },
     #[error("the store has failed: {reason}")]
     Store { reason: String },
-    /// A defect: nothing that is asked should lead to it.
+    /// A defect: no request should lead to it.
     #[error("something went wrong inside: {reason}")]
     Internal { reason: String },
     #[error("the server is stopping")]
@@ -84,7 +84,7 @@ impl Error {
             Refusal::Ended { state } => Self::Ended { run, state: *state },
             Refusal::UnknownQuestion(question) => Self::UnknownQuestion { run, question: *question },
             Refusal::NotAdopted => Self::NotAdopted { run },
-            // The command path never sends these; if it does, the run is left as it was.
+            // The command path never sends these; if it does, the run stays as it was.
             Refusal::ProgramNotIdle
             | Refusal::NotSubmitted
             | Refusal::AlreadySubmitted

@@ -59,7 +59,7 @@ impl Core {
         let committed = append::append_and_wait(&*self.options.journal, copy.into_append(now)).await;
         committed.map_err(|error| Error::from_append_error(&error))?;
         drop(permit);
-        // Whoever waits for timers has not seen those of the copy.
+        // The timer loop has not seen the timers of the copy.
         if let Some(due) = first_due {
             self.alarm.set_if_sooner(due);
         }
@@ -69,13 +69,13 @@ impl Core {
         view.ok_or(Error::Stopping)
     }
 
-    /// The definition that the copy is pinned to, where it has one: the copy needs it also when the
-    /// original is removed.
+    /// The definition that the copy is pinned to, if any: the copy needs it even after the original is
+    /// removed.
     async fn load_pins(&self, row: &RunRow) -> Result<Vec<PinnedDefinition>, Error> {
         let hash = row.workflow.version.clone();
         match self.options.journal.find_definition(hash.clone()).await {
             Ok(body) => Ok(body.map(|body| PinnedDefinition { hash, body }).into_iter().collect()),
-            // It is no better for the original; both go on where the folders have the same.
+            // The original has the same problem; both continue if the folders hold the same definition.
             Err(ReadError::DamagedBlob { .. }) => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }

@@ -35,12 +35,12 @@ pub use resume::{ResumableRun, ResumeResults};
 use self::definition_cache::DefinitionCache;
 use crate::{Catalogue, Runtime, SchemaCache};
 
-/// Appends under way at once. Enough to fill a group commit several times over; beyond it, callers wait
-/// for their turn instead of growing a queue.
+/// Appends in flight at once. Enough to fill a group commit several times; beyond it, callers wait for their
+/// turn instead of growing a queue.
 /// Limit (Sessions): appends at once.
 const APPENDS_MAX: usize = 1_024;
 
-/// What a guide works with.
+/// The dependencies of guided runs.
 #[derive(Debug, Clone)]
 pub struct GuidedRunOptions {
     pub journal: Arc<dyn Journal>,
@@ -50,15 +50,15 @@ pub struct GuidedRunOptions {
     pub faults: Arc<dyn FaultInjector>,
 }
 
-/// The command path of guided runs. It holds no run in memory: several processes may guide the same
-/// run in one store, and the log settles who was first.
+/// The command path of guided runs. It holds no run in memory: several processes may guide the same run in
+/// one store, and the log decides which was first.
 #[derive(Debug, Clone)]
 pub struct GuidedRuns {
     options: GuidedRunOptions,
     definitions: Arc<DefinitionCache>,
     schemas: Arc<SchemaCache>,
     appends: Arc<Semaphore>,
-    /// Whose watchers are told of what is recorded here.
+    /// The runtime whose watchers are notified of what is recorded here.
     runtime: Option<Runtime>,
 }
 
@@ -73,15 +73,15 @@ impl GuidedRuns {
         }
     }
 
-    /// The same, where an engine works on the same store in this process: who watches a run there sees
-    /// what is recorded here.
+    /// The same, with an engine on the same store in this process: watchers of a run there see what is
+    /// recorded here.
     #[must_use]
     pub fn with_runtime(mut self, runtime: Runtime) -> Self {
         self.runtime = Some(runtime);
         self
     }
 
-    /// Whether a context names a session, which may then hold something already.
+    /// Whether a context names a session, which may already have content.
     pub fn has_session_id(context: &Object) -> bool {
         !session::session_ids(context).is_empty()
     }

@@ -1,24 +1,23 @@
-//! The port through which somebody outside is told of a run's updates. It stands here and not among the
-//! other ports, since it shows a run as people see it.
+//! The port that delivers a run's updates to an outside receiver. It is here and not with the other ports,
+//! because it shows a run as users see it.
 
 use std::fmt;
 
 use trackway_engine::RunView;
 use trackway_ports::{Hook, PortFuture, StoredEvent};
 
-/// Tells somebody outside of one update of a run.
+/// Delivers one update of a run to an outside receiver.
 ///
-/// Each update is told at least once, and those of one run to one hook in their order: the next is not
-/// told before this one was. After a crash the last one may be told again.
+/// Each update is delivered at least once. Updates of one run to one hook are delivered in order: the next
+/// one waits for this one. After a crash the last one may be delivered again.
 pub trait HookMessenger: Send + Sync + fmt::Debug {
-    /// Where the deliveries of this hook go, as far as that says who answers them: a host. Hooks of one
-    /// target share its slots.
+    /// The host that answers the deliveries of this hook. Hooks with the same host share its slots.
     fn target_host(&self, _hook: &Hook) -> String {
         String::new()
     }
 
-    /// `stored` is the event that is told, always one that is seen as an update; `view` is the run as of
-    /// this event. It must end by itself within seconds: meanwhile it keeps others from their turn.
+    /// `stored` is the event to deliver, always one that is visible as an update. `view` is the run at this
+    /// event. The future must end by itself within seconds: until then it occupies a slot.
     fn deliver<'a>(
         &'a self,
         hook: &'a Hook,
@@ -33,7 +32,7 @@ pub enum DeliveryError {
     /// It may succeed later.
     #[error("{reason}")]
     Transient { reason: String },
-    /// It never will: the target is not allowed, or makes no sense.
+    /// It never will: the target is not allowed or not valid.
     #[error("refused: {reason}")]
     Refused { reason: String },
 }

@@ -1,6 +1,6 @@
-//! Hooks are served by one task that looks at what is due and starts a short-lived task for each. The
-//! store is the queue: what is due, how far each has come and when to try again are rows, so memory
-//! holds only the deliveries under way, and recovery is the first look.
+//! One task serves all hooks: it looks for due deliveries and starts a short-lived task for each. The store
+//! is the queue: what is due, how far each hook has come and when to try again are rows. So memory holds only
+//! the deliveries in flight, and recovery is the first look.
 
 mod backoff;
 mod delivery;
@@ -22,21 +22,21 @@ use crate::{Error, HookMessenger, core::Core, supervisor::TaskSupervisor};
 
 pub(crate) use hook_registration::ValidatedHook;
 
-/// Looks in a row for hooks of tenants that have not their share of slots yet. Each leaves out one more
-/// tenant, at least; who is not found is found when a delivery has ended.
+/// Queries in a row for hooks of tenants that still have free slots. Each query leaves out at least one more
+/// tenant. A tenant that is not found now is found when a delivery has ended.
 ///
 /// Limit (Push): tenants with more due than they have slots for that are passed over in one look.
 const LOOKS_MAX: usize = 32;
 
-/// The name of push among the background work.
+/// The name of push in the list of background work.
 const PUSH: &str = "push";
 
-/// What is being served.
+/// The state of the hook deliveries.
 #[derive(Debug, Default)]
 pub(crate) struct HookQueue {
-    /// Rung when a hook may have become due, and when a delivery has ended.
+    /// Signalled when a hook may have become due, and when a delivery has ended.
     due_signal: Notify,
-    /// A std mutex: it is held to look something up.
+    /// A std mutex: it is only locked for a lookup.
     slots: Mutex<DeliverySlots>,
     /// Hooks whose run cannot be read or written: they stay where they are until the next start.
     skipped: Mutex<HashSet<HookKey>>,
@@ -50,7 +50,7 @@ impl HookQueue {
         self.due_signal.notify_one();
     }
 
-    /// Deliveries under way.
+    /// Deliveries in flight.
     fn lock_slots(&self) -> MutexGuard<'_, DeliverySlots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -82,7 +82,7 @@ pub(crate) async fn run_hook_loop(core: Arc<Core>, messenger: Arc<dyn HookMessen
     }
 }
 
-/// Starts what is due and free to start; when the next one will be due.
+/// Starts the deliveries that are due and have a free slot. Returns when the next one is due.
 async fn start_due_deliveries(
     core: &Arc<Core>,
     messenger: &Arc<dyn HookMessenger>,
@@ -95,10 +95,10 @@ async fn start_due_deliveries(
             (slots.len(), slots.free_count())
         };
         if free == 0 {
-            // The end of a delivery rings.
+            // The end of a delivery signals.
             return Ok(None);
         }
-        // Those at work are due too, until they are told.
+        // Hooks that are being served stay due until their delivery is recorded.
         let limit = free + serving + core.hooks.lock_skipped().len();
         let claim = WorkClaim { worker: core.worker.id(), now, limit };
         let due = core.options.journal.claim_due_hooks(claim, except.clone()).await?;
@@ -122,7 +122,7 @@ async fn start_due_deliveries(
     core.options.journal.next_hook_due(now).await
 }
 
-/// Delivers to a hook that has its slot.
+/// Starts the delivery of a hook that has its slot.
 fn spawn_delivery(core: &Arc<Core>, messenger: &Arc<dyn HookMessenger>, name: HookKey) {
     let turn = ActiveDelivery { core: core.clone(), name };
     let messenger = messenger.clone();
@@ -132,7 +132,8 @@ fn spawn_delivery(core: &Arc<Core>, messenger: &Arc<dyn HookMessenger>, name: Ho
         loop {
             match delivery::deliver_pending_updates(&turn.core, &*messenger, *run, hook).await {
                 Ok(()) | Err(Error::Stopping) => return,
-                // The store is tried again, not the receiver: what was delivered is noted where it can be.
+                // Retries the store, not the receiver: what was delivered is recorded when the store works
+                // again.
                 Err(error) if error.is_transient() => {
                     if supervisor.back_off(&error).await.is_break() {
                         return;
@@ -148,7 +149,7 @@ fn spawn_delivery(core: &Arc<Core>, messenger: &Arc<dyn HookMessenger>, name: Ho
     });
 }
 
-/// A delivery under way; it ends however its task does.
+/// A delivery in flight. It ends when its task ends, for whatever reason.
 struct ActiveDelivery {
     core: Arc<Core>,
     name: HookKey,
@@ -157,7 +158,7 @@ struct ActiveDelivery {
 impl Drop for ActiveDelivery {
     fn drop(&mut self) {
         self.core.hooks.lock_slots().release_slot(&self.name);
-        // It may have become due again after it was told, while it still counted as served.
+        // It may have become due again after its delivery, while it still counted as served.
         self.core.hooks.signal_due();
     }
 }

@@ -1,4 +1,4 @@
-//! Reading and checking what callers send, before anything is decided on it.
+//! Reads and checks what callers send, before anything is decided on it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use trackway_engine::{SchemaChecker, parse_answer};
 
 use crate::{Error, Program, ProgramRegistry, core::Core, depth_limit, live_run::LiveRunRef};
 
-/// Events read from the store at once while one of them is looked for.
+/// Events read from the store at once during a search for one of them.
 const PAGE_EVENTS: usize = 256;
 
 impl ProgramRegistry {
-    /// What is wrong with an input of that program: by its schema, and then by its type.
+    /// What is wrong with an input of that program: first by its schema, then by its type.
     pub(crate) fn check_input(&self, program: &dyn Program, input: &Value) -> Vec<ValidationError> {
         let problems = self.schemas.check(&program.info().input_schema, input);
         if problems.is_empty() { program.check_input(input) } else { problems }
@@ -52,8 +52,8 @@ impl Core {
         }
     }
 
-    /// Reads a large answer beside the threads that serve requests. None where it is small: the decision
-    /// reads it itself.
+    /// Reads a large answer on a thread that serves no requests. None if it is small: the decision reads it
+    /// itself.
     pub(crate) async fn parse_large_answer(
         self: &Arc<Self>,
         live: &LiveRunRef,
@@ -73,11 +73,11 @@ impl Core {
         };
         let (core, parts) = (self.clone(), message.parts.clone());
         let read = move || parse_answer(&workflow, &question, &parts, &core.options.registry.schemas);
-        // Where it fails the decision reads it again, and fails in its own way.
+        // If it fails, the decision reads it again and reports the failure itself.
         self.tokio.spawn_blocking(read).await.ok().map(Box::new)
     }
 
-    /// What was wrong with an answer that this message gave, as the run's log says it.
+    /// What was wrong with the answer in this message, as the run's log records it.
     pub(crate) async fn load_recorded_errors(
         &self,
         run: RunId,

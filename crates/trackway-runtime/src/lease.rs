@@ -1,5 +1,5 @@
-//! The lease of this process, and taking over what belongs to workers that are not alive any more. After a
-//! crash that is everything; among several nodes it is what another one lost.
+//! The lease of this process, and the takeover of work of workers that are no longer alive. After a crash
+//! that is everything; with several nodes it is what another node lost.
 
 use std::{
     ops::ControlFlow,
@@ -27,16 +27,16 @@ use crate::{
 /// Rows claimed at once while looking for work.
 const CLAIMED_ROWS: usize = 256;
 
-/// The worker that this process is.
+/// The identity of this process as a worker.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    /// Another one after the lease was lost.
+    /// A new id after the lease was lost.
     id: RwLock<WorkerId>,
-    /// The lease is held, so that runs may be driven.
+    /// Whether the lease is held, so that runs may be driven.
     is_lease_held: watch::Sender<bool>,
-    /// When it has to stop driving, unless the lease is renewed before.
+    /// When this process has to stop driving, unless it renews the lease before.
     lease_ends: watch::Sender<Option<Timestamp>>,
-    /// The id of the next append. They begin at random and are counted from there.
+    /// The id of the next append. The first is random, and the others count from it.
     next_append: AtomicU64,
 }
 
@@ -63,7 +63,7 @@ impl Worker {
     }
 }
 
-/// Who drives a run, as its head knows it: what was decided, durable or not.
+/// Which worker drives a run, as its head knows it: what was decided, durable or not.
 #[derive(Debug, Default)]
 pub(crate) struct DriverLease {
     lease: RunLease,
@@ -72,15 +72,15 @@ pub(crate) struct DriverLease {
 }
 
 impl DriverLease {
-    /// As the store has it. What was claimed since it was read is newer.
+    /// Updates it from the store. A claim since that read is newer and stays.
     pub(crate) fn update_from_store(&mut self, stored: RunLease) {
         if stored.epoch >= self.lease.epoch {
             *self = Self { lease: stored, is_taking: false };
         }
     }
 
-    /// The run goes on by what is decided now. Where nobody drives it, this worker does from here on. True
-    /// where it is this worker.
+    /// The run continues with what is decided now. If no worker drives it, this worker does from here on.
+    /// True if it is this worker.
     pub(crate) fn take_if_free(&mut self, worker: WorkerId) -> bool {
         if self.lease.driver.is_none() {
             self.lease = RunLease { epoch: self.lease.epoch.next_epoch(), driver: Some(worker) };
@@ -89,7 +89,7 @@ impl DriverLease {
         self.lease.driver == Some(worker)
     }
 
-    /// What the next append says of it.
+    /// The fence of the next append.
     pub(crate) fn next_fence(&mut self, worker: WorkerId) -> AppendFence {
         let RunLease { epoch, driver } = self.lease;
         match driver == Some(worker) {
@@ -104,7 +104,7 @@ impl DriverLease {
         self.lease.driver = None;
     }
 
-    /// Nobody drives the run, so that whoever answers it may.
+    /// No worker drives the run, so the worker that answers it may.
     pub(crate) fn is_free(&self) -> bool {
         self.lease.driver.is_none()
     }
@@ -114,12 +114,12 @@ impl DriverLease {
     }
 }
 
-/// Holds the lease until the runtime stops, and takes over what others left.
+/// Holds the lease until the runtime stops, and takes over abandoned work.
 pub(crate) async fn run_lease_loop(core: Arc<Core>) {
     let mut takeover: Option<JoinHandle<()>> = None;
     let mut supervisor = TaskSupervisor::new(&core, "lease");
     loop {
-        // Renewing goes on while a takeover takes its time.
+        // The lease is renewed while a takeover is in progress.
         let renewed = async {
             match renew_lease(&core).await {
                 Ok(next) => {
@@ -143,7 +143,7 @@ pub(crate) async fn run_lease_loop(core: Arc<Core>) {
     }
 }
 
-/// Begins the lease, or renews it. When to renew it next; never, where it does not end.
+/// Begins or renews the lease. Returns when to renew it next; none if it does not end.
 async fn renew_lease(core: &Core) -> Result<Option<Timestamp>, Error> {
     let (now, worker) = (core.now(), core.worker.id());
     let (lease, next) = match core.options.lease {
@@ -155,7 +155,7 @@ async fn renew_lease(core: &Core) -> Result<Option<Timestamp>, Error> {
         .acquire_or_renew(worker, lease, now)
         .await
         .map_err(|error| Error::from_append_error(&error))?;
-    // A quarter of it is left to stop in.
+    // The last quarter of the lease is left for stopping.
     let ends = match core.options.lease {
         LeaseMode::Exclusive => None,
         LeaseMode::Renewed(term) => Some(now + term * 3 / 4),
@@ -165,8 +165,8 @@ async fn renew_lease(core: &Core) -> Result<Option<Timestamp>, Error> {
     Ok(next)
 }
 
-/// Takes over what no worker that is alive has, and looks again at what is due: that may have been another
-/// worker's until now.
+/// Takes over work that no live worker has, and looks again at what is due: until now it may have belonged to
+/// another worker.
 async fn take_over_abandoned_work(core: Arc<Core>) {
     let mut supervisor = TaskSupervisor::new(&core, "recovery");
     while core.options.resume_unfinished
@@ -180,7 +180,7 @@ async fn take_over_abandoned_work(core: Arc<Core>) {
     core.hooks.signal_due();
 }
 
-/// Errands first, since they make runs, then programs.
+/// Errands first, because they create runs, then programs.
 async fn claim_abandoned_work(core: &Arc<Core>) -> Result<(), ReadError> {
     let claim = || WorkClaim { worker: core.worker.id(), now: core.now(), limit: CLAIMED_ROWS };
     let journal = &core.options.journal;
@@ -220,7 +220,7 @@ async fn claim_abandoned_work(core: &Arc<Core>) -> Result<(), ReadError> {
 }
 
 impl Core {
-    /// Waits for that moment, or for ever; breaks off when the runtime stops.
+    /// Waits for that moment, or forever; returns early when the runtime stops.
     async fn sleep_unless_stopping(&self, moment: Option<Timestamp>) -> ControlFlow<()> {
         let mut stopping = self.stopping.subscribe();
         tokio::select! {
@@ -235,15 +235,14 @@ impl Core {
         loop {
             let moment = *ends.borrow_and_update();
             tokio::select! {
-                // It was renewed meanwhile.
+                // It was renewed in the meantime.
                 _ = ends.changed() => {}
                 () = self.sleep_until(moment) => return,
             }
         }
     }
 
-    /// Before others may take over, nothing more is driven here. What goes on later does so as another
-    /// worker.
+    /// Before others may take over, this process stops driving. Later it continues as another worker.
     fn on_lease_lost(&self) {
         tracing::warn!("the lease of this node could not be renewed; it stops driving runs");
         self.worker.lease_ends.send_replace(None);
@@ -255,8 +254,8 @@ impl Core {
         }
     }
 
-    /// Ends the lease of a node, so that others need not wait for its end. A store that is away need not
-    /// know of it.
+    /// Ends the lease of a node, so that others need not wait for it to expire. It is no error if the store
+    /// cannot be reached.
     pub(crate) async fn release_lease(&self) {
         if let LeaseMode::Renewed(_) = self.options.lease
             && let Err(error) = self.options.journal.release_lease(self.worker.id()).await
@@ -275,7 +274,7 @@ impl Core {
         }
     }
 
-    /// Makes this process the driver of the run, where nobody is. False where another one is.
+    /// Makes this process the driver of the run, if no worker is. False if another one is.
     pub(crate) async fn take_driver_lease(self: &Arc<Self>, live: &mut LiveRunRef) -> Result<bool, Error> {
         loop {
             self.wait_for_lease().await?;

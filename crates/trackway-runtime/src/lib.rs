@@ -1,9 +1,9 @@
-//! The async driver: command → decide → commit → tell.
+//! The async driver: command → decide → commit → notify.
 //!
-//! A door calls [`Runtime`]; the runtime loads the run, asks `trackway_engine::decide`, appends the
-//! events in one transaction and, after the commit and only then, folds them into what is shown,
-//! tells watchers, carries out effects and answers. Programs are driven by replay ([`Stage`]);
-//! waiting programs are dropped and cost nothing but rows.
+//! A door calls [`Runtime`]. The runtime loads the run, calls `trackway_engine::decide` and appends the
+//! events in one transaction. After the commit, and only then, it folds them into the committed state,
+//! notifies watchers, carries out effects and answers. Programs are driven by replay ([`Stage`]); waiting
+//! programs are dropped and cost nothing but rows.
 
 mod answer_types;
 mod api;
@@ -77,7 +77,7 @@ pub use stage::{
 pub use supervisor::TaskSupervisor;
 pub use system::{MonotonicClock, SystemClock, SystemIds};
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
-/// What somebody probably meant by a name that is not known.
+/// The known name that is nearest to an unknown one.
 pub use trackway_definition::nearest;
 pub use trackway_domain::Consent;
 pub use trackway_engine::ForkRefusal;

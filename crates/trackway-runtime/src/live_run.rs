@@ -1,4 +1,4 @@
-//! A run in memory: its decided head, and what of it is committed and may be shown.
+//! A run in memory: its decided head, and its committed state, which may be shown.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -21,12 +21,12 @@ use crate::{append_buffer::AppendBuffer, core::Core, lease::DriverLease, stage::
 /// Limit (Runtime): newest events of a run kept in memory for watchers.
 pub(crate) const TAIL_EVENTS_MAX: usize = 64;
 
-/// Events after which those are woken who wait for the run's rest, so that what they have not taken is still
-/// among the newest in memory.
+/// Events after which tasks that wait for the run to become idle are woken, so that the events they have not
+/// read are still in memory.
 pub(crate) const NEWS_EVENTS: Seq = 16;
 
-/// One run in memory. It is there while somebody uses it (a program, a watcher, a command) and goes
-/// when the last of them is done.
+/// One run in memory. It stays while it has a user (a program, a watcher, a command) and is removed when the
+/// last one is done.
 #[derive(Debug)]
 pub(crate) struct LiveRun {
     pub(crate) id: RunId,
@@ -35,19 +35,19 @@ pub(crate) struct LiveRun {
     /// What has been decided, committed or not. A std mutex: sections are short and never await. The
     /// append is handed to the journal inside, so that the log has the order of the decisions.
     head: Mutex<DecidedHead>,
-    /// What is committed. Apart from the head, since nobody may see more than this.
+    /// What is committed. It is separate from the head, because no reader may see more than this.
     committed_state: Mutex<CommittedState>,
     /// Number of the last committed event.
     pub(crate) committed_seq: watch::Sender<Seq>,
     /// Messages on their way to this run, with the question that each is for.
     pub(crate) arriving: Mutex<Vec<(QuestionId, MessageId)>>,
-    /// Rung when the run rests by what was committed, or has gone on by many events: for those who only want
-    /// to know of its rest. They need not be woken by each commit.
+    /// Signalled when a commit makes the run idle, or after many events. For tasks that only wait for the run
+    /// to become idle: they need not be woken by each commit.
     pub(crate) news: Notify,
-    /// Counts how often the program came to rest.
+    /// Counts how often the program became idle.
     pub(crate) idle_count: watch::Sender<u64>,
-    /// It is not known whether one of its appends is in the store: what is committed after it cannot be
-    /// folded in.
+    /// It is unknown whether one of its appends is in the store. What is committed after it cannot be folded
+    /// in.
     pub(crate) has_unknown_append: AtomicBool,
     users: AtomicUsize,
 }
@@ -57,11 +57,11 @@ pub(crate) struct DecidedHead {
     pub(crate) run: Option<Run>,
     /// The program that is being driven. Weak: the driver's task owns it.
     pub(crate) program: Weak<StageInner>,
-    /// Who drives it.
+    /// Which worker drives it.
     pub(crate) lease: DriverLease,
     /// The program must be driven after a crash.
     pub(crate) runnable: bool,
-    /// The last try to drive it failed: whether it has seen everything cannot be found out.
+    /// The last attempt to drive it failed: it is impossible to know whether it has seen everything.
     pub(crate) is_undrivable: bool,
     /// When the status that the run will show was published.
     pub(crate) status: StatusTime,
@@ -70,9 +70,9 @@ pub(crate) struct DecidedHead {
     /// Messages acted on since the run was loaded, with their digest and reply: a repetition that
     /// comes before the first is committed must find it.
     pub(crate) claims: HashMap<MessageClaimKey, (String, serde_json::Value)>,
-    /// What the program ordered and the journal has not been handed yet.
+    /// What the program appended and the journal has not received yet.
     pub(crate) buffer: AppendBuffer,
-    /// Why the log cannot be read to its end: nothing may be decided on half of it.
+    /// Why the log cannot be read to its end: nothing may be decided on a part of it.
     pub(crate) damaged: Option<String>,
     /// Set when an append of this head was refused: what was decided on top of it is void, and the
     /// run must be loaded again.
@@ -93,13 +93,14 @@ pub(crate) struct RunRowStatus {
 #[derive(Debug, Default)]
 pub(crate) struct CommittedState {
     pub(crate) view: Option<RunView>,
-    /// Number of the last event by which the run rested; of the last one that was read where it was loaded.
+    /// Number of the last event that made the run idle; of the last event that was read if the run was
+    /// loaded.
     pub(crate) rested: Seq,
     pub(crate) tail: VecDeque<StoredEvent>,
 }
 
 impl CommittedState {
-    /// The whole log up to this event, where it is in memory.
+    /// The whole log up to this event, if it is in memory.
     pub(crate) fn log(&self, seq: Seq) -> Option<impl Iterator<Item = &StoredEvent>> {
         let is_whole = self.tail.front().is_some_and(|first| first.seq == 1)
             && self.tail.back().is_some_and(|last| last.seq >= seq);
@@ -141,7 +142,7 @@ impl LiveRun {
     }
 }
 
-/// Nothing more happens to the run until somebody acts on it, or on one below it.
+/// Nothing more happens to the run until a caller acts on it, or on a run below it.
 pub(crate) fn rests(view: &RunView) -> bool {
     view.state.is_terminal()
         || view.state.is_interrupted()
@@ -221,7 +222,7 @@ impl LiveRuns {
         LiveRunRef { live, core: core.clone() }
     }
 
-    /// The run, where it is in memory. Not a use of it.
+    /// The run, if it is in memory. Does not count as a user.
     pub(crate) fn find(&self, id: RunId) -> Option<Arc<LiveRun>> {
         self.lock().get(&id).cloned()
     }
@@ -230,7 +231,7 @@ impl LiveRuns {
         self.lock().values().cloned().collect()
     }
 
-    /// Takes a void run out, so that the next user loads it afresh.
+    /// Removes a void run, so that the next user loads it again.
     pub(crate) fn remove_stale(&self, live: &LiveRun) {
         let mut runs = self.lock();
         if runs.get(&live.id).is_some_and(|known| std::ptr::eq(&**known, live)) {
@@ -240,7 +241,7 @@ impl LiveRuns {
 
     fn evict(&self, live: &Arc<LiveRun>) {
         let mut runs = self.lock();
-        // Somebody may have entered between the last drop and this lock.
+        // A new user may have entered between the last drop and this lock.
         let idle = live.users.load(Ordering::Acquire) == 0;
         if idle && runs.get(&live.id).is_some_and(|known| Arc::ptr_eq(known, live)) {
             runs.remove(&live.id);

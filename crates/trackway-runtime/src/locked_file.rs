@@ -1,7 +1,7 @@
-//! A small file of a data folder that several processes read and change, such as one of keys.
+//! A small file of a data folder that several processes read and change, for example a key file.
 //!
-//! It is changed under a lock and replaced as a whole, so that a reader sees the old or the new one.
-//! Nobody but its owner may open it. Its stamp tells a changed file from the one before.
+//! It is changed under a lock and replaced as a whole, so that a reader sees the old or the new one. Only its
+//! owner may open it. Its stamp distinguishes a changed file from the one before.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -18,7 +18,7 @@ pub struct LockedFile {
     bytes_max: u64,
 }
 
-/// By what a changed file is told from the one before. Replacing it makes another inode.
+/// What distinguishes a changed file from the one before. A replacement has another inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileStamp {
     Absent,
@@ -26,7 +26,7 @@ pub enum FileStamp {
 }
 
 impl LockedFile {
-    /// A file of this name. One that is larger than the bound is not read.
+    /// A file of this name. A file that is larger than the limit is not read.
     pub fn new(folder: &Path, name: &str, bytes_max: u64) -> Self {
         Self { path: folder.join(name), bytes_max }
     }
@@ -49,8 +49,8 @@ impl LockedFile {
         Ok(FileStamp::Present { modified, bytes, inode })
     }
 
-    /// What is in it; nothing where there is no file. The stamp is taken first: a change while the file is
-    /// read is noticed at the next look.
+    /// Its contents; none if there is no file. The stamp is taken first: a change during the read is noticed
+    /// at the next look.
     pub fn read(&self) -> io::Result<(FileStamp, Option<Vec<u8>>)> {
         let stamp = self.stamp()?;
         let file = match File::open(&self.path) {
@@ -66,7 +66,7 @@ impl LockedFile {
         Ok((stamp, Some(text)))
     }
 
-    /// Waits until nobody else changes the file. The lock ends when it is dropped, or with the process.
+    /// Waits until no other process changes the file. The lock ends when it is dropped, or with the process.
     pub fn lock(&self) -> io::Result<File> {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
@@ -76,12 +76,12 @@ impl LockedFile {
         Ok(lock)
     }
 
-    /// Whether anybody ever changed it. The lock is never removed.
+    /// Whether a process ever locked it. The lock file is never removed.
     pub fn was_locked(&self) -> bool {
         self.lock_path().exists()
     }
 
-    /// Writes it beside, makes that durable, and renames it: a crash leaves the old or the new file.
+    /// Writes a temporary file, makes it durable, and renames it: a crash leaves the old or the new file.
     pub fn replace(&self, contents: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(contents)?;
         let fresh = self.path.with_extension("json.new");
@@ -101,7 +101,7 @@ impl LockedFile {
     }
 }
 
-/// How a file is written that only its owner may open.
+/// Options for a file that only its owner may open.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);

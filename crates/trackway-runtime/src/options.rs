@@ -1,4 +1,4 @@
-//! What a runtime is made of, and its bounds.
+//! The parts of a runtime, and its limits.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{
     ChildLimits, CommitObserver, HookMessenger, LeaseMode, ProgramRegistry, SystemClock, SystemIds, Tools,
 };
 
-/// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
+/// Everything a [`crate::Runtime`] needs. The limits have defaults that suit one machine.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub journal: Arc<dyn Journal>,
@@ -16,29 +16,29 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn IdSource>,
     pub faults: Arc<dyn FaultInjector>,
-    /// Whether runs that an earlier process left unfinished go on. A tool that only reads or cancels
-    /// leaves them be.
+    /// Whether runs that an earlier process left unfinished continue. A tool that only reads or cancels
+    /// leaves them alone.
     pub resume_unfinished: bool,
     /// How it holds the store.
     pub lease: LeaseMode,
-    /// How the nodes that share a store tell each other that a log has gone on.
+    /// How the nodes that share a store notify each other of appends.
     pub wakeups: Option<Arc<dyn Wakeups>>,
-    /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites,
-    /// which use the same ids again and again, need every message to be new.
+    /// Whether a message that repeats an earlier one's id is recognised. Conformance suites use the same ids
+    /// again and again, so they need every message to be new.
     pub deduplicate_messages: bool,
-    /// What written workflows can have done.
+    /// The tools of workflows that are defined in files.
     pub tools: Arc<Tools>,
     /// How far runs may grow below a root.
     pub child_limits: ChildLimits,
-    /// Tells others of updates; without one, no hook can be set.
+    /// Delivers updates to hooks; without one, no hook can be set.
     pub messenger: Option<Arc<dyn HookMessenger>>,
-    /// Hears of everything that is committed.
+    /// Receives everything that is committed.
     pub observer: Option<Arc<dyn CommitObserver>>,
-    /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
-    /// callers wait for their turn instead of growing a queue.
+    /// Appends in flight at once. Enough to fill a group commit several times; beyond it, callers wait for
+    /// their turn instead of growing a queue.
     pub appends_max: usize,
-    /// Programs that are doing something at once. Those that wait are not counted: they are not in memory,
-    /// but for the ones in which a tool has asked a person.
+    /// Programs that are active at once. Waiting programs do not count: they are not in memory, except those
+    /// in which a tool has asked a person.
     pub programs_max: usize,
 }
 

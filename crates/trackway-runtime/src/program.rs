@@ -28,38 +28,38 @@ pub type ProgramFuture = Pin<Box<dyn Future<Output = Result<Value, ProgramStop>>
 
 /// A workflow in Rust, with its types erased.
 ///
-/// `run` must be deterministic but for what it asks of its stage: on every resume and recovery it runs
-/// again from the start, and recorded results are handed back to it.
+/// `run` must be deterministic except for what it requests from its stage. On every resume and recovery it
+/// runs again from the start, and it gets recorded results back.
 pub trait Program: Send + Sync + fmt::Debug {
     fn info(&self) -> &ProgramInfo;
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture;
 
-    /// The answer to a message that needs no run. It must follow from the message alone: nothing is
-    /// recorded, and a repeated message is answered anew.
+    /// The answer to a message that needs no run. It must depend on the message alone: nothing is recorded,
+    /// and a repeated message is answered again.
     fn answer_without_run(&self, message: &Message) -> Option<Vec<Part>> {
         let _ = message;
         None
     }
 
-    /// What is wrong with an input that satisfies the schema: where the program cannot read it into its
-    /// type. A run is not started with such an input.
+    /// What is wrong with an input that satisfies the schema but cannot be read into the program's type. No
+    /// run starts with such an input.
     fn check_input(&self, input: &Value) -> Vec<ValidationError> {
         let _ = input;
         Vec::new()
     }
 
-    /// What the store has to keep so that a later process can go on with runs of this program. A program
-    /// in Rust is in every process that registers it and needs nothing.
+    /// What the store has to keep so that a later process can continue runs of this program. A program in
+    /// Rust is in every process that registers it and needs nothing.
     fn pinned_source(&self) -> Option<PinnedDefinition> {
         None
     }
 
-    /// How long whoever dispatches it waits for its first answer; none where it has no wish.
+    /// How long a dispatcher waits for its first answer; none if the program sets no limit.
     fn first_answer_timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// The workflow to run when a run of this one is ended by something else than itself.
+    /// The workflow to run when something other than the run itself ends it.
     fn exit_workflow(&self) -> Option<WorkflowRef> {
         None
     }
@@ -68,14 +68,14 @@ pub trait Program: Send + Sync + fmt::Debug {
 /// What kind of thing a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProgramKind {
-    /// It takes an input of its schema and comes to an output.
+    /// It takes an input of its schema and returns an output.
     #[default]
     Workflow,
     /// It takes any message and answers it; a run is one turn of a conversation.
     Agent,
 }
 
-/// What everybody may know of a program.
+/// The public description of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramInfo {
     pub name: String,
@@ -84,20 +84,20 @@ pub struct ProgramInfo {
     pub description: String,
     pub tags: Vec<String>,
     pub examples: Vec<String>,
-    /// What it can do, where that is more than one thing or needs other words than its description.
+    /// What it can do, if that is more than one thing or needs other words than its description.
     pub skills: Vec<ProgramSkill>,
     pub input_schema: Value,
     pub output_schema: Value,
-    /// Media types of the parts that it takes and gives; patterns such as `image/*` are allowed.
+    /// Media types of the parts that it accepts and returns; patterns such as `image/*` are allowed.
     pub input_modes: Vec<String>,
     pub output_modes: Vec<String>,
-    /// Protocol extensions that it knows beyond those of every workflow.
+    /// Protocol extensions that it supports in addition to those of every workflow.
     pub extensions: Vec<ProtocolExtension>,
     /// A run fails when it has not ended this long after its start.
     pub deadline: Option<Duration>,
 }
 
-/// One thing that a program can do, as its card tells it.
+/// One thing that a program can do, as its agent card lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramSkill {
     pub name: String,
@@ -106,17 +106,17 @@ pub struct ProgramSkill {
     pub examples: Vec<String>,
 }
 
-/// A protocol extension that a program knows.
+/// A protocol extension that a program supports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtocolExtension {
     pub uri: Cow<'static, str>,
     pub description: Cow<'static, str>,
-    /// Clients that do not know it are refused.
+    /// Clients that do not support it are refused.
     pub required: bool,
 }
 
 impl ProgramInfo {
-    /// Media types unless a program names others.
+    /// The media types if a program names no others.
     pub const MODES_DEFAULT: [&str; 2] = ["application/json", "text/plain"];
 
     pub fn workflow_ref(&self) -> WorkflowRef {
@@ -132,22 +132,22 @@ impl ProgramInfo {
     }
 }
 
-/// Makes programs of what a store has pinned for the runs that began with them.
+/// Builds programs from what a store has pinned for the runs that began with them.
 pub trait ProgramLoader: Send + Sync + fmt::Debug {
-    /// The program of that name and version; none where the body is not of this kind.
+    /// The program of that name and version; none if the body is not of this kind.
     fn load_program(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>>;
 }
 
-/// The programs of a server. Several versions of one name live side by side: new runs take the one that
-/// is offered, runs in flight keep the version they began with. What is offered may change while a
-/// server runs, since definitions are files.
+/// The programs of a server. Several versions of one name exist side by side: new runs take the current one,
+/// and runs in flight keep the version they began with. The current version may change while a server runs,
+/// because definitions are files.
 #[derive(Debug, Default)]
 pub struct ProgramRegistry {
     /// Held only to look up or insert.
     names: RwLock<BTreeMap<String, ProgramVersions>>,
-    /// Workflows that there are and that new runs cannot have, and why.
+    /// Workflows that exist but cannot start new runs, and why.
     unavailable: RwLock<BTreeMap<String, String>>,
-    /// Who can make programs of pinned bodies, beside definitions.
+    /// Build programs from pinned bodies that are not definitions.
     loaders: RwLock<Vec<Arc<dyn ProgramLoader>>>,
     pub(crate) schemas: SchemaCache,
 }
@@ -156,7 +156,7 @@ pub struct ProgramRegistry {
 #[derive(Debug, Default)]
 struct ProgramVersions {
     programs: Vec<Arc<dyn Program>>,
-    /// Which one new runs take; none when the name is not offered any more.
+    /// Which one new runs take; none when the name is no longer offered.
     current_index: Option<usize>,
 }
 
@@ -192,7 +192,7 @@ impl ProgramRegistry {
         self.set_current(program)
     }
 
-    /// Makes this program the one that new runs of its name take; it may have been so before.
+    /// Makes this program the one that new runs of its name take; it may have been that before.
     pub fn set_current(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
         Self::check_info(program.info())?;
         let mut names = self.write();
@@ -208,23 +208,23 @@ impl ProgramRegistry {
         Ok(())
     }
 
-    /// Keeps the program whose body a store has pinned; false where it cannot be made.
+    /// Registers the program whose body a store has pinned; false if it cannot be built.
     pub fn load_pinned(&self, workflow: &WorkflowRef, body: &str, tools: &Arc<Tools>) -> bool {
         let revivers = self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone();
         let program = revivers
             .iter()
             .find_map(|reviver| reviver.load_program(workflow, body))
             .or_else(|| definition_program::load_pinned_program(workflow, body, tools));
-        // A name that cannot be registered has no program, as if nobody had pinned it.
+        // A name that cannot be registered has no program, as if it had not been pinned.
         program.is_some_and(|program| self.add_for_existing_runs(program).is_ok())
     }
 
-    /// Lets pinned bodies of another kind than definitions be programs again.
+    /// Adds a loader for pinned bodies that are not definitions.
     pub fn add_loader(&self, reviver: Arc<dyn ProgramLoader>) {
         self.loaders.write().unwrap_or_else(PoisonError::into_inner).push(reviver);
     }
 
-    /// New runs of this name are refused from now on; those in flight go on.
+    /// New runs of this name are refused from now on; those in flight continue.
     pub fn withdraw(&self, name: &str) {
         if let Some(versions) = self.write().get_mut(name) {
             versions.current_index = None;
@@ -257,7 +257,7 @@ impl ProgramRegistry {
         self.read().values().filter_map(ProgramVersions::current).cloned().collect()
     }
 
-    /// Why new runs cannot have a workflow of this name, where there is one all the same.
+    /// Why a workflow of this name cannot start new runs, if it exists.
     pub fn unavailable_reason(&self, name: &str) -> Option<String> {
         self.unavailable.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
@@ -273,7 +273,7 @@ impl ProgramRegistry {
         known.iter().map(|known| known.info().version.clone()).collect()
     }
 
-    /// Why the program that a run began with cannot be had here.
+    /// Why the program that a run began with is not available here.
     pub(crate) fn missing_program_mismatch(&self, workflow: &WorkflowRef) -> ReplayMismatch {
         let WorkflowRef { name, version } = workflow;
         let known = self.versions(name).join(", ");
@@ -303,7 +303,7 @@ impl ProgramVersions {
         self.programs.get(self.current_index?)
     }
 
-    /// Where the program's version is among the known ones, put there where it is not.
+    /// The index of the program's version among the known ones; it is inserted if it is missing.
     fn index_or_insert(&mut self, program: Arc<dyn Program>) -> usize {
         let version = &program.info().version;
         let known = self.programs.iter().position(|known| known.info().version == *version);

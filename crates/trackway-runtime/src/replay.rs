@@ -1,4 +1,4 @@
-//! Checking a program against a log without doing anything: is this code fit for that run?
+//! Checks a program against a log without doing anything: does this code fit that run?
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,16 +10,16 @@ use crate::{
     stage::{Stage, StageInner, StageMode},
 };
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplayVerdict {
-    /// The program asked for everything the log holds.
+    /// The program requested everything the log holds.
     Matches,
     /// It did not; the run would be parked.
     Nondeterminism(ReplayMismatch),
 }
 
-/// A replay only computes. One that takes longer waits for something outside of its context.
+/// A replay only computes. A replay that takes longer waits for something outside of its context.
 /// Limit (Runtime): time of one replay.
 const REPLAY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -29,7 +29,7 @@ pub async fn replay_registered(registry: &ProgramRegistry, log: &[Event]) -> Rep
         return nondeterminism("the log does not begin with `submitted`".to_owned());
     };
     if submission.guided {
-        // An outside agent drives it; there is no program that could not fit.
+        // An outside agent drives it; there is no program that could be wrong.
         return ReplayVerdict::Matches;
     }
     let Some(program) = registry.get_version(&submission.workflow) else {
@@ -50,8 +50,8 @@ fn nondeterminism(message: String) -> ReplayVerdict {
     ReplayVerdict::Nondeterminism(ReplayMismatch { message, asked: None, recorded: None })
 }
 
-/// Runs a program against a run's whole log. Nothing is recorded and no step is done; the future never
-/// waits for anything but the program's own awaits.
+/// Runs a program against a run's whole log. Nothing is recorded and no step is done; the future waits only
+/// for the program's own awaits.
 pub async fn replay(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict {
     let Some(Event::Submitted(submission)) = log.first() else {
         return nondeterminism("the log does not begin with `submitted`".to_owned());
@@ -68,8 +68,8 @@ pub async fn replay(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict 
     }
 }
 
-/// A program that returns must have an end in its log, and of the same kind; a log may only be short
-/// of it where the process stopped in between.
+/// A program that returns must have an end of the same kind in its log. The end may be missing only if the
+/// process stopped in between.
 fn compare_ends(result: &Result<serde_json::Value, ProgramStop>, last: Option<&Event>) -> ReplayVerdict {
     let asked = match result {
         Ok(_) => "completed",

@@ -1,8 +1,8 @@
 //! Watching a run: every event once and in order, pulled by the watcher at its own pace.
 //!
-//! There is no queue per watcher. A watcher holds a place in the log; what it has not seen yet it
-//! takes from the run's newest events in memory, or reads from the store. So a slow one costs reads
-//! and never memory, and none can see a gap or a repetition.
+//! There is no queue per watcher. A watcher holds a cursor into the log. It takes what it has not seen yet
+//! from the run's newest events in memory, or reads it from the store. So a slow watcher costs reads and
+//! never memory, and no watcher sees a gap or a repetition.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ use crate::{
     live_run::{CommittedState, LiveRunRef, NEWS_EVENTS},
 };
 
-/// Events read from the store at once. The store stops earlier where they are large, so that this is
-/// all that a watcher who stops reading holds.
+/// Events read from the store at once. The store stops earlier if they are large, so this is all that a
+/// watcher holds when it stops reading.
 const PAGE_EVENTS: usize = 256;
 
 /// Limit (Runtime): last event of a page that a watcher holds while it has not come to it.
 const LIGHT_BYTES_MAX: usize = 64 * 1024;
 
-/// A place in a run's log, and what comes after it.
+/// A cursor into a run's log, and the events after it.
 #[derive(Debug)]
 pub struct RunWatch {
     live: LiveRunRef,
@@ -40,7 +40,7 @@ enum WatchCursor {
     Position(Position),
 }
 
-/// The run's newest event at or before this position, where memory can tell.
+/// The run's newest event at or before this position, if memory holds it.
 fn find_seq_in_memory(shown: &CommittedState, pos: Position) -> Option<Seq> {
     if pos == 0 {
         return Some(0);
@@ -69,7 +69,7 @@ impl RunWatch {
         Self { live, cursor: place, page: VecDeque::new(), committed, stopping }
     }
 
-    /// The next event. `None` when the run has ended and everything was seen, or the runtime stops.
+    /// The next event. `None` when the run has ended and every event was returned, or the runtime stops.
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Option<StoredEvent>, Error> {
         loop {
@@ -103,8 +103,8 @@ impl RunWatch {
         }
     }
 
-    /// As [`Watch::next`], for who only wants to know when the run rests. What does not make it rest comes
-    /// later than it could, together with more.
+    /// As [`RunWatch::next`], for a caller that only waits for the run to become idle. Events that do not
+    /// make it idle come later than they could, several at a time.
     pub(crate) async fn next_news(&mut self) -> Result<Option<StoredEvent>, Error> {
         loop {
             let rung = self.live.news.notified();
@@ -122,7 +122,7 @@ impl RunWatch {
         self.next().await
     }
 
-    /// The run has rested behind this place, or has gone on by many events.
+    /// The run became idle after this cursor, or has grown by many events.
     fn has_news(&self) -> bool {
         let WatchCursor::Seq(seq) = self.cursor else { return true };
         if !self.page.is_empty() || self.live.head().stale {
@@ -133,7 +133,7 @@ impl RunWatch {
         is_far || shown.rested > seq
     }
 
-    /// The event that came last, once more.
+    /// The last returned event, once more.
     pub async fn reload_last(&self) -> Result<Option<StoredEvent>, Error> {
         let WatchCursor::Seq(seq) = self.cursor else { return Ok(None) };
         let in_memory = {
@@ -149,7 +149,7 @@ impl RunWatch {
         Ok(read.into_iter().find(|stored| stored.seq == seq))
     }
 
-    /// Takes what follows the place, from memory where it is there.
+    /// Takes what follows the cursor, from memory if it is there.
     async fn fill_page(&mut self, newest: Seq) -> Result<(), Error> {
         let journal = &self.live.core.options.journal;
         match self.cursor {
@@ -159,7 +159,7 @@ impl RunWatch {
                     let shown = self.live.committed_state();
                     let first = shown.tail.front().map(|stored| stored.seq);
                     first.is_some_and(|first| first <= seq + 1).then(|| {
-                        // One at a time: a watcher who stops reading must not hold a copy of the tail.
+                        // One at a time: a watcher that stops reading must not hold a copy of the tail.
                         let next = shown.tail.partition_point(|stored| stored.seq <= seq);
                         shown.tail.get(next).cloned().into_iter().collect::<VecDeque<_>>()
                     })
@@ -173,7 +173,7 @@ impl RunWatch {
                 let page = journal.list_events_after_position(self.live.id, pos, PAGE_EVENTS).await?;
                 self.page = drop_large_tail(page);
                 if self.page.is_empty() {
-                    // Nothing after it yet: from here on the run's own numbers serve.
+                    // Nothing after it yet: from here on the run's own numbers are used.
                     self.cursor = WatchCursor::Seq(newest);
                 }
             }
@@ -182,8 +182,8 @@ impl RunWatch {
     }
 }
 
-/// A page without a large event at its end, which is read again by itself: a watcher who stops reading before
-/// it must not hold it. Only the last one can be large, since a store stops there.
+/// Drops a large event at the end of a page, which is read again by itself: a watcher that stops reading
+/// before it must not hold it. Only the last one can be large, because a store stops there.
 fn drop_large_tail(mut page: Vec<StoredEvent>) -> VecDeque<StoredEvent> {
     let is_large = |stored: &StoredEvent| encode_event(&stored.event).len() > LIGHT_BYTES_MAX;
     if page.len() > 1 && page.last().is_some_and(is_large) {

@@ -22,8 +22,8 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the engine on the current tokio runtime. Runs that an earlier process left unfinished go
-    /// on in the background, unless the options say otherwise.
+    /// Starts the engine on the current tokio runtime. Runs that an earlier process left unfinished continue
+    /// in the background, unless the options say otherwise.
     pub fn start(options: Options) -> Self {
         let core = Core::new(options);
         tokio::spawn(timers::run_timer_loop(core.clone()));
@@ -39,7 +39,7 @@ impl Runtime {
         &self.core.options.registry
     }
 
-    /// What time it is for the engine.
+    /// The engine's current time.
     pub fn now(&self) -> Timestamp {
         self.core.now()
     }
@@ -49,17 +49,17 @@ impl Runtime {
         self.core.options.ids.new_uuid()
     }
 
-    /// Starts a run. Answered when the run is durable; its program goes on in the background.
+    /// Starts a run. Returns when the run is durable; its program continues in the background.
     pub async fn submit(&self, submit: SubmitRequest) -> Result<SubmitResponse, Error> {
         self.core.submit(submit).await
     }
 
-    /// Gives a message to a run: an answer to its question, or one for the history.
+    /// Delivers a message to a run: an answer to its question, or a message for the history.
     pub async fn deliver(&self, deliver: DeliverRequest) -> Result<DeliverResponse, Error> {
         self.core.deliver(deliver, None).await
     }
 
-    /// Runs of the session that wait for an answer; two at the most, since a caller only asks whether
+    /// Runs of the session that wait for an answer; at most two, because a caller only needs to know whether
     /// there is exactly one.
     pub async fn list_waiting_runs(
         &self,
@@ -72,7 +72,7 @@ impl Runtime {
         Ok(journal.list_waiting_runs(caller.clone(), session.clone(), workflow, 2).await?)
     }
 
-    /// The run that a message of this caller started or was given to.
+    /// The run that a message of this caller started or was delivered to.
     pub async fn find_run_by_message(
         &self,
         caller: &Caller,
@@ -82,13 +82,14 @@ impl Runtime {
         Ok(self.core.options.journal.find_message_claim(key).await?.map(|claim| claim.run))
     }
 
-    /// Cancels a run, and what still runs below it. The answer shows it canceled; its program stops at its
-    /// next await. A run that has ended stays as it is, and is refused where nothing below it runs.
+    /// Cancels a run, and what still runs below it. The returned view shows it canceled; its program stops at
+    /// its next await. A run that has ended stays as it is, and the request is refused if nothing below it
+    /// runs.
     pub async fn cancel(&self, address: &RunAddress) -> Result<RunView, Error> {
         self.core.open_for_write(address).await?;
         match self.core.execute(address.run, &Command::Cancel, None).await {
             Ok((_, commit)) => {
-                // Turns below it that are over may have left workflows behind.
+                // Turns below it that have ended may have left workflows running.
                 self.core.cancel_descendants(address.run).await?;
                 commit.view.ok_or(Error::Stopping)
             }
@@ -100,9 +101,9 @@ impl Runtime {
         }
     }
 
-    /// Takes responsibility for an imported run: it goes on from here. A run of this store's own is left as
-    /// it is. Anybody can write a log, so it is replayed first: one whose values the program here cannot
-    /// read is refused.
+    /// Takes responsibility for an imported run: it continues from here. A run of this store is left as it
+    /// is. An imported log is not trusted, so it is replayed first: a run whose values the program here
+    /// cannot read is refused.
     pub async fn adopt(&self, address: &RunAddress) -> Result<RunView, Error> {
         let live = self.core.open_for_write(address).await?;
         let imported = live.head().run.as_ref().and_then(|run| {
@@ -122,7 +123,7 @@ impl Runtime {
         commit.view.ok_or(Error::Stopping)
     }
 
-    /// The question that the run was resumed with last, where it has gone on since, and the state it is in.
+    /// The question that the run was last resumed from, if it has continued since, and its current state.
     pub async fn last_answered_question(
         &self,
         address: &RunAddress,
@@ -135,15 +136,16 @@ impl Runtime {
         Ok(answered.map(|asked| (asked.question.clone(), run.state.name())))
     }
 
-    /// Whether these parts say something that satisfies the schema.
+    /// Whether these parts satisfy the schema.
     pub fn satisfies_schema(&self, schema: &Value, parts: &[Part]) -> bool {
         let schemas = &self.registry().schemas;
         input_from_parts(schema, parts).is_ok_and(|input| schemas.check(schema, &input).is_empty())
     }
 
-    /// Another run that begins with everything up to one of this run's events; without one, where it could
-    /// go on last. It joins `session`, or stays in that of the original; in another one a run that has
-    /// ended is copied whole, so that a conversation can begin with this one.
+    /// Forks the run: another run begins with everything up to one of this run's events. Without an event, it
+    /// forks at the last point where the run could continue. The fork joins `session`, or stays in that of
+    /// the original. In another session, a run that has ended is copied whole, so that a conversation can
+    /// begin with it.
     pub async fn fork(
         &self,
         address: &RunAddress,
@@ -153,32 +155,32 @@ impl Runtime {
         self.core.fork(address, at, session).await
     }
 
-    /// The definition that the run is pinned to, in its normal form; none where a program runs it.
+    /// The definition that the run is pinned to, in its normal form; none if a program runs it.
     pub async fn load_definition(&self, address: &RunAddress) -> Result<Option<String>, Error> {
         let version = self.view(address).await?.submission.workflow.version.clone();
         Ok(self.core.options.journal.find_definition(version).await?)
     }
 
-    /// The run as of the newest commit.
+    /// The run at the newest commit.
     pub async fn view(&self, address: &RunAddress) -> Result<RunView, Error> {
         let live = self.core.open_for_read(address).await?;
         let view = live.committed_state().view.clone();
         view.ok_or(Error::Stopping)
     }
 
-    /// Everything after that position, in order, without gap or repetition, also of a finished run.
+    /// Everything after that position, in order, without gaps or repetitions. A finished run works too.
     pub async fn watch(&self, address: &RunAddress, after: Position) -> Result<RunWatch, Error> {
         Ok(RunWatch::after_position(self.core.open_for_read(address).await?, after))
     }
 
-    /// The run as of the first event after `view` that interrupts, ends or parks it, or says that a run below
-    /// it waits for a person; `view` itself where it is so already.
+    /// The run at the first event after `view` that interrupts, ends or parks it, or reports that a run below
+    /// it waits for a person; `view` itself if the run is already in such a state.
     pub async fn wait_until_idle(&self, mut view: RunView) -> Result<RunView, Error> {
         self.follow_until_idle(&mut view).await?;
         Ok(view)
     }
 
-    /// The same, where that comes within this time; else the run as it is then.
+    /// The same with a timeout. After the timeout it returns the run as it is then.
     pub async fn wait_until_idle_or_timeout(
         &self,
         mut view: RunView,
@@ -193,7 +195,7 @@ impl Runtime {
         Ok(view)
     }
 
-    /// Brings the view up to there. Dropping the future leaves it as of an earlier event.
+    /// Updates the view up to there. Dropping the future leaves it at an earlier event.
     async fn follow_until_idle(&self, view: &mut RunView) -> Result<(), Error> {
         if rests(view) {
             return Ok(());
@@ -221,14 +223,14 @@ impl Runtime {
         Ok(self.core.options.journal.list_runs(filter, before, limit).await?)
     }
 
-    /// A page of one tenant's runs, those whose status was published last coming first, and how many
+    /// A page of one tenant's runs, ordered by the time of their published status, newest first, and how many
     /// match in all.
     pub async fn runs_by_status_time(&self, query: StatusTimeQuery) -> Result<RunPage, Error> {
         Ok(self.core.options.journal.list_runs_by_status_time(query).await?)
     }
 
-    /// Sets somebody to be told of the run's updates from now on. One of the same name gets the new
-    /// target, and what was not delivered to the old one.
+    /// Sets a hook that receives the run's updates from now on. A hook of the same name gets the new target,
+    /// and what was not delivered to the old one.
     pub async fn set_hook(&self, address: &RunAddress, hook: NewHook) -> Result<Hook, Error> {
         self.core.set_hook(address, hook).await
     }
@@ -244,18 +246,18 @@ impl Runtime {
         Ok(self.core.options.journal.list_hooks(address.run).await?)
     }
 
-    /// Removing a hook that is gone is no error. An update that is being delivered may still arrive.
+    /// Removing a missing hook is no error. An update in delivery may still arrive.
     pub async fn remove_hook(&self, address: &RunAddress, id: &str) -> Result<(), Error> {
         let _live = self.core.open_for_write(address).await?;
         let remove = |_| HookChange::Remove { id: id.to_owned() };
         self.core.change_hook(address.run, remove).await.map(drop)
     }
 
-    /// Somebody else has written to the run's log: who watches it sees that, and what is decided about
-    /// it is decided on the newer log.
+    /// Another writer has appended to the run's log: watchers see that, and new decisions are made on the
+    /// newer log.
     pub(crate) fn on_external_append(&self, appended: ExternalAppend) {
         let core = self.core.clone();
-        // Apart from this thread, which may be one that hands in an append and holds a run's lock.
+        // Not on this thread: it may be one that hands in an append and holds a run's lock.
         self.core.tokio.spawn(async move { core.on_external_append(appended) });
     }
 
@@ -263,22 +265,22 @@ impl Runtime {
         self.core.live_runs.find(run).is_some()
     }
 
-    /// Runs in memory at the moment: those that are doing something or are being watched.
+    /// Runs in memory at the moment: those that are active or watched.
     pub fn runs_in_memory(&self) -> usize {
         self.core.live_runs.count()
     }
 
-    /// Why the store cannot write any more, where that is so.
+    /// Why the store cannot write any more, if so.
     pub fn store_failure(&self) -> Option<String> {
         self.core.store_failure.borrow().clone()
     }
 
-    /// Names of the background work that fails at the moment, and is tried again.
+    /// Names of the background work that fails at the moment and is retried.
     pub fn failing_tasks(&self) -> Vec<&'static str> {
         self.core.health.failing_tasks()
     }
 
-    /// Resolves when that work fails, or when it works.
+    /// Resolves when that work has this state: failing or not.
     pub async fn wait_for_task_health(&self, name: &str, fails: bool) {
         let mut failing = self.core.health.subscribe();
         let _ = failing.wait_for(|failing| failing.contains_key(name) == fails).await;
@@ -290,7 +292,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Background work of that name, beside the runtime's own.
+    /// Background work of that name, in addition to the runtime's own.
     pub fn supervise(&self, name: &'static str) -> TaskSupervisor {
         TaskSupervisor::new(&self.core, name)
     }
@@ -301,14 +303,14 @@ impl Runtime {
         let _ = broken.wait_for(Option::is_some).await;
     }
 
-    /// Resolves when this process holds its lease, so that it may drive runs, or is stopping.
+    /// Resolves when this process holds its lease, so that it may drive runs, or when it is stopping.
     pub async fn wait_for_lease(&self) {
-        // It can only be told that the runtime stops.
+        // The only error is that the runtime stops.
         let _ = self.core.wait_for_lease().await;
     }
 
-    /// Takes no more commands, ends every watch, stops the programs at their next await, and closes
-    /// the store. What was acknowledged is durable; what was not goes on at the next start.
+    /// Stops accepting commands, ends every watch, stops the programs at their next await, and closes the
+    /// store. What was acknowledged is durable; the rest continues at the next start.
     pub async fn stop(&self) {
         self.core.stopping.send_replace(true);
         self.core.release_lease().await;

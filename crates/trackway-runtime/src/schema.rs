@@ -1,4 +1,4 @@
-//! JSON Schema checks: compiled once, bounded, and rendered so that a sender can mend what is wrong.
+//! JSON Schema checks: compiled once, bounded, and rendered so that a sender can fix what is wrong.
 
 mod render_errors;
 
@@ -48,13 +48,13 @@ pub struct SchemaCache {
 }
 
 impl SchemaCache {
-    /// Compiles a schema ahead of its first use, or says why it cannot be used.
+    /// Compiles a schema before its first use, or returns why it cannot be used.
     pub fn compile(&self, schema: &Value) -> Result<(), SchemaError> {
         self.validator(schema).map(drop)
     }
 
-    /// Says why a schema is beyond the bounds. It is compiled at its first use: a compiler that no request
-    /// has needed yet is memory and time of every start.
+    /// Checks whether a schema is within the limits. It is compiled at its first use: compiling a schema that
+    /// no request needs would cost memory and time at every start.
     pub fn check_schema_bounds(schema: &Value) -> Result<(), SchemaError> {
         check_schema_size(&schema.to_string())?;
         check_compilable(schema)
@@ -70,7 +70,7 @@ impl SchemaCache {
         let compiled = jsonschema::options()
             // A pattern from outside must not be able to take exponential time.
             .with_pattern_options(PatternOptions::regex())
-            // What a format says is a part of what is asked for; one that is not known says nothing.
+            // A known format is part of the requirement; an unknown one is ignored.
             .should_validate_formats(true)
             .build(schema)
             .map_err(|error| SchemaError::Invalid { reason: error.to_string() })?;
@@ -108,7 +108,7 @@ impl SchemaChecker for SchemaCache {
         if validator.is_valid(value) {
             return Vec::new();
         }
-        // The library collects every error before it gives the first, and all forms of every choice.
+        // The library collects every error before it returns the first one, and all branches of every choice.
         if schema_cost::can_list_errors(schema, value) {
             let errors = validator.iter_errors(value);
             return limit_validation_errors(

@@ -1,9 +1,10 @@
-//! The stage: what a program acts on. Everything it asks for is found in the log or recorded there.
+//! The stage: the interface of a program to its run. Everything it requests is found in the log or recorded
+//! there.
 //!
-//! A program runs again from its start on every resume and recovery. Each thing it asks for has a
-//! name ([`Op`]); what the log holds under that name is handed back instead of being done again.
-//! Results become visible one at a time, in the order of the log, and the program is polled until it
-//! rests between any two of them: so it sees the same order of things live and on every replay.
+//! A program runs again from its start on every resume and recovery. Each request has a name ([`Op`]). If the
+//! log holds a result under that name, it is returned instead of doing the work again. Results become visible
+//! one at a time, in the order of the log, and the program is polled until it is idle between any two of
+//! them. So it sees the same order live and on every replay.
 
 mod activity_guards;
 mod children;
@@ -57,17 +58,17 @@ pub(crate) struct StageInner {
     session: SessionId,
     caller: Caller,
     workflow: WorkflowRef,
-    /// The message that asked for the run.
+    /// The message that requested the run.
     message: Option<Message>,
     mode: StageMode,
     /// Short sections that never await. Locked after the live run's head where both are needed.
     replay_state: Mutex<ReplayState>,
     /// The run has ended: the program is dropped at its next await.
     stopped: AtomicBool,
-    /// The events up to the last outcome of a step that was recorded here; the submission where there was
-    /// none. What a replay finds is durable already.
+    /// The events up to the last step outcome that was recorded here; the submission if there was none. What
+    /// a replay finds is durable already.
     last_step_seq: AtomicU64,
-    /// The program's place among those that are in memory at once.
+    /// The program's slot among those that are in memory at once.
     program_permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -77,7 +78,7 @@ pub(crate) enum StageMode {
     Live(LiveRunRef),
     /// Against a log alone: nothing is recorded or done.
     Check,
-    /// The same, to find out which types its questions have.
+    /// The same, to find the types of the answers to its questions.
     DiscoverTypes(Arc<Core>),
 }
 
@@ -107,25 +108,25 @@ impl StageInner {
         self.replay_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place in memory.
+    /// Takes a slot in memory.
     pub(crate) fn hold_program_permit(&self, room: OwnedSemaphorePermit) {
         *self.program_permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(room);
     }
 
-    /// Gives the place back for as long as only a person is waited for: others may do something meanwhile.
+    /// Returns the slot while the program waits only for a person: other programs may use it.
     fn release_program_permit(&self) {
         *self.program_permit.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Events were ordered while the program runs. Called under the head's lock, so arrivals have the
-    /// order of the log. True where the program will be polled for them.
+    /// Events were appended while the program runs. Called under the head's lock, so they arrive in the order
+    /// of the log. True if the program will be polled for them.
     pub(crate) fn on_events(&self, events: &[Event]) -> bool {
         let mut book = self.replay_state();
-        // Each of them has to arrive, so this is no `any`.
+        // Each of them has to arrive, so this is not `any`.
         events.iter().filter(|event| book.add_event(event)).count() > 0
     }
 
-    /// The program must not go on.
+    /// The program must not continue.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         if let Some(driver) = self.replay_state().driver.take() {
@@ -133,10 +134,10 @@ impl StageInner {
         }
     }
 
-    /// Takes back questions that the program no longer waits for. Fails when the run has ended.
+    /// Withdraws questions that the program no longer waits for. Fails when the run has ended.
     pub(crate) fn withdraw_questions(&self, head: &mut DecidedHead, ops: Vec<Op>) -> Result<(), Refusal> {
         let Some((core, live)) = self.live_run() else { return Ok(()) };
-        // Else whoever waits for his turn would wake himself by looking whether it has come.
+        // Otherwise a task that waits for its turn would wake itself when it checks its turn.
         if ops.is_empty() {
             return Ok(());
         }
@@ -147,7 +148,7 @@ impl StageInner {
         Ok(())
     }
 
-    /// What the program wants recorded cannot be; its driver ends the run.
+    /// The program's command cannot be recorded; its driver ends the run.
     fn set_failure(&self, failure: Failure) {
         let mut book = self.replay_state();
         book.failure = Some(failure);
@@ -165,19 +166,19 @@ impl StageInner {
         }
     }
 
-    /// The outcome of a step that a request waits for was ordered.
+    /// The outcome of a step that a request waits for was appended.
     fn mark_step_recorded(&self) {
         let Some((_, live)) = self.live_run() else { return };
         let seq = live.head().run.as_ref().map_or(1, |run| run.seq);
         self.goes_on_by(seq);
     }
 
-    /// The program goes on by what was ordered up to there: a request waits for it as for a submission.
+    /// The program continues with the events up to there: a request waits for them as for a submission.
     pub(crate) fn goes_on_by(&self, seq: Seq) {
         self.last_step_seq.fetch_max(seq, Ordering::AcqRel);
     }
 
-    /// The events that are durable when a request begins.
+    /// The events that must be durable when a request begins.
     fn last_step_seq(&self) -> Seq {
         self.last_step_seq.load(Ordering::Acquire)
     }
@@ -193,7 +194,7 @@ impl StageInner {
         }
     }
 
-    /// Takes note of the type that answers to a question are read into.
+    /// Registers the type that answers to a question are read into.
     fn register_answer_type(&self, answer: ValueType) {
         let core = match &self.mode {
             StageMode::Live(live) => &live.core,
@@ -209,38 +210,38 @@ impl Stage {
         self.0.run
     }
 
-    /// The session that the run is of.
+    /// The session of the run.
     pub fn session(&self) -> &SessionId {
         &self.0.session
     }
 
-    /// On whose behalf it runs.
+    /// The caller on whose behalf it runs.
     pub fn caller(&self) -> &Caller {
         &self.0.caller
     }
 
-    /// The message that asked for the run, on doors that have messages.
+    /// The message that requested the run, if the door has messages.
     pub fn start_message(&self) -> Option<&Message> {
         self.0.message.as_ref()
     }
 
-    /// What can be run here at the moment. Not recorded: for use within a step.
+    /// The programs that are available here at the moment. Not recorded: for use within a step.
     pub fn list_programs(&self) -> Vec<Arc<dyn Program>> {
         self.0.live_run().map(|(core, _)| core.options.registry.list()).unwrap_or_default()
     }
 
-    /// The moment as it is. Not recorded: for use within a step.
+    /// The current time. Not recorded: for use within a step.
     pub fn unrecorded_now(&self) -> Timestamp {
         self.clock_now()
     }
 
-    /// Keeps the program in memory until the guard is dropped, also while it only waits: for waits that
-    /// are short and bounded.
+    /// Keeps the program in memory until the guard is dropped, even while it only waits. For waits that are
+    /// short and bounded.
     pub fn keep_alive(&self) -> KeepAlive {
         KeepAlive(activity_guards::ActiveGuard::new(self.0.clone()))
     }
 
-    /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.
+    /// Reports that the log does not fit the program: the run is parked with this evidence. Never returns.
     pub async fn park_as_nondeterministic(&self, op: &str, message: String) -> ! {
         let evidence = ReplayMismatch { message, asked: None, recorded: Some(op.to_owned()) };
         self.park_run(evidence).await
@@ -256,8 +257,8 @@ impl Stage {
         self.0.live_run().map(|(core, _)| core.now()).unwrap_or_default()
     }
 
-    /// Waits until everything that the log holds was asked for again. What is not in the log may only
-    /// be done after that: until then it may turn out that the program does not fit.
+    /// Waits until the program has requested everything that the log holds. New work may only be done after
+    /// that: until then the program may turn out not to fit.
     async fn wait_for_replay_end(&self, op: &Op) {
         let mut asking = None;
         std::future::poll_fn(|cx| {
@@ -287,13 +288,14 @@ impl Stage {
         .await
     }
 
-    /// As [`Stage::fact`], where it may come days later: the program may be dropped meanwhile.
+    /// As [`Stage::next_fact`], for a fact that may come days later: the program may be dropped in the
+    /// meantime.
     async fn wait_for_fact(&self, op: &Op) -> RecordedFact {
         let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
         self.next_fact(op).await
     }
 
-    /// Records a command. Returns when it is ordered; whoever shows it waits for the commit.
+    /// Records a command. Returns when it is appended; a caller that shows it waits for the commit.
     async fn decide_and_append(&self, command: Command) -> CommandReply {
         self.append_when(command, |_| true).await
     }
@@ -331,7 +333,7 @@ impl Stage {
             match self.try_append(&command, &allowed, &pins, permit) {
                 AppendTry::Appended(reply) => return reply,
                 AppendTry::NotYet => self.wait_for_change().await,
-                // The run ended, or its head is void: the driver drops this program.
+                // The run has ended, or its head is void: the driver drops this program.
                 AppendTry::RunEnded => return std::future::pending().await,
                 AppendTry::Refused(refusal) => {
                     let message = format!("the engine refused it: {refusal}");
@@ -372,7 +374,7 @@ impl Stage {
         }
     }
 
-    /// Waits until something else became visible. The program may be dropped meanwhile.
+    /// Waits until another fact becomes visible. The program may be dropped in the meantime.
     async fn wait_for_change(&self) {
         let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
         let mut registered = false;
@@ -387,7 +389,7 @@ impl Stage {
     }
 }
 
-/// What came of one try to record a command.
+/// The result of one attempt to record a command.
 enum AppendTry {
     Appended(CommandReply),
     NotYet,

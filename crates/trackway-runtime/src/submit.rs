@@ -19,7 +19,7 @@ use crate::{
 pub(crate) enum CreateRunError {
     /// A run of that id exists.
     Exists,
-    /// The message had been acted on.
+    /// The message was already accepted.
     Claimed(Box<MessageClaim>),
     Failed(Error),
 }
@@ -73,7 +73,7 @@ impl Core {
     }
 
     /// Creates a run and waits until it is durable. What its program does before its first effect is in the
-    /// same append, where there is room to drive it at once.
+    /// same append, if there is a free slot to drive it at once.
     pub(crate) async fn create_run(
         self: &Arc<Self>,
         submission: Submission,
@@ -81,8 +81,8 @@ impl Core {
     ) -> Result<(CommitResult, LiveRunRef), CreateRunError> {
         attached.permit = Some(self.acquire_append_permit().await.map_err(CreateRunError::Failed)?);
         let live = self.live_runs.get_or_create(self, submission.run);
-        // Nothing is to be read for it: everything that is known of the run is here. Somebody who knew
-        // its id may be reading already; that must be over before anything is decided.
+        // There is nothing to read: everything that is known of the run is here. A caller that knew its id
+        // may be reading already; that must be over before anything is decided.
         live.loaded.get_or_init(|| std::future::ready(())).await;
         let (ordered, first_drive) = {
             let mut head = live.head();
@@ -108,7 +108,7 @@ impl Core {
         }
     }
 
-    /// The same message again: the run that it started, as it is now.
+    /// The response to a repeated message: the run that it started, as it is now.
     async fn repeat_response(
         self: &Arc<Self>,
         claim: MessageClaim,
@@ -125,7 +125,7 @@ impl Core {
     }
 }
 
-/// Digest of what a message says and where it went. The id alone must not make two messages one.
+/// Digest of a message's content and target. The id alone must not make two messages the same.
 pub(crate) fn message_digest(workflow: &str, message: &Message) -> String {
     let mut hash = Sha256::new();
     hash.update(workflow.as_bytes());

@@ -1,5 +1,5 @@
-//! Background work that goes on after a failure. Each kind of work has a name: it pauses after a failure,
-//! longer each time, tries again, and counts as failing meanwhile, which `/readyz` shows.
+//! Background work that continues after a failure. Each kind of work has a name. After a failure it pauses,
+//! longer each time, and tries again. Until it succeeds it counts as failing, which `/readyz` shows.
 
 use std::{collections::BTreeMap, fmt::Display, ops::ControlFlow, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::core::Core;
 /// Pause after the first failure; each further one doubles it.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 
-/// Work goes on at the latest this long after what it needs is there again.
+/// Work continues at the latest this long after what it needs is available again.
 ///
 /// Limit (Runtime): pause of background work between two attempts.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
@@ -59,8 +59,8 @@ impl TaskHealth {
     }
 }
 
-/// One piece of background work. It counts as failing from a failure to the next success, and no longer
-/// than it lives.
+/// One piece of background work. It counts as failing from a failure to the next success, and never after it
+/// is dropped.
 #[derive(Debug)]
 pub struct TaskSupervisor {
     core: Arc<Core>,
@@ -83,11 +83,11 @@ impl TaskSupervisor {
         }
     }
 
-    /// The work failed. Returns when it is time to try again; breaks off when the runtime stops.
+    /// The work failed. Returns when it is time to try again; returns early when the runtime stops.
     pub async fn back_off(&mut self, error: &(dyn Display + Sync)) -> ControlFlow<()> {
         let mut stopping = self.core.stopping.subscribe();
         if *stopping.borrow() {
-            // A store that is being closed answers no more; that is no news.
+            // A store that is being closed does not answer any more; that is no failure.
             return ControlFlow::Break(());
         }
         if !self.is_failing {

@@ -1,4 +1,4 @@
-//! The real clock and the real source of ids: the one door through which time and chance come in.
+//! The real clock and the real source of ids: the only entry point of time and random numbers.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -27,23 +27,23 @@ impl Clock for SystemClock {
 
 /// The machine's clock, except that it never goes back.
 ///
-/// When somebody sets the machine's clock back, time goes on from where it was: a run that sleeps for an
-/// hour wakes an hour later, and not when the old time comes again. When the clock is set forward, time
-/// follows. After a restart it begins at the newest time that was recorded, where that is later than the
-/// machine's, so what was recorded is never ahead of now.
+/// When the machine's clock is set back, time continues from where it was: a run that sleeps for an hour
+/// wakes an hour later, and not when the old time comes again. When the clock is set forward, time follows.
+/// After a restart it begins at the newest recorded time, if that is later than the machine's, so no recorded
+/// time is ahead of now.
 #[derive(Debug)]
 pub struct MonotonicClock {
-    /// A std mutex: it is held for a comparison.
+    /// A std mutex: it is only locked for a comparison.
     state: Mutex<MonotonicState>,
 }
 
-/// A recorded time further ahead of the machine's clock than this was recorded by a clock that was wrong,
-/// or came with an import: it is not followed.
+/// If a recorded time is further ahead of the machine's clock than this, a wrong clock recorded it, or it
+/// came with an import: it is not followed.
 ///
 /// Limit (Runtime): how far recorded time may be ahead of the machine's clock and be followed.
 const AHEAD_MAX: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
-/// The latest time that was told, and when that was.
+/// The latest time that was returned, and when that was.
 #[derive(Debug, Clone, Copy)]
 struct MonotonicState {
     latest: Timestamp,
@@ -70,7 +70,8 @@ impl MonotonicState {
 
     fn now_from_wall(&mut self, wall: Timestamp, at: Instant) -> Timestamp {
         let steady = self.latest + at.saturating_duration_since(self.at);
-        // Kept as it is while the machine's clock is behind: adding small spans would lose their fractions.
+        // Kept as it is while the machine's clock is behind: adding small durations would lose their
+        // fractions.
         if wall > steady {
             *self = Self { latest: wall, at };
             return wall;
@@ -80,7 +81,7 @@ impl MonotonicState {
 }
 
 impl MonotonicClock {
-    /// A clock that begins at the machine's time, or at that of the newest event where it is later.
+    /// A clock that begins at the machine's time, or at that of the newest event if it is later.
     pub fn starting_from(newest: Option<Timestamp>) -> Self {
         let steady = MonotonicState::start(newest, SystemClock.now(), Instant::now());
         Self { state: Mutex::new(steady) }
@@ -115,7 +116,7 @@ impl IdSource for SystemIds {
     }
 
     fn random_u64(&self) -> u64 {
-        // The low half of a UUIDv7 is random but for its two variant bits; two of them fill 64.
+        // The low half of a UUIDv7 is random except for its two variant bits; two of them fill 64.
         let (a, b) = (self.new_uuid().as_u64_pair().1, self.new_uuid().as_u64_pair().1);
         a ^ b.rotate_left(32)
     }
@@ -131,7 +132,7 @@ mod tests {
         Timestamp::from_millis(hours * 3_600_000)
     }
 
-    /// Proves X2: a clock that is set back wakes nobody late.
+    /// Proves X2: after the clock is set back, no timer fires late.
     #[test]
     fn clock_set_back_does_not_move_time_back() {
         let begin = Instant::now();
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(steady.now_from_wall(wall(201), begin + 5 * HOUR), wall(201));
     }
 
-    /// Proves X2: a restart does not let anybody wait for the old time to come again.
+    /// Proves X2: after a restart, no timer waits for the old time to come again.
     #[test]
     fn time_continues_from_the_log_after_a_restart() {
         let begin = Instant::now();

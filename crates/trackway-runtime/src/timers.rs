@@ -37,8 +37,8 @@ impl TimerAlarm {
         });
     }
 
-    /// Forgets the moment, which has come. Before the timers are looked at: one that is set meanwhile is
-    /// found by the look, or sets the alarm anew.
+    /// Forgets the moment, which has come. Called before the timers are read: a timer that is set in the
+    /// meantime is found by that read, or sets the alarm again.
     fn clear(&self) {
         self.next.send_if_modified(|next| {
             *next = None;
@@ -51,7 +51,7 @@ impl TimerAlarm {
 pub(crate) async fn run_timer_loop(core: Arc<Core>) {
     let mut stopping = core.stopping.subscribe();
     let mut alarm = core.alarm.next.subscribe();
-    // Timers of runs that cannot be read: they stay where they are and must not be tried for ever.
+    // Timers of runs that cannot be read: they stay in the store and must not be tried forever.
     let mut passed_over: HashSet<String> = HashSet::new();
     let mut supervisor = TaskSupervisor::new(&core, "timers");
     loop {
@@ -88,8 +88,8 @@ enum TimerPoll {
     At(Option<Timestamp>),
 }
 
-/// Fires what is due, or finds out when something will be. Both look at the same moment, so that no
-/// timer falls between them.
+/// Fires what is due, or finds the next due time. Both use the same moment, so that no timer falls between
+/// them.
 async fn fire_due_timers(
     core: &Arc<Core>,
     now: Timestamp,

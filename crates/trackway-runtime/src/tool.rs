@@ -1,4 +1,4 @@
-//! Tools: what a written workflow or an agent can have done.
+//! Tools: actions that a workflow definition or an agent can call.
 
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -10,17 +10,16 @@ use crate::{SchemaCache, SessionHistory, Stage, StepAttempt};
 
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, Failure>> + Send>>;
 
-/// Something that can be done by name. Its call is a recorded step: what it came to is never asked for
-/// again, and a crash in between repeats it with the same idempotency key, where it can be repeated.
+/// An action with a name. Its call is a recorded step: a recorded outcome is never requested again. A crash
+/// in between repeats the call with the same idempotency key, if it can be repeated.
 pub trait Tool: Send + Sync + fmt::Debug {
     fn info(&self) -> &ToolInfo;
-    /// Whether a call may be made again when it is not known what came of it. An agent is told so where
-    /// it may not.
+    /// Whether a call may be made again when its outcome is unknown. If not, an agent is informed.
     fn is_repeatable(&self) -> bool {
         true
     }
-    /// What is wrong with arguments that satisfy the schema: where the tool cannot read them into its
-    /// type. It is not called with such.
+    /// What is wrong with arguments that satisfy the schema but cannot be read into the tool's type. The tool
+    /// is not called with such arguments.
     fn check_arguments(&self, arguments: &Value) -> Vec<ValidationError> {
         let _ = arguments;
         Vec::new()
@@ -29,22 +28,22 @@ pub trait Tool: Send + Sync + fmt::Debug {
     fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture;
 }
 
-/// One call of a tool: on whose behalf, and what it may do beside its work.
+/// One call of a tool: its caller, and what it may do in addition to its work.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     pub attempt: StepAttempt,
     pub caller: Caller,
     pub session: SessionId,
-    /// None where nobody stands behind it who could be asked or shown anything.
+    /// None if no run is behind the call, so that it cannot ask or emit anything.
     stage: Option<Stage>,
 }
 
-/// What a tool gives.
+/// The result of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolOutput {
-    /// What a definition goes on with.
+    /// The value that a definition continues with.
     pub value: Value,
-    /// What a model is shown; the value where there are none.
+    /// The parts that a model sees; the value if there are none.
     pub parts: Vec<Part>,
 }
 
@@ -66,26 +65,26 @@ impl ToolCall {
         Self { attempt, caller, session, stage: None }
     }
 
-    /// Asks the user. The tool goes on only with an answer that fits the schema.
+    /// Asks the user. The tool continues only with an answer that fits the schema.
     pub async fn ask(&self, prompt: Vec<Part>, schema: Value) -> Result<Value, Failure> {
         let stage = self.stage.as_ref().ok_or_else(|| Failure::new("nobody can be asked"))?;
         Ok(stage.ask_from_step(&self.attempt.op, prompt, schema).await.input)
     }
 
-    /// Shows an artifact of the run that calls.
+    /// Emits an artifact in the run that makes the call.
     pub async fn emit_artifact(&self, artifact: Artifact) -> Result<(), Failure> {
         let stage = self.stage.as_ref().ok_or_else(|| Failure::new("no run shows it"))?;
         stage.emit_artifact_from_step(&self.attempt.op, artifact.into()).await;
         Ok(())
     }
 
-    /// The logs of the session, where there is one.
+    /// The logs of the session, if there is one.
     pub fn session_history(&self) -> Option<SessionHistory> {
         self.stage.as_ref()?.session_history()
     }
 }
 
-/// What everybody may know of a tool.
+/// The public description of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolInfo {
     pub name: String,
@@ -101,7 +100,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Adds a tool. The one of the same name that was there before is given back.
+    /// Adds a tool. Returns the previous one of the same name.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Option<Arc<dyn Tool>> {
         self.tools.insert(tool.info().name.clone(), tool)
     }
@@ -114,8 +113,8 @@ impl Tools {
         self.tools.values()
     }
 
-    /// One call from within a step of that stage. The arguments are checked here, so that what was
-    /// recorded stays good when a later version of the tool takes others.
+    /// One call from within a step of that stage. The arguments are checked here, so that a recorded outcome
+    /// stays valid when a later version of the tool takes other arguments.
     pub(crate) async fn call_tool(
         &self,
         stage: &Stage,
@@ -124,7 +123,7 @@ impl Tools {
         attempt: StepAttempt,
     ) -> Result<Value, Failure> {
         let Some(tool) = self.get(name) else {
-            // Another process may have it: the run is parked, and goes on there.
+            // Another process may have it: the run is parked and continues there.
             let message = format!("the tool {name:?} is not known here");
             stage.park_as_nondeterministic(&attempt.op.to_string(), message).await
         };
@@ -140,8 +139,8 @@ impl Tools {
 }
 
 impl SchemaCache {
-    /// Makes the arguments of a call what the tool takes: integral numbers become integers. What is wrong
-    /// with them, by the tool's schema and then by its type; nothing where they fit.
+    /// Converts the arguments of a call to what the tool takes: integral numbers become integers. Returns
+    /// what is wrong with them, by the tool's schema and then by its type; empty if they fit.
     pub fn parse_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<ValidationError> {
         normalize_integers(arguments);
         let problems = self.check(&tool.info().input_schema, arguments);

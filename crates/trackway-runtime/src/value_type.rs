@@ -1,5 +1,5 @@
-//! Rust types that values are read into. A schema says much of what a type can hold, but not all; so a
-//! value is read before it is recorded.
+//! Rust types that values are read into. A schema cannot express everything that a type requires, so a value
+//! is read before it is recorded.
 
 use std::any::type_name;
 
@@ -25,7 +25,7 @@ impl ValueType {
         self.name
     }
 
-    /// What keeps the value from being read into the type; empty where nothing does.
+    /// Why the value cannot be read into the type; empty if it can.
     pub fn check(&self, value: &Value) -> Vec<ValidationError> {
         limit_validation_errors((self.check_fn)(value))
     }
@@ -41,7 +41,7 @@ fn deserialize_error<T: DeserializeOwned>(value: &Value) -> Option<ValidationErr
         match segment {
             Segment::Seq { index } => path.push_str(&format!("/{index}")),
             Segment::Map { key } => path.push_str(&format!("/{}", crate::schema::escape_pointer_token(key))),
-            // Variants leave no level in the value that could be relied on.
+            // Variants have no reliable level in the value.
             Segment::Enum { .. } | Segment::Unknown => break,
         }
     }
@@ -76,7 +76,7 @@ mod tests {
         from: std::net::Ipv4Addr,
     }
 
-    /// Proves L14: what the type cannot hold is named with its place.
+    /// Proves L14: an error names what the type cannot hold and where it is.
     #[test]
     fn value_outside_the_type_is_reported_with_its_pointer() {
         let order = |amount: Value, from: &str| {

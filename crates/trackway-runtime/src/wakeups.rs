@@ -1,5 +1,5 @@
-//! Wake-ups between nodes: what one appends, the others learn of, so that their watchers go on and a program
-//! sees an answer that came in elsewhere.
+//! Wake-ups between nodes: when one node appends, the others are notified, so that their watchers continue
+//! and a program sees an answer that arrived elsewhere.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use trackway_ports::Wakeup;
 use crate::core::Core;
 
 impl Core {
-    /// Tells the other nodes that the log of the run has gone on.
+    /// Notifies the other nodes that the log of the run has grown.
     pub(crate) fn publish_wakeup(&self, run: RunId, seq: Seq) {
         if let Some(wakeups) = &self.options.wakeups {
             wakeups.publish(Wakeup { run, seq, from: self.worker.id() });
         }
     }
 
-    /// Hears of what other nodes append, until the runtime stops.
+    /// Receives the appends of other nodes, until the runtime stops.
     pub(crate) fn listen_for_wakeups(self: &Arc<Self>) {
         let Some(wakeups) = &self.options.wakeups else { return };
         let core = Arc::downgrade(self);
@@ -26,15 +26,15 @@ impl Core {
             };
             if wakeup.from != core.worker.id() {
                 let tokio = core.tokio.clone();
-                // Apart from this thread, which may be one that has committed and holds a lock.
+                // Not on this thread: it may be one that has committed and holds a lock.
                 tokio.spawn(async move { core.on_wakeup(wakeup) });
             }
             true
         }));
     }
 
-    /// Another node has appended to the run. Who has an older head here looks again; a program that is
-    /// driven here goes on from what is in the log.
+    /// Another node has appended to the run. An older head here is loaded again; a program that is driven
+    /// here continues from the log.
     fn on_wakeup(self: &Arc<Self>, Wakeup { run, seq, .. }: Wakeup) {
         let Some(live) = self.live_runs.find(run) else { return };
         if *live.committed_seq.borrow() >= seq {

@@ -1,4 +1,4 @@
-//! Which files there are: the folders, searched to their depths.
+//! Finds the files: a recursive search of the folders.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -10,24 +10,24 @@ use trackway_definition::{FileFormat, Finding};
 
 use super::{InvalidFile, MissingFolderPolicy, source_file::FileStamp};
 
-/// Most definition files that are read. Some hundreds are a large library; beyond this a wrong folder
-/// was named, and each list would take seconds.
+/// Most definition files that are read. Some hundreds are a large library. With more than this, a wrong
+/// folder was named, and each listing would take seconds.
 /// Limit (Definitions): definition files that are read.
 const FILES_MAX: usize = 2_000;
 
-/// Most entries of folders that are looked at, for the same reason: a project's root holds more.
+/// Most folder entries that are read, for the same reason: a project's root holds more.
 /// Limit (Definitions): entries of folders that are looked at.
 const ENTRIES_MAX: usize = 50_000;
 
-/// What a search of the folders came to.
+/// The result of a search of the folders.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
     pub(super) files: BTreeMap<PathBuf, FileStamp>,
-    /// What could not be looked at.
+    /// What could not be read.
     pub(super) invalid: Vec<InvalidFile>,
 }
 
-/// How a file is written, by its name; none for files that are no definitions.
+/// The format of a file, by its name; none for files that are not definitions.
 pub(super) fn detect_format(path: &Path) -> Option<FileFormat> {
     let extension = path.extension()?.to_str()?.to_ascii_lowercase();
     match extension.as_str() {
@@ -37,8 +37,7 @@ pub(super) fn detect_format(path: &Path) -> Option<FileFormat> {
     }
 }
 
-/// Searches the folders. Names that begin with a dot are passed by:
-/// they belong to editors and version control.
+/// Searches the folders. Names that begin with a dot are skipped: they belong to editors and version control.
 pub(super) fn scan_folders(folders: &[PathBuf], absent: MissingFolderPolicy) -> ScanResult {
     let mut search = FolderScan::default();
     for folder in folders {
@@ -91,7 +90,7 @@ struct FolderScan {
 }
 
 impl FolderScan {
-    /// One folder; the folders in it are put `ahead`.
+    /// Scans one folder; the folders in it are added to `ahead`.
     fn scan_folder(&mut self, folder: &Path, ahead: &mut Vec<PathBuf>) -> Result<(), ScanError> {
         let real = fs::canonicalize(folder)?;
         if !self.visited.insert(real.clone()) {
@@ -107,7 +106,7 @@ impl FolderScan {
             }
             entries.push(entry?);
         }
-        // The order of a folder's entries is nobody's promise, and which of two links wins depends on it.
+        // The order of a folder's entries is not guaranteed, and it decides which of two links wins.
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name();
@@ -123,7 +122,7 @@ impl FolderScan {
                     let real = if is_link { fs::canonicalize(&path)? } else { real.join(&name) };
                     self.add_file(path, real, &metadata)?;
                 }
-                // Opening a pipe or a socket would wait for whoever is at its other end.
+                // Opening a pipe or a socket would wait for the process at its other end.
                 Ok(_) => self.report_invalid(path, "this is not a regular file".to_owned()),
                 Err(error) => self.report_invalid(path, describe_read_error(&error)),
             }

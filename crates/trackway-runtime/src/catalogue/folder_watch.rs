@@ -1,7 +1,8 @@
-//! Being told that something in some folders changed, or a file.
+//! Notifies of changes in folders or files.
 //!
-//! The operating system's own notices, gathered by a thread that also keeps hold of folders that come
-//! and go: for one that does not exist, the nearest folder above it is watched until it does.
+//! A thread collects the notifications of the operating system. It also handles folders that appear and
+//! disappear: for a folder that does not exist, it watches the nearest existing parent until the folder
+//! exists.
 
 use std::{
     fs, io,
@@ -16,13 +17,13 @@ use notify::{
     event::{AccessKind, AccessMode, ModifyKind},
 };
 
-/// How long after a folder came or went it is looked at once more.
+/// How long after a folder appeared or disappeared it is checked once more.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// As long as a wait can be that ends with a notice.
+/// The longest wait for a notification.
 const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24);
 
-/// Why changes cannot be told. Asking for the list works all the same.
+/// Why changes cannot be watched. Reading the list still works.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     #[error("the folders cannot be watched")]
@@ -31,7 +32,7 @@ pub enum WatchError {
     Thread(#[from] io::Error),
 }
 
-/// Changes are told until this is dropped.
+/// Changes are reported until this is dropped.
 #[derive(Debug)]
 pub struct FolderWatch {
     notices: Sender<WatchMessage>,
@@ -39,25 +40,25 @@ pub struct FolderWatch {
 
 impl Drop for FolderWatch {
     fn drop(&mut self) {
-        // A thread that has ended needs no word.
+        // The send fails if the thread has ended.
         let _ = self.notices.send(WatchMessage::Stop);
     }
 }
 
 enum WatchMessage {
     FileEvent(notify::Result<Event>),
-    /// It has been quiet for a while.
+    /// There was no event for a while.
     Recheck,
     Stop,
 }
 
-/// Calls `told` after something in these folders, or one of these files, changed, until what is returned
-/// is dropped. They need not exist.
+/// Calls `on_change` after something in these folders, or one of these files, changed, until the returned
+/// value is dropped. They need not exist.
 pub fn watch_paths(folders: &[PathBuf], told: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
     let (notices, incoming) = mpsc::channel();
     let handed = notices.clone();
     let watcher = notify::recommended_watcher(move |event| {
-        // Nobody listens any more: the watcher is about to be dropped.
+        // The send fails if the watcher is about to be dropped.
         let _ = handed.send(WatchMessage::FileEvent(event));
     })?;
     let mut held = Vec::new();
@@ -79,9 +80,9 @@ pub fn watch_paths(folders: &[PathBuf], told: impl Fn() + Send + 'static) -> Res
 /// One of the folders.
 struct WatchedFolder {
     folder: PathBuf,
-    /// The folder as notices name it: some systems tell real paths whatever was asked for.
+    /// The folder as notifications name it: some systems report real paths whatever path was watched.
     reported_path: PathBuf,
-    /// What is watched for it: the folder itself, or the nearest one above it that exists.
+    /// The watched path: the folder itself, or its nearest existing parent.
     watched_path: Option<PathBuf>,
 }
 
@@ -92,8 +93,8 @@ struct WatchThread {
 
 impl WatchThread {
     fn run_watch_loop(mut self, incoming: &Receiver<WatchMessage>, told: &impl Fn()) {
-        // A folder that came or went is looked at once more: the notice of its going can take the watch of
-        // one that has come in its place.
+        // A folder that appeared or disappeared is checked once more: the notification that the old folder is
+        // gone can remove the watch of a new folder at the same path.
         let mut again = false;
         loop {
             let first = match incoming.recv_timeout(if again { SETTLED } else { FOR_EVER }) {
@@ -104,7 +105,7 @@ impl WatchThread {
             };
             let looked = matches!(first, WatchMessage::Recheck);
             let mut heard = ChangeSummary::default();
-            // What has come meanwhile is told together.
+            // Changes that arrived in the meantime are reported together.
             for notice in std::iter::once(first).chain(incoming.try_iter()) {
                 match notice {
                     WatchMessage::Stop => return,
@@ -128,7 +129,7 @@ impl WatchThread {
         let event = match event {
             Ok(event) if is_read_access(event.kind) => return,
             Ok(event) if !event.need_rescan() => event,
-            // Notices were lost: anything may have happened.
+            // Notifications were lost: anything may have happened.
             _ => return *heard = ChangeSummary { changed: true, needs_rewatch: true },
         };
         let is_move = matches!(
@@ -139,22 +140,22 @@ impl WatchThread {
             for held in &self.folders {
                 heard.changed |= path.starts_with(&held.reported_path);
                 if is_move && held.reported_path.starts_with(path) {
-                    // The folder, or something above it, came, went or was replaced.
+                    // The folder, or one of its parents, appeared, disappeared or was replaced.
                     *heard = ChangeSummary { changed: true, needs_rewatch: true };
                 }
             }
         }
     }
 
-    /// Watches the folders that there are, and what is above the others.
+    /// Watches the folders that exist, and a parent of the others.
     fn rewatch_folders(&mut self) -> notify::Result<()> {
         for held in &mut self.folders {
             if let Some(at) = held.watched_path.take() {
-                // It may have gone, and its watch with it.
+                // It may be gone, and its watch with it.
                 let _ = self.watcher.unwatch(&at);
             }
         }
-        // Whole folders last: where one is also above another, all that is in it counts.
+        // Whole folders last: if one is also the parent of another, everything in it counts.
         for is_whole in [false, true] {
             for held in &mut self.folders {
                 if held.folder.is_dir() == is_whole {
@@ -166,11 +167,11 @@ impl WatchThread {
     }
 }
 
-/// What came out of some notices.
+/// The summary of several notifications.
 #[derive(Default, Clone, Copy)]
 struct ChangeSummary {
     changed: bool,
-    /// What is watched may not be what should be.
+    /// The watched paths may be out of date.
     needs_rewatch: bool,
 }
 
@@ -182,7 +183,7 @@ fn watch_nearest_folder(watcher: &mut RecommendedWatcher, held: &mut WatchedFold
         held.reported_path = if is_whole { at.clone() } else { at.join(rest) };
         let mode = if is_whole { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
         watcher.watch(&at, mode)?;
-        // Something made between the look and the watch would be told by nobody.
+        // A folder that is created between the check and the watch would not be reported.
         if nearest_existing_folder(&held.folder) == Some(above) {
             held.watched_path = Some(at);
             break;
@@ -196,7 +197,7 @@ fn nearest_existing_folder(path: &Path) -> Option<&Path> {
     path.ancestors().find(|path| path.is_dir())
 }
 
-/// Looking at files makes notices of its own; what follows from them must not look again.
+/// Reading files causes notifications too; they must not cause another read.
 fn is_read_access(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }

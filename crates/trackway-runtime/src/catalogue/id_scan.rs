@@ -1,8 +1,8 @@
-//! Whose file a broken one is: the id that its text still says, where it can be seen without parsing.
+//! The workflow of a broken file: the id that its text still contains, if it can be found without parsing.
 
 use trackway_definition::FileFormat;
 
-/// The id as its author wrote it on the outermost level; none where that cannot be seen.
+/// The id as its author wrote it on the outermost level; none if it cannot be found.
 pub(super) fn find_id(text: &str, format: FileFormat) -> Option<String> {
     let id = match format {
         FileFormat::Yaml => find_yaml_id(text).or_else(|| find_json_id(text)),
@@ -21,7 +21,7 @@ fn find_yaml_id(text: &str) -> Option<String> {
     Some(id.to_owned())
 }
 
-/// The key `"id"` of the outermost object, before whatever is broken.
+/// The key `"id"` of the outermost object, before the broken part.
 fn find_json_id(text: &str) -> Option<String> {
     let mut depth = 0_usize;
     let mut rest = text;
@@ -44,7 +44,7 @@ fn find_json_id(text: &str) -> Option<String> {
     }
 }
 
-/// A text up to its closing quote, as it is written, and what follows.
+/// A quoted text up to its closing quote, unchanged, and what follows.
 fn split_quoted(text: &str) -> Option<(&str, &str)> {
     let mut escaped = false;
     let end = text.find(|c| {

@@ -1,4 +1,4 @@
-//! What was read from the files, and the definitions that they make together.
+//! The contents of the files, and the definitions that they form together.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,12 +14,12 @@ use super::{
     source_file::SourceFile,
 };
 
-/// Stamps that are looked at in one glance, on a thread that serves others too: a few microseconds each.
-/// More are looked at on a thread where waiting is allowed.
+/// Stamps that are checked on a thread that also serves requests: a few microseconds each. More are checked
+/// on a thread that may block.
 /// Limit (Definitions): files whose time stamps one look reads.
 const GLANCE_FILES_MAX: usize = 8;
 
-/// Everything that was read.
+/// Everything that was read from the folders.
 #[derive(Debug, Default)]
 pub(super) struct CatalogueIndex {
     files: BTreeMap<PathBuf, SourceFile>,
@@ -27,14 +27,14 @@ pub(super) struct CatalogueIndex {
     definitions: BTreeMap<String, LinkedDefinition>,
     /// By file: what could not be found, read or linked.
     invalid: Vec<InvalidFile>,
-    /// What the last search could not look at.
+    /// What the last search could not read.
     scan_findings: Vec<InvalidFile>,
 }
 
 #[derive(Debug)]
 struct LinkedDefinition {
     entry: CatalogueEntry,
-    /// The files that it was made from, its own among them.
+    /// The files that it was made from, including its own.
     sources: BTreeSet<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ impl CatalogueIndex {
         self.invalid.iter()
     }
 
-    /// The file that would be this workflow's if it could be used.
+    /// The invalid file of this workflow, if there is one.
     pub(super) fn find_invalid(&self, id: &str) -> Option<&InvalidFile> {
         self.invalid.iter().find(|invalid| invalid.workflow.as_deref() == Some(id))
     }
@@ -56,13 +56,14 @@ impl CatalogueIndex {
         self.definitions.get(id).map(|linked| &linked.entry)
     }
 
-    /// Whether a definition is known whose files are all as they were read. Looks at no other file.
+    /// Whether a definition is known whose files are all unchanged since they were read. Checks no other
+    /// file.
     pub(super) fn is_current(&mut self, id: &str) -> bool {
         let Some(linked) = self.definitions.get(id) else { return false };
         linked.sources.iter().all(|path| self.files.get_mut(path).is_some_and(|sheet| sheet.is_current(path)))
     }
 
-    /// The same at a glance: true only where a few stamps are enough to tell.
+    /// The same by a quick check: true only if a few stamps prove it.
     pub(super) fn is_unchanged_by_stamps(&self, id: &str) -> bool {
         let Some(linked) = self.definitions.get(id) else { return false };
         linked.sources.len() <= GLANCE_FILES_MAX
@@ -96,7 +97,7 @@ impl CatalogueIndex {
 
     fn link_drafts(&mut self) {
         let mut invalid = self.scan_findings.clone();
-        // In order of path: of two files with one id, the first has it.
+        // In order of path: if two files have the same id, the first one gets it.
         let mut drafts: BTreeMap<&str, (&PathBuf, &DefinitionDraft)> = BTreeMap::new();
         for (path, sheet) in &self.files {
             match &sheet.draft {
@@ -135,8 +136,8 @@ impl CatalogueIndex {
 
 type DraftsById<'a> = BTreeMap<&'a str, (&'a PathBuf, &'a DefinitionDraft)>;
 
-/// A linked definition exactly as it will read back from its pin, so that the first step of a run and
-/// those after a restart are of the same value.
+/// A linked definition exactly as it will read back from its pin, so that a run uses the same value for its
+/// first step and for those after a restart.
 fn link_definition(
     draft: &DefinitionDraft,
     drafts: &DraftsById<'_>,

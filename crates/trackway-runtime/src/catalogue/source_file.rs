@@ -1,4 +1,4 @@
-//! One file: what it held when it was read last, and whether it still does.
+//! One file: its content when it was last read, and whether it is unchanged.
 
 use std::{
     fs::{self, File},
@@ -12,11 +12,11 @@ use trackway_definition::{DefinitionDraft, FILE_BYTES_MAX, Finding, ReadDefiniti
 
 use super::{folder_scan, id_scan};
 
-/// Coarsest time that a file system keeps of a change. Two changes within it may leave one stamp, so a
-/// file is not taken to be unchanged before it was read again after this long.
+/// Coarsest time resolution of a file system. Two changes within it may have the same stamp, so a file counts
+/// as unchanged only after it was read again this much later.
 const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
-/// What tells that a file changed, without reading it.
+/// Detects that a file changed, without reading it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FileStamp {
     modified: Option<SystemTime>,
@@ -38,9 +38,9 @@ impl FileStamp {
 #[derive(Debug)]
 pub(super) struct SourceFile {
     stamp: FileStamp,
-    /// When the stamp was seen first.
+    /// When the stamp was first read.
     since: Instant,
-    /// Whether nothing can have changed without changing the stamp.
+    /// Whether every change also changes the stamp.
     is_stamp_reliable: bool,
     digest: [u8; 32],
     pub(super) draft: Result<DefinitionDraft, ReadDefinitionError>,
@@ -48,7 +48,7 @@ pub(super) struct SourceFile {
 
 impl SourceFile {
     pub(super) fn read_file(path: &Path, stamp: FileStamp) -> Self {
-        // From before the reading: what is written during it counts as later.
+        // Taken before the read: a write during the read counts as later.
         let since = Instant::now();
         let content = read_content(path);
         let digest = content_digest(&content);
@@ -61,7 +61,7 @@ impl SourceFile {
         }
     }
 
-    /// Makes it that of the file as it is now. Whether it had changed.
+    /// Updates it to the current file. Returns whether the file had changed.
     pub(super) fn reload_if_changed(&mut self, path: &Path, stamp: &FileStamp) -> bool {
         if self.is_stamp_reliable && self.stamp == *stamp {
             return false;
@@ -83,7 +83,7 @@ impl SourceFile {
         true
     }
 
-    /// Whose file it is, as far as that is known.
+    /// The workflow id of the file, if it is known.
     fn workflow_id(&self) -> Option<&str> {
         match &self.draft {
             Ok(draft) => Some(&draft.id),
@@ -111,7 +111,7 @@ impl SourceFile {
     }
 }
 
-/// The first bytes of a file, one more than it may have at most.
+/// The first bytes of a file, up to one more than the maximum.
 fn read_content(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     let most = u64::try_from(FILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
@@ -122,13 +122,13 @@ fn read_content(path: &Path) -> io::Result<Vec<u8>> {
 fn content_digest(content: &io::Result<Vec<u8>>) -> [u8; 32] {
     match content {
         Ok(content) => Sha256::digest(content).into(),
-        // Never that of a content: what could not be read may be readable now.
+        // Never the hash of a real content: a file that could not be read may be readable now.
         Err(_) => [0; 32],
     }
 }
 
-/// What the file says. One that is broken stays the file of the workflow that it was, and where it never
-/// could be read, of the one that it names: whoever asks for that is then told what is wrong with it.
+/// The draft in the file. A broken file still belongs to its last known workflow; if it was never readable,
+/// to the one that its text names. A request for that workflow then gets the file's errors.
 fn draft_from_content(
     path: &Path,
     content: io::Result<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Real folders: what is added, changed, broken, mended, doubled and deleted.
+//! Real folders: files that are added, changed, broken, repaired, duplicated and deleted.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{Catalogue, WorkflowLookupError};
 
-/// Long enough for the slowest machine; a notice that has not come by then does not come.
+/// Long enough for the slowest machine; a notification that has not come by then does not come.
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(30);
 
 fn folder() -> (TempDir, Catalogue) {
@@ -53,7 +53,7 @@ fn warning(catalogue: &Catalogue, id: &str, hash: &str) -> Option<String> {
     catalogue.drift_warning(id, hash).map(|warning| warning.code)
 }
 
-/// Proves T3: what is added, changed and deleted shows at the next question, whatever the clock says.
+/// Proves T3: what is added, changed and deleted shows at the next query, whatever the clock says.
 #[test]
 fn catalogue_follows_file_changes() {
     let (folder, catalogue) = folder();
@@ -64,7 +64,7 @@ fn catalogue_follows_file_changes() {
     assert_eq!(ids(&catalogue), ["alpha", "beta"]);
     let first = catalogue.get("alpha").expect("known");
     assert_eq!((first.file.clone(), &*first.hash), (file, &*first.definition.hash()));
-    // The same length within the same moment: the stamp alone would not tell.
+    // The same length within the same moment: the stamp alone would not detect it.
     write(folder.path(), "deep/down/a.yml", &workflow("alpha", "Be it."));
     let second = catalogue.get("alpha").expect("known");
     assert_ne!(first.hash, second.hash);
@@ -72,7 +72,7 @@ fn catalogue_follows_file_changes() {
     assert_eq!(ids(&catalogue), ["beta"]);
 }
 
-/// Proves T3: a file that is no definition is listed with its reason, never silently missing.
+/// Proves T3: a file that is not a definition is listed with its reason, never silently missing.
 #[test]
 fn an_invalid_file_is_listed_until_it_is_mended() {
     let (folder, catalogue) = folder();
@@ -100,7 +100,7 @@ fn an_invalid_file_is_listed_until_it_is_mended() {
     assert_eq!(invalid(&catalogue), Vec::<String>::new());
 }
 
-/// Proves T3: an id names one definition; the other file says who has it.
+/// Proves T3: an id names one definition; the error of the other file names the first.
 #[test]
 fn of_two_files_with_one_id_the_first_has_it() {
     let (folder, catalogue) = folder();
@@ -143,14 +143,14 @@ fn pinned_run_gets_a_drift_warning() {
     assert_eq!(warning(&catalogue, "alpha", &pinned).as_deref(), Some("definition-changed"));
     fs::remove_file(path).expect("removed");
     assert_eq!(warning(&catalogue, "alpha", &pinned).as_deref(), Some("definition-missing"));
-    // Under another name, and written otherwise, it is the same definition.
+    // With another file name and another format, it is the same definition.
     let text = serde_json::to_string_pretty(&workflow("alpha", "Do it.")).expect("JSON");
     fs::write(folder.path().join("z.yaml"), text).expect("written");
     assert_eq!(warning(&catalogue, "alpha", &pinned), None);
 }
 
-/// Proves T3: a file that is not even YAML or JSON is still its workflow's: who asks for it is told what is
-/// wrong, and a pinned run too.
+/// Proves T3: a file that is not even YAML or JSON still belongs to its workflow: a request for it gets the
+/// error, and a pinned run too.
 #[test]
 fn unparsable_file_keeps_its_workflow_id() {
     let (folder, catalogue) = folder();
@@ -160,7 +160,7 @@ fn unparsable_file_keeps_its_workflow_id() {
         Err(WorkflowLookupError::Invalid(invalid)) => invalid.errors[0].clone(),
         other => panic!("it is invalid: {other:?}"),
     };
-    // It says nothing of an id any more; it had one.
+    // It contains no id any more; it had one.
     for broken in ["name: [oops\n", "a: 1\na: 2\n", "\u{0}", "name: [again\n"] {
         fs::write(&path, broken).expect("written");
         let fault = reason(&catalogue, "alpha");
@@ -169,18 +169,18 @@ fn unparsable_file_keeps_its_workflow_id() {
         assert_eq!(warning.code, "definition-changed");
         assert!(warning.message.contains(fault.message.trim_end_matches('.')), "{warning:?}");
     }
-    // It was never readable; it says whose it is.
+    // It was never readable; its text names its id.
     fs::write(folder.path().join("b.yaml"), "id: beta\nname: [oops\n").expect("written");
     fs::write(folder.path().join("c.json"), "{\"id\": \"gamma\", oops").expect("written");
     assert!(reason(&catalogue, "beta").line.is_some());
     assert!(reason(&catalogue, "gamma").line.is_some());
-    // Mended under another id, it is that one's.
+    // Repaired under another id, it belongs to that one.
     write(folder.path(), "a.yaml", &workflow("delta", "Do it."));
     assert!(catalogue.get("delta").is_ok());
     assert!(matches!(catalogue.get("alpha"), Err(WorkflowLookupError::UnknownId { .. })));
 }
 
-/// Proves T3: a definition is also made of the files that it refers to.
+/// Proves T3: a definition also includes the files that it refers to.
 #[test]
 fn a_change_in_what_it_refers_to_is_drift() {
     let (folder, catalogue) = folder();
@@ -207,7 +207,7 @@ fn folders_that_do_not_exist_are_empty_and_may_overlap() {
     let catalogue = Catalogue::new(folders.clone());
     assert_eq!(ids(&catalogue), ["alpha"]);
     assert_eq!(invalid(&catalogue), Vec::<String>::new());
-    // One that somebody named is missed, until it is there.
+    // A folder that the user named is reported as missing until it exists.
     let catalogue = Catalogue::with_required_folders(folders.clone());
     assert_eq!(ids(&catalogue), ["alpha"]);
     assert_eq!(invalid(&catalogue), ["gone: there is no such folder"]);
@@ -233,11 +233,11 @@ fn links_in_circles_and_into_nothing_are_no_trouble() {
     assert_eq!(invalid[1], "d.json: this is not a regular file");
 }
 
-/// Proves T9: workflows inside workflows and steps inside steps end before a stack does.
+/// Proves T9: the nesting of workflows and steps is limited before the stack overflows.
 #[test]
 fn what_is_nested_too_deeply_is_refused() {
     let (folder, catalogue) = folder();
-    // Each file is about as deep as it may be, and holds the one before.
+    // Each file is about as deep as allowed, and contains the one before.
     for (number, levels) in [(0, 8), (1, 8), (2, 45), (3, 45)] {
         let mut step = match number {
             0 => json!({ "id": "core", "prompt": "Do it." }),
@@ -276,7 +276,8 @@ fn what_cannot_be_pinned_is_refused() {
     assert!(invalid[0].contains("nested too deep"), "{invalid:?}");
 }
 
-/// Proves T3: changes are told, also in a folder that was not there at first and one that is made anew.
+/// Proves T3: changes are reported, also in a folder that did not exist at first and in one that is created
+/// again.
 #[test]
 fn changes_are_told() {
     let (folder, _) = folder();
@@ -289,7 +290,7 @@ fn changes_are_told() {
             let _ = told.send(ids(&seen));
         })
         .expect("watched");
-    // How many notices a change makes is the system's affair: one of them sees it.
+    // How many notifications a change causes depends on the system: one of them sees it.
     let wait_for = |expected: &[&str]| {
         while notices.recv_timeout(NOTICE_TIMEOUT).expect("a notice") != expected {}
     };

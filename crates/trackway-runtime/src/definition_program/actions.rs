@@ -1,4 +1,4 @@
-//! The actions of a walk, done on a run's stage.
+//! The actions of a walk, carried out on a run's stage.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use trackway_domain::{
 use super::{agent_step::AgentTask, bounded_concurrency::bounded_join};
 use crate::{RetryPolicy, Stage, Tools};
 
-/// Where a walk ended, and its output or why it has none.
+/// The context at the end of a walk, and its output or why it has none.
 pub(super) type WalkResult = (Object, Result<Value, WalkError>);
 
 /// Why a walk has no output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WalkError {
     Failed(String),
-    /// The workflow declined.
+    /// The workflow rejected its input.
     Rejected(String),
 }
 
@@ -60,8 +60,8 @@ impl DefinitionDriver {
         self.stage.report_status(vec![Part::text(text)]).await;
     }
 
-    /// Goes on to the end. `within` is before the names of steps: items of a map have the same steps, and
-    /// a step is recorded under its name.
+    /// Walks to the end. `key_prefix` comes before the names of steps: items of a map have the same steps,
+    /// and a step is recorded under its name.
     pub(super) async fn walk_to_end(&self, within: &str, first: WalkProgress) -> WalkResult {
         let mut moved = first;
         loop {
@@ -105,7 +105,7 @@ impl DefinitionDriver {
         action: StepAction,
     ) -> Result<Value, String> {
         match action {
-            // Done by `prompt`, whose result is more than a value.
+            // Done by `run_prompt_step`, whose result is more than a value.
             StepAction::Prompt { .. } => Ok(Value::Null),
             // Ends the walk.
             StepAction::Reject { .. } => Ok(Value::Null),
@@ -155,11 +155,11 @@ impl DefinitionDriver {
 
     async fn emit_artifact(&self, name: &str, content: EmittedContent) -> Result<Value, String> {
         self.stage.emit_artifact(build_artifact(name, content)?.into()).await;
-        // The result is the content, whatever is answered.
+        // The result is the content, whatever the answer is.
         Ok(Value::Null)
     }
 
-    /// Boxed, because items may have maps of their own.
+    /// Boxed, because items may contain maps.
     fn run_map<'a>(
         &'a self,
         name: &'a str,
@@ -190,7 +190,7 @@ impl DefinitionDriver {
         first: Result<WalkProgress, BlockedWalk>,
     ) -> Result<Value, String> {
         match first {
-            // One item does not decline for all of them.
+            // A rejection by one item does not reject the whole run.
             Ok(first) => self.walk_to_end(&within, first).await.1.map_err(|halt| halt.reason().to_owned()),
             Err(stuck) => Err(format_blocked_walk(&stuck)),
         }
@@ -206,7 +206,7 @@ fn build_artifact(name: &str, content: EmittedContent) -> Result<Artifact, Strin
     Ok(Artifact::new(id, vec![part]).named(name))
 }
 
-/// Why a walk is stuck as one text: where, what is the matter, and what would mend it.
+/// Why a walk is blocked, as one text: the step, the problem, and how to fix it.
 pub(super) fn format_blocked_walk(BlockedWalk { step, block }: &BlockedWalk) -> String {
     let mut text = match step {
         Some(step) => format!("step {step:?}: {}", block.message),

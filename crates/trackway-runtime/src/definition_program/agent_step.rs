@@ -1,5 +1,5 @@
-//! Prompt steps that the engine drives: a named agent works on each as a child run, and its answer is held
-//! against what the step wants.
+//! Prompt steps that the engine drives: a named agent works on each as a child run, and its answer is checked
+//! against what the step requires.
 
 use serde_json::{Value, json};
 use trackway_definition::drive::{WalkProgress, WalkState};
@@ -7,11 +7,11 @@ use trackway_domain::{AttemptInputs, ExpectedOutput, StateName};
 
 use super::actions::{DefinitionDriver, format_blocked_walk};
 
-/// How often an agent may mend an answer that the step does not take.
+/// How often an agent may correct an answer that the step does not accept.
 /// Limit (Runtime): times that an agent may correct the answer to a written step.
 const REPAIRS_MAX: u32 = 2;
 
-/// What an agent has to do.
+/// The task of an agent.
 pub(super) struct AgentTask {
     pub(super) agent: Option<String>,
     pub(super) text: String,
@@ -19,8 +19,8 @@ pub(super) struct AgentTask {
 }
 
 impl DefinitionDriver {
-    /// Has an agent work on a step, and goes on with what it came to. An answer that the step does not
-    /// take is sent back with the reasons.
+    /// Runs an agent on a step and continues with its answer. An answer that the step does not accept is sent
+    /// back with the reasons.
     pub(super) async fn run_prompt_step(
         &self,
         name: &str,
@@ -62,8 +62,7 @@ impl DefinitionDriver {
     }
 }
 
-/// What the agent gave, as an outside agent would have sent it. What is said without a form is the
-/// step's notes.
+/// The agent's output, in the form in which an outside agent would send it. A plain text is the step's notes.
 fn inputs_from_output(output: Value, formed: bool) -> AttemptInputs {
     if formed {
         return AttemptInputs { output: Some(output), ..AttemptInputs::default() };

@@ -1,4 +1,4 @@
-//! Some futures side by side, no more than so many at once.
+//! Futures in parallel, with a limit on how many run at once.
 
 use std::{
     future::{Future, poll_fn},
@@ -6,12 +6,12 @@ use std::{
     task::Poll,
 };
 
-/// Works on `count` items, `at_once` of them at the same time, and gives their results in the order of
-/// the items. Where a result `stops` the others, they are dropped, and its index is given too.
+/// Works on `count` items, `at_once` of them at the same time, and returns their results in the order of the
+/// items. If a result `stops` the others, they are dropped, and its index is returned too.
 ///
-/// All that are under way are polled in the same order each time. A program sees recorded results one at
-/// a time (decision 3); so which item goes on first, and with it every name that is claimed, is the same
-/// on each replay.
+/// All active futures are polled in the same order each time. A program sees recorded results one at a time
+/// (decision 3). So the item that continues first, and every name that is claimed, is the same on each
+/// replay.
 pub(super) async fn bounded_join<T, F>(
     count: usize,
     at_once: usize,
@@ -38,7 +38,7 @@ where
             if stop {
                 return Poll::Ready(Some(index));
             }
-            // The next one takes its place, and its turn now.
+            // The next item takes its slot, and its turn now.
             match waiting.next() {
                 Some(next) => under_way[slot] = (next, item(next)),
                 None => drop(under_way.remove(slot)),

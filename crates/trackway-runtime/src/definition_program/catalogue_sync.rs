@@ -1,4 +1,4 @@
-//! A registry kept in step with the workflow folders.
+//! Keeps a registry in step with the workflow folders.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,38 +8,38 @@ use std::{
 use super::{DefinitionProgram, drive_refusal::find_drive_refusal, exit_workflow_name};
 use crate::{Catalogue, CatalogueEntry, ProgramInfo, ProgramRegistry, Tools};
 
-/// Offers the definitions of a catalogue that the engine can drive. Those in a registry before are left
-/// alone: a file cannot take the place of a program.
+/// Registers the definitions of a catalogue that the engine can drive. Programs that were in the registry
+/// before stay: a file cannot replace a program.
 #[derive(Debug)]
 pub struct CatalogueSync {
     catalogue: Arc<Catalogue>,
     tools: Arc<Tools>,
-    /// Names that programs have.
+    /// Names of registered programs.
     program_names: BTreeSet<String>,
-    /// Held while offers are renewed, so that two at once do not undo each other.
+    /// Locked during a sync, so that two at once do not undo each other.
     state: Mutex<SyncState>,
 }
 
-/// What the files came to when they were looked at last.
+/// The result of the last look at the files.
 #[derive(Debug, Default)]
 struct SyncState {
-    /// By name, the hash.
+    /// The hash by name.
     registered: BTreeMap<String, Arc<str>>,
     refusals: Vec<RegistrationRefusal>,
 }
 
-/// A valid definition that is not offered.
+/// A valid definition that is not registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistrationRefusal {
     pub workflow: String,
     pub why: String,
-    /// An operator has to know: nobody but the author of the file can mend it.
+    /// An operator has to know: only the author of the file can fix it.
     pub matters: bool,
 }
 
 impl CatalogueSync {
-    /// Offers for a registry that holds its programs already. Nothing is offered before
-    /// [`Offers::renew`].
+    /// A sync for a registry that holds its programs already. Nothing is registered before
+    /// [`CatalogueSync::sync_registry`].
     pub fn new(catalogue: Arc<Catalogue>, registry: &ProgramRegistry, tools: Arc<Tools>) -> Self {
         let taken = registry.current_names().into_iter().collect();
         Self { catalogue, tools, program_names: taken, state: Mutex::default() }
@@ -49,9 +49,9 @@ impl CatalogueSync {
         &self.catalogue
     }
 
-    /// Looks at the files: what is new or changed is offered from now on, what is gone is withdrawn. Runs
-    /// in flight keep the definition that they began with. What is declined is told once. Reads files, so
-    /// it may take a moment.
+    /// Reads the files: new or changed definitions are registered, and missing ones are withdrawn. Runs in
+    /// flight keep the definition that they began with. A refusal is returned once. Reads files, so it may
+    /// take a moment.
     pub fn sync_registry(&self, registry: &ProgramRegistry) -> Vec<RegistrationRefusal> {
         let mut last = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = SyncState::default();
@@ -77,7 +77,7 @@ impl CatalogueSync {
         fresh
     }
 
-    /// Offers one definition, or says why not and whether that matters.
+    /// Registers one definition, or returns why not and whether that matters.
     fn register_definition(
         &self,
         registry: &ProgramRegistry,

@@ -12,16 +12,16 @@ use crate::{ProgramKind, ProgramRegistry, Tools};
 /// Why the engine cannot drive a definition. An outside agent can, over MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DriveRefusal {
-    /// A step is work for an outside agent: it names none of the engine's.
+    /// A step is work for an outside agent: it names no agent of the engine.
     PromptWithoutAgent {
         step: String,
     },
-    /// A step is work for an agent that is not here.
+    /// A step is work for an agent that is not registered here.
     UnknownAgent {
         step: String,
         agent: String,
     },
-    /// A step wants a person to agree, which only an outside agent can bring about.
+    /// A step needs a person's confirmation, which only an outside agent can get.
     NeedsConfirmation {
         step: String,
     },
@@ -29,7 +29,7 @@ pub enum DriveRefusal {
         step: String,
         tool: String,
     },
-    /// Something in it is not supported, for nobody.
+    /// It contains a construct that nothing supports.
     Unsupported {
         path: String,
         message: String,
@@ -57,7 +57,7 @@ impl fmt::Display for DriveRefusal {
     }
 }
 
-/// Why the engine cannot drive this definition; none where it can.
+/// Why the engine cannot drive this definition; none if it can.
 pub(super) fn find_drive_refusal(
     definition: &Definition,
     tools: &Tools,

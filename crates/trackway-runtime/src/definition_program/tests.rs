@@ -1,4 +1,4 @@
-//! What of written workflows needs no run: side by side, fit or not, blocks as texts.
+//! The parts of definition programs that need no run: concurrency, drive refusals, blocks as text.
 
 use std::{
     cell::RefCell,
@@ -23,8 +23,8 @@ fn definition(text: &str) -> Definition {
     draft.link(&|_| None).expect("it stands alone")
 }
 
-/// No more than the limit are begun at once, the next takes the place of the one that is done, and the
-/// results have the order of the items.
+/// No more than the limit start at once, the next one starts when one is done, and the results have the order
+/// of the items.
 #[tokio::test]
 async fn items_are_worked_on_side_by_side() {
     let begun = RefCell::new(Vec::new());
@@ -43,7 +43,7 @@ async fn items_are_worked_on_side_by_side() {
     assert_eq!((stopped, begun.into_inner()), (None, vec![0, 1, 2, 3, 4]));
 }
 
-/// A result that stops the others is the last, and nothing more is begun.
+/// A result that stops the others is the last one, and nothing more is started.
 #[tokio::test]
 async fn a_result_can_stop_the_others() {
     let begun = RefCell::new(0);
@@ -58,7 +58,7 @@ async fn a_result_can_stop_the_others() {
     assert!(none.is_empty() && stopped.is_none());
 }
 
-/// Proves T16: the first step that the engine cannot do is named, wherever it is.
+/// Proves T16: the first step that the engine cannot do is named, at any depth.
 #[test]
 fn engine_refuses_definitions_it_cannot_drive() {
     let emit = "steps: [{ id: e, emit: { artifact: a, text: x } }]\n";

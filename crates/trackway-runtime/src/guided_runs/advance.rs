@@ -1,9 +1,9 @@
-//! Answering a node, and looking at one.
+//! Answers a node, and inspects one.
 //!
-//! An answer costs one read (the node with its run, and whether this very answer is recorded), another
-//! where the definition is not in memory, and one append: the same in a run of ten events and in one of
-//! ten thousand, with one branch or a hundred. An output with nothing in it costs one more. A repetition costs the one read; so does a look, with the
-//! definition.
+//! An answer costs one read (the node with its run, and whether this same answer is recorded), a second read
+//! if the definition is not in memory, and one append. The cost is the same in a run of ten events and in one
+//! of ten thousand, with one branch or a hundred. An empty output costs one more read. A repetition costs
+//! only the one read. An inspection costs the same, plus the definition.
 
 use serde_json::Value;
 use trackway_domain::{
@@ -22,13 +22,13 @@ use super::{
     size_limits,
 };
 
-/// Lost races in a row before an answer is given up. Each is lost to an append that somebody else got
-/// through, so the run goes on in any case; losing this often takes as many agents at one run.
+/// Lost races in a row before an answer is given up. Each race is lost to an append of another caller, so the
+/// run advances in any case. To lose this often takes as many agents on one run.
 /// Limit (Sessions): lost races before an answer is refused.
 pub(super) const TRIES_MAX: usize = 50;
 
 impl GuidedRuns {
-    /// Answers a node. The same answer again is told what it was told.
+    /// Answers a node. The same answer again returns the same response.
     pub async fn advance(
         &self,
         access: &Access,
@@ -48,7 +48,7 @@ impl GuidedRuns {
                 return Ok(AdvanceResponse::Node(Box::new(again)));
             }
             match guided_run_accepts(place.row.state, place.is_unadopted) {
-                // One that nobody has adopted can be looked at where it is complete.
+                // A run that was not adopted can be inspected if it is complete.
                 Err(Refusal::NotAdopted) if place.node.pending.is_none() => {}
                 accepts => accepts.map_err(|refusal| error_from_refusal(run, refusal))?,
             }
@@ -63,14 +63,14 @@ impl GuidedRuns {
         Err(too_busy_error(run))
     }
 
-    /// Whether an output with nothing in it says something at this node. Where none is asked for it is the
-    /// same answer as one without.
+    /// Whether an empty output means something at this node. If no output is expected, it is the same answer
+    /// as one without an output.
     async fn expects_output(&self, access: &Access, at: &AdvanceRequest) -> Result<bool, GuidedRunError> {
         let place = self.load_node(access, at.run, at.node).await?;
         Ok(place.node.pending.is_some_and(|pending| pending.output.is_some()))
     }
 
-    /// One try. None where somebody else was faster, and it is to be looked at again.
+    /// One attempt. None if another caller was faster, so that the node must be read again.
     async fn try_advance(
         &self,
         place: NodeContext,
@@ -89,7 +89,7 @@ impl GuidedRuns {
         if warning.is_none() && place.branch_count > 0 {
             warning = self.damage_warning(run, node.id).await?;
         }
-        // Only who does not get on is told of the branch that the node is; it may have to be read.
+        // The branch is reported only if the answer does not advance, because it may have to be read.
         let stays = result.is_err() || advance.consent == Consent::Answered(false);
         let branch = if stays { self.branch_at_creation(&place).await? } else { BranchPosition::FIRST };
         let at = AnsweredNode {
@@ -124,7 +124,7 @@ impl GuidedRuns {
         })
     }
 
-    /// The node again, with a fresh ack. Nothing is recorded.
+    /// The node again, with a fresh ack. Records nothing.
     pub async fn inspect_node(
         &self,
         access: &Access,
@@ -163,7 +163,7 @@ impl GuidedRuns {
     }
 }
 
-/// Notes that differ in the white space at their end are the same notes; notes with nothing else are none.
+/// Notes that differ only in trailing white space are the same; notes with only white space are none.
 fn trim_notes(mut notes: String) -> Option<String> {
     notes.truncate(notes.trim_end().len());
     Some(notes).filter(|notes| !notes.is_empty())
@@ -173,14 +173,14 @@ fn is_empty_object(output: Option<&Value>) -> bool {
     output.and_then(Value::as_object).is_some_and(Object::is_empty)
 }
 
-/// What is said to whoever looks at a run that somebody ended. It is no error: there is something to see.
+/// The block reason for a run that was ended. It is not an error: there is something to see.
 fn ended_block(run: RunId, state: StateName) -> BlockReason {
     let ended = GuidedRunError::Ended { run, state };
     let message = format!("{ended}: nothing can be answered any more. Begin another with workflow_start.");
     BlockReason { code: ended.code().as_str().to_owned(), message, needs: Vec::new() }
 }
 
-/// The same for a run that came from elsewhere.
+/// The same for an imported run.
 fn unadopted_block(run: RunId) -> BlockReason {
     let refused = GuidedRunError::NotAdopted { run };
     let message = format!("{refused}: `trackway runs adopt {run}` lets it go on here.");

@@ -1,4 +1,4 @@
-//! What is asked of a guide, and what it answers.
+//! The requests and responses of guided runs.
 
 use trackway_definition::{Finding, model::Unsupported};
 use trackway_domain::{
@@ -23,56 +23,56 @@ pub struct AdvanceRequest {
     pub seal: RenderStamp,
 }
 
-/// What an answer came to.
+/// The result of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AdvanceResponse {
     Node(Box<NodeView>),
-    /// The answer would advance a step that wants a person's agreement: ask, then come back with
-    /// [`Consent::Given`]. Nothing was recorded.
+    /// The answer would advance a step that needs a person's consent: ask the person, then send it again with
+    /// [`Consent::Answered`]. Nothing was recorded.
     ConsentNeeded(PendingStep),
 }
 
-/// Where a caller stands: everything that an answer says.
+/// The caller's position in a run: everything that a response contains.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeView {
     pub run: RunId,
     pub session: SessionId,
     pub workflow: String,
-    /// Hash of the definition that the node is read by.
+    /// Hash of the definition that the node uses.
     pub hash: String,
     pub node: NodeId,
-    /// For the answer to the pending step; none where nothing is pending, or somebody ended the run.
+    /// For the answer to the pending step; none if nothing is pending, or if the run was ended.
     pub ack: Option<AckId>,
     pub pending: Option<PendingStep>,
-    /// The workflow's rules; with a start and a look only.
+    /// The workflow's rules; only after a start and an inspection.
     pub guidance: Vec<String>,
-    /// An answer led to this node just now. Otherwise it was begun with, looked at, or not left.
+    /// An answer led to this node just now. Otherwise it was started with, inspected, or not left.
     pub advanced: bool,
-    /// Which branch the node was when it was made.
+    /// Which branch the node was when it was created.
     pub branch: BranchPosition,
     pub warnings: Vec<Warning>,
     pub blocked: Option<BlockReason>,
-    /// What the answer is to be written with: that of the call, or of the first telling.
+    /// The stamp to render the response with: that of the call, or of the first response.
     pub seal: RenderStamp,
 }
 
-/// Notes were recorded, or had been.
+/// Notes were recorded now, or earlier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckpointResponse {
     pub view: NodeView,
     pub is_repeat: bool,
 }
 
-/// What a migration did.
+/// The result of a migration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MigrateResponse {
     pub from: String,
     pub to: String,
-    /// The nodes that are read anew.
+    /// The nodes that now use the new definition.
     pub nodes: Vec<NodeId>,
 }
 
-/// Why a guide did not do what was asked. Nothing was changed.
+/// Why a request failed. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GuidedRunError {
     #[error("there is no workflow {workflow:?}")]
@@ -85,7 +85,7 @@ pub enum GuidedRunError {
     MissingContext(BlockReason),
     #[error("there is no run {run}")]
     UnknownRun { run: RunId },
-    /// The run is there and this point of it is not: it was never recorded here, or has been removed.
+    /// The run exists, but this point of it does not: it was never recorded here, or was removed.
     #[error("{run} has no snapshot {node}")]
     UnknownNode { run: RunId, node: NodeId },
     #[error("{run} was {state} and cannot go on")]
@@ -100,7 +100,7 @@ pub enum GuidedRunError {
     TooDeep { what: &'static str, levels: usize },
     #[error("{what} cannot name a session: {why}")]
     InvalidSessionId { what: String, why: String },
-    /// Nothing more that does not fit is recorded at this node; what fits still is.
+    /// No more wrong answers are recorded at this node; a right one still is.
     #[error("too many answers to this step of {run} did not fit: {}", .block.message)]
     TooManyAttempts { run: RunId, block: BlockReason },
     #[error("no outside agent drives {run}")]
@@ -114,7 +114,7 @@ pub enum GuidedRunError {
     Stopping,
     #[error("the store has failed: {reason}")]
     Store { reason: String },
-    /// A defect: nothing that is asked should lead to it.
+    /// A defect: no request should lead to it.
     #[error("something went wrong inside: {reason}")]
     Internal { reason: String },
 }

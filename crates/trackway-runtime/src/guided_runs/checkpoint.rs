@@ -1,5 +1,5 @@
-//! Notes without an advance. What was noted is claimed as a caller's message is, so that the same notes
-//! again are recognised without reading the log.
+//! Notes without an advance. They are claimed like a caller's message, so that the same notes are recognised
+//! without reading the log.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -40,7 +40,7 @@ impl GuidedRuns {
                 Ok(ExecuteOutcome::Done(_)) => Some(false),
                 Ok(ExecuteOutcome::Repeated) => Some(true),
                 Ok(ExecuteOutcome::LostRace) => None,
-                // Nothing more is recorded in it, but what was is still answered.
+                // Nothing more is recorded in it, but a recorded note still gets its response.
                 Err(GuidedRunError::Ended { .. }) if self.is_claim_recorded(&claim).await? => Some(true),
                 Err(error) => return Err(error),
             };
@@ -52,8 +52,8 @@ impl GuidedRuns {
         Err(too_busy_error(run))
     }
 
-    /// Records notes on a session, which is made where there is none of that id. True where the same
-    /// notes had been recorded before.
+    /// Records notes on a session, which is created if it does not exist. True if the same notes were
+    /// recorded before.
     pub async fn checkpoint_session(
         &self,
         access: &Access,
@@ -85,8 +85,8 @@ impl GuidedRuns {
         Err(too_busy_error(run))
     }
 
-    /// The run's id follows from caller and session, but a bundle may bring a run of any id: nobody's
-    /// notes go into a run that is another's, or that is no notebook.
+    /// The run's id is derived from caller and session, but an import may bring a run with any id. Notes must
+    /// not go into a run of another caller, or into a run that is not a notes run.
     pub(super) async fn find_session_notes_run(
         &self,
         access: &Access,
@@ -105,8 +105,8 @@ impl GuidedRuns {
         Ok(known.map_err(|error| error_from_read(claim.run, error))?.is_some())
     }
 
-    /// Number of the last event of a run without nodes: probed in doubling steps and then halved, which
-    /// takes a dozen reads of one event where there are a thousand.
+    /// Number of the last event of a run without nodes: doubling steps, then a binary search. This takes a
+    /// dozen reads of one event for a thousand events.
     async fn last_seq(&self, run: RunId) -> Result<Seq, GuidedRunError> {
         let (mut there, mut step) = (0, 1);
         while self.has_event(run, there + step).await? {
@@ -138,11 +138,11 @@ fn session_notes_submission(caller: &Caller, session: &SessionId, run: RunId) ->
 fn notes_claim(caller: &Caller, run: RunId, node: Option<NodeId>, notes: &str) -> MessageClaim {
     let mut hash = Sha256::new();
     hash.update(run.uuid().as_bytes());
-    // The run's own notes are those of no node; no node has the id of zeros.
+    // The run's own notes have no node; no node has the id of zeros.
     hash.update(node.map(|node| *node.uuid().as_bytes()).unwrap_or_default());
     hash.update(notes);
     let digest = encode_hex(&hash.finalize());
-    // Longer than any id that a caller could mean by accident.
+    // Longer than any id that a caller could choose by accident.
     let message = MessageId::new(&format!("checkpoint-{digest}"));
     let message = message.unwrap_or_else(|_| MessageId::from_uuid(run.uuid()));
     let key = MessageClaimKey { caller: caller.clone(), message };

@@ -1,4 +1,4 @@
-//! The definitions that runs are pinned to, as they were read from the store.
+//! A cache of the definitions that runs are pinned to, as read from the store.
 
 use std::{
     collections::VecDeque,
@@ -7,12 +7,12 @@ use std::{
 
 use trackway_definition::Definition;
 
-/// Definitions kept in memory. An agent works in one or two workflows at a time; a server for a team,
-/// in some dozens.
+/// Definitions kept in memory. An agent works in one or two workflows at a time; a team's server in some
+/// dozens.
 /// Limit (Sessions): definitions kept in memory.
 const KEPT_MAX: usize = 64;
 
-/// Definitions by hash, those used last first.
+/// Definitions by hash, the most recently used first.
 #[derive(Debug, Default)]
 pub(super) struct DefinitionCache {
     /// A std mutex: sections are short and never await.

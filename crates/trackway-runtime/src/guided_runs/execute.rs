@@ -1,4 +1,4 @@
-//! Deciding and writing: one command, one append, answered after its commit.
+//! Decides and writes: one command, one append, one response after its commit.
 
 use tokio::sync::oneshot;
 use trackway_domain::{Command, GuidedCommand, RunId, Seq, Submission};
@@ -12,33 +12,33 @@ use crate::{
     live_run::RunRowStatus,
 };
 
-/// What goes with the events of a command.
+/// What is appended together with the events of a command.
 #[derive(Debug, Default)]
 pub(super) struct AppendExtras {
     pub(super) pins: Vec<PinnedDefinition>,
     pub(super) claim: Option<MessageClaim>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(super) enum ExecuteOutcome {
-    /// It is durable, where there was anything to record.
+    /// It is durable, if there was anything to record.
     Done(Option<Box<GuidedReply>>),
     /// The claim was made before, by the same command.
     Repeated,
-    /// Somebody else was faster: it is to be decided on the newer log.
+    /// Another caller was faster: decide again on the newer log.
     LostRace,
 }
 
-/// What is to be written, where anything is, and what is replied once it is durable.
+/// What must be written, if anything, and the reply once it is durable.
 struct DecidedAppend {
     append: Option<Box<Append>>,
     reply: Option<Box<GuidedReply>>,
 }
 
 impl GuidedRuns {
-    /// Decides a command on the run as it is, and commits it. Whoever watches the run in this process sees
-    /// it, also where the caller has gone meanwhile.
+    /// Decides a command on the current run and commits it. Watchers of the run in this process see it, even
+    /// if the caller has gone in the meantime.
     pub(super) async fn execute(
         &self,
         id: RunId,
@@ -80,7 +80,7 @@ impl GuidedRuns {
         let folded = fold_events(run.map(|run| *run), &events, now)?;
         let changed = folded.filter(|run| before != Some(run.state.name()));
         let mut append = Box::new(build_append(id, expected, now, events));
-        // The engine never drives it.
+        // The engine never drives a guided run.
         append.row = changed.map(|run| {
             let state = run.state.name();
             build_run_row(&run, RunRowStatus { state, runnable: false, parked: false, status_at: now })
@@ -88,7 +88,7 @@ impl GuidedRuns {
         Ok(DecidedAppend { append: Some(append), reply })
     }
 
-    /// Hands an append over and waits until it is durable.
+    /// Hands in an append and waits until it is durable.
     async fn append_and_wait(&self, append: Append) -> Result<(), AppendError> {
         // Never closed, so acquiring fails only if that changes.
         let room = self.appends.clone().acquire_owned().await;
@@ -96,7 +96,7 @@ impl GuidedRuns {
         let (run, expected, at) = (append.run, append.expected, append.at);
         let last = expected + append.events.len() as Seq;
         let runtime = self.runtime.clone();
-        // Only who has the run in memory needs a copy.
+        // Only a runtime that has the run in memory needs a copy.
         let is_live = runtime.as_ref().is_some_and(|runtime| runtime.is_in_memory(run));
         let events = is_live.then(|| append.events.clone());
         let (answer, answered) = oneshot::channel();
@@ -112,7 +112,7 @@ impl GuidedRuns {
                     receipt: receipt.clone(),
                 });
             }
-            // Nobody listens where the caller has gone.
+            // The send fails if the caller has stopped waiting.
             let _ = answer.send(result);
         };
         append::enqueue(&*self.options.journal, append, Box::new(done));
@@ -123,7 +123,7 @@ impl GuidedRuns {
     }
 }
 
-/// The run as its row tells, with the number of its last event.
+/// The run as its row describes it, with the number of its last event.
 pub(super) fn run_from_row(row: &RunRow, seq: Seq, imported: bool) -> Box<Run> {
     let RunRow { id, session, workflow, caller, .. } = row.clone();
     let submission = Submission::new(id, session, workflow, caller, serde_json::Value::Null);

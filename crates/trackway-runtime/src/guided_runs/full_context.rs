@@ -1,4 +1,4 @@
-//! The whole context of a node, which is stored without the large facts that an earlier event has.
+//! The whole context of a node. A node is stored without the large facts that an earlier event holds.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use trackway_ports::node_in_event;
 use super::{GuidedRunError, GuidedRuns, loading::error_from_read};
 
 impl GuidedRuns {
-    /// The whole context of a node as it is stored.
+    /// Loads the whole context of a stored node.
     pub(super) async fn load_full_context(&self, run: RunId, node: &Node) -> Result<Object, GuidedRunError> {
         let mut context = node.context.clone();
         let events: BTreeSet<Seq> = node.kept.values().copied().collect();

@@ -1,4 +1,4 @@
-//! What the same answer is recognised by.
+//! The digest that recognises a repeated answer.
 
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
@@ -6,11 +6,11 @@ use trackway_domain::AttemptInputs;
 
 use crate::submit::encode_hex;
 
-/// SHA-256 of the inputs as canonical JSON (RFC 8785): the order of keys and the spelling of numbers do
-/// not make another answer.
+/// SHA-256 of the inputs as canonical JSON (RFC 8785): the order of keys and the spelling of numbers do not
+/// make a different answer.
 ///
-/// Canonical JSON knows only doubles, and would take two large integers for one. Integers that a double
-/// does not hold are hashed beside it with their places, so that no answer is swallowed.
+/// Canonical JSON has only doubles, so two large integers could become the same number. Integers that a
+/// double cannot hold are also hashed separately with their paths, so that no answer is lost.
 pub(super) fn digest_inputs(inputs: &AttemptInputs) -> String {
     let mut hash = Sha256::new();
     // Neither can fail: inputs hold JSON values and text.
@@ -52,7 +52,7 @@ fn with_path_segment(path: &mut String, name: &str, look: impl FnOnce(&mut Strin
 }
 
 fn is_exact_in_double(number: &Number) -> bool {
-    /// Up to here every integer is a double.
+    /// Every integer up to here is exact as a double.
     const EXACT: u64 = 1 << 53;
     let magnitude = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
     magnitude.is_none_or(|magnitude| magnitude <= EXACT)
@@ -69,13 +69,13 @@ mod tests {
         digest_inputs(&AttemptInputs { output: Some(output), ..AttemptInputs::default() })
     }
 
-    /// Proves T4: the same content is the same answer however it is written.
+    /// Proves T4: the same content is the same answer, however it is written.
     #[test]
     fn same_content_has_the_same_digest() {
         assert_eq!(digest_of_output(r#"{"a":1,"b":[2]}"#), digest_of_output(r#"{ "b": [2.0], "a": 1e0 }"#));
     }
 
-    /// Proves T6: other content is another answer, also where a double cannot tell.
+    /// Proves T6: other content is another answer, even if a double cannot show the difference.
     #[test]
     fn different_content_has_a_different_digest() {
         assert_ne!(digest_of_output("1"), digest_of_output("2"));

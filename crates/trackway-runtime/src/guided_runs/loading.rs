@@ -1,4 +1,4 @@
-//! Reading: logs, definitions and what the folders hold.
+//! Loads logs, definitions and catalogue entries.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use trackway_ports::{AppendError, ReadError, StoredEvent};
 use super::{GuidedRunError, GuidedRuns};
 use crate::{CatalogueEntry, WorkflowLookupError};
 
-/// Events read at once where a whole log is gone through.
+/// Events read at once while a whole log is read.
 const PAGE_EVENTS: usize = 256;
 
 impl GuidedRuns {
-    /// Shows the run's events after `after`, in order and page by page, until `see` has seen enough.
+    /// Passes the run's events after `after` to `visit`, in order and page by page, until `visit` stops.
     pub(super) async fn for_each_event(
         &self,
         run: RunId,
@@ -34,8 +34,8 @@ impl GuidedRuns {
         }
     }
 
-    /// The definition of that hash. Runs keep to what they are pinned to; where the store has lost it,
-    /// the same definition from the folders will do.
+    /// The definition of that hash. Runs keep the one they are pinned to; if the store has lost it, the same
+    /// definition from the folders is used.
     pub(super) async fn load_definition(
         &self,
         run: RunId,
@@ -64,7 +64,7 @@ impl GuidedRuns {
         Ok(definition)
     }
 
-    /// What the folders hold under that id. Files may have to be read, which must not hold up others.
+    /// What the folders hold under that id. It may read files, which must not block other requests.
     pub(super) async fn find_in_catalogue(&self, workflow: &str) -> Result<CatalogueEntry, GuidedRunError> {
         let (catalogue, id) = (self.options.catalogue.clone(), workflow.to_owned());
         let known = tokio::task::spawn_blocking(move || catalogue.get(&id)).await;
@@ -83,7 +83,7 @@ impl GuidedRuns {
         }
     }
 
-    /// The rules of a workflow. Only where it refers to documents are files looked at.
+    /// The rules of a workflow. Files are read only if it refers to documents.
     pub(super) async fn render_rules(&self, definition: &Arc<Definition>) -> Vec<String> {
         if definition.references.is_empty() {
             return definition.guidance.clone();
@@ -93,9 +93,9 @@ impl GuidedRuns {
         found.unwrap_or_else(|_| definition.render_rules(&|_| false))
     }
 
-    /// A warning where the folders hold something else under that id by now.
+    /// A warning if the folders now hold something else under that id.
     pub(super) async fn drift_warning(&self, workflow: &str, hash: &str) -> Option<trackway_domain::Warning> {
-        // Nearly always nothing has changed, and going to another thread to see it costs more than seeing.
+        // Nearly always nothing has changed, and switching to another thread costs more than the check.
         if self.options.catalogue.is_unchanged(workflow, hash) {
             return None;
         }
@@ -105,7 +105,7 @@ impl GuidedRuns {
     }
 }
 
-/// Whether somebody who goes through a log wants to see more of it.
+/// Whether to continue reading a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VisitControl {
     Continue,
@@ -120,7 +120,7 @@ fn decode_pinned(body: &str, hash: &str) -> Result<Definition, String> {
     }
 }
 
-/// Damage concerns this run alone; the others go on.
+/// Damage affects this run alone; the others continue.
 pub(super) fn error_from_read(run: RunId, error: ReadError) -> GuidedRunError {
     match error {
         ReadError::Damaged { seq, reason, .. } => {

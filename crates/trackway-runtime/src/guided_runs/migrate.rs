@@ -1,5 +1,4 @@
-//! Moving a run to the definition as it is now. People ask for it; it never happens by itself, and it
-//! goes through the run's whole log.
+//! Moves a run to the current definition. It happens only on request, and it reads the run's whole log.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +16,16 @@ use super::{
 };
 use crate::CatalogueEntry;
 
-/// What the last event of a run says.
+/// What the last event of a run shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastEvent {
-    /// Nobody has adopted it since.
+    /// The run was imported and not adopted since.
     Imported,
     Other,
 }
 
 impl GuidedRuns {
-    /// Reads the unfinished ends of a run by the definition as it is now.
+    /// Moves the open nodes of a run to the current definition.
     pub async fn migrate(&self, access: &Access, run: RunId) -> Result<MigrateResponse, GuidedRunError> {
         for _ in 0..TRIES_MAX {
             let row = self.load_run_row(access, run).await?;
@@ -60,7 +59,7 @@ impl GuidedRuns {
         Err(too_busy_error(run))
     }
 
-    /// The nodes that nobody has answered, and the number of the run's last event.
+    /// The nodes without an answer, and the number of the run's last event.
     async fn load_open_nodes(&self, run: RunId) -> Result<(OpenNodes, Seq, LastEvent), GuidedRunError> {
         let (mut ends, mut head, mut last) = (OpenNodes::default(), 0, LastEvent::Other);
         self.for_each_event(run, |stored| {
@@ -76,7 +75,7 @@ impl GuidedRuns {
         Ok((ends, head, last))
     }
 
-    /// The ends as the new definition has them; those that have it already are left out.
+    /// The open nodes under the new definition; those that have it already are left out.
     async fn repin_nodes(
         &self,
         row: &RunRow,

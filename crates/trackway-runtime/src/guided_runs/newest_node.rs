@@ -1,13 +1,13 @@
-//! Where a run is taken up by somebody who has none of its tokens.
+//! Finds where a caller without a token continues a run.
 
 use trackway_domain::{Access, Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId, RunId};
 
 use super::{GuidedRunError, GuidedRuns, loading::VisitControl};
 
-/// The nodes of a run, as far as it takes to choose one.
+/// The nodes of a run, with what is needed to choose one.
 #[derive(Debug, Default)]
 struct NodeHistory {
-    /// The newest last; each with whether something is to be done there and whether it was answered.
+    /// The newest last; each with whether a step is pending there and whether it was answered.
     nodes: Vec<NodeStatus>,
     is_guided: bool,
 }
@@ -20,8 +20,8 @@ struct NodeStatus {
 }
 
 impl GuidedRuns {
-    /// The node from which somebody goes on who has none of the run's tokens: the newest at which something
-    /// is to be done and nobody has done it; where there is none, the one before the end.
+    /// The node where a caller without a token continues: the newest one with a pending step and no answer;
+    /// if there is none, the one before the end.
     pub async fn newest_open_node(&self, access: &Access, run: RunId) -> Result<NodeId, GuidedRunError> {
         self.load_run_row(access, run).await?;
         let mut points = NodeHistory::default();

@@ -1,4 +1,4 @@
-//! Finding a node, for a caller who may see its run.
+//! Loads a node, for a caller that may see its run.
 
 use trackway_domain::{
     Access, Attempt, AttemptOutcome, BranchPosition, Event, GuidedEvent, Node, NodeId, RunId, Seq,
@@ -14,23 +14,24 @@ use super::{
 #[derive(Debug)]
 pub(super) struct NodeContext {
     pub(super) node: Node,
-    /// Number of the event that made it, or read it anew last.
+    /// Number of the event that created it, or moved it to another definition last.
     pub(super) created_seq: Seq,
     /// Number of the run's last event.
     pub(super) last_seq: Seq,
-    /// The run was imported, and nobody has adopted it.
+    /// The run was imported and not adopted.
     pub(super) is_unadopted: bool,
     pub(super) row: RunRow,
     /// How many branches have grown from it.
     pub(super) branch_count: u32,
     /// How many answers to it were blocked.
     pub(super) blocked_count: u32,
-    /// Which branch it was when it was made. None where it was read anew since: then the log knows.
+    /// Which branch it was when it was created. None if it was moved to another definition since: then the
+    /// log has it.
     pub(super) branch_at_creation: Option<BranchPosition>,
 }
 
 impl GuidedRuns {
-    /// The node, for its caller. For anybody else there is no such run.
+    /// The node, for its caller. For any other caller there is no such run.
     pub(super) async fn load_node(
         &self,
         access: &Access,
@@ -47,8 +48,8 @@ impl GuidedRuns {
         }
     }
 
-    /// The node that an answer is for, and the record of this very answer, where there is one, with the
-    /// node as it was then.
+    /// The node that an answer is for, and the record of this same answer, if there is one, with the node as
+    /// it was then.
     pub(super) async fn load_node_and_attempt(
         &self,
         access: &Access,
@@ -58,9 +59,10 @@ impl GuidedRuns {
         let journal = &self.options.journal;
         let (place, stored) = match journal.find_node_and_attempt(key.clone()).await {
             Ok(Some(asked)) => (authorize_node(access, run, node, asked.node)?, asked.attempt),
-            // Something is wrong or lacking. One after the other: who may see the run comes before what
-            // is damaged in it. The node before the attempt: an answer that is recorded between the two
-            // reads is found by the second, and one that is recorded after it makes the append fail.
+            // Something is wrong or missing. One read after the other: access to the run is checked before
+            // damage in it is reported. The node is read before the attempt: an answer that is recorded
+            // between the two reads is found by the second, and one that is recorded after it makes the
+            // append fail.
             Ok(None) | Err(_) => {
                 let place = self.load_node(access, run, node).await?;
                 let stored = journal.find_attempt(key.clone()).await;
@@ -80,8 +82,8 @@ impl GuidedRuns {
         row.filter(|row| access.covers(&row.caller)).ok_or(GuidedRunError::UnknownRun { run })
     }
 
-    /// Which branch the node was when it was made: whoever looks at it or does not get on from it is told
-    /// what was told to whoever came to it.
+    /// Which branch the node was when it was created. A caller that inspects it or is blocked at it gets the
+    /// same value as the caller that created it.
     pub(super) async fn branch_at_creation(
         &self,
         place: &NodeContext,
@@ -98,7 +100,7 @@ impl GuidedRuns {
         Ok(found.unwrap_or(BranchPosition::FIRST))
     }
 
-    /// The node as the log had it before that event.
+    /// The node as it was in the log before that event.
     async fn load_node_before(&self, run: RunId, id: NodeId, before: Seq) -> Result<Node, GuidedRunError> {
         let mut found = None;
         self.for_each_event(run, |stored| {
@@ -114,7 +116,7 @@ impl GuidedRuns {
         found.ok_or(GuidedRunError::UnknownNode { run, node: id })
     }
 
-    /// What the record says, with the node as it was then.
+    /// The recorded attempt, with the node as it was then.
     async fn load_recorded_attempt(
         &self,
         place: &NodeContext,
@@ -125,7 +127,7 @@ impl GuidedRuns {
         let Some(attempt) = attempt else {
             return Err(GuidedRunError::Damaged { run: key.run, reason: "its index is wrong".into() });
         };
-        // Read by another definition since: the answer that was given showed the step of the first.
+        // The node was moved to another definition since: the response showed the step of the first one.
         let node = match place.created_seq > stored.seq {
             true => self.load_node_before(key.run, place.node.id, stored.seq).await?,
             false => place.node.clone(),
@@ -134,7 +136,7 @@ impl GuidedRuns {
     }
 }
 
-/// What was found, for its caller. For anybody else there is no such run.
+/// The loaded node, for its caller. For any other caller there is no such run.
 fn authorize_node(
     access: &Access,
     run: RunId,
@@ -173,7 +175,7 @@ fn authorize_node(
     }
 }
 
-/// What was told of the branch by the event that made the node.
+/// The branch position in the event that created the node.
 fn branch_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {

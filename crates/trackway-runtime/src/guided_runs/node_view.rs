@@ -1,4 +1,4 @@
-//! From what is recorded to what is said. A repetition is made of the record alone.
+//! Builds responses from what is recorded. The response to a repetition is built from the record alone.
 
 use trackway_domain::{
     AckId, Attempt, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Node, RenderStamp, RunId,
@@ -8,7 +8,7 @@ use trackway_ports::RunRow;
 
 use super::NodeView;
 
-/// What an answer to `node` came to.
+/// The result of an answer to `node`.
 pub(super) fn view_from_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> NodeView {
     let Attempt { outcome, answer, .. } = attempt;
     match outcome {
@@ -31,12 +31,12 @@ pub(super) fn view_from_opening(
     NodeView { guidance, ..build_view(*run, session, &workflow.name, node, answer) }
 }
 
-/// A node as it is, for somebody who looks at it again.
+/// A node as it is, for a caller that inspects it.
 #[derive(Debug)]
 pub(super) struct Inspection {
     pub(super) ack: AckId,
     pub(super) branch: BranchPosition,
-    /// Why nothing can be answered, where somebody ended the run.
+    /// Why it cannot be answered, if the run was ended.
     pub(super) end_reason: Option<BlockReason>,
     pub(super) warnings: Vec<Warning>,
     pub(super) guidance: Vec<String>,

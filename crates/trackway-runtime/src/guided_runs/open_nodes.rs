@@ -1,11 +1,11 @@
-//! The ends of a run: where it can go on.
+//! The open nodes of a run: where it can continue.
 
 use std::collections::BTreeMap;
 
 use trackway_domain::{Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId};
 
-/// The nodes of a run that nobody has answered, folded from its events. Only these are kept: a node
-/// holds its whole context, and a run may have thousands.
+/// The nodes of a run without an answer, folded from its events. Only these are kept: a node holds its whole
+/// context, and a run may have thousands.
 #[derive(Debug, Default)]
 pub(super) struct OpenNodes {
     nodes: BTreeMap<NodeId, Node>,
@@ -46,7 +46,7 @@ impl OpenNodes {
         self.nodes.insert(node.id, node.clone());
     }
 
-    /// Those where something is to be done.
+    /// The nodes with a pending step.
     pub(super) fn into_pending(self) -> impl Iterator<Item = Node> {
         self.nodes.into_values().filter(|node| node.pending.is_some())
     }

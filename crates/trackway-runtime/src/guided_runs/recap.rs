@@ -1,8 +1,8 @@
-//! What an agent that comes back is shown: notes, checkpoints and documents along the way to a snapshot,
-//! the notes of its session, and what grew from it.
+//! The recap for an agent that comes back: notes, checkpoints and documents on the path to a snapshot, the
+//! notes of its session, and the branches after it.
 //!
 //! It is read by the indexes: a constant number of reads, each of a bounded number of events, however long
-//! the run is. What is shown has a bound in bytes, and the newest comes first.
+//! the run is. Its size in bytes is limited, and the newest comes first.
 
 use serde_json::Value;
 use trackway_domain::{
@@ -32,24 +32,24 @@ const RECAP_DEPTH_MAX: usize = 64;
 const RECAP_SESSION_NOTES_MAX: usize = 8;
 /// Limit (MCP): other runs of the session that a recap shows notes of.
 const RECAP_RUNS_MAX: usize = 3;
-/// Snapshots that are gone back in each of the other runs.
+/// Snapshots that are read back in each of the other runs.
 /// Limit (MCP): snapshots of each other run that a recap goes back.
 const RECAP_OTHER_PATH_MAX: usize = 4;
 /// Limit (MCP): bytes of one note, checkpoint or document in a recap; the rest is cut with a mark.
 const RECAP_ENTRY_BYTES_MAX: usize = 1_200;
 /// Limit (MCP): bytes of all notes, checkpoints and documents in a recap; the oldest are left out.
 const RECAP_BYTES_MAX: usize = 12 * 1_024;
-/// Newest events of a run among which its newest snapshot is looked for. Blocked attempts and
-/// checkpoints may lie behind it.
+/// Newest events of a run in which its newest snapshot is looked for. Blocked attempts and checkpoints may
+/// follow it.
 /// Limit (MCP): newest events among which the newest snapshot of a run is looked for.
 const TAIL_EVENTS_MAX: usize = 32;
 
 /// What was recorded around a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recap {
-    /// Notes of the answers on the way here, newest first, then those of other runs of the session.
+    /// Notes of the answers on the path to here, newest first, then those of other runs of the session.
     pub notes: Vec<RecapNote>,
-    /// Checkpoints on the way here and notes on the session, newest first.
+    /// Checkpoints on the path to here and notes on the session, newest first.
     pub checkpoints: Vec<RecapNote>,
     /// Documents as they are here.
     pub documents: Vec<RecapDocument>,
@@ -57,7 +57,7 @@ pub struct Recap {
     pub branches: Vec<RecapBranch>,
     /// Something older was left out.
     pub is_truncated: bool,
-    /// What of the run could not be read.
+    /// What part of the run could not be read.
     pub damaged: Option<String>,
 }
 
@@ -88,16 +88,16 @@ pub struct RecapBranch {
     pub run: RunId,
     /// The node at its end.
     pub node: NodeId,
-    /// What is pending there; none where the workflow is complete.
+    /// What is pending there; none if the workflow is complete.
     pub pending: Option<PendingStep>,
     /// The notes with which the branch began.
     pub notes: Option<String>,
     pub at: Timestamp,
-    /// The branch goes on beyond this node.
+    /// The branch continues beyond this node.
     pub is_truncated: bool,
 }
 
-/// How much of a run is told.
+/// How much of a run is read.
 const FULL_RECAP: LineageLimits = LineageLimits {
     path: RECAP_PATH_MAX,
     checkpoints: RECAP_CHECKPOINTS_MAX,
@@ -109,7 +109,8 @@ const SHORT_RECAP: LineageLimits =
     LineageLimits { path: RECAP_OTHER_PATH_MAX, checkpoints: 2, children: 0, depth: 0 };
 
 impl GuidedRuns {
-    /// What was recorded on the way to where the caller stands, beside it in the session, and after it.
+    /// What was recorded on the path to the caller's position, in the other runs of the session, and after
+    /// it.
     pub async fn recap(&self, access: &Access, at: &NodeView) -> Result<Recap, GuidedRunError> {
         let lineage = self.load_lineage(at.run, at.node, FULL_RECAP).await?;
         let mut recap = RecapBuilder::default();
@@ -121,7 +122,7 @@ impl GuidedRuns {
         Ok(recap.finish())
     }
 
-    /// What the newest snapshots of one run say of it, for a list of several.
+    /// A recap of the newest snapshots of one run, for a list of several.
     pub(super) async fn short_recap(&self, run: RunId, node: NodeId) -> Result<Recap, GuidedRunError> {
         let lineage = self.load_lineage(run, node, SHORT_RECAP).await?;
         let mut recap = RecapBuilder::default();
@@ -129,8 +130,8 @@ impl GuidedRuns {
         Ok(recap.finish())
     }
 
-    /// A warning where a branch of this node cannot be read: whoever answers it again should know that the
-    /// other answer is not gone because nobody gave one.
+    /// A warning if a branch of this node cannot be read: a caller that answers the node again should know
+    /// that an earlier answer may exist.
     pub(super) async fn damage_warning(
         &self,
         run: RunId,
@@ -215,9 +216,9 @@ impl GuidedRuns {
     }
 }
 
-/// The newest snapshot among these events, newest first, at which something is to be done and nobody has
-/// done it; where there is none, the newest of all. Whoever answers a snapshot makes a newer one, so an
-/// answer to one that is here is here too.
+/// The newest snapshot in these events (newest first) with a pending step and no answer; if there is none,
+/// the newest of all. An answer to a snapshot creates a newer one, so an answer to a snapshot in the list is
+/// in the list too.
 pub(super) fn newest_snapshot(tail: &[StoredEvent]) -> Option<(NodeId, Option<&PendingStep>)> {
     let mut answered = Vec::new();
     let mut newest = None;
@@ -248,7 +249,7 @@ fn build_branch(run: RunId, grown: &trackway_ports::ChildBranch) -> Option<Recap
     })
 }
 
-/// A recap while it is put together.
+/// A recap under construction.
 #[derive(Debug, Default)]
 struct RecapBuilder {
     recap: Recap,
@@ -256,7 +257,7 @@ struct RecapBuilder {
 }
 
 impl RecapBuilder {
-    /// The notes and checkpoints on the way to a node.
+    /// Adds the notes and checkpoints on the path to a node.
     fn add_path(&mut self, run: RunId, workflow: Option<&str>, lineage: &NodeLineage) {
         self.recap.is_truncated |= lineage.path_is_cut;
         if self.recap.damaged.is_none() {
@@ -311,7 +312,7 @@ impl RecapBuilder {
         })
     }
 
-    /// What the outputs along the way add up to.
+    /// Adds the documents that the outputs on the path form.
     fn add_documents(&mut self, lineage: &NodeLineage) {
         let changes = lineage.path.iter().rev().flat_map(|stored| match &stored.event {
             Event::Guided(guided) => match &**guided {
@@ -355,7 +356,7 @@ fn pending_step_at(lineage: &NodeLineage, id: NodeId) -> Option<&PendingStep> {
     made.filter(|node| node.id == id).find_map(|node| node.pending.as_ref())
 }
 
-/// At most so many bytes of a text; what is left out is said.
+/// At most this many bytes of a text; a mark says how much was left out.
 pub(super) fn truncate_text(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();

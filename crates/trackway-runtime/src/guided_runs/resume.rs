@@ -1,4 +1,4 @@
-//! The way back in for somebody who has no token: by session, by ticket, by run or by words.
+//! Finds runs for a caller without a token: by session, by ticket, by run or by words.
 
 use serde_json::Value;
 use trackway_domain::{Access, Event, NodeId, Object, RunId, SessionId, Timestamp};
@@ -16,12 +16,12 @@ use super::{
 const RESUME_ITEMS_MAX: usize = 10;
 /// Limit (MCP): the newest runs that workflow_resume searches.
 const RESUME_RUNS_MAX: usize = 100;
-/// Rows that are read for them; those that keep a session's notes are left out.
+/// Rows that are read for them; those that hold a session's notes are left out.
 const RESUME_ROWS: usize = 2 * RESUME_RUNS_MAX;
 /// Limit (MCP): runs of one session that workflow_resume searches.
 const RESUME_SESSION_RUNS_MAX: usize = 50;
 
-/// What workflow_resume found.
+/// The result of workflow_resume.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ResumeResults {
     /// Unfinished ones first, then the newest.
@@ -30,7 +30,7 @@ pub struct ResumeResults {
     pub has_more: bool,
 }
 
-/// A run, and the snapshot to go on from.
+/// A run, and the snapshot to continue from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResumableRun {
     pub session: SessionId,
@@ -39,15 +39,15 @@ pub struct ResumableRun {
     /// The name of the workflow.
     pub title: String,
     pub node: NodeId,
-    /// Id and title of the step that waits; none where the workflow is complete.
+    /// Id and title of the pending step; none if the workflow is complete.
     pub step: Option<(String, String)>,
     pub updated_at: Timestamp,
     pub recap: Recap,
 }
 
-/// What is looked for.
+/// The search query.
 enum ResumeQuery {
-    /// Whatever is not finished.
+    /// Every unfinished run.
     Unfinished,
     /// Every run of these rows.
     AllOf,
@@ -56,7 +56,7 @@ enum ResumeQuery {
 }
 
 impl GuidedRuns {
-    /// The newest snapshots that the caller can go on from. `permits` says which workflows may be shown.
+    /// The newest snapshots that the caller can continue from. `permits` says which workflows may be shown.
     pub async fn resume(
         &self,
         access: &Access,
@@ -105,7 +105,7 @@ impl GuidedRuns {
         Ok((self.list_newest_runs(access).await?, ResumeQuery::Words(words)))
     }
 
-    /// The newest runs that are covered, as many as are searched.
+    /// The newest runs that the caller may see, as many as are searched.
     async fn list_newest_runs(&self, access: &Access) -> Result<Vec<RunRow>, GuidedRunError> {
         let filter = RunFilter { access: Some(access.clone()), ..RunFilter::default() };
         let rows = self.options.journal.list_runs(filter, None, RESUME_ROWS).await;
@@ -115,8 +115,8 @@ impl GuidedRuns {
         Ok(rows)
     }
 
-    /// The run as an item, if an outside agent drives it and it is what is looked for. One that cannot be
-    /// read is passed over: the others can still be found.
+    /// The run as an item, if an outside agent drives it and it matches. A run that cannot be read is
+    /// skipped: the others can still be found.
     async fn find_resumable(
         &self,
         row: &RunRow,
@@ -162,7 +162,7 @@ impl GuidedRuns {
         Ok(matches.then_some(item))
     }
 
-    /// The name of the run's workflow, or its id where the definition cannot be read.
+    /// The name of the run's workflow, or its id if the definition cannot be read.
     async fn workflow_title(&self, row: &RunRow) -> String {
         let name = &row.workflow.name;
         match self.load_definition(row.id, name, &row.workflow.version).await {
@@ -172,7 +172,7 @@ impl GuidedRuns {
     }
 }
 
-/// What words are looked for in, in lower case.
+/// The text that is searched for words, in lower case.
 fn searchable_text(item: &ResumableRun, input: &Value) -> String {
     let empty = Object::new();
     let ids = session_ids(input.as_object().unwrap_or(&empty));

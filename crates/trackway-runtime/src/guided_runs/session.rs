@@ -7,7 +7,7 @@ use uuid::{Builder, Uuid};
 
 use super::GuidedRunError;
 
-/// Names in the context that say which workstream a run belongs to. The first one that is set counts.
+/// Keys in the context that say which workstream a run belongs to. The first one that is set counts.
 const SESSION_KEYS: [&str; 6] = ["sessionId", "ticketId", "issueId", "prId", "mrId", "taskId"];
 
 /// The session that the context names, or a new one.
@@ -15,7 +15,7 @@ pub(super) fn resolve_session(
     context: &Object,
     fresh: impl FnOnce() -> Uuid,
 ) -> Result<SessionId, GuidedRunError> {
-    // The other names may mean something else to a workflow; this one is ours.
+    // A workflow may use the other keys for something else; this one is ours.
     let wrong = |value: &Value| value.is_boolean() || value.is_array() || value.is_object();
     if context.get("sessionId").is_some_and(wrong) {
         let (what, why) = ("sessionId".into(), "it is neither text nor a number".into());
@@ -29,7 +29,7 @@ pub(super) fn resolve_session(
     }
 }
 
-/// The ids in a context that people know work by.
+/// The ids in a context by which people know the work.
 pub(super) fn session_ids(context: &Object) -> Vec<String> {
     SESSION_KEYS.iter().filter_map(|key| id_text(context.get(*key)?)).collect()
 }
@@ -46,12 +46,12 @@ pub(super) fn notes_workflow() -> WorkflowRef {
     WorkflowRef::session_notes()
 }
 
-/// The run that holds the session's own notes: always the same one, so that two processes that write
-/// the first note at once meet in the same log.
+/// The run that holds the session's own notes: always the same one, so that two processes that write the
+/// first note at once use the same log.
 pub(super) fn notes_run_id(caller: &Caller, session: &SessionId) -> RunId {
     let mut hash = Sha256::new();
     for part in [WorkflowRef::SESSION_NOTES, &*caller.tenant, &*caller.user, session.as_str()] {
-        // With its length, so that no two lists of parts are the same bytes.
+        // Hashed with its length, so that no two lists of parts give the same bytes.
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }

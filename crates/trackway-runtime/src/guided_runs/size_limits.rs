@@ -1,4 +1,4 @@
-//! How much an agent may bring. Everything it brings is recorded, and a node holds its whole context.
+//! How much an agent may send. Everything it sends is recorded, and a node holds its whole context.
 
 use std::io;
 
@@ -17,8 +17,8 @@ pub(super) const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 /// Limit (MCP): bytes of one note or checkpoint. Notes for people: more than anybody reads at once.
 pub(super) const NOTES_BYTES_MAX: usize = 256 * 1_024;
 
-/// What a call brings, and what an answer makes of the context: values can be kept under new names, so
-/// it may grow where the call itself is small.
+/// The context of a call, or after an answer: values can be kept under new names, so it may grow even if the
+/// call itself is small.
 pub(super) fn check_context(context: &Object) -> Result<(), GuidedRunError> {
     check_size("context", context, CONTEXT_BYTES_MAX)?;
     check_depth("context", context.values())
@@ -41,7 +41,7 @@ pub(super) fn check_notes(notes: &str) -> Result<(), GuidedRunError> {
 }
 
 fn check_size(what: &'static str, value: &impl Serialize, max: usize) -> Result<(), GuidedRunError> {
-    // It fails only where the room does not suffice: JSON values can always be written.
+    // It fails only if the limit is exceeded: JSON values can always be written.
     match serde_json::to_writer(ByteBudget(max), value) {
         Ok(()) => Ok(()),
         Err(_) => Err(GuidedRunError::TooLarge { what, max }),
@@ -58,7 +58,7 @@ fn check_depth<'a>(
     }
 }
 
-/// Counts what is written and keeps nothing of it.
+/// Counts the written bytes and keeps none of them.
 struct ByteBudget(usize);
 
 impl io::Write for ByteBudget {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::CatalogueEntry;
 
-/// Ids that are tried for a new run. Two runs of one millisecond have the same one once in four billion.
+/// Ids that are tried for a new run. Two runs of one millisecond get the same id once in four billion.
 /// Limit (Runtime): ids that are tried for a new run.
 const IDS_TRIED_MAX: usize = 3;
 
@@ -52,13 +52,13 @@ impl GuidedRuns {
                 let rules = self.render_rules(&definition).await;
                 return Ok(node_view::view_from_opening(&submission, node, answer, rules));
             }
-            // Another run has this id already: half of an id is time, the rest is short.
+            // Another run has this id already: half of an id is time, and the rest is short.
             id = RunId::compact_from_uuid(self.options.ids.new_uuid());
         }
         Err(too_busy_error(id))
     }
 
-    /// The definition under that id, if nothing is in it that we would have to leave out.
+    /// The definition under that id, if it contains nothing unsupported.
     pub(super) async fn find_startable(&self, workflow: &str) -> Result<CatalogueEntry, GuidedRunError> {
         let known = self.find_in_catalogue(workflow).await?;
         let matter = |unheeded: &&trackway_definition::model::Unsupported| unheeded.matters;

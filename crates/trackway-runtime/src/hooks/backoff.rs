@@ -1,4 +1,4 @@
-//! When a delivery that failed is tried again, and when no more.
+//! When a failed delivery is tried again, and when it is given up.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use trackway_domain::Timestamp;
 /// Limit (Push): pause after the first failed delivery; it doubles each time.
 const PAUSE_FIRST: Duration = Duration::from_secs(1);
 
-/// Longest pause. A receiver that comes back after hours hears of it within this time.
+/// Longest pause. A receiver that comes back after hours gets its updates within this time.
 /// Limit (Push): pause between two deliveries of one update.
 const PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
 
@@ -17,8 +17,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
 /// Limit (Push): time for which one update is tried.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// When the next attempt is due after so many failures, the first of which was at `since`. `None`: it
-/// was tried for long enough. The last attempt is made when that time is over.
+/// When the next attempt is due after this many failures, the first of which was at `since`. `None`: it was
+/// tried for long enough. The last attempt is made at the end of that time.
 ///
 /// `random` spreads the attempts over the second half of each pause, so that the hooks of one receiver
 /// do not all come back in the same moment.

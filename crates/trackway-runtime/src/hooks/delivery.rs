@@ -1,4 +1,4 @@
-//! Serving one hook: every update after its place, in order, until it has caught up or one fails.
+//! Serves one hook: delivers every update after its cursor, in order, until it has caught up or one fails.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -14,14 +14,14 @@ use crate::{
 /// Events read from the store at once.
 const PAGE_EVENTS: usize = 64;
 
-/// Tells the hook of everything that it has not been told of. Its place is durable after each update.
+/// Delivers everything that the hook has not received. Its cursor is durable after each update.
 pub(super) async fn deliver_pending_updates(
     core: &Arc<Core>,
     messenger: &dyn HookMessenger,
     run: RunId,
     id: &str,
 ) -> Result<(), Error> {
-    // Looked up again, now that nobody else serves it: the one who did may just have finished.
+    // Looked up again, now that no other task serves it: the previous one may have just finished.
     let hook = core.options.journal.find_hook(run, id.to_owned()).await?;
     let now = core.now();
     let Some(mut hook) = hook.filter(|hook| hook.due.is_some_and(|due| due <= now)) else {
@@ -35,7 +35,7 @@ pub(super) async fn deliver_pending_updates(
         for stored in page {
             read_up_to = stored.seq;
             telling.apply(&stored);
-            // A hook that was removed and set again meanwhile begins later.
+            // A hook that was removed and set again in the meantime begins later.
             if !is_visible(&stored.event) || stored.seq <= hook.delivered_through {
                 continue;
             }
@@ -49,7 +49,7 @@ pub(super) async fn deliver_pending_updates(
             }
         }
         if read_up_to > hook.delivered_through || is_empty {
-            // Nobody is told of the events that are left; the hook is done with them all the same.
+            // The remaining events are not visible; the hook moves past them.
             match mark_delivered(core, &hook, read_up_to).await? {
                 Some(fresh) => hook = fresh,
                 None => return Ok(()),
@@ -71,8 +71,8 @@ async fn deliver_update(
     delivery.unwrap_or_else(|_| Err(DeliveryError::Transient { reason: "it panicked".to_owned() }))
 }
 
-/// Notes that everything up to this event was delivered. The hook as it is now where there is more: it
-/// may have been set anew, and must not be told at its old target any longer.
+/// Records that everything up to this event was delivered. Returns the current hook if there is more: it may
+/// have been set again, and must not receive more at its old target.
 async fn mark_delivered(core: &Arc<Core>, hook: &Hook, after: Seq) -> Result<Option<Hook>, Error> {
     let commit = core.change_hook(hook.run, |_| HookChange::Delivered { id: hook.id.clone(), after }).await?;
     if !commit.hooks || core.is_stopping() {
@@ -81,8 +81,8 @@ async fn mark_delivered(core: &Arc<Core>, hook: &Hook, after: Seq) -> Result<Opt
     Ok(core.options.journal.find_hook(hook.run, hook.id.clone()).await?)
 }
 
-/// Notes when it is tried again. What was refused, or tried for long enough, is given up: everything
-/// there is now is passed over, and the hook is told again of what comes next.
+/// Records when it is tried again. An update that was refused, or tried for long enough, is given up: the
+/// hook skips all current events and gets what comes next.
 async fn record_failed_delivery(core: &Arc<Core>, hook: &Hook, error: DeliveryError) -> Result<(), Error> {
     let now = core.now();
     let (failing_since, attempts) = (hook.failing_since.unwrap_or(now), hook.attempts + 1);
@@ -104,7 +104,7 @@ async fn record_failed_delivery(core: &Arc<Core>, hook: &Hook, error: DeliveryEr
     core.change_hook(hook.run, change).await.map(drop)
 }
 
-/// The run as of the event that is told.
+/// The run at the event that is delivered.
 struct ViewAtEvent<'a> {
     core: &'a Core,
     live: LiveRunRef,
@@ -112,15 +112,15 @@ struct ViewAtEvent<'a> {
 }
 
 impl ViewAtEvent<'_> {
-    /// Goes on by one event, where the run was needed before.
+    /// Folds in one event, if the run was needed before.
     fn apply(&mut self, stored: &StoredEvent) {
         if let Some(view) = &mut self.view {
             view.apply(&stored.event, stored.at, stored.pos);
         }
     }
 
-    /// Who keeps up finds it in memory; others fold the log once and go on from there. A hook that was
-    /// removed and set again begins later: events were passed over, so the log is folded anew.
+    /// A hook that keeps up finds the view in memory; others fold the log once and continue from there. A
+    /// hook that was removed and set again begins later: events were skipped, so the log is folded again.
     async fn view_at(&mut self, stored: &StoredEvent) -> Result<RunView, Error> {
         if self.view.as_ref().is_none_or(|view| view.seq != stored.seq) {
             let shown = self.live.committed_state().view.clone();

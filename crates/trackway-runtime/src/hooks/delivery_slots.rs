@@ -1,22 +1,22 @@
-//! Slots for deliveries, shared fairly. A receiver that does not answer holds its slots for many seconds;
-//! however many hooks somebody has on such receivers, there are slots for the others.
+//! Slots for deliveries, shared fairly. A receiver that does not answer holds its slots for many seconds.
+//! However many hooks a tenant has on such receivers, there are slots for other tenants.
 
 use std::collections::HashMap;
 
 use super::HookKey;
 
-/// Each delivery waits for somebody else's server most of the time and keeps its run in memory meanwhile;
-/// beyond this they take turns, whoever is due first coming first.
+/// Each delivery mostly waits for a remote server and keeps its run in memory during that time. Beyond this
+/// limit deliveries take turns, and the one that is due first comes first.
 ///
 /// Limit (Push): deliveries at once.
 const DELIVERIES_MAX: usize = 128;
 
-/// A receiver that is down holds no more than these.
+/// The most slots that a receiver that is down can hold.
 ///
 /// Limit (Push): deliveries at once to one host.
 const DELIVERIES_TO_TARGET_MAX: usize = 32;
 
-/// The deliveries under way, and for whom.
+/// The deliveries in flight, by tenant and by target.
 #[derive(Debug, Default)]
 pub(super) struct DeliverySlots(HashMap<HookKey, DeliverySlot>);
 
@@ -39,8 +39,8 @@ impl DeliverySlots {
         self.0.contains_key(name)
     }
 
-    /// A slot, unless the tenant or the target has its share. A tenant may have half of what the others
-    /// leave: one alone has many, and the next one finds some.
+    /// Takes a slot, unless the tenant or the target has its share. A tenant may have half of what the others
+    /// leave: a single tenant gets many, and the next one still finds some.
     pub(super) fn try_take(&mut self, name: &HookKey, tenant: &str, target: &str) -> bool {
         let of_tenant = self.0.values().filter(|slot| slot.tenant == tenant).count();
         let to_target = self.0.values().filter(|slot| slot.target == target).count();
@@ -71,7 +71,7 @@ mod tests {
         (0..1_000).filter(|number| slots.try_take(&name(*number), tenant, &target(*number))).count()
     }
 
-    /// Proves X6: dead targets of one tenant hold up nobody else.
+    /// Proves X6: dead targets of one tenant do not block other tenants.
     #[test]
     fn one_tenant_cannot_take_all_slots() {
         let mut slots = DeliverySlots::default();

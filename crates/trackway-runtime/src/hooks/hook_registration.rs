@@ -1,4 +1,4 @@
-//! Setting, showing and removing hooks, and the one way in which a hook's row is changed.
+//! Setting, showing and removing hooks, and the only code that changes a hook's row.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use trackway_ports::{Hook, HookChange};
 
 use crate::{Error, NewHook, RunAddress, command::AppendContext, commit::CommitResult, core::Core};
 
-/// Hooks of one run. Each is a request to somebody's server for every update; nobody needs this many.
+/// Hooks of one run. Each sends a request to a server for every update; no use case needs this many.
 /// Limit (Push): hooks of one run.
 const HOOKS_PER_RUN_MAX: usize = 100;
 
-/// Longest id of a hook that a client may choose, as of the other ids.
+/// Longest id of a hook that a client may choose; the same as for other ids.
 /// Limit (Push): id of a hook.
 const ID_BYTES_MAX: usize = 256;
 
@@ -20,7 +20,7 @@ const ID_BYTES_MAX: usize = 256;
 const TARGET_BYTES_MAX: usize = 64 * 1024;
 
 impl NewHook {
-    /// The hook's name and the change that sets it, where it is within the bounds.
+    /// The hook's name and the change that sets it, if it is within the limits.
     pub(crate) fn validate(self, core: &Core) -> Result<(String, ValidatedHook), Error> {
         let refused = |reason: &str| Error::HookRefused { reason: reason.to_owned() };
         if core.options.messenger.is_none() {
@@ -47,7 +47,7 @@ impl NewHook {
     }
 }
 
-/// A checked hook, to be set at a place in the log.
+/// A checked hook, to be set at a position in the log.
 #[derive(Debug, Clone)]
 pub(crate) struct ValidatedHook {
     id: String,
@@ -55,7 +55,7 @@ pub(crate) struct ValidatedHook {
 }
 
 impl ValidatedHook {
-    /// Told of everything after this event.
+    /// The change that sets the hook to receive everything after this event.
     pub(crate) fn change_after(&self, after: Seq) -> HookChange {
         HookChange::Set { id: self.id.clone(), target: self.target.clone(), after }
     }
@@ -72,11 +72,11 @@ impl Core {
         self.check_hook_limit(address.run, &id).await?;
         self.change_hook(address.run, |newest| setter.change_after(newest)).await?;
         let hook = self.options.journal.find_hook(address.run, id.clone()).await?;
-        // Somebody may have removed it in the same moment.
+        // Another caller may have removed it at the same moment.
         hook.ok_or(Error::HookRefused { reason: format!("{id:?} was removed meanwhile") })
     }
 
-    /// Refuses one hook too many. Two at once may both find room; the bound is not that sharp.
+    /// Refuses one hook too many. Two at once may both pass; the limit is not exact.
     pub(crate) async fn check_hook_limit(&self, run: RunId, id: &str) -> Result<(), Error> {
         let hooks = self.options.journal.list_hooks(run).await?;
         if hooks.len() >= HOOKS_PER_RUN_MAX && hooks.iter().all(|hook| hook.id != id) {
@@ -86,7 +86,7 @@ impl Core {
         Ok(())
     }
 
-    /// Changes a hook of a run and waits until that is durable. `change` is given the run's newest event.
+    /// Changes a hook of a run and waits until that is durable. `change` receives the run's newest event.
     pub(crate) async fn change_hook(
         self: &Arc<Self>,
         run: RunId,

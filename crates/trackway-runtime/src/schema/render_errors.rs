@@ -1,4 +1,4 @@
-//! Errors of the validator as problems: what is wrong, where, and what would be right.
+//! Errors of the validator as our validation errors: what is wrong, where, and what would be right.
 
 use std::fmt::{self, Write as _};
 
@@ -8,8 +8,7 @@ use trackway_domain::{VALIDATION_ERRORS_MAX, ValidationError, shorten_value};
 
 use super::SchemaError;
 
-/// Longest text that is made of an error, before it is shortened for good. The library repeats whole
-/// values in its texts.
+/// Longest text of an error before it is finally shortened. The library repeats whole values in its texts.
 /// Limit (Runtime): text of a validation error before it is shortened.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 
@@ -20,11 +19,11 @@ pub(super) fn unusable_schema_error(error: &SchemaError) -> ValidationError {
         message: error.to_string(),
         expected: Value::Null,
         got: None,
-        hint: Some("nothing sent can satisfy it; the workflow must be mended".into()),
+        hint: Some("no value can satisfy it; fix the workflow".into()),
     }
 }
 
-/// For a value that is too large, or nested too deeply in too many forms, to look for each error.
+/// For a value that is too large, or nested too deeply with too many branches, to look for each error.
 pub(super) fn undetailed_error(schema: &Value) -> ValidationError {
     ValidationError {
         path: String::new(),
@@ -36,8 +35,8 @@ pub(super) fn undetailed_error(schema: &Value) -> ValidationError {
     }
 }
 
-/// One validation error as problems: one for each missing or unknown property, since each is mended
-/// by itself.
+/// One violation as validation errors: one for each missing or unknown property, because each is fixed
+/// separately.
 pub(super) fn errors_from_violation(
     schema: &Value,
     value: &Value,
@@ -70,7 +69,7 @@ pub(super) fn errors_from_violation(
             let unexpected = unexpected.iter().take(VALIDATION_ERRORS_MAX);
             unexpected.map(|name| unknown(name, error.instance().get(name))).collect()
         }
-        // Where a schema knows no property at all, the library tells of the object and names none.
+        // If a schema allows no property at all, the library reports the object and names no property.
         ValidationErrorKind::FalseSchema if !forbidden_properties(value, error).is_empty() => {
             forbidden_properties(value, error).iter().map(|(name, got)| unknown(name, Some(got))).collect()
         }
@@ -85,10 +84,10 @@ pub(super) fn errors_from_violation(
     }
 }
 
-/// The library's own words. They repeat the value, which has to be short for that.
+/// The library's message. It repeats the value, so it is used only for a short value.
 fn violation_message(error: &jsonschema::ValidationError<'_>) -> String {
     let mut text = BoundedText(String::new());
-    // It fails where there is no more room, which is as intended.
+    // It fails when there is no more room, as intended.
     let _ = if shorten_value(error.instance()) == **error.instance() {
         write!(text, "{error}")
     } else {
@@ -120,8 +119,8 @@ fn forbidden_properties<'v>(
     object.into_iter().flatten().take(VALIDATION_ERRORS_MAX).collect()
 }
 
-/// The rule itself, as the schema states it. A type or a list of choices speaks for itself; any other
-/// rule needs its name, or `0` would be taken for the right value.
+/// The rule itself, as the schema states it. A type or a list of choices is clear by itself. Any other rule
+/// needs its name, or `0` would look like the right value.
 fn violated_rule(schema: &Value, error: &jsonschema::ValidationError<'_>, rule: &str) -> Value {
     let stated = schema.pointer(error.schema_path().as_str()).map_or(Value::Null, shorten_value);
     match rule {
@@ -130,13 +129,13 @@ fn violated_rule(schema: &Value, error: &jsonschema::ValidationError<'_>, rule: 
     }
 }
 
-/// What the schema says of a property that is missing.
+/// What the schema says about a missing property.
 fn property_schema(schema: &Value, error: &jsonschema::ValidationError<'_>, name: &str) -> Option<Value> {
     let (object, _) = error.schema_path().as_str().rsplit_once("/required")?;
     schema.pointer(object)?.get("properties")?.get(name).map(shorten_value)
 }
 
-/// For a choice that no form fits: what each form missed.
+/// For a choice that no branch fits: what each branch missed.
 fn branch_hint(kind: &ValidationErrorKind) -> Option<String> {
     let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = kind
     else {

@@ -1,4 +1,4 @@
-//! What is wrong with a value, told so that it can be mended.
+//! What is wrong with a value, reported so that it can be fixed.
 
 use serde_json::{Value, json};
 use trackway_engine::SchemaChecker;
@@ -86,8 +86,8 @@ impl Program for Idle {
     }
 }
 
-/// Issue 11, N4: the schema of a workflow is compiled when an input is first held against it. One beyond the
-/// bounds is refused before.
+/// Issue 11, N4: the schema of a workflow is compiled when an input is first checked against it. A schema
+/// beyond the limits is refused before.
 #[test]
 fn schemas_are_compiled_at_their_first_use() {
     let registry = ProgramRegistry::new();
@@ -108,7 +108,7 @@ fn references_to_other_documents_are_refused() {
     assert!(matches!(SchemaCache::default().compile(&remote), Err(SchemaError::Invalid { .. })));
 }
 
-/// Proves X5: an object that may have no property at all names those that it has.
+/// Proves X5: if an object may have no property at all, the errors name those that it has.
 #[test]
 fn unknown_property_is_named() {
     let empty = json!({ "type": "object", "additionalProperties": false });
@@ -153,7 +153,7 @@ fn a_large_wrong_value_gives_a_small_list_of_problems() {
     }
 }
 
-/// A tree whose every level may have one of three forms by that keyword, with some more rules.
+/// A tree in which every level has one of three branches by that keyword, with some more rules.
 fn forms(keyword: &str, more: &Value) -> Value {
     let form = |name: &str| {
         let mut form = more.clone();
@@ -166,8 +166,8 @@ fn forms(keyword: &str, more: &Value) -> Value {
     json!({"$ref": "#/$defs/n", "$defs": {"n": { keyword: forms }}})
 }
 
-/// Proves X5: the work grows with the size of the value and not with the power of its depth. A test
-/// that counted wrongly would not end.
+/// Proves X5: the work grows with the size of the value and not exponentially with its depth. A test that
+/// counted wrongly would not end.
 #[test]
 fn forms_that_refer_to_each_other_are_checked_at_any_depth() {
     let nested = |leaf: Value, level: &dyn Fn(Value) -> Value| (0..60).fold(leaf, |value, _| level(value));
@@ -197,7 +197,7 @@ fn a_schema_that_doubles_with_each_reference_is_refused() {
     assert!(matches!(SchemaCache::default().compile(&schema), Err(SchemaError::TooManyPaths)));
 }
 
-/// Proves L14: what a known format asks for is asked for; an unknown one asks for nothing.
+/// Proves L14: a known format is checked; an unknown one is ignored.
 #[test]
 fn known_formats_are_checked() {
     for (format, good, bad) in [

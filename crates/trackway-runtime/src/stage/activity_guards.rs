@@ -1,4 +1,4 @@
-//! Counts of what a program is doing, so that its driver knows when it only waits.
+//! Counts what a program is doing, so that its driver knows when it only waits.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use trackway_domain::Op;
 
 use super::StageInner;
 
-/// The program is doing something: running a step, or waiting for leave to record.
+/// The program is active: it runs a step, or waits for a permit to record.
 #[derive(Debug)]
 pub(super) struct ActiveGuard(Arc<StageInner>);
 
@@ -23,7 +23,7 @@ impl Drop for ActiveGuard {
     }
 }
 
-/// The program waits for its context, for however long.
+/// The program waits for its context, for any length of time.
 pub(super) struct ReplayWaitGuard(Arc<StageInner>);
 
 impl ReplayWaitGuard {
@@ -55,8 +55,8 @@ impl Drop for DurableWaitGuard {
     }
 }
 
-/// A question that is, or may be, open. Dropped unanswered, it is withdrawn: the program took another
-/// way. Withdrawing one that was never put changes nothing.
+/// A question that is, or may be, open. If it is dropped unanswered, it is withdrawn: the program took
+/// another path. Withdrawing a question that was never asked changes nothing.
 pub(super) struct QuestionGuard {
     inner: Arc<StageInner>,
     op: Option<Op>,

@@ -34,14 +34,14 @@ fn format_errors(problems: &[ValidationError]) -> String {
 }
 
 impl Stage {
-    /// Starts a child of the workflow with that name. Returns when it is ordered; the child exists when
-    /// this run's log says so.
+    /// Starts a child of the workflow with that name. Returns when the start is appended; the child exists
+    /// when this run's log says so.
     pub async fn start_child(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
         self.begin_child(name, name, input, false).await
     }
 
-    /// As [`Stage::start_child`], recorded under a key of its own: for children of one workflow that are
-    /// started beside each other.
+    /// As [`Stage::start_child`], recorded under its own key: for children of one workflow that run in
+    /// parallel.
     pub async fn start_child_with_key(
         &self,
         key: &str,
@@ -51,9 +51,9 @@ impl Stage {
         self.begin_child(key, name, input, false).await
     }
 
-    /// Starts a child, recorded under that key, whose first answer is wanted: [`Stage::answer_of`] waits
-    /// for it. Nobody is told of the start; the program does that itself, with [`Stage::reference`].
-    /// Returns when it is ordered.
+    /// Starts a child, recorded under that key, whose first answer is needed:
+    /// [`Stage::wait_for_first_answer`] waits for it. The start sends no update; the program does that
+    /// itself, with [`Stage::report_other_run`]. Returns when the start is appended.
     pub async fn dispatch(&self, key: &str, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
         self.begin_child(key, name, input, true).await
     }
@@ -100,9 +100,9 @@ impl Stage {
         }
     }
 
-    /// Waits for the first answer of a dispatched child, or of a run that this one sent something. Whoever
-    /// is waited for answers, by its end at the latest. That a child has ended may be recorded before what
-    /// it said first, and is no answer.
+    /// Waits for the first answer of a dispatched child, or of a run that this one sent a message to. That
+    /// run always answers, by its end at the latest. The end of a child may be recorded before its first
+    /// answer, and is not an answer.
     pub async fn wait_for_first_answer(&self, op: &Op) -> FirstAnswer {
         loop {
             if let RecordedFact::FirstAnswer(answer) = self.wait_for_fact(op).await {
@@ -111,9 +111,9 @@ impl Stage {
         }
     }
 
-    /// As [`Stage::answer_of`], for an answer that comes within the limit. That it came too late is recorded.
-    /// Nothing is where it comes in time, so that most waits cost no timer in the store: after a crash the
-    /// limit begins again. The program stays in memory meanwhile.
+    /// As [`Stage::wait_for_first_answer`], with a time limit. A timeout is recorded. If the answer comes in
+    /// time, nothing more is recorded, so most waits cost no timer in the store: after a crash the limit
+    /// begins again. The program stays in memory during the wait.
     pub async fn first_answer_or_timeout(&self, op: &Op, limit: Duration) -> Option<FirstAnswer> {
         let _stays = self.keep_alive();
         let late_op = self.0.replay_state().claim_op(OpKind::Sleep, "");
@@ -125,7 +125,7 @@ impl Stage {
         }
     }
 
-    /// Returns once it is recorded that the limit has passed.
+    /// Returns once the timeout is recorded.
     async fn record_timeout(&self, op: &Op, limit: Duration) {
         if !self.0.replay_state().has_record(op) {
             self.wait_for_replay_end(op).await;
@@ -138,14 +138,14 @@ impl Stage {
         self.next_fact(op).await;
     }
 
-    /// The name under which this run hears what another says to that message: to be had once for each
-    /// message that was taken for an answer.
+    /// The op under which this run receives the answer to that message. Call it once for each message that
+    /// was accepted as an answer.
     pub fn expect_reply(&self, message: &MessageId) -> Op {
         self.0.replay_state().claim_op(OpKind::Child, message.as_str())
     }
 
-    /// Sends another run of the same caller a message that answers its question, and has this one told
-    /// what it says next. To be done within a step: a repetition with the same message changes nothing.
+    /// Sends another run of the same caller a message that answers its question, and requests its next answer
+    /// for this run. Call it within a step: a repetition with the same message changes nothing.
     pub async fn reply_to_run(
         &self,
         run: RunId,
@@ -162,7 +162,7 @@ impl Stage {
         answered.map(|answered| answered.delivered).map_err(|error| Failure::new(error.to_string()))
     }
 
-    /// Whether the run may have one more child at all. What cannot be read now is no reason to refuse it.
+    /// Whether the run may have one more child. A failed read is no reason to refuse it.
     async fn check_child_limits(&self, name: &str, awaited: bool) -> Result<(), ChildError> {
         let Some((core, live)) = self.0.live_run() else { return Ok(()) };
         let parent = ParentRun {
@@ -181,7 +181,7 @@ impl Stage {
         })
     }
 
-    /// What the child begins with, and the definition that it needs.
+    /// The submission of the child, and the definition that it needs.
     fn build_child(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The book of a program: what it asked for, what the log holds, what it may see by now.
+//! The replay state of a program: what it requested, what the log holds, what it may see by now.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -20,14 +20,14 @@ pub struct Answer {
     pub message: Message,
 }
 
-/// Something that became known under an op's name.
+/// A fact that became known under an op's name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RecordedFact {
-    /// It was said, asked, or set.
+    /// A status, a question or a timer was recorded.
     Recorded,
     Answer(Box<Answer>),
     StepDone(StepOutcome),
-    /// An attempt failed; the next is to begin when the op wakes.
+    /// An attempt failed; the next one begins when the op wakes.
     StepFailed {
         attempt: u32,
         since: Timestamp,
@@ -35,16 +35,16 @@ pub(crate) enum RecordedFact {
     Woke,
     Child(RunId),
     ChildEnded(ChildOutcome),
-    /// The first thing that a run said.
+    /// The first answer of another run.
     FirstAnswer(Box<FirstAnswer>),
     Value(Value),
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct ReplayState {
-    /// How often each kind and key was asked for.
+    /// How often each kind and key was requested.
     counts: HashMap<(OpKind, Arc<str>), u32>,
-    /// Ops that the log holds and the program has not asked for, with their place in the log.
+    /// Ops that the log holds and the program has not requested, with their index in the log.
     unclaimed: HashMap<Op, usize>,
     /// Facts in the order of the log that the program may not see yet.
     queue: VecDeque<(Op, RecordedFact)>,
@@ -55,13 +55,13 @@ pub(crate) struct ReplayState {
     wakers: HashMap<Op, Waker>,
     questions: HashMap<QuestionId, Op>,
     children: HashMap<RunId, Op>,
-    /// Steps from within which something was shown, and the artifact.
+    /// Steps that emitted an artifact, and the artifact.
     step_artifacts: HashSet<(Op, ArtifactId)>,
-    /// Events put in so far; orders `unclaimed`.
+    /// Events added so far; orders `unclaimed`.
     events: usize,
-    /// The log was asked for completely; new things may be done.
+    /// The program requested the complete log; it may do new things.
     pub(crate) is_live: bool,
-    /// The log is still being read: arrivals wait in `early`.
+    /// The log is still being read: new events wait in `early`.
     pub(crate) is_filling: bool,
     early_events: Vec<Event>,
     /// An answer arrived while the program runs.
@@ -78,15 +78,15 @@ pub(crate) struct ReplayState {
     pub(crate) is_dropping: bool,
     /// Why the program does not fit, found while it ran.
     pub(crate) replay_mismatch: Option<ReplayMismatch>,
-    /// Why what it wants recorded cannot be.
+    /// Why a command of the program cannot be recorded.
     pub(crate) failure: Option<Failure>,
-    /// Futures of the context that wait for the log or for the leave to do something new.
+    /// Futures of the context that wait for the log or for permission to do something new.
     pub(crate) replay_waits: usize,
     pub(crate) active_count: usize,
     pub(crate) durable_waits: usize,
-    /// The driver's task, where it sleeps.
+    /// The driver's task, if it sleeps.
     pub(crate) driver: Option<Waker>,
-    /// The program was polled until it rested after the last fact that it was shown.
+    /// The program was polled until it was idle after the last fact that it received.
     was_polled_idle: bool,
 }
 
@@ -108,12 +108,12 @@ impl ReplayState {
         self.has_record(&Op { kind, key, occurrence })
     }
 
-    /// Whether the log, or what was recorded since, holds something more under this name.
+    /// Whether the log, or what was recorded since, holds another fact under this name.
     pub(crate) fn has_record(&self, op: &Op) -> bool {
         self.fact_counts.get(op).is_some_and(|count| *count > 0)
     }
 
-    /// Puts in the log up to where the program was taken up; what arrived meanwhile follows.
+    /// Adds the log up to the point where the program was resumed, then what arrived in the meantime.
     pub(crate) fn fill_from_log<'a>(&mut self, log: impl Iterator<Item = &'a Event>) {
         self.is_filling = false;
         for event in log {
@@ -124,7 +124,7 @@ impl ReplayState {
         }
     }
 
-    /// An event was ordered while the program runs. True where that wakes its driver.
+    /// An event was appended while the program runs. True if that wakes its driver.
     pub(crate) fn add_event(&mut self, event: &Event) -> bool {
         if self.is_filling {
             self.early_events.push(event.clone());
@@ -135,13 +135,13 @@ impl ReplayState {
         self.driver.take().inspect(Waker::wake_by_ref).is_some()
     }
 
-    /// Whether the program has seen everything that is recorded, and waits: nothing but what comes next can
-    /// make it take another way.
+    /// Whether the program has seen everything that is recorded, and waits: only a new event can make it take
+    /// another path.
     pub(crate) fn is_idle(&self) -> bool {
         self.was_polled_idle && !self.is_filling && self.queue.is_empty() && self.withdrawn.is_empty()
     }
 
-    /// The program rests. True where it did not before.
+    /// Marks the program as idle. True if it was not idle before.
     pub(crate) fn mark_idle(&mut self) -> bool {
         let before = self.is_idle();
         self.was_polled_idle = true;
@@ -153,7 +153,7 @@ impl ReplayState {
         let Some((op, fact)) = self.fact_from_event(event) else {
             return;
         };
-        // What a run said that was sent something: recorded, perhaps, before it is known that it was sent.
+        // The answer of a run that received a message may be recorded before the sending of that message.
         let unasked = matches!(event, Event::RunAnswered { .. }) || is_from_step(&op);
         if from_log && !unasked && !self.was_claimed(&op) {
             self.unclaimed.entry(op.clone()).or_insert(self.events);
@@ -162,7 +162,7 @@ impl ReplayState {
         self.queue.push_back((op, fact));
     }
 
-    /// The program has asked for this op already.
+    /// The program has requested this op already.
     fn was_claimed(&self, op: &Op) -> bool {
         self.counts.get(&(op.kind, op.key.clone())).is_some_and(|count| *count > op.occurrence)
     }
@@ -172,7 +172,7 @@ impl ReplayState {
             Event::Status { op, .. } | Event::Slept { op, .. } => Some((op.clone(), RecordedFact::Recorded)),
             // An artifact before a question belongs to the question.
             Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
-            // One from within a step is the step's affair: a step that is not over does it again.
+            // An artifact of a step belongs to the step: a step that has not ended emits it again.
             Event::Artifact { op, chunk } if op.kind == OpKind::Step => {
                 self.step_artifacts.insert((op.clone(), chunk.artifact.id.clone()));
                 None
@@ -207,7 +207,8 @@ impl ReplayState {
                 Some((op.clone(), RecordedFact::ChildEnded(outcome.clone())))
             }
             Event::RunAnswered { run, reply_to, answer } => {
-                // Whoever waits is named by what it sent, or is the op that dispatched the child.
+                // The waiting op is named by the message that was sent, or is the op that dispatched the
+                // child.
                 let op = match reply_to {
                     Some(message) => reply_op(message),
                     None => self.children.get(run)?.clone(),
@@ -239,13 +240,13 @@ impl ReplayState {
         !self.children.is_empty()
     }
 
-    /// Whether something of that artifact was shown from within the step.
+    /// Whether the step emitted a part of that artifact.
     pub(crate) fn has_step_artifact(&self, step: &Op, artifact: &str) -> bool {
         self.step_artifacts.iter().any(|(op, shown)| op == step && shown.as_str() == artifact)
     }
 
-    /// Another answer is there in the place of one that the program could not read. A replay takes no
-    /// notice of the first, also where it could be read by now.
+    /// Another answer replaces one that the program could not read. A replay ignores the first, even if it
+    /// could be read by now.
     fn forget_answer(&mut self, op: &Op) {
         let is_answer = |(of, fact): &(Op, RecordedFact)| of == op && matches!(fact, RecordedFact::Answer(_));
         if let Some(place) = self.queue.iter().rposition(is_answer) {
@@ -289,7 +290,7 @@ impl ReplayState {
         Poll::Ready(fact)
     }
 
-    /// What the log holds and the program never asked for: the earliest of it is the evidence.
+    /// What the log holds and the program never requested: the earliest of it is the evidence.
     pub(crate) fn unclaimed_mismatch(&self, asked: &str) -> Option<ReplayMismatch> {
         let (op, _) = self.unclaimed.iter().min_by_key(|(_, place)| **place)?;
         let asked = self.first_new_op.as_ref().map_or_else(|| asked.to_owned(), Op::to_string);
@@ -303,13 +304,12 @@ impl ReplayState {
     }
 }
 
-/// The op that waits for what is said to a message of this run.
+/// The op that waits for the reply to a message of this run.
 fn reply_op(message: &MessageId) -> Op {
     Op { kind: OpKind::Child, key: message.as_str().into(), occurrence: 0 }
 }
 
-/// A question from within a step. The step that asked it may have to be done again before it is asked
-/// for.
+/// Whether a step asked the question. The step may have to run again before it requests the question.
 fn is_from_step(op: &Op) -> bool {
     op.kind == OpKind::Ask && !op.key.is_empty()
 }

@@ -1,7 +1,7 @@
-//! Earlier runs, as a program may read them: the logs of its own session.
+//! Earlier runs that a program may read: the logs of its own session.
 //!
-//! Reading is not recorded. A program reads inside of a step, or reads what a step has named: events up
-//! to a number never change.
+//! Reading is not recorded. A program reads inside a step, or reads what a step has named: events up to a
+//! given number never change.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{Error, ProgramKind, core::Core, live_run::LiveRunRef};
 /// Events read at once.
 const PAGE_EVENTS: usize = 256;
 
-/// Questions of one session that are looked at: more than a person keeps open at once.
+/// Questions of one session that are read: more than a person keeps open at once.
 /// Limit (Runtime): open questions of one session that are looked at.
 const QUESTIONS_MAX: usize = 16;
 
@@ -30,18 +30,18 @@ pub struct OpenQuestion {
     pub source: QuestionSource,
 }
 
-/// What put a question.
+/// What asked a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionSource {
     /// A workflow itself.
     Workflow,
-    /// An agent's turn, or whatever else is not known to be a workflow.
+    /// An agent's turn, or anything else that is not known to be a workflow.
     Agent,
-    /// Something within a step: a tool.
+    /// A tool within a step.
     Tool,
 }
 
-/// The logs of one session, as far as they are the caller's.
+/// The logs of one session that belong to the caller.
 #[derive(Debug, Clone)]
 pub struct SessionHistory {
     core: Arc<Core>,
@@ -50,7 +50,7 @@ pub struct SessionHistory {
 }
 
 impl Stage {
-    /// The logs of the run's session; none where a log is only checked.
+    /// The logs of the run's session; none if a log is only checked.
     pub fn session_history(&self) -> Option<SessionHistory> {
         let (core, _) = self.0.live_run()?;
         let (session, access) = (self.session().clone(), Access::own_only(self.caller().clone()));
@@ -80,7 +80,7 @@ impl SessionHistory {
         self.core.options.journal.list_runs(self.run_filter(None), None, limit).await
     }
 
-    /// A run of the session as everybody sees it; none where it is of another one.
+    /// A run of the session as users see it; none if it is of another session.
     pub async fn view_run(&self, run: RunId) -> Result<Option<RunView>, Error> {
         let live = self.core.load_for_read(run).await?;
         let view = live.committed_state().view.clone();
@@ -90,8 +90,7 @@ impl SessionHistory {
         }))
     }
 
-    /// Runs of that workflow in the session which came before this one and nobody else started, newest
-    /// first.
+    /// Earlier runs of that workflow in the session that no other run started, newest first.
     pub async fn list_earlier_runs(
         &self,
         workflow: &str,
@@ -114,7 +113,7 @@ impl SessionHistory {
         Ok(earlier)
     }
 
-    /// The events of a run, all that there are or up to the one of that number.
+    /// The events of a run: all of them, or up to that number.
     pub async fn load_events(&self, run: RunId, up_to: Option<Seq>) -> Result<Vec<StoredEvent>, ReadError> {
         let end = up_to.unwrap_or(Seq::MAX);
         let mut events: Vec<StoredEvent> = Vec::new();
@@ -145,7 +144,7 @@ impl SessionHistory {
         Ok(questions)
     }
 
-    /// When questions were put from within that step of a run, and when they were answered.
+    /// When that step of a run asked questions, and when they were answered.
     pub async fn question_times_in_step(
         &self,
         run: RunId,
@@ -156,7 +155,7 @@ impl SessionHistory {
         if asked.is_empty() {
             return Ok(Vec::new());
         }
-        // An answer is acted on before it is durable.
+        // A program acts on an answer before it is durable.
         live.wait_until_committed(seq).await;
         let (mut put, mut times) = (BTreeMap::new(), Vec::new());
         for StoredEvent { at, event, .. } in self.load_events(run, None).await? {
@@ -173,7 +172,7 @@ impl SessionHistory {
         Ok(times)
     }
 
-    /// Who asks, where no step does.
+    /// What asks, if no step does.
     async fn question_source(&self, workflow: &WorkflowRef) -> Result<QuestionSource, Error> {
         let program = self.core.load_program(workflow).await?;
         let is_workflow = program.is_some_and(|program| program.info().kind == ProgramKind::Workflow);
@@ -181,19 +180,19 @@ impl SessionHistory {
     }
 }
 
-/// The question that a run waits with, whether it was put from within a step, and what is run.
+/// The open question of a run, whether a step asked it, and the workflow.
 fn open_question(live: &LiveRunRef) -> Option<(Question, bool, WorkflowRef)> {
     let head = live.head();
     let known = head.run.as_ref()?;
     let question = known.state.question()?;
-    // What is decided and not committed is nobody's business yet.
+    // A decision that is not committed must not be visible yet.
     live.committed_state().view.as_ref()?.question.as_ref().filter(|shown| shown.id == question.id)?;
-    // Questions from within a step have its name as their key, others have none.
+    // Questions of a step have its name as their key, others have none.
     let within = known.questions.get(&question.id).is_none_or(|asked| !asked.op.key.is_empty());
     Some((question.clone(), within, known.submission.workflow.clone()))
 }
 
-/// How far the run is decided, and the questions from within that step that were answered.
+/// The last decided event of the run, and the answered questions of that step.
 fn answered_in_step(live: &LiveRunRef, step: &Op) -> (Seq, Vec<QuestionId>) {
     let head = live.head();
     let Some(known) = head.run.as_ref() else { return (0, Vec::new()) };

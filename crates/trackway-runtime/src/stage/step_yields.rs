@@ -1,8 +1,8 @@
-//! What a step can show and ask while it is under way.
+//! What a step can emit and ask while it runs.
 //!
-//! A step is done again when the process ends before its outcome is recorded. What it showed until then
-//! stays in the log; whoever shows a growing thing begins it anew. A question that it put is found again
-//! with its answer.
+//! A step runs again when the process ends before its outcome is recorded. What it emitted until then stays
+//! in the log; a step that streams an artifact starts it again. A question that it asked is found again with
+//! its answer.
 
 use serde_json::Value;
 use trackway_domain::{ArtifactChunk, Command, Failure, InterruptReason, Op, OpKind, Part, Yield};
@@ -10,24 +10,24 @@ use trackway_domain::{ArtifactChunk, Command, Failure, InterruptReason, Op, OpKi
 use super::{Answer, Stage, StepAttempt};
 
 impl Stage {
-    /// A piece of an artifact, from within the step of that name. Returns when it is ordered.
+    /// Emits a piece of an artifact from within the step of that name. Returns when it is appended.
     pub async fn emit_artifact_from_step(&self, step: &Op, chunk: ArtifactChunk) {
         self.decide_and_append(Command::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
     }
 
-    /// Whether the step of that name has shown anything of that artifact, in this process or in one before.
+    /// Whether the step of that name has emitted a part of that artifact, in this process or in an earlier
+    /// one.
     pub fn has_step_artifact(&self, step: &Op, artifact: &str) -> bool {
         self.0.replay_state().has_step_artifact(step, artifact)
     }
 
-    /// Whether the log holds a question that the step of that name has asked, and that was not asked for
-    /// again yet.
+    /// Whether the log holds a question of the step of that name that the step has not requested again yet.
     pub fn has_step_question(&self, step: &Op) -> bool {
         self.0.replay_state().has_next(OpKind::Ask, &step.to_string())
     }
 
-    /// Asks from within the step of that name, which goes on only with the answer. The program stays in
-    /// memory with its step, but takes no place from those that are doing something.
+    /// Asks from within the step of that name, which continues only with the answer. The program stays in
+    /// memory with its step, but takes no slot from active programs.
     pub async fn ask_from_step(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
         let reason = InterruptReason::InputRequired;
         let what = Yield::Interrupted { reason, prompt, schema, artifact: None, answer_type: None };
@@ -41,7 +41,7 @@ impl Stage {
         answer
     }
 
-    /// Calls a tool of this process from within a step. A run is parked where there is no such tool.
+    /// Calls a tool of this process from within a step. The run is parked if there is no such tool.
     pub async fn call_tool(
         &self,
         name: &str,

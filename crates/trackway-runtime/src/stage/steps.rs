@@ -11,8 +11,8 @@ use crate::live_run;
 /// One attempt at a step, as its closure sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepAttempt {
-    /// The same for every attempt of this step, also after a crash: give it to services that can
-    /// recognise a repeated request.
+    /// The same for every attempt of this step, even after a crash: pass it to services that can recognise a
+    /// repeated request.
     pub idempotency_key: String,
     /// 1 for the first.
     pub number: u32,
@@ -20,7 +20,7 @@ pub struct StepAttempt {
     pub op: Op,
 }
 
-/// How often a failing step is tried, and how long.
+/// How often a failing step is tried, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Attempts in all; 1 means that the first failure is final.
@@ -43,24 +43,24 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What a step's work does elsewhere, which decides what must be durable around it.
+/// What a step's work changes elsewhere, which decides what must be durable around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StepEffect {
     /// It changes something: everything before it is durable when it begins.
     Change,
-    /// It changes nothing but is not to be repeated without need, like the call of a model: outcomes of
+    /// It changes nothing but should not be repeated without need, for example a model call: outcomes of
     /// changes and requests before it are durable when it begins.
     Request,
-    /// It only looks: as for a request, and no request waits for its outcome.
+    /// It only reads: as for a request, and no request waits for its outcome.
     Read,
 }
 
-/// Where a step is with its attempts.
+/// The progress of a step through its attempts.
 struct AttemptState {
     policy: RetryPolicy,
-    /// Of the next attempt.
+    /// The number of the next attempt.
     number: u32,
-    /// When the first one began.
+    /// When the first attempt began.
     since: Option<Timestamp>,
     effect: StepEffect,
 }
@@ -70,13 +70,13 @@ pub type StepWork<'a> =
     dyn FnMut(StepAttempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>> + Send + 'a;
 
 impl Stage {
-    /// Whether a log that is only checked holds another step of this key. For a step that depends on what
-    /// is not there in a check; where a run is really driven the answer is no.
+    /// Whether a log that is only checked holds another step of this key. For a step that depends on
+    /// something that a check does not have; in a live run the answer is no.
     pub fn checked_log_has_step(&self, key: &str) -> bool {
         self.0.live_run().is_none() && self.0.replay_state().has_next(OpKind::Step, key)
     }
 
-    /// Does a step, or returns what it came to before.
+    /// Does a step, or returns its recorded outcome.
     ///
     /// Everything recorded before it is durable when the work begins. A crash between the work and its
     /// record repeats the work with the same idempotency key; once recorded, it is never done again.
@@ -84,9 +84,9 @@ impl Stage {
         self.run_step(key, policy, work, StepEffect::Change).await
     }
 
-    /// As [`Stage::step`], for work that changes nothing elsewhere but costs something, such as asking a
-    /// model. The submission and the outcomes of earlier steps are durable when it begins; what else was
-    /// recorded before it may be on its way to the store.
+    /// As [`Stage::step`], for work that changes nothing elsewhere but costs something, such as a model call.
+    /// The submission and the outcomes of earlier steps are durable when it begins; other earlier records may
+    /// still be on their way to the store.
     pub async fn request_step(
         &self,
         key: &str,
@@ -137,8 +137,8 @@ impl Stage {
         }
     }
 
-    /// Records what is known already as a step's outcome. Nothing is done, so nothing has to be durable
-    /// before it; a replay returns what was recorded.
+    /// Records a known value as a step's outcome. No work is done, so nothing has to be durable before it; a
+    /// replay returns what was recorded.
     pub async fn record_step(
         &self,
         key: &str,
@@ -157,7 +157,7 @@ impl Stage {
         }
     }
 
-    /// One attempt; the command that records what it came to.
+    /// One attempt. Returns the command that records its outcome.
     async fn attempt_step(&self, op: &Op, tries: AttemptState, work: &mut StepWork<'_>) -> Command {
         let AttemptState { policy, number, since, effect } = tries;
         let Some((core, live)) = self.0.live_run() else {
@@ -169,7 +169,7 @@ impl Stage {
             StepEffect::Request | StepEffect::Read => self.0.last_step_seq(),
         };
         let is_durable = live.wait_until_committed(seq).await == live_run::Durability::Durable;
-        // Nor is anything done that could not be recorded.
+        // Work whose outcome could not be recorded is not done either.
         if !is_durable || core.store_failure.borrow().is_some() {
             return std::future::pending().await;
         }
@@ -181,7 +181,7 @@ impl Stage {
             let failure = Failure::new(format!("step {:?} passed its deadline", op.key));
             finish_command(op, StepOutcome::Err(failure))
         };
-        // The pause may have been longer than planned: nobody ran when it was over.
+        // The pause may have been longer than planned: no process ran when it was over.
         if again && end.is_some_and(|end| core.now() >= end) {
             return late();
         }

@@ -1,4 +1,4 @@
-//! What a program can say and ask: status, artifact, question, sleep, time, chance.
+//! What a program can emit and request: status, artifact, question, sleep, time, random numbers.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use super::{Answer, RecordedFact, Stage, activity_guards};
 use crate::ValueType;
 
 impl Stage {
-    /// Progress. Returns when it is ordered.
+    /// Reports progress. Returns when it is appended.
     pub async fn report_status(&self, parts: Vec<Part>) {
         self.record_yield(OpKind::Status, "", Yield::Status { parts }).await;
     }
 
-    /// A piece of an artifact. Returns when it is ordered.
+    /// Emits a piece of an artifact. Returns when it is appended.
     pub async fn emit_artifact(&self, chunk: ArtifactChunk) {
         let key = chunk.artifact.id.as_str().to_owned();
         self.record_yield(OpKind::Artifact, &key, Yield::Artifact(chunk)).await;
     }
 
-    /// Progress that speaks of another run. Returns when it is ordered.
+    /// Reports progress about another run. Returns when it is appended.
     pub async fn report_other_run(&self, run: RunId, parts: Vec<Part>, metadata: Object) {
         self.record_yield(OpKind::Status, "", Yield::Reference { run, parts, metadata }).await;
     }
 
-    /// What a run that waits for the first answer is told. Returns when it is ordered.
+    /// Sends the first answer to the run that waits for it. Returns when it is appended.
     pub async fn send_first_answer(&self, parts: Vec<Part>) {
         self.record_yield(OpKind::Answer, "", Yield::Answer { parts }).await;
     }
@@ -41,10 +41,10 @@ impl Stage {
         self.next_fact(&op).await;
     }
 
-    /// Asks, and waits for an answer that satisfies the schema. The artifact is shown first.
+    /// Asks, and waits for an answer that satisfies the schema. The artifact is emitted first.
     ///
-    /// A run has one open question at a time: a second one, asked beside it, is put when the first is
-    /// answered. A question whose future is dropped unanswered is withdrawn.
+    /// A run has one open question at a time: a second one is asked when the first is answered. A question
+    /// whose future is dropped unanswered is withdrawn.
     pub async fn ask(
         &self,
         reason: InterruptReason,
@@ -56,7 +56,7 @@ impl Stage {
         self.ask_with_key("", what, None).await
     }
 
-    /// As [`Stage::ask`], for an answer that is read into that type. What cannot be read is refused
+    /// As [`Stage::ask`], for an answer that is read into that type. An answer that cannot be read is refused
     /// before it is recorded.
     pub async fn ask_typed(
         &self,
@@ -71,14 +71,14 @@ impl Stage {
         self.ask_with_key("", what, Some(answer)).await
     }
 
-    /// Puts the question under that key. Questions from within a step have the step's name as theirs.
+    /// Asks the question under that key. Questions of a step have the step's name as their key.
     pub(super) async fn ask_with_key(
         &self,
         key: &str,
         what: Yield,
         answer_type: Option<ValueType>,
     ) -> (Op, Answer) {
-        // Before the question can be answered.
+        // Must happen before the question can be answered.
         if let Some(answer_type) = answer_type {
             self.0.register_answer_type(answer_type);
         }
@@ -98,7 +98,7 @@ impl Stage {
         }
     }
 
-    /// Sleeps, durably: the program is dropped and taken up again when the time has come.
+    /// Sleeps durably: the program is dropped, and resumed when the time has come.
     pub async fn sleep(&self, span: Duration) {
         let op = self.0.replay_state().claim_op(OpKind::Sleep, "");
         if !self.0.replay_state().has_record(&op) {
@@ -110,7 +110,7 @@ impl Stage {
         self.wait_for_fact(&op).await;
     }
 
-    /// The moment, the same on every replay.
+    /// The current time, the same on every replay.
     pub async fn now(&self) -> Timestamp {
         let drawn = self.record_value(OpKind::Now, |stage| stage.clock_now().millis().into()).await;
         Timestamp::from_millis(drawn.as_i64().unwrap_or_default())

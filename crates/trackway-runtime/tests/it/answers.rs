@@ -1,4 +1,4 @@
-//! Starting, answering, answering again, going back, looking.
+//! Start, answer, repeat an answer, go back, inspect.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ async fn a_run_goes_from_its_first_step_to_its_end() {
     assert_eq!((look.ack, look.pending), (None, None), "a look says that it is complete");
 }
 
-/// Proves T4: the same answer again is told the same, whatever was done meanwhile, and writes nothing.
+/// Proves T4: the same answer again gets the same response, whatever happened since, and writes nothing.
 #[tokio::test]
 async fn repeated_answer_gets_the_same_view() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -64,7 +64,7 @@ async fn repeated_answer_gets_the_same_view() {
     assert_eq!(load_events(&journal, first.run).await.len(), length, "nothing was written");
 }
 
-/// Proves T6: other inputs, or another ack, at a node that was answered make another branch.
+/// Proves T6: other inputs, or another ack, at an answered node create another branch.
 #[tokio::test]
 async fn another_answer_to_the_same_node_is_another_branch() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -97,8 +97,8 @@ async fn another_answer_to_the_same_node_is_another_branch() {
     assert_eq!(look.branch, first.branch, "where it stands itself is as it was");
 }
 
-/// Proves T6: whoever looks at a node, or is blocked at it, is told the branch that was told to whoever
-/// came to it, also after it was moved to another definition.
+/// Proves T6: a caller that inspects a node, or is blocked at it, gets the same branch as the caller that
+/// created it, also after it was moved to another definition.
 #[tokio::test]
 async fn node_keeps_its_branch() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -124,8 +124,8 @@ async fn node_keeps_its_branch() {
     }
 }
 
-/// Proves T4: an output with nothing in it is none where the step asks for none, and is looked at where
-/// it does.
+/// Proves T4: an empty output counts as none if the step expects none, and is checked if the step expects
+/// one.
 #[tokio::test]
 async fn an_empty_output_is_none() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -139,7 +139,7 @@ async fn an_empty_output_is_none() {
     assert_ne!(none.blocked.unwrap().code, empty.blocked.unwrap().code);
 }
 
-/// Proves T6: a blocked answer moves nothing, replays, and is no fork.
+/// Proves T6: a blocked answer does not advance, replays, and is not a fork.
 #[tokio::test]
 async fn a_blocked_answer_is_no_branch() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -151,14 +151,14 @@ async fn a_blocked_answer_is_no_branch() {
         assert!(blocked.blocked.is_some());
         assert_eq!((blocked.node, &blocked.pending), (second.node, &second.pending));
         assert_ne!(blocked.ack, second.ack, "a fresh one");
-        // The ack that was blocked is good for the right answer too.
+        // The ack of the blocked answer is valid for the right answer too.
         let from = if is_fresh { &blocked } else { &second };
         let third = advance(&guide, answer_request(from, output_inputs(json!({ "n": 2 })))).await.unwrap();
         assert_eq!(third.branch, BranchPosition { forked: false, index: 0, siblings: 1 }, "{is_fresh}");
     }
 }
 
-/// Proves T6: a look writes nothing and offers a fresh ack each time.
+/// Proves T6: an inspection writes nothing and offers a fresh ack each time.
 #[tokio::test]
 async fn inspecting_a_node_records_nothing() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -171,7 +171,7 @@ async fn inspecting_a_node_records_nothing() {
     assert_eq!(load_events(&journal, first.run).await.len(), 3);
 }
 
-/// A door that can ask a person asks before anything is recorded; a repetition asks nobody.
+/// A door that can ask a person asks before anything is recorded; a repetition does not ask again.
 #[tokio::test]
 async fn consent_is_asked_before_recording() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -225,7 +225,7 @@ async fn run_exists_only_for_its_caller() {
     guide.advance(&of_tenant, answer_request(&first, AttemptInputs::default())).await.unwrap();
 }
 
-/// Proves T8: what is not there is told by name.
+/// Proves T8: the error names what does not exist.
 #[tokio::test]
 async fn missing_run_or_node_is_an_error() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -266,7 +266,7 @@ async fn what_is_too_large_is_refused() {
     assert_eq!(load_events(&journal, first.run).await.len(), 5);
 }
 
-/// Proves T11: the context says which session a run belongs to.
+/// Proves T11: the context decides which session a run belongs to.
 #[tokio::test]
 async fn a_session_is_found_by_what_the_context_names() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());

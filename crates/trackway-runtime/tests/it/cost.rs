@@ -1,4 +1,4 @@
-//! What an answer costs does not depend on what was recorded before.
+//! The cost of an answer does not depend on what was recorded before.
 
 use std::sync::{
     Arc,
@@ -13,7 +13,7 @@ use crate::support::{
     DefinitionFolder, access, advance, answer_request, load_events, notes_inputs, render_stamp, start_three,
 };
 
-/// Counts what goes through.
+/// Counts reads and appends.
 #[derive(Debug, Default)]
 struct Counts {
     reads: AtomicUsize,
@@ -38,8 +38,8 @@ impl JournalInterceptor for Counts {
     }
 }
 
-/// Proves T12: one read and one append (a fork reads once more), in a run of five events and in one of five hundred, with one
-/// branch and with five hundred.
+/// Proves T12: one read and one append (a fork reads once more), in a run of five events and in one of five
+/// hundred, with one branch and with five hundred.
 #[tokio::test]
 async fn an_answer_costs_the_same_in_a_long_run() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());

@@ -1,5 +1,6 @@
-//! A crash at every point of a start, an answer, a blocked answer and a note. After each, what was under
-//! way is there as a whole and is told again, or is not there and can be done: never half.
+//! A crash at every point of a start, an answer, a blocked answer and a note. After each crash, a call that
+//! was in progress is either complete and gets the same response again, or is absent and can be made: never
+//! half.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +18,7 @@ use crate::support::{
 /// Far more points than one process reaches; the sweep ends earlier.
 const POINTS_MAX: usize = 1_000;
 
-/// What the agent has been told, which outlasts the process.
+/// The responses that the agent has received, which outlive the process.
 #[derive(Debug, Default)]
 struct ScriptedAgent {
     told: Mutex<Vec<NodeView>>,
@@ -28,8 +29,8 @@ impl ScriptedAgent {
         self.told.lock().unwrap().clone()
     }
 
-    /// The same calls from the beginning, in every life: a start only where none was answered. What was
-    /// told once must be told again.
+    /// The same calls from the beginning, in every process: a start only if none was answered. A response
+    /// that was received once must come again.
     async fn run_to_end(&self, guide: &GuidedRuns) {
         let told = self.received_views();
         let first = match told.first() {
@@ -70,7 +71,7 @@ impl ScriptedAgent {
     }
 }
 
-/// What a call comes to. In a process that is dying the store fails, and nobody hears of it.
+/// The result of a call. In a process that crashes the store fails, and no result arrives.
 async fn until_crash<T>(call: impl Future<Output = Result<T, GuidedRunError>>) -> T {
     match call.await {
         Ok(result) => result,
@@ -79,7 +80,7 @@ async fn until_crash<T>(call: impl Future<Output = Result<T, GuidedRunError>>) -
     }
 }
 
-/// One life of the process. True where the agent got through.
+/// One process until its crash. True if the agent completed its calls.
 fn run_until_crash(
     world: &TestWorld,
     library: &DefinitionFolder,
@@ -104,7 +105,7 @@ fn check_log(world: &TestWorld, agent: &ScriptedAgent, at: &str) {
             let log = load_events(&*journal, row.id).await;
             let begins: &[&str] = match row.workflow.name.as_str() {
                 "session-notes" => &["submitted", "started", "completed", "checkpointed"],
-                // A start whose answer nobody heard: a run of its own, at its first step.
+                // A start whose response was lost: a separate run, at its first step.
                 _ => &["submitted", "started", "opened"],
             };
             assert_eq!(event_names(&log)[..begins.len()], *begins, "{at}");

@@ -1,4 +1,4 @@
-//! Damage to one run, and the others.
+//! Damage to one run does not affect the others.
 
 use std::{path::Path, sync::Arc};
 
@@ -44,7 +44,7 @@ async fn damage_stays_in_its_run() {
     }
 }
 
-/// Proves T12: the index follows from the log. Where it is lost, the log is read instead.
+/// Proves T12: the index is derived from the log. If it is lost, the log is read instead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_index_hides_nothing() {
     let (library, folder) = (DefinitionFolder::new(), tempfile::tempdir().unwrap());
@@ -65,8 +65,8 @@ async fn a_lost_index_hides_nothing() {
     journal.close().await;
 }
 
-/// Proves T3: a pinned definition that is damaged comes from the folders where they still have it, and is
-/// damage to the runs that are pinned to it where they have not.
+/// Proves T3: a damaged pinned definition is read from the folders if they still have it. If they do not, the
+/// runs that are pinned to it are damaged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damaged_definition_is_loaded_from_the_folders() {
     let (library, folder) = (DefinitionFolder::new(), tempfile::tempdir().unwrap());

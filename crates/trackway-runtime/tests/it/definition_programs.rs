@@ -1,4 +1,4 @@
-//! Written workflows that the engine drives.
+//! Workflow definitions that the engine drives.
 
 mod definition_folder;
 mod forks;
@@ -16,7 +16,7 @@ use definition_folder::{
     DefinitionFolder, answer_question, start_run, submit, wait_until_ended, wait_until_idle,
 };
 
-/// Every kind of step, inside of each other.
+/// Every kind of step, nested in each other.
 const EVERYTHING: &str = r#"
 id: everything
 name: Everything
@@ -75,7 +75,7 @@ fn every_kind_of_step_is_driven() {
     assert_eq!(shelf.sorted_calls(), EVERYTHING_DONE, "in any order: two items are worked on at once");
 }
 
-/// Proves T16, D1: wherever the process dies, it goes on, and what was recorded is not done again.
+/// Proves T16, D1: after a crash at any point, the run continues, and recorded work is not done again.
 #[test]
 fn a_crash_anywhere_repeats_nothing_that_was_recorded() {
     let mut point = 0;
@@ -102,8 +102,8 @@ fn a_crash_anywhere_repeats_nothing_that_was_recorded() {
             assert_eq!(shelf.sorted_calls(), EVERYTHING_DONE);
             break;
         }
-        // Only what was under way when it died may be there twice: two items at the most, and each of
-        // them with its own key.
+        // Only work that was in progress at the crash may be there twice: at most two items, each with its
+        // own key.
         let calls = keys.len();
         assert!((5..=7).contains(&calls), "point {point}: {keys:?}");
         keys.sort();
@@ -133,7 +133,7 @@ onExit:
     tool: { name: do, args: { what: "= 'exit ' + ended" } }
 "#;
 
-/// Proves T16: what an item's failure does is what the map says, and exit steps run however it ends.
+/// Proves T16: the map decides what an item's failure does, and exit steps run however the run ends.
 #[test]
 fn failed_map_item_follows_on_failure_of_its_map() {
     let outcome = |policy: &str| {
@@ -170,7 +170,7 @@ steps:
   - { id: bb, emit: { artifact: b.txt, text: "{{ nope }}" } }
 "#;
 
-/// A run that cannot go on names the step that lacks something, not the one that was done before it.
+/// The error of a blocked run names the step that lacks something, not the step before it.
 #[test]
 fn a_failure_names_the_step_that_lacks_something() {
     let (shelf, world) = (DefinitionFolder::with_file("stuck.yaml", STUCK), TestWorld::with_memory_store());
@@ -199,7 +199,7 @@ onExit:
     tool: { name: do, args: { what: "= said.how" } }
 "#;
 
-/// Exit steps that fail are told, and the run ends as it would have.
+/// Failed exit steps are reported, and the run ends as it would have.
 #[test]
 fn a_failing_exit_step_changes_no_outcome() {
     let (shelf, world) =
@@ -215,8 +215,8 @@ fn a_failing_exit_step_changes_no_outcome() {
     assert_eq!(shelf.calls(), ["completed x", "fail"]);
 }
 
-/// Proves T16: a canceled run's exit steps are a run of their own, also where the process dies before it
-/// is made and the file is gone.
+/// Proves T16: the exit steps of a canceled run are a separate run, even if the process dies before it is
+/// created and the file is gone.
 #[test]
 fn exit_steps_run_after_a_cancel() {
     let (shelf, world) =
@@ -242,7 +242,7 @@ fn exit_steps_run_after_a_cancel() {
     assert_eq!(shelf.calls(), ["canceled x"]);
 }
 
-/// Proves T16: what is lacking at the start is said before anything is done.
+/// Proves T16: missing input is reported before anything is done.
 #[test]
 fn a_run_without_what_it_needs_is_refused() {
     let open = EVERYTHING.replace("\"Who is it?\"", "\"Who, {{ title }}?\"");
@@ -262,7 +262,7 @@ fn a_run_without_what_it_needs_is_refused() {
     });
 }
 
-/// A tool that this process does not have parks the run; one that has it goes on.
+/// A tool that this process does not have parks the run; a process that has it continues the run.
 #[test]
 fn a_run_waits_for_the_tool_that_it_needs() {
     let (shelf, world) =
@@ -300,8 +300,8 @@ fn arguments_that_do_not_fit_fail_the_run() {
     assert!(shelf.calls().is_empty());
 }
 
-/// Proves T16, T9: what the engine cannot drive is no agent, and whoever asks is told why. A changed
-/// file is offered, a removed one withdrawn, and a program keeps its name.
+/// Proves T16, T9: a definition that the engine cannot drive is not an agent, and the refusal says why. A
+/// changed file is registered, a removed one withdrawn, and a program keeps its name.
 #[test]
 fn registry_follows_the_files() {
     let (shelf, world) =
@@ -326,7 +326,7 @@ fn registry_follows_the_files() {
         assert!(offers.sync_registry(registry).is_empty(), "what is declined is told once");
         assert_ne!(registry.get("everything").unwrap().info().version, before);
         assert_eq!(registry.versions("everything").len(), 2);
-        // Whoever had a name before the files keeps it.
+        // A program that had the name before the files keeps it.
         let late = shelf.catalogue_sync(registry).sync_registry(registry);
         let taken = late.iter().find(|declined| declined.workflow == "everything").unwrap();
         assert!(taken.matters && taken.why.contains("a program"), "{taken:?}");

@@ -1,4 +1,4 @@
-//! Guided runs beside the engine: it shows them and can cancel them, and never drives them.
+//! Guided runs and the engine: it shows them and can cancel them, and never drives them.
 
 use std::sync::{
     Arc,
@@ -20,7 +20,8 @@ fn address(run: RunId) -> RunAddress {
     RunAddress { run, access: access(), workflow: None }
 }
 
-/// A canceled run takes no more answers; what was told is told again, and it can be looked at.
+/// A canceled run accepts no more answers; a repeated answer gets the same response, and the run can be
+/// inspected.
 #[test]
 fn a_canceled_run_is_over_and_stays_so() {
     let (library, world) = (DefinitionFolder::new(), TestWorld::with_memory_store());
@@ -56,8 +57,8 @@ fn a_canceled_run_is_over_and_stays_so() {
     });
 }
 
-/// Through restarts, messages and looks of the engine nothing but the agent's answers is recorded, and
-/// no row ever says that there is a program to drive.
+/// Through restarts, messages and reads of the engine, only the agent's answers are recorded, and no row ever
+/// says that there is a program to drive.
 #[test]
 fn the_engine_never_drives_a_guided_run() {
     let (library, world) = (DefinitionFolder::new(), TestWorld::with_memory_store());
@@ -114,8 +115,8 @@ impl JournalInterceptor for EventReads {
     }
 }
 
-/// Who watches a run through the engine of the same process sees what is recorded by a guide. The engine
-/// takes it from the append, and reads nothing for it.
+/// A watcher in the engine of the same process sees what a guide records. The engine takes it from the
+/// append, and reads nothing for it.
 #[test]
 fn watcher_of_a_guided_run_gets_every_event() {
     let (library, world) = (DefinitionFolder::new(), TestWorld::with_memory_store());

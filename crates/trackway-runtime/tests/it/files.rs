@@ -1,4 +1,4 @@
-//! The file of a definition changes under a run, or goes.
+//! The file of a definition changes or disappears while a run uses it.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn pending_prompt(position: &NodeView) -> &str {
     position.pending.as_ref().map_or("", |pending| pending.prompt.as_str())
 }
 
-/// Proves T3: a run keeps to the definition that it began with, and says so.
+/// Proves T3: a run keeps the definition that it began with, and the response says so.
 #[tokio::test]
 async fn a_run_goes_on_when_its_file_changes_or_goes() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -51,7 +51,7 @@ async fn a_run_goes_on_when_its_file_changes_or_goes() {
     assert_eq!(warning_codes(&advance_to_end(&guide, third).await), [""; 0]);
 }
 
-/// Proves T3: a run moves to the new definition where somebody asks for it; its nodes stay the same ones.
+/// Proves T3: a run moves to the new definition on request; its nodes stay the same.
 #[tokio::test]
 async fn a_run_is_migrated_where_somebody_asks_for_it() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -95,7 +95,7 @@ async fn run_that_cannot_be_migrated_is_unchanged() {
     advance_to_end(&guide, second).await;
 }
 
-/// Proves T8: what the context lacks is told at the start, with what to send.
+/// Proves T8: the response to a start names what the context lacks, and what to send.
 #[tokio::test]
 async fn start_names_missing_context() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());

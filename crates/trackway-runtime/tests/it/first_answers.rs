@@ -1,5 +1,5 @@
-//! First answers as a program hears them, in whatever order the log has them: checked against logs that
-//! are written here.
+//! First answers as a program receives them, in any order in the log: checked against logs that this test
+//! builds.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ const PARENT: RunId = RunId::new(Uuid::from_u128(1));
 const CHILD: RunId = RunId::new(Uuid::from_u128(2));
 const OTHER: RunId = RunId::new(Uuid::from_u128(3));
 
-/// Dispatches a child, sends an answer to it and to another run, and notes what it hears.
+/// Dispatches a child, sends an answer to it and to another run, and records what it receives.
 #[derive(Debug)]
 struct ListeningProgram {
     info: ProgramInfo,
@@ -110,12 +110,12 @@ fn run_answered(run: RunId, reply_to: Option<&str>, text: &str) -> Event {
     Event::RunAnswered { run, reply_to, answer: FirstAnswer::from_parts(vec![Part::text(text)]) }
 }
 
-/// What the child says after its start.
+/// The child's first answer after its start.
 fn first_answer_event() -> Event {
     run_answered(CHILD, None, "first")
 }
 
-/// What a run says to a message.
+/// The answer of a run to a message.
 fn reply_event(run: RunId, to: &str, text: &str) -> Event {
     run_answered(run, Some(to), text)
 }
@@ -143,7 +143,7 @@ async fn received_answers(rest: Vec<Event>) -> Vec<String> {
     heard.clone()
 }
 
-/// Proves D3: the end of a child may be told before what it said first, and is not taken for it.
+/// Proves D3: the end of a child may be recorded before its first answer, and is not mistaken for it.
 #[tokio::test]
 async fn end_of_a_child_is_not_a_first_answer() {
     assert_eq!(received_answers(vec![first_answer_event(), child_ended()]).await, ["first"]);
@@ -151,8 +151,8 @@ async fn end_of_a_child_is_not_a_first_answer() {
     assert_eq!(received_answers(vec![child_ended()]).await, Vec::<String>::new());
 }
 
-/// Proves D3, D6: each answer goes to whom it belongs, also where a run said it before it was recorded
-/// that it was sent something, or was sent something that it did not take.
+/// Proves D3, D6: each answer reaches the op it belongs to, even if it is recorded before the message that
+/// caused it, or if the run did not accept that message.
 #[tokio::test]
 async fn answers_go_to_whoever_waits_for_them() {
     let all = ["first", "child again", "other", "other again"];
@@ -186,8 +186,8 @@ async fn answers_go_to_whoever_waits_for_them() {
     assert_eq!(received_answers(log).await, ["first", "other again"], "what was not taken has no answer");
 }
 
-/// Proves D3, D6: an older answer that is told after a newer one goes to whom it belongs, and so does the
-/// newer one.
+/// Proves D3, D6: an older answer that is recorded after a newer one reaches its op, and so does the newer
+/// one.
 #[tokio::test]
 async fn answers_may_be_told_in_another_order() {
     let log = vec![reply_event(CHILD, "to-child", "child again"), first_answer_event(), reply_sent(0)];
@@ -204,14 +204,14 @@ async fn answers_may_be_told_in_another_order() {
     assert_eq!(received_answers(log).await, ["first", "child again", "other", "other again"]);
 }
 
-/// Proves D3: an answer that nobody has asked for yet does not make a log unfit.
+/// Proves D3: an answer that the program has not requested yet does not make a log unfit.
 #[tokio::test]
 async fn early_answer_matches_replay() {
     let log = vec![first_answer_event(), reply_event(CHILD, "to-child", "child again")];
     assert_eq!(received_answers(log).await, ["first"]);
 }
 
-/// Proves L17: a child that was started with a message is not waited for, and its first word is not an
+/// Proves L17: a child that was started with a message is not waited for, and its first answer is not an
 /// answer to its start.
 #[tokio::test]
 async fn child_started_with_a_message_owes_no_first_answer() {

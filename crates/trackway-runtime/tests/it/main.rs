@@ -1,5 +1,5 @@
-//! Guided runs from outside: whatever happens to the process, to the file of the definition or to the
-//! order of calls, an answer is recorded once and told the same every time.
+//! Guided runs from outside: whatever happens to the process, to the definition file or to the order of
+//! calls, an answer is recorded once and gets the same response every time.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 

@@ -35,7 +35,7 @@ async fn notes_on_a_node_are_recorded_once() {
     assert!(again.unwrap().is_repeat);
 }
 
-/// Proves T14: a session's own notes are in one log of the caller's own, which is complete.
+/// Proves T14: a session's own notes are in one log per caller, which is complete.
 #[tokio::test]
 async fn notes_on_a_session_need_no_run() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
@@ -66,8 +66,8 @@ async fn notes_on_a_session_need_no_run() {
     }
 }
 
-/// Proves T11, X6: nobody's notes go into a run that is another's, whatever its id, nor into one that is
-/// no notebook.
+/// Proves T11, X6: notes never go into a run of another caller, whatever its id, or into a run that is not a
+/// notes run.
 #[tokio::test]
 async fn notes_on_a_session_go_nowhere_else() {
     let library = DefinitionFolder::new();

@@ -32,7 +32,7 @@ async fn advance_concurrently(
     join_all(calls).await.into_iter().map(Result::unwrap).collect()
 }
 
-/// Proves T4: one attempt is recorded, and everybody is told the same.
+/// Proves T4: one attempt is recorded, and every caller gets the same response.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_same_answer_at_once_is_recorded_once() {
     let (library, folder) = (DefinitionFolder::new(), tempfile::tempdir().unwrap());
@@ -45,7 +45,7 @@ async fn the_same_answer_at_once_is_recorded_once() {
         let told = advance_concurrently(&guides, |_| AttemptInputs::default(), &at).await;
         assert!(told.iter().all(|position| *position == told[0]), "{told:?}");
         attempts += 1;
-        // The second step wants an output: from there on all of them are blocked.
+        // The second step needs an output: from there on all of them are blocked.
         at = told[0].clone();
         let log = load_events(&*journals[1], run).await;
         let recorded = event_names(&log).into_iter().filter(|name| *name == "attempted").count();

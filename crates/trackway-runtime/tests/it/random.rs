@@ -1,5 +1,5 @@
-//! Random calls by two processes that are ended and opened again, against a model: the tree of nodes, what
-//! was told, and the states agree.
+//! Random calls by two processes that are ended and opened again, against a model: the tree of nodes, the
+//! responses, and the states agree.
 
 mod model;
 
@@ -17,11 +17,11 @@ use crate::support::{
     DefinitionFolder, access, answer_request_at, notes_inputs, render_stamp, start_three, valid_inputs,
 };
 
-/// One call. Numbers choose among what there is, whatever there is.
+/// One call. Numbers select among what exists.
 #[derive(Debug, Clone)]
 enum Call {
     Start,
-    /// An answer with an ack that was offered, or with a fresh one of a look.
+    /// An answer with an ack that was offered, or with a fresh one of an inspection.
     Advance {
         run: usize,
         node: usize,
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-/// Two processes on one store, and what they are held against.
+/// Two processes on one store, and the model that they are compared with.
 struct Simulation {
     library: DefinitionFolder,
     store: Store,
@@ -126,7 +126,7 @@ impl Simulation {
             }
             Call::Again { run, answer } => {
                 let Some((sent, told)) = self.model.find_answer(run, answer) else { return };
-                // Whatever the door knows of a person's agreement: a repetition asks nobody.
+                // Whatever the door knows of a person's consent: a repetition does not ask.
                 let sent = AdvanceRequest { consent: Consent::NotAskedYet, ..sent };
                 let again = guide.advance(&access(), sent).await;
                 assert_eq!(again, Ok(AdvanceResponse::Node(Box::new(told))));
@@ -136,7 +136,7 @@ impl Simulation {
                 let at = self.model.node(run, node);
                 let Some(ack) = self.ack(run, node, ack) else { return };
                 let inputs = match inputs {
-                    // The second step takes no answer without an output.
+                    // The second step accepts no answer without an output.
                     0 => notes_inputs("no output"),
                     number => valid_inputs(&at.shown, number),
                 };
@@ -156,7 +156,7 @@ impl Simulation {
         }
     }
 
-    /// One that was offered for the node, or a fresh one; none where the workflow is complete.
+    /// An ack that was offered for the node, or a fresh one; none if the workflow is complete.
     fn ack(&self, run: usize, node: usize, ack: Option<usize>) -> Option<AckId> {
         let at = self.model.node(run, node);
         at.shown.ack?;
@@ -189,7 +189,7 @@ fn run_simulation(store: Store, calls: Vec<(usize, Call)>) {
     });
 }
 
-/// The same cases every time, unless a seed is given: a failure is a number.
+/// The same cases every time, unless a seed is set: a failure is a number.
 fn seeded_config(cases: u32) -> ProptestConfig {
     let mut config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {

@@ -1,4 +1,4 @@
-//! What an agent that comes back is shown: a recap of where it stands, and the way back in without tokens.
+//! What a returning agent gets: a recap of its position, and a search without tokens.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ async fn start_in(guide: &trackway_runtime::GuidedRuns, session: &str) -> NodeVi
     guide.start(&access(), begin).await.unwrap()
 }
 
-/// Proves T14: a look shows the notes and checkpoints on the way, what grew, and the session's notes;
-/// so does a look in another run of the session.
+/// Proves T14: an inspection shows the notes and checkpoints on the path, the branches after it, and the
+/// session's notes; so does an inspection in another run of the session.
 #[tokio::test]
 async fn recap_contains_recorded_notes() {
     let library = DefinitionFolder::new();
@@ -53,7 +53,7 @@ async fn recap_contains_recorded_notes() {
     assert_eq!(grown.pending, third.pending);
     assert_eq!(grown.notes.as_deref(), Some("Notes of one."));
 
-    // A branch that was begun beside it.
+    // A second branch.
     let fork = advance(&guide, answer_request(&first, notes_inputs("Another way."))).await.unwrap();
     let recap = guide.recap(&access(), &fork).await.unwrap();
     assert_eq!(note_texts(&recap), ["Another way."]);
@@ -69,7 +69,7 @@ async fn recap_contains_recorded_notes() {
     assert_eq!(guide.recap(&access(), &stranger).await.unwrap(), Recap::default());
 }
 
-/// Proves T14: a recap has a bound in bytes; the newest is kept, and what is cut is said.
+/// Proves T14: a recap is limited in bytes; the newest is kept, and a mark shows what is cut.
 #[tokio::test]
 async fn a_recap_is_bounded() {
     let library = DefinitionFolder::new();
@@ -132,13 +132,13 @@ async fn a_run_is_found_again_without_tokens() {
     let none = guide.resume(&access(), "", &|_| false).await.unwrap();
     assert!(none.items.is_empty(), "a workflow that may not be run is not shown");
 
-    // One that is complete is found by name, and is not among the unfinished.
+    // A complete run is found by name, and is not in the list of unfinished ones.
     let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     let end = advance(&guide, answer_request(&third, AttemptInputs::default())).await.unwrap();
     assert!(end.pending.is_none());
     assert_eq!(find("").await, [(other.run, other.node)]);
     assert_eq!(find("ACE-7").await, [(first.run, end.node)]);
-    // Until another branch of it is begun.
+    // Until another branch of it begins.
     let fork = advance(&guide, answer_request(&first, notes_inputs("again"))).await.unwrap();
     assert_eq!(find("ACE-7").await, [(first.run, fork.node)]);
 }
@@ -162,7 +162,7 @@ async fn white_space_at_the_end_of_notes_makes_no_other_answer() {
     assert!(again.unwrap().is_repeat);
 }
 
-/// Proves T8: an agent that is stuck is stopped, and one that then gets it right goes on.
+/// Proves T8: an agent that is stuck is stopped, and one that then sends a right answer continues.
 #[tokio::test]
 async fn blocked_answers_to_one_step_have_a_limit() {
     let library = DefinitionFolder::new();
@@ -219,7 +219,7 @@ async fn a_context_that_stays_is_stored_once() {
     assert!(bytes < 4 * 150_000, "{bytes} bytes for 30 answers with 150 kB of context");
 }
 
-/// Proves X5: where the store is away, looking for runs can be tried again.
+/// Proves X5: if the store is unavailable, a search for runs can be retried.
 #[tokio::test]
 async fn a_search_in_a_store_that_is_away_can_be_tried_again() {
     let (library, outage) = (DefinitionFolder::new(), Arc::new(OutageInterceptor::new()));

@@ -1,4 +1,4 @@
-//! What the tests here share: a folder of definitions, guides on a store, and short ways to answer.
+//! Shared by these tests: a folder of definitions, guided runs on a store, and helpers for answers.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,11 +12,11 @@ use trackway_runtime::{
 };
 use trackway_testkit::{ManualClock, TestProcess, TestWorld, load_full_log};
 
-/// A folder with definitions. It outlasts the guides.
+/// A folder with definitions. It outlives the guides.
 pub(crate) struct DefinitionFolder(TempDir);
 
 impl DefinitionFolder {
-    /// With `three` in it: a plain step, one that wants an output, and one that wants agreement.
+    /// Contains `three`: a plain step, one that needs an output, and one that needs consent.
     pub(crate) fn new() -> Self {
         let library = Self(tempfile::tempdir().expect("a folder for definitions"));
         library.write("three.json", &three_steps());
@@ -35,7 +35,7 @@ impl DefinitionFolder {
         self.0.path().join(name)
     }
 
-    /// A guide on that store, with ids like no other's.
+    /// A guide on that store, with unique ids.
     pub(crate) fn guided_runs(&self, journal: Arc<dyn Journal>) -> GuidedRuns {
         self.guided_runs_with_ids(journal, Arc::new(SystemIds))
     }
@@ -55,7 +55,7 @@ impl DefinitionFolder {
         })
     }
 
-    /// A guide in that process, whose ids go on over restarts.
+    /// A guide in that process, whose ids continue over restarts.
     pub(crate) fn guided_runs_in(&self, world: &TestWorld, process: &TestProcess) -> GuidedRuns {
         let guide = GuidedRuns::new(GuidedRunOptions {
             journal: process.journal.clone(),
@@ -100,7 +100,7 @@ pub(crate) fn three_steps() -> Value {
     })
 }
 
-/// No programs: what is here is driven from outside.
+/// No programs: an outside agent drives the runs here.
 pub(crate) fn no_programs() -> ProgramRegistry {
     ProgramRegistry::default()
 }
@@ -122,7 +122,7 @@ pub(crate) async fn start_three(guide: &GuidedRuns) -> NodeView {
     guide.start(&access(), start_request("three", &json!({}))).await.expect("it starts")
 }
 
-/// The answer that carries these inputs to where the position stands.
+/// A request that answers the pending step of the position with these inputs.
 pub(crate) fn answer_request(position: &NodeView, inputs: AttemptInputs) -> AdvanceRequest {
     let ack = position.ack.expect("something is pending");
     answer_request_at(position.run, position.node, ack, inputs)
@@ -145,7 +145,7 @@ pub(crate) fn notes_inputs(text: &str) -> AttemptInputs {
     AttemptInputs { notes: Some(text.into()), ..AttemptInputs::default() }
 }
 
-/// Inputs that the pending step takes; another number makes other inputs.
+/// Inputs that the pending step accepts; another number gives other inputs.
 pub(crate) fn valid_inputs(position: &NodeView, number: u32) -> AttemptInputs {
     let wants_output = position.pending.as_ref().is_some_and(|pending| pending.output.is_some());
     match wants_output {

@@ -1,4 +1,4 @@
-//! What is exactly at a bound is taken, and one byte or level more is not.
+//! A value exactly at a limit is accepted, and one byte or level more is not.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ fn object(value: &Value) -> Object {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// Proves T8: a call that is too large is told so.
+/// Proves T8: a call that is too large gets an error that says so.
 #[test]
 fn sizes_are_bounded_to_the_byte() {
     let frame = r#"{"a":""}"#.len();

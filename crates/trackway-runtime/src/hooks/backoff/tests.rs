@@ -4,14 +4,14 @@ use super::*;
 
 const BEGIN: Timestamp = Timestamp::from_millis(1_000_000);
 
-/// The pause after so many failures, in seconds: the shortest and the longest that chance gives.
+/// The pause after this many failures, in seconds: the shortest and the longest that the random number gives.
 fn pause(failures: u32) -> (f64, f64) {
     let after = |random| {
         let next = next_attempt(BEGIN, BEGIN, failures, random).unwrap();
         next.duration_since(BEGIN).as_secs_f64()
     };
     let half = after(0);
-    // The longest comes with the random number that is one less than where it starts anew.
+    // The longest pause comes with the largest random number before the range wraps around.
     let longest = after((half * 1_000.0) as u64);
     (half, longest)
 }
@@ -27,7 +27,7 @@ fn pauses_double_up_to_a_bound() {
     assert_eq!(pause(0).1, 1.0);
 }
 
-/// Proves X2: whatever chance says, the pause lies in its second half.
+/// Proves X2: for every random number, the pause is in its second half.
 #[test]
 fn jitter_stays_inside_the_pause() {
     for random in [0, 1, 499, 500, 501, 12_345_678, u64::MAX] {

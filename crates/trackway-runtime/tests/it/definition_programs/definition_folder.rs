@@ -1,4 +1,4 @@
-//! A shelf of definitions and a tool that counts its calls, both of which outlast processes.
+//! A folder of definitions and a tool that counts its calls. Both outlive processes.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -45,26 +45,26 @@ impl DefinitionFolder {
         Arc::new(tools)
     }
 
-    /// What the files offer to a registry.
+    /// A sync of the files with a registry.
     pub(crate) fn catalogue_sync(&self, registry: &ProgramRegistry) -> CatalogueSync {
         let catalogue = Arc::new(Catalogue::new(vec![self.folder.path().to_owned()]));
         assert_eq!(catalogue.list().invalid, []);
         CatalogueSync::new(catalogue, registry, self.tools())
     }
 
-    /// A process with what the files offer now.
+    /// A process with the programs of the current files.
     pub(crate) fn setup(&self) -> ProcessSetup {
         let registry = ProgramRegistry::new();
         self.catalogue_sync(&registry).sync_registry(&registry);
         ProcessSetup::from(registry).with_tools(self.tools())
     }
 
-    /// What the tool was told to do, in the order of its calls.
+    /// The arguments of the tool's calls, in order.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.calls.borrow().iter().map(|(what, _)| what.clone()).collect()
     }
 
-    /// The same in order of the texts.
+    /// The same, sorted.
     pub(crate) fn sorted_calls(&self) -> Vec<String> {
         let mut calls = self.calls();
         calls.sort();
@@ -76,7 +76,7 @@ impl DefinitionFolder {
         self.calls.borrow().iter().map(|(_, key)| key.clone()).collect()
     }
 
-    /// Resolves when it was called so many times.
+    /// Resolves when it was called this many times.
     pub(crate) async fn wait_for_calls(&self, times: usize) {
         self.calls.subscribe().wait_for(|done| done.len() >= times).await.unwrap();
     }

@@ -40,7 +40,7 @@ fn a_fork_at_a_question_takes_another_answer() {
         answer_question(&process, run, json!({ "what": "left" })).await;
         assert_eq!(wait_until_ended(&process, run).await.state, StateName::Completed);
         let before = seqs(&process, run).await;
-        // Where nothing is said, the last question is open again; also of a finished run.
+        // Without an event, the last question is open again; also for a finished run.
         let fork = process.fork(&local_run_address(run), None, None).await.unwrap();
         let id = fork.submission.run;
         assert_eq!(fork.submission.forked_from.as_ref().unwrap().run, run);
@@ -52,7 +52,7 @@ fn a_fork_at_a_question_takes_another_answer() {
     assert_eq!(shelf.calls(), ["first", "left", "right"]);
 }
 
-/// Proves T16: at any event that it had not ended at; where it has no such event, it says which it has.
+/// Proves T16: a fork works at any event before the end; for other events the error says which events exist.
 #[test]
 fn a_run_is_forked_where_it_could_go_on() {
     let (shelf, world) = (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());
@@ -69,7 +69,7 @@ fn a_run_is_forked_where_it_could_go_on() {
         assert_eq!(refused(0).await, ForkRefusal::NoEvent { at: 0, last });
         assert_eq!(refused(last + 1).await, ForkRefusal::NoEvent { at: last + 1, last });
         assert_eq!(refused(last).await, ForkRefusal::Ended { at: last, last: last - 1 });
-        // From its very beginning, everything is done again.
+        // From its first event, everything is done again.
         let whole = process.fork(&local_run_address(run), Some(1), None).await.unwrap().submission.run;
         assert_eq!(wait_until_idle(&process, whole).await.state, StateName::InputRequired);
         // Before its end, nothing is.
@@ -79,7 +79,7 @@ fn a_run_is_forked_where_it_could_go_on() {
     assert_eq!(shelf.calls(), ["first", "left", "first"]);
 }
 
-/// Proves T16, D1: a fork that is recorded goes on, also where the process dies before it is driven.
+/// Proves T16, D1: a recorded fork continues, even if the process dies before it is driven.
 #[test]
 fn a_fork_outlives_the_process_that_made_it() {
     let (shelf, world) = (DefinitionFolder::with_file("twice.yaml", TWICE), TestWorld::with_memory_store());

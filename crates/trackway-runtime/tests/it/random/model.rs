@@ -1,4 +1,4 @@
-//! The model: what a guide must have told and recorded, in its plainest form.
+//! The model: the expected responses and records, in their simplest form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub(super) struct Model {
 struct Run {
     id: RunId,
     nodes: Vec<ModelNode>,
-    /// Each answer that was recorded, with what was told.
+    /// Each recorded answer, with its response.
     answers: Vec<(AdvanceRequest, NodeView)>,
     notes: BTreeSet<(usize, String)>,
 }
@@ -36,13 +36,13 @@ pub(super) struct ModelNode {
     /// Which of [`STEPS`] is pending.
     place: usize,
     branches: u32,
-    /// What was told when it was made.
+    /// The response when it was created.
     pub(super) shown: NodeView,
     /// Acks that were offered for it.
     pub(super) acks: Vec<AckId>,
 }
 
-/// What came of an answer.
+/// The result of an answer.
 #[derive(Debug)]
 pub(super) enum AdvanceResult {
     AskedFirst,
@@ -67,7 +67,7 @@ impl Model {
         self.runs.push(Run { id: told.run, nodes, answers, notes });
     }
 
-    /// One of the nodes that there are.
+    /// One of the existing nodes.
     pub(super) fn pick_node(&self, run: usize, node: usize) -> Option<(usize, usize)> {
         let run = run % self.runs.len().max(1);
         let nodes = &self.runs.get(run)?.nodes;
@@ -78,7 +78,7 @@ impl Model {
         self.runs[run].nodes[node].clone()
     }
 
-    /// One of the answers that were recorded.
+    /// One of the recorded answers.
     pub(super) fn find_answer(&self, run: usize, answer: usize) -> Option<(AdvanceRequest, NodeView)> {
         let answers = &self.runs.get(run % self.runs.len().max(1))?.answers;
         answers.get(answer % answers.len().max(1)).cloned()
@@ -137,7 +137,7 @@ impl Model {
         run.answers.push((sent, told));
     }
 
-    /// Everything that the store holds, against everything that was told.
+    /// Everything that the store holds, against every response.
     pub(super) async fn check_store(&self, guide: &GuidedRuns, journal: &dyn Journal) {
         for run in &self.runs {
             let log = load_events(journal, run.id).await;
