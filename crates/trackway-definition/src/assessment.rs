@@ -1,7 +1,7 @@
-//! Assessments: judgements that a step asks for, and those that hold it.
+//! Assessments: judgements that a step requires, and those that keep the run at the step.
 //!
-//! A judgement is an artifact `wr.assessment` with a level for each dimension, either the level itself
-//! or an object with `level` and `rationale`. Case and blanks do not matter in a level.
+//! A judgement is an artifact `wr.assessment` with a level for each dimension: either the level itself or an
+//! object with `level` and `rationale`. Case and surrounding blanks do not matter in a level.
 
 use serde_json::{Value, json};
 use trackway_domain::{BlockReason, InputRequirement, Object};
@@ -13,7 +13,7 @@ use crate::schema::{put_at_pointer, truncate_value};
 
 pub(crate) const KIND: &str = "wr.assessment";
 
-/// The form of the artifact. Where it is the only one that a step asks for, it may do without its id.
+/// The schema of the artifact. If a step requires only this one, its id is optional.
 pub(crate) fn assessment_schema(assessment: &Assessment, only: bool) -> Value {
     let dimensions: Object = assessment
         .dimensions
@@ -42,7 +42,7 @@ pub(crate) fn assessment_schema(assessment: &Assessment, only: bool) -> Value {
     })
 }
 
-/// The form of a judgement, with every level left open.
+/// An example of a judgement, with every level left open.
 pub(crate) fn assessment_example(assessment: &Assessment) -> Value {
     json!({
         "kind": KIND,
@@ -51,7 +51,7 @@ pub(crate) fn assessment_example(assessment: &Assessment) -> Value {
     })
 }
 
-/// What is wrong with a judgement at a place of the call's arguments.
+/// What is wrong with a judgement at this pointer of the call's arguments.
 pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &str) -> Vec<InputRequirement> {
     let mut needs = Vec::new();
     if let Some(id) = artifact.get("assessmentId").filter(|id| **id != *assessment.id) {
@@ -86,8 +86,7 @@ pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &s
     needs
 }
 
-/// The need for all dimensions at once, where there are some that are not known: nothing that is put in
-/// their place would do.
+/// One need for all dimensions if some are unknown: no replacement value for an unknown one would help.
 fn unknown_dimension_need(
     assessment: &Assessment,
     given: &Object,
@@ -125,7 +124,7 @@ fn unknown_dimension_need(
     })
 }
 
-/// Whether a judgement holds the step.
+/// Whether a judgement keeps the run at the step.
 pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Result<(), BlockReason> {
     let only = prompt.assessments.len() == 1;
     let mut needs: Vec<InputRequirement> = Vec::new();
@@ -142,7 +141,7 @@ pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Re
             };
             let level = level_text(value).and_then(|level| match_level(dimension, level));
             let held = level.and_then(|level| find_consequence(level, &assessment.id, &prompt.consequences));
-            // No other level is shown: what is asked for is the work, and a new judgement after it.
+            // No other level is shown: the step requires the work, and a new judgement after it.
             needs.extend(held.map(|consequence| InputRequirement {
                 pointer: level_pointer(value, &format!("/output/artifacts/{place}/dimensions"), dimension),
                 message: consequence.guidance.clone(),
@@ -159,8 +158,8 @@ pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Re
     Err(BlockReason { code: "followup-required".to_owned(), message, needs })
 }
 
-/// What is wrong with one dimension. The schema names the levels; which of them it is, only the agent can
-/// judge, so that there is no example.
+/// What is wrong with one dimension. The schema names the levels. Only the agent can judge which one applies,
+/// so there is no example.
 fn dimension_need(dimension: &AssessmentDimension, given: &Object, at: &str) -> Option<InputRequirement> {
     let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
     let levels = levels.join(", ");
@@ -209,7 +208,7 @@ fn dimensions_example(assessment: &Assessment) -> Value {
     Value::Object(levels.collect())
 }
 
-/// The level that was given, in either form.
+/// The sent level, in either form.
 fn level_text(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("level")?.as_str())
 }
@@ -219,7 +218,7 @@ fn level_pointer(value: &Value, at: &str, dimension: &AssessmentDimension) -> St
     if value.get("level").is_some() { child_pointer(&place, "level") } else { place }
 }
 
-/// The level as the dimension writes it.
+/// The level in the spelling of the dimension.
 fn match_level<'a>(dimension: &'a AssessmentDimension, level: &str) -> Option<&'a str> {
     let level = level.trim();
     let exact = dimension.levels.iter().find(|known| *known == level);

@@ -1,6 +1,6 @@
 //! Why an expression or a template can never be used, whatever the context is.
 
-/// What is wrong with it, and what was probably meant.
+/// What is wrong with it, and what the author probably meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompileError {
     pub(crate) reason: String,

@@ -11,8 +11,8 @@ use crate::model::{Comparison, Condition, ConditionRule};
 use crate::pattern::{CaseSensitivity, Pattern};
 use lenient_values::{coerce_to_text, compare_numbers, is_loosely_equal, is_truthy};
 
-/// Whether a condition holds. A CEL expression lacks the names that it reads and that are not set; a
-/// rule lacks nothing, since for a rule a name that is not set is just a value like null.
+/// Whether a condition holds. A CEL expression lacks the unset names that it reads. A rule lacks nothing,
+/// because for a rule an unset name is a value like null.
 pub(crate) fn condition_holds(condition: &Condition, context: &Object) -> Result<bool, ContextError> {
     match condition {
         Condition::Always => Ok(true),
@@ -26,9 +26,9 @@ pub(crate) fn condition_holds(condition: &Condition, context: &Object) -> Result
     }
 }
 
-/// The names for want of which a rule cannot be decided: with them it might hold. Empty where it is
-/// decided by the names that are set, and for expressions, which ask for what is not set. `exists` is a
-/// question about the name itself and is always decided.
+/// The unset names that keep a rule undecided: with them it might hold. Empty if the set names decide it, and
+/// for expressions, which request what is not set. `exists` is a question about the name itself and is always
+/// decided.
 pub(crate) fn unset_names(condition: &Condition, context: &Object) -> Vec<String> {
     let mut names = Vec::new();
     if let Condition::Rule(rule) = condition {
@@ -38,8 +38,8 @@ pub(crate) fn unset_names(condition: &Condition, context: &Object) -> Vec<String
     names
 }
 
-/// Whether a rule holds as far as the names that are set decide it; none where they do not. Then the
-/// names that it waits for are added.
+/// Whether a rule holds, as far as the set names decide it. None if they do not; then the names that it waits
+/// for are added.
 fn decide_rule(rule: &ConditionRule, context: &Object, names: &mut Vec<String>) -> Option<bool> {
     let before = names.len();
     let outcome = match rule {
@@ -64,7 +64,7 @@ fn decide_rule(rule: &ConditionRule, context: &Object, names: &mut Vec<String>) 
     outcome
 }
 
-/// Several rules, of which one with the outcome `decisive` decides for all.
+/// Several rules: one rule with the outcome `decisive` decides for all.
 fn decide_rules(
     rules: &[ConditionRule],
     decisive: bool,
@@ -78,12 +78,12 @@ fn decide_rules(
     (!each.contains(&None)).then_some(!decisive)
 }
 
-/// Why a pattern of a rule cannot be used, for whoever reads a definition.
+/// Why a pattern of a rule cannot be used, for the reader of definitions.
 pub(crate) fn pattern_error(pattern: &str) -> Option<String> {
     Pattern::new(pattern, CaseSensitivity::Insensitive).err()
 }
 
-/// A condition such as `ready` is true or false only where the value is.
+/// A condition such as `ready` is true or false only if the value is.
 fn not_boolean_error(source: &str, value: &Value, context: &Object) -> ContextError {
     let kind = describe_kind(value);
     let reason = format!("The condition `{source}` gives {kind}; it has to give true or false.");
@@ -145,7 +145,7 @@ fn comparison_holds(found: Option<&Value>, test: Comparison, wanted: &Value) -> 
     })
 }
 
-/// Texts are compared without regard to case and to blanks around them.
+/// Texts are compared without case and surrounding blanks.
 fn normalize_text(value: &Value) -> String {
     coerce_to_text(value).trim().to_lowercase()
 }

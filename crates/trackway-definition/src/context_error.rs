@@ -1,31 +1,31 @@
-//! What the context lacks: a name that is not set, or a value that cannot be used as it stands.
+//! What the context lacks: a name that is not set, or a value that cannot be used.
 
 use serde_json::{Value, json};
 use trackway_domain::{BlockReason, InputRequirement, Object};
 
 use crate::value_shape::{PLACES_MAX, ValueShape};
 
-/// Why something cannot be made from the context.
+/// Why the context does not give a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ContextError {
-    /// Nothing stands under this name: a path of names joined by dots.
+    /// Nothing is set under this name: a path of names joined by dots.
     Missing {
         name: String,
         expected: ExpectedType,
-        /// More names that are not set, and will be asked for next.
+        /// More names that are not set and will be requested next.
         others: Vec<(String, ExpectedType)>,
     },
-    /// What stands there, or what is made of it, is of no use.
+    /// The value, or the result made from it, cannot be used.
     Invalid {
         reason: String,
-        /// The name whose value is wrong, where it is known.
+        /// The name whose value is wrong, if it is known.
         name: Option<String>,
         expected: ExpectedType,
         got: Option<Value>,
     },
 }
 
-/// What a value would have to be like.
+/// What a value has to be.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ExpectedType {
     Anything,
@@ -35,43 +35,43 @@ pub(crate) enum ExpectedType {
     Count,
     Boolean,
     List,
-    /// This value would do, as would others of its kind.
+    /// This value would work, and so would others of its kind.
     Example(Value),
-    /// It has parts of its own.
+    /// It has parts.
     Shape(Box<ValueShape>),
-    /// This value would do, as would others that fit the schema.
+    /// This value would work, and so would others that fit the schema.
     WithSchema(Box<SchemaWithExample>),
 }
 
-/// A value and the schema of those that would do as well.
+/// A value, and the schema of the values that would also work.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SchemaWithExample {
     example: Value,
     schema: Value,
 }
 
-/// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
+/// A present value of up to this size is shown whole, so that it can be sent back with the missing part.
 /// Limit (Definitions): value that a need shows whole.
 const WHOLE_BYTES_MAX: usize = 8 * 1024;
 
-/// A step's result is sent as a whole with every output, and so needs no merging.
+/// A step's result is sent as a whole with every output, so it needs no merging.
 const RESULT: &str = "result";
 
-/// Stands for a text that only the caller knows.
+/// A placeholder for a text that only the caller knows.
 const SOME_TEXT: &str = "…";
 
 impl ContextError {
-    /// A name that is not set, and that any value would do for.
+    /// A name that is not set, for which any value would work.
     pub(crate) fn missing(name: impl Into<String>) -> Self {
         Self::Missing { name: name.into(), expected: ExpectedType::Anything, others: Vec::new() }
     }
 
-    /// A value that cannot be used, without a single name to blame.
+    /// A value that cannot be used, without a single name as the cause.
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid { reason: reason.into(), name: None, expected: ExpectedType::Anything, got: None }
     }
 
-    /// The value under a name is of no use.
+    /// The value under a name cannot be used.
     pub(crate) fn invalid_value(
         name: impl Into<String>,
         got: &Value,
@@ -86,7 +86,7 @@ impl ContextError {
         }
     }
 
-    /// The name that is missing or wrong, where it is known.
+    /// The missing or wrong name, if it is known.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Missing { name, .. } => Some(name),
@@ -94,7 +94,7 @@ impl ContextError {
         }
     }
 
-    /// Says what the missing or wrong value would have to be like.
+    /// Sets what the missing or wrong value has to be.
     #[must_use]
     pub(crate) fn expecting(mut self, wanted: ExpectedType) -> Self {
         let (Self::Missing { expected: like, .. } | Self::Invalid { expected: like, .. }) = &mut self;
@@ -102,7 +102,7 @@ impl ContextError {
         self
     }
 
-    /// What to send so that this is no longer lacking.
+    /// What to send so that nothing is missing any more.
     pub(crate) fn needs(&self) -> Vec<InputRequirement> {
         self.named_needs().into_iter().map(|(_, need)| need).collect()
     }
@@ -123,7 +123,7 @@ impl ContextError {
                         Some(_) => like.schema(),
                         None => json!({ "type": "object" }),
                     }),
-                    // Another value of any kind may be just as wrong.
+                    // Another value of any kind may be wrong too.
                     example: (name.is_some() && *like != ExpectedType::Anything).then(|| like.example()),
                     got: got.clone(),
                 };
@@ -139,8 +139,8 @@ impl ContextError {
         }
     }
 
-    /// The same as [`Lack::block`] for a context that is merged by its top-level names: what is needed
-    /// inside of one is said as the whole value of that name, with the rest of it kept.
+    /// The same as [`ContextError::to_block`] for a context that is merged by its top-level names: a need
+    /// inside a top-level value becomes a need for the whole value, with the rest of it kept.
     pub(crate) fn block_in_context(&self, context: &Object) -> BlockReason {
         let mut needs: Vec<InputRequirement> = Vec::new();
         for (name, need) in self.named_needs() {
@@ -153,7 +153,7 @@ impl ContextError {
         self.block_with_needs(needs)
     }
 
-    /// The answer to an advance that cannot be made for this reason.
+    /// The block reason for an answer that cannot advance because of this error.
     pub(crate) fn to_block(&self) -> BlockReason {
         self.block_with_needs(self.needs())
     }
@@ -175,7 +175,7 @@ fn unset_need(name: &str, like: &ExpectedType) -> InputRequirement {
     }
 }
 
-/// Adds a need inside of a top-level name as one for the whole of it.
+/// Adds a need inside a top-level value as a need for the whole value.
 pub(crate) fn widen_need(
     needs: &mut Vec<InputRequirement>,
     mut need: InputRequirement,
@@ -217,7 +217,7 @@ pub(crate) fn widen_need(
     needs.push(need);
 }
 
-/// The schema of a value with something at a path inside of it.
+/// The schema of a value with this schema at a path inside it.
 fn nest_schema(path: &str, schema: Value) -> Value {
     path.rsplit('.').fold(schema, |inner, part| {
         match part.parse::<usize>().ok().filter(|place| *place < PLACES_MAX) {
@@ -231,7 +231,7 @@ fn nest_schema(path: &str, schema: Value) -> Value {
     })
 }
 
-/// Both schemas at once.
+/// A schema that requires both.
 fn join_schemas(mut one: Value, other: Value) -> Value {
     match one.get_mut("allOf").and_then(Value::as_array_mut) {
         Some(all) => all.push(other),
@@ -240,8 +240,8 @@ fn join_schemas(mut one: Value, other: Value) -> Value {
     one
 }
 
-/// A present value with something put into it; none where it is too large to be shown, since an example
-/// without the rest of it would lose that.
+/// A present value with something added to it. None if it is too large to show: an example without the rest
+/// would lose the rest.
 pub(crate) fn updated_if_small(there: Value, put: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
     let mut whole = there;
     (whole.to_string().len() <= WHOLE_BYTES_MAX && put(&mut whole)).then_some(whole)
@@ -254,7 +254,7 @@ impl From<ContextError> for BlockReason {
 }
 
 impl ExpectedType {
-    /// A value that is put in place of one of no use.
+    /// A value to replace one that cannot be used.
     pub(crate) fn from_example(example: Value, shape: &ValueShape) -> Self {
         if shape.is_leaf() {
             return Self::Example(example);
@@ -270,7 +270,7 @@ impl ExpectedType {
         }
     }
 
-    /// Whether a value is of the kind that is meant.
+    /// Whether a value is of the expected kind.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
         match self {
             Self::Anything | Self::Shape(_) | Self::WithSchema(_) => true,
@@ -324,7 +324,7 @@ impl ExpectedType {
     }
 }
 
-/// The kind of a value as a schema names it; none for nothing.
+/// The type of a value as a schema names it; none for null.
 fn json_type(value: &Value) -> Option<&'static str> {
     Some(match value {
         Value::Null => return None,
@@ -349,17 +349,17 @@ pub(crate) fn split_context_pointer(pointer: &str) -> Option<(String, String)> {
     Some((name.replace("~1", "/").replace("~0", "~"), rest.to_owned()))
 }
 
-/// Where the value of a dotted name belongs in a call's arguments.
+/// The pointer of a dotted name's value in a call's arguments.
 pub(crate) fn context_pointer(name: &str) -> String {
     name.split('.').fold("/context".to_owned(), |pointer, part| child_pointer(&pointer, part))
 }
 
-/// One step further down a JSON pointer.
+/// The pointer one level deeper.
 pub(crate) fn child_pointer(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The value under a name: the name as it stands, or else a path of names and places joined by dots.
+/// The value under a name: first the exact name, then a path of names and indexes joined by dots.
 pub(crate) fn find_value<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
     if let Some(value) = context.get(name) {
         return Some(value);
@@ -373,7 +373,7 @@ pub(crate) fn find_value<'a>(context: &'a Object, name: &str) -> Option<&'a Valu
     })
 }
 
-/// Puts a value at a dotted path, where anything on the way that cannot hold it becomes an object.
+/// Puts a value at a dotted path. A value on the way that cannot hold it becomes an object.
 pub(crate) fn put_at_path(whole: &mut Value, path: &str, value: Value) {
     let mut place = whole;
     for part in path.split('.') {

@@ -1,7 +1,7 @@
-//! What the steps of a definition read of the context and what they set in it, seen before they run.
+//! What the steps of a definition read from the context and set in it, found before they run.
 //!
-//! It is for telling a caller early what will be wanted. Whether something is really missing is found out
-//! when a step is reached.
+//! It tells a caller early what will be needed. Whether something is really missing is decided when a step is
+//! reached.
 
 mod item_reads;
 mod missing_facts;
@@ -18,7 +18,7 @@ pub(crate) fn steps_set_all(steps: &[Step], names: &[String]) -> bool {
     names.iter().all(|name| steps_set_name(steps, root_name(name)))
 }
 
-/// Whether one of the steps keeps something under a name of the context that they share.
+/// Whether one of the steps saves something under this name in their shared context.
 fn steps_set_name(steps: &[Step], name: &str) -> bool {
     steps.iter().any(|step| {
         let own = step.save.as_deref() == Some(name) || step.set.contains_key(name);
@@ -26,8 +26,8 @@ fn steps_set_name(steps: &[Step], name: &str) -> bool {
     })
 }
 
-/// The lists of steps inside of a step that have the same context as it. Items of a map leave nothing in
-/// it, and a workflow may have one of its own.
+/// The lists of steps inside a step that share its context. Items of a map do not change it, and a nested
+/// workflow may have its own.
 fn steps_sharing_context(step: &Step) -> Vec<&[Step]> {
     match &step.kind {
         StepKind::Map(_) => Vec::new(),

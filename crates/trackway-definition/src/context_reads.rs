@@ -1,6 +1,6 @@
-//! What a template or an expression reads from the context, and what to send where it comes to nothing.
+//! What a template or an expression reads from the context, and what to send if it has no value.
 //!
-//! The syntax says where a value is looked into; what else it has to be is found by trying.
+//! The syntax shows which parts of a value are read; its type is found by trying values.
 
 use serde_json::{Value, json};
 use trackway_domain::Object;
@@ -8,11 +8,11 @@ use trackway_domain::Object;
 use crate::context_error::{ContextError, ExpectedType, find_value, put_at_path, root_name};
 use crate::value_shape::{ContextPath, ValueShape};
 
-/// More at once help nobody; the next attempt names the rest.
+/// Naming more at once does not help; the next attempt names the rest.
 /// Limit (Definitions): missing facts that are named at once.
 const NAMES_MAX: usize = 16;
 
-/// Values that are tried one by one. What reads more is not worth the time.
+/// Values that are tried one by one. For more reads, trying takes too long.
 /// Limit (Definitions): facts whose values are tried one by one.
 const TRIED_MAX: usize = 8;
 
@@ -25,22 +25,22 @@ pub(crate) struct ContextReads {
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EvaluationError {
-    /// For people.
+    /// A text for people.
     pub(crate) reason: String,
-    /// The path that is said not to be set, where the reason says it.
+    /// The path that is not set, if the reason names one.
     pub(crate) unset: Option<String>,
 }
 
-/// What comes of a context.
+/// The result of a trial with a context.
 pub(crate) type Trial<'t> = &'t dyn Fn(&Object) -> Result<(), EvaluationError>;
 
-/// Values of every kind, the most usual first.
+/// Values of every kind, the most common first.
 fn sample_values() -> [Value; 8] {
     [json!("…"), json!(1), json!(true), json!(["…"]), json!([1]), json!(1.5), json!([]), json!({})]
 }
 
 impl ContextReads {
-    /// The shape of what is read at a place.
+    /// The shape of what is read at a path.
     pub(crate) fn shape_at(
         &mut self,
         ContextPath { name, segments: steps }: &ContextPath,
@@ -52,13 +52,13 @@ impl ContextReads {
         self.names[place].1.shape_at(steps)
     }
 
-    /// Takes out what is read of one name.
+    /// Removes the reads of one name.
     pub(crate) fn remove(&mut self, name: &str) -> Option<ValueShape> {
         let place = self.names.iter().position(|(known, _)| known == name)?;
         Some(self.names.remove(place).1)
     }
 
-    /// Adds what something else reads.
+    /// Adds the reads of something else.
     pub(crate) fn merge(&mut self, other: Self) {
         for (name, shape) in other.names {
             self.shape_at(&ContextPath::from_name(&name)).merge(shape);
@@ -69,13 +69,13 @@ impl ContextReads {
         self.paths().into_iter().next().map(|(path, _)| path)
     }
 
-    /// What is read of a context.
+    /// The part of a context that is read.
     pub(crate) fn select_from(&self, context: &Object) -> Object {
         let there = self.names.iter().filter_map(|(name, _)| context.get_key_value(name));
         there.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// What to send for a failure over a context, where that can be found.
+    /// What to send after a failure with a context, if it can be found.
     pub(crate) fn find_context_error(
         mut self,
         failure: &EvaluationError,
@@ -86,8 +86,7 @@ impl ContextReads {
         self.find_missing(failure, context, tried).or_else(|| self.find_invalid(failure, context, tried))
     }
 
-    /// The names that are not set, as far as one after the other is come to once an example stands under
-    /// those before.
+    /// The names that are not set. Each next one is found after an example is put under those before.
     fn find_missing(
         &self,
         failure: &EvaluationError,
@@ -112,7 +111,7 @@ impl ContextReads {
         Some(ContextError::Missing { name, expected: like, others: found.collect() })
     }
 
-    /// The name to set first: the one that the failure speaks of, or else one that makes a difference.
+    /// The name to set first: the one that the failure names, or else one that makes a difference.
     fn next_missing(
         &self,
         failure: &EvaluationError,
@@ -141,7 +140,7 @@ impl ContextReads {
             .map(|(path, shape)| (path.clone(), *shape))
     }
 
-    /// What is read and not there: a name, or a part of a value.
+    /// What is read and not set: a name, or a part of a value.
     fn unset_paths(&self, context: &Object) -> Vec<(String, &ValueShape)> {
         let mut found = Vec::new();
         for (name, shape) in &self.names {
@@ -161,8 +160,8 @@ impl ContextReads {
         whole
     }
 
-    /// A name whose value is of no use, with one that would do. Where several would have to be changed,
-    /// it is the first of them.
+    /// A name whose value cannot be used, with one that would work. If several have to change, it is the
+    /// first of them.
     fn find_invalid(
         &self,
         failure: &EvaluationError,
@@ -209,7 +208,7 @@ impl ContextReads {
             let each = paths.iter().map(|(path, shape)| (path.clone(), value(shape), *shape));
             let mut changes: Vec<_> = each.collect();
             if works(&changes) {
-                // What need not be changed is left as it stands.
+                // A value that need not change stays as it is.
                 for (path, _) in &paths {
                     let fewer: Vec<_> = changes.iter().filter(|(other, ..)| other != path).cloned().collect();
                     if works(&fewer) {
@@ -228,8 +227,8 @@ impl ContextReads {
         found
     }
 
-    /// Finds out by trying what the values have to be that the syntax says nothing of: first something
-    /// with which there is a value at all, then whether anything else would do as well.
+    /// Finds by trying what the values have to be if the syntax does not say: first any value that gives a
+    /// result, then whether other values work as well.
     fn infer_types(&mut self, context: &Object, tried: Trial<'_>) {
         let open = self.untyped_parts().len();
         let works = |reads: &Self| tried(&reads.complete_context(context)).is_ok();

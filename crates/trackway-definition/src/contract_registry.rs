@@ -1,6 +1,6 @@
-//! The registry of output contracts: artifacts of a known kind that a step can ask for by name.
+//! The registry of output contracts: artifacts of a known kind that a step can require by name.
 //!
-//! The names and fields are WorkRail's. An artifact may have more fields than are named there.
+//! The names and fields are WorkRail's. An artifact may have more fields than the contract names.
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use trackway_domain::{AttemptInputs, DocumentChange, DocumentKind};
 use crate::model::{DocumentRule, OutputForm, PromptStep};
 use crate::output_check::output_artifacts;
 
-/// The changes, in order: what the contract names, its artifacts, and the notes.
+/// The changes, in order: the parts that the contract names, its artifacts, and the notes.
 pub(crate) fn document_changes(
     prompt: &PromptStep,
     step: &str,
@@ -39,7 +39,7 @@ pub(crate) fn document_changes(
     changes
 }
 
-/// A list goes into a log or a table item by item.
+/// A list is added to a log or a table item by item.
 fn changes_from_rule(rule: &DocumentRule, value: &Value) -> Vec<DocumentChange> {
     let change = |value: &Value| DocumentChange {
         name: rule.name.clone(),

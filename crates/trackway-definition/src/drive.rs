@@ -1,21 +1,21 @@
 //! The engine drives: what it has to do at each step, and where the result leads.
 //!
-//! A driver begins with [`begin`], does what the [`Turn`] says, and gives the result to [`answer`] until
-//! the turn is [`Turn::Done`]. Between turns it keeps the [`Place`], which is plain data: a run that is
-//! taken up after a crash goes on from the last one that was kept.
+//! A driver begins with [`begin_run`], carries out the [`StepAction`], and passes the result to
+//! [`answer_step`] until the next step is [`NextStep::Done`]. In between it keeps the [`WalkState`], which is
+//! plain data: a run that is resumed after a crash continues from the last one.
 //!
 //! ```text
-//! begin ─▶ Act(Prompt | Ask | Tool | Emit | Say) ─ do it ─▶ answer ─▶ Act(…) … ─▶ Done
-//!      └─▶ Act(Map) ─ for each item: item ─▶ Act(…) ─ answer … ─▶ Done ─┐
-//!                                    answer ◀─ collect (all items) ◀────┘
+//! begin_run ─▶ Act(Prompt | Ask | Tool | Emit | Status) ─ do it ─▶ answer_step ─▶ Act(…) … ─▶ Done
+//!          └─▶ Act(Map) ─ for each item: begin_item ─▶ Act(…) ─ answer_step … ─▶ Done ─┐
+//!                             answer_step ◀─ collect_item_results (all items) ◀────────┘
 //! ```
 //!
-//! - The items of a map are walks of their own: [`item`] begins one, and it is answered and ends as any
-//!   walk does. `limit` of them are worked on at once. What each came to goes through [`collect`], in the
-//!   order of the list, and the list that makes is the answer to the map.
-//! - [`exit`] begins a walk of the exit handlers. It is begun once, however the run ends.
-//! - An `Err` has moved nothing: the same place can be answered again. For a prompt with a contract that
-//!   is the way to ask the agent again; the block says what was wrong.
+//! - The items of a map are separate walks: [`begin_item`] starts one, and it is answered and ends like any
+//!   walk. `limit` of them run at once. Their results go through [`collect_item_results`], in the order of
+//!   the list, and the returned list is the answer to the map.
+//! - [`begin_exit`] starts a walk of the exit handlers. It is started once, however the run ends.
+//! - An `Err` has moved nothing: the same state can be answered again. For a prompt with a contract, this is
+//!   how the agent is asked again; the block says what was wrong.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,7 +30,7 @@ use crate::{
     walk::{WalkMode, WalkPosition, WalkRoot, Walker, lost_position_block, owner_step, root_for_item},
 };
 
-/// Where a walk stands. It is read together with the definition that it was made with.
+/// The position of a walk. It is valid only with the definition that it was made with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WalkState {
@@ -39,16 +39,16 @@ pub struct WalkState {
 }
 
 impl WalkState {
-    /// The context of the step at hand.
+    /// The context of the current step.
     pub fn context(&self) -> &Object {
         &self.context
     }
 }
 
-/// Where a walk has come to.
+/// The progress of a walk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WalkProgress {
-    /// Kept by the driver and given back with the result.
+    /// The driver keeps it and passes it back with the result.
     pub state: WalkState,
     pub next: NextStep,
     /// What the answer adds to the session's documents.
@@ -58,17 +58,17 @@ pub struct WalkProgress {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum NextStep {
-    /// The step's action is to be done, and its result to be answered.
+    /// The step's action must be carried out, and its result passed to [`answer_step`].
     Act { step: String, title: String, action: StepAction },
-    /// The end. The output of a run, and of its exit handlers, is the context; that of a map's item is
-    /// what the map says.
+    /// The end. The output of a run, and of its exit handlers, is the context; the output of a map's item is
+    /// defined by the map.
     Done { output: Value },
 }
 
-/// What the engine has to do. The answer's `output` is the result.
+/// What the engine has to do. The `output` of the answer is the result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepAction {
-    /// An agent works on it; none is named where the definition leaves that to the engine.
+    /// An agent works on it. None is named if the definition leaves the choice to the engine.
     Prompt {
         agent: Option<String>,
         text: String,
@@ -80,14 +80,14 @@ pub enum StepAction {
         schema: Value,
         /// The answer authorizes something.
         authorize: bool,
-        /// Shown with it: a name and its content.
+        /// Shown with the question: a name and its content.
         artifact: Option<(String, EmittedContent)>,
     },
-    /// Those who watch are told how far it has come.
+    /// Watchers are informed of the progress.
     Status {
         text: String,
     },
-    /// The workflow declines; the walk ends here.
+    /// The workflow rejects its input; the walk ends here.
     Reject {
         reason: String,
     },
@@ -95,12 +95,12 @@ pub enum StepAction {
         name: String,
         args: Object,
     },
-    /// The result is the content, whatever the answer says.
+    /// The result is the content, whatever the answer is.
     Emit {
         artifact: String,
         content: EmittedContent,
     },
-    /// Each item is a walk of its own; see [`item`] and [`collect`].
+    /// Each item is a separate walk; see [`begin_item`] and [`collect_item_results`].
     Map {
         items: Vec<Value>,
         limit: u32,
@@ -114,10 +114,10 @@ pub enum EmittedContent {
     Data(Value),
 }
 
-/// Why a walk cannot go on.
+/// Why a walk cannot continue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockedWalk {
-    /// The step that lacks something: the one that was answered, or one that comes after it.
+    /// The step that lacks something: the answered one, or a later one.
     pub step: Option<String>,
     pub block: BlockReason,
 }
@@ -135,16 +135,16 @@ pub fn begin_run(definition: &Definition, context: &Object) -> Result<WalkProgre
     walk_to_next(definition, walker, Vec::new())
 }
 
-/// The first exit handler. `context` is what the run had come to, with what the handlers are to know of
-/// its end.
+/// The first exit handler. `context` is the context of the run, with what the handlers should know about its
+/// end.
 pub fn begin_exit(definition: &Definition, context: &Object) -> Result<WalkProgress, BlockedWalk> {
     let root = WalkRoot { exit: true, hops: Vec::new() };
     let walker = Walker::begin(definition, WalkMode::Engine, root, context.clone())?;
     walk_to_next(definition, walker, Vec::new())
 }
 
-/// The first step for an item of the map at which `place` stands. Its context is the map's with the
-/// names of the item; nothing of it goes back but its output.
+/// The first step for an item of the map at `state`. Its context is the map's with the names of the item;
+/// only its output goes back.
 pub fn begin_item(
     definition: &Definition,
     place: &WalkState,
@@ -164,8 +164,8 @@ pub fn begin_item(
     walk_to_next(definition, walker, Vec::new())
 }
 
-/// The step after a result. `inputs.output` is the result; a prompt's notes and the facts that an agent
-/// came by are taken as they are from an outside agent.
+/// The step after a result. `inputs.output` is the result. Notes and facts of a prompt are treated as those
+/// of an outside agent.
 pub fn answer_step(
     definition: &Definition,
     place: &WalkState,
@@ -178,7 +178,7 @@ pub fn answer_step(
         .and_then(|documents| walk_to_next(definition, walker, documents))
 }
 
-/// Takes an answer to a step, and goes past it. The documents that it makes come back.
+/// Accepts an answer to a step and moves past it. Returns the documents that it creates.
 fn apply_answer<'d>(
     walker: &mut Walker<'d>,
     step: &'d Step,
@@ -205,8 +205,8 @@ fn apply_answer<'d>(
     Ok(documents)
 }
 
-/// What the items of a map came to, in the order of its list, as the map's result. An item that failed
-/// is its reason; under [`OnFailure::Fail`] the first of them is the map's own.
+/// The results of a map's items, in the order of its list, as the map's result. A failed item is its reason;
+/// under [`OnFailure::Fail`] the first failure is the failure of the map.
 pub fn collect_item_results(
     on_failure: OnFailure,
     items: impl IntoIterator<Item = Result<Value, String>>,
@@ -302,7 +302,7 @@ fn emitted_content(
     Ok((artifact, content))
 }
 
-/// What a walk that has ended came to.
+/// The output of a walk that has ended.
 fn walk_output(definition: &Definition, walker: &mut Walker<'_>) -> Result<Value, BlockReason> {
     let owner = owner_step(definition, &walker.position().root).map(|step| &step.kind);
     match owner {

@@ -1,8 +1,8 @@
-//! CEL expressions over the context. Values go in as values and come out as values: nothing that an
-//! agent sends is ever read as part of an expression.
+//! CEL expressions over the context. Values go in as values and come out as values: what an agent sends is
+//! never read as part of an expression.
 //!
-//! Every name of the context is a variable, and `context` is the whole of it, so that
-//! `has(context.name)` asks for a name that may not be set.
+//! Every name of the context is a variable, and `context` is the whole context, so that `has(context.name)`
+//! tests a name that may not be set.
 
 mod cel_conversion;
 mod cost_estimate;
@@ -26,7 +26,7 @@ use crate::context_reads::ContextReads;
 /// Limit (Definitions): text of one expression.
 const SOURCE_BYTES_MAX: usize = 4 * 1024;
 
-/// Brackets and choices inside each other; the parser works on the thread's stack.
+/// Nested brackets and choices; the parser uses the thread's stack.
 /// Limit (Definitions): brackets inside each other in an expression.
 const NESTING_MAX: u16 = 24;
 
@@ -35,7 +35,7 @@ const CONTEXT_NAME: &str = "context";
 
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// What a value has to be like for the purpose that it is worked out for.
+/// Whether a value fits the purpose of the expression.
 pub(crate) type ValueCheck<'f> = &'f dyn Fn(&Value) -> bool;
 
 /// The value of an expression.
@@ -43,8 +43,8 @@ pub(crate) fn evaluate(source: &str, context: &Object) -> Result<Value, ContextE
     evaluate_expecting(source, context, &|_| true)
 }
 
-/// The value of an expression, whatever it is. What is asked for where there is none leads to one that
-/// fits, as far as that can be found: otherwise the next thing to be asked for might undo it.
+/// The value of an expression. If it has none, the error requests values that lead to a result that fits, if
+/// they can be found: otherwise the next request might undo this one.
 pub(crate) fn evaluate_expecting(
     source: &str,
     context: &Object,
@@ -58,7 +58,7 @@ pub(crate) fn evaluate_expecting(
         .map_err(|reason| ContextError::invalid(format!("`{source}` gives {reason}.")))
 }
 
-/// The lack behind a value of an expression that does not fit, for the reason that is given.
+/// The error for a value of an expression that does not fit, with this reason.
 pub(crate) fn unusable_value_error(
     source: &str,
     context: &Object,
@@ -90,7 +90,7 @@ fn evaluate_compiled(expression: &IdedExpr, context: &Object) -> Result<cel::Val
     cel::Value::resolve(expression, &variables)
 }
 
-/// Why a text is no expression that ever has a value, for whoever reads a definition.
+/// Why a text can never be a usable expression, for the reader of definitions.
 pub(crate) fn expression_error(source: &str) -> Option<CompileError> {
     match compile(source) {
         Ok(expression) => function_check::find_unknown_function(&expression),
@@ -98,12 +98,12 @@ pub(crate) fn expression_error(source: &str) -> Option<CompileError> {
     }
 }
 
-/// The name, where an expression is nothing but a name or a path of names.
+/// The name, if an expression is only a name or a path of names.
 pub(crate) fn name_path_of(source: &str) -> Option<String> {
     variable_reads::as_name_path(&compile(source).ok()?)
 }
 
-/// What an expression reads; nothing where it is none.
+/// What an expression reads; nothing if it is not valid.
 pub(crate) fn expression_reads(source: &str) -> ContextReads {
     compile(source).map(|expression| variable_reads::collect_reads(&expression)).unwrap_or_default()
 }
@@ -121,8 +121,8 @@ fn compile(source: &str) -> Result<IdedExpr, String> {
     Ok(expression)
 }
 
-/// What is wrong with an expression, and where. The parser's remark that it gave up after the first fault
-/// has no place; the fault has one.
+/// What is wrong with an expression, and where. The parser's note that it gave up after the first error has
+/// no position; the error has one.
 fn format_parse_errors(errors: &ParseErrors) -> String {
     let placed = errors.errors.iter().find(|error| error.pos.0 > 0);
     let Some(error) = placed.or(errors.errors.first()) else { return "it is not whole".to_owned() };

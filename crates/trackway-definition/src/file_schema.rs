@@ -1,7 +1,7 @@
 //! The published JSON Schema of the file format.
 //!
-//! It says what a strict file may hold: what it accepts, the reader accepts as well, but for what a schema
-//! cannot say (ids that are taken twice, expressions that do not parse, references to nothing).
+//! It describes what a strict file may contain. The reader accepts what the schema accepts, except for faults
+//! that a schema cannot express (duplicate ids, expressions that do not parse, references to nothing).
 
 #[cfg(test)]
 mod tests;

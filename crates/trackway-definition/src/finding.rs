@@ -1,4 +1,4 @@
-//! What is wrong with a definition's file, said so that it can be mended.
+//! What is wrong with a definition file, reported so that it can be fixed.
 
 use serde::Serialize;
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 pub struct Finding {
     /// JSON pointer into the file; empty for the file as a whole.
     pub path: String,
-    /// Counted from 1; none where the place is not known.
+    /// Counted from 1; none if the position is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     pub message: String,
-    /// What was probably meant.
+    /// What the author probably meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! The caller drives: what an outside agent is asked at each node, and where its answer leads.
 //!
-//! A node keeps the [`StepState`]'s walk and context, and hands both back with the next answer. What an
-//! answer lacks is a [`Block`]: nothing has moved then, and the same walk is answered again.
+//! A node keeps the [`StepState`]'s walk and context, and passes both back with the next answer. If an answer
+//! lacks something, the result is a [`BlockReason`]: nothing has moved, and the same walk is answered again.
 
 mod pending_step;
 mod repin;
@@ -57,7 +57,7 @@ pub(crate) fn check_input(definition: &Definition, context: &Object) -> Result<(
     }
 }
 
-/// The walk of a node, under way again.
+/// Resumes the walk of a node.
 fn resume_walker<'d>(
     definition: &'d Definition,
     walk: &Value,
@@ -72,7 +72,7 @@ fn decode_walk(walk: &Value) -> Result<WalkPosition, BlockReason> {
         .map_err(|error| lost_position_block(format!("the place cannot be read: {error}")))
 }
 
-/// What is kept where a walk has stopped at a step, or at the end.
+/// What is stored when a walk has stopped at a step, or at the end.
 fn build_step_state(
     mut walker: Walker<'_>,
     step: Option<&Step>,
@@ -82,7 +82,7 @@ fn build_step_state(
     let stopped = walker.into_stopped();
     documents.extend(stopped.emitted.into_iter().map(|emitted| DocumentChange {
         name: emitted.artifact,
-        // The same artifact may be emitted in every round of a loop: none of them is lost.
+        // The same artifact may be emitted in every round of a loop, and none may be lost.
         kind: DocumentKind::Log,
         key: None,
         value: emitted.value,

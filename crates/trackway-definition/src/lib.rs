@@ -1,8 +1,8 @@
-//! Workflows written down as YAML or JSON.
+//! Workflow definitions in YAML or JSON.
 //!
-//! A file is read into a [`Definition`] in its normal form, which is hashed and pinned; the interpreter
-//! walks it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There
-//! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
+//! A file is read into a [`Definition`] in its normal form, which is hashed and pinned. The interpreter walks
+//! it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There is no IO
+//! here, no clock and no async: the caller passes files as text, and time and ids.
 
 mod assessment;
 mod compile_error;

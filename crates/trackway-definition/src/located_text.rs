@@ -1,8 +1,8 @@
-//! A file's text as a value, together with the line of every place in it.
+//! A file's text as a value, together with the line of every part of it.
 //!
-//! Both formats end in the same [`Located`]: a JSON value that the reader walks by JSON pointer, and the
-//! lines that its faults name. Lines are kept as a tree of the value's shape: as a map from pointers they
-//! would take space in the square of the file's size.
+//! Both formats end in the same [`LocatedValue`]: a JSON value that the reader walks by JSON pointer, and the
+//! lines for its findings. Lines are kept as a tree of the value's shape: a map from pointers would take
+//! quadratic space.
 
 mod json;
 #[cfg(test)]
@@ -17,12 +17,12 @@ use trackway_domain::JSON_DEPTH_MAX;
 
 use crate::{FileFormat, Finding};
 
-/// Largest file that is read, in bytes. The largest known workflow has a tenth of it; beyond it, a file
-/// is data that was put into the wrong folder.
+/// Largest file that is read, in bytes. The largest known workflow has a tenth of it; a larger file is data
+/// in the wrong folder.
 /// Limit (Definitions): bytes of one definition file.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
-/// A file's value, and where each part of it stands.
+/// A file's value, and the line of each part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocatedValue {
     pub value: Value,
@@ -30,8 +30,8 @@ pub struct LocatedValue {
 }
 
 impl LocatedValue {
-    /// The line, from 1, of what a JSON pointer names: of its key where it has one. For something that is
-    /// not there, the line of the innermost thing around it.
+    /// The line, from 1, of what a JSON pointer names: of its key if it has one. If it does not exist, the
+    /// line of the innermost existing parent.
     pub fn line_of(&self, pointer: &str) -> Option<u32> {
         let mut place = &self.locations;
         if pointer.is_empty() {
@@ -46,12 +46,12 @@ impl LocatedValue {
     }
 }
 
-/// Reads a text. The first thing that keeps it from being read is the fault.
+/// Parses a text. The first error that stops the parser is the finding.
 pub fn parse_located(text: &str, format: FileFormat) -> Result<LocatedValue, Finding> {
     if text.len() > FILE_BYTES_MAX {
         return Err(Finding::new("", format!("the file is larger than {FILE_BYTES_MAX} bytes")));
     }
-    // Some editors begin a file with this mark, and it means nothing.
+    // Some editors begin a file with this mark; it has no meaning.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let located = match format {
         FileFormat::Json => json::parse_json(text)?,
@@ -67,8 +67,8 @@ pub fn parse_located(text: &str, format: FileFormat) -> Result<LocatedValue, Fin
     Ok(located)
 }
 
-/// The way, from its end, to a whole number that the normal form would change: there, as everywhere in
-/// JSON, numbers are doubles, and two definitions that differ would have one hash.
+/// The path, from its end, to a whole number that the normal form would change: there, as in all JSON,
+/// numbers are doubles, and two different definitions would have the same hash.
 fn find_inexact_number(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Number(number) => {
@@ -91,7 +91,7 @@ fn find_inexact_number(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// Where a value begins, and the same of what is inside it.
+/// The line where a value begins, and those of its parts.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Location {
     line: u32,
@@ -122,7 +122,7 @@ impl InnerLocations {
     }
 }
 
-/// JSON pointer of a way of keys and indices.
+/// JSON pointer of a path of keys and indexes.
 fn join_pointer<'a>(way: impl IntoIterator<Item = &'a str>) -> String {
     let mut pointer = String::new();
     for token in way {
@@ -145,7 +145,7 @@ fn repeated_key_finding(path: String, line: u32, key: &str, first: u32) -> Findi
         .with_suggestion("keep one of the two")
 }
 
-/// A place in a text as our faults count it.
+/// A line number as findings count it.
 fn line_number(line: usize) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }

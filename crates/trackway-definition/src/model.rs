@@ -1,7 +1,7 @@
-//! A definition in its normal form: everything it refers to is in it, every short form is written out.
+//! A definition in its normal form: it contains everything it refers to, and every short form is expanded.
 //!
-//! The normal form is what is hashed, pinned in the store, and interpreted. Its JSON is a stored format:
-//! a change that old pinned definitions cannot be read by needs a new [`Definition::FORMAT`].
+//! The normal form is hashed, pinned in the store, and interpreted. Its JSON is a stored format: a change
+//! that makes old pinned definitions unreadable needs a new [`Definition::FORMAT`].
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use trackway_domain::DocumentKind;
 
 use crate::expression::name_path_of;
 
-/// A workflow that was written down.
+/// A workflow definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
@@ -21,26 +21,26 @@ pub struct Definition {
     pub name: String,
     pub description: String,
     pub version: String,
-    /// Words by which it is found.
+    /// Search words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// JSON Schema of the context that a run begins with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// Seconds that an agent which dispatches it waits for its first answer.
+    /// Seconds that a dispatching agent waits for its first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_answer_timeout: Option<u32>,
-    /// Rules for the whole workflow; shown with the first step and with every look.
+    /// Rules for the whole workflow; shown with the first step and with every inspection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
-    /// Documents that the rules refer to. They are looked for where the rules are shown.
+    /// Documents that the rules refer to. They are looked up when the rules are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<DocumentReference>,
     pub steps: Vec<Step>,
     /// Run once when the run ends, however it ends; the engine awaits them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_exit: Vec<Step>,
-    /// What the file says and nothing acts on, so that nobody has to guess.
+    /// What the file contains and nothing acts on, so that it is not ignored silently.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsupported: Vec<Unsupported>,
 }
@@ -48,7 +48,7 @@ pub struct Definition {
 impl Definition {
     pub const FORMAT: u32 = 1;
 
-    /// All rules: the guidance, and the references with a mark at those that are not found.
+    /// All rules: the guidance, and the references, with a mark if a document is not found.
     pub fn render_rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
         let references = self
             .references
@@ -58,7 +58,7 @@ impl Definition {
     }
 }
 
-/// A document beside a workflow.
+/// A document next to a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentReference {
@@ -66,9 +66,9 @@ pub struct DocumentReference {
     /// A path, or an address.
     pub source: String,
     pub purpose: String,
-    /// It is to be followed, not only known.
+    /// It must be followed; otherwise it is for information.
     pub authoritative: bool,
-    /// It lies in the package of the program that the file was written for, and so never here.
+    /// It is in the package of another program that the file was written for, so it is never here.
     #[serde(default)]
     pub packaged: bool,
 }
@@ -104,15 +104,15 @@ pub struct Step {
     pub id: String,
     /// Template.
     pub title: String,
-    /// The step is left out where this does not hold.
+    /// The step is skipped if this does not hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
     pub kind: StepKind,
     /// Name in the context under which the step's result is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save: Option<String>,
-    /// Names in the context and CEL expressions of their new values, evaluated after the step, where
-    /// `result` is the step's result.
+    /// Names in the context and CEL expressions of their new values, evaluated after the step. `result` is
+    /// the step's result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
 }
@@ -120,27 +120,27 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
-    /// Work for whoever drives the run: the outside agent, or an agent of the engine.
+    /// Work for the driver of the run: the outside agent, or an agent of the engine.
     Prompt(Box<PromptStep>),
     /// A question to a person.
     Ask(AskStep),
-    /// A tool of the engine, or of the outside agent where that one drives.
+    /// A tool of the engine, or of the outside agent if it drives.
     Tool(ToolStep),
     /// An artifact.
     Emit(EmitArtifact),
-    /// Something said to those who watch the run.
+    /// A message to the watchers of the run.
     Announce(Announcement),
-    /// Another workflow, whose steps run inside this one with a context of their own.
+    /// Another workflow, whose steps run inside this one with their own context.
     Nested(NestedWorkflow),
     Switch(SwitchStep),
     Loop(LoopStep),
     Map(MapStep),
-    /// Steps in a row. Their `when` is the group's; otherwise a group changes nothing.
+    /// Steps in a row. They share the group's `when`; otherwise a group changes nothing.
     Group(Vec<Step>),
 }
 
 impl StepKind {
-    /// The lists of steps inside of it.
+    /// The lists of steps inside it.
     pub fn inner_steps(&self) -> Vec<&[Step]> {
         match self {
             Self::Group(steps) => vec![steps],
@@ -158,17 +158,17 @@ impl StepKind {
 pub struct PromptStep {
     /// Template.
     pub text: String,
-    /// Added to the text, in order, where their conditions hold.
+    /// Added to the text, in order, if their conditions hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fragments: Vec<PromptFragment>,
-    /// Which agent of the engine works on it, where the engine drives.
+    /// Which agent of the engine works on it, if the engine drives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<Condition>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputContract>,
-    /// What the notes have to be like.
+    /// What the notes have to satisfy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<NotesCriteria>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,7 +177,7 @@ pub struct PromptStep {
     pub consequences: Vec<AssessmentConsequence>,
 }
 
-/// Text that belongs to a prompt under a condition.
+/// A part of a prompt with a condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PromptFragment {
@@ -187,7 +187,7 @@ pub struct PromptFragment {
     pub text: String,
 }
 
-/// Something that holds or does not, of the context.
+/// A condition over the context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
@@ -198,17 +198,17 @@ pub enum Condition {
     Rule(ConditionRule),
 }
 
-/// A rule as data. A name that is not set equals nothing and is less and greater than nothing.
+/// A rule as data. An unset name equals nothing, and is neither less nor greater than anything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConditionRule {
-    /// The value at a path of names joined by dots compares as said.
+    /// Compares the value at a path of names joined by dots.
     Test {
         name: String,
         test: Comparison,
         value: Value,
     },
-    /// It is set, and neither false, zero, empty nor null.
+    /// It is set, and not false, zero, empty or null.
     Truthy {
         name: String,
     },
@@ -229,7 +229,7 @@ pub enum Comparison {
     Contains,
     StartsWith,
     EndsWith,
-    /// A regular expression, in linear time.
+    /// A regular expression that matches in linear time.
     Matches,
     In,
     Exists,
@@ -250,7 +250,7 @@ pub struct OutputContract {
 pub enum OutputForm {
     /// The whole output fits a schema.
     WholeOutput { schema: Value, example: Value },
-    /// `output.artifacts` has one of this kind, which fits the schema.
+    /// `output.artifacts` has an artifact of this kind that fits the schema.
     Artifact { kind: String, schema: Value, example: Value },
 }
 
@@ -262,12 +262,12 @@ pub struct DocumentRule {
     pub kind: DocumentKind,
     /// JSON pointer into the output.
     pub from: String,
-    /// For a table: JSON pointer into a row to what tells it from the others.
+    /// For a table: JSON pointer into a row to its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
 
-/// What a text has to be like.
+/// What a text has to satisfy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotesCriteria {
@@ -281,7 +281,7 @@ pub enum NotesCriteria {
 #[serde(rename_all = "kebab-case")]
 pub enum TextTest {
     Contains(String),
-    /// A regular expression, in linear time; flags are written into it.
+    /// A regular expression that matches in linear time; its flags are part of it.
     Matches(String),
     Length {
         min: Option<u64>,
@@ -291,7 +291,7 @@ pub enum TextTest {
     Schema(Value),
 }
 
-/// A judgement that a step asks for, sent as an artifact `wr.assessment`.
+/// A judgement that a step requires, sent as an artifact `wr.assessment`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assessment {
@@ -309,7 +309,7 @@ pub struct AssessmentDimension {
     pub required: bool,
 }
 
-/// A judgement that holds the step: it stays until no dimension has this level.
+/// A judgement that keeps the run at the step until no dimension has this level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AssessmentConsequence {
@@ -327,7 +327,7 @@ pub struct AskStep {
     pub message: String,
     /// JSON Schema of the answer.
     pub schema: Value,
-    /// A person has to authorize something with the answer, as with a signature.
+    /// A person has to authorize something with the answer, like a signature.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub authorize: bool,
     /// Shown with the question.
@@ -335,13 +335,13 @@ pub struct AskStep {
     pub artifact: Option<EmitArtifact>,
 }
 
-/// What is said to those who watch a run. Both are templates.
+/// A message to the watchers of a run. Both are templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Announcement {
-    /// How far it has come.
+    /// The progress.
     Status(String),
-    /// Why the workflow declines; nothing after it runs.
+    /// Why the workflow rejects its input; nothing after it runs.
     Reject(String),
 }
 
@@ -349,7 +349,7 @@ pub enum Announcement {
 #[serde(deny_unknown_fields)]
 pub struct ToolStep {
     pub name: String,
-    /// Values as they stand; a text that begins with `=` is a CEL expression, `==` writes a plain `=`.
+    /// Literal values; a text that begins with `=` is a CEL expression, and `==` writes a plain `=`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub args: BTreeMap<String, Value>,
 }
@@ -374,14 +374,14 @@ pub enum EmitContent {
 #[serde(deny_unknown_fields)]
 pub struct NestedWorkflow {
     pub workflow: String,
-    /// The inner context: names and values, as a tool's arguments. Without any, the outer context.
+    /// The inner context: names and values, like a tool's arguments. If absent, the outer context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, Value>>,
     /// JSON Schema of the context that the inner steps begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     pub steps: Vec<Step>,
-    /// CEL expression of the result, over the inner context; the inner context itself unless given.
+    /// CEL expression of the result, over the inner context; by default the inner context itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
@@ -404,7 +404,7 @@ pub struct SwitchCase {
 #[serde(deny_unknown_fields)]
 pub struct LoopStep {
     pub over: LoopKind,
-    /// At most this many rounds. A loop that gets there ends with a warning.
+    /// At most this many rounds. A loop that reaches it ends with a warning.
     pub max: u32,
     /// Name of the round's number in the context, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -417,12 +417,12 @@ pub struct LoopStep {
 pub enum LoopKind {
     While(Condition),
     Until(Condition),
-    /// Until an artifact `wr.loop_control` of one of its steps says `stop`. Entered before a first one.
+    /// Until an artifact `wr.loop_control` of one of its steps says `stop`. Entered without a decision.
     Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
-    /// A number, or what gives one.
+    /// A number, or an expression that gives one.
     Count(RoundCount),
     /// The items of a list.
     Each {
@@ -450,7 +450,7 @@ pub enum ValueExpression {
 }
 
 impl ValueExpression {
-    /// The path of names that the value comes from, where it is no more than that.
+    /// The path of names, if the value is only a path.
     pub(crate) fn path(&self) -> Option<String> {
         match self {
             Self::Name(path) => Some(path.clone()),
@@ -459,8 +459,8 @@ impl ValueExpression {
     }
 }
 
-/// The items of a list, several at once where the engine drives, one after the other where an outside
-/// agent does. The result is the list of the items' results.
+/// The items of a list: several at once if the engine drives, one after the other if an outside agent does.
+/// The result is the list of the items' results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MapStep {
@@ -468,22 +468,22 @@ pub struct MapStep {
     pub item: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// How many items are worked on at the same time.
+    /// How many items run at the same time.
     pub limit: u32,
     /// At most this many items.
     pub max: u32,
     pub on_failure: OnFailure,
     pub steps: Vec<Step>,
-    /// CEL expression of an item's result, over the item's context; null unless given.
+    /// CEL expression of an item's result, over the item's context; by default null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
 
-/// What an item that fails does to the others.
+/// What a failed item does to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// The step fails, and the others are stopped.
+    /// The step fails, and the other items stop.
     #[default]
     Fail,
     /// The item is left out of the result.

@@ -1,15 +1,15 @@
-//! Whether a text is shallow enough for a parser that goes down the stack with every level of it.
+//! Whether a text is shallow enough for a recursive parser.
 
 #[cfg(test)]
 mod tests;
 
-/// Levels of brackets, choices and negations that a template may have inside its braces. The parser of
-/// templates takes tens of KiB for each in a debug build.
+/// Levels of brackets, choices and negations inside the braces of a template. The template parser takes tens
+/// of KiB for each in a debug build.
 /// Limit (Definitions): levels inside the braces of a template.
 const DEEPEST: usize = 8;
 
-/// Whether brackets, choices and negations are few enough inside each other. It is estimated from above:
-/// what stands in quotes is counted too.
+/// Whether the nesting of brackets, choices and negations is low enough. This is an upper bound: quoted text
+/// is counted too.
 pub(crate) fn is_shallow(text: &str) -> bool {
     let (mut open, mut deepest, mut row) = (0_usize, 0, 0_usize);
     for byte in text.bytes() {

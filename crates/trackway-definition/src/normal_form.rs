@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::Definition;
 
 impl Definition {
-    /// Canonical JSON (RFC 8785): what is hashed and pinned.
+    /// Canonical JSON (RFC 8785), which is hashed and pinned.
     pub fn normal_form(&self) -> String {
         serde_json_canonicalizer::to_string(self)
             .expect("a definition's keys are texts and its numbers are finite")
@@ -27,7 +27,7 @@ impl Definition {
         hash
     }
 
-    /// A definition as it was pinned.
+    /// Reads a pinned definition.
     pub fn from_pinned(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("the pinned definition is not JSON: {error}"))?;

@@ -1,4 +1,4 @@
-//! What notes have to be like.
+//! The criteria that notes have to satisfy.
 
 mod example_notes;
 mod notes_form;
@@ -12,10 +12,10 @@ use crate::model::{NotesCriteria, TextTest};
 use crate::pattern::{CaseSensitivity, Pattern};
 use crate::schema;
 
-/// The place of the notes in a call's arguments.
+/// The pointer of the notes in a call's arguments.
 const NOTES: &str = "/notesMarkdown";
 
-/// Whether notes are as they have to be. No notes are judged like empty ones.
+/// Whether notes satisfy the criteria. Absent notes are treated as empty ones.
 pub(crate) fn check_notes(
     criteria: &NotesCriteria,
     notes: Option<&str>,
@@ -37,7 +37,7 @@ pub(crate) fn check_notes(
     Err(BlockReason { code: "notes-invalid".to_owned(), message, needs: vec![need] })
 }
 
-/// Why a pattern of the criteria cannot be used, for whoever reads a definition.
+/// Why a pattern of the criteria cannot be used, for the reader of definitions.
 pub(crate) fn text_pattern_error(pattern: &str) -> Option<String> {
     Pattern::new(pattern, CaseSensitivity::Sensitive).err()
 }
@@ -93,7 +93,7 @@ fn notes_satisfy(
 fn text_test_passes(test: &TextTest, text: &str) -> bool {
     match test {
         TextTest::Contains(part) => text.contains(part.as_str()),
-        // Whoever reads definitions refuses a pattern that cannot be used; nothing matches it.
+        // The reader of definitions refuses a pattern that cannot be used; nothing matches it.
         TextTest::Matches(pattern) => {
             Pattern::new(pattern, CaseSensitivity::Sensitive).is_ok_and(|pattern| pattern.is_match(text))
         }
@@ -106,7 +106,7 @@ fn text_test_passes(test: &TextTest, text: &str) -> bool {
     }
 }
 
-/// What is wrong in the words of the file, and what the rule is where they do not say it.
+/// What is wrong, in the words of the file, plus the rule if those words do not name it.
 fn failure_message(test: &TextTest, message: &str) -> String {
     let is_said = match test {
         TextTest::Contains(part) => message.contains(part.as_str()),

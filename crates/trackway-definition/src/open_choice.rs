@@ -1,7 +1,7 @@
 //! A judgement in an example: all choices are named, and none is made.
 //!
-//! An agent copies examples. One that shows the answer which ends a loop or passes a gate would make the
-//! judgement for it, so that an example names the choices instead, in a form that no contract takes.
+//! An agent copies examples. An example with the answer that ends a loop or passes a gate would make the
+//! judgement for the agent. So an example names the choices instead, in a form that no contract accepts.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ const BEFORE: &str = "<";
 const AFTER: &str = ">";
 const BETWEEN: &str = " | ";
 
-/// Stands where one of these is to be chosen.
+/// A placeholder for one of these choices.
 pub(crate) fn choice_placeholder<T: AsRef<str>>(choices: &[T]) -> Value {
     let choices: Vec<&str> = choices.iter().map(AsRef::as_ref).collect();
     Value::String(format!("{BEFORE}{}{AFTER}", choices.join(BETWEEN)))
 }
 
-/// The choices that a text names, where it stands for one of them.
+/// The choices in a placeholder; none if the text is not one.
 pub(crate) fn parse_choices(value: &Value) -> Option<Vec<&str>> {
     let inner = value.as_str()?.strip_prefix(BEFORE)?.strip_suffix(AFTER)?;
     Some(inner.split(BETWEEN).collect())

@@ -1,4 +1,4 @@
-//! What an answer to a step has to bring: its output, its judgements, its notes.
+//! What an answer to a step has to contain: its output, its judgements, its notes.
 
 mod artifact_check;
 
@@ -9,10 +9,10 @@ use crate::model::{OutputForm, PromptStep};
 use crate::{assessment, notes_criteria, schema};
 use artifact_check::ExpectedArtifact;
 
-/// The place of an answer's output in a call's arguments.
+/// The pointer of an answer's output in a call's arguments.
 pub(crate) const OUTPUT: &str = "/output";
 
-/// The form of a step's whole output; none where it has no say.
+/// The form of a step's whole output; none if the step does not define it.
 pub(crate) fn expected_output(prompt: &PromptStep) -> Option<ExpectedOutput> {
     let wanted = artifact_check::expected_artifacts(prompt);
     let whole = prompt.output.as_ref().and_then(|contract| match &contract.form {
@@ -37,7 +37,7 @@ pub(crate) fn expected_output(prompt: &PromptStep) -> Option<ExpectedOutput> {
     Some(ExpectedOutput { schema, example, required: true })
 }
 
-/// Whether an answer brings what the step asks for, and if not, all that is missing or wrong at once.
+/// Whether an answer contains what the step requires. If not, everything that is missing or wrong at once.
 pub(crate) fn check_answer(
     prompt: &PromptStep,
     inputs: &AttemptInputs,
@@ -57,7 +57,7 @@ pub(crate) fn check_answer(
     assessment::check_consequences(prompt, output_artifacts(inputs))
 }
 
-/// The artifacts of an answer, where it has a list of them.
+/// The artifacts of an answer, if it has a list of them.
 pub(crate) fn output_artifacts(inputs: &AttemptInputs) -> &[Value] {
     let artifacts = inputs.output.as_ref().and_then(|output| output.get("artifacts"));
     artifacts.and_then(Value::as_array).map_or(&[], Vec::as_slice)

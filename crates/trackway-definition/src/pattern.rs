@@ -1,4 +1,4 @@
-//! Patterns that stand in files.
+//! Patterns in definition files.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -6,24 +6,24 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// Limit (Definitions): memory of one compiled pattern.
 const PATTERN_BYTES_MAX: usize = 256 * 1024;
 
-/// Steps of a pattern that looks around, which may go back and forth; a fraction of a second.
+/// Steps of a pattern with lookaround, which may backtrack; a fraction of a second.
 /// Limit (Definitions): backtracking steps of one pattern.
 const STEPS_MAX: usize = 200_000;
 
-/// A text that is longer says no more of a pattern.
+/// A longer text does not explain a pattern better.
 /// Limit (Definitions): text made as an example for a pattern.
 const SAMPLE_BYTES_MAX: usize = 4 * 1024;
 
 /// A pattern that is ready to be used.
 #[derive(Debug)]
 pub(crate) enum Pattern {
-    /// It is matched in linear time.
+    /// It matches in linear time.
     Linear(regex::Regex),
-    /// It looks around, as in JavaScript: `(?!…)`. What takes too long does not match.
+    /// It has lookaround, as in JavaScript: `(?!…)`. If matching takes too long, it does not match.
     Backtracking(Box<fancy_regex::Regex>),
 }
 
-/// Whether capitals matter.
+/// Whether case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CaseSensitivity {
     Sensitive,
@@ -60,7 +60,7 @@ impl Pattern {
     }
 }
 
-/// A short text that a pattern is likely to match; none where it looks around or is too long.
+/// A short text that a pattern is likely to match; none if it has lookaround or is too long.
 pub(crate) fn sample_match(pattern: &str) -> Option<String> {
     let mut text = String::new();
     write_sample(&regex_syntax::parse(pattern).ok()?, &mut text)?;
@@ -87,7 +87,7 @@ fn write_sample(hir: &Hir, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// One of a class, rather one that can be read.
+/// A character of a class, preferably a readable one.
 fn sample_char(class: &Class) -> Option<char> {
     let Class::Unicode(class) = class else { return None };
     let holds = |wanted: &char| class.iter().any(|range| (range.start()..=range.end()).contains(wanted));

@@ -1,7 +1,7 @@
-//! From a file's text to a definition: each file is read by itself, then linked with those it refers to.
+//! From a file's text to a definition: each file is read by itself, then linked with the files it refers to.
 //!
-//! Reading and linking go the same way through the file. Reading alone leaves out what other files hold,
-//! so that each file's own faults are known without them.
+//! Reading and linking follow the same path through the file. Reading alone leaves out what other files
+//! contain, so that each file's own faults are known without them.
 
 mod assessments;
 mod condition;
@@ -34,14 +34,14 @@ use self::finding_sink::FindingSink;
 use crate::located_text::{LocatedValue, parse_located};
 use crate::{Definition, Finding};
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileFormat {
     Json,
     Yaml,
 }
 
-/// One file, read by itself. What it refers to is not in it yet.
+/// One file, read by itself. It does not contain what it refers to yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionDraft {
     pub id: String,
@@ -50,18 +50,18 @@ pub struct DefinitionDraft {
     references: Vec<String>,
 }
 
-/// Why a file is no definition.
+/// Why a file is not a valid definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadDefinitionError {
-    /// The id, where the file says one.
+    /// The id, if the file contains one.
     pub id: Option<String>,
     pub findings: Vec<Finding>,
 }
 
 /// Reads a file by itself.
 ///
-/// A YAML file, and a JSON file that says `"trackway": 1`, is strict: every key has to be known. Another
-/// JSON file may hold more than is acted on, which the definition then lists.
+/// A YAML file, or a JSON file with `"trackway": 1`, is strict: every key has to be known. Any other JSON
+/// file may contain more than is acted on; the definition then lists it.
 pub fn parse_draft(text: &str, format: FileFormat) -> Result<DefinitionDraft, ReadDefinitionError> {
     let located = parse_located(text, format)
         .map_err(|fault| ReadDefinitionError { id: None, findings: vec![fault] })?;
@@ -131,7 +131,7 @@ impl DefinitionDraft {
             on_exit: top.on_exit,
             unsupported: unheeded,
         };
-        // What is pinned has to be read back, and readers of JSON go down the stack with every level.
+        // A pinned definition has to be readable, and JSON parsers use the stack for every level.
         match serde_json::to_value(&definition) {
             Ok(value) if !is_too_deep(&value) => Ok(definition),
             _ => Err(vec![Finding::new("", "the workflow is nested too deep with everything in it")]),

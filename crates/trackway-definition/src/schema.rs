@@ -1,8 +1,8 @@
-//! JSON Schemas that definitions bring along: whether they can be used, whether a value fits, and what
-//! would have to be sent instead.
+//! JSON Schemas in definitions: whether they can be used, whether a value fits, and what has to be sent
+//! instead.
 //!
-//! A schema comes from a file, so it is looked at before it is compiled: nothing is fetched, patterns
-//! match in linear time, and no reference leads back to itself.
+//! A schema comes from a file, so it is checked before it is compiled: nothing is fetched, patterns match in
+//! linear time, and no reference leads back to itself.
 
 mod compile_cache;
 mod example;
@@ -23,8 +23,8 @@ pub(crate) use schema_needs::truncate_value;
 pub use schema_pointer::follow_references;
 pub(crate) use schema_pointer::{put_at_pointer, target};
 
-/// What is wrong with a value at a place of the call's arguments; nothing where it fits. `example` is a
-/// value that fits.
+/// What is wrong with a value at this pointer of the call's arguments; empty if it fits. `example` is a value
+/// that fits.
 pub(crate) fn find_schema_needs(
     schema: &Value,
     value: &Value,
@@ -37,19 +37,19 @@ pub(crate) fn find_schema_needs(
             vec![schema_needs::undetailed_need(schema, at, example)]
         }
         Ok(validator) => schema_needs::needs_of_value(&validator, schema, value, at, example),
-        // Whoever reads definitions refuses such a schema; a value cannot be held against it.
+        // The reader of definitions refuses such a schema; no value can be checked against it.
         Err(_) => Vec::new(),
     }
 }
 
-/// Why an example does not fit its schema, for whoever reads a definition.
+/// Why an example does not fit its schema, for the reader of definitions.
 pub(crate) fn example_error(schema: &Value, example: &Value) -> Option<String> {
     let validator = compiled_schema(schema).ok()?;
     let error = validator.iter_errors(example).next()?;
     Some(format!("The example does not fit the schema: {} ({})", error, error.instance_path()))
 }
 
-/// Whether a context fits the schema that a definition has for it.
+/// Whether a context fits the definition's schema for it.
 pub(crate) fn check_context(schema: &Value, context: &Object) -> Result<(), BlockReason> {
     let needs = find_schema_needs(schema, &Value::Object(context.clone()), "/context", None);
     let Some(first) = needs.first() else { return Ok(()) };

@@ -1,35 +1,35 @@
-//! How much work it is to check a value against a schema, found out before it is done.
+//! The work of checking a value against a schema, estimated before it is done.
 //!
-//! Whether a value fits is decided in little time, since the library remembers what it found out about a
-//! reference. A list of what is wrong is another matter: a choice is told with the errors of all its
-//! forms, and where a form refers back to the choice, that is exponential in the depth of the value.
+//! Whether a value fits is decided quickly, because the library remembers its result for each reference. A
+//! list of the errors is different: a choice is reported with the errors of all its branches. If a branch
+//! refers back to the choice, that is exponential in the depth of the value.
 
 use serde_json::Value;
 
 use crate::schema::target;
 
-/// Places of a schema that a value is held against while all errors are looked for. A form has a few
-/// hundred; each costs some microseconds and up to some kilobytes.
+/// Schema locations that a value is checked against to find all errors. A form has a few hundred; each costs
+/// some microseconds and up to some kilobytes.
 ///
 /// Limit (Engine): places of a schema that one value is held against to list its errors.
 const PLACES_MAX: usize = 10_000;
 
-/// Places that a schema has with all its references followed. The library compiles each of them.
+/// Locations of a schema with all its references followed. The library compiles each of them.
 ///
 /// Limit (Definitions): places of a JSON Schema with its references followed.
 const EXPANDED_MAX: usize = 20_000;
 
-/// Schemas inside each other while errors are looked for; a stack has to hold them.
+/// Nested schemas while errors are listed; the stack has to hold them.
 ///
 /// Limit (Engine): schemas inside each other while the errors of a value are listed.
 const DEPTH_MAX: usize = 512;
 
-/// Values and bytes of text from which on a check is done beside the threads that serve requests.
+/// Values and bytes of text above which a check runs outside the threads that serve requests.
 ///
 /// Limit (Runtime): values and bytes of text in an input that is checked on a serving thread.
 const LARGE: usize = 32 * 1024;
 
-/// Values inside of a value whose errors are listed with examples, which are tried one by one.
+/// Values inside a value whose errors are listed with examples, which are tried one by one.
 ///
 /// Limit (MCP): values in an output or a context whose errors are listed one by one.
 const MANY_VALUES: usize = 8 * 1024;
@@ -51,12 +51,12 @@ const EACH_INNER: [&str; 7] = [
     "additionalItems",
 ];
 
-/// Whether all errors of the value can be looked for.
+/// Whether all errors of the value can be listed.
 pub fn can_list_errors(schema: &Value, value: &Value) -> bool {
     ErrorListingCost { root: schema, budget: PLACES_MAX }.count_checks(schema, value, DEPTH_MAX).is_some()
 }
 
-/// Whether the schema has a choice of several forms anywhere.
+/// Whether the schema has a choice of several branches anywhere.
 pub fn has_choices(schema: &Value) -> bool {
     match schema {
         Value::Array(items) => items.iter().any(has_choices),
@@ -76,7 +76,7 @@ pub fn is_large(value: &Value) -> bool {
     })
 }
 
-/// Whether a value has so many values inside that they cannot all be compared with each other.
+/// Whether a value contains too many values to compare them all with each other.
 pub fn has_many_values(value: &Value) -> bool {
     let mut values = 0;
     visit_values_until(value, |_| {
@@ -85,7 +85,7 @@ pub fn has_many_values(value: &Value) -> bool {
     })
 }
 
-/// Visits a value and all inside, until that is enough. True where it was stopped.
+/// Visits a value and everything inside it, until `go_on` returns false. True if it was stopped.
 fn visit_values_until(value: &Value, mut go_on: impl FnMut(&Value) -> bool) -> bool {
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -106,8 +106,8 @@ pub const fn is_large_text(text: &str) -> bool {
     text.len() > LARGE
 }
 
-/// Whether the schema with its references followed stays in bounds. A definition that is referred to
-/// twice by another, which is referred to twice, and so on, doubles with each.
+/// Whether the schema with its references followed stays within the limits. If one definition refers to
+/// another twice, which does the same, and so on, the size doubles each time.
 pub fn can_be_compiled(schema: &Value) -> bool {
     ReferenceExpansion { root: schema, followed: Vec::new(), budget: EXPANDED_MAX }
         .count_expanded(schema)
@@ -116,12 +116,12 @@ pub fn can_be_compiled(schema: &Value) -> bool {
 
 struct ErrorListingCost<'a> {
     root: &'a Value,
-    /// How many places may still be visited.
+    /// How many locations may still be visited.
     budget: usize,
 }
 
 impl<'a> ErrorListingCost<'a> {
-    /// None where it is too much.
+    /// None if it is too much.
     fn count_checks(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
         self.budget = self.budget.checked_sub(1)?;
         let depth = depth.checked_sub(1)?;
@@ -155,7 +155,7 @@ impl<'a> ErrorListingCost<'a> {
                         self.count_checks(schema, item, depth)?;
                     }
                 }
-                // These say yes or no to all at once.
+                // These accept or refuse everything at once.
                 (_, Value::Bool(_)) => {}
                 (key, schema) if EACH_INNER.contains(&key) => {
                     self.visit_items(schema, value, depth)?;
@@ -192,7 +192,7 @@ impl<'a> ReferenceExpansion<'a> {
             Value::Object(rules) => rules.iter().try_for_each(|(key, rule)| {
                 match (key.as_str(), rule) {
                     ("$ref", Value::String(to)) => self.follow_reference(to),
-                    // Definitions count where they are referred to.
+                    // Definitions count when they are referred to.
                     ("$defs" | "definitions" | "enum" | "const" | "examples" | "default", _) => Some(()),
                     (_, rule) => self.count_expanded(rule),
                 }
@@ -205,7 +205,7 @@ impl<'a> ReferenceExpansion<'a> {
         if self.followed.contains(&to) {
             return Some(());
         }
-        // What cannot be found is the library's to refuse.
+        // The library refuses a missing target.
         let Some(target) = target(self.root, to) else { return Some(()) };
         self.followed.push(to);
         let visited = self.count_expanded(target);

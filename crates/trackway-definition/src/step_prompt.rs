@@ -1,5 +1,5 @@
-//! The steps that are answered from outside, in the form of a prompt: what is asked, and what an answer
-//! has to be.
+//! The steps that are answered from outside, in the form of a prompt: the request, and what an answer has to
+//! be.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::{
     schema,
 };
 
-/// Where a step's result would lie if it were part of the context, as it is for `set`.
+/// The pointer of a step's result as if it were part of the context, as it is for `set`.
 const RESULT_POINTER: &str = "/context/result";
 
-/// What a step asks for; none where nobody is asked. The text of a tool's step is not in it, because it
-/// has values in it that must not be read as a template.
+/// What a step requests; none if it requests nothing. The text of a tool step is not included, because it
+/// contains values that must not be read as a template.
 pub(crate) fn prompt_of_step(step: &Step) -> Option<Cow<'_, PromptStep>> {
     match &step.kind {
         StepKind::Prompt(prompt) => Some(Cow::Borrowed(prompt)),
@@ -33,7 +33,7 @@ pub(crate) fn extract_result(step: &Step, mut output: Value) -> Value {
     }
 }
 
-/// A block that speaks of a step's `result`, in the words of the call that brings it.
+/// A block about a step's `result`, in terms of the call that sends it.
 pub(crate) fn point_block_at_output(step: &Step, mut block: BlockReason) -> BlockReason {
     let place = match &step.kind {
         StepKind::Tool(_) => "/output/result",
@@ -62,7 +62,7 @@ fn prompt_from_ask(ask: &AskStep) -> PromptStep {
         schema: ask.schema.clone(),
         example: schema::example_for(&ask.schema, &ask.schema),
     };
-    // A person says that the answer is theirs.
+    // A person confirms that the answer is theirs.
     let confirm = ask.authorize.then_some(Condition::Always);
     PromptStep { text, confirm, output: Some(required_contract(form)), ..PromptStep::default() }
 }

@@ -1,4 +1,4 @@
-//! What somebody probably meant by a word that is not known.
+//! The known word that an unknown one probably means.
 
 use strsim::osa_distance;
 
@@ -9,13 +9,13 @@ mod tests;
 /// Limit (Definitions): wrong letters of a word for which a known one is suggested.
 const DISTANCE_MAX: usize = 2;
 
-/// Longer words are not compared letter by letter: no known word comes near, and the work grows with the
-/// square of the length.
+/// Longer words are not compared letter by letter: no known word is near, and the work is quadratic in the
+/// length.
 /// Limit (Definitions): characters of a word that is compared with known ones.
 const WORD_MAX: usize = 100;
 
-/// The known word that is nearest to an unknown one, if any is near. Case, and what joins the parts of a
-/// word, count only between candidates that are equally near; among equals, the first that is known.
+/// The known word that is nearest to an unknown one, if one is near. Case and separators decide only between
+/// equally near candidates; after that, the first known one wins.
 pub fn nearest<'a, S: AsRef<str> + ?Sized + 'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a S>,
@@ -29,7 +29,7 @@ pub fn nearest<'a, S: AsRef<str> + ?Sized + 'a>(
             return None;
         }
         let distance = osa_distance(&plain_word, &normalize_word(candidate));
-        // A short word is near to every other short word, which helps nobody.
+        // A short word is near to every other short word, which does not help.
         let bound = DISTANCE_MAX.min(candidate.chars().count() / 2);
         let score = (distance, osa_distance(word, candidate));
         (distance <= bound).then_some((score, candidate))
@@ -37,7 +37,7 @@ pub fn nearest<'a, S: AsRef<str> + ?Sized + 'a>(
     scored.min_by_key(|(score, _)| *score).map(|(_, candidate)| candidate)
 }
 
-/// Without case and without what joins the parts of a word.
+/// Without case and separators.
 fn normalize_word(word: &str) -> String {
     word.chars()
         .filter(|letter| !matches!(letter, '_' | '-' | ' ' | '.'))

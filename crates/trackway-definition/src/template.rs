@@ -1,8 +1,8 @@
 //! Text with values in it: `{{ expression }}`, `{% if %}` and `{% for %}`.
 //!
-//! A name that is not set is an error, never an empty place: an agent that is shown half a sentence
-//! would do half of the work. What a template can do is an allow-list, so that it means the same after
-//! an upgrade of the library and cannot grow a value without bound.
+//! A name that is not set is an error, never an empty text: an agent that sees half a sentence would do half
+//! of the work. The features of templates are an allow-list, so that a template means the same after an
+//! upgrade of the library and cannot grow a value without limit.
 
 mod filters;
 mod name_check;
@@ -22,7 +22,7 @@ use crate::compile_error::CompileError;
 use crate::context_error::ContextError;
 use crate::context_reads::{ContextReads, EvaluationError};
 
-/// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
+/// A rendered prompt is stored with its node, and a model reads it: a longer text is not a prompt.
 /// Limit (Definitions): rendered prompt.
 const RENDERED_BYTES_MAX: usize = 1024 * 1024;
 
@@ -41,7 +41,7 @@ const RECURSION_MAX: usize = 24;
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Only with it does an error know the name that is not set.
+    // Only in debug mode does an error contain the name that is not set.
     environment.set_debug(true);
     environment.set_fuel(Some(FUEL));
     environment.set_syntax(syntax_config());
@@ -59,13 +59,13 @@ fn syntax_config() -> SyntaxConfig {
     SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
 }
 
-/// The text with the values of the context in it.
+/// The template rendered with the values of the context.
 pub(crate) fn render_template(source: &str, context: &Object) -> Result<String, ContextError> {
     if has_no_tags(source) {
         return Ok(source.to_owned());
     }
     let template = compile(source).map_err(ContextError::invalid)?;
-    // Only what the template reads: a context can be much larger than that.
+    // Only what the template reads: a context can be much larger.
     let names = template.undeclared_variables(false);
     let read = names.iter().filter_map(|name| context.get_key_value(name));
     match render_bytes(&template, read) {
@@ -85,7 +85,7 @@ fn render_bytes<'v>(
     Ok(text.0)
 }
 
-/// Why a text is no template that can ever be filled in, for whoever reads a definition.
+/// Why a text can never be a usable template, for the reader of definitions.
 pub(crate) fn template_error(source: &str) -> Option<CompileError> {
     if has_no_tags(source) {
         return None;
@@ -96,7 +96,7 @@ pub(crate) fn template_error(source: &str) -> Option<CompileError> {
     }
 }
 
-/// What a template reads; nothing where it is none.
+/// What a template reads; nothing if it is not valid.
 pub(crate) fn template_reads(source: &str) -> ContextReads {
     if has_no_tags(source) || source.len() > SOURCE_BYTES_MAX {
         return ContextReads::default();
@@ -111,7 +111,7 @@ pub(crate) fn undeclared_names(source: &str) -> Vec<String> {
     template.map(|found| found.undeclared_variables(false).into_iter().collect()).unwrap_or_default()
 }
 
-/// Most titles have nothing to fill in.
+/// Most titles contain no tags.
 fn has_no_tags(source: &str) -> bool {
     source.len() <= RENDERED_BYTES_MAX && !source.contains(['{', '}'])
 }
@@ -168,7 +168,7 @@ fn format_template_error(error: &minijinja::Error) -> String {
     }
 }
 
-/// Refuses to grow beyond the bound.
+/// A writer that refuses to grow beyond the limit.
 struct BoundedWriter(Vec<u8>);
 
 impl Write for BoundedWriter {

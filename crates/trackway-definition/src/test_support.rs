@@ -1,4 +1,4 @@
-//! Definitions for tests, made from the words of the model.
+//! Builders of definitions for tests.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -156,8 +156,8 @@ pub(crate) fn loop_decision_inputs(decision: &str, loop_id: Option<&str>) -> Att
     output_inputs(json!({"artifacts": [artifact]}))
 }
 
-/// Makes the choices that an example leaves open: in each the last, which ends a loop and holds no step
-/// in the tests here.
+/// Makes the choices that an example leaves open: always the last one, which ends a loop and keeps no run at
+/// a step in these tests.
 pub(crate) fn fill_choices(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(fill_choices),
@@ -171,8 +171,8 @@ pub(crate) fn fill_choices(value: &mut Value) {
     }
 }
 
-/// What an agent puts where a need says: the example with the choices made, or, where a choice is all
-/// that is asked for, one of those that the schema names.
+/// The value that an agent sends for a need: the example with the choices made, or, if only a choice is
+/// required, one of those that the schema names.
 pub(crate) fn chosen_value(need: &InputRequirement) -> Value {
     if let Some(mut example) = need.example.clone() {
         fill_choices(&mut example);

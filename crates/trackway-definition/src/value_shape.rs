@@ -1,7 +1,7 @@
-//! What a template or an expression takes a value for: the fields that it looks into, the places of a
-//! list that it reads, what it does with the rest.
+//! The shape that a template or an expression expects of a value: the fields that it reads, the list indexes
+//! that it reads, and the types of the rest.
 //!
-//! It is read off the syntax, so that one answer can say all that a value has to have.
+//! It is derived from the syntax, so that one answer can name everything that a value needs.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use serde_json::{Map, Value, json};
 
 use crate::context_error::ExpectedType;
 
-/// A longer list is not filled up for the sake of one place in it.
+/// A longer list is not filled for the sake of one index.
 /// Limit (Definitions): items of a list that is filled up for an example.
 pub(crate) const PLACES_MAX: usize = 64;
 
-/// Stands for a name that only the caller knows.
+/// A placeholder for a name that only the caller knows.
 pub(crate) const SOME_NAME: &str = "name";
 
-/// One step further into a value.
+/// One level deeper into a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PathSegment {
     Field(String),
-    /// This place of a list.
+    /// This index of a list.
     Index(usize),
     /// Every item of a list.
     EachItem,
@@ -28,7 +28,7 @@ pub(crate) enum PathSegment {
     AnyField,
 }
 
-/// Where something stands in the context.
+/// A path in the context.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ContextPath {
     pub(crate) name: String,
@@ -47,7 +47,7 @@ impl ContextPath {
     }
 }
 
-/// What a value has to be like, with all that is beneath it.
+/// What a value has to be, with everything inside it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ValueShape {
     fields: BTreeMap<String, ValueShape>,
@@ -70,7 +70,7 @@ impl Default for ValueShape {
 }
 
 impl ValueShape {
-    /// The shape of what is beneath, which is then a part of this one.
+    /// The shape at a path inside this one, which is created if needed.
     pub(crate) fn shape_at(&mut self, steps: &[PathSegment]) -> &mut Self {
         let mut shape = self;
         for step in steps {
@@ -84,14 +84,14 @@ impl ValueShape {
         shape
     }
 
-    /// What is known of a value first stays; something is more than nothing.
+    /// The first known type stays; any type replaces an unknown one.
     pub(crate) fn expect_type(&mut self, like: ExpectedType) {
         if self.expected == ExpectedType::Anything {
             self.expected = like;
         }
     }
 
-    /// Adds what something else takes the same value for.
+    /// Adds what another reader expects of the same value.
     pub(crate) fn merge(&mut self, other: Self) {
         self.expect_type(other.expected);
         for (name, field) in other.fields {
@@ -117,7 +117,7 @@ impl ValueShape {
         self.indices.is_empty() && self.items.is_none() && !self.is_object()
     }
 
-    /// What is looked into by name is an object, even if it is walked over as well.
+    /// A value that is read by field name is an object, even if it is iterated over as well.
     fn is_object(&self) -> bool {
         !self.fields.is_empty() || self.any_field.is_some()
     }
@@ -126,7 +126,7 @@ impl ValueShape {
         !self.is_object() && !self.is_leaf()
     }
 
-    /// What nothing is known of, in order.
+    /// The parts without a known type, in order.
     pub(crate) fn untyped_parts(&mut self) -> Vec<&mut ExpectedType> {
         if self.is_leaf() {
             return if self.expected == ExpectedType::Anything {
@@ -162,7 +162,7 @@ impl ValueShape {
         self.indices.get(&place).or(each).cloned().unwrap_or_default()
     }
 
-    /// The values of this shape.
+    /// The schema of this shape.
     pub(crate) fn schema(&self) -> Value {
         if self.is_leaf() {
             return self.expected.schema();
@@ -194,7 +194,7 @@ impl ValueShape {
         Value::Object(schema)
     }
 
-    /// The parts of a value that are not there, as paths below this one with the shape of each.
+    /// The missing parts of a value, as paths below this one with the shape of each.
     pub(crate) fn collect_unset<'s>(
         &'s self,
         path: &str,
@@ -229,7 +229,7 @@ impl ValueShape {
         }
     }
 
-    /// The same value with what is missing put in, and examples in place of what is of another kind.
+    /// The same value with missing parts added, and examples instead of parts of the wrong kind.
     pub(crate) fn complete_value(&self, value: &Value) -> Value {
         match value {
             Value::Object(object) if self.is_object() => {
@@ -257,7 +257,7 @@ impl ValueShape {
         }
     }
 
-    /// The parts that stand under a path of names alone, with what is read there.
+    /// The parts at a path of names alone, with what is read there.
     pub(crate) fn collect_paths<'s>(&'s self, path: &str, found: &mut Vec<(String, &'s Self)>) {
         if !self.is_object() || self.any_field.is_some() {
             found.push((path.to_owned(), self));

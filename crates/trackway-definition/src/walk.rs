@@ -1,12 +1,12 @@
-//! The interpreter's place in a definition, and the walk from one place to the next.
+//! The interpreter's position in a definition, and the walk from one position to the next.
 //!
-//! A [`Walk`] is a stack of frames, one for each list of steps that the walk is inside of. Positions are
-//! numbers, because a walk is only ever read together with the pinned definition that it was made with;
-//! `guide::repin` carries it over to another one by the steps' ids. All progress is kept here, and none
-//! in the context: what an agent sends can never move a loop.
+//! A [`WalkPosition`] is a stack of frames, one for each list of steps that the walk is inside of. Positions
+//! are numbers, because a position is only used with the pinned definition that it was made with;
+//! `guided::repin` moves it to another one by the steps' ids. All progress is kept here, and none in the
+//! context: what an agent sends can never move a loop.
 //!
-//! The walk is the same for both drivers. It goes on by itself until something outside has to happen or
-//! until the end; [`Mode`] says which steps are outside. [`Walker`] is a walk under way.
+//! The walk is the same for both drivers. It continues by itself until an outside action is needed or until
+//! the end; [`WalkMode`] says which steps are outside. [`Walker`] is a walk in progress.
 
 mod item_needs;
 mod loop_decisions;
@@ -33,27 +33,27 @@ pub(crate) use self::{
     walker::Walker,
 };
 
-/// A place in a definition. A stored format: it lies in every node of a guided run.
+/// A position in a definition. A stored format: every node of a guided run contains one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WalkPosition {
     #[serde(default, skip_serializing_if = "WalkRoot::is_default")]
     pub(crate) root: WalkRoot,
-    /// From the outermost list to the one with the step at hand. Empty when the walk is complete.
+    /// From the outermost list to the one with the current step. Empty when the walk is complete.
     pub(crate) frames: Vec<WalkFrame>,
-    /// Decisions sent before the loops that they are for; by the loop's id, empty for whichever is next.
+    /// Decisions sent before their loops are reached; by the loop's id, empty for the next loop.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) early_decisions: BTreeMap<String, LoopDecision>,
 }
 
-/// The list of steps that a walk is a walk of.
+/// The list of steps that a walk covers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WalkRoot {
     /// The definition's exit handlers instead of its steps.
     #[serde(default)]
     pub(crate) exit: bool,
-    /// The way from there to a map whose item this is.
+    /// The path from there to the map of this item.
     #[serde(default)]
     pub(crate) hops: Vec<PathHop>,
 }
@@ -64,7 +64,7 @@ impl WalkRoot {
     }
 }
 
-/// Into the step at a position, and into one of its cases where it is a switch.
+/// Into the step at a position, and into one of its cases if it is a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PathHop {
@@ -77,7 +77,7 @@ pub(crate) struct PathHop {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WalkFrame {
-    /// Position of the step at hand.
+    /// Position of the current step.
     pub(crate) step_index: usize,
     pub(crate) kind: FrameKind,
 }
@@ -90,7 +90,7 @@ pub(crate) enum FrameKind {
     Group,
     /// The case with this number.
     Switch(usize),
-    /// `outer` is the context outside, where the inner steps have one of their own.
+    /// `outer` is the context outside, if the inner steps have their own.
     Nested {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outer: Option<Object>,
@@ -99,7 +99,7 @@ pub(crate) enum FrameKind {
     Map(MapState),
 }
 
-/// Where a loop stands.
+/// The progress of a loop.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoopState {
@@ -114,23 +114,23 @@ pub(crate) struct LoopState {
     /// The last decision of this round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<LoopDecision>,
-    /// What the context held under the loop's own names; put back when the loop is left.
+    /// What the context held under the loop's own names; restored when the loop is left.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub(crate) shadowed: Object,
 }
 
-/// Where a map stands that goes through its items one after the other.
+/// The progress of a map that handles its items one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MapState {
     pub(crate) list: Vec<Value>,
-    /// Results of the items before the one at hand.
+    /// Results of the items before the current one.
     pub(crate) results: Vec<Value>,
-    /// The context outside; each item begins with it and leaves nothing in it.
+    /// The context outside; each item begins with it and does not change it.
     pub(crate) outer: Object,
 }
 
-/// What an artifact `wr.loop_control` says.
+/// The decision in an artifact `wr.loop_control`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LoopDecision {
@@ -138,12 +138,12 @@ pub(crate) enum LoopDecision {
     Stop,
 }
 
-/// Who drives, and so which steps are outside.
+/// Which driver walks, and so which steps are outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkMode {
-    /// An outside agent, who is asked for prompts, questions and tools. Emitted artifacts become
-    /// documents on the way, and a map is gone through one item after the other.
+    /// An outside agent: prompts, questions and tools are for it. Emitted artifacts become documents on the
+    /// way, and a map handles one item after the other.
     Caller,
-    /// The engine, which does every step that is not only control.
+    /// The engine, which carries out every step that is not only control flow.
     Engine,
 }

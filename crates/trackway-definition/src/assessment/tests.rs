@@ -29,7 +29,7 @@ fn judged(dimensions: impl Into<Value>) -> Value {
     json!({ "kind": KIND, "assessmentId": "plan", "dimensions": dimensions.into() })
 }
 
-/// Proves T7: what is wrong with a judgement is named where it is.
+/// Proves T7: each fault of a judgement is named at its pointer.
 #[test]
 fn a_judgement_has_known_dimensions_and_levels() {
     let prompt = prompt(&["plan"]);
@@ -77,7 +77,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
     }
 }
 
-/// Proves T7: a judgement that holds the step says what is to be done first.
+/// Proves T7: a judgement that keeps the run at the step says what has to be done first.
 #[test]
 fn assessment_level_can_block_the_step() {
     let both = prompt(&["plan", "code"]);
@@ -97,7 +97,7 @@ fn assessment_level_can_block_the_step() {
         assert_eq!(result.is_err(), held, "{artifacts:?}");
         if let Err(block) = result {
             assert_eq!((block.code.as_str(), block.message.as_str()), ("followup-required", "Ask again."));
-            // Nothing that could be put there instead of the work.
+            // No value can be sent instead of the work.
             let need = &block.needs[0];
             assert_eq!((&need.example, &need.schema, &need.got), (&None, &None, &None));
             assert!(block.needs[0].pointer.ends_with(if artifacts[0]["dimensions"]["clear"].is_object() {
@@ -109,7 +109,7 @@ fn assessment_level_can_block_the_step() {
     }
 }
 
-/// Proves T13: the example names every level and is none of them.
+/// Proves T13: the example names every level and selects none of them.
 #[test]
 fn assessment_example_leaves_levels_open() {
     let prompt = prompt(&["plan", "code"]);

@@ -1,11 +1,11 @@
-//! How a rule reads values: agents write `"3"`, `"Yes"` and `3` for the same thing, and a rule takes
-//! them alike.
+//! How a rule reads values: agents write `"3"`, `"Yes"` and `3` for the same thing, and a rule treats them
+//! alike.
 
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// Whether two values count as the same. Null and a name that is not set are alike.
+/// Whether two values count as the same. Null and an unset name count as the same.
 pub(super) fn is_loosely_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::String(left), Value::String(right)) => {
@@ -23,7 +23,7 @@ pub(super) fn is_loosely_equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// How a number stands to a number; anything else stands to nothing.
+/// Compares two numbers; none if one of the values is not a number.
 pub(super) fn compare_numbers(value: &Value, wanted: &Value) -> Option<Ordering> {
     let value = value.as_number()?;
     match wanted {
@@ -33,7 +33,7 @@ pub(super) fn compare_numbers(value: &Value, wanted: &Value) -> Option<Ordering>
     }
 }
 
-/// Set, and neither false, zero, null nor an empty text. A list is always something.
+/// Set, and not false, zero, null or an empty text. A list is always truthy.
 pub(super) fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -44,13 +44,13 @@ pub(super) fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// A value as text, as rules look into it. An object has none.
+/// A value as text, as rules read it. An object has none.
 pub(super) fn coerce_to_text(value: &Value) -> String {
     match value {
         Value::Null | Value::Object(_) => String::new(),
         Value::Bool(truth) => truth.to_string(),
         Value::Number(number) => match number.as_f64() {
-            // 3.0 is written as 3, as in the files' own language.
+            // 3.0 is written as 3, as in JavaScript.
             Some(float) if number.is_f64() && float.fract() == 0.0 => format!("{float:.0}"),
             _ => number.to_string(),
         },

@@ -20,7 +20,7 @@ fn test(name: &str, test: Comparison, value: Value) -> Condition {
     Condition::Rule(ConditionRule::Test { name: name.to_owned(), test, value })
 }
 
-/// Proves T3: rules mean what they mean in the files that exist.
+/// Proves T3: rules mean the same as in existing files.
 #[test]
 fn rules_read_values_leniently() {
     for (name, how, value, expected) in [
@@ -137,7 +137,7 @@ fn condition_expression_gives_a_boolean_or_an_error() {
     assert_eq!(lack.needs()[0].example, Some(json!(true)));
 }
 
-/// Values are data, whatever they look like: the field notes tell of one that became code.
+/// Values are data, whatever they look like: a field report describes one that became code.
 #[test]
 fn a_value_never_becomes_part_of_an_expression() {
     for value in ["x' or 'a", "x' || true || 'a", "a\" || \"a\" == \"a", "')", "\\'", "true"] {
@@ -149,7 +149,7 @@ fn a_value_never_becomes_part_of_an_expression() {
 }
 
 proptest! {
-    /// Whatever a value is, a rule has an answer, and its opposite the other one.
+    /// For every value a rule has an answer, and its opposite has the opposite answer.
     #[test]
     fn rules_always_answer(value in any_value(), wanted in any_value()) {
         let context = json!({ "a": value }).as_object().cloned().unwrap();

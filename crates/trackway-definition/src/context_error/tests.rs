@@ -1,10 +1,10 @@
-//! Tests of what is said about a context that lacks something.
+//! Tests of the errors for a context that lacks something.
 
 use serde_json::json;
 
 use super::*;
 
-/// Proves T7: a missing name says where it goes, and gives a value that goes there.
+/// Proves T7: the need for a missing name has its pointer and an example value.
 #[test]
 fn missing_name_becomes_a_need_at_its_pointer() {
     for (name, pointer) in [

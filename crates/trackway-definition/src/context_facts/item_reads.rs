@@ -15,8 +15,8 @@ use crate::{
     walk::loop_names,
 };
 
-/// The shape of an item, by everything that the steps inside read of it; none where a step has no items
-/// or nothing reads them.
+/// The shape of an item, from everything that the inner steps read of it; none if a step has no items or
+/// nothing reads them.
 pub(crate) fn item_shape(step: &Step) -> Option<ValueShape> {
     let (steps, item) = match &step.kind {
         StepKind::Loop(repeated) => match &repeated.over {
@@ -41,7 +41,7 @@ fn reads_of_steps(steps: &[Step]) -> ContextReads {
         reads.merge(template::template_reads(&step.title));
         step.when.iter().for_each(|when| add_condition_reads(&mut reads, when));
         add_step_reads(&mut reads, step);
-        // A result is no name of the context.
+        // A result is not a name of the context.
         let mut set = ContextReads::default();
         step.set.values().for_each(|source| set.merge(expression::expression_reads(source)));
         set.remove("result");
@@ -104,7 +104,7 @@ fn add_emit_reads(reads: &mut ContextReads, emit: &EmitArtifact) {
     });
 }
 
-/// A list, whose items have the shape that the steps inside read.
+/// A list whose items have the shape that the inner steps read.
 fn add_list_reads(reads: &mut ContextReads, step: &Step, list: &ValueExpression) {
     match (list.path(), item_shape(step)) {
         (Some(path), Some(shape)) => reads.shape_at(&path_from_text(&path)).merge(shape.into_list_shape()),
@@ -112,7 +112,7 @@ fn add_list_reads(reads: &mut ContextReads, step: &Step, list: &ValueExpression)
     }
 }
 
-/// What the steps of a loop or a map read beside its own names.
+/// What the steps of a loop or a map read in addition to its own names.
 fn add_outer_reads(reads: &mut ContextReads, step: &Step, steps: &[Step]) {
     let mut inner = reads_of_steps(steps);
     loop_names(step).into_iter().for_each(|name| {
@@ -129,13 +129,13 @@ fn add_source_reads(reads: &mut ContextReads, source: &ValueExpression, like: Ex
 }
 
 fn add_condition_reads(reads: &mut ContextReads, condition: &Condition) {
-    // A rule takes any value, and none; it says nothing of what an item is like.
+    // A rule accepts any value, or none; it says nothing about the type of an item.
     if let Condition::Cel(source) = condition {
         reads.merge(expression::expression_reads(source));
     }
 }
 
-/// Values as they stand, where a text that begins with `=` is an expression.
+/// Literal values; a text that begins with `=` is an expression.
 fn add_value_reads(reads: &mut ContextReads, value: &Value) {
     match value {
         Value::String(text) => {

@@ -1,7 +1,7 @@
-//! Facts that conditions ahead of a step decide by and that nobody has set yet.
+//! Facts that later conditions depend on and that are not set yet.
 //!
-//! Prompts ask for what they lack when they are reached. A rule does not: for it, a name that is not set
-//! is just not equal to anything, and the step is left out. So the caller is told in time.
+//! Prompts request what they lack when they are reached. A rule does not: for a rule, an unset name equals
+//! nothing, and the step is skipped. So the caller is informed in time.
 
 use std::collections::BTreeSet;
 
@@ -25,17 +25,17 @@ const NAMED_MAX: usize = 8;
 /// Limit (Definitions): steps ahead that are searched for wanted facts at each step of a run.
 const STEPS_MAX: usize = 500;
 
-/// What conditions ahead want, in the order in which they come.
+/// The facts that later conditions need, in the order of the steps.
 pub(crate) fn missing_facts_ahead(walker: &Walker<'_>) -> Vec<MissingFact> {
     let mut search = FactSearch { found: Vec::new(), loop_names: Vec::new(), steps_left: STEPS_MAX };
     let mut made = BTreeSet::new();
     collect_set_names(&walker.definition().steps, &mut made);
     for (list, owner, at, context) in walker.enclosing_lists() {
-        // A workflow with a context of its own sets names there.
+        // A workflow with its own context sets names there.
         collect_set_names(list, &mut made);
         let known = |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
         search.search_steps(list.get(at + 1..).unwrap_or_default(), &known);
-        // The rounds to come begin with the first step again.
+        // The next rounds begin with the first step again.
         if let Some(StepKind::Loop(repeated)) = owner.map(|step| &step.kind) {
             if let (Some(step), LoopKind::While(when) | LoopKind::Until(when)) = (owner, &repeated.over) {
                 search.search_condition(step, when, &known);
@@ -61,7 +61,7 @@ fn collect_set_names<'d>(steps: &'d [Step], names: &mut BTreeSet<&'d str>) {
 
 struct FactSearch<'d> {
     found: Vec<MissingFact>,
-    /// Names that the loops and maps around the step at hand set themselves.
+    /// Names that the loops and maps around the current step set.
     loop_names: Vec<&'d str>,
     steps_left: usize,
 }
@@ -93,7 +93,7 @@ impl<'d> FactSearch<'d> {
                 LoopKind::Each { list: ValueExpression::Name(path), .. } => {
                     self.add_fact(step, path, &[], known);
                 }
-                // What an `until` names is set inside of it.
+                // What an `until` names is set inside it.
                 _ => {}
             },
             StepKind::Map(map) => {

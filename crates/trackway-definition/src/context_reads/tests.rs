@@ -1,4 +1,4 @@
-//! Sending what is asked for leads to a value, whatever a template or an expression does with it.
+//! Sending what is requested leads to a value, whatever a template or an expression does with it.
 
 use serde_json::{Value, json};
 use trackway_domain::{BlockReason, Object};
@@ -10,12 +10,12 @@ use crate::schema::example_error;
 use crate::template::render_template;
 use crate::test_support::expect_object;
 
-/// An answer names all that is not set, and one value at a time that is of no use.
+/// One answer names all unset names, and one unusable value at a time.
 const ANSWERS_MAX: usize = 8;
 
 const TEMPLATES: &str = include_str!("tests/templates.txt");
 const CONDITIONS: &str = include_str!("tests/conditions.txt");
-/// What a caller does with a block: it puts each example where the pointer says.
+/// What a caller does with a block: it puts each example at its pointer.
 fn apply_needs(context: &mut Object, block: &BlockReason, what: &str) {
     for need in &block.needs {
         let name = need.pointer.strip_prefix("/context/");
@@ -50,7 +50,7 @@ fn condition(source: &str) -> impl Fn(&Object) -> Result<(), ContextError> {
     move |context| evaluate_expecting(source, context, &Value::is_boolean).map(|_| ())
 }
 
-/// Proves T7 and T8: from nothing, following what is asked for comes to an end.
+/// Proves T7 and T8: from an empty context, following the requests ends with a value.
 #[test]
 fn needs_from_an_empty_context_are_sufficient() {
     for source in TEMPLATES.lines() {
@@ -61,7 +61,7 @@ fn needs_from_an_empty_context_are_sufficient() {
     }
 }
 
-/// Proves T7 and T8: the same where values are there that are of no use.
+/// Proves T7 and T8: the same if unusable values are present.
 #[test]
 fn needs_fix_invalid_values() {
     let rubbish = [
@@ -82,7 +82,7 @@ fn needs_fix_invalid_values() {
         }
     }
     for source in CONDITIONS.lines() {
-        // More names than are read do no harm.
+        // Names that are not read do no harm.
         let names = source.split(|letter: char| !letter.is_alphanumeric());
         for value in &rubbish {
             let context = names.clone().map(|name| (name.to_owned(), value.clone())).collect();
@@ -91,7 +91,7 @@ fn needs_fix_invalid_values() {
     }
 }
 
-/// Proves T7: values that fit the schema of a need do as well as its example.
+/// Proves T7: values that fit the schema of a need work as well as its example.
 #[test]
 fn schema_of_a_need_describes_valid_values() {
     for (source, name, schema) in [
@@ -122,7 +122,7 @@ fn schema_of_a_need_describes_valid_values() {
         assert_eq!(block.needs[0].pointer, format!("/context/{name}"), "{source}");
         assert_eq!(block.needs[0].schema, Some(schema), "{source}");
     }
-    // The rest of what is there is kept, and its place is said.
+    // The rest of the present value is kept, and the need has its pointer.
     let context = expect_object(json!({"user": {"name": "Ada"}}));
     let lack = render_template("{{ user.name }} {{ user.age + 1 }}", &context).expect_err("it lacks");
     let block = lack.block_in_context(&context);

@@ -13,8 +13,8 @@ fn parts(name: &str) -> (String, Value, Value) {
     }
 }
 
-/// Proves T13: every registered contract shows an example that it accepts once the choices in it are
-/// made, and tells its kind.
+/// Proves T13: every registered contract shows an example that it accepts once its choices are made, and
+/// names its kind.
 #[test]
 fn every_example_fits() {
     for name in names() {

@@ -9,7 +9,7 @@ fn rule(name: &str, kind: DocumentKind, from: &str, key: Option<&str>) -> Docume
     DocumentRule { name: name.to_owned(), kind, from: from.to_owned(), key: key.map(str::to_owned) }
 }
 
-/// Proves T12: declared parts of an output go where the contract says.
+/// Proves T12: declared parts of an output go into the documents that the contract names.
 #[test]
 fn outputs_go_into_their_documents() {
     let prompt = PromptStep {
@@ -53,7 +53,7 @@ fn outputs_go_into_their_documents() {
     );
 }
 
-/// Proves T12: artifacts that were asked for are kept by their kind; others are not made anything of.
+/// Proves T12: required artifacts are kept by their kind; others are ignored.
 #[test]
 fn artifacts_go_into_a_log_of_their_kind() {
     let contract = OutputContract {

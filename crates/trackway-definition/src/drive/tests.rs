@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// A driver as small as one can be. It shows what a real one does: keep the place, do the action, answer.
-/// `log` has every action in the order in which it was done.
+/// A minimal driver. It shows what a real one does: keep the state, carry out the action, answer. `log` has
+/// every action in the order in which it was done.
 fn drive(
     definition: &Definition,
     first: WalkProgress,
@@ -29,7 +29,7 @@ fn drive(
             NextStep::Done { output } => return Ok(Ok(output)),
             NextStep::Act { step, action, .. } => (step, action),
         };
-        // What a real driver would write down before it does anything.
+        // A real driver would store it before it does anything.
         let kept = serde_json::to_string(&moved.state).expect("a place can be written");
         let place: WalkState = serde_json::from_str(&kept).expect("a place can be read");
         let result = match action {
@@ -58,7 +58,7 @@ fn drive(
     }
 }
 
-/// What the world does.
+/// The results of the outside actions.
 fn scripted_result(action: StepAction) -> Value {
     match action {
         StepAction::Prompt { text, .. } => json!(text.len()),
@@ -155,7 +155,7 @@ fn a_definition_is_driven_to_its_end() {
     assert_eq!(end, Ok(expected));
 }
 
-/// Maps inside of maps, inside of cases: each item finds its own steps.
+/// Maps in maps, in cases: each item finds its own steps.
 #[test]
 fn items_have_items_of_their_own() {
     let inner =
@@ -170,7 +170,7 @@ fn items_have_items_of_their_own() {
     assert_eq!(end, Ok(json!({"rows": [[1, 2], [3]], "all": [[1, 2], [3]]})));
 }
 
-/// An item that fails stops the map, is left out, or leaves its reason, as the map says.
+/// A failed item stops the map, is left out, or leaves its reason, as the map says.
 #[test]
 fn failed_map_item_follows_on_failure() {
     let sample = |policy| {
@@ -187,7 +187,7 @@ fn failed_map_item_follows_on_failure() {
     assert_eq!(sample(OnFailure::Keep), Ok(json!(["a", {"error": "it failed"}, "c"])));
 }
 
-/// Exit handlers are a walk of their own.
+/// Exit handlers are a separate walk.
 #[test]
 fn exit_handlers_are_walked() {
     let on_exit = vec![
@@ -207,7 +207,7 @@ fn exit_handlers_are_walked() {
     assert_eq!(none.next, NextStep::Done { output: Value::Object(context) });
 }
 
-/// A result that does not fit moves nothing: the same place takes a better one.
+/// A result that does not fit moves nothing: the same state accepts a better one.
 #[test]
 fn a_result_that_does_not_fit_can_be_sent_again() {
     let sample =
@@ -222,7 +222,7 @@ fn a_result_that_does_not_fit_can_be_sent_again() {
     assert_eq!(ended.block.code, "place-lost");
 }
 
-/// A map is answered with a list, and an item is begun only at a map.
+/// A map is answered with a list, and an item begins only at a map.
 #[test]
 fn begin_item_needs_a_map_step() {
     let sample = sample_definition(vec![prompt_step("a", "x"), map_step("m", "list", None, vec![])]);
@@ -234,7 +234,7 @@ fn begin_item_needs_a_map_step() {
     assert_eq!(one.next, NextStep::Done { output: Value::Null });
 }
 
-/// A walk that is stuck says where: at the step that was answered, or at one that comes after it.
+/// A blocked walk names the step: the answered one, or a later one.
 #[test]
 fn blocked_walk_names_the_step() {
     let steps = vec![
@@ -254,8 +254,8 @@ fn blocked_walk_names_the_step() {
     assert_eq!(stuck.expect_err("it is stuck").step.as_deref(), Some("only"));
 }
 
-/// Issue 11, A13: a written workflow says how far it has come, asks for an authorization with an artifact,
-/// and declines.
+/// Issue 11, A13: a workflow definition reports its progress, asks for an authorization with an artifact, and
+/// rejects its input.
 #[test]
 fn walk_reports_asks_and_rejects() {
     let sample = crate::parse_draft(SIGNING, crate::FileFormat::Yaml).expect("it is valid");
@@ -273,5 +273,5 @@ fn walk_reports_asks_and_rejects() {
     assert_eq!(artifact, Some(("order.json".to_owned(), order)));
 }
 
-/// A workflow with everything that it can say.
+/// A workflow with every kind of announcement.
 pub(crate) const SIGNING: &str = include_str!("tests/signing.yaml");

@@ -25,7 +25,7 @@ pub(super) fn object_to_cel(object: &Object) -> Cel {
     Cel::Map(Map { map: Arc::new(fields) })
 }
 
-/// Whole numbers stay whole as long as CEL has a place for them.
+/// Whole numbers stay whole if CEL can hold them.
 fn number_to_cel(number: &Number) -> Cel {
     if let Some(int) = number.as_i64() {
         return Cel::Int(int);
@@ -36,7 +36,7 @@ fn number_to_cel(number: &Number) -> Cel {
     Cel::Float(number.as_f64().unwrap_or(f64::NAN))
 }
 
-/// A value as JSON; or the words for what JSON has no form of.
+/// A value as JSON, or a text that names what JSON cannot hold.
 pub(super) fn cel_to_json(value: &Cel) -> Result<Value, String> {
     Ok(match value {
         Cel::Null => Value::Null,
@@ -61,7 +61,7 @@ pub(super) fn cel_to_json(value: &Cel) -> Result<Value, String> {
     })
 }
 
-/// A key as the name of a field.
+/// A key as a field name.
 fn key_text(key: &Key) -> String {
     match key {
         Key::Int(int) => int.to_string(),

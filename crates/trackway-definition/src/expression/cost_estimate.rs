@@ -1,9 +1,8 @@
-//! How much work an expression is at most, said before it is done.
+//! An upper bound of the work of an expression, computed before it runs.
 //!
-//! CEL has no loops, but its macros walk over lists, inside each other and one after the other, and
-//! each can make its items longer: a few hundred bytes of expression could run for hours or fill the
-//! memory. The values are at hand, so the work can be estimated from above by walking the expression
-//! once with sizes in place of values.
+//! CEL has no loops, but its macros iterate over lists, nested and in sequence, and each can make its items
+//! longer. A few hundred bytes of expression could run for hours or fill the memory. The values are known, so
+//! one pass over the expression with sizes instead of values gives an upper bound.
 
 use cel::IdedExpr;
 use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
@@ -16,15 +15,15 @@ use super::CONTEXT_NAME;
 /// Limit (Definitions): evaluation steps of one expression.
 const WORK_MAX: f64 = 1_000_000.0;
 
-/// Bytes of a value that an expression makes on its way.
+/// Bytes of an intermediate value of an expression.
 /// Limit (Definitions): bytes of a value that an expression makes.
 const WEIGHT_MAX: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// Evaluation goes down the thread's stack with the expression; a debug build takes tens of KiB a level.
+/// Evaluation uses the thread's stack; a debug build takes tens of KiB a level.
 /// Limit (Definitions): depth of an expression.
 const DEPTH_MAX: usize = 24;
 
-/// What a step costs beyond itself for each byte that it looks at: comparing is quick.
+/// The extra cost of a step for each byte that it reads: comparing is quick.
 const WORK_PER_BYTE: f64 = 1.0 / 64.0;
 
 /// Refuses an expression that is nested too deep to be evaluated safely.
@@ -49,17 +48,17 @@ pub(super) fn check_cost(expression: &IdedExpr, context: &Object) -> Result<(), 
     Ok(())
 }
 
-/// A value's size from above.
+/// An upper bound of a value's size.
 #[derive(Clone, Copy, Default)]
 struct SizeEstimate<'a> {
-    /// The value itself, where it comes straight from the context.
+    /// The value itself, if it comes directly from the context.
     known: Option<&'a Value>,
     weight: f64,
     /// How many items or fields it has.
     items: f64,
     /// Weight of its heaviest item.
     item: f64,
-    /// The most items that anything inside it has.
+    /// The largest number of items of anything inside it.
     inner: f64,
 }
 
@@ -78,7 +77,7 @@ impl<'a> SizeEstimate<'a> {
         Self { known: Some(value), weight: whole.weight + names as f64, ..whole }
     }
 
-    /// What holds these.
+    /// The size of a container of these parts.
     fn of_container(parts: impl Iterator<Item = Self>) -> Self {
         let start = Self { weight: 8.0, ..Self::default() };
         parts.fold(start, |all, part| Self {
@@ -90,12 +89,12 @@ impl<'a> SizeEstimate<'a> {
         })
     }
 
-    /// Any of its items.
+    /// The size of any of its items.
     fn any_item(self) -> Self {
         Self { known: None, weight: self.item, items: self.inner, item: self.item, inner: self.inner }
     }
 
-    /// These one after the other.
+    /// The size of both joined.
     fn concat(self, other: Self) -> Self {
         Self {
             known: None,
@@ -119,7 +118,7 @@ struct CostEstimate<'a> {
 }
 
 impl<'a> CostEstimate<'a> {
-    /// The size of an expression's value, with the work of having it this many times.
+    /// The size of an expression's value, with the work of evaluating it this many times.
     fn estimate<'e: 'a>(&mut self, expression: &'e IdedExpr, times: f64) -> SizeEstimate<'a> {
         self.work += times;
         let size = match &expression.expr {
@@ -172,7 +171,7 @@ impl<'a> CostEstimate<'a> {
         }
     }
 
-    /// The macros all do one thing per item and add what comes of it to a result.
+    /// All macros do one thing per item and add the outcome to a result.
     fn estimate_comprehension<'e: 'a>(
         &mut self,
         walk: &'e ComprehensionExpr,
@@ -197,7 +196,7 @@ impl<'a> CostEstimate<'a> {
     }
 }
 
-/// The expressions that an expression is made of.
+/// The direct parts of an expression.
 pub(super) fn sub_expressions(expression: &IdedExpr) -> impl Iterator<Item = &IdedExpr> {
     let parts: Vec<&IdedExpr> = match &expression.expr {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),

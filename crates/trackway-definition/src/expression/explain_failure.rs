@@ -7,7 +7,7 @@ use super::{CONTEXT_NAME, ValueCheck, cel_conversion, cost_estimate, evaluate_co
 use crate::context_error::{ContextError, ExpectedType, find_value, root_name};
 use crate::context_reads::EvaluationError;
 
-/// A reason is read by people and models; values in it can be of any length.
+/// People and models read a reason; values in it can be of any length.
 /// Limit (Definitions): reason why a condition was not met.
 const REASON_CHARS_MAX: usize = 300;
 
@@ -22,7 +22,7 @@ pub(super) fn error_from_execution(
     find_cause(evaluation_error(error, source), source, &unfit, expression, context, fits)
 }
 
-/// Why an expression has a value that is of no use.
+/// Why the value of an expression cannot be used.
 pub(super) fn error_from_value(
     reason: &str,
     source: &str,
@@ -34,7 +34,7 @@ pub(super) fn error_from_value(
     find_cause(failure, source, reason, expression, context, fits)
 }
 
-/// What is wrong, with the name under which another value would do. Where none is found, it is the first
+/// What is wrong, with the name under which another value would work. If none is found, it is the first name
 /// that is read.
 fn find_cause(
     found: EvaluationError,

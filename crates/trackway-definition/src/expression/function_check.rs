@@ -1,7 +1,7 @@
-//! Functions that an expression calls and that are not there.
+//! Finds calls of functions that do not exist.
 //!
-//! The library looks for them when it comes to them, which may be in the middle of a run, where nothing
-//! that an agent sends would help. So they are looked for when the file is read.
+//! The library looks functions up during evaluation, which may be in the middle of a run, where no input of
+//! an agent would help. So they are checked when the file is read.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, Expr};
@@ -11,7 +11,7 @@ use super::variable_reads::as_name_path;
 use crate::compile_error::CompileError;
 use crate::suggestion::nearest;
 
-/// A function and how many values it takes in brackets: as `size(a)`, and as `a.size()`.
+/// A function and how many arguments it takes: as `size(a)`, and as `a.size()`.
 struct FunctionArity {
     name: &'static str,
     plain: Option<usize>,
@@ -22,7 +22,7 @@ const fn function(name: &'static str, plain: Option<usize>, method: Option<usize
     FunctionArity { name, plain, method }
 }
 
-/// Those of CEL that have to do with what JSON has.
+/// The CEL functions for values that JSON has.
 const FUNCTIONS: [FunctionArity; 20] = [
     function("bool", Some(1), None),
     function("bytes", Some(1), None),
@@ -46,10 +46,10 @@ const FUNCTIONS: [FunctionArity; 20] = [
     function("value", None, Some(0)),
 ];
 
-/// They are gone from the tree where they were written right.
+/// The parser replaces them if they are written correctly.
 const MACROS: [&str; 7] = ["all", "exists", "exists_one", "existsOne", "filter", "has", "map"];
 
-/// The first call of something that is not there.
+/// The first call of a function that does not exist.
 pub(super) fn find_unknown_function(expression: &IdedExpr) -> Option<CompileError> {
     let own = match &expression.expr {
         Expr::Call(call) if is_function_name(&call.func_name) => check_call(call),
@@ -58,7 +58,7 @@ pub(super) fn find_unknown_function(expression: &IdedExpr) -> Option<CompileErro
     own.or_else(|| sub_expressions(expression).find_map(find_unknown_function))
 }
 
-/// Operators are calls as well, of names with signs in them.
+/// Operators are calls too; their names contain signs.
 fn is_function_name(name: &str) -> bool {
     name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }

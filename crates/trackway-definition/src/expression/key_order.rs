@@ -1,7 +1,7 @@
-//! Walking over an object goes by the order of its names.
+//! Iteration over an object follows the order of its names.
 //!
-//! CEL keeps objects in hash maps with a random seed: without this, the same expression over the same
-//! context would give its list in another order each time, and a replay would differ from the run.
+//! CEL keeps objects in hash maps with a random seed. Without this, the same expression over the same context
+//! would give its list in another order each time, and a replay would differ from the run.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use cel::common::ast::{CallExpr, EntryExpr, Expr};
 use cel::objects::Key;
 use cel::{Context, IdedExpr, Value as Cel};
 
-/// No expression can be written with this name, so it shadows nothing.
+/// No expression can contain this name, so it shadows nothing.
 pub(super) const ORDERED: &str = "@ordered";
 
-/// Puts the names of what is walked over in order, in every macro of an expression.
+/// Sorts the names of every object that a macro of the expression iterates over.
 pub(super) fn insert_key_sorting(expression: &mut IdedExpr) {
     match &mut expression.expr {
         Expr::Comprehension(walk) => {
@@ -51,9 +51,9 @@ fn insert_key_sorting_in_entry(entry: &mut EntryExpr) {
     }
 }
 
-/// Makes the function known that [`keys`] puts in.
+/// Declares the function that [`insert_key_sorting`] inserts.
 pub(super) fn declare_sort_function(variables: &mut Context<'_, '_>) {
-    // The only conflict there can be is with a function of this name.
+    // The only possible conflict is with a function of this name.
     let _ = variables.add_function(ORDERED, sort_keys);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of expressions: values in and out, what is said when there is none, and bounds.
+//! Tests of expressions: values in and out, errors, and limits.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -46,7 +46,7 @@ fn values_go_in_and_come_out_as_they_are() {
     }
 }
 
-/// An object is walked over by its names in order, every time: replays agree with the run.
+/// Iteration over an object follows the order of its names, every time: replays agree with the run.
 #[test]
 fn walking_over_an_object_has_one_order() {
     for _ in 0..20 {
@@ -56,7 +56,7 @@ fn walking_over_an_object_has_one_order() {
     assert_eq!(evaluate("{'b': 1, 'a': 2}.filter(k, true)", &sample()), Ok(json!(["a", "b"])));
 }
 
-/// Proves T7: what is not set is named, with its place and a value that does.
+/// Proves T7: what is not set is named, with its pointer and a value that works.
 #[test]
 fn a_name_that_is_not_set_is_named() {
     for (source, pointer, example) in [
@@ -115,7 +115,7 @@ fn expression_error_names_the_reason() {
     assert_eq!(name_path_of("a + b"), None);
 }
 
-/// A fault is told with its place, and in words about the expression.
+/// An error has its position, and speaks about the expression.
 #[test]
 fn parse_error_names_the_column() {
     for (source, said) in [
@@ -134,7 +134,7 @@ fn parse_error_names_the_column() {
     }
 }
 
-/// No expression takes the process down or keeps it for long, on a thread with a usual stack.
+/// No expression crashes the process or blocks it for long, on a thread with a usual stack.
 #[test]
 fn an_expression_is_bounded() {
     let many = expect_object(json!({"l": vec![1; 2000], "s": "x".repeat(1000)}));
@@ -204,7 +204,7 @@ fn an_expression_is_bounded() {
 }
 
 proptest! {
-    /// Any text is evaluated or refused, never worse.
+    /// Any text is evaluated or refused; it never crashes.
     #[test]
     fn any_text_is_an_expression_or_refused(source in "([a-z0-9.+*/%()\\[\\]{}'\"!<>=&|?:, \\\\-]|count|list|rows|true|has\\(|\\.map\\(x, |é|🙂){0,30}") {
         let _ = evaluate(&source, &sample());
@@ -215,7 +215,7 @@ proptest! {
         let _ = evaluate(&source, &sample());
     }
 
-    /// A value that goes in and is not touched comes out the same.
+    /// A value that goes in and is not changed comes out the same.
     #[test]
     fn values_survive(value in any_json(any_number(), "\\PC{0,8}", "\\PC{0,4}")) {
         let context = expect_object(json!({ "value": value }));

@@ -1,4 +1,4 @@
-//! What an expression reads from the context, and what it takes it for.
+//! What an expression reads from the context, and which type it expects.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, Expr, LiteralValue, operators};
@@ -16,7 +16,7 @@ pub(super) fn collect_reads(expression: &IdedExpr) -> ContextReads {
     walk.reads
 }
 
-/// The path of names that an expression is, if it is nothing else: `a.b["c"]`.
+/// The path of names, if the expression is nothing else: `a.b["c"]`.
 pub(super) fn as_name_path(expression: &IdedExpr) -> Option<String> {
     let place = ReadCollector::default().context_path(expression).filter(|place| !place.name.is_empty())?;
     let steps = place.segments.iter().map(|step| match step {
@@ -31,7 +31,7 @@ pub(super) fn as_name_path(expression: &IdedExpr) -> Option<String> {
 #[derive(Default)]
 struct ReadCollector<'e> {
     reads: ContextReads,
-    /// Names of macros, and where in the context what they stand for is.
+    /// Variables of macros, and the context path that each is bound to.
     scope: Vec<(&'e str, Option<ContextPath>)>,
 }
 
@@ -42,7 +42,7 @@ impl<'e> ReadCollector<'e> {
             return;
         }
         match &expression.expr {
-            // `has(a.b)` asks for `b`; `a` has to be there.
+            // `has(a.b)` tests `b`; `a` has to be set.
             Expr::Select(select) if select.test => {
                 self.visit_value(&select.operand, ExpectedType::Example(json!({})));
             }
@@ -59,7 +59,7 @@ impl<'e> ReadCollector<'e> {
                 self.visit_value(&walk.loop_step, ExpectedType::Anything);
                 self.scope.truncate(before);
             }
-            // Which of its values is meant, only the context knows.
+            // Only the context decides which of its values is read.
             Expr::Call(call) if call.func_name == operators::INDEX => {
                 if let [operand, index] = call.args.as_slice() {
                     match self.context_path(operand) {
@@ -81,14 +81,13 @@ impl<'e> ReadCollector<'e> {
     }
 
     fn add_read(&mut self, place: &ContextPath, like: ExpectedType) {
-        // The whole context is always there.
+        // The whole context always exists.
         if !place.name.is_empty() {
             self.reads.shape_at(place).expect_type(like);
         }
     }
 
-    /// Where in the context a value stands, if it is read from there as it is. The whole context has no
-    /// name.
+    /// The context path of a value that is read unchanged from there. The whole context has no name.
     fn context_path(&self, expression: &IdedExpr) -> Option<ContextPath> {
         match &expression.expr {
             Expr::Ident(name) => {
@@ -122,7 +121,7 @@ impl<'e> ReadCollector<'e> {
     }
 }
 
-/// What a call takes one of its parts for, as far as that can be seen.
+/// The type that a call expects of one of its parts, if the syntax shows it.
 fn expected_type_in_call(call: &CallExpr, part: &IdedExpr) -> ExpectedType {
     let other = call.args.iter().find(|other| other.id != part.id);
     let known = other.and_then(literal_value);

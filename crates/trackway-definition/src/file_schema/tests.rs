@@ -35,7 +35,7 @@ fn accepts(validator: &Validator, value: &Value) -> Result<(), String> {
     if told.is_empty() { Ok(()) } else { Err(told.join("\n")) }
 }
 
-/// Proves T9: the published schema is a schema, says where it is from, and explains every key.
+/// Proves T9: the published schema is valid, names its source, and explains every key.
 #[test]
 fn the_schema_is_a_schema_and_speaks_to_authors() {
     let schema = super::definition_file_schema();
@@ -50,7 +50,7 @@ fn the_schema_is_a_schema_and_speaks_to_authors() {
     }
 }
 
-/// Proves T9: what the format offers fits the schema, and the strict reader takes it.
+/// Proves T9: the features of the format fit the schema, and the strict reader accepts them.
 #[test]
 fn the_examples_fit_the_schema_and_the_reader() {
     let validator = validator();
@@ -61,12 +61,12 @@ fn the_examples_fit_the_schema_and_the_reader() {
     }
 }
 
-/// Proves T9: for the schema and the strict reader, a key is known in the same places.
+/// Proves T9: the schema and the strict reader know each key at the same pointers.
 #[test]
 fn an_unknown_key_is_refused_by_both_or_by_none() {
     let validator = validator();
     for value in examples() {
-        // What is inside a JSON Schema is its own affair.
+        // What is inside a JSON Schema is not checked here.
         let is_schema = |place: &str| place.contains("/schema/") || place.starts_with("/input/");
         for place in objects(&value).into_iter().filter(|place| !is_schema(place)) {
             let mut changed = value.clone();
@@ -76,7 +76,7 @@ fn an_unknown_key_is_refused_by_both_or_by_none() {
     }
 }
 
-/// Proves T9: no file that the strict reader takes is marked wrong by an editor.
+/// Proves T9: an editor marks no file as wrong that the strict reader accepts.
 #[test]
 fn the_schema_refuses_nothing_that_the_reader_takes() {
     let validator = validator();
@@ -84,7 +84,8 @@ fn the_schema_refuses_nothing_that_the_reader_takes() {
     let mut wrong = Vec::new();
     for value in examples() {
         for (index, place) in places(&value, "").iter().enumerate() {
-            // Two of them for each place: together the places see them all, and it is three times faster.
+            // Two of them for each pointer: all pointers together cover them all, and it is three times
+            // faster.
             for other in [&others[index % others.len()], &others[(index + 1) % others.len()]] {
                 let mut changed = value.clone();
                 *changed.pointer_mut(place).expect("it is there") = other.clone();
@@ -99,7 +100,7 @@ fn the_schema_refuses_nothing_that_the_reader_takes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Proves T9: files in WorkRail's form are of this format, apart from the keys that an inspection lists.
+/// Proves T9: files in WorkRail's form follow this format, apart from the keys that an inspection lists.
 #[test]
 fn corpus_files_fit_the_schema_apart_from_what_nothing_acts_on() {
     let validator = validator();
@@ -107,7 +108,7 @@ fn corpus_files_fit_the_schema_apart_from_what_nothing_acts_on() {
         let located = located_text::parse_located(&file.text, file.format).expect("it was read");
         let mut value = located.value;
         for unheeded in &definition.unsupported {
-            // The others are about what a key holds, not about the key.
+            // The others are about the value of a key, not about the key.
             if unheeded.message.ends_with("nothing acts on it") {
                 remove(&mut value, &unheeded.path);
             }
@@ -116,14 +117,14 @@ fn corpus_files_fit_the_schema_apart_from_what_nothing_acts_on() {
     });
 }
 
-/// The schema and the strict reader say the same of a value.
+/// The schema and the strict reader agree about a value.
 fn agree(validator: &Validator, value: &Value, place: &str) {
     let told = accepts(validator, value);
     let draft = parse_draft(&value.to_string(), FileFormat::Json);
     assert_eq!(told.is_ok(), draft.is_ok(), "{place}: {told:?} and {draft:?}");
 }
 
-/// Pointers of everything in a value, itself left out.
+/// Pointers of everything in a value, except itself.
 fn places(value: &Value, path: &str) -> Vec<String> {
     let inner: Vec<(String, &Value)> = match value {
         Value::Object(entries) => {
@@ -154,7 +155,7 @@ fn remove(value: &mut Value, place: &str) {
     let (around, token) = place.rsplit_once('/').expect("a place inside");
     match value.pointer_mut(around) {
         Some(Value::Object(entries)) => drop(entries.remove(token)),
-        // An item of a list stays where it is, so that the places after it do.
+        // An item of a list keeps its index, so that the indexes after it stay.
         Some(Value::Array(_)) | None => {}
         Some(other) => panic!("{place} is in {other}"),
     }

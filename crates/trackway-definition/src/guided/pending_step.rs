@@ -1,4 +1,4 @@
-//! What an outside agent is told at a step.
+//! What an outside agent sees at a step.
 
 use serde_json::Value;
 use trackway_domain::{BlockReason, PendingStep};
@@ -11,14 +11,14 @@ use crate::{
     walk::{Walker, lost_position_block},
 };
 
-/// More at once help nobody; the next attempt names the rest.
+/// Naming more at once does not help; the next attempt names the rest.
 /// Limit (Definitions): needs that one refused answer names.
 const NEEDS_MAX: usize = 16;
 
 /// Code of a block for names that are not set.
 const MISSING: &str = "context-missing";
 
-/// The step at which a walk has stopped, with everything filled in.
+/// The step at which a walk has stopped, with everything rendered.
 pub(super) fn build_pending_step(walker: &mut Walker<'_>, step: &Step) -> Result<PendingStep, BlockReason> {
     let asked =
         step_prompt::prompt_of_step(step).ok_or_else(|| lost_position_block("the place is not at a step"))?;
@@ -31,7 +31,7 @@ pub(super) fn build_pending_step(walker: &mut Walker<'_>, step: &Step) -> Result
         Some(condition) => walker.condition_holds(condition),
         None => Ok(false),
     };
-    // What one of them lacks is asked for together with what the others lack.
+    // What the parts lack is requested together.
     match (title, prompt, confirm) {
         (Ok(title), Ok(prompt), Ok(confirm)) => {
             let output = output_check::expected_output(&asked);
@@ -70,8 +70,8 @@ pub(crate) fn render_prompt_text(
     Err(merge_blocks(blocks.into_iter().filter_map(Result::err)))
 }
 
-/// One block for what several parts of a prompt lack. Only names that are not set are put together:
-/// what else is wrong may be so because of them.
+/// One block for what several parts of a prompt lack. Only unset names are merged: they may be the cause of
+/// other faults.
 fn merge_blocks(blocks: impl Iterator<Item = BlockReason>) -> BlockReason {
     let all: Option<BlockReason> = blocks.reduce(|mut all, block| {
         if all.code == block.code && block.code == MISSING {

@@ -1,4 +1,4 @@
-//! A place in another definition: found again by the ids of the steps on the way to it.
+//! Moves a position to another definition, by the ids of the steps on the path to it.
 
 use serde_json::Value;
 use trackway_domain::{BlockReason, Object};
@@ -10,10 +10,10 @@ use crate::{
     walk::{FrameKind, WalkFrame, WalkMode, Walker, lost_position_block},
 };
 
-/// The same place in another definition: the pending step is found again by its id.
+/// The same position in another definition: the pending step is found by its id.
 ///
-/// The steps around it (loops, maps, nested workflows, switches) have to be around it there as well;
-/// groups are no more than a way of writing, and may come and go.
+/// The enclosing steps (loops, maps, nested workflows, switches) have to enclose it there as well. Groups
+/// have no meaning of their own, and may be added or removed.
 pub fn repin(
     from: &Definition,
     to: &Definition,
@@ -32,18 +32,18 @@ pub fn repin(
     build_step_state(walker, step, Vec::new())
 }
 
-/// One step on the way, and what the list that it stands in belongs to.
+/// One step on the path, and what its list belongs to.
 struct PathStep<'d> {
     frame: FrameKind,
     step: &'d Step,
 }
 
-/// The way without its groups.
+/// The path without its groups.
 fn path_without_groups<'d>(frames: Vec<WalkFrame>, way: &[&'d Step]) -> Vec<PathStep<'d>> {
     let mut links: Vec<PathStep<'d>> = Vec::with_capacity(way.len());
     for (frame, step) in frames.into_iter().zip(way) {
         match (frame.kind, links.last_mut()) {
-            // The step before was the group: this one stands in its place.
+            // The step before was the group: this step replaces it.
             (FrameKind::Group, Some(group)) => group.step = step,
             (inside, _) => links.push(PathStep { frame: inside, step }),
         }
@@ -51,7 +51,7 @@ fn path_without_groups<'d>(frames: Vec<WalkFrame>, way: &[&'d Step]) -> Vec<Path
     links
 }
 
-/// The frames of the same way in another definition.
+/// The frames of the same path in another definition.
 fn find_frames(steps: &[Step], links: Vec<PathStep<'_>>) -> Result<Vec<WalkFrame>, BlockReason> {
     let mut frames = Vec::new();
     let mut list = steps;
@@ -76,7 +76,7 @@ fn find_frames(steps: &[Step], links: Vec<PathStep<'_>>) -> Result<Vec<WalkFrame
     Ok(frames)
 }
 
-/// A step of a list, however many groups it is inside of, and the positions on the way.
+/// A step of a list, inside any number of groups, and the positions on the path to it.
 fn find_step<'d>(list: &'d [Step], id: &str) -> Option<(&'d Step, Vec<usize>)> {
     for (at, step) in list.iter().enumerate() {
         if step.id == id && !matches!(step.kind, StepKind::Group(_)) {
@@ -92,7 +92,7 @@ fn find_step<'d>(list: &'d [Step], id: &str) -> Option<(&'d Step, Vec<usize>)> {
     None
 }
 
-/// The list inside of a step in which the next one is looked for.
+/// The list inside a step that holds the next step.
 fn inner_list<'d>(old: &Step, new: &'d Step, next: &mut PathStep<'_>) -> Result<&'d [Step], BlockReason> {
     match (&old.kind, &new.kind) {
         (StepKind::Nested(_), StepKind::Nested(nested)) => Ok(&nested.steps),
@@ -110,7 +110,7 @@ fn inner_list<'d>(old: &Step, new: &'d Step, next: &mut PathStep<'_>) -> Result<
     }
 }
 
-/// Whether what is known of a round of the one is what the other needs.
+/// Whether the state of a round of one loop is valid for the other.
 fn is_same_loop_kind(one: &LoopKind, other: &LoopKind) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }

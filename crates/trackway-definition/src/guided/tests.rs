@@ -1,4 +1,4 @@
-//! What an outside agent is asked, for each construct.
+//! What an outside agent sees, for each construct.
 
 mod answers;
 mod cel;
@@ -19,7 +19,7 @@ use trackway_domain::{AttemptInputs, Object};
 use super::{StepState, advance, open_run};
 use crate::{model::Definition, test_support::expect_object};
 
-/// A run under way.
+/// A run in progress.
 struct ScriptedAgent {
     definition: Definition,
     state: StepState,
@@ -44,7 +44,7 @@ impl ScriptedAgent {
         json!(block)
     }
 
-    /// Answers with nothing to the end, and tells what was asked on the way.
+    /// Answers with empty inputs to the end, and returns the prompts on the way.
     fn prompts(&mut self) -> Vec<String> {
         let mut prompts = Vec::new();
         while let Some(pending) = self.state.pending.clone() {

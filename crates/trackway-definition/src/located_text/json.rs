@@ -1,7 +1,7 @@
-//! JSON: `serde_json` reads the value, a second walk over the same text finds the lines.
+//! JSON: `serde_json` reads the value, and a second pass over the same text finds the lines.
 //!
-//! The walk relies on the text being valid JSON, which the first reading has shown. It also finds keys
-//! that are given twice, of which `serde_json` silently keeps the last.
+//! The second pass relies on valid JSON, which the first pass has checked. It also finds duplicate keys;
+//! `serde_json` silently keeps the last one.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -25,7 +25,7 @@ fn json_finding(text: &str, error: &serde_json::Error) -> Finding {
         return finding_at(String::new(), 1, "the file is empty");
     }
     let message = error.to_string();
-    // Its message ends with the place, which a fault says in its own way.
+    // Its message ends with the position, which a finding reports in its own way.
     let message = message.split(" at line ").next().unwrap_or(&message);
     if message.starts_with("recursion limit") {
         return too_deep_finding(String::new(), line);
@@ -34,7 +34,7 @@ fn json_finding(text: &str, error: &serde_json::Error) -> Finding {
     finding_at(String::new(), line, format!("this is not JSON: {message} (column {column})"))
 }
 
-/// A walk over text that is known to be JSON.
+/// A pass over text that is known to be JSON.
 struct JsonLineWalk<'a> {
     text: &'a str,
     at: usize,
@@ -43,7 +43,7 @@ struct JsonLineWalk<'a> {
 }
 
 impl JsonLineWalk<'_> {
-    /// The place of the value that comes next. Its depth is bounded by the first reading.
+    /// The location of the next value. The first pass has checked its depth.
     fn locate_value(&mut self) -> Result<Location, Finding> {
         self.skip_space();
         let line = self.line;
@@ -103,10 +103,10 @@ impl JsonLineWalk<'_> {
         Ok(InnerLocations::Items(items))
     }
 
-    /// Past an opening brace or bracket.
+    /// Moves past an opening brace or bracket.
     fn enter_collection(&mut self) -> Result<(), Finding> {
         self.at += 1;
-        // The value that is entered counts as a level, as it does for values that come over the wire.
+        // The entered value counts as a level, as it does for values from the wire.
         if self.segments.len() + 1 >= JSON_DEPTH_MAX {
             return Err(too_deep_finding(self.current_pointer(), self.line));
         }
@@ -118,7 +118,7 @@ impl JsonLineWalk<'_> {
         let start = self.at;
         self.at += 1;
         while let Some(byte) = self.peek() {
-            // After a backslash, whatever it is, the next byte does not end the string.
+            // After a backslash, the next byte never ends the string.
             self.at += if byte == b'\\' { 2 } else { 1 };
             if byte == b'"' {
                 break;
@@ -142,7 +142,7 @@ impl JsonLineWalk<'_> {
     fn skip_space(&mut self) {
         let from = self.at;
         self.skip_while(is_space);
-        // Only space holds line breaks: in a string of JSON they are escaped.
+        // Line breaks are only in white space: in a JSON string they are escaped.
         let space = &self.text.as_bytes()[from..self.at];
         let breaks = space.iter().filter(|byte| **byte == b'\n').count();
         self.line = self.line.saturating_add(line_number(breaks));

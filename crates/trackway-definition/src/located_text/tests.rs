@@ -1,4 +1,4 @@
-//! Values, lines, and the ways in which a text is refused.
+//! Values, lines, and refusals of a text.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn check_refused(format: FileFormat, text: &str, path: &str, line: u32, part: &s
 const JSON: &str = include_str!("tests/places.json");
 const YAML: &str = include_str!("tests/places.yaml");
 
-/// Proves T9: every place of a file has its line, in both formats.
+/// Proves T9: every part of a file has its line, in both formats.
 #[test]
 fn lines_are_those_of_the_file() {
     let json = parse_located(JSON, FileFormat::Json).expect("valid");
@@ -122,7 +122,7 @@ fn plain_words_of_yaml_are_read_by_the_core_schema() {
     assert_eq!(parse_located(text, FileFormat::Yaml).expect("valid").value, expected);
 }
 
-/// Proves T9: nothing that a file holds makes the reader use more than it may.
+/// Proves T9: no file content makes the reader exceed its limits.
 #[test]
 fn size_depth_and_aliases_are_bounded() {
     let large = format!("\"{}\"", "x".repeat(FILE_BYTES_MAX));
@@ -167,11 +167,11 @@ fn an_alias_is_a_copy() {
     let located = parse_located("a: &a {b: [1]}\nc: *a\n", FileFormat::Yaml).expect("valid");
     assert_eq!(located.value, json!({ "a": { "b": [1] }, "c": { "b": [1] } }));
     assert_eq!(located.line_of("/c"), Some(2));
-    // What is inside a copy is mended where it was written.
+    // A fault inside a copy is fixed where the original is.
     assert_eq!(located.line_of("/c/b/0"), Some(1));
 }
 
-/// Checks the line of each place of a value that is written with one place on a line.
+/// Checks the line of each part of a value that is written with one part per line.
 fn check_lines(located: &LocatedValue, value: &Value, path: &str, line: &mut u32) {
     assert_eq!(located.line_of(path), Some(*line), "{path}");
     match value {
@@ -194,7 +194,7 @@ fn check_lines(located: &LocatedValue, value: &Value, path: &str, line: &mut u32
 }
 
 proptest! {
-    /// Proves T9: no text makes the reader panic, and what JSON reads has a line for each place.
+    /// Proves T9: no text makes the reader panic, and every part of valid JSON has a line.
     #[test]
     fn no_text_panics(text in "[\\[\\]{}:,\"a\\\\\n \\-#&*!|>'0-9u]{0,60}") {
         let _ = parse_located(&text, FileFormat::Yaml);
@@ -203,10 +203,10 @@ proptest! {
         }
     }
 
-    /// Proves T9: whatever the JSON, the value is as written and the lines are right.
+    /// Proves T9: for all JSON, the value is correct and the lines are right.
     #[test]
     fn every_place_has_its_line(
-        // Numbers that are kept exactly.
+        // Numbers that are exact as doubles.
         value in any_json(
             prop_oneof![any::<i32>().prop_map(Value::from), (-1e9..1e9).prop_map(Value::from)],
             ".{0,8}",

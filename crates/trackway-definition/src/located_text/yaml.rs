@@ -1,7 +1,7 @@
 //! YAML: the parser's events become a value and its lines.
 //!
-//! One document, keys that are text, no tags but `!!str`, no merge keys. An alias is a copy of what its
-//! anchor holds, and copies are counted, so that a small file cannot become a large value.
+//! One document, text keys, no tags except `!!str`, no merge keys. An alias is a copy of its anchor, and
+//! copies are counted, so that a small file cannot become a large value.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ fn yaml_finding(error: &ScanError) -> Finding {
     finding_at(String::new(), line, format!("this is not YAML: {why} (column {column})"))
 }
 
-/// A value with what is counted of it.
+/// A value with its counted size.
 #[derive(Clone)]
 struct BuiltValue {
     value: Value,
@@ -47,7 +47,7 @@ struct BuiltValue {
     height: usize,
 }
 
-/// A list or a mapping whose end has not come yet.
+/// A list or a mapping that is not complete yet.
 struct OpenCollection {
     line: u32,
     anchor: usize,
@@ -61,7 +61,7 @@ enum CollectionContent {
     Entries { values: Map<String, Value>, places: BTreeMap<String, Location>, key: Option<PendingKey> },
 }
 
-/// A key whose value has not come yet.
+/// A key that waits for its value.
 struct PendingKey {
     name: String,
     line: u32,
@@ -70,7 +70,7 @@ struct PendingKey {
 #[derive(Default)]
 struct YamlBuilder {
     open: Vec<OpenCollection>,
-    /// What aliases may refer to: anchors whose value is whole.
+    /// The possible targets of aliases: anchors whose value is complete.
     anchored: HashMap<usize, BuiltValue>,
     copied_bytes: usize,
     root: Option<BuiltValue>,
@@ -116,7 +116,7 @@ impl YamlBuilder {
             Event::UnresolvedAlias(name) => {
                 Err(finding_at(self.current_pointer(), line, format!("nothing has the anchor &{name}")))
             }
-            // Starts and ends of the stream and of its one document, and comments.
+            // Start and end of the stream and of its one document, and comments.
             _ => Ok(()),
         }
     }
@@ -134,7 +134,7 @@ impl YamlBuilder {
                 "a key has to be a word, not a list or a mapping",
             ));
         }
-        // The innermost value counts as a level, as it does for values that come over the wire.
+        // The innermost value counts as a level, as it does for values from the wire.
         if self.open.len() + 1 >= JSON_DEPTH_MAX {
             return Err(too_deep_finding(self.current_pointer(), line));
         }
@@ -184,7 +184,7 @@ impl YamlBuilder {
         Ok(())
     }
 
-    /// Puts a finished value where it belongs.
+    /// Adds a finished value to its parent.
     fn add_value(&mut self, built: BuiltValue, anchor: usize) -> Result<(), Finding> {
         if anchor != 0 {
             self.count_copy(built.weight, built.place.line)?;
@@ -202,7 +202,7 @@ impl YamlBuilder {
                 places.push(built.place);
             }
             CollectionContent::Entries { values, places, key } => {
-                // There is one: whatever is not a word was refused in the place of a key.
+                // There is a key: anything that is not a word was refused as a key.
                 if let Some(key) = key.take() {
                     places.insert(key.name.clone(), Location { line: key.line, ..built.place });
                     values.insert(key.name, built.value);
@@ -212,7 +212,7 @@ impl YamlBuilder {
         Ok(())
     }
 
-    /// Anchors keep a copy, and aliases make more of them.
+    /// Anchors keep a copy, and aliases make more.
     fn count_copy(&mut self, weight: usize, line: u32) -> Result<(), Finding> {
         self.copied_bytes += weight;
         if self.copied_bytes > FILE_BYTES_MAX {
@@ -251,7 +251,7 @@ impl YamlBuilder {
         }
     }
 
-    /// Whether the next thing is a key of the innermost mapping.
+    /// Whether the next event is a key of the innermost mapping.
     fn expects_key(&self) -> bool {
         matches!(
             self.open.last(),
@@ -259,7 +259,7 @@ impl YamlBuilder {
         )
     }
 
-    /// Pointer of what is being read.
+    /// Pointer of the value that is being read.
     fn current_pointer(&self) -> String {
         let way: Vec<String> = self
             .open

@@ -1,11 +1,11 @@
-//! What a plain word of YAML means: the core schema of YAML 1.2.
+//! The meaning of a plain word of YAML: the core schema of YAML 1.2.
 //!
-//! `yes`, `no`, `on` and `off` are text, as YAML 1.2 has it. Numbers that JSON has no form for are
-//! refused rather than bent.
+//! `yes`, `no`, `on` and `off` are text, as in YAML 1.2. Numbers that JSON cannot hold are refused, not
+//! changed.
 
 use serde_json::{Number, Value};
 
-/// The value of an unquoted word; an error says why it cannot be one.
+/// The value of an unquoted word; an error says why it has none.
 pub(super) fn parse_scalar(word: &str) -> Result<Value, String> {
     match word {
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Value::Null),

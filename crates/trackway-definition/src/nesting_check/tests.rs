@@ -1,8 +1,8 @@
-//! Templates at the bounds and beyond them.
+//! Templates at the limits and beyond them.
 
 use crate::template::template_error;
 
-/// Proves T9: no template is so deep that reading it ends the program.
+/// Proves T9: no template is deep enough to overflow the stack of the reader.
 #[test]
 fn deep_templates_are_refused() {
     for deep in [

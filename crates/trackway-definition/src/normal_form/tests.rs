@@ -1,4 +1,4 @@
-//! The hash is that of the meaning: not of key order or spelling, but of every text.
+//! The hash covers the meaning: not key order or spelling of numbers, but every text.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ fn definition(input: &Value, prompt: &str) -> Definition {
     serde_json::from_value(value).expect("a definition")
 }
 
-/// Proves T3: the hash is a digest of the canonical form, and has the form that is shown everywhere.
+/// Proves T3: the hash is a digest of the canonical form, and has its documented form.
 #[test]
 fn the_hash_is_that_of_the_normal_form() {
     let definition = definition(&json!(true), "Do it.");
@@ -22,7 +22,7 @@ fn the_hash_is_that_of_the_normal_form() {
     insta::assert_snapshot!(definition.hash(), @"sha256-a447a1cd91476d5b8017d05521df4433ac22ce8069aa76ac89981215c81bbd2d");
 }
 
-/// Proves T3: how numbers and keys are written does not change the hash, what they say does.
+/// Proves T3: the spelling of numbers and the order of keys do not change the hash; their values do.
 #[test]
 fn spelling_does_not_change_the_hash() {
     let read = |text: &str| definition(&serde_json::from_str(text).expect("JSON"), "Do it.").hash();
@@ -33,11 +33,11 @@ fn spelling_does_not_change_the_hash() {
     assert_ne!(read(r#"{"a":1}"#), read(r#"{"a":"1"}"#));
     let prompt = |text: &str| definition(&json!(true), text).hash();
     assert_ne!(prompt("Do it."), prompt("Do it!"));
-    // Letters that look the same are not the same text.
+    // Letters that look the same are different text.
     assert_ne!(prompt("caf\u{e9}"), prompt("cafe\u{301}"));
 }
 
-/// Proves T3: what cannot be read as it was pinned is refused with the reason.
+/// Proves T3: a pinned definition that cannot be read is refused with the reason.
 #[test]
 fn an_unknown_form_is_refused() {
     let known = definition(&json!(true), "Do it.").normal_form();

@@ -1,4 +1,4 @@
-//! Notes that would do, made of what the criteria ask for.
+//! Example notes, built from the criteria.
 
 use trackway_domain::Object;
 
@@ -8,15 +8,16 @@ use crate::model::{NotesCriteria, TextTest};
 use crate::pattern::sample_match;
 use crate::schema;
 
-/// An example that is longer says no more.
+/// A longer example does not help more.
 /// Limit (Definitions): example for notes.
 const EXAMPLE_CHARS_MAX: usize = 16 * 1024;
 
-/// Alternatives that are tried. Whoever writes more has one among these that can be met by writing.
+/// Alternatives that are tried. One of these is usually enough.
 /// Limit (Definitions): alternatives that an example tries.
 const CHOICES_MAX: usize = 16;
 
-/// Notes that would do: those given with what they lack, or new ones; tried before they are offered.
+/// Notes that would pass: the sent notes with what they lack, or new ones. They are checked before they are
+/// offered.
 pub(super) fn notes_example(criteria: &NotesCriteria, text: &str, context: &Object) -> Option<String> {
     let choices = 0..max_alternatives(criteria).min(CHOICES_MAX);
     choices.into_iter().find_map(|choice| {
@@ -30,7 +31,7 @@ pub(super) fn notes_example(criteria: &NotesCriteria, text: &str, context: &Obje
     })
 }
 
-/// How many alternatives there are at most, of which one has to fit.
+/// The largest number of alternatives of which one has to fit.
 fn max_alternatives(criteria: &NotesCriteria) -> usize {
     match criteria {
         NotesCriteria::All(all) => all.iter().map(max_alternatives).max().unwrap_or(1),
@@ -39,10 +40,10 @@ fn max_alternatives(criteria: &NotesCriteria) -> usize {
     }
 }
 
-/// What notes have to have, gathered from every rule that can be met by writing.
+/// What notes have to contain, collected from every rule that added text can satisfy.
 #[derive(Default)]
 struct NotesDraft {
-    /// Which of several alternatives is met.
+    /// Which of several alternatives is used.
     choice: usize,
     parts: Vec<String>,
     min_length: u64,

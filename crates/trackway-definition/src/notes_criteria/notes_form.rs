@@ -6,7 +6,7 @@ use trackway_domain::Object;
 use crate::condition::condition_holds;
 use crate::model::{NotesCriteria, TextTest};
 
-/// What notes have to be, as far as a schema can say it: a pattern with flags has no form in one.
+/// The criteria, as far as a schema can express them: it has no form for a pattern with flags.
 pub(super) fn notes_schema(criteria: &NotesCriteria, context: &Object) -> Value {
     let mut schema = json!({ "type": "string" });
     if let (Some(schema), Value::Object(rules)) = (schema.as_object_mut(), criteria_schema(criteria, context))
@@ -59,7 +59,7 @@ fn test_schema(test: &TextTest) -> Value {
     }
 }
 
-/// A pattern of this very text, with no more escapes than JavaScript allows.
+/// A pattern of this exact text, with only the escapes that JavaScript allows.
 fn escape_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -21,7 +21,7 @@ fn matches(pattern: &str) -> NotesCriteria {
     rule(TextTest::Matches(pattern.to_owned()))
 }
 
-/// Proves T7: notes are judged, and an example that is offered fits.
+/// Proves T7: notes are checked, and an offered example fits.
 #[test]
 fn invalid_notes_get_a_message_and_example() {
     let number = || {
@@ -69,12 +69,12 @@ fn the_file_says_in_its_words_what_is_wrong() {
     };
     let block = check_notes(&criteria, None, &Object::new()).unwrap_err();
     assert_eq!((block.message.as_str(), &block.needs[0].got), ("Say x.", &None));
-    // What cannot be made is not offered.
+    // An example that cannot be built is not offered.
     let block = check_notes(&matches("(?=.*[0-9])(?!x)"), Some("x"), &Object::new()).unwrap_err();
     assert_eq!(block.needs[0].example, None);
 }
 
-/// Proves T7: the rule is said where the file's words do not say it, and as a schema.
+/// Proves T7: the rule is added if the file's words do not name it, and given as a schema.
 #[test]
 fn text_rule_has_a_message_and_an_example() {
     let told = |test| NotesCriteria::Rule { when: None, test, message: "Name the ticket.".to_owned() };
@@ -129,7 +129,7 @@ fn a_rule_counts_where_its_condition_holds() {
     assert_eq!(block.code, "context-missing");
 }
 
-/// No pattern takes long, and one that cannot be used is refused where it is read.
+/// No pattern takes long, and an unusable one is refused when it is read.
 #[test]
 fn patterns_are_safe() {
     let long = format!("{}!", "a".repeat(50_000));

@@ -1,4 +1,4 @@
-//! Artifacts: parts of an output that are known by their kind.
+//! Artifacts: parts of an output that are identified by their kind.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use trackway_domain::InputRequirement;
 use crate::model::{Assessment, OutputForm, PromptStep};
 use crate::{assessment, open_choice, schema};
 
-/// The place of the artifacts in a call's arguments.
+/// The pointer of the artifacts in a call's arguments.
 const ARTIFACTS: &str = "/output/artifacts";
 
-/// An artifact that a step asks for.
+/// An artifact that a step requires.
 pub(super) struct ExpectedArtifact<'a> {
     pub(super) required: bool,
     kind: &'a str,
@@ -20,10 +20,10 @@ pub(super) struct ExpectedArtifact<'a> {
     assessment: Option<AssessmentArtifact<'a>>,
 }
 
-/// An artifact that is a judgement, which says by its id which one.
+/// An artifact that is a judgement; its id says which one.
 struct AssessmentArtifact<'a> {
     assessment: &'a Assessment,
-    /// No other judgement is asked for, so that it may do without its id.
+    /// No other judgement is required, so its id is optional.
     is_only: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn expected_artifacts(prompt: &PromptStep) -> Vec<ExpectedArtifact<'_
         assessment: Some(AssessmentArtifact { assessment, is_only: only }),
     });
     let contract = prompt.output.as_ref().and_then(|contract| match &contract.form {
-        // The step's own assessments say more than the contract of any assessment.
+        // The step's own assessments are more precise than the general contract.
         OutputForm::Artifact { kind, .. } if kind == assessment::KIND && !prompt.assessments.is_empty() => {
             None
         }
@@ -54,12 +54,12 @@ pub(super) fn expected_artifacts(prompt: &PromptStep) -> Vec<ExpectedArtifact<'_
 }
 
 impl ExpectedArtifact<'_> {
-    /// Whether there is one of these, be it right or wrong.
+    /// Whether one is present, right or wrong.
     pub(super) fn is_present(&self, artifacts: &[Value]) -> bool {
         self.matching_artifacts(artifacts).next().is_some()
     }
 
-    /// What is wrong with those there are.
+    /// What is wrong with the present ones.
     pub(super) fn invalid_needs(&self, artifacts: &[Value]) -> Vec<InputRequirement> {
         let needs = self.matching_artifacts(artifacts).flat_map(|(place, artifact)| {
             let at = format!("{ARTIFACTS}/{place}");
@@ -74,8 +74,8 @@ impl ExpectedArtifact<'_> {
         needs.collect()
     }
 
-    /// A need that makes no choice for the agent: where the contract's own example leaves one open, the
-    /// schema names the choices.
+    /// A need that makes no choice for the agent: if the contract's example leaves a choice open, the schema
+    /// names the choices.
     fn leave_choice_open(&self, mut need: InputRequirement, at: &str) -> InputRequirement {
         let shown = need.pointer.strip_prefix(at).and_then(|place| self.example.pointer(place));
         match shown {
@@ -86,7 +86,7 @@ impl ExpectedArtifact<'_> {
         need
     }
 
-    /// What to append so that there is one.
+    /// What to append to add one.
     pub(super) fn missing_need(&self, place: usize) -> InputRequirement {
         InputRequirement {
             pointer: format!("{ARTIFACTS}/{place}"),

@@ -1,4 +1,4 @@
-//! Tests of contracts: what an answer lacks, and that doing what is said mends it.
+//! Tests of contracts: what an answer lacks, and that sending what is requested fixes it.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn inputs(output: Option<Value>) -> AttemptInputs {
     AttemptInputs { output, ..AttemptInputs::default() }
 }
 
-/// The code of the block and the places of its needs; nothing where the answer does.
+/// The code of the block and the pointers of its needs; none if the answer is accepted.
 fn answer(prompt: &PromptStep, output: Option<Value>) -> String {
     let Err(block) = check_answer(prompt, &inputs(output), &Object::new()) else {
         return String::new();
@@ -95,7 +95,7 @@ fn whole_output_is_checked_against_its_schema() {
     }
 }
 
-/// Proves T7: artifacts by kind, with the place where each belongs.
+/// Proves T7: artifacts by kind, with the pointer of each.
 #[test]
 fn artifacts_by_kind() {
     let stop = || json!({"kind": "wr.loop_control", "decision": "stop"});
@@ -136,8 +136,8 @@ fn artifacts_by_kind() {
     }
 }
 
-/// Proves T13: a decision of a contract of the registry that is missing or wrong is asked for without an
-/// answer to copy: the schema names the choices.
+/// Proves T13: a missing or wrong decision of a registered contract is requested without an answer to copy:
+/// the schema names the choices.
 #[test]
 fn needs_leave_judgements_open() {
     for (name, field, choices) in [
@@ -169,7 +169,7 @@ fn needs_leave_judgements_open() {
     }
 }
 
-/// Proves T13: an agent that does what the needs of a registered contract say gets on.
+/// Proves T13: an agent that follows the needs of a registered contract advances.
 #[test]
 fn the_needs_of_every_registered_contract_lead_to_it() {
     for name in crate::contract_registry::names() {
@@ -187,7 +187,7 @@ fn the_needs_of_every_registered_contract_lead_to_it() {
     }
 }
 
-/// Everything that is wrong is said at once.
+/// Everything that is wrong is reported at once.
 #[test]
 fn notes_and_output_are_answered_together() {
     let block = check_answer(&noted(whole(true)), &inputs(None), &Object::new()).unwrap_err();
@@ -208,8 +208,8 @@ fn prompts() -> Vec<PromptStep> {
     ]
 }
 
-/// Proves T7: what a step shows as its example passes once its choices are made, and fits what it shows
-/// as its schema. Where it asks for a judgement, the example alone does not pass.
+/// Proves T7: the example of a step passes once its choices are made, and fits the shown schema. If the step
+/// requires a judgement, the example alone does not pass.
 #[test]
 fn the_expected_example_passes_once_it_is_decided() {
     assert_eq!(expected_output(&PromptStep::default()), None);
@@ -264,7 +264,7 @@ fn any_output() -> impl Strategy<Value = Option<Value>> {
 }
 
 proptest! {
-    /// Proves T7: an agent that does what the needs say gets on, in at most three rounds.
+    /// Proves T7: an agent that follows the needs advances, in at most three rounds.
     #[test]
     fn doing_what_is_said_mends_the_answer(prompt in prop::sample::select(prompts()), output in any_output()) {
         let mut arguments = json!({});
@@ -280,7 +280,7 @@ proptest! {
             };
             match check_answer(&prompt, &inputs, &Object::new()) {
                 Ok(()) => return Ok(()),
-                // The work is done, and judged anew.
+                // The work is done, and judged again.
                 Err(block) if block.code == "followup-required" => {
                     for need in &block.needs {
                         schema::put_at_pointer(&mut arguments, &need.pointer, json!("high"));

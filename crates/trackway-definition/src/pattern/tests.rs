@@ -1,4 +1,4 @@
-//! Tests of patterns: what matches, what is refused, and what is shown as a match.
+//! Tests of patterns: what matches, what is refused, and the sample matches.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn a_sample_matches_its_pattern() {
     assert_eq!(sample_match("((a{500}){500}){500}"), None);
 }
 
-/// JavaScript's patterns look around; one that takes for ever does not match.
+/// JavaScript's patterns have lookaround; one that takes too long does not match.
 #[test]
 fn patterns_may_look_around() {
     assert!(matches("^(?!.*TODO).*done", "all done"));

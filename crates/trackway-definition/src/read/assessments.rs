@@ -1,4 +1,4 @@
-//! Judgements that steps ask for, and what follows from them.
+//! Judgements that steps require, and their consequences.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn parse_dimension(at: &FileValue<'_>) -> Option<AssessmentDimension> {
 }
 
 impl FileReader<'_, '_> {
-    /// The assessments that a step asks for.
+    /// The assessments that a step requires.
     pub(super) fn referenced_assessments(&self, fields: &ObjectFields<'_>) -> Vec<Assessment> {
         let refs = fields.get("assessmentRefs").map(|at| at.expect_text_list()).unwrap_or_default();
         let mut found = Vec::new();
@@ -59,7 +59,7 @@ impl FileReader<'_, '_> {
     }
 }
 
-/// What holds a step back.
+/// The consequences that keep the run at a step.
 pub(super) fn parse_consequences(
     fields: &ObjectFields<'_>,
     assessments: &[Assessment],

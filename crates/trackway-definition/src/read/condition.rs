@@ -23,7 +23,7 @@ const TESTS: [(&str, Comparison); 12] = [
 ];
 
 impl FileValue<'_> {
-    /// None where it cannot be read; that is noted.
+    /// None if it cannot be read; a finding is reported.
     pub(super) fn parse_condition(&self) -> Option<Condition> {
         match self.value {
             Value::String(_) if self.is_legacy_boolean() => None,
@@ -72,7 +72,7 @@ impl FileValue<'_> {
         }
     }
 
-    /// What a test compares with.
+    /// The value that a test compares with.
     fn parse_operand(&self, test: Comparison) -> Option<Value> {
         let fits = match test {
             Comparison::Greater | Comparison::GreaterOrEqual | Comparison::Less | Comparison::LessOrEqual => {

@@ -1,4 +1,4 @@
-//! Work that is handed to several helpers at once: a prompt that tells whoever drives to delegate it.
+//! Work for several helpers at once: a prompt that tells the driver to delegate it.
 
 use super::file_reader::{FileReader, Functions};
 use super::file_value::{FileValue, ObjectFields, is_name};

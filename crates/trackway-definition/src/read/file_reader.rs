@@ -1,4 +1,4 @@
-//! One file while it is read: what its steps may refer to, and what reading them together shares.
+//! One file while it is read: what its steps may refer to, and the state that they share.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,19 +11,19 @@ use super::finding_sink::FindingSink;
 use super::template_text::parse_template;
 use crate::model::{Assessment, DocumentReference};
 
-/// Steps of a definition with everything it refers to. A workflow that puts others in place twice, which
-/// do the same, would otherwise grow without end.
+/// Steps of a definition with everything it refers to. Workflows that include others twice, which do the
+/// same, would otherwise grow exponentially.
 /// Limit (Definitions): steps of one definition with all that it refers to.
 const MOST_STEPS: usize = 5000;
 
-/// Steps inside steps. Reading and interpreting go down the stack with each.
+/// Nested steps. Reading and interpreting use the stack for each level.
 /// Limit (Definitions): steps inside each other.
 const DEEPEST_STEPS: usize = 16;
 
-/// How a workflow is found by its id.
+/// Finds a workflow by its id.
 pub(super) type DraftLookup<'l> = dyn Fn(&str) -> Option<&'l DefinitionDraft> + 'l;
 
-/// What is shared by a file and those that it puts in place.
+/// The state that a file shares with the files that it includes.
 pub(super) struct LinkState<'l> {
     /// None while a file is read by itself: what it refers to is left out.
     pub(super) lookup: Option<&'l DraftLookup<'l>>,
@@ -32,7 +32,7 @@ pub(super) struct LinkState<'l> {
     pub(super) documents: RefCell<Vec<DocumentReference>>,
     ids: RefCell<BTreeSet<String>>,
     steps: Cell<usize>,
-    /// Steps that stand around the one that is read now, in all files.
+    /// The number of steps around the current one, over all files.
     depth: Cell<usize>,
 }
 
@@ -49,7 +49,7 @@ impl<'l> LinkState<'l> {
     }
 }
 
-/// Text of functions by name, as visible at some place.
+/// Text of functions by name, as visible at one point of the file.
 pub(super) type Functions = BTreeMap<String, String>;
 
 /// A file that is being read.
@@ -58,18 +58,18 @@ pub(super) struct FileReader<'f, 'l> {
     pub(super) root: &'f Value,
     pub(super) sink: &'f FindingSink,
     pub(super) links: &'f LinkState<'l>,
-    /// The ids of the workflows that this one stands in, itself last.
+    /// The ids of the enclosing workflows, this one last.
     pub(super) enclosing_workflows: Vec<String>,
-    /// Goes before the id of every step.
+    /// Prefix of the id of every step.
     pub(super) prefix: String,
     /// Rules that every prompt of the file carries, as templates.
     pub(super) rules: Vec<String>,
     pub(super) assessments: BTreeMap<String, Assessment>,
     /// Slots that can be bound to a routine, with what they are bound to.
     pub(super) slots: BTreeMap<String, String>,
-    /// Steps that stand in the file's list and run only as the body of a loop.
+    /// Steps in the file's list that run only as the body of a loop.
     pub(super) loop_bodies: BTreeSet<String>,
-    /// Bodies that are being read now, so that one that leads to itself is noticed.
+    /// Bodies that are being read now, so that a body that contains itself is noticed.
     pub(super) open_bodies: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl<'f> FileReader<'f, '_> {
         parse_template(at, &self.bind_slots(at, text))
     }
 
-    /// The template of a text that has to be there.
+    /// The template of a required text.
     pub(super) fn required_template(&self, at: &FileValue<'_>) -> Option<String> {
         at.expect_nonempty_text().map(|text| self.to_template(at, text))
     }
@@ -117,7 +117,7 @@ impl<'f> FileReader<'f, '_> {
         out
     }
 
-    /// Takes an id for a step. It is said where it is taken already.
+    /// Claims an id for a step. A duplicate is reported.
     pub(super) fn claim_step_id(&self, fields: &ObjectFields<'_>) -> Option<String> {
         let at = fields.require_key("id")?;
         let own = at.expect_text()?;
@@ -145,7 +145,7 @@ impl<'f> FileReader<'f, '_> {
         self.links.ids.borrow().contains(id)
     }
 
-    /// Reads what stands inside a step, unless it is too deep.
+    /// Reads what is inside a step, unless it is nested too deep.
     pub(super) fn parse_nested_level<T: Default>(&self, at: &FileValue<'_>, read: impl FnOnce() -> T) -> T {
         let depth = &self.links.depth;
         if depth.get() >= DEEPEST_STEPS {
@@ -163,7 +163,7 @@ impl<'f> FileReader<'f, '_> {
     }
 }
 
-/// Longer ids are texts.
+/// A longer text is not an id.
 /// Limit (Definitions): characters of an id.
 const LONGEST_ID: usize = 128;
 
@@ -172,7 +172,7 @@ fn is_step_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_ID && text.chars().all(letter)
 }
 
-/// As WorkRail has them, in lower case; ours may have any number of parts.
+/// As in WorkRail, in lower case; ours may have any number of parts.
 pub(super) fn is_workflow_id(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let part = |part: &str| !part.is_empty() && part.chars().all(letter);

@@ -1,7 +1,7 @@
-//! A value of a file with its place, and typed access to it.
+//! A value of a file with its pointer, and typed access to it.
 //!
-//! Access never ends the reading: what does not fit is noted in the [`Sink`] with what was expected and
-//! what was found, and the caller goes on without it.
+//! Access never stops the reading: a value that does not fit is reported to the [`FindingSink`] with what was
+//! expected and what was found, and the caller continues without it.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use super::finding_sink::FindingSink;
 use crate::Finding;
 use crate::suggestion::nearest;
 
-/// A value and where it stands.
+/// A value and its pointer.
 #[derive(Debug, Clone)]
 pub(super) struct FileValue<'v> {
     pub(super) value: &'v Value,
@@ -30,7 +30,7 @@ impl<'v> FileValue<'v> {
         self.sink.add_finding(Finding::new(&self.path, message));
     }
 
-    /// A fault with what was probably meant.
+    /// Reports a finding with what the author probably meant.
     pub(super) fn report_with_suggestion(&self, message: impl Into<String>, meant: Option<&str>) {
         let fault = Finding::new(&self.path, message);
         self.sink.add_finding(match meant {
@@ -47,7 +47,7 @@ impl<'v> FileValue<'v> {
         self.sink.report_unsupported(&self.path, message);
     }
 
-    /// Says what was expected here, and what was found.
+    /// Reports what was expected here, and what was found.
     pub(super) fn report_expected(&self, what: &str) {
         self.report(format!("expected {what}, found {}", describe_kind(self.value)));
     }
@@ -60,7 +60,7 @@ impl<'v> FileValue<'v> {
         text
     }
 
-    /// Text with something in it.
+    /// A text that is not empty.
     pub(super) fn expect_nonempty_text(&self) -> Option<&'v str> {
         let text = self.expect_text()?;
         if text.trim().is_empty() {
@@ -70,8 +70,8 @@ impl<'v> FileValue<'v> {
         Some(text)
     }
 
-    /// Text that a whole number may stand for: `version: 1`. Of a number with a point not all digits are
-    /// known any more, so that it has to be written in quotes.
+    /// A text, or a whole number in place of one: `version: 1`. A number with a point may have lost digits,
+    /// so it has to be quoted.
     pub(super) fn expect_text_or_integer(&self) -> Option<Cow<'v, str>> {
         match self.value {
             Value::Number(number) if number.is_f64() => {
@@ -84,7 +84,7 @@ impl<'v> FileValue<'v> {
         }
     }
 
-    /// Says so where this is a word that older YAML has for true or false, and that is text here.
+    /// Reports a word that means true or false in older YAML and is text here.
     pub(super) fn is_legacy_boolean(&self) -> bool {
         let word = self.value.as_str().unwrap_or_default().to_ascii_lowercase();
         let meant = match word.as_str() {
@@ -96,7 +96,7 @@ impl<'v> FileValue<'v> {
         true
     }
 
-    /// A name as it can stand in an expression.
+    /// A name that an expression can use.
     pub(super) fn expect_name(&self) -> Option<&'v str> {
         let text = self.expect_text()?;
         if !is_name(text) {
@@ -114,7 +114,7 @@ impl<'v> FileValue<'v> {
         flag
     }
 
-    /// A whole number within bounds.
+    /// A whole number within limits.
     pub(super) fn expect_integer(&self, least: u32, most: u32) -> Option<u32> {
         let number = self.value.as_f64().filter(|number| number.fract() == 0.0);
         let fitting = number.filter(|number| (f64::from(least)..=f64::from(most)).contains(number));
@@ -125,7 +125,7 @@ impl<'v> FileValue<'v> {
             };
             self.report(format!("expected a whole number from {least} to {most}, found {found}"));
         }
-        // In bounds and whole, so that nothing is lost.
+        // In range and whole, so nothing is lost.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         fitting.map(|number| number as u32)
     }
@@ -153,7 +153,7 @@ impl<'v> FileValue<'v> {
         Some(ObjectFields { map, value: self.clone(), known_keys: RefCell::default() })
     }
 
-    /// The entries of an object whose keys are the writer's own.
+    /// The entries of an object whose keys the author chooses.
     pub(super) fn expect_entries(&self) -> Vec<(&'v str, FileValue<'v>)> {
         let Some(map) = self.value.as_object() else {
             self.report_expected("an object");
@@ -167,7 +167,7 @@ impl<'v> FileValue<'v> {
     }
 }
 
-/// An object whose keys are the format's. Whatever was not asked for by the end is unknown.
+/// An object whose keys the format defines. A key that was not requested by the end is unknown.
 #[derive(Debug)]
 pub(super) struct ObjectFields<'v> {
     map: &'v Map<String, Value>,
@@ -188,7 +188,7 @@ impl<'v> ObjectFields<'v> {
     pub(super) fn require_key(&self, key: &'static str) -> Option<FileValue<'v>> {
         let found = self.get(key);
         if found.is_none() {
-            // A key that is nearly this one is said to be misspelt by `finish`.
+            // `report_unknown_keys` reports a key that is nearly this one as misspelt.
             let near = self.map.keys().any(|other| similar_key(other, &[key]).is_some());
             if !near {
                 self.value.report(format!("`{key}` is missing"));
@@ -197,7 +197,7 @@ impl<'v> ObjectFields<'v> {
         found
     }
 
-    /// Keys that only inform. A strict file may not have them, as nothing acts on them.
+    /// Keys that are only informational. A strict file may not have them, because nothing acts on them.
     pub(super) fn note_informational(&self, keys: &[&'static str]) {
         if self.value.sink.is_strict {
             return;
@@ -214,17 +214,17 @@ impl<'v> ObjectFields<'v> {
         self.known_keys.borrow_mut().extend(keys);
     }
 
-    /// Notes the keys that nobody asked for.
+    /// Reports the keys that were not requested.
     pub(super) fn report_unknown_keys(&self) {
         self.report_unknown_keys_with(|at, key| {
             at.note_ignored(format!("`{key}` is not known; nothing acts on it"))
         });
     }
 
-    /// As `finish`, with what is said of a key that is no misspelling.
+    /// As `report_unknown_keys`, with a report for a key that is not a misspelling.
     pub(super) fn report_unknown_keys_with(&self, unknown: impl Fn(&FileValue<'v>, &str)) {
         let known = self.known_keys.borrow();
-        // A key that is there already is not what a misspelt one was meant to be.
+        // A key that is already present is not what a misspelt one means.
         let open: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
         for (key, value) in self.map {
             if known.contains(&key.as_str()) {
@@ -240,7 +240,7 @@ impl<'v> ObjectFields<'v> {
     }
 }
 
-/// The known key that is spelt nearly as this one.
+/// The known key with nearly the same spelling.
 fn similar_key<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     nearest(key, known.iter().copied())
 }
@@ -260,7 +260,7 @@ fn escape_pointer_token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// What a value is, in the words of somebody who writes a file.
+/// The kind of a value, in words for the author of a file.
 pub(super) fn describe_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",

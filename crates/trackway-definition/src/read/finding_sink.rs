@@ -1,18 +1,18 @@
-//! What a reading has to say about a file: everything that is wrong, and everything that is left unheeded.
+//! The findings of one reading: everything that is wrong, and everything that is ignored.
 
 use std::cell::RefCell;
 
 use crate::Finding;
 use crate::model::Unsupported;
 
-/// A file with more faults than this is not mended one by one; the rest is left out.
+/// A file with more faults than this is not fixed one by one; the rest is left out.
 /// Limit (Definitions): faults of one file that are reported.
 const MOST_FAULTS: usize = 100;
 
-/// Collects while a file is read, so that one reading names all that is wrong.
+/// Collects findings while a file is read, so that one reading reports everything that is wrong.
 #[derive(Debug)]
 pub(super) struct FindingSink {
-    /// Every key has to be known, every construct acted on.
+    /// Every key has to be known, and every construct acted on.
     pub(super) is_strict: bool,
     findings: RefCell<Vec<Finding>>,
     unsupported: RefCell<Vec<Unsupported>>,
@@ -25,18 +25,18 @@ impl FindingSink {
 
     pub(super) fn add_finding(&self, fault: Finding) {
         let mut faults = self.findings.borrow_mut();
-        // The same place may be read twice, such as a body that two loops share.
+        // The same value may be read twice, such as a body that two loops share.
         if faults.len() < MOST_FAULTS && !faults.contains(&fault) {
             faults.push(fault);
         }
     }
 
-    /// It is only for the reader of the file: nothing else runs without it.
+    /// Notes something that is only for the reader of the file: ignoring it does not change what runs.
     pub(super) fn note_ignored(&self, path: &str, message: impl Into<String>) {
         self.add_unsupported(path, message.into(), false);
     }
 
-    /// Leaving it out would change what runs. Where every construct is to be acted on, it is a fault.
+    /// Ignoring it would change what runs. In a strict file it is a fault.
     pub(super) fn report_unsupported(&self, path: &str, message: impl Into<String>) {
         if self.is_strict {
             self.add_finding(Finding::new(path, message));

@@ -1,4 +1,4 @@
-//! Loops, whose body is written inline or stands elsewhere in the file under an id.
+//! Loops, whose body is inline or elsewhere in the file under an id.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::suggestion::nearest;
 /// As in WorkRail.
 /// Limit (Definitions): rounds of a loop that a file may ask for.
 const MOST_ROUNDS: u32 = 1000;
-/// Where the file does not say.
+/// The default of a file that names none.
 /// Limit (Definitions): rounds of a loop where the file names no number.
 const ROUNDS: u32 = 100;
 
@@ -95,7 +95,7 @@ impl FileReader<'_, '_> {
         file.parse_step(&target, functions)
     }
 
-    /// Says which bodies no loop came to: those of loops that are inside each other.
+    /// Reports bodies that no loop reached: those of loops that contain each other.
     pub(super) fn report_unreached_bodies(&self) {
         for id in &self.loop_bodies {
             if self.sink.is_clean()
@@ -114,7 +114,7 @@ impl FileReader<'_, '_> {
         Some(FileValue::new(&steps[index], format!("/steps/{index}"), self.sink))
     }
 
-    /// Whether a step of the body hands in the decision to go on.
+    /// Whether a step of the body sends the loop's decision.
     fn has_loop_decision(&self, body: &FileValue<'_>) -> bool {
         let contract = |step: &Value| {
             step.pointer("/outputContract/contractRef").and_then(Value::as_str) == Some(LOOP_CONTROL)
@@ -148,7 +148,7 @@ fn parse_loop_kind(fields: &ObjectFields<'_>, common: &StepHeader, decides: bool
                     LoopCondition::Condition(condition) => held(condition),
                 });
             }
-            // As in WorkRail, a step that hands in decisions goes before a condition.
+            // As in WorkRail, a step that sends decisions takes precedence over a condition.
             if decides {
                 return Some(LoopKind::Decision { id: Some(common.id.clone()) });
             }
@@ -178,7 +178,7 @@ fn parse_loop_kind(fields: &ObjectFields<'_>, common: &StepHeader, decides: bool
             kind.report_unsupported(format!(
                 "`{other}` is no known type of loop: while, until, for or forEach"
             ));
-            // Kept so that the workflow can still be looked at; it is not started.
+            // Kept so that the workflow can still be inspected; it is not started.
             Some(LoopKind::Count(RoundCount::Number(0)))
         }
     }
@@ -222,7 +222,7 @@ fn parse_condition_source(at: &FileValue<'_>) -> Option<LoopCondition> {
 }
 
 impl FileValue<'_> {
-    /// A name in the context, or a CEL expression; one that looks like a name begins with `=`.
+    /// A name in the context, or a CEL expression; an expression that looks like a name begins with `=`.
     pub(super) fn expect_source(&self) -> Option<ValueExpression> {
         let text = self.expect_nonempty_text()?;
         if is_name_path(text) {
@@ -244,7 +244,7 @@ pub(super) fn name_or_default(fields: &ObjectFields<'_>, key: &'static str, othe
     fields.get(key).and_then(|at| at.expect_name()).unwrap_or(otherwise).to_owned()
 }
 
-/// A loop is no step that anybody sees: its first prompt is what is confirmed.
+/// A loop is not a visible step: its first prompt is confirmed instead.
 fn confirm_first_prompt(steps: &mut [Step], confirm: &Condition, fields: &ObjectFields<'_>) {
     match steps.first_mut().map(|step| &mut step.kind) {
         Some(StepKind::Prompt(prompt)) => {

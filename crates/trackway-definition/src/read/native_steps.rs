@@ -1,4 +1,4 @@
-//! The kinds of step that are our own: ask, tool, emit, status, reject, workflow, switch, map.
+//! Trackway's own kinds of step: ask, tool, emit, status, reject, workflow, switch, map.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::model::{
     SwitchStep, ToolStep,
 };
 
-/// Items worked on at the same time: where the file does not say, and at most.
+/// Items of a map that run at the same time: the default, and the maximum.
 /// Limit (Definitions): items of a map worked on at once where the file names no number.
 const AT_ONCE: u32 = 4;
 /// Limit (Definitions): items of a map worked on at once.
@@ -156,7 +156,7 @@ fn parse_on_failure(at: &FileValue<'_>) -> Option<OnFailure> {
 }
 
 impl FileValue<'_> {
-    /// Names and values; a text that begins with `=` is an expression, which has to parse.
+    /// Names and values; a text that begins with `=` is an expression, which must parse.
     pub(super) fn expect_arguments(&self) -> BTreeMap<String, Value> {
         let mut arguments = BTreeMap::new();
         for (name, at) in self.expect_entries() {

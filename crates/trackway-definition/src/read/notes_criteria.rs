@@ -1,4 +1,4 @@
-//! What the notes of a step have to be like.
+//! The criteria for the notes of a step.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::file_value::{FileValue, ObjectFields};
 use crate::model::{Condition, NotesCriteria, TextTest};
 use crate::notes_criteria::text_pattern_error;
 
-/// Nobody writes notes of this length by hand; the bound on notes is lower anyway.
+/// Longer than any notes; the limit on notes is lower anyway.
 /// Limit (Definitions): length that a file may ask of notes.
 const LONGEST: u32 = 100_000_000;
 
@@ -15,7 +15,7 @@ impl FileValue<'_> {
     pub(super) fn parse_criteria(&self) -> Option<NotesCriteria> {
         match self.value {
             Value::Array(_) => Some(NotesCriteria::All(self.parse_all_criteria())),
-            // Written as plain text, it has to be contained.
+            // A plain text has to be contained.
             Value::String(text) => Some(NotesCriteria::Rule {
                 when: None,
                 test: TextTest::Contains(text.clone()),
@@ -109,8 +109,7 @@ fn require_field<'v>(
     at
 }
 
-/// Flags in the form that a pattern is begun with. Those that do not change whether a pattern is found
-/// are left out.
+/// Flags as the prefix of a pattern. Flags that do not change whether a pattern matches are left out.
 fn parse_flags(at: &FileValue<'_>) -> Option<String> {
     let mut flags = String::new();
     for flag in at.expect_text()?.chars() {

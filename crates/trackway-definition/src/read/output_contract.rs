@@ -1,4 +1,4 @@
-//! Output contracts: one that a step writes down, or one of the registry by its name.
+//! Output contracts: one that a step defines, or one of the registry by its name.
 
 use serde_json::json;
 use trackway_domain::DocumentKind;
@@ -41,7 +41,7 @@ fn parse_whole_output(schema: &FileValue<'_>, example: &FileValue<'_>) -> Option
     if let Some(reason) = example_error(valid, example.value) {
         example.report(reason);
     } else if !example.value.is_object() {
-        // A call has no place for anything else.
+        // A call can hold nothing else.
         example.report(format!(
             "an output is an object, found {}; give what it holds a name, such as `items`",
             describe_kind(example.value)
@@ -60,7 +60,7 @@ fn parse_contract_ref(at: &FileValue<'_>) -> Option<OutputForm> {
         at.report_with_suggestion(format!("there is no contract `{reference}`"), meant);
         return None;
     }
-    // Nothing is known of it but the kind of artifact that it asks for.
+    // Only the kind of its artifact is known.
     let kind = reference.replacen("wr.contracts.", "wr.", 1);
     at.note_ignored(format!(
         "the contract `{reference}` is not known; any artifact of kind `{kind}` will do"
@@ -91,7 +91,7 @@ fn parse_document_rule(at: &FileValue<'_>) -> Option<DocumentRule> {
         }
     };
     let key = match (key, kind) {
-        // Without a key, rows are told apart by all that is in them.
+        // Without a key, rows are distinguished by their whole content.
         (None, DocumentKind::Table) => Some(String::new()),
         (Some(at), DocumentKind::Table) => Some(parse_row_key(&at)?),
         (Some(at), _) => {
@@ -103,7 +103,7 @@ fn parse_document_rule(at: &FileValue<'_>) -> Option<DocumentRule> {
     Some(DocumentRule { name: name?.to_owned(), kind, from: from?, key })
 }
 
-/// A pointer into a row, or simply the name of one of its fields.
+/// A pointer into a row, or only the name of one of its fields.
 fn parse_row_key(at: &FileValue<'_>) -> Option<String> {
     let text = at.expect_text()?;
     if text.is_empty() || text.starts_with('/') {

@@ -54,7 +54,7 @@ impl FileReader<'_, '_> {
         Some(parts.join("\n\n"))
     }
 
-    /// Text, or parts of which some are named.
+    /// Text, or a list of parts, some of them by name.
     fn parse_block_text(&self, at: &FileValue<'_>) -> Option<String> {
         if let Some(text) = at.value.as_str() {
             return Some(self.to_template(at, text));

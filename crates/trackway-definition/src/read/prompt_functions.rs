@@ -1,4 +1,4 @@
-//! Functions: pieces of instruction that several steps refer to by name.
+//! Functions: parts of instructions that several steps refer to by name.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::file_value::{FileValue, ObjectFields};
 use super::template_text::literal_template;
 use crate::suggestion::nearest;
 
-/// The functions of an object together with those around it; the nearest of a name counts.
+/// The functions of an object together with the enclosing ones; the nearest definition of a name counts.
 pub(super) fn parse_functions(
     fields: &ObjectFields<'_>,
     around: &Functions,

@@ -1,4 +1,4 @@
-//! Prompt steps: work for whoever drives the run.
+//! Prompt steps: work for the driver of the run.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{assessments, prompt_functions};
 use crate::model::{Condition, PromptFragment, PromptStep, Step, StepKind};
 
 impl FileReader<'_, '_> {
-    /// The step, and those that check it.
+    /// The step, and the steps that check it.
     pub(super) fn parse_prompt_step(
         &self,
         fields: &ObjectFields<'_>,
@@ -44,7 +44,7 @@ impl FileReader<'_, '_> {
         steps
     }
 
-    /// What ends every prompt: guidance, functions, the rules of a file in place; and its confirmation.
+    /// The end of every prompt: guidance, functions, the rules of an included file; and its confirmation.
     pub(super) fn finish_prompt(
         &self,
         fields: &ObjectFields<'_>,
@@ -128,7 +128,7 @@ impl FileReader<'_, '_> {
     }
 }
 
-/// When the user is asked first.
+/// When the user is asked for confirmation.
 pub(super) fn parse_confirmation(at: &FileValue<'_>) -> Option<Condition> {
     match at.value {
         Value::Bool(confirm) => confirm.then_some(Condition::Always),

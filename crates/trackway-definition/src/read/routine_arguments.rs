@@ -1,4 +1,4 @@
-//! Arguments of a routine, put in place of their names in braces.
+//! Replaces names in braces with the arguments of a routine.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::file_value::is_name;
 
-/// The same value with arguments in place of their names in braces. Only steps have any.
+/// The same value with arguments instead of their names in braces. Only steps have any.
 pub(super) fn fill_arguments(root: &Value, args: &Map<String, Value>) -> Value {
     let mut root = root.clone();
     if let Some(steps) = root.get_mut("steps") {
@@ -53,8 +53,7 @@ fn fill_text(text: &str, args: &Map<String, Value>) -> String {
     out
 }
 
-/// The names in single braces that the steps of a routine have. Nothing else is written so, but for text
-/// that happens to look like it.
+/// The names in single braces in the steps of a routine. Other text that looks the same is rare.
 pub(super) fn argument_names(root: &Value) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     if let Some(steps) = root.get("steps") {
@@ -77,7 +76,7 @@ fn collect_names_in_text<'v>(text: &'v str, names: &mut BTreeSet<&'v str>) {
         let (before, inside) = (&text[..start], &text[start + 1..]);
         let Some(end) = inside.find('}') else { return };
         let name = &inside[..end];
-        // `{{name}}` is a template's, and `${name}` a shell's.
+        // `{{name}}` belongs to a template, and `${name}` to a shell.
         let is_other = before.ends_with(['{', '$']) || inside[end + 1..].starts_with('}');
         if is_name(name) && !is_other {
             names.insert(name);

@@ -1,4 +1,4 @@
-//! A step: what every kind of step has, and which kind it is.
+//! A step: the fields that every kind of step has, and its kind.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::file_reader::{FileReader, Functions};
 use super::file_value::{FileValue, ObjectFields};
 use crate::model::{Condition, Step, StepKind};
 
-/// Keys that make a step what it is. Our own come first.
+/// Keys that define the kind of a step. Our own come first.
 const KINDS: [&str; 13] = [
     "ask",
     "tool",
@@ -23,10 +23,10 @@ const KINDS: [&str; 13] = [
     "promptBlocks",
 ];
 
-/// What only informs people, or the programs that it was written for.
+/// Keys that are only information for people, or for other programs.
 const INFORMS: [&str; 4] = ["notesOptional", "hasValidation", "askForFiles", "modelTier"];
 
-/// What every step has.
+/// The fields that every step has.
 pub(super) struct StepHeader {
     pub(super) id: String,
     pub(super) title: String,
@@ -61,8 +61,7 @@ impl StepHeader {
 }
 
 impl FileReader<'_, '_> {
-    /// Steps in a row. One that is written down may stand for several, or for none here where it is the
-    /// body of a loop.
+    /// Steps in a row. One step in the file may become several, or none if it is the body of a loop.
     pub(super) fn parse_steps(&self, at: &FileValue<'_>, functions: &Functions) -> Vec<Step> {
         let top = at.path == "/steps";
         let in_row = |at: &&FileValue<'_>| {
@@ -125,7 +124,7 @@ impl FileReader<'_, '_> {
     }
 }
 
-/// Which kind of step it is. Two kinds at once are a fault.
+/// The kind of a step. Two kinds at once are a fault.
 fn detect_step_kind(fields: &ObjectFields<'_>) -> &'static str {
     let mut found: Vec<&'static str> = KINDS.into_iter().filter(|key| fields.has(key)).collect();
     let kind = fields.get("type");
@@ -143,7 +142,7 @@ fn detect_step_kind(fields: &ObjectFields<'_>) -> &'static str {
         Some(&"promptBlocks") | None => "prompt",
         Some(first) => first,
     };
-    // WorkRail leaves out the prompt of a step that stands for others; ours has one meaning only.
+    // WorkRail ignores the prompt of a step that expands to others; our steps have one kind only.
     let shadowed =
         !fields.value.sink.is_strict && ["templateCall", "loop", "parallelDelegations"].contains(&first);
     let rivals: Vec<&str> =

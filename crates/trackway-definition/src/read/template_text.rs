@@ -1,7 +1,7 @@
 //! Texts that are templates.
 //!
-//! A strict file writes them in the template language itself. Elsewhere only `{{ … }}` means something:
-//! what stands inside is translated, and all other text is kept as it stands, whatever it looks like.
+//! A strict file uses the template language itself. In other files only `{{ … }}` has a meaning: its content
+//! is translated, and all other text stays unchanged.
 
 mod js_expression;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use crate::template::template_error;
 /// What begins a tag of the template language.
 const OPENINGS: [&str; 3] = ["{{", "{%", "{#"];
 
-/// Names that WorkRail replaces itself; a context cannot hold them.
+/// Names that WorkRail replaces itself; a context cannot contain them.
 const RESERVED: &str = "wr.";
 
 /// A template that renders to exactly this text.
@@ -23,7 +23,7 @@ pub(super) fn literal_template(text: &str) -> String {
     out
 }
 
-/// A template of a text at a place in the file.
+/// The template of a text in the file.
 pub(super) fn parse_template(at: &FileValue<'_>, text: &str) -> String {
     if at.sink.is_strict {
         if let Some(flaw) = template_error(text) {
@@ -38,7 +38,7 @@ pub(super) fn parse_template(at: &FileValue<'_>, text: &str) -> String {
     })
 }
 
-/// Only `{{ … }}` means something. What cannot be translated is told and kept.
+/// Only `{{ … }}` has a meaning. What cannot be translated is reported and kept.
 fn translate_template(text: &str, kept: &dyn Fn(&str)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -70,11 +70,11 @@ fn translate_template(text: &str, kept: &dyn Fn(&str)) -> String {
     out
 }
 
-/// Text in which nothing is a tag: what would begin one is written as an expression of a text.
+/// Adds text that contains no tag: the beginning of a tag is written as an expression of a text.
 fn push_literal(out: &mut String, text: &str) {
     let mut rest = text;
     loop {
-        // A brace at the end of what is there already could begin a tag together with this text.
+        // A brace at the end of the output could form a tag together with this text.
         let next = OPENINGS.iter().filter_map(|opening| rest.find(opening)).min();
         let Some(start) = next else { break };
         push_brace_safe(out, &rest[..start]);
@@ -86,7 +86,7 @@ fn push_literal(out: &mut String, text: &str) {
     push_brace_safe(out, rest);
 }
 
-/// Adds text so that a single brace at its end does not become a tag with what follows.
+/// Adds text so that a single brace at its end does not form a tag with what follows.
 fn push_brace_safe(out: &mut String, text: &str) {
     match text.strip_suffix('{') {
         Some(text) => {

@@ -1,4 +1,4 @@
-//! Files as people and WorkRail write them, and what becomes of them.
+//! Files as people and WorkRail write them, and the definitions that they give.
 
 mod calls;
 pub(crate) mod corpus;
@@ -22,7 +22,7 @@ fn link_among(drafts: &[DefinitionDraft], id: &str) -> Result<Definition, Vec<Fi
     find(id).expect("the draft").link(&find)
 }
 
-/// The rows of a table: a line of input, and below it, indented, what comes of it.
+/// The rows of a table: a line of input, and below it, indented, the result.
 fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut lines = table.lines();
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?.trim_start())))
@@ -41,7 +41,7 @@ fn parse_tolerant(steps: &serde_json::Value) -> Definition {
     link_alone(&with_steps(steps), FileFormat::Json).expect("a definition")
 }
 
-/// Pointers and messages of what is wrong with these steps.
+/// Pointers and messages of the findings for these steps.
 fn findings_of_steps(steps: &serde_json::Value) -> Vec<String> {
     format_findings(link_alone(&with_steps(steps), FileFormat::Json))
 }

@@ -1,4 +1,4 @@
-//! Whether expressions, patterns and schemas that a file holds can be used at all.
+//! Whether expressions, patterns and schemas in a file can be used at all.
 
 use std::panic::catch_unwind;
 
@@ -9,12 +9,12 @@ use crate::compile_error::CompileError;
 use crate::expression::expression_error;
 use crate::schema::schema_fault;
 
-/// A CEL expression that can be worked out, or why it never can.
+/// Checks that a CEL expression can be evaluated.
 pub(super) fn check_expression(text: &str) -> Result<(), CompileError> {
     if text.trim().is_empty() {
         return Err(CompileError::from("it is empty".to_owned()));
     }
-    // The parser is a generated one that may panic on input it does not expect.
+    // The parser is generated code that may panic on unexpected input.
     match catch_unwind(|| expression_error(text)) {
         Ok(None) => Ok(()),
         Ok(Some(flaw)) => Err(flaw),
@@ -46,7 +46,7 @@ impl<'v> FileValue<'v> {
         Some(self.value)
     }
 
-    /// A pattern that can be used, by what would use it.
+    /// Whether a pattern can be used, by the check of its user.
     pub(super) fn check_pattern(&self, pattern: &str, fault: fn(&str) -> Option<String>) -> bool {
         let Some(reason) = fault(pattern) else { return true };
         // The lines before the last one draw the pattern with a mark below it.

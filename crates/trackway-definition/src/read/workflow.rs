@@ -1,4 +1,4 @@
-//! What a file says of the whole workflow.
+//! The fields of the whole workflow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::finding_sink::FindingSink;
 use super::workrail_texts;
 use crate::model::{DocumentReference, Step};
 
-/// What only informs people, or the programs that it was written for.
+/// Keys that are only information for people, or for other programs.
 const INFORMS: [&str; 8] = [
     "about",
     "examples",
@@ -42,15 +42,15 @@ pub(super) struct ParsedWorkflow {
     pub(super) on_exit: Vec<Step>,
 }
 
-/// A file that stands inside another one.
+/// A file that is included in another one.
 #[derive(Debug, Default)]
 pub(super) struct EnclosingFile {
-    /// The ids of the workflows around it, the outermost first.
+    /// The ids of the enclosing workflows, the outermost first.
     pub(super) workflows: Vec<String>,
     pub(super) prefix: String,
 }
 
-/// Reads a whole file. What is wrong is in the sink.
+/// Reads a whole file. Findings go to the sink.
 pub(super) fn parse_workflow(
     root: &Value,
     sink: &FindingSink,
@@ -72,7 +72,7 @@ pub(super) fn parse_workflow(
             .and_then(|at| at.expect_integer(1, FIRST_ANSWER_SECONDS_MAX)),
         ..ParsedWorkflow::default()
     };
-    // A workflow that says no more of itself is known by its name.
+    // A workflow without a description uses its name.
     top.description = match fields.get("description") {
         Some(at) => at.expect_nonempty_text().unwrap_or_default().to_owned(),
         None => top.name.clone(),
@@ -98,14 +98,14 @@ pub(super) fn parse_workflow(
     };
     let functions = super::prompt_functions::parse_functions(&fields, &Functions::new(), &file);
     top.guidance = parse_guidance(&fields);
-    // Those of a workflow inside another one are the run's as well.
+    // The references of an included workflow belong to the run as well.
     if let Some(at) = fields.get("references") {
         linking.documents.borrow_mut().extend(at.expect_list().iter().filter_map(parse_reference));
     }
     let tags = fields.get("tags").map(|at| at.expect_text_list()).unwrap_or_default();
     top.tags = tags.into_iter().map(|(_, tag)| tag.to_owned()).collect();
     if nested {
-        // Its rules are not those of the whole run, so that its own prompts carry them.
+        // Its rules do not apply to the whole run, so its own prompts contain them.
         let at = file.root_value();
         file.rules = top.guidance.iter().map(|rule| file.to_template(&at, rule)).collect();
     }
@@ -141,7 +141,7 @@ fn required_text(fields: &ObjectFields<'_>, key: &'static str) -> String {
     fields.require_key(key).and_then(|at| at.expect_text_or_integer()).unwrap_or_default().into_owned()
 }
 
-/// Everything that is said once for the whole workflow.
+/// Everything that is shown once for the whole workflow.
 fn parse_guidance(fields: &ObjectFields<'_>) -> Vec<String> {
     let mut guidance = Vec::new();
     let texts = |key| fields.get(key).map(|at| at.expect_text_list()).unwrap_or_default();

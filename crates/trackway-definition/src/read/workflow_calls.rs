@@ -1,4 +1,4 @@
-//! Other workflows: put in place as a template with arguments, or nested with a context of their own.
+//! Other workflows: included as a template with arguments, or nested with their own context.
 
 use serde_json::{Map, Value};
 
@@ -12,15 +12,15 @@ use super::workflow::{self, EnclosingFile, ParsedWorkflow};
 use crate::Finding;
 use crate::model::{NestedWorkflow, PromptStep, Step, StepKind};
 
-/// Workflows inside workflows inside workflows.
+/// Nested workflows.
 /// Limit (Definitions): workflows inside each other.
 const DEEPEST: usize = 16;
 
-/// Templates are the routines of this name.
+/// Templates are the routines with this prefix.
 const ROUTINE: &str = "wr.templates.routine.";
 
 impl FileReader<'_, '_> {
-    /// The steps of a routine in place of the step that calls it.
+    /// The steps of a routine instead of the step that calls it.
     pub(super) fn parse_template_call(&self, fields: &ObjectFields<'_>, common: &StepHeader) -> Vec<Step> {
         let confirm = fields.get("requireConfirmation").and_then(|at| parse_confirmation(&at));
         let Some(call) = fields.get("templateCall").and_then(|at| at.expect_object()) else {
@@ -50,7 +50,7 @@ impl FileReader<'_, '_> {
         };
         let mut steps = top.steps;
         if let Some(confirm) = confirm {
-            // What is called is confirmed when it is done.
+            // A called routine is confirmed when it is done.
             match last_prompt(&mut steps) {
                 Some(prompt) => {
                     prompt.confirm.get_or_insert(confirm);
@@ -61,7 +61,7 @@ impl FileReader<'_, '_> {
             }
         }
         match top.input {
-            // What is put in place has the context of its place, which has to do for it.
+            // An included routine has the context of the caller, which has to fit.
             Some(input) => {
                 let input = Some(input);
                 let nested = NestedWorkflow { workflow, context: None, input, steps, output: None };
@@ -85,7 +85,7 @@ impl FileReader<'_, '_> {
         Some(StepKind::Nested(NestedWorkflow { workflow, context, input, steps, output }))
     }
 
-    /// Another workflow, with the ids of its steps put under that of the step they stand in for.
+    /// Another workflow; the ids of its steps get the id of the calling step as a prefix.
     fn parse_inner_workflow(
         &self,
         at: &FileValue<'_>,
@@ -141,13 +141,13 @@ fn missing_workflow_message(workflow: &str) -> String {
     format!("there is no workflow `{workflow}`, or it cannot be read")
 }
 
-/// Stands for what is not known, so that the workflow can still be looked at; it is not started.
+/// A placeholder for an unknown workflow, so that this one can still be inspected; it is not started.
 fn placeholder_step(common: &StepHeader) -> Step {
     common.build_step(StepKind::Group(Vec::new()))
 }
 
-/// Says which arguments a routine has a place for and the call does not give. A name in double braces
-/// may as well be one of the context, which is asked for when the prompt is shown.
+/// Reports arguments that a routine uses and the call does not pass. A name in double braces may also be one
+/// of the context, which is requested when the prompt is shown.
 fn report_omitted_arguments(at: &FileValue<'_>, routine: &Value, args: &Map<String, Value>) {
     let places = routine_arguments::argument_names(routine).into_iter();
     for name in places.filter(|name| !args.contains_key(*name)) {
@@ -163,7 +163,7 @@ fn report_omitted_arguments(at: &FileValue<'_>, routine: &Value, args: &Map<Stri
     }
 }
 
-/// The last prompt of a list of steps, or of what stands inside of them.
+/// The last prompt of a list of steps, or of their inner steps.
 fn last_prompt(steps: &mut [Step]) -> Option<&mut PromptStep> {
     steps.iter_mut().rev().find_map(|step| match &mut step.kind {
         StepKind::Prompt(prompt) => Some(&mut **prompt),
@@ -171,7 +171,7 @@ fn last_prompt(steps: &mut [Step]) -> Option<&mut PromptStep> {
         StepKind::Loop(repeated) => last_prompt(&mut repeated.steps),
         StepKind::Nested(nested) => last_prompt(&mut nested.steps),
         StepKind::Map(map) => last_prompt(&mut map.steps),
-        // Only one of the cases runs, so that none of them is the last for sure.
+        // Only one of the cases runs, so none of them is certainly the last.
         _ => None,
     })
 }

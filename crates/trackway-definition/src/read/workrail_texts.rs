@@ -1,5 +1,5 @@
-//! Texts of our own for what WorkRail's files name and WorkRail itself would fill in: what a snippet
-//! (`wr.refs.…`) is about, and what a feature (`wr.features.…`) asks of every step.
+//! Our own texts for names in WorkRail's files that WorkRail itself would fill in: what a snippet
+//! (`wr.refs.…`) is about, and what a feature (`wr.features.…`) requires of every step.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

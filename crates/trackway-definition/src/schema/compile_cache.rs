@@ -1,5 +1,5 @@
-//! Compiled schemas, kept: a schema of a few kilobytes takes hundreds of microseconds to compile, and a
-//! workflow holds every answer to a step against the same one.
+//! A cache of compiled schemas: a schema of a few kilobytes takes hundreds of microseconds to compile, and a
+//! workflow checks every answer to a step against the same one.
 
 use std::{
     collections::VecDeque,
@@ -22,16 +22,16 @@ const KEPT_MAX: usize = 128;
 /// SHA-256 of a schema's text. The same schema with its keys in another order is compiled once more.
 type Key = [u8; 32];
 
-/// One for all who check: which schemas are in use depends on the runs, whoever asks.
+/// One cache for all callers: which schemas are in use depends on the runs.
 static CACHE: ValidatorCache = ValidatorCache(Mutex::new(VecDeque::new()));
 
-/// The schema, ready to hold values against.
+/// The compiled schema.
 pub(super) fn compiled_schema(schema: &Value) -> Result<Arc<Validator>, String> {
     let key = Sha256::digest(schema.to_string()).into();
     if let Some(known) = CACHE.get(&key) {
         return Ok(known);
     }
-    // Outside the lock: others need not wait for it, and two who come at once compile it twice.
+    // Outside the lock, so that others need not wait; two callers at once may compile it twice.
     let validator = Arc::new(compile(schema)?);
     CACHE.insert(key, validator.clone());
     Ok(validator)
@@ -45,7 +45,7 @@ fn compile(schema: &Value) -> Result<Validator, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Those used last first. A std mutex: sections are short and never await.
+/// The most recently used first. A std mutex: sections are short and never await.
 struct ValidatorCache(Mutex<VecDeque<(Key, Arc<Validator>)>>);
 
 impl ValidatorCache {

@@ -1,4 +1,4 @@
-//! A value that fits a schema, as far as one can be made by looking at it.
+//! A value that fits a schema, if one can be built from the schema alone.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 8;
 /// Limit (Definitions): items of a list in an example.
 const ITEMS_MAX: u64 = 64;
 
-/// Lists in lists, and fields that lead back to their own object, ask for more than anybody reads.
+/// Nested lists, and fields that refer back to their own object, would give a very large example.
 /// Limit (Definitions): values that are made for one example.
 const VALUES_MAX: usize = 2_000;
 
@@ -20,26 +20,26 @@ const VALUES_MAX: usize = 2_000;
 /// Limit (Definitions): characters of a text in an example.
 const TEXT_MAX: u64 = 4096;
 
-/// What stands in an example where the schema leaves it open.
+/// The values of an example that the schema leaves open.
 #[derive(Debug, Clone, Copy)]
 pub struct ExampleFiller {
-    /// A text, and what a text is made longer with.
+    /// The default text; longer texts repeat it.
     pub text: &'static str,
     pub boolean: bool,
-    /// Items of a list for which no least number is given.
+    /// Number of items of a list without a minimum.
     pub items: u64,
 }
 
-/// For people and agents who are shown what a value looks like.
+/// For people and agents that read what a value looks like.
 const SHOWN: ExampleFiller = ExampleFiller { text: "…", boolean: true, items: 1 };
 
-/// A value that fits a schema, if it is a plain one.
+/// A value that fits a schema, if the schema is simple.
 pub(crate) fn example_for(root: &Value, schema: &Value) -> Value {
     ExampleBuilder { root, filling: SHOWN, values_left: VALUES_MAX }.build(schema, 0, 0)
 }
 
-/// A value that fits a schema, if it is a plain one, filled with what the caller says. It is of bounded
-/// size whatever the schema asks for.
+/// A value that fits a schema, if the schema is simple, built with the caller's filler. Its size is bounded
+/// for every schema.
 pub fn example_value(schema: &Value, filling: ExampleFiller) -> Value {
     ExampleBuilder { root: schema, filling, values_left: VALUES_MAX }.build(schema, 0, 0)
 }
@@ -47,15 +47,15 @@ pub fn example_value(schema: &Value, filling: ExampleFiller) -> Value {
 struct ExampleBuilder<'a> {
     root: &'a Value,
     filling: ExampleFiller,
-    /// Values that may still be made.
+    /// How many values may still be created.
     values_left: usize,
 }
 
 impl ExampleBuilder<'_> {
-    /// `number` tells the items of a list apart.
+    /// `number` distinguishes the items of a list.
     fn build(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
         let schema = follow_references(self.root, schema);
-        // Counted also where it is too deep: a list would take such values without end.
+        // Counted even if it is too deep: otherwise a list would add such values without end.
         let Some(left) = self.values_left.checked_sub(1) else { return Value::Null };
         self.values_left = left;
         if depth > DEPTH_MAX {
@@ -140,7 +140,7 @@ impl ExampleBuilder<'_> {
     }
 }
 
-/// Two halves of an object; of anything else, the later.
+/// Merges two objects; of other values, the later one wins.
 fn merge_values(first: Value, second: Value) -> Value {
     match (first, second) {
         (Value::Object(mut first), Value::Object(second)) => {
@@ -152,7 +152,7 @@ fn merge_values(first: Value, second: Value) -> Value {
     }
 }
 
-/// The type, or the one that the other keywords speak of. Where nothing is said, a text will do.
+/// The type, or the one that the other keywords imply. By default a text.
 fn schema_type(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
@@ -182,7 +182,7 @@ fn example_number(schema: &Value, number: u64) -> Value {
         && low < high
         && value >= high
     {
-        // The bounds are closer to each other than a step.
+        // The limits are closer together than one step.
         value = low + (high - low) / 2.0;
     }
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }

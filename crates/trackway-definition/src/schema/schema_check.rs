@@ -1,4 +1,4 @@
-//! What keeps a schema from being used.
+//! Why a schema cannot be used.
 
 use serde_json::Value;
 use trackway_domain::is_too_deep;
@@ -7,15 +7,15 @@ use trackway_domain::is_too_deep;
 /// Limit (Definitions): schema of a contract.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
-/// Places that a value is held against at most, with every reference followed. Schemas that refer to a
-/// schema twice, which refers to another twice, and so on, would take for ever.
+/// The most schema locations that a value is checked against, with every reference followed. A schema that
+/// refers to another one twice, which does the same, and so on, would take exponential time.
 /// Limit (Definitions): places of a schema with all references followed.
 const PLACES_MAX: usize = 10_000;
 
-/// Keywords whose schemas are for the same value as the schema they stand in.
+/// Keywords whose schemas apply to the same value as the schema they are in.
 const SAME_VALUE: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
-/// Why a schema cannot be used, in a sentence, for whoever reads a definition.
+/// Why a schema cannot be used, in a sentence, for the reader of definitions.
 pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
     if !schema.is_object() && !schema.is_boolean() {
         return Some("A schema is an object, or true or false.".to_owned());
@@ -33,7 +33,7 @@ pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
     super::compiled_schema(schema).err().map(|reason| format!("The schema cannot be used: {reason}"))
 }
 
-/// References stay inside the schema, in the plain form.
+/// References must stay inside the schema, in the plain form.
 fn check_references(value: &Value, is_root: bool) -> Result<(), String> {
     match value {
         Value::Array(items) => items.iter().try_for_each(|item| check_references(item, false)),
@@ -53,7 +53,7 @@ fn check_references(value: &Value, is_root: bool) -> Result<(), String> {
 
 struct ReferenceWalk<'a> {
     root: &'a Value,
-    /// References being followed, and whether each still speaks of the same value.
+    /// References that are being followed, and whether each still applies to the same value.
     path: Vec<(&'a str, bool)>,
     places: usize,
 }
@@ -78,7 +78,7 @@ impl<'a> ReferenceWalk<'a> {
                     self.path.iter_mut().for_each(|(_, same)| *same = false);
                     let is_map =
                         matches!(key.as_str(), "properties" | "patternProperties" | "$defs" | "definitions");
-                    // Definitions count where they are referred to.
+                    // Definitions count when they are referred to.
                     if !key.starts_with('$') && key != "definitions" {
                         self.visit_inner(value, is_map)?;
                     }

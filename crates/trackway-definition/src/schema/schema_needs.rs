@@ -1,7 +1,7 @@
-//! From what does not fit to what would.
+//! From what does not fit to what would fit.
 //!
-//! An example in a need is tried before it is offered: put at its place, it leaves nothing wrong there.
-//! Where no value for that place alone mends it, the need is for the place around it.
+//! An example in a need is checked before it is offered: at its pointer, it leaves nothing wrong there. If no
+//! value for that pointer alone fixes the fault, the need is for its parent.
 
 use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::{ValidationError, Validator};
@@ -12,15 +12,15 @@ use super::schema_pointer::{follow_references, put_at_pointer, schema_at};
 use super::{example_for, schema_pointer::unescape_pointer_token};
 use crate::context_error::child_pointer;
 
-/// More at once help nobody; the next attempt names the rest.
+/// Naming more at once does not help; the next attempt names the rest.
 /// Limit (Definitions): needs that one refused output names.
 const NEEDS_MAX: usize = 16;
 
-/// What was sent is shown so that it can be recognised, not so that it can be copied.
+/// The sent value is shown so that it can be recognised, not copied.
 /// Limit (Definitions): value that was sent, as a need repeats it.
 const GOT_BYTES_MAX: usize = 2048;
 
-/// A larger value is not shown again for the sake of what it has too much.
+/// A larger value is not shown again only to remove its unknown fields.
 /// Limit (Definitions): value that is shown again without its unknown fields.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
@@ -35,7 +35,7 @@ pub(super) fn needs_of_value(
     let wrongs = validator.iter_errors(value).take(NEEDS_MAX).flat_map(|error| violations_of(&error, schema));
     for wrong in wrongs {
         let need = need_with_example(&wrong, validator, schema, value, at, example);
-        // A place that is made anew as a whole covers what is wrong inside it.
+        // A value that is replaced as a whole covers what is wrong inside it.
         if needs.iter().any(|other| other.example.is_some() && pointer_covers(&other.pointer, &need.pointer))
         {
             continue;
@@ -48,7 +48,7 @@ pub(super) fn needs_of_value(
     needs
 }
 
-/// For a value that is too large, or nested too deeply in too many forms, to look for each error.
+/// For a value that is too large, or nested too deeply with too many branches, to look for each error.
 pub(super) fn undetailed_need(schema: &Value, at: &str, example: Option<&Value>) -> InputRequirement {
     InputRequirement {
         pointer: at.to_owned(),
@@ -63,14 +63,14 @@ fn pointer_covers(outer: &str, inner: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// One thing that is wrong, at its place in the value.
+/// One fault, with its pointer in the value.
 struct SchemaViolation {
     pointer: String,
     message: String,
     schema: Option<Value>,
-    /// Tried before anything else.
+    /// Tried before any other value.
     first_candidate: Option<Value>,
-    /// Something stands there that is not wanted.
+    /// The value has a field that is not allowed.
     is_unknown_field: bool,
 }
 
@@ -95,7 +95,7 @@ fn violations_of(error: &ValidationError<'_>, root: &Value) -> Vec<SchemaViolati
             }]
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            // Nothing that is put in its place would do, so the need is for what it stands in.
+            // No replacement value would help, so the need is for its parent.
             let keys: Vec<String> = unexpected.iter().map(|key| format!("`{key}`")).collect();
             vec![SchemaViolation {
                 message: format!("{} is not known here; leave it out", keys.join(", ")),
@@ -149,7 +149,7 @@ fn describe_name(pointer: &str) -> String {
     }
 }
 
-/// The need with an example that was tried; further out where the place alone cannot be mended.
+/// The need with a checked example; for a parent if a value at this pointer alone cannot fix it.
 fn need_with_example(
     wrong: &SchemaViolation,
     validator: &Validator,
@@ -198,8 +198,8 @@ fn need_with_example(
     }
 }
 
-/// What stands at a place without what is not wanted there, with what else it needs; none where it is too
-/// large to be shown.
+/// The value at a pointer without its unknown fields, and with what else it needs; none if it is too large to
+/// show.
 fn without_unknown_fields(
     wrong: &SchemaViolation,
     validator: &Validator,
@@ -231,7 +231,7 @@ fn without_unknown_fields(
     (fits && kept.to_string().len() <= KEPT_BYTES_MAX).then(|| kept.clone())
 }
 
-/// The fields that an error says are too many.
+/// The fields that an error reports as unknown.
 fn unknown_fields<'e>(error: &'e ValidationError<'_>) -> Option<&'e [String]> {
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
@@ -241,7 +241,7 @@ fn unknown_fields<'e>(error: &'e ValidationError<'_>) -> Option<&'e [String]> {
     }
 }
 
-/// Whether nothing is wrong at a place any more once a value stands there.
+/// Whether nothing is wrong at a pointer after this value is put there.
 fn fits_at(validator: &Validator, value: &Value, pointer: &str, candidate: &Value) -> bool {
     let mut whole = value.clone();
     if !put_at_pointer(&mut whole, pointer, candidate.clone()) {
@@ -252,7 +252,7 @@ fn fits_at(validator: &Validator, value: &Value, pointer: &str, candidate: &Valu
     before > 0 && after.next().is_none()
 }
 
-/// Whether an error is about a place or something inside it.
+/// Whether an error is about a pointer or something below it.
 fn concerns_pointer(error: &ValidationError<'_>, pointer: &str) -> bool {
     let place = error.instance_path().to_string();
     match error.kind() {
@@ -263,7 +263,7 @@ fn concerns_pointer(error: &ValidationError<'_>, pointer: &str) -> bool {
     }
 }
 
-/// A value for showing: a long text is cut, and another long value is shown as the beginning of its text.
+/// A value for display: a long text is cut, and another long value is shown as the beginning of its text.
 pub(crate) fn truncate_value(value: &Value) -> Value {
     let text = match value {
         Value::String(text) => text.clone(),

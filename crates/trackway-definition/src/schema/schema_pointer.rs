@@ -1,4 +1,4 @@
-//! Places in a schema and in a value.
+//! Pointers into a schema and into a value.
 
 use serde_json::{Map, Value};
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 /// Limit (Definitions): references of a schema in a row.
 const HOPS_MAX: usize = 16;
 
-/// What a reference inside a schema refers to.
+/// The target of a reference inside a schema.
 pub(crate) fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
     let pointer = to.strip_prefix('#')?;
-    // A reference is part of a URI: `%25` stands for a percent sign, and names with one are rare.
+    // A reference is part of a URI: `%25` is a percent sign, and names with one are rare.
     root.pointer(&pointer.replace("%25", "%"))
 }
 
-/// A schema, or the one that it is a mere reference to.
+/// A schema, or its target if it is only a reference.
 pub fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
     for _ in 0..HOPS_MAX {
         match schema.get("$ref").and_then(Value::as_str).and_then(|to| target(root, to)) {
@@ -24,7 +24,7 @@ pub fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Valu
     schema
 }
 
-/// The schema for a place in a value, as far as `properties` and `items` lead there.
+/// The schema for a pointer into a value, if `properties` and `items` lead there.
 pub(super) fn schema_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
     let start = follow_references(root, root);
     pointer.split('/').skip(1).try_fold(start, |schema, token| {
@@ -45,7 +45,7 @@ pub(super) fn unescape_pointer_token(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// Puts a value at a place, making objects on the way; at the end of a list it is appended.
+/// Puts a value at a pointer and creates objects on the way; at the end of a list it is appended.
 pub(crate) fn put_at_pointer(whole: &mut Value, pointer: &str, value: Value) -> bool {
     let mut place = whole;
     for token in pointer.split('/').skip(1) {

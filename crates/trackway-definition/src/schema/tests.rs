@@ -1,4 +1,4 @@
-//! Tests of schemas: which can be used, and needs whose examples mend.
+//! Tests of schemas: which can be used, and needs whose examples fix the value.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::schema_pointer::put_at_pointer;
 use super::*;
 use crate::test_support::any_json;
 
-/// Does what the needs say, all at once.
+/// Applies all needs at once.
 pub(crate) fn apply_needs(value: &mut Value, needs: &[InputRequirement]) {
     for need in needs {
         assert!(put_at_pointer(value, &need.pointer, crate::test_support::chosen_value(need)), "{need:?}");
@@ -81,8 +81,8 @@ fn review_schema() -> (Value, Value) {
     (schema, example)
 }
 
-/// Proves T7: a field that is not wanted is mended by what it stands in, with all the rest kept, and what
-/// else is wrong there mended with it.
+/// Proves T7: an unknown field is removed by a replacement of its parent, with the rest kept, and other
+/// faults there fixed with it.
 #[test]
 fn unknown_fields_are_left_out_of_the_example() {
     let text = json!({"type": "string"});
@@ -117,7 +117,7 @@ fn unknown_fields_are_left_out_of_the_example() {
     }
 }
 
-/// Proves T7: each need names the exact place, the schema there, what was sent and what would do.
+/// Proves T7: each need has the exact pointer, the schema there, the sent value and a value that works.
 #[test]
 fn violation_is_reported_at_its_pointer() {
     let (schema, example) = review_schema();
@@ -233,7 +233,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     any_json((-9i64..9).prop_map(Value::from), "[a-z]{0,3}", "[a-cv/~é]{1,2}")
 }
 
-/// The example with something else put at one of its places, or something taken away.
+/// The example with one part replaced or removed.
 fn damaged_value(example: Value) -> impl Strategy<Value = Value> {
     let mut places = vec![String::new()];
     list_places(&example, "", &mut places);
@@ -271,7 +271,7 @@ fn list_places(value: &Value, at: &str, places: &mut Vec<String>) {
 }
 
 proptest! {
-    /// Proves T7: doing what the needs say mends an output, in at most three rounds.
+    /// Proves T7: applying the needs fixes an output, in at most three rounds.
     #[test]
     fn applied_needs_make_the_value_valid((schema, example, mut value) in schema_and_example().prop_flat_map(|(schema, example)| {
         let values = prop_oneof![damaged_value(example.clone()), any_value()];
@@ -287,7 +287,7 @@ proptest! {
         prop_assert!(left.is_empty(), "{schema} {example} {value} {asked:?} {left:?}");
     }
 
-    /// Any schema that passes can be used on any value, and made an example of.
+    /// Any accepted schema works with any value, and gives an example.
     #[test]
     fn no_schema_takes_the_process_down(schema in any_value(), value in any_value()) {
         if schema_fault(&schema).is_none() {
@@ -297,7 +297,7 @@ proptest! {
     }
 }
 
-/// Proves X5: what has more errors than can be listed is refused without the list, and in little time.
+/// Proves X5: a value with too many errors to list is refused without the list, quickly.
 #[test]
 fn a_value_with_too_many_errors_to_list_is_refused_without_the_list() {
     let form = |name: &str| json!({"required": [name], "properties": {"a": {"$ref": "#/$defs/n"}}});

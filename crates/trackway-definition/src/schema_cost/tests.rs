@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A tree whose every level may have one of three forms, and a value of that depth that has none.
+/// A tree in which every level has one of three branches, and a value of that depth that fits none.
 fn forms(depth: usize) -> (Value, Value) {
     let form = |name: &str| {
         json!({"type": "object", "required": [name], "properties": {

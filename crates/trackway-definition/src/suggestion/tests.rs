@@ -5,8 +5,8 @@ use super::nearest;
 const KEYS: &[&str] =
     &["id", "title", "prompt", "promptBlocks", "requireConfirmation", "outputContract", "body"];
 
-/// Proves T9: an unknown key is told together with the one that was probably meant. Case and joints do not
-/// matter; of a short word, half of the letters are another word.
+/// Proves T9: an unknown key is reported with the one that the author probably meant. Case and separators do
+/// not matter; a short word with half of its letters changed is another word.
 #[test]
 fn misspelled_word_finds_the_known_one() {
     let long = "prompt".repeat(50);
@@ -37,7 +37,7 @@ fn nearest_suggestion_wins_over_the_first() {
     assert_eq!(nearest("forEach", ["for", "foreach"]), Some("foreach"));
 }
 
-/// Proves X5: a name that is mistyped at the terminal is recognised, and another word is not.
+/// Proves X5: a name that is mistyped in the terminal is recognised, and another word is not.
 #[test]
 fn names_of_workflows_are_recognised() {
     let known = ["approve", "echo", "fails", "family", "invest", "ledger", "review"];

@@ -1,15 +1,15 @@
-//! What can be done to a value inside a template. Names and meaning are those of Jinja.
+//! The filters and tests of templates. Names and meaning are those of Jinja.
 
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value, filters, tests};
 
 use super::RENDERED_BYTES_MAX;
 
-/// Digits after the point: an `f64` has no more to show.
+/// Digits after the point: an `f64` has no more.
 /// Limit (Definitions): digits after the point that a filter writes.
 const DIGITS_MAX: usize = 20;
 
-/// Makes things known to an environment, and says under which names.
+/// Registers functions in an environment, and lists their names.
 macro_rules! register {
     ($names:ident, $add:ident by $method:ident: $($name:literal => $does:expr,)*) => {
         pub(super) const $names: &[&str] = &[$($name),*];
@@ -103,7 +103,7 @@ fn json_filter(value: &Value) -> Result<String, Error> {
     to_json(value)
 }
 
-/// A value as it is shown: texts as they are, lists and objects as JSON.
+/// A value for display: texts unchanged, lists and objects as JSON.
 fn text_filter(value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::Undefined => Err(Error::from(ErrorKind::UndefinedError)),
@@ -129,7 +129,7 @@ fn fixed_filter(value: &Value, digits: Option<usize>) -> Result<String, Error> {
     Ok(format!("{number:.digits$}"))
 }
 
-/// The items in a row with something between them; items that are lists or objects as JSON.
+/// The items joined with a separator; items that are lists or objects as JSON.
 #[expect(clippy::needless_pass_by_value, reason = "a filter gets its options by value")]
 fn join_filter(value: &Value, between: Option<String>, options: Kwargs) -> Result<String, Error> {
     let attribute: Option<String> = options.get("attribute")?;
@@ -158,7 +158,7 @@ fn replace_filter(value: &str, from: &str, to: &str) -> Result<String, Error> {
     Ok(value.replace(from, to))
 }
 
-/// A value inside a template is never longer than what comes out of it may be.
+/// A value inside a template may not be longer than the rendered text.
 fn check_length(bytes: usize) -> Result<(), Error> {
     if bytes <= RENDERED_BYTES_MAX {
         return Ok(());

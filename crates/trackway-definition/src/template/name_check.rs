@@ -1,7 +1,7 @@
-//! Filters, tests and functions that a template names and that are not there.
+//! Finds names of filters, tests and functions that do not exist.
 //!
-//! The library looks for them when it comes to them, which may be in the middle of a run, where nothing
-//! that an agent sends would help. So they are looked for when the file is read.
+//! The library looks names up during rendering, which may be in the middle of a run, where no input of an
+//! agent would help. So they are checked when the file is read.
 
 use minijinja::machinery::ast::{CallArg, Expr, Stmt};
 use minijinja::machinery::parse;
@@ -11,7 +11,7 @@ use super::syntax_config;
 use crate::compile_error::CompileError;
 use crate::suggestion::nearest;
 
-/// The first name that is not known, in a template that compiles.
+/// The first unknown name, in a template that compiles.
 pub(super) fn find_unknown_name(source: &str) -> Option<CompileError> {
     check_statement(&parse(source, "", syntax_config()).ok()?)
 }
@@ -20,7 +20,7 @@ fn check_statements(statements: &[Stmt<'_>]) -> Option<CompileError> {
     statements.iter().find_map(check_statement)
 }
 
-/// Those statements that [`super::tags`] lets through.
+/// The statements that [`super::tag_check`] allows.
 fn check_statement(statement: &Stmt<'_>) -> Option<CompileError> {
     match statement {
         Stmt::Template(template) => check_statements(&template.children),
@@ -51,7 +51,7 @@ fn check_expression_names(expression: &Expr<'_>) -> Option<CompileError> {
     own.or_else(|| sub_expressions(expression).into_iter().find_map(check_expression_names))
 }
 
-/// The expressions that an expression is made of.
+/// The direct parts of an expression.
 pub(super) fn sub_expressions<'e, 'a>(expression: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
     fn argument_values<'e, 'a>(arguments: &'e [CallArg<'a>]) -> impl Iterator<Item = &'e Expr<'a>> {
         arguments.iter().map(|argument| match argument {
@@ -88,7 +88,7 @@ pub(super) fn sub_expressions<'e, 'a>(expression: &'e Expr<'a>) -> Vec<&'e Expr<
     }
 }
 
-/// A text that stands at this place of the arguments.
+/// The text argument at this index.
 pub(super) fn text_argument(arguments: &[CallArg<'_>], place: usize) -> Option<String> {
     match arguments.get(place)? {
         CallArg::Pos(value) => value.as_const()?.as_str().map(str::to_owned),
@@ -112,7 +112,7 @@ fn check_known_name(what: &str, name: &str, known: &[&str]) -> Option<CompileErr
     Some(CompileError { reason: format!("there is no {what} `{name}` in templates"), suggestion: meant })
 }
 
-/// A loop is all that can be called, and the `cycle` that it has.
+/// Only a loop can be called, and only its `cycle`.
 fn check_function(called: &Expr<'_>) -> Option<CompileError> {
     let name = match called {
         Expr::Var(name) if name.id == "loop" => return None,

@@ -1,22 +1,22 @@
-//! Which `{% … %}` a template may have, and how much may stand inside one.
+//! Which `{% … %}` tags a template may have, and how much may be inside one.
 //!
-//! `set` and its like can double a value again and again in a few bytes of template, which neither fuel
-//! nor a bound on the output catches in time. Templates do without.
+//! `set` and similar tags can double a value again and again in a few bytes of template. Neither fuel nor a
+//! limit on the output stops that in time, so templates do not have them.
 
 use crate::nesting_check::is_shallow;
 
 const KNOWN: [&str; 7] = ["if", "elif", "else", "endif", "for", "endfor", "raw"];
 
-/// What stands between braces is compiled on the thread's stack, a level for each `+` or dot: what is
-/// longer than this could use it up.
+/// The text between braces is compiled on the thread's stack, with a level for each `+` or dot: a longer text
+/// could overflow it.
 /// Limit (Definitions): text between the braces of a template.
 const INSIDE_BYTES_MAX: usize = 1024;
 
-/// Tags can be inside each other, each a level of the stack as well.
+/// Tags can be nested, and each is a level of the stack as well.
 /// Limit (Definitions): tags of one template.
 const TAGS_MAX: usize = 512;
 
-/// Refuses what is not ours, before it is compiled.
+/// Refuses tags that are not allowed, before the template is compiled.
 pub(super) fn check_tags(source: &str) -> Result<(), String> {
     let mut rest = source;
     let mut tags = 0;
@@ -35,7 +35,7 @@ pub(super) fn check_tags(source: &str) -> Result<(), String> {
             if rest.starts_with('%') {
                 tags += 1;
                 if check_tag(inside)? == "raw" {
-                    // What follows is text. Without an end, compiling says so.
+                    // What follows is text. If the end is missing, compiling reports it.
                     rest = after.find("endraw").map_or("", |end| &after[end..]);
                     continue;
                 }
@@ -61,7 +61,7 @@ fn check_tag(inside: &str) -> Result<&str, String> {
     ))
 }
 
-/// What stands inside, up to the braces that are not in quotes, and what comes after them.
+/// The text up to the closing braces that are not in quotes, and what comes after them.
 fn split_at_closing_braces(text: &str) -> (&str, &str) {
     let mut quote = None;
     let mut characters = text.char_indices();

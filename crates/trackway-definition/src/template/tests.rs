@@ -1,4 +1,4 @@
-//! Tests of templates: what they show, and what they say about a name that is not set.
+//! Tests of templates: their output, and their errors for an unset name.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -42,7 +42,7 @@ fn values_are_shown_as_they_are_and_structures_as_json() {
     }
 }
 
-/// Proves T7: the need names what is not set, where it goes, and what would do.
+/// Proves T7: the need names what is not set, its pointer, and a value that works.
 #[test]
 fn a_name_that_is_not_set_is_named() {
     for (source, name, example) in [
@@ -99,8 +99,8 @@ fn template_error_names_the_reason() {
     assert!(template_error("{% if x %}").is_some());
 }
 
-/// A file with a name in a template that nothing stands for is refused when it is read: no context could
-/// mend it.
+/// A file with an unknown filter, test or function in a template is refused when it is read: no context could
+/// fix it.
 #[test]
 fn names_that_are_not_there_are_found_without_a_context() {
     for (source, part, meant) in [
@@ -131,7 +131,7 @@ fn names_that_are_not_there_are_found_without_a_context() {
     }
 }
 
-/// A template can neither run for ever nor fill the memory.
+/// A template can neither run forever nor fill the memory.
 #[test]
 fn a_template_is_bounded() {
     let many = expect_object(json!({ "list": vec![0; 400], "long": "x".repeat(100_000) }));
@@ -160,7 +160,7 @@ fn a_template_is_bounded() {
 }
 
 proptest! {
-    /// No text takes the process down, and a text without braces is its own result.
+    /// No text crashes the process, and a text without braces renders unchanged.
     #[test]
     fn any_text_is_rendered_or_refused(source in "([a-z|.+{}%#\"'()\\[\\] ~-]|\\{\\{|\\}\\}|\\{%|%\\}|if |for |in |é){0,40}") {
         let result = render_template(&source, &sample());

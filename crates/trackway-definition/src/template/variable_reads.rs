@@ -1,4 +1,4 @@
-//! What a template reads from the context, and what it does with it.
+//! What a template reads from the context, and which type it expects.
 
 use minijinja::machinery::ast::{
     BinOpKind, CallArg, CompareOpKind, Expr, Filter, ForLoop, Stmt, UnaryOpKind,
@@ -23,7 +23,7 @@ pub(super) fn collect_reads(source: &str) -> ContextReads {
 #[derive(Default)]
 struct ReadCollector<'a> {
     reads: ContextReads,
-    /// Names of loops, and where in the context what they stand for is.
+    /// Loop variables, and the context path that each is bound to.
     scope: Vec<(&'a str, Option<ContextPath>)>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> ReadCollector<'a> {
         statements.iter().for_each(|statement| self.visit_statement(statement));
     }
 
-    /// Those statements that [`super::tags`] lets through.
+    /// The statements that [`super::tag_check`] allows.
     fn visit_statement(&mut self, statement: &Stmt<'a>) {
         match statement {
             Stmt::Template(template) => self.visit_statements(&template.children),
@@ -83,7 +83,7 @@ impl<'a> ReadCollector<'a> {
         }
     }
 
-    /// A value that is taken for something.
+    /// A value with an expected type.
     fn visit_value(&mut self, expression: &Expr<'a>, like: ExpectedType) {
         if let Some(place) = self.context_path(expression) {
             self.reads.shape_at(&place).expect_type(like);
@@ -114,7 +114,7 @@ impl<'a> ReadCollector<'a> {
                 }
                 self.visit_arguments(&test.args);
             }
-            // Which of its values is meant, only the context knows.
+            // Only the context decides which of its values is read.
             Expr::GetItem(get) => {
                 match self.context_path(&get.expr) {
                     Some(place) => self.add_read(&place.join(PathSegment::AnyField)),
@@ -122,7 +122,7 @@ impl<'a> ReadCollector<'a> {
                 }
                 self.visit_value(&get.subscript_expr, ExpectedType::Example(json!(SOME_NAME)));
             }
-            // What is called is no value of the context.
+            // What is called is not a value of the context.
             Expr::Call(call) => self.visit_arguments(&call.args),
             other => sub_expressions(other)
                 .into_iter()
@@ -165,7 +165,7 @@ impl<'a> ReadCollector<'a> {
         self.reads.shape_at(place);
     }
 
-    /// A list whose items are taken for something.
+    /// A list whose items have an expected type.
     fn visit_list(&mut self, list: &Expr<'a>, like: ExpectedType) {
         if let Some(items) = self.item_path(list) {
             let items = self.reads.shape_at(&items);
@@ -178,7 +178,7 @@ impl<'a> ReadCollector<'a> {
         }
     }
 
-    /// The field of each item that a filter goes by.
+    /// The field of each item that a filter uses.
     fn visit_attribute(&mut self, filter: &Filter<'a>, list: &Expr<'a>) {
         let Some(attribute) = filter_attribute(filter) else { return };
         if let Some(items) = self.item_path(list) {
@@ -187,7 +187,7 @@ impl<'a> ReadCollector<'a> {
         }
     }
 
-    /// A value that need not be there; what it is a part of has to.
+    /// A value that may be missing; its parent may not.
     fn visit_optional(&mut self, expression: &Expr<'a>) {
         match self.context_path(expression) {
             Some(mut place) => {
@@ -209,7 +209,7 @@ impl<'a> ReadCollector<'a> {
         }
     }
 
-    /// Where in the context a value stands, if it is read from there as it is.
+    /// The context path of a value that is read unchanged from there.
     fn context_path(&self, expression: &Expr<'a>) -> Option<ContextPath> {
         match expression {
             Expr::Var(name) => {
@@ -223,7 +223,7 @@ impl<'a> ReadCollector<'a> {
                 let key = get.subscript_expr.as_const()?;
                 let step = match (key.as_str(), i64::try_from(key.clone())) {
                     (Some(name), _) => PathSegment::Field(name.to_owned()),
-                    // The last but one needs as many items as the second.
+                    // The item before the last needs as many items as the second.
                     (None, Ok(at)) => {
                         PathSegment::Index(usize::try_from(if at < 0 { -(at + 1) } else { at }).ok()?)
                     }
@@ -243,7 +243,7 @@ impl<'a> ReadCollector<'a> {
         }
     }
 
-    /// Where the items of a list stand, if they are read from the context as they are.
+    /// The context path of the items of a list, if they are read unchanged.
     fn item_path(&self, list: &Expr<'a>) -> Option<ContextPath> {
         let Expr::Filter(filter) = list else {
             return Some(self.context_path(list)?.join(PathSegment::EachItem));
@@ -263,7 +263,7 @@ fn extend_path(place: ContextPath, path: &str) -> ContextPath {
     path.split('.').fold(place, |place, part| place.join(PathSegment::Field(part.to_owned())))
 }
 
-/// The name of a field that a filter goes by, if there has to be one.
+/// The field name that a filter uses, if there has to be one.
 fn filter_attribute(filter: &Filter<'_>) -> Option<String> {
     if matches!(filter.name, "selectattr" | "rejectattr") {
         return text_argument(&filter.args, 0);
@@ -280,7 +280,7 @@ fn filter_attribute(filter: &Filter<'_>) -> Option<String> {
     named("attribute")?.as_const()?.as_str().map(str::to_owned)
 }
 
-/// What a filter takes its value for, where that is one value.
+/// The type that a filter expects, if it takes one value.
 fn expected_type_of_filter(filter: &str) -> ExpectedType {
     match filter {
         "abs" | "fixed" | "float" | "int" | "round" => ExpectedType::Number,
@@ -292,7 +292,7 @@ fn expected_type_of_filter(filter: &str) -> ExpectedType {
     }
 }
 
-/// What an operator takes a value for that stands beside another.
+/// The type that an operator expects of a value, given the other operand.
 fn expected_type_of_operand(operator: BinOpKind, beside: &Expr<'_>) -> ExpectedType {
     match operator {
         BinOpKind::Sub

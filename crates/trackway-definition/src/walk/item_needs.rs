@@ -1,8 +1,8 @@
 //! Items of loops and maps that lack something.
 //!
-//! An item belongs to its list, so that what it lacks is asked for there, and the list that a call brings
-//! corrects the item at hand. What is sent under the item's own name changes nothing: it would hold for
-//! one round only, and say nothing about the list.
+//! An item belongs to its list. So what it lacks is requested there, and a list that a call sends corrects
+//! the current item. A value under the item's own name changes nothing: it would apply to one round only, and
+//! not to the list.
 
 use serde_json::{Value, json};
 use trackway_domain::{BlockReason, InputRequirement, Object};
@@ -22,7 +22,7 @@ const ITEMS_NAMED_MAX: usize = 16;
 /// Limit (Definitions): items after the one at hand that are looked at for the same fault.
 const ITEMS_TRIED_MAX: usize = 64;
 
-/// What is still wrong with names, if anything.
+/// What is still wrong with a context, if anything.
 type FailureCheck<'f> = &'f dyn Fn(&Object) -> Option<ContextError>;
 
 impl Walker<'_> {
@@ -36,7 +36,7 @@ impl Walker<'_> {
         (loop_name_parts(step).1 == Some(name)).then_some(number)
     }
 
-    /// Takes the item at hand, and those after it, from the list as it is now; whether that changed it.
+    /// Takes the current item, and those after it, from the current list. Returns whether that changed it.
     pub(super) fn refresh_item(&mut self, number: usize) -> bool {
         let Some(source) = self.frame_owner(number).and_then(|(step, _)| list_source(step)) else {
             return false;
@@ -69,7 +69,7 @@ impl Walker<'_> {
         true
     }
 
-    /// The answer to a call that lacks something. `failing` says whether other names would do.
+    /// The block for a call that lacks something. `failing` says whether another context would work.
     pub(super) fn build_block(&self, lack: &ContextError, failing: FailureCheck<'_>) -> BlockReason {
         let mut block = lack.block_in_context(&self.context);
         let frames = self.position.frames.len();
@@ -94,7 +94,7 @@ impl Walker<'_> {
         block
     }
 
-    /// Adds what is needed of an item, and of those after it that lack the same, as needs of their list.
+    /// Adds the needs of an item, and of later items that lack the same, as needs of their list.
     fn add_list_needs(
         &self,
         number: usize,
@@ -115,12 +115,12 @@ impl Walker<'_> {
             index.and_then(|index| names.insert(index.to_owned(), place.into()));
             names
         };
-        // What is then still wrong may be something else.
+        // What is still wrong after that may be something else.
         let is_wrong = |place: usize, value: &Value| {
             let lack = failing(&with(place, value));
             lack.is_some_and(|lack| lack.name().is_none_or(|name| root_name(name) == item))
         };
-        // All that the steps inside read of an item, where that is enough.
+        // Everything that the inner steps read of an item, if that is enough.
         let shape = context_facts::item_shape(step);
         let whole = |place: usize, value: &Value, need: InputRequirement| match &shape {
             Some(shape) => {
@@ -161,8 +161,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Adds what is needed of one item. Where this call brought the list, only the item is asked for;
-    /// otherwise the whole value of the top-level name, since contexts are merged by those.
+    /// Adds the needs of one item. If this call sent the list, only the item is requested; otherwise the
+    /// whole value of the top-level name, because contexts are merged by those.
     fn add_item_need(
         &self,
         list: &str,
@@ -190,8 +190,8 @@ impl Walker<'_> {
         context_error::widen_need(needs, need, top, &below, &self.context);
     }
 
-    /// What is needed of the names that an expression makes the list of: one that holds the item, with
-    /// what the item lacks, or whatever else leads to such an item.
+    /// The needs of the names that an expression computes the list from: a list with the corrected item, or
+    /// any other value that leads to such an item.
     fn expression_needs(
         &self,
         number: usize,
@@ -220,11 +220,11 @@ impl Walker<'_> {
                 return found;
             }
         }
-        // Nothing that a call brings can change it.
+        // Nothing that a call sends can change it.
         vec![InputRequirement { pointer: "/context".to_owned(), example: None, schema: None, ..need }]
     }
 
-    /// The path of the list of a loop or map in the context that the caller sends.
+    /// The path of a loop's or map's list in the context that the caller sends.
     fn list_path(&self, number: usize) -> Option<String> {
         let (step, _) = self.frame_owner(number)?;
         let path = list_source(step)?.path()?;
@@ -241,7 +241,7 @@ impl Walker<'_> {
         Some(format!("{list}.{at}{}", &path[top.len()..]))
     }
 
-    /// The names outside of a loop or map, with what this call brought.
+    /// The names outside a loop or map, with what this call sent.
     fn outer_context(&self, number: usize) -> Object {
         let Some((step, inside)) = self.frame_owner(number) else { return Object::new() };
         let mut outside = match inside {
@@ -258,7 +258,7 @@ impl Walker<'_> {
         outside
     }
 
-    /// The context that the steps of a frame have.
+    /// The context of the steps of a frame.
     pub(super) fn context_of_frame(&self, number: usize) -> &Object {
         let inner = self.position.frames.iter().skip(number + 1);
         let mut kept = inner.filter_map(|frame| match &frame.kind {
@@ -270,8 +270,8 @@ impl Walker<'_> {
     }
 }
 
-/// A name that an expression reads, and the list to put there so that the expression gives one that
-/// fits: the list that is there with the item replaced, or one of nothing but such items.
+/// A name that an expression reads, and a list for it that makes the expression fit: the present list with
+/// the item replaced, or a list of only such items.
 fn list_with_replacement(
     source: &str,
     outside: &Object,
@@ -300,7 +300,7 @@ fn list_with_replacement(
     None
 }
 
-/// Where a loop or a map has its list from.
+/// The source of the list of a loop or a map.
 fn list_source(step: &Step) -> Option<&ValueExpression> {
     match &step.kind {
         StepKind::Loop(LoopStep { over: LoopKind::Each { list, .. }, .. }) => Some(list),

@@ -10,8 +10,8 @@ use crate::model::{LoopKind, LoopStep, Step, StepKind};
 const LOOP_CONTROL: &str = "wr.loop_control";
 
 impl Walker<'_> {
-    /// Takes in the decisions of an output. One that a loop around the step accepts is for that loop, at
-    /// the end of the round; otherwise it is for a loop that is still to come.
+    /// Applies the decisions of an output. A decision that an enclosing loop accepts is for that loop, at the
+    /// end of the round; otherwise it is for a later loop.
     pub(crate) fn apply_decisions(&mut self, output: &Value) {
         let artifacts = output.get("artifacts").and_then(Value::as_array);
         for artifact in artifacts.into_iter().flatten() {
@@ -37,7 +37,7 @@ impl Walker<'_> {
                 return;
             }
         }
-        // Only loops that exist are remembered, so that this cannot grow without end.
+        // Only existing loops are remembered, so that this cannot grow without limit.
         match meant {
             Some(id) if !self.has_loop(id) => {
                 self.warnings.push(Warning::new(
@@ -56,7 +56,7 @@ impl Walker<'_> {
         any_step(&self.definition.steps, &named) || any_step(&self.definition.on_exit, &named)
     }
 
-    /// The decision that was sent before this loop was reached, if any. It is used up.
+    /// The decision that was sent before this loop was reached, if any. It is removed.
     pub(super) fn take_early_decision(&mut self, step: &str, id: Option<&str>) -> Option<LoopDecision> {
         let named = [id, Some(step)].into_iter().flatten();
         let taken: Vec<_> = named.filter_map(|name| self.position.early_decisions.remove(name)).collect();
@@ -65,8 +65,8 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a decision that was sent inside of this loop is for it. One that names no loop is for the
-/// innermost, and a loop whose decisions have no id takes any.
+/// Whether a decision that was sent inside this loop is for it. A decision that names no loop is for the
+/// innermost, and a loop whose decisions have no id accepts any.
 fn accepts_decision(step: &Step, meant: Option<&str>) -> bool {
     match (loop_decision_id(step), meant) {
         (None, _) => false,
@@ -75,12 +75,12 @@ fn accepts_decision(step: &Step, meant: Option<&str>) -> bool {
     }
 }
 
-/// A loop is called by the id of its decisions, or by that of its step.
+/// A loop is named by the id of its decisions, or by the id of its step.
 fn is_loop_named(step: &Step, name: &str) -> bool {
     loop_decision_id(step).is_some_and(|id| id == Some(name) || step.id == name)
 }
 
-/// The id of a loop's decisions, where decisions are what ends it.
+/// The id of a loop's decisions, if decisions end it.
 fn loop_decision_id(step: &Step) -> Option<Option<&str>> {
     match &step.kind {
         StepKind::Loop(LoopStep { over: LoopKind::Decision { id }, .. }) => Some(id.as_deref()),
@@ -88,7 +88,7 @@ fn loop_decision_id(step: &Step) -> Option<Option<&str>> {
     }
 }
 
-/// Whether any step, however deep inside, is such.
+/// Whether any step, at any depth, matches.
 fn any_step(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
     steps
         .iter()

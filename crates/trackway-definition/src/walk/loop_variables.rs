@@ -10,8 +10,8 @@ use crate::model::{LoopKind, Step, StepKind};
 const RESULT: &str = "result";
 
 impl<'d> Walker<'d> {
-    /// Takes in what an agent sent. A workflow inside another one has a context of its own, but what is
-    /// so outside holds for both; only the items of a map do not hear of each other.
+    /// Merges the facts that an agent sent. A nested workflow has its own context, but a fact applies to
+    /// both; only the items of a map do not share facts.
     pub(crate) fn merge_facts(&mut self, facts: &Object) {
         merge_context(&mut self.context, facts);
         for frame in self.position.frames.iter_mut().rev() {
@@ -22,14 +22,14 @@ impl<'d> Walker<'d> {
             }
         }
         self.sent_facts.clone_from(facts);
-        // An agent may send back names of a loop as it saw them a round ago.
+        // An agent may send back names of a loop from an earlier round.
         for frame in 0..self.position.frames.len() {
             self.set_names_of_frame(frame);
         }
         self.warn_overridden_facts(facts);
     }
 
-    /// What an agent sent under a name of a loop does not hold, and it should not believe so.
+    /// A value under a name of a loop is not kept, and the agent should know that.
     fn warn_overridden_facts(&mut self, facts: &Object) {
         let sent = facts.keys().map(String::as_str);
         self.warn_not_kept(sent.collect(), "the loop that the step is in", "was not kept");
@@ -53,13 +53,13 @@ impl<'d> Walker<'d> {
         }
     }
 
-    /// Whether a loop or a map around the frame `below` gives this name its value.
+    /// Whether a loop or a map around the frame `below` sets this name.
     pub(super) fn is_loop_name(&self, name: &str, below: usize) -> bool {
         self.visible_loops(below).any(|(_, step, _)| loop_names(step).contains(&name))
     }
 
-    /// The loops and maps whose names are seen inside of the frame before `below`, the innermost first.
-    /// A workflow with a context of its own sees none of those around it.
+    /// The loops and maps whose names are visible in the frame before `below`, the innermost first. A
+    /// workflow with its own context sees none of those around it.
     pub(super) fn visible_loops(
         &self,
         below: usize,
@@ -72,12 +72,12 @@ impl<'d> Walker<'d> {
         frames.filter(|(_, _, inside)| matches!(inside, FrameKind::Loop(_) | FrameKind::Map(_)))
     }
 
-    /// Puts the names of the innermost loop or map into the context, for its round at hand.
+    /// Puts the names of the innermost loop or map into the context, for its current round.
     pub(super) fn set_loop_names(&mut self) {
         self.set_names_of_frame(self.position.frames.len().saturating_sub(1));
     }
 
-    /// Puts back what the context held under the names of the innermost loop.
+    /// Restores what the context held under the names of the innermost loop.
     pub(super) fn restore_loop_names(&mut self) {
         let Some(step) = self.enclosing_step() else {
             return;
@@ -97,7 +97,7 @@ impl<'d> Walker<'d> {
         values_under_names(&self.context, step)
     }
 
-    /// Runs something with a step's result under its name.
+    /// Runs a function with a step's result under its name.
     pub(super) fn with_result<T>(
         &mut self,
         result: Value,
@@ -115,8 +115,8 @@ impl<'d> Walker<'d> {
         outcome
     }
 
-    /// Takes every loop's and map's names out of the contexts, as if each were left: for a definition
-    /// in which they may have other names.
+    /// Removes every loop's and map's names from the contexts, as if each were left: for a definition in
+    /// which they may have other names.
     pub(crate) fn remove_loop_names(&mut self) {
         for frame in (1..self.position.frames.len()).rev() {
             let Some((step, inside)) = self.frame_owner(frame) else {
@@ -135,7 +135,7 @@ impl<'d> Walker<'d> {
         }
     }
 
-    /// Puts them back under the names that they have now.
+    /// Puts them back under their current names.
     pub(crate) fn reapply_loop_names(&mut self) {
         for frame in 1..self.position.frames.len() {
             let Some((step, _)) = self.frame_owner(frame) else {
@@ -165,8 +165,7 @@ fn merge_context(context: &mut Object, facts: &Object) {
     context.extend(facts.iter().map(|(name, value)| (name.clone(), value.clone())));
 }
 
-/// The context that the steps of a frame have: the one that the next context of its own keeps, or the
-/// innermost.
+/// The context of the steps of a frame: the one that the next nested context keeps, or the innermost.
 fn frame_context_mut<'w>(
     walk: &'w mut WalkPosition,
     innermost: &'w mut Object,
@@ -190,13 +189,13 @@ fn values_under_names(context: &Object, step: &Step) -> Object {
     held.collect()
 }
 
-/// The names that a loop or a map has in the context of its steps.
+/// The names that a loop or a map sets in the context of its steps.
 pub(crate) fn loop_names(step: &Step) -> Vec<&str> {
     let (round, item, index) = loop_name_parts(step);
     [round, item, index].into_iter().flatten().collect()
 }
 
-/// Their values in the round at hand. A list that is at its end has no item.
+/// Their values in the current round. A list at its end has no item.
 fn loop_values(step: &Step, inside: &FrameKind) -> Vec<(String, Value)> {
     let (round, item, index) = loop_name_parts(step);
     let (number, value) = match inside {

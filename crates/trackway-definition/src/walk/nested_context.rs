@@ -1,4 +1,4 @@
-//! The context that a workflow inside another one begins with, and whether it fits that one's `input`.
+//! The initial context of a nested workflow, and whether it fits that workflow's `input`.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::{
 };
 
 impl Walker<'_> {
-    /// The inner context; none where the outer one is the inner one too.
+    /// The inner context; none if it is the same as the outer one.
     pub(super) fn build_nested_context(
         &mut self,
         nested: &NestedWorkflow,
     ) -> Result<Option<Object>, BlockReason> {
-        // What this call brought for inner names. See [`Walker::facts`].
+        // What this call sent for inner names. See [`Walker::sent_facts`].
         let mut brought = Object::new();
         loop {
             let mut inner = match &nested.context {
@@ -33,14 +33,14 @@ impl Walker<'_> {
                 None => schema::check_context(input, &context_for_schema(input, &self.context)),
             };
             let Err(block) = checked else { return Ok(inner) };
-            // Each turn puts one of the facts in its place, so this ends.
+            // Each turn uses one of the facts, so this ends.
             if !self.apply_sent_fact(&block, nested, &mut brought) {
                 return Err(self.needs_for_outer_context(block, nested, inner.as_ref()));
             }
         }
     }
 
-    /// Puts in place what this call brought for a need of the inner context; whether there was anything.
+    /// Applies what this call sent for a need of the inner context. Returns whether there was anything.
     fn apply_sent_fact(
         &mut self,
         block: &BlockReason,
@@ -69,9 +69,9 @@ impl Walker<'_> {
         false
     }
 
-    /// The block in the words of the caller, who sends names of the outer context. An inner name that
-    /// comes from one of them is asked for there. Any other is asked for under its own name, since what a
-    /// call brings under it is used.
+    /// The block in terms of the caller, which sends names of the outer context. An inner name that is mapped
+    /// from an outer one is requested there. Any other is requested under its own name, because a value under
+    /// it is used.
     fn needs_for_outer_context(
         &self,
         mut block: BlockReason,
@@ -102,7 +102,7 @@ impl Walker<'_> {
     }
 }
 
-/// Contexts are merged by their top-level names, so that a part of one is sent with the rest of it.
+/// Contexts are merged by their top-level names, so a part of a value is sent with the rest of it.
 fn widen_pointer_need(need: &mut InputRequirement, context: &Object) {
     let Some((root, rest)) = split_context_pointer(&need.pointer) else { return };
     let Some(example) = need.example.as_ref().filter(|_| !rest.is_empty()) else { return };
@@ -117,8 +117,8 @@ fn widen_pointer_need(need: &mut InputRequirement, context: &Object) {
     }
 }
 
-/// What a schema of a context speaks of. Where the context is shared with the steps outside, their names
-/// are in it too, and a schema that allows no others is not about those.
+/// The part of a context that a schema describes. If the context is shared with the outer steps, it contains
+/// their names too, and a schema that allows no other names is not about those.
 fn context_for_schema(schema: &Value, context: &Object) -> Object {
     let names = schema.get("properties").and_then(Value::as_object);
     let closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
@@ -128,7 +128,7 @@ fn context_for_schema(schema: &Value, context: &Object) -> Object {
     entries.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The name of the outer context that an inner one is, where it is no more than that.
+/// The outer name that an inner one is mapped from, if it is only a name.
 fn outer_name(values: &BTreeMap<String, Value>, name: &str) -> Option<String> {
     let source = values.get(name)?.as_str()?.strip_prefix('=')?;
     name_path_of(source)

@@ -1,5 +1,5 @@
-//! How large what a workflow makes may grow. A step that adds a text to itself in a loop doubles it each
-//! round: without a bound, forty rounds are more than any machine has.
+//! Limits on the values that a workflow creates. A step that adds a text to itself in a loop doubles it each
+//! round: without a limit, forty rounds exceed the memory of any machine.
 
 use serde_json::Value;
 use trackway_domain::{BlockReason, Object, is_too_deep};
@@ -14,7 +14,7 @@ pub(super) const CONTEXT_BYTES_MAX: usize = 256 * 1024;
 /// Limit (Definitions): documents that one answer adds to, or results of a map.
 pub(super) const GATHERED_BYTES_MAX: usize = 1024 * 1024;
 
-/// A value that is to be kept under a name.
+/// A value to be kept under a name.
 pub(super) fn check_value(name: &str, value: &Value) -> Result<(), BlockReason> {
     match remaining_budget(CONTEXT_BYTES_MAX, value) {
         Some(_) if !is_too_deep(value) => Ok(()),
@@ -32,7 +32,7 @@ pub(super) fn check_context(context: &Object) -> Result<(), BlockReason> {
     budget.map(|_| ()).ok_or_else(|| walk_blocks::too_large_block("the context"))
 }
 
-/// Values that are gathered while the walk goes on.
+/// Values that are collected during the walk.
 pub(super) fn check_gathered<'a>(
     what: &str,
     values: impl IntoIterator<Item = &'a Value>,
@@ -44,7 +44,7 @@ pub(super) fn check_gathered<'a>(
     budget.map(|_| ()).ok_or_else(|| walk_blocks::too_large_block(what))
 }
 
-/// What is left of a budget after a value; none when it is used up. Stops counting there.
+/// What is left of a budget after a value; none when it is used up. It stops counting there.
 fn remaining_budget(budget: usize, value: &Value) -> Option<usize> {
     // Commas, quotes and brackets; escapes are not counted.
     match value {

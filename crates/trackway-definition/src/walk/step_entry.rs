@@ -1,4 +1,4 @@
-//! Into a step and out of it again.
+//! Enters a step and leaves it.
 
 use serde_json::Value;
 use trackway_domain::{BlockReason, Warning};
@@ -18,11 +18,11 @@ use crate::{
     template::render_template,
 };
 
-/// What an outside agent is shown a status as.
+/// The name under which an outside agent sees a status.
 const STATUS: &str = "status";
 
 impl<'d> Walker<'d> {
-    /// Whether the step is outside. Otherwise the walk is inside of it now, or past it.
+    /// Whether the step is outside. Otherwise the walk is now inside it, or past it.
     pub(super) fn enter_step(&mut self, step: &'d Step) -> Result<bool, BlockReason> {
         match (&step.kind, self.mode) {
             (StepKind::Ask(AskStep { artifact: Some(artifact), .. }), WalkMode::Caller) => {
@@ -44,7 +44,7 @@ impl<'d> Walker<'d> {
         Ok(false)
     }
 
-    /// Past a step whose condition does not hold.
+    /// Moves past a step whose condition does not hold.
     pub(super) fn skip_step(&mut self, step: &Step) {
         if let StepKind::Loop(LoopStep { over: LoopKind::Decision { id }, .. }) = &step.kind {
             self.take_early_decision(&step.id, id.as_deref());
@@ -52,14 +52,14 @@ impl<'d> Walker<'d> {
         self.advance_position();
     }
 
-    /// Keeps a step's result and goes past it.
+    /// Keeps a step's result and moves past it.
     pub(crate) fn finish_step(&mut self, step: &Step, result: Value) -> Result<(), BlockReason> {
         if let Some(name) = &step.save {
             size_limits::check_value(name, &result)?;
             self.context.insert(name.clone(), result.clone());
         }
         if !step.set.is_empty() {
-            // All are read before any is put: their order in the file must not matter.
+            // All are read before any is set: their order in the file must not matter.
             let values = self.with_result(result, |walker| {
                 let each = step.set.iter().map(|(name, source)| {
                     let value = walker.read_context(|names| evaluate(source, names))?;
@@ -74,7 +74,7 @@ impl<'d> Walker<'d> {
         Ok(())
     }
 
-    /// Out of a list whose steps are done.
+    /// Leaves a list whose steps are done.
     pub(super) fn close_list(&mut self) -> Result<(), BlockReason> {
         let Some(frame) = self.position.frames.last_mut() else {
             return Ok(());
@@ -111,7 +111,7 @@ impl<'d> Walker<'d> {
         size_limits::check_gathered("what is emitted", self.emitted.iter().map(|emitted| &emitted.value))
     }
 
-    /// Where an outside agent walks, a status is something for it to show, and a reject is where it ends.
+    /// If an outside agent drives, it shows a status, and a reject ends the walk.
     fn announce(&mut self, step: &Step, say: &Announcement) -> Result<(), BlockReason> {
         match say {
             Announcement::Status(text) => {
@@ -199,7 +199,7 @@ impl<'d> Walker<'d> {
 
     /// Begins the round whose number the frame has, or leaves the loop.
     fn begin_round(&mut self) -> Result<(), BlockReason> {
-        // The names come first: a condition may speak of the round.
+        // The names come first: a condition may read the round.
         self.set_loop_names();
         let Some(step) = self.enclosing_step() else {
             return Ok(());
@@ -238,8 +238,8 @@ impl<'d> Walker<'d> {
         self.leave_list(Value::Null)
     }
 
-    /// Whether a `while` loop has a round more. Before the first round, a name that the loop's own steps
-    /// set is theirs to set; any other has to be known by then.
+    /// Whether a `while` loop has another round. Before the first round, a name that the loop's own steps set
+    /// may be unset; any other has to be known.
     fn continues_while(
         &mut self,
         step: &Step,
@@ -258,7 +258,7 @@ impl<'d> Walker<'d> {
         Ok(holds)
     }
 
-    /// Whether an `until` loop has a round more: what is not set is not yet true.
+    /// Whether an `until` loop has another round: an unset name is not yet true.
     fn continues_until(
         &mut self,
         step: &Step,
@@ -288,7 +288,7 @@ impl<'d> Walker<'d> {
         Ok(())
     }
 
-    /// The items of a map, up to as many as it takes.
+    /// The items of a map, up to its maximum.
     pub(crate) fn map_items(&mut self, step: &Step, map: &MapStep) -> Result<Vec<Value>, BlockReason> {
         let mut list = self.resolve_list(step, &map.list)?;
         if list.len() > map.max as usize {
@@ -323,7 +323,7 @@ impl<'d> Walker<'d> {
         self.leave_list(results)
     }
 
-    /// What an item's steps have led to.
+    /// The result of an item's steps.
     pub(crate) fn item_result(&mut self, map: &MapStep) -> Result<Value, BlockReason> {
         let Some(source) = &map.output else {
             return Ok(Value::Null);
@@ -333,7 +333,7 @@ impl<'d> Walker<'d> {
         Ok(value)
     }
 
-    /// Out of the innermost list and past the step that it belongs to.
+    /// Leaves the innermost list and moves past the step that it belongs to.
     fn leave_list(&mut self, result: Value) -> Result<(), BlockReason> {
         let around = self.enclosing_step();
         self.pop_frame();

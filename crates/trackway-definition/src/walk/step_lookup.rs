@@ -25,7 +25,7 @@ pub(super) fn frame_lists<'d>(
     Ok(lists)
 }
 
-/// The list that a walk is a walk of.
+/// The list that a walk covers.
 pub(super) fn root_steps<'d>(definition: &'d Definition, root: &WalkRoot) -> Option<&'d [Step]> {
     let mut list: &'d [Step] = if root.exit { &definition.on_exit } else { &definition.steps };
     for hop in &root.hops {
@@ -34,14 +34,14 @@ pub(super) fn root_steps<'d>(definition: &'d Definition, root: &WalkRoot) -> Opt
     Some(list)
 }
 
-/// The step that a walk is a walk of the inside of; none where it is the definition itself.
+/// The step whose inside a walk covers; none if it is the definition itself.
 pub(crate) fn owner_step<'d>(definition: &'d Definition, of: &WalkRoot) -> Option<&'d Step> {
     let (last, way) = of.hops.split_last()?;
     let above = WalkRoot { exit: of.exit, hops: way.to_vec() };
     root_steps(definition, &above)?.get(last.step_index)
 }
 
-/// The way to the step at hand, for a walk of its inside.
+/// The path to the current step, for a walk of its inside.
 pub(crate) fn root_for_item(walk: &WalkPosition) -> WalkRoot {
     let mut hops = walk.root.hops.clone();
     let mut frames = walk.frames.iter().peekable();
@@ -55,7 +55,7 @@ pub(crate) fn root_for_item(walk: &WalkPosition) -> WalkRoot {
     WalkRoot { exit: walk.root.exit, hops }
 }
 
-/// The steps inside of a step, where it is what the frame says it is.
+/// The steps inside a step, if it has the kind that the frame says.
 fn inner_list<'d>(step: &'d Step, inside: &FrameKind) -> Option<&'d [Step]> {
     match (inside, &step.kind) {
         (FrameKind::Switch(case), StepKind::Switch(_)) => inner_steps(step, Some(*case)),
@@ -67,7 +67,7 @@ fn inner_list<'d>(step: &'d Step, inside: &FrameKind) -> Option<&'d [Step]> {
     }
 }
 
-/// The steps inside of a step; of a switch, those of a case.
+/// The steps inside a step; of a switch, those of a case.
 fn inner_steps(step: &Step, case: Option<usize>) -> Option<&[Step]> {
     let lists = step.kind.inner_steps();
     let list = if matches!(step.kind, StepKind::Switch(_)) { case? } else { 0 };

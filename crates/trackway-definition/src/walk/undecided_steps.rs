@@ -1,4 +1,5 @@
-//! Steps that are left out because a fact was never sent: nobody has to find out from what is missing.
+//! Steps that are skipped because a fact was never sent. They are reported, so that they are not missed
+//! silently.
 
 use trackway_domain::{BlockReason, InputRequirement, Warning};
 
@@ -8,7 +9,7 @@ use crate::{condition, model::Condition};
 /// Limit (Definitions): steps, and facts, that one `condition-unset` warning names.
 const NAMED_MAX: usize = 16;
 
-/// A step that was left out, or a loop that goes on, for want of facts.
+/// A step that was skipped, or a loop that continues, because facts are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct UndecidedStep {
     step: String,
@@ -23,13 +24,13 @@ enum UndecidedOutcome {
 }
 
 impl Walker<'_> {
-    /// Notes a step whose condition does not hold, where a fact that is not set could change that.
+    /// Notes a step whose condition does not hold, if an unset fact could change that.
     pub(super) fn note_skipped_step(&mut self, step: &str, condition: &Condition) {
         let facts = condition::unset_names(condition, &self.context);
         self.note_undecided(step, facts, UndecidedOutcome::Skipped);
     }
 
-    /// Notes a loop that goes on after a round because what would end it is not set.
+    /// Notes a loop that continues after a round because the fact that would end it is not set.
     pub(super) fn note_extra_round(&mut self, step: &str, facts: Vec<String>) {
         self.note_undecided(step, facts, UndecidedOutcome::ExtraRound);
     }
@@ -41,8 +42,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A block for something that the context lacks, with the step that wants it: the caller answers
-    /// another one, and would otherwise look for it there.
+    /// A block for something that the context lacks, with the step that needs it: the caller answers another
+    /// step, and would otherwise look for it there.
     pub(crate) fn name_step_in_block(&self, step: &str, mut block: BlockReason) -> BlockReason {
         if self.mode == WalkMode::Caller && block.code.starts_with("context-") {
             let named = format!("`{step}`");
@@ -101,7 +102,7 @@ pub(super) fn undecided_warning(all: &[UndecidedStep]) -> Option<Warning> {
     Some(Warning { steps: owned(&steps), facts: owned(&facts), ..Warning::new("condition-unset", message) })
 }
 
-/// Names in a sentence, no more than can be read.
+/// Names in a sentence, no more than a person can read.
 fn format_names(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(NAMED_MAX) {

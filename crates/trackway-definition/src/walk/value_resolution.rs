@@ -1,4 +1,4 @@
-//! Values that the walk takes from the context: lists, numbers, arguments.
+//! Values that the walk reads from the context: lists, numbers, arguments.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Walker<'_> {
-    /// The list that a loop or a map goes through.
+    /// The list that a loop or a map iterates over.
     pub(super) fn resolve_list(
         &mut self,
         step: &Step,
@@ -28,8 +28,7 @@ impl Walker<'_> {
         })
     }
 
-    /// What the list has to be like, by what the steps read of its items. It is only worked out where
-    /// there is no list.
+    /// What the list has to be, by what the steps read of its items. It is only computed if there is no list.
     fn expected_list_type(&self, step: &Step, source: &ValueExpression) -> ExpectedType {
         let path = match source {
             ValueExpression::Name(path) => path,
@@ -64,7 +63,7 @@ impl Walker<'_> {
         })
     }
 
-    /// Values as they stand, where a text that begins with `=` is an expression.
+    /// Literal values; a text that begins with `=` is an expression.
     pub(crate) fn resolve_values(&mut self, values: &BTreeMap<String, Value>) -> Result<Object, BlockReason> {
         let each = values.iter().map(|(name, value)| {
             let value = self.resolve_value(value)?;
@@ -128,9 +127,9 @@ fn source_text(source: &ValueExpression) -> &str {
     text
 }
 
-/// A number without a fraction that is not negative, however it is written.
+/// A non-negative number without a fraction, however it is written.
 fn as_non_negative_integer(value: &Value) -> Option<u64> {
-    /// Beyond this, not every whole number has a float of its own.
+    /// Beyond this, not every whole number is exact as a float.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_u64() {
         return Some(number);

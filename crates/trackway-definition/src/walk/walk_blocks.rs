@@ -1,8 +1,8 @@
-//! Why a walk cannot go on, in the words of a block.
+//! Why a walk cannot continue, as block reasons.
 
 use trackway_domain::{BlockReason, InputRequirement};
 
-/// A value that the workflow made is larger or deeper than can be kept.
+/// A value that the workflow created is larger or deeper than allowed.
 pub(super) fn too_large_block(what: &str) -> BlockReason {
     let message = format!("{what} is larger or more deeply nested than a run's context may be");
     let need = InputRequirement {
@@ -21,7 +21,7 @@ pub(super) fn no_progress_block(steps: u32) -> BlockReason {
     BlockReason { code: "no-progress".to_owned(), message, needs: Vec::new() }
 }
 
-/// The place and the definition do not belong together.
+/// The position and the definition do not belong together.
 pub(crate) fn lost_position_block(message: impl Into<String>) -> BlockReason {
     BlockReason { code: "place-lost".to_owned(), message: message.into(), needs: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! A walk under way: from one step that is outside to the next.
+//! A walk in progress: from one outside step to the next.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::{
     model::{Condition, Definition, Step},
 };
 
-/// Steps that one call may go through without stopping. A person's workflow has tens of steps; only
-/// loops whose every step is left out get here, and those would otherwise hold up the caller.
+/// Steps that one call may pass without stopping. A typical workflow has tens of steps; only loops that skip
+/// every step reach this limit, and they would otherwise block the caller.
 /// Limit (Definitions): steps that one call may pass without a stop.
 pub(crate) const SILENT_STEPS_MAX: u32 = 10_000;
 
-/// A walk under way.
+/// A walk in progress.
 #[derive(Debug)]
 pub(crate) struct Walker<'d> {
     pub(super) definition: &'d Definition,
@@ -31,12 +31,11 @@ pub(crate) struct Walker<'d> {
     pub(super) lists: Vec<&'d [Step]>,
     /// The context of the innermost frame.
     pub(super) context: Object,
-    /// What this call brought. Where a context lacks a name, or has something of no use under it, this
-    /// is tried, so that sending what was asked for always helps, whichever workflow inside of another
-    /// one asked for it.
+    /// What this call sent. If a context lacks a name, or has an unusable value under it, this is tried. So
+    /// sending what was requested always helps, whichever nested workflow requested it.
     pub(super) sent_facts: Object,
     pub(super) warnings: Vec<Warning>,
-    /// Steps that were left out for want of a fact.
+    /// Steps that were skipped because a fact is missing.
     pub(super) undecided: Vec<UndecidedStep>,
     pub(super) emitted: Vec<EmittedArtifact>,
     steps_without_stop: u32,
@@ -50,7 +49,7 @@ pub(super) enum ConditionState {
     Unset(Vec<String>),
 }
 
-/// What a walk left behind when it stopped.
+/// What a walk collected when it stopped.
 #[derive(Debug)]
 pub(crate) struct StoppedWalk {
     pub(crate) position: WalkPosition,
@@ -59,7 +58,7 @@ pub(crate) struct StoppedWalk {
     pub(crate) emitted: Vec<EmittedArtifact>,
 }
 
-/// An artifact that the walk came past.
+/// An artifact that the walk emitted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EmittedArtifact {
     pub(crate) artifact: String,
@@ -67,7 +66,7 @@ pub(crate) struct EmittedArtifact {
 }
 
 impl<'d> Walker<'d> {
-    /// Before the first step of a list.
+    /// Starts before the first step of a list.
     pub(crate) fn begin(
         definition: &'d Definition,
         mode: WalkMode,
@@ -83,7 +82,7 @@ impl<'d> Walker<'d> {
         Ok(walker)
     }
 
-    /// At the step where a walk had stopped.
+    /// Resumes at the step where a walk had stopped.
     pub(crate) fn resume(
         definition: &'d Definition,
         mode: WalkMode,
@@ -105,7 +104,7 @@ impl<'d> Walker<'d> {
         })
     }
 
-    /// Goes on to the next step that is outside; none at the end.
+    /// Continues to the next outside step; none at the end.
     pub(crate) fn walk_to_next_step(&mut self) -> Result<Option<&'d Step>, BlockReason> {
         while let (Some(frame), Some(list)) = (self.position.frames.last(), self.lists.last()) {
             let list: &'d [Step] = list;
@@ -132,13 +131,13 @@ impl<'d> Walker<'d> {
         Ok(None)
     }
 
-    /// From the end of the steps on to the exit handlers, where an outside agent drives: it is asked for
-    /// them as for any step. The engine begins them as a walk of their own.
+    /// Continues from the end of the steps to the exit handlers, if an outside agent drives: it handles them
+    /// like any step. The engine starts them as a separate walk.
     pub(super) fn begin_exit(&mut self) {
         let handlers = self.definition.on_exit.as_slice();
         if self.mode == WalkMode::Caller && !self.position.root.exit && !handlers.is_empty() {
             self.position.root = WalkRoot { exit: true, hops: Vec::new() };
-            // The names that the engine gives its own; an agent that walks away never gets here.
+            // The same names as in the engine's exit steps; an agent that abandons the run never gets here.
             self.context.insert("ended".to_owned(), "completed".into());
             self.context.insert("reason".to_owned(), "".into());
             self.position.frames.push(WalkFrame { step_index: 0, kind: FrameKind::Root });
@@ -146,14 +145,14 @@ impl<'d> Walker<'d> {
         }
     }
 
-    /// The step at which the walk stands.
+    /// The current step of the walk.
     pub(crate) fn current_step(&self) -> Option<&'d Step> {
         let list: &'d [Step] = self.lists.last()?;
         list.get(self.position.frames.last()?.step_index)
     }
 
-    /// The lists that the walk is inside of, from the innermost to the outermost: their steps, the step
-    /// that each belongs to, the position in it, and the context of its steps.
+    /// The lists that the walk is inside of, from the innermost to the outermost: their steps, the step that
+    /// each belongs to, the position in it, and the context of its steps.
     pub(crate) fn enclosing_lists(
         &self,
     ) -> impl Iterator<Item = (&'d [Step], Option<&'d Step>, usize, &Object)> + '_ {
@@ -165,7 +164,7 @@ impl<'d> Walker<'d> {
         })
     }
 
-    /// The definition's exit steps, where they are still ahead.
+    /// The definition's exit steps, if they are still ahead.
     pub(crate) fn remaining_exit_steps(&self) -> &'d [Step] {
         if self.position.root.exit { &[] } else { &self.definition.on_exit }
     }
@@ -174,13 +173,13 @@ impl<'d> Walker<'d> {
         self.definition
     }
 
-    /// The step at hand of each list, from the outermost to the one where the walk stands.
+    /// The current step of each list, from the outermost to the innermost.
     pub(crate) fn step_path(&self) -> Vec<&'d Step> {
         let each = self.lists.iter().zip(&self.position.frames);
         each.filter_map(|(list, frame)| list.get(frame.step_index)).collect()
     }
 
-    /// What a frame is inside of: the step, and how far that is.
+    /// The step that a frame is inside of, and its progress.
     pub(super) fn frame_owner(&self, number: usize) -> Option<(&'d Step, &FrameKind)> {
         let above = number.checked_sub(1)?;
         let list: &'d [Step] = self.lists.get(above)?;
@@ -210,7 +209,7 @@ impl<'d> Walker<'d> {
         self.read_context(|names| condition::condition_holds(condition, names))
     }
 
-    /// Whether a condition holds, where the names that it reads are set.
+    /// Whether a condition holds, if the names that it reads are set.
     pub(super) fn holds_if_set(&mut self, condition: &Condition) -> Result<ConditionState, BlockReason> {
         loop {
             match condition::condition_holds(condition, &self.context) {
@@ -225,7 +224,7 @@ impl<'d> Walker<'d> {
         }
     }
 
-    /// Something that is read from the context. See [`Walker::facts`] for names that it lacks.
+    /// Reads something from the context. See [`Walker::sent_facts`] for names that it lacks.
     pub(crate) fn read_context<T>(
         &mut self,
         read: impl Fn(&Object) -> Result<T, ContextError>,
@@ -235,14 +234,14 @@ impl<'d> Walker<'d> {
                 Ok(value) => return Ok(value),
                 Err(lack) => lack,
             };
-            // Each turn puts one of the facts in its place, so this ends.
+            // Each turn uses one of the facts, so this ends.
             if !self.supply_fact(&lack) {
                 return Err(self.build_block(&lack, &|names| read(names).err()));
             }
         }
     }
 
-    /// Puts what this call brought in place of what is missing or wrong; whether there was anything.
+    /// Uses what this call sent instead of a missing or wrong value. Returns whether there was anything.
     fn supply_fact(&mut self, lack: &ContextError) -> bool {
         let Some(name) = lack.name().map(|name| root_name(name).to_owned()) else { return false };
         if let Some(frame) = self.find_item_frame(&name, self.position.frames.len()) {

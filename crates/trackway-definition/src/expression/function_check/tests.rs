@@ -3,7 +3,7 @@
 use super::super::{Context, ENVIRONMENT, compile};
 use super::*;
 
-/// Every function of the list is one of the library, which knows no other of its form.
+/// Every function of the list is one of the library, which has no other of its form.
 #[test]
 fn the_library_has_what_is_listed() {
     let there = |name: &str| Context::with_env(ENVIRONMENT.clone()).add_function(name, || true).is_err();

@@ -23,8 +23,8 @@ fn with_fragments(mut step: Step, fragments: Vec<(Option<Condition>, &str)>) -> 
     step
 }
 
-/// Exit handlers are the last steps that an outside agent is asked for, and the run is complete after
-/// them, not before. Proves T9.
+/// Exit handlers are the last steps for an outside agent, and the run is complete after them, not before.
+/// Proves T9.
 #[test]
 fn exit_handlers_come_last() {
     let on_exit = vec![prompt_step("tidy", "tidy up, {{ ended }}"), emit_step("log", "log.txt", "done")];
@@ -34,7 +34,7 @@ fn exit_handlers_come_last() {
     assert_eq!(agent.state.documents[0].name, "log.txt");
 }
 
-/// Steps come one after the other; those whose conditions do not hold are left out, in groups as well.
+/// Steps come one after the other; those whose conditions do not hold are skipped, in groups as well.
 /// Proves T9.
 #[test]
 fn steps_are_left_out_where_their_conditions_do_not_hold() {
@@ -52,7 +52,7 @@ fn steps_are_left_out_where_their_conditions_do_not_hold() {
     assert_eq!(agent.prompts(), ["a: first", "b: only in haste", "c: third", "d: not this", "e: last"]);
 }
 
-/// A workflow all of whose steps are left out is complete as soon as it starts.
+/// A workflow whose steps are all skipped is complete as soon as it starts.
 #[test]
 fn a_run_without_any_step_to_do_is_complete_at_once() {
     let steps = vec![
@@ -64,7 +64,7 @@ fn a_run_without_any_step_to_do_is_complete_at_once() {
     assert_eq!(*agent.context(), expect_object(json!({"kept": 1})));
 }
 
-/// The first case that holds runs, and only that.
+/// Only the first case that holds runs.
 #[test]
 fn a_switch_runs_the_first_case_that_holds() {
     let cases = |id: &str| {
@@ -89,8 +89,8 @@ fn a_switch_runs_the_first_case_that_holds() {
     assert_eq!(run("none"), ["other: something else", "z: end"]);
 }
 
-/// Facts replace each other by name; a result is kept by `save` and read by `set`, where every name has
-/// the value from before; notes stay out of the context. Proves T10.
+/// Facts replace each other by name. `save` keeps a result and `set` reads it, where every name has its
+/// previous value. Notes stay out of the context. Proves T10.
 #[test]
 fn results_and_facts_are_kept_and_notes_are_not() {
     let steps = vec![
@@ -148,7 +148,7 @@ fn every_step_that_is_answered_is_a_prompt() {
     assert_eq!(agent.prompt(), "true leaves");
 }
 
-/// An emitted artifact asks nobody: it becomes a document, and its content is the step's result.
+/// An emitted artifact needs no answer: it becomes a document, and its content is the step's result.
 #[test]
 fn an_artifact_becomes_a_document() {
     let steps = vec![
@@ -165,7 +165,7 @@ fn an_artifact_becomes_a_document() {
     );
 }
 
-/// A context that does not fit the definition's `input` opens nothing, and says what would.
+/// A context that does not fit the definition's `input` starts no run, and the block says what would fit.
 #[test]
 fn the_context_of_a_start_fits_the_input() {
     let input = json!({
@@ -183,8 +183,8 @@ fn the_context_of_a_start_fits_the_input() {
     assert!(super::open_run(&sample, &expect_object(json!({"ticket": "T-1"}))).is_ok());
 }
 
-/// Issue 11, A13: where an outside agent walks, a status and the artifact of a question are shown, an
-/// authorization is confirmed by the user, and an answer that leads to a reject is blocked.
+/// Issue 11, A13: for an outside agent, a status and the artifact of a question are shown, the user confirms
+/// an authorization, and an answer that leads to a reject is blocked.
 #[test]
 fn what_a_workflow_says_reaches_an_outside_agent() {
     let sample = crate::parse_draft(crate::drive::tests::SIGNING, crate::FileFormat::Yaml).unwrap();

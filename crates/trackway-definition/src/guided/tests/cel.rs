@@ -1,4 +1,4 @@
-//! Expressions over values of the wrong kind: what is asked for mends them, and prompts name all that
+//! Expressions over values of the wrong kind: the requested values fix them, and prompts name everything that
 //! they lack at once.
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn cel(source: &str) -> ValueExpression {
     ValueExpression::Cel(source.to_owned())
 }
 
-/// An agent that only sends what is asked for gets through conditions. Proves T7 and T8.
+/// An agent that only sends what is requested gets through conditions. Proves T7 and T8.
 #[test]
 fn needs_fix_conditions() {
     let samples = [
@@ -36,7 +36,7 @@ fn needs_fix_conditions() {
     }
 }
 
-/// The same for what a step sets, also of its result. Proves T7 and T8.
+/// The same for what a step sets, also from its result. Proves T7 and T8.
 #[test]
 fn needs_fix_set_expressions() {
     let samples = [
@@ -68,7 +68,7 @@ fn needs_fix_loop_sources() {
     }
 }
 
-/// What cannot be mended by any value that is tried is said with the first name that is read.
+/// If no tried value fixes it, the block names the first name that is read.
 #[test]
 fn unfixable_error_names_what_is_read() {
     let step = prompt_step("b", "x")
@@ -83,8 +83,8 @@ fn unfixable_error_names_what_is_read() {
     assert_eq!(block["needs"][0].get("example"), None);
 }
 
-/// A prompt names everything that it lacks at once, with its fragments and its title, in one value for
-/// each name of the context; no more than can be read. Proves T8.
+/// A prompt names everything that it lacks at once, with its fragments and its title, in one value for each
+/// name of the context, up to a limit. Proves T8.
 #[test]
 fn prompt_names_all_missing_facts() {
     let mut step = prompt_step("b", "{{ one }}, {{ two + 1 }}, {{ user.name }} and {{ user.age + 1 }}");

@@ -17,8 +17,8 @@ fn sample(id: Option<&str>) -> crate::Definition {
     ])
 }
 
-/// The loop is entered before a first decision; `continue` and silence go on, `stop` leaves at the end
-/// of the round. Proves T9.
+/// The loop is entered without a decision; `continue` or no decision continues, `stop` leaves at the end of
+/// the round. Proves T9.
 #[test]
 fn a_decision_ends_the_loop_at_the_end_of_its_round() {
     let mut agent = ScriptedAgent::start(sample(Some("tries")), json!({}));
@@ -27,7 +27,7 @@ fn a_decision_ends_the_loop_at_the_end_of_its_round() {
     agent.send(&AttemptInputs::default());
     agent.send(&loop_decision_inputs("continue", Some("tries")));
     assert_eq!(agent.prompt(), "work");
-    // The round is finished even so.
+    // The round is still finished.
     agent.send(&loop_decision_inputs("stop", None));
     assert_eq!(agent.prompt(), "again?");
     agent.send(&AttemptInputs::default());
@@ -48,7 +48,7 @@ fn the_last_decision_of_a_round_counts() {
     assert_eq!(agent.prompt(), "end");
 }
 
-/// A decision from before the loop is its first one: `continue` enters it, `stop` leaves it out.
+/// A decision from before the loop is its first one: `continue` enters it, `stop` skips it.
 #[test]
 fn a_decision_before_the_loop_is_its_first() {
     for (said, id, next) in [
@@ -66,7 +66,7 @@ fn a_decision_before_the_loop_is_its_first() {
     }
 }
 
-/// What ended one loop does not leave out the next, and a loop that is left out takes its decision along.
+/// A decision that ended one loop does not skip the next, and a skipped loop uses up its decision.
 #[test]
 fn loop_decision_is_used_once() {
     let body = |id: &str| vec![prompt_step(id, id)];
@@ -87,7 +87,7 @@ fn loop_decision_is_used_once() {
     assert_eq!(agent.prompt(), "in-fourth");
 }
 
-/// Inside of two loops, a decision is for the one that it names.
+/// Inside two loops, a decision is for the one that it names.
 #[test]
 fn a_decision_is_for_the_loop_that_it_names() {
     let inner = loop_step("inner", loop_by_decision(Some("in")), 3, vec![prompt_step("work", "work")]);

@@ -1,4 +1,4 @@
-//! Facts that conditions decide by: they are named before they are needed, and when they were not sent.
+//! Facts that conditions depend on: they are named before they are needed, and when they were not sent.
 
 use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
@@ -29,7 +29,7 @@ fn missing_facts_of(agent: &ScriptedAgent) -> Value {
     agent.state.pending.as_ref().map_or(json!(null), |pending| json!(pending.facts))
 }
 
-/// Proves T9, T10: steps that a fact left out because nobody sent it are named with it.
+/// Proves T9, T10: steps that were skipped because a fact was not sent are named with it.
 #[test]
 fn steps_left_out_for_want_of_a_fact_are_named() {
     let mut agent = ScriptedAgent::start(sample_definition(steps_by_path()), json!({}));
@@ -44,13 +44,13 @@ fn steps_left_out_for_want_of_a_fact_are_named() {
     }
     assert!(!warning.message.contains("`tests`"));
 
-    // What was sent decides, and is no reason to warn.
+    // A sent fact decides, and causes no warning.
     let mut agent = ScriptedAgent::start(sample_definition(steps_by_path()), json!({}));
     agent.send(&context_inputs(json!({"pathComplexity": "Epic", "risk": "low", "report": false})));
     assert_eq!((agent.prompt(), agent.warnings()), ("design", vec![]));
 }
 
-/// Proves T9: a rule that other facts decide is not waiting for the one that is not set.
+/// Proves T9: a rule that other facts decide does not wait for the unset one.
 #[test]
 fn decided_rule_gives_no_warning() {
     let test =
@@ -97,8 +97,8 @@ fn cases_and_loops_left_out_for_want_of_a_fact_are_named() {
     assert_eq!(agent.state.warnings[0].facts, ["more", "size"]);
 }
 
-/// Proves T9, T10: a step names the facts that conditions ahead decide by, with their values, until they
-/// are set. What the workflow sets itself is not asked for.
+/// Proves T9, T10: a step names the facts that later conditions depend on, with their values, until they are
+/// set. A fact that the workflow sets itself is not requested.
 #[test]
 fn a_step_names_the_facts_that_are_wanted_ahead() {
     let mut agent = ScriptedAgent::start(sample_definition(steps_by_path()), json!({"report": true}));
@@ -139,7 +139,7 @@ fn a_step_names_the_facts_that_are_wanted_ahead() {
     assert_eq!(names, ["least.count", "files"]);
 }
 
-/// Proves T9: an answer names no more than can be read, however many steps there are.
+/// Proves T9: an answer names a limited number of facts, however many steps there are.
 #[test]
 fn named_facts_are_bounded() {
     let many = (0..100).map(|number| {
@@ -155,8 +155,8 @@ fn named_facts_are_bounded() {
     assert!(warning.message.contains("and 84 more") && warning.message.len() < 1000);
 }
 
-/// Proves T9: `until` waits for a fact that is not set; `while` enters for one that its own steps set,
-/// and asks for any other, naming itself.
+/// Proves T9: `until` waits for a fact that is not set; `while` enters for one that its own steps set, and
+/// requests any other, with its own name.
 #[test]
 fn loops_wait_for_the_facts_that_their_steps_set() {
     let fix = || vec![prompt_step("fix", "fix").with_set("green", "result.green")];

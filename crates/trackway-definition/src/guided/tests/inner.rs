@@ -1,4 +1,4 @@
-//! A workflow inside another one says what it needs to begin with.
+//! A nested workflow reports what it needs to begin.
 
 use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, BlockReason};
@@ -35,15 +35,15 @@ fn pointers(block: &Value) -> Vec<&str> {
     needs.iter().filter_map(|need| need["pointer"].as_str()).collect()
 }
 
-/// Answers the first step by doing what is said.
+/// Answers the first step by sending what is requested.
 fn obey(definition: &Definition, context: Value) -> String {
     let first = open_run(definition, &expect_object(context)).expect("it opens");
     let act = |inputs: &AttemptInputs| advance(definition, &first.walk, &first.context, inputs);
     answer_until_accepted("first", json!({}), act).pending.expect("a step").prompt
 }
 
-/// Where the context is the outer one, its names are asked for, and other names in it do no harm.
-/// Proves T7 and T8.
+/// If the nested workflow shares the outer context, its names are requested, and other names in it do no
+/// harm. Proves T7 and T8.
 #[test]
 fn a_shared_context_is_asked_for_by_its_names() {
     let inner = with_input(nested_step("n", None, None, inside()), schema());
@@ -58,8 +58,8 @@ fn a_shared_context_is_asked_for_by_its_names() {
     assert!(obey(&definition, json!({"size": "big"})).ends_with(" of 1"));
 }
 
-/// A name that is mapped from one outside is asked for there, with the rest of it kept; one that is
-/// worked out, or not mapped at all, under its own name. Proves T7 and T8.
+/// A name that is mapped from an outer one is requested there, with the rest of it kept; one that is
+/// computed, or not mapped at all, under its own name. Proves T7 and T8.
 #[test]
 fn a_mapped_context_is_asked_for_outside() {
     let values = [("topic", json!("=about.title")), ("size", json!("=a + b"))];
@@ -83,7 +83,7 @@ fn a_mapped_context_is_asked_for_outside() {
     assert!(obey(&definition, json!({})).ends_with(" of 1"));
 }
 
-/// What is sent at the last item of a map counts behind it. Proves T7.
+/// What is sent at the last item of a map applies after the map. Proves T7.
 #[test]
 fn what_is_asked_for_behind_a_map_can_be_sent() {
     for values in [None, Some([("topic", json!("=about")), ("size", json!(2))])] {
@@ -98,7 +98,7 @@ fn what_is_asked_for_behind_a_map_can_be_sent() {
     }
 }
 
-/// At a start the same is said of what the start lacks. Proves T8.
+/// A start reports in the same way what it lacks. Proves T8.
 #[test]
 fn a_start_says_what_the_first_workflow_needs() {
     let definition = sample_definition(vec![with_input(nested_step("n", None, None, inside()), schema())]);

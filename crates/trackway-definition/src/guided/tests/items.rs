@@ -1,4 +1,4 @@
-//! Items of loops and maps that lack something: it is asked for in their list, and sending it there helps.
+//! Items of loops and maps that lack something: it is requested in their list, and sending it there helps.
 
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
@@ -40,8 +40,8 @@ fn an_item_is_asked_for_in_its_list() {
     assert_eq!(agent.prompts(), ["body: Do A.", "body: Do B."]);
 }
 
-/// Proves T8: an item that turns out to lack something in the middle of a round is corrected by the list
-/// that is sent then, in every kind of loop, and in a loop inside of another one.
+/// Proves T8: an item that lacks something in the middle of a round is corrected by the list that is sent
+/// then, in every kind of loop, and in a nested loop.
 #[test]
 fn a_list_that_is_sent_later_corrects_the_items_that_are_left() {
     let body = vec![prompt_step("one", "{{ item }}"), prompt_step("two", "{{ item.name }}")];
@@ -152,8 +152,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Proves T8: whatever a loop's list is, an agent that puts the examples where the needs say gets
-    /// through it, and is never sent to a name of the loop.
+    /// Proves T8: for every kind of list, an agent that puts the examples at their pointers gets through the
+    /// loop, and is never asked for a name of the loop.
     #[test]
     fn sending_what_a_loop_asks_for_leads_through_it(steps in steps(), list in value()) {
         let mut context = json!({"plan": {"list": list}, "item": {"name": "outside"}});
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// The number of a round is the loop's as well.
+/// The loop also sets the number of a round.
 #[test]
 fn what_is_sent_under_the_name_of_an_index_is_not_kept() {
     let body = vec![prompt_step("in", "{{ itemIndex }} {{ item }}")];

@@ -1,4 +1,4 @@
-//! Loops: every kind, with its bounds and its names.
+//! Loops: every kind, with its limits and its names.
 
 use serde_json::json;
 use trackway_domain::AttemptInputs;
@@ -19,8 +19,8 @@ fn numbered(mut step: Step, name: &str) -> Step {
     step
 }
 
-/// The list is the one of the moment of entry, and progress is never read from the context; indexes begin
-/// at 0; the names are gone afterwards, and what had them before has them again. Proves T9 and T10.
+/// The list is fixed at entry, and progress is never read from the context; indexes begin at 0; after the
+/// loop its names are removed, and earlier values are restored. Proves T9 and T10.
 #[test]
 fn a_loop_goes_through_its_list() {
     let body = vec![
@@ -38,7 +38,7 @@ fn a_loop_goes_through_its_list() {
     agent.send(&context_inputs(json!({"todo": [], "item": "x", "itemIndex": 7, "round": 7})));
     assert_eq!(agent.prompt(), "a?");
     assert_eq!(agent.warnings(), ["context-not-kept"]);
-    // What is sent back as it is was kept.
+    // A value that is sent back unchanged was kept.
     agent.send(&context_inputs(json!({"item": "a", "other": 1})));
     assert!(agent.warnings().is_empty());
     let rest = agent.prompts();
@@ -46,7 +46,7 @@ fn a_loop_goes_through_its_list() {
     assert_eq!(*agent.context(), expect_object(json!({"todo": [], "item": "before", "other": 1})));
 }
 
-/// No items, no rounds, or a condition that does not hold: the loop is left out.
+/// No items, no rounds, or a condition that does not hold: the loop is skipped.
 #[test]
 fn a_loop_without_rounds_is_left_out() {
     let over = [
@@ -63,7 +63,7 @@ fn a_loop_without_rounds_is_left_out() {
     }
 }
 
-/// A condition is looked at before each round, and may speak of the round.
+/// A condition is evaluated before each round, and may read the round.
 #[test]
 fn conditions_are_looked_at_before_each_round() {
     let run = |over| {
@@ -90,7 +90,7 @@ fn conditions_are_looked_at_before_each_round() {
     assert_eq!(ScriptedAgent::start(sample_definition(steps), json!({})).prompts(), ["in: 0", "in: 1"]);
 }
 
-/// A loop at its limit ends with a warning, and the run goes on after it. Proves T9.
+/// A loop at its limit ends with a warning, and the run continues after it. Proves T9.
 #[test]
 fn a_loop_at_its_limit_ends_with_a_warning() {
     let over = [
@@ -112,7 +112,7 @@ fn a_loop_at_its_limit_ends_with_a_warning() {
     }
 }
 
-/// As many rounds as the limit allows are no reason to warn.
+/// Exactly as many rounds as the limit allows cause no warning.
 #[test]
 fn a_loop_that_fits_its_limit_does_not_warn() {
     let steps = vec![loop_step("l", loop_over_items("many", "item"), 2, vec![prompt_step("in", "inside")])];
@@ -121,7 +121,7 @@ fn a_loop_that_fits_its_limit_does_not_warn() {
     assert!(agent.warnings().is_empty());
 }
 
-/// Loops inside of loops keep apart, with the same names as well.
+/// Nested loops are independent, even with the same names.
 #[test]
 fn loops_inside_of_loops_keep_apart() {
     let inner = loop_step("inner", loop_over_items("list", "item"), 9, vec![prompt_step("in", "{{ item }}")]);
@@ -134,8 +134,8 @@ fn loops_inside_of_loops_keep_apart() {
     assert_eq!(*agent.context(), expect_object(json!({"names": ["x", "y"], "list": [1, 2]})));
 }
 
-/// A map is gone through one item after the other; nothing of an item is seen by the next, and the
-/// results are one list.
+/// A map handles one item after the other; an item sees nothing of the one before, and the results are one
+/// list.
 #[test]
 fn a_map_gathers_its_results() {
     let body = vec![
@@ -159,7 +159,7 @@ fn a_map_gathers_its_results() {
     );
 }
 
-/// Loops that leave everything out end after a bound instead of holding the caller up.
+/// Loops that skip everything end at a limit instead of blocking the caller.
 #[test]
 fn a_walk_that_never_stops_is_stopped() {
     let never = || vec![prompt_step("p", "x").with_condition(equals_condition("never", json!(1)))];
@@ -173,8 +173,8 @@ fn a_walk_that_never_stops_is_stopped() {
     assert_eq!(block.code, "no-progress");
 }
 
-/// A place is as large in a late round as in an early one: an answer costs the same however long the run
-/// has been going on.
+/// A position has the same size in a late round as in an early one: an answer costs the same however long the
+/// run is.
 #[test]
 fn walk_position_does_not_grow() {
     let steps = vec![loop_step("l", loop_by_count("number"), 1000, vec![prompt_step("in", "inside")])];

@@ -1,4 +1,4 @@
-//! What the context lacks, and that sending what is named mends it.
+//! What the context lacks, and that sending the named values fixes it.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::test_support::{
     output_inputs, prompt_step, sample_definition, tool_step,
 };
 
-/// Puts an example where the need says, as a caller would.
+/// Puts an example at the need's pointer, as a caller would.
 fn inputs_from_needs(block: &Value) -> AttemptInputs {
     let mut arguments = json!({"context": {}});
     for need in block["needs"].as_array().expect("needs") {
@@ -20,8 +20,8 @@ fn inputs_from_needs(block: &Value) -> AttemptInputs {
     context_inputs(arguments["context"].take())
 }
 
-/// A loop whose list or number is not set, or is something else, blocks the answer before it and says
-/// what to send. Proves T8.
+/// A loop whose list or number is unset or of the wrong kind blocks the answer before it and says what to
+/// send. Proves T8.
 #[test]
 fn loop_names_its_missing_facts() {
     let body = || vec![prompt_step("in", "inside")];
@@ -42,7 +42,7 @@ fn loop_names_its_missing_facts() {
     }
 }
 
-/// A name that the next prompt speaks of and nobody has set blocks as well.
+/// An unset name in the next prompt blocks as well.
 #[test]
 fn prompt_names_a_missing_fact() {
     let steps = vec![prompt_step("a", "first"), prompt_step("b", "about {{ topic }}")];
@@ -54,8 +54,8 @@ fn prompt_names_a_missing_fact() {
     assert_eq!(agent.prompt(), "about tea");
 }
 
-/// Contexts are merged by top-level names, so a name inside of one is asked for with all that is there
-/// already: sending the example loses nothing. Proves T7.
+/// Contexts are merged by top-level names, so a nested name is requested together with everything that is
+/// already there: sending the example loses nothing. Proves T7.
 #[test]
 fn what_is_missing_inside_of_a_name_is_asked_for_as_a_whole() {
     let steps = vec![prompt_step("a", "first"), prompt_step("b", "{{ user.name }} is {{ user.age + 1 }}")];
@@ -67,7 +67,7 @@ fn what_is_missing_inside_of_a_name_is_asked_for_as_a_whole() {
     assert_eq!(agent.prompt(), "Ada is 2");
 }
 
-/// Sending what is named helps on both sides of a workflow inside another one, and at the start.
+/// Sending what is named helps outside and inside a nested workflow, and at the start.
 #[test]
 fn missing_facts_can_be_sent_inside_and_outside() {
     let inner = vec![prompt_step("b", "{{ inside }}"), prompt_step("c", "go")];
@@ -91,7 +91,7 @@ fn missing_facts_can_be_sent_inside_and_outside() {
     assert!(open_run(&first, &expect_object(json!({"inside": 1}))).is_ok());
 }
 
-/// What a step makes of its result is asked for where the result is sent.
+/// What a step computes from its result is requested where the result is sent.
 #[test]
 fn incomplete_result_is_requested_in_output() {
     let steps = vec![
@@ -113,7 +113,7 @@ fn incomplete_result_is_requested_in_output() {
     assert_eq!(*agent.context(), expect_object(json!({"title": "T", "found": 7})));
 }
 
-/// A value that is of no use outside of a map is mended by an answer inside of it.
+/// An unusable value outside a map is fixed by an answer inside it.
 #[test]
 fn invalid_value_behind_a_map_can_be_corrected() {
     let steps = vec![
@@ -131,7 +131,7 @@ fn invalid_value_behind_a_map_can_be_corrected() {
     }
 }
 
-/// A value that grows without end is stopped before it can do harm.
+/// A value that grows without end is stopped by a limit.
 #[test]
 fn what_a_workflow_makes_is_bounded() {
     let deeper = prompt_step("p", "x").with_set("x", "result");

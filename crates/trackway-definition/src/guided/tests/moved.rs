@@ -1,4 +1,4 @@
-//! A place that is carried over to another definition.
+//! A position that is moved to another definition.
 
 use serde_json::json;
 use trackway_domain::AttemptInputs;
@@ -58,7 +58,7 @@ fn a_run_goes_on_in_another_definition() {
     assert_eq!(*agent.context(), expect_object(json!({"list": ["a", "b"], "thing": "before"})));
 }
 
-/// A step that is gone, or that is somewhere else, is named, and nothing changes.
+/// A step that was removed or moved is named, and nothing changes.
 #[test]
 fn missing_step_of_a_migration_is_named() {
     let nest = |steps| nested_step("n", None, Some("1"), steps);
@@ -90,7 +90,7 @@ fn a_complete_run_stays_complete() {
     assert_eq!(moved.expect("it is complete").pending, None);
 }
 
-/// A place and a definition that do not belong together are told apart, whatever the place says.
+/// A position that does not belong to a definition is detected, whatever it contains.
 #[test]
 fn position_from_another_definition_is_refused() {
     let agent = agent();

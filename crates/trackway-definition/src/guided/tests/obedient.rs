@@ -1,5 +1,5 @@
-//! An agent that knows nothing of a workflow: it sends the example that it is shown, and what a block
-//! says that it needs.
+//! An agent that knows nothing of a workflow: it sends the example that it sees, and what a block says that
+//! it needs.
 
 use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, BlockReason};
@@ -11,16 +11,16 @@ use crate::{
     test_support::{chosen_value, expect_object, fill_choices},
 };
 
-/// Answers that a definition of a reasonable size takes, with every loop at its limit.
+/// Answers that a definition of a reasonable size needs, with every loop at its limit.
 const ANSWERS_MAX: usize = 2_000;
 
-/// Tries at one step. Each mends something, and a block names everything that it knows of.
+/// Attempts at one step. Each fixes something, and a block names everything that it knows of.
 const TRIES_MAX: usize = 12;
 
-/// Puts the examples where the needs say.
+/// Puts the examples at their pointers.
 fn apply_needs(arguments: &mut Value, block: &BlockReason) {
     for need in &block.needs {
-        // A judgement that holds the step is judged anew after the work that is asked for.
+        // A judgement that keeps the run at the step is made again after the required work.
         let example = match block.code.as_str() {
             "followup-required" => json!("high"),
             _ => chosen_value(need),
@@ -29,7 +29,7 @@ fn apply_needs(arguments: &mut Value, block: &BlockReason) {
     }
 }
 
-/// Puts a value where a pointer says; whatever is in the way gives way.
+/// Puts a value at a pointer; values in the way are replaced.
 pub(super) fn put_at(arguments: &mut Value, pointer: &str, value: Value) {
     let mut place = arguments;
     for name in pointer.split('/').skip(1) {
@@ -59,7 +59,7 @@ fn inputs(arguments: &Value) -> AttemptInputs {
     }
 }
 
-/// Does something until it is not blocked any more.
+/// Repeats a call until it is not blocked any more.
 pub(super) fn answer_until_accepted(
     what: &str,
     mut arguments: Value,
@@ -78,7 +78,7 @@ pub(super) fn answer_until_accepted(
     panic!("{what}: what is asked for does not help: {last:#?} with {arguments}");
 }
 
-/// Does what is said from the start to the end, with no output of its own.
+/// Follows the instructions from the start to the end, with no output of its own.
 pub(super) fn obey_blocks(
     definition: &Definition,
     context: &Value,
@@ -95,7 +95,7 @@ pub(super) fn obey_blocks(
     standing
 }
 
-/// Drives a definition to its end; the ids of the steps on the way, and the last standing.
+/// Drives a definition to its end; returns the ids of the steps on the way, and the last state.
 fn run_with_needs(definition: &Definition) -> (Vec<String>, StepState) {
     let start = |inputs: &AttemptInputs| open_run(definition, &inputs.context);
     let mut standing = answer_until_accepted(&definition.id, json!({}), start);
@@ -124,8 +124,8 @@ fn parse_definition(texts: &[&str]) -> Definition {
 
 const OUTER: &str = include_str!("outer.yaml");
 const INNER: &str = include_str!("inner.yaml");
-/// A file with one of everything is driven to its end by doing what is said and nothing else: all that
-/// a block asks for is enough. Proves T8 and T9.
+/// A file with one of everything is driven to its end by following the instructions only: what a block
+/// requests is enough. Proves T8 and T9.
 #[test]
 fn following_all_needs_completes_the_run() {
     let (steps, end) = run_with_needs(&parse_definition(&[OUTER, INNER]));

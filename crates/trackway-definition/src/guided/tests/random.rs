@@ -1,4 +1,4 @@
-//! Random definitions, answered at random.
+//! Random definitions with random answers.
 
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};
@@ -16,11 +16,11 @@ use crate::{
     },
 };
 
-/// More answers than any of these definitions can take: steps of a list, to the power of its depth,
-/// times the rounds of its loops.
+/// More answers than any of these definitions needs: steps of a list, to the power of its depth, times the
+/// rounds of its loops.
 const ANSWERS_MAX: usize = 20_000;
 
-/// One of the few names that everything here is about, so that things meet.
+/// One of the few names that all parts here use, so that they interact.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["a", "b", "list", "number", "item"])
 }
@@ -96,7 +96,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// Ids are made unique, as the reader sees to.
+/// Makes ids unique, as the reader ensures.
 fn number(steps: &mut [Step], next: &mut usize) {
     for step in steps {
         step.id = format!("{}-{next}", step.id);
@@ -131,8 +131,8 @@ fn inputs() -> impl Strategy<Value = AttemptInputs> {
     ]
 }
 
-/// Whatever the definition and the answers, every call comes back, a place written down and read again
-/// leads to the same, and an agent that sends what it is told to send comes to the end.
+/// For every definition and every answer, each call returns, a stored position leads to the same result after
+/// it is read again, and an agent that sends what is requested reaches the end.
 fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
     let everything = json!({
         "a": 1, "b": 2, "list": [1], "number": 1, "item": [3], "result": 1,
@@ -148,7 +148,7 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
         if standing.pending.is_none() {
             return;
         }
-        // The same definition again: the same step, though a loop's names are put up anew.
+        // The same definition again: the same step, although the loop's names are set again.
         if let Ok(same) = repin(definition, definition, &standing.walk, &standing.context) {
             let step = |standing: &StepState| Some(standing.pending.as_ref()?.step.clone());
             assert_eq!(step(&same), step(&standing));
@@ -161,7 +161,7 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
         assert_eq!(advance(definition, &again, context, inputs), next);
         match next {
             Ok(next) => standing = next,
-            // A value that an answer before brought is of no use: only another would help.
+            // An earlier answer brought an unusable value: only another value would help.
             Err(_) if std::ptr::eq(inputs, &raw const enough) => return,
             Err(_) => {}
         }
@@ -169,7 +169,7 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
     panic!("it does not end");
 }
 
-/// The same for the engine, which does the items of a map as walks of their own.
+/// The same for the engine, which handles the items of a map as separate walks.
 fn engine(
     definition: &Definition,
     first: Result<WalkProgress, BlockedWalk>,
@@ -204,7 +204,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Proves T9: no definition and no answer makes the interpreter panic or go on for ever.
+    /// Proves T9: no definition and no answer makes the interpreter panic or run forever.
     #[test]
     fn a_random_definition_ends(
         mut steps in vec(any_step(), 0..4),

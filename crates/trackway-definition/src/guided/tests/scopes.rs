@@ -1,4 +1,4 @@
-//! Workflows inside of workflows.
+//! Nested workflows.
 
 use serde_json::json;
 use trackway_domain::AttemptInputs;
@@ -9,8 +9,8 @@ use crate::test_support::{
     sample_definition,
 };
 
-/// The inner steps see what they are given, and give back what the output says; the steps keep their
-/// ids. Proves T9.
+/// The inner steps see the values that are passed, and return what the output says; the steps keep their ids.
+/// Proves T9.
 #[test]
 fn an_inner_workflow_has_a_context_of_its_own() {
     let inner = vec![prompt_step("in", "{{ who }}").with_save("said").with_set("who", "result")];
@@ -28,7 +28,7 @@ fn an_inner_workflow_has_a_context_of_its_own() {
     assert_eq!(agent.prompt(), "me yes");
 }
 
-/// Without a context of its own, the inner workflow works in the outer one.
+/// Without its own context, the inner workflow uses the outer one.
 #[test]
 fn an_inner_workflow_may_share_the_context() {
     let inner = vec![prompt_step("in", "{{ who }}").with_save("said")];
@@ -38,7 +38,7 @@ fn an_inner_workflow_may_share_the_context() {
     assert_eq!(agent.prompt(), "yes");
 }
 
-/// What is so outside is known outside too; only what the inner steps made stays with them.
+/// A sent fact is known outside too; only what the inner steps create stays inside.
 #[test]
 fn facts_are_known_outside_of_an_inner_workflow() {
     let inner = vec![prompt_step("in", "x").with_save("mine"), prompt_step("in-2", "y")];
@@ -61,7 +61,7 @@ fn the_inner_context_is_the_result_unless_another_is_named() {
     assert_eq!(*agent.context(), expect_object(json!({"all": {"a": 1, "b": 2}})));
 }
 
-/// The names of a loop outside are kept up while an inner workflow runs.
+/// The names of an outer loop stay set while an inner workflow runs.
 #[test]
 fn a_loop_around_an_inner_workflow_keeps_its_names() {
     let inner = vec![prompt_step("in", "{{ it }}")];
@@ -69,7 +69,7 @@ fn a_loop_around_an_inner_workflow_keeps_its_names() {
     let body = vec![nested_step("n", Some(given), Some("it"), inner), prompt_step("out", "{{ item }}")];
     let steps = vec![loop_step("l", loop_over_items("list", "item"), 5, body)];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b"]}));
-    // An agent that sends the loop's name from inside does not change it outside.
+    // If an agent sends the loop's name from inside, the outer value does not change.
     agent.send(&context_inputs(json!({"item": "z"})));
     assert_eq!(agent.prompts(), ["out: a", "in: b", "out: b"]);
     assert_eq!(*agent.context(), expect_object(json!({"list": ["a", "b"]})));

@@ -1,25 +1,25 @@
-//! Expressions as they stand in WorkRail's texts, in the words of the template language.
+//! Translates expressions in WorkRail's texts to the template language.
 //!
 //! They are written as in JavaScript: `items.length`, `itemIndex + 1`, `(a / b).toFixed(1)`.
 
 use crate::template::template_error;
 
-/// Deeper expressions are left alone; the bound keeps the parser's stack small.
+/// Deeper expressions are not translated; the limit keeps the parser's stack small.
 /// Limit (Definitions): depth of an expression in a WorkRail template.
 const DEEPEST: usize = 24;
 
-/// Longer ones are text that happens to stand in braces.
+/// A longer one is text that happens to be in braces.
 /// Limit (Definitions): characters of an expression in a WorkRail template.
 const LONGEST: usize = 1000;
 
-/// None where it is no expression.
+/// None if it is not an expression.
 pub(super) fn translate_expression(source: &str) -> Option<String> {
     let source = source.trim();
     if source.is_empty() || source.len() > LONGEST {
         return None;
     }
     let readable = |expression: &String| template_error(&format!("{{{{ {expression} }}}}")).is_none();
-    // What is written in the template language already is taken as it is.
+    // An expression that is already in the template language is kept.
     translate_js(source).filter(readable).or_else(|| Some(source.to_owned()).filter(readable))
 }
 
@@ -59,7 +59,7 @@ fn tokenize(source: &str) -> Option<Vec<Token>> {
             length
         } else if first == '\'' || first == '"' {
             let length = rest[1..].find(first)? + 2;
-            // An escape would have to be understood.
+            // Escapes are not supported.
             if rest[..length].contains('\\') {
                 return None;
             }
@@ -75,7 +75,7 @@ fn tokenize(source: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A translated part; `loose` where something that follows a dot needs it in brackets.
+/// A translated part; `loose` if it needs brackets before a dot.
 struct TranslatedPart {
     text: String,
     needs_parentheses: bool,
@@ -86,7 +86,7 @@ struct Parser {
     depth: usize,
 }
 
-/// Operators of two sides from the loosest to the tightest, and what they are called here.
+/// Binary operators from the loosest to the tightest, and their names here.
 const OPERATORS: [&[(&str, &str)]; 6] = [
     &[("||", "or")],
     &[("&&", "and")],
@@ -173,7 +173,7 @@ impl Parser {
         }
     }
 
-    /// What follows a dot: a field, or one of the few functions that have a counterpart.
+    /// What follows a dot: a field, or one of the few functions with a counterpart.
     fn parse_member(&mut self, base: TranslatedPart, name: &str) -> Option<TranslatedPart> {
         let base = parenthesize_if_loose(base);
         if !self.accept_mark("(") {

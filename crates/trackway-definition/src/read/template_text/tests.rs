@@ -1,4 +1,4 @@
-//! Texts as WorkRail writes them, and what they become.
+//! Texts as WorkRail writes them, and their translation.
 
 use minijinja::{Environment, context};
 
@@ -11,7 +11,7 @@ fn translate_with_notes(text: &str) -> (String, Vec<String>) {
     (out, kept.into_inner())
 }
 
-/// Proves T9: what WorkRail's texts say in braces is understood.
+/// Proves T9: WorkRail's expressions in braces are understood.
 #[test]
 fn expressions_are_translated() {
     let rows = [
@@ -34,7 +34,7 @@ fn expressions_are_translated() {
     }
 }
 
-/// Proves T9: whatever is no expression is shown as it stands.
+/// Proves T9: anything that is not an expression is shown unchanged.
 #[test]
 fn non_expressions_are_kept_as_text() {
     let rows = [
@@ -62,7 +62,7 @@ fn non_expressions_are_kept_as_text() {
     assert_eq!(translate_with_notes("{{ a b }} {{c}}").1, [" a b "]);
 }
 
-/// Proves T9: a deep expression is text, and ends nothing.
+/// Proves T9: a deep expression is text, and does not overflow the stack.
 #[test]
 fn deep_expressions_are_text() {
     for deep in ["(".repeat(400), "!".repeat(900), "-".repeat(900), "a[".repeat(300)] {
@@ -72,7 +72,7 @@ fn deep_expressions_are_text() {
 }
 
 proptest::proptest! {
-    /// Proves T9: any text becomes a template that can be read.
+    /// Proves T9: any text becomes a valid template.
     #[test]
     fn any_text_becomes_a_template(text in "[{}%#a-c.|()'+ \\-]{0,40}") {
         let (template, _) = translate_with_notes(&text);

@@ -1,4 +1,4 @@
-//! Routines that are called by `templateCall`: their arguments, their input, and what is confirmed.
+//! Routines that `templateCall` calls: their arguments, their input, and their confirmation.
 
 use serde_json::{Value, json};
 
@@ -41,8 +41,8 @@ fn confirm(step: &Step) -> Option<&Condition> {
     }
 }
 
-/// What is called is confirmed when it is done: at the routine's last prompt, wherever that stands, and
-/// by the routine's own rule where it has one. Proves T9.
+/// A called routine is confirmed when it is done: at its last prompt, at any depth, and by the routine's own
+/// rule if it has one. Proves T9.
 #[test]
 fn a_call_is_confirmed_at_the_last_prompt() {
     let call = json!({ "templateCall": plain_steps(), "requireConfirmation": true });
@@ -82,8 +82,8 @@ fn a_call_without_a_prompt_has_nothing_to_confirm() {
     );
 }
 
-/// A place in single braces is an argument's and nothing else's: a call that leaves it out is told so.
-/// Names in double braces may be the context's, and those of a shell are text. Proves T9.
+/// A name in single braces is always an argument: a call without it gets a finding. Names in double braces
+/// may be the context's, and those of a shell are text. Proves T9.
 #[test]
 fn an_argument_that_is_left_out_is_noted() {
     let text = "Write {file} and {kind}, {{topic}}, ${HOME} and {not a name}.";
@@ -113,7 +113,7 @@ fn an_argument_that_is_left_out_is_noted() {
     assert_eq!(strict(", args: { file: '{file}', kind: x }"), [""; 0]);
 }
 
-/// The input of a routine is that of its place. Proves T9.
+/// The input of a routine is checked against the context of its caller. Proves T9.
 #[test]
 fn the_input_of_a_routine_is_kept() {
     let steps = json!([{ "id": "one", "title": "One", "prompt": "One." }]);

@@ -1,4 +1,4 @@
-//! Files in the form of WorkRail: they load unchanged, and what becomes of ours is written down.
+//! Files in the form of WorkRail: they load unchanged, and snapshots record the result for ours.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,18 +11,18 @@ use crate::{Definition, DefinitionDraft, FileFormat, parse_draft};
 /// Our own files, which use every construct that files of WorkRail use.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 
-/// The variable in which `cargo xtask corpus` names another folder.
+/// The variable in which `cargo xtask corpus` passes another folder.
 const OTHER_FOLDER: &str = "TRACKWAY_TEST_CORPUS";
 
 /// A definition file.
 pub(crate) struct File {
-    /// Below the folder.
+    /// Relative to the folder.
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) format: FileFormat,
 }
 
-/// The definition files of a folder and the folders in it.
+/// The definition files of a folder and its subfolders.
 fn files(folder: &Path) -> Vec<File> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -49,15 +49,15 @@ fn files(folder: &Path) -> Vec<File> {
 
 pub(crate) static OWN: LazyLock<Vec<File>> = LazyLock::new(|| files(Path::new(FOLDER)));
 
-/// Our own files, or those that `cargo xtask corpus` is about.
+/// Our own files, or those that `cargo xtask corpus` selects.
 #[expect(clippy::disallowed_methods, reason = "the one place where these tests learn of a folder")]
 fn selected_files() -> Vec<File> {
     let other = std::env::var_os(OTHER_FOLDER);
     files(Path::new(&other.unwrap_or_else(|| FOLDER.into())))
 }
 
-/// Does something with every definition of the chosen files, linked with the others, and fails with a
-/// list of those that failed.
+/// Runs a check on every definition of the selected files, linked with the others, and fails with a list of
+/// those that failed.
 pub(crate) fn for_each_file(act: impl Fn(&File, &Definition) -> Result<(), String>) {
     let files = selected_files();
     let mut failures = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn for_each_file(act: impl Fn(&File, &Definition) -> Result<(), Strin
     println!("{all} files are fine.");
 }
 
-/// Proves T9: files in WorkRail's form load and link as they are, and a pinned one reads back.
+/// Proves T9: files in WorkRail's form load and link unchanged, and a pinned one reads back.
 #[test]
 fn corpus_files_link_unchanged() {
     for_each_file(|_, definition| match Definition::from_pinned(&definition.normal_form()) {
@@ -91,7 +91,7 @@ fn corpus_files_link_unchanged() {
     });
 }
 
-/// What becomes of our own files is written down.
+/// Snapshots record the result for our own files.
 #[test]
 fn our_files_have_these_steps() {
     let drafts: Vec<DefinitionDraft> =

@@ -1,4 +1,4 @@
-//! What the documentation shows is valid: every YAML block of its pages, and every example file.
+//! The examples in the documentation are valid: every YAML block of its pages, and every example file.
 
 use std::{fs, path::Path};
 
@@ -35,7 +35,7 @@ fn blocks(page: &str) -> Vec<String> {
     blocks
 }
 
-/// A block as a whole file: a list is the steps of one, other keys are those of its head.
+/// A block as a whole file: a list becomes its steps, and other keys become its header.
 fn as_whole_file(block: &str) -> String {
     let is_whole = block.lines().any(|line| line.starts_with("id: "));
     let one_step = "steps:\n- { id: only, prompt: Do it. }\n";
@@ -53,7 +53,7 @@ fn draft(text: &str) -> DefinitionDraft {
     }
 }
 
-/// Proves T9: nobody copies a definition from a page and has it refused.
+/// Proves T9: a definition that is copied from a page is never refused.
 #[test]
 fn every_definition_of_the_pages_is_valid() {
     for page in PAGES {
@@ -68,7 +68,7 @@ fn every_definition_of_the_pages_is_valid() {
     }
 }
 
-/// Proves T9: the loops of the page are entered and left as it says, driven with what it shows: the step
+/// Proves T9: the loops on the page are entered and left as it says, driven with its examples: the step
 /// before an `until` loop is not asked for the fact that the loop's own steps set.
 #[test]
 fn the_loops_of_the_page_run_as_it_says() {

@@ -1,4 +1,4 @@
-//! Files that are wrong, and what is said of them.
+//! Files with faults, and their findings.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn all_findings_have_lines() {
     );
 }
 
-/// Proves T9: a fault says what was expected, what was found, and what was probably meant.
+/// Proves T9: a finding says what was expected, what was found, and what the author probably meant.
 #[test]
 fn faults_of_steps() {
     for (more, expected) in rows(include_str!("faults_of_steps.txt")) {
@@ -42,7 +42,7 @@ fn faults_of_steps() {
     }
 }
 
-/// Proves T9 and T13: a strict file has nothing that nobody acts on.
+/// Proves T9 and T13: a strict file contains nothing that is ignored.
 #[test]
 fn faults_of_strict_files() {
     for (step, expected) in rows(include_str!("faults_of_strict_files.txt")) {
@@ -53,7 +53,7 @@ fn faults_of_strict_files() {
     }
 }
 
-/// Proves T9: expressions and templates of a strict file are read when the file is.
+/// Proves T9: expressions and templates of a strict file are checked when the file is read.
 #[test]
 fn expressions_and_templates_are_read_early() {
     for step in [
@@ -68,7 +68,7 @@ fn expressions_and_templates_are_read_early() {
     }
 }
 
-/// Proves T9: a file says which version of our format it is written in.
+/// Proves T9: a file names the version of our format that it uses.
 #[test]
 fn another_version_of_the_format_is_refused() {
     let mut text: Value =

@@ -1,4 +1,4 @@
-//! Whatever is in a file, reading it ends with a definition or with faults.
+//! For every file content, reading ends with a definition or with findings.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{corpus, link_alone, with_steps};
 use crate::{Definition, FileFormat, parse_draft};
 
-/// Words of the format, so that odd values stand where they are looked at.
+/// Keys of the format, so that odd values are in fields that are read.
 const WORDS: &str = "id title prompt type loop body steps condition runCondition var equals and not switch \
     map items workflow templateCall templateId args parallelDelegations outputContract \
     schema example validationCriteria promptBlocks goal ask tool emit set matches";
@@ -63,7 +63,7 @@ fn put(place: &mut Value, way: &[prop::sample::Index], value: Value) {
 }
 
 proptest! {
-    /// Proves T9: any step, in either strictness.
+    /// Proves T9: any step, strict and tolerant.
     #[test]
     fn any_step_is_read_or_refused(step in value(), strict in any::<bool>()) {
         let mut text: Value = serde_json::from_str(&with_steps(&json!([step]))).expect("JSON");
@@ -77,7 +77,7 @@ proptest! {
         }
     }
 
-    /// Proves T9: a good file in which something was changed.
+    /// Proves T9: a good file with one change.
     #[test]
     fn changed_files_are_read_or_refused(
         file in any::<prop::sample::Index>(),
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// Proves T9: what is nested deeply is pinned and read back, or refused; a small stack is enough.
+/// Proves T9: a deeply nested file is pinned and read back, or refused; a small stack is enough.
 #[test]
 fn deep_files_are_pinned_or_refused() {
     let nested = |levels: usize, wrap: &dyn Fn(usize, Value) -> Value, leaf: Value| {

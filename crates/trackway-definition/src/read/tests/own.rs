@@ -1,4 +1,4 @@
-//! Our own kinds of step, in strict files.
+//! Trackway's own kinds of step, in strict files.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn draft(id: &str, steps: &str) -> DefinitionDraft {
     }
 }
 
-/// Proves T9: a nested workflow is inside the definition, with ids of its own.
+/// Proves T9: a nested workflow is inside the definition, with its own ids.
 #[test]
 fn a_workflow_inside_a_workflow() {
     let outer = draft(
@@ -52,7 +52,7 @@ fn a_workflow_inside_a_workflow() {
     assert_eq!(steps[0].id, "call.one");
 }
 
-/// Proves T9: what is not there, and what contains itself, is said where it is called.
+/// Proves T9: a missing workflow, and one that contains itself, is reported at the call.
 #[test]
 fn missing_and_circular_workflows_are_faults() {
     let a = draft("a", "  - id: call\n    workflow: { id: b }\n");
@@ -67,7 +67,7 @@ fn missing_and_circular_workflows_are_faults() {
     );
 }
 
-/// Proves T9: workflows that double each other end at a bound, in a moment.
+/// Proves T9: workflows that include each other twice stop at a limit, quickly.
 #[test]
 fn doubling_workflows_end_at_a_bound() {
     let mut drafts = vec![draft("w13", "  - id: leaf\n    prompt: x\n")];
@@ -79,8 +79,8 @@ fn doubling_workflows_end_at_a_bound() {
     assert!(faults.iter().any(|line| line.contains("more than 5000 steps")), "{faults:#?}");
 }
 
-/// Proves T9: a file as somebody writes it who does not think of types is read where there is one way to
-/// read it, and told what to write otherwise.
+/// Proves T9: a file whose author ignores types is read if there is only one way to read it; otherwise the
+/// finding says what to write.
 #[test]
 fn untyped_yaml_words_are_read_or_reported() {
     let file = |top: &str, step: &str| {

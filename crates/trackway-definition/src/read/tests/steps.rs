@@ -108,7 +108,7 @@ fn rules_have_every_operator() {
     }
 }
 
-/// Proves T9: what a file asks for and nobody acts on is named, and said to matter where it does.
+/// Proves T9: what a file contains and nothing acts on is named, and marked if it matters.
 #[test]
 fn unsupported_constructs_are_reported() {
     for (more, expected) in rows(include_str!("unsupported.txt")) {
@@ -129,7 +129,7 @@ fn unsupported_constructs_are_reported() {
     }
 }
 
-/// Proves T13: an unknown contract of a WorkRail file asks for an artifact of its kind, nothing more.
+/// Proves T13: an unknown contract of a WorkRail file requires an artifact of its kind, nothing more.
 #[test]
 fn an_unknown_contract_asks_for_its_kind() {
     let definition = parse_tolerant(&json!([{
@@ -142,7 +142,7 @@ fn an_unknown_contract_asks_for_its_kind() {
     assert_eq!((kind.as_str(), example), ("wr.new", &json!({ "kind": "wr.new" })));
 }
 
-/// Proves T9: what notes have to be like, in all its forms.
+/// Proves T9: the criteria for notes, in all their forms.
 #[test]
 fn criteria_are_composed() {
     let definition = parse_tolerant(
@@ -204,7 +204,7 @@ fn loops_of_every_kind() {
     }
 }
 
-/// Proves T9: a body by id runs inside its loop only, and two loops may share it.
+/// Proves T9: a body by id runs only inside its loop, and two loops may share it.
 #[test]
 fn loop_body_referenced_by_id_runs_in_its_loop() {
     let round = |id: &str| {
@@ -233,14 +233,14 @@ fn loop_body_referenced_by_id_runs_in_its_loop() {
     assert_eq!(bodies, [["shared"], ["second.shared"]]);
 }
 
-/// Proves T9: a body that leads to itself is a fault, not an endless reading.
+/// Proves T9: a body that contains itself is a fault, not an endless loop of the reader.
 #[test]
 fn loop_body_inside_itself_is_a_finding() {
     let steps = json!([
         { "id": "a", "type": "loop", "title": "A", "body": "b", "loop": { "type": "for", "count": 1 } },
         { "id": "b", "type": "loop", "title": "B", "body": "a", "loop": { "type": "for", "count": 1 } },
     ]);
-    // Neither is in the row; each is the other's body.
+    // Neither is in the list of steps; each is the other's body.
     let faults = findings_of_steps(&steps);
     assert!(faults.len() == 1 && faults[0].contains("inside itself"), "{faults:?}");
     let steps = json!([{ "id": "a", "type": "loop", "title": "A", "loop": { "type": "for", "count": 1 },
@@ -248,7 +248,7 @@ fn loop_body_inside_itself_is_a_finding() {
     assert_eq!(findings_of_steps(&steps).len(), 1);
 }
 
-/// Proves T9: delegations become a prompt with a task for each, and what brings them together.
+/// Proves T9: delegations become a prompt with a task for each, and a step that combines them.
 #[test]
 fn delegations_become_prompts() {
     let definition = parse_tolerant(&json!([{
@@ -292,7 +292,7 @@ fn routine() -> DefinitionDraft {
     parse_draft(&text.to_string(), FileFormat::Json).expect("a draft")
 }
 
-/// Proves T9: a routine is put in place of the step that calls it, with its arguments and its rules.
+/// Proves T9: a routine replaces the step that calls it, with its arguments and its rules.
 #[test]
 fn routine_replaces_its_call() {
     let call = |id: &str, condition: bool| {
@@ -320,7 +320,7 @@ fn routine_replaces_its_call() {
     assert_eq!(ids(inner), ["two.far", "two.near"]);
 }
 
-/// Proves T9: what the whole workflow says is said once.
+/// Proves T9: what applies to the whole workflow is shown once.
 #[test]
 fn guidance_is_gathered() {
     let text = json!({
