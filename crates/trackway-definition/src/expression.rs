@@ -130,8 +130,8 @@ fn format_parse_errors(errors: &ParseErrors) -> String {
     let message = message.replace("'<EOF>'", "the end").replace("<EOF>", "the end");
     let mismatch = message.strip_prefix("mismatched input ");
     let message = match mismatch.and_then(|rest| rest.split_once(" expecting ")) {
-        Some((found, "expression")) => format!("{found} stands where a value is expected"),
-        Some((found, wanted)) => format!("{found} stands where {wanted} is expected"),
+        Some((found, "expression")) => format!("found {found} where a value is expected"),
+        Some((found, wanted)) => format!("found {found} where {wanted} is expected"),
         None => message,
     };
     match error.pos {

@@ -74,7 +74,7 @@ fn evaluation_error(error: &ExecutionError, source: &str) -> EvaluationError {
     };
     EvaluationError {
         reason: truncate_reason(&format!(
-            "`{source}` cannot be worked out: {}.",
+            "`{source}` cannot be evaluated: {}.",
             describe_execution_error(error)
         )),
         unset,

@@ -75,7 +75,7 @@ fn check_call(call: &CallExpr) -> Option<CompileError> {
     }
     let Some(known) = named(name) else {
         if MACROS.contains(&name) {
-            return Some(CompileError::from(format!("`{name}` does not take what stands in its brackets")));
+            return Some(CompileError::from(format!("`{name}` does not take these arguments")));
         }
         let all = FUNCTIONS.iter().map(|known| known.name).chain(MACROS);
         let meant = nearest(name, all).map(str::to_owned);

@@ -119,15 +119,15 @@ fn expression_error_names_the_reason() {
 #[test]
 fn parse_error_names_the_column() {
     for (source, said) in [
-        ("a ==", "the end stands where a value is expected, at column 5"),
+        ("a ==", "found the end where a value is expected, at column 5"),
         ("a == * 2", "unexpected token, at column 6"),
-        ("a b", "'b' stands where the end is expected, at column 3"),
+        ("a b", "found 'b' where the end is expected, at column 3"),
         ("(a", "expected ')', at column 3"),
         ("a == 'x", "unterminated string literal, at column 6"),
-        ("a ==\n  b c", "'c' stands where the end is expected, at line 2, column 5"),
-        ("a = 1", "'=' stands where the end is expected, at column 3"),
+        ("a ==\n  b c", "found 'c' where the end is expected, at line 2, column 5"),
+        ("a = 1", "found '=' where the end is expected, at column 3"),
         ("for > 1", "reserved identifier: for, at column 1"),
-        ("", "the end stands where a value is expected, at column 1"),
+        ("", "found the end where a value is expected, at column 1"),
     ] {
         let fault = expression_error(source).map(|flaw| flaw.reason).unwrap_or_default();
         assert_eq!(fault, format!("`{source}` is no CEL expression: {said}"));

@@ -64,7 +64,7 @@ impl<'v> FileValue<'v> {
     pub(super) fn expect_nonempty_text(&self) -> Option<&'v str> {
         let text = self.expect_text()?;
         if text.trim().is_empty() {
-            self.report("expected text, found nothing in it");
+            self.report("expected text, found an empty one");
             return None;
         }
         Some(text)

@@ -43,7 +43,7 @@ fn check_references(value: &Value, is_root: bool) -> Result<(), String> {
                 "The reference `{to}` is not followed: only `#` and `#/…` are, nothing is fetched."
             )),
             ("$id" | "id", Value::String(id)) if !is_root && (key == "$id" || id.contains(':')) => {
-                Err(format!("Only the schema as a whole has an id; `{id}` stands inside."))
+                Err(format!("Only the schema as a whole has an id; `{id}` is inside it."))
             }
             _ => check_references(value, false),
         }),

@@ -54,7 +54,7 @@ fn only_schemas_that_are_safe_and_whole_are_used() {
             "back to itself",
         ),
         (json!({"$defs": doubling, "$ref": "#/$defs/d0"}), "too many ways"),
-        (json!({"properties": {"a": {"$id": "https://example.com/b", "$ref": "#"}}}), "stands inside"),
+        (json!({"properties": {"a": {"$id": "https://example.com/b", "$ref": "#"}}}), "is inside it"),
         (json!({"description": "x".repeat(70_000)}), "at most"),
         (json!({"$schema": "https://example.com/own"}), "cannot be used"),
     ] {

@@ -30,7 +30,7 @@ pub(super) fn check_tags(source: &str) -> Result<(), String> {
                 return Err(format!("`{{{{ … }}}}` holds at most {INSIDE_BYTES_MAX} bytes."));
             }
             if !is_shallow(inside) {
-                return Err("What stands between braces is nested too deep.".to_owned());
+                return Err("The text between braces is nested too deep.".to_owned());
             }
             if rest.starts_with('%') {
                 tags += 1;
