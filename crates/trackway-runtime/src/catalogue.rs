@@ -146,10 +146,10 @@ impl Catalogue {
             None => match shelf.find_invalid(id) {
                 // A file that is no longer valid still exists.
                 Some(invalid) => ("definition-changed", invalid_message(id, invalid)),
-                None => ("definition-missing", format!("The definition of {id:?} is not there any more.")),
+                None => ("definition-missing", format!("The definition of {id:?} no longer exists.")),
             },
         };
-        let message = format!("{message} This run keeps to the one that it was started with.");
+        let message = format!("{message} This run keeps the one that it was started with.");
         Some(Warning::new(code, message))
     }
 

@@ -29,7 +29,7 @@ pub enum Error {
     Ended { run: RunId, state: StateName },
     #[error("{run} never asked question {question}")]
     UnknownQuestion { run: RunId, question: QuestionId },
-    #[error("{run} was imported, and nobody has adopted it; `trackway runs adopt {run}` does")]
+    #[error("{run} was imported and is not adopted; adopt it with `trackway runs adopt {run}`")]
     NotAdopted { run: RunId },
     #[error("{run} cannot go on here: {}", .evidence.message)]
     CannotAdopt { run: RunId, evidence: ReplayMismatch },

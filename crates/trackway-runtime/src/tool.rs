@@ -67,13 +67,13 @@ impl ToolCall {
 
     /// Asks the user. The tool continues only with an answer that fits the schema.
     pub async fn ask(&self, prompt: Vec<Part>, schema: Value) -> Result<Value, Failure> {
-        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("nobody can be asked"))?;
+        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("there is no user to ask"))?;
         Ok(stage.ask_from_step(&self.attempt.op, prompt, schema).await.input)
     }
 
     /// Emits an artifact in the run that makes the call.
     pub async fn emit_artifact(&self, artifact: Artifact) -> Result<(), Failure> {
-        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("no run shows it"))?;
+        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("there is no run to emit it in"))?;
         stage.emit_artifact_from_step(&self.attempt.op, artifact.into()).await;
         Ok(())
     }

@@ -188,6 +188,6 @@ fn unadopted_block(run: RunId) -> BlockReason {
 }
 
 pub(super) fn too_busy_error(run: RunId) -> GuidedRunError {
-    let reason = format!("{run} is changed by too many at once; send the same call again");
+    let reason = format!("{run} is changed by too many callers at once; send the same call again");
     GuidedRunError::Unavailable { reason }
 }

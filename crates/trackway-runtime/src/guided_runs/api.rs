@@ -90,7 +90,7 @@ pub enum GuidedRunError {
     UnknownNode { run: RunId, node: NodeId },
     #[error("{run} was {state} and cannot go on")]
     Ended { run: RunId, state: StateName },
-    #[error("{run} was imported, and nobody has adopted it")]
+    #[error("{run} was imported and is not adopted")]
     NotAdopted { run: RunId },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },

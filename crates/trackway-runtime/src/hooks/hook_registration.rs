@@ -24,7 +24,7 @@ impl NewHook {
     pub(crate) fn validate(self, core: &Core) -> Result<(String, ValidatedHook), Error> {
         let refused = |reason: &str| Error::HookRefused { reason: reason.to_owned() };
         if core.options.messenger.is_none() {
-            return Err(refused("this server tells nobody of updates"));
+            return Err(refused("this server sends no updates to hooks"));
         }
         let id = match self.id {
             Some(id) if id.is_empty() => return Err(refused("its id is empty")),

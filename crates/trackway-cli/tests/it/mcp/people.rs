@@ -139,7 +139,7 @@ fn texts_are_sentences() {
         (&exported, "cannot be exported: event ", "is damaged: event"),
         (&migrated, ", /steps/1/prompt: ", "json/steps"),
         (&empty, "a value is required for '--workflows <DIR>'", "``"),
-        (&look, "This run keeps to the one that it was started with.", "This run goes on"),
+        (&look, "This run keeps the one that it was started with.", "This run goes on"),
     ] {
         assert!(text.contains(says), "{says:?} is missing: {text}");
         assert!(!text.contains(never), "{never:?}: {text}");
