@@ -66,14 +66,14 @@ impl AppendBuffer {
     }
 
     /// Takes an append. It is sent at once if it is urgent, or if no program is being polled.
-    pub(crate) fn push(&mut self, core: &Core, order: PendingAppend, urgent: bool) {
+    pub(crate) fn push(&mut self, core: &Core, append: PendingAppend, urgent: bool) {
         match self.appends.back_mut() {
-            Some(last) if last.can_merge(&order) => last.merge(order),
+            Some(last) if last.can_merge(&append) => last.merge(append),
             Some(_) if !self.awaits_parent => {
                 self.flush(core);
-                self.appends.push_back(order);
+                self.appends.push_back(append);
             }
-            Some(_) | None => self.appends.push_back(order),
+            Some(_) | None => self.appends.push_back(append),
         }
         if !self.awaits_parent && (urgent || !self.is_holding) {
             self.flush(core);

@@ -155,8 +155,8 @@ impl Catalogue {
 
     /// Calls `on_change` after something in the folders changed, until the returned value is dropped. Changes
     /// that come together cause one call or several; the callback then reads the list.
-    pub fn watch(self: &Arc<Self>, told: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
-        folder_watch::watch_paths(&self.folders, told)
+    pub fn watch(self: &Arc<Self>, on_change: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
+        folder_watch::watch_paths(&self.folders, on_change)
     }
 
     fn lock_index(&self) -> MutexGuard<'_, CatalogueIndex> {

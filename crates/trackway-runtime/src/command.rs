@@ -73,7 +73,7 @@ impl Core {
         live: &LiveRunRef,
         head: &mut DecidedHead,
         command: Command,
-        attached: AppendContext,
+        context: AppendContext,
     ) -> Result<PendingCommit, Refusal> {
         let now = self.decision_time(head);
         let ids = || self.options.ids.new_uuid();
@@ -81,7 +81,7 @@ impl Core {
         let decision = decide(head.run.as_ref(), command, env)?;
         let expected = head.run.as_ref().map_or(0, |run| run.seq);
         fold_into_head(head, &decision.events, now)?;
-        Ok(self.append_decision(live, head, decision, attached, expected, now))
+        Ok(self.append_decision(live, head, decision, context, expected, now))
     }
 
     /// Writes only the run's row: its program waits now.
@@ -96,12 +96,12 @@ impl Core {
         self: &Arc<Self>,
         live: &LiveRunRef,
         head: &mut DecidedHead,
-        attached: AppendContext,
+        context: AppendContext,
     ) -> PendingCommit {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
-        let attached = AppendContext { notify_on: NotifyOn::Commit, ..attached };
+        let context = AppendContext { notify_on: NotifyOn::Commit, ..context };
         let now = self.decision_time(head);
-        self.append_decision(live, head, Decision::default(), attached, seq, now)
+        self.append_decision(live, head, Decision::default(), context, seq, now)
     }
 
     /// When a command is decided. Everything in one append has the same time.
@@ -114,33 +114,33 @@ impl Core {
         live: &LiveRunRef,
         head: &mut DecidedHead,
         decision: Decision,
-        attached: AppendContext,
+        context: AppendContext,
         expected: Seq,
         now: Timestamp,
     ) -> PendingCommit {
         let Decision { events, effects, reply } = decision;
         let program = head.program.upgrade();
         let wakes_program = program.is_some_and(|program| program.on_events(&events));
-        if attached.waits_for_program && wakes_program {
+        if context.waits_for_program && wakes_program {
             head.buffer.start_holding();
         }
         let mut append = build_append(live.id, expected, now, events.clone());
         let worker = self.worker.id();
         append.id = Some(self.worker.next_append_id());
         append.worker = Some(worker);
-        let mut after = AfterCommit::new(live.clone(), events, now, attached.permit);
+        let mut after = AfterCommit::new(live.clone(), events, now, context.permit);
         // If a run begins with it, the pins are that run's.
-        append.pins = after.split_effects(self, head, effects, &mut append, attached.pins);
+        append.pins = after.split_effects(self, head, effects, &mut append, context.pins);
         append.fence = head.lease.next_fence(worker);
-        if let Some(id) = attached.settled_errand {
+        if let Some(id) = context.settled_errand {
             append.outbox_changes.push(OutboxChange::Remove(id));
         }
-        append.hook_changes = attached.hooks;
+        append.hook_changes = context.hooks;
         append.row = take_changed_row(head);
         if append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked) {
             head.lease.clear_driver();
         }
-        append.message_claim = attached.claim.map(|(key, digest)| {
+        append.message_claim = context.claim.map(|(key, digest)| {
             let reply = encode_reply(&reply);
             if head.claims.len() >= CLAIMS_MAX {
                 // The store has the older ones by now.
@@ -153,13 +153,13 @@ impl Core {
         if is_empty_append(&append) {
             return PendingCommit { reply, seq, commit: None };
         }
-        let commit = (attached.notify_on != NotifyOn::Nothing).then(|| {
+        let commit = (context.notify_on != NotifyOn::Nothing).then(|| {
             let (answer, commit) = oneshot::channel();
-            after.add_waiter(answer, attached.notify_on);
+            after.add_waiter(answer, context.notify_on);
             commit
         });
         // The caller that submits a run also waits for what its program does before its first effect.
-        let urgent = commit.is_some() && expected > 0 && !attached.waits_for_program;
+        let urgent = commit.is_some() && expected > 0 && !context.waits_for_program;
         head.buffer.push(self, PendingAppend { append, after }, urgent);
         PendingCommit { reply, seq, commit }
     }
@@ -189,22 +189,22 @@ impl Core {
         loop {
             let live = self.load(run).await?;
             let permit = Some(self.acquire_append_permit().await?);
-            let ordered = {
+            let pending = {
                 let mut head = live.head();
                 if head.stale {
                     continue;
                 }
-                let attached = AppendContext { permit, ..attach() };
-                self.decide_and_append(&live, &mut head, command.clone(), attached)
+                let context = AppendContext { permit, ..attach() };
+                self.decide_and_append(&live, &mut head, command.clone(), context)
             };
-            let ordered = match ordered {
-                Ok(ordered) => ordered,
+            let pending = match pending {
+                Ok(pending) => pending,
                 Err(refusal) => match self.wait_then_refuse(&live, &refusal).await {
                     Some(error) => return Err(error),
                     None => continue,
                 },
             };
-            match self.wait_for_commit(&live, ordered).await? {
+            match self.wait_for_commit(&live, pending).await? {
                 Some(done) => return Ok(done),
                 None => continue,
             }
@@ -215,18 +215,18 @@ impl Core {
     pub(crate) async fn wait_for_commit(
         &self,
         live: &LiveRunRef,
-        ordered: PendingCommit,
+        pending: PendingCommit,
     ) -> Result<Option<(CommandReply, CommitResult)>, Error> {
-        let Some(commit) = ordered.commit else {
-            if !self.wait_until_committed(live, ordered.seq).await? {
+        let Some(commit) = pending.commit else {
+            if !self.wait_until_committed(live, pending.seq).await? {
                 return Ok(None);
             }
             let view = live.committed_state().view.clone();
             let before = view.as_ref().map_or(0, |view| view.pos);
-            return Ok(Some((ordered.reply, CommitResult { view, last_position: before, hooks: false })));
+            return Ok(Some((pending.reply, CommitResult { view, last_position: before, hooks: false })));
         };
         match commit.await {
-            Ok(Ok(commit)) => Ok(Some((ordered.reply, commit))),
+            Ok(Ok(commit)) => Ok(Some((pending.reply, commit))),
             Ok(Err(AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_))) => {
                 Ok(None)
             }

@@ -88,9 +88,9 @@ impl AfterCommit {
     pub(crate) fn add_waiter(
         &mut self,
         answer: oneshot::Sender<Result<CommitResult, AppendError>>,
-        wants: NotifyOn,
+        notify_on: NotifyOn,
     ) {
-        self.waiters.push(CommitWaiter { answer, notify_on: wants, events: self.events.len() });
+        self.waiters.push(CommitWaiter { answer, notify_on, events: self.events.len() });
     }
 
     /// Writes each effect to the append, so that it is durable, and keeps what must be done after the commit.
@@ -404,42 +404,42 @@ fn publish_committed(
     waiters: &[CommitWaiter],
     observer: Option<&dyn CommitObserver>,
 ) -> Vec<CommitResult> {
-    let mut shown = live.committed_state();
-    let before = shown.view.as_ref().map_or(0, |view| view.pos);
-    let seq_before = shown.view.as_ref().map_or(0, |view| view.seq);
+    let mut state = live.committed_state();
+    let before = state.view.as_ref().map_or(0, |view| view.pos);
+    let seq_before = state.view.as_ref().map_or(0, |view| view.seq);
     let mut unanswered = waiters.iter().peekable();
     let mut commits = Vec::with_capacity(waiters.len());
-    let mut answer = |shown: &CommittedState, events: usize| {
+    let mut answer = |state: &CommittedState, events: usize| {
         while let Some(waiter) = unanswered.next_if(|waiter| waiter.events <= events) {
-            let view = (waiter.notify_on == NotifyOn::View).then(|| shown.view.clone()).flatten();
+            let view = (waiter.notify_on == NotifyOn::View).then(|| state.view.clone()).flatten();
             commits.push(CommitResult { view, last_position: before, hooks });
         }
     };
     for (index, (event, pos)) in events.into_iter().zip(first..).enumerate() {
-        answer(&shown, index);
-        match (&mut shown.view, &event) {
+        answer(&state, index);
+        match (&mut state.view, &event) {
             (Some(view), event) => view.apply(event, at, pos),
             (view @ None, Event::Submitted(submission)) => {
                 *view = Some(RunView::from_submission(Arc::new((**submission).clone()), at, pos));
             }
             (None, _) => {}
         }
-        if let (Some(observer), Some(view)) = (observer, &shown.view) {
+        if let (Some(observer), Some(view)) = (observer, &state.view) {
             observer.on_committed(&view.submission, &event);
         }
-        let seq = shown.view.as_ref().map_or(0, |view| view.seq);
-        if shown.view.as_ref().is_some_and(rests) {
-            shown.rested = seq;
+        let seq = state.view.as_ref().map_or(0, |view| view.seq);
+        if state.view.as_ref().is_some_and(rests) {
+            state.rested = seq;
         }
-        if shown.tail.len() == TAIL_EVENTS_MAX {
-            shown.tail.pop_front();
+        if state.tail.len() == TAIL_EVENTS_MAX {
+            state.tail.pop_front();
         }
-        shown.tail.push_back(StoredEvent { pos, seq, at, event });
+        state.tail.push_back(StoredEvent { pos, seq, at, event });
     }
-    answer(&shown, usize::MAX);
-    let seq = shown.view.as_ref().map_or(0, |view| view.seq);
-    let has_rested = shown.rested > seq_before;
-    drop(shown);
+    answer(&state, usize::MAX);
+    let seq = state.view.as_ref().map_or(0, |view| view.seq);
+    let has_rested = state.rested > seq_before;
+    drop(state);
     live.committed_seq.send_if_modified(|now| std::mem::replace(now, seq) != seq);
     if has_rested || seq / NEWS_EVENTS != seq_before / NEWS_EVENTS {
         live.news.notify_waiters();

@@ -41,32 +41,32 @@ enum WatchCursor {
 }
 
 /// The run's newest event at or before this position, if memory holds it.
-fn find_seq_in_memory(shown: &CommittedState, pos: Position) -> Option<Seq> {
+fn find_seq_in_memory(state: &CommittedState, pos: Position) -> Option<Seq> {
     if pos == 0 {
         return Some(0);
     }
-    let view = shown.view.as_ref()?;
+    let view = state.view.as_ref()?;
     if pos >= view.pos {
         return Some(view.seq);
     }
-    shown.tail.iter().rev().find(|stored| stored.pos <= pos).map(|stored| stored.seq)
+    state.tail.iter().rev().find(|stored| stored.pos <= pos).map(|stored| stored.seq)
 }
 
 impl RunWatch {
     pub(crate) fn after_position(live: LiveRunRef, pos: Position) -> Self {
-        let place = find_seq_in_memory(&live.committed_state(), pos)
+        let cursor = find_seq_in_memory(&live.committed_state(), pos)
             .map_or(WatchCursor::Position(pos), WatchCursor::Seq);
-        Self::new(live, place)
+        Self::new(live, cursor)
     }
 
     pub(crate) fn after_seq(live: LiveRunRef, seq: Seq) -> Self {
         Self::new(live, WatchCursor::Seq(seq))
     }
 
-    fn new(live: LiveRunRef, place: WatchCursor) -> Self {
+    fn new(live: LiveRunRef, cursor: WatchCursor) -> Self {
         let committed = live.committed_seq.subscribe();
         let stopping = live.core.stopping.subscribe();
-        Self { live, cursor: place, page: VecDeque::new(), committed, stopping }
+        Self { live, cursor, page: VecDeque::new(), committed, stopping }
     }
 
     /// The next event. `None` when the run has ended and every event was returned, or the runtime stops.
@@ -84,8 +84,8 @@ impl RunWatch {
                 continue;
             }
             let (ended, newest) = {
-                let shown = self.live.committed_state();
-                let view = shown.view.as_ref().ok_or(Error::Stopping)?;
+                let state = self.live.committed_state();
+                let view = state.view.as_ref().ok_or(Error::Stopping)?;
                 (view.state.is_terminal(), view.seq)
             };
             self.fill_page(newest).await?;
@@ -128,18 +128,18 @@ impl RunWatch {
         if !self.page.is_empty() || self.live.head().stale {
             return true;
         }
-        let shown = self.live.committed_state();
-        let is_far = shown.view.as_ref().is_none_or(|view| view.seq >= seq + 2 * NEWS_EVENTS);
-        is_far || shown.rested > seq
+        let state = self.live.committed_state();
+        let is_far = state.view.as_ref().is_none_or(|view| view.seq >= seq + 2 * NEWS_EVENTS);
+        is_far || state.rested > seq
     }
 
     /// The last returned event, once more.
     pub async fn reload_last(&self) -> Result<Option<StoredEvent>, Error> {
         let WatchCursor::Seq(seq) = self.cursor else { return Ok(None) };
         let in_memory = {
-            let shown = self.live.committed_state();
-            let found = shown.tail.binary_search_by_key(&seq, |stored| stored.seq).ok();
-            found.map(|index| shown.tail[index].clone())
+            let state = self.live.committed_state();
+            let found = state.tail.binary_search_by_key(&seq, |stored| stored.seq).ok();
+            found.map(|index| state.tail[index].clone())
         };
         if in_memory.is_some() {
             return Ok(in_memory);
@@ -156,12 +156,12 @@ impl RunWatch {
             WatchCursor::Seq(seq) if seq >= newest => {}
             WatchCursor::Seq(seq) => {
                 let in_memory = {
-                    let shown = self.live.committed_state();
-                    let first = shown.tail.front().map(|stored| stored.seq);
+                    let state = self.live.committed_state();
+                    let first = state.tail.front().map(|stored| stored.seq);
                     first.is_some_and(|first| first <= seq + 1).then(|| {
                         // One at a time: a watcher that stops reading must not hold a copy of the tail.
-                        let next = shown.tail.partition_point(|stored| stored.seq <= seq);
-                        shown.tail.get(next).cloned().into_iter().collect::<VecDeque<_>>()
+                        let next = state.tail.partition_point(|stored| stored.seq <= seq);
+                        state.tail.get(next).cloned().into_iter().collect::<VecDeque<_>>()
                     })
                 };
                 self.page = match in_memory {

@@ -89,14 +89,14 @@ impl fmt::Debug for StageInner {
 }
 
 impl StageInner {
-    pub(crate) fn new(submission: &Submission, place: StageMode) -> Arc<Self> {
+    pub(crate) fn new(submission: &Submission, mode: StageMode) -> Arc<Self> {
         Arc::new(Self {
             run: submission.run,
             session: submission.session.clone(),
             caller: submission.caller.clone(),
             workflow: submission.workflow.clone(),
             message: submission.message.clone(),
-            mode: place,
+            mode,
             replay_state: Mutex::new(ReplayState::default()),
             stopped: AtomicBool::new(false),
             last_step_seq: AtomicU64::new(1),

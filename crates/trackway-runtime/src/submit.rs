@@ -42,7 +42,7 @@ impl Core {
         let claim = submit.message.as_ref().map(|message| {
             (self.claim_key(&submit.caller, &message.id), message_digest(&info.name, message))
         });
-        let sent = claim.as_ref().map(|(key, digest)| (key.message.clone(), digest.clone()));
+        let sent_claim = claim.as_ref().map(|(key, digest)| (key.message.clone(), digest.clone()));
         let submission = Submission {
             run: RunId::new(self.options.ids.new_uuid()),
             session: submit.session.unwrap_or_else(|| SessionId::from_uuid(self.options.ids.new_uuid())),
@@ -59,14 +59,14 @@ impl Core {
         };
         let hooks = hook.map(|hook| hook.change_after(0)).into_iter().collect();
         let pins = program.pinned_source().into_iter().collect();
-        let attached =
+        let context =
             AppendContext { claim, notify_on: NotifyOn::View, hooks, pins, ..AppendContext::default() };
-        match self.create_run(submission, attached).await {
+        match self.create_run(submission, context).await {
             Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;
                 Ok(SubmitResponse { pin: RunPin(live), view, is_repeat: false })
             }
-            Err(CreateRunError::Claimed(claim)) => self.repeat_response(*claim, sent).await,
+            Err(CreateRunError::Claimed(claim)) => self.repeat_response(*claim, sent_claim).await,
             Err(CreateRunError::Exists) => Err(Error::Internal { reason: "a fresh run id was taken".into() }),
             Err(CreateRunError::Failed(error)) => Err(error),
         }
@@ -77,28 +77,28 @@ impl Core {
     pub(crate) async fn create_run(
         self: &Arc<Self>,
         submission: Submission,
-        mut attached: AppendContext,
+        mut context: AppendContext,
     ) -> Result<(CommitResult, LiveRunRef), CreateRunError> {
-        attached.permit = Some(self.acquire_append_permit().await.map_err(CreateRunError::Failed)?);
+        context.permit = Some(self.acquire_append_permit().await.map_err(CreateRunError::Failed)?);
         let live = self.live_runs.get_or_create(self, submission.run);
         // There is nothing to read: everything that is known of the run is here. A caller that knew its id
         // may be reading already; that must be over before anything is decided.
         live.loaded.get_or_init(|| std::future::ready(())).await;
-        let (ordered, first_drive) = {
+        let (pending, first_drive) = {
             let mut head = live.head();
             if head.run.is_some() || head.stale {
                 return Err(CreateRunError::Exists);
             }
             let first_drive = self.prepare_first_drive(&live, &mut head, &submission);
             let submit = Command::Submit(Box::new(submission));
-            let ordered = self.decide_and_append(&live, &mut head, submit, attached);
+            let pending = self.decide_and_append(&live, &mut head, submit, context);
             let refused = |refusal| CreateRunError::Failed(Error::from_refusal(live.id, &refusal));
-            (ordered.map_err(refused)?, first_drive)
+            (pending.map_err(refused)?, first_drive)
         };
         if let Some(first_drive) = first_drive {
             self.drive_first(first_drive);
         }
-        let commit = ordered.commit.ok_or(CreateRunError::Failed(Error::Stopping))?;
+        let commit = pending.commit.ok_or(CreateRunError::Failed(Error::Stopping))?;
         match commit.await {
             Ok(Ok(commit)) => Ok((commit, live)),
             Ok(Err(AppendError::Conflict { .. } | AppendError::Fenced { .. })) => Err(CreateRunError::Exists),
@@ -112,9 +112,9 @@ impl Core {
     async fn repeat_response(
         self: &Arc<Self>,
         claim: MessageClaim,
-        sent: Option<(trackway_domain::MessageId, String)>,
+        sent_claim: Option<(trackway_domain::MessageId, String)>,
     ) -> Result<SubmitResponse, Error> {
-        if let Some((message, digest)) = sent
+        if let Some((message, digest)) = sent_claim
             && digest != claim.digest
         {
             return Err(Error::MessageReused { message, run: claim.run });

@@ -54,26 +54,29 @@ enum WatchMessage {
 
 /// Calls `on_change` after something in these folders, or one of these files, changed, until the returned
 /// value is dropped. They need not exist.
-pub fn watch_paths(folders: &[PathBuf], told: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
+pub fn watch_paths(
+    folders: &[PathBuf],
+    on_change: impl Fn() + Send + 'static,
+) -> Result<FolderWatch, WatchError> {
     let (notices, incoming) = mpsc::channel();
     let handed = notices.clone();
     let watcher = notify::recommended_watcher(move |event| {
         // The send fails if the watcher is about to be dropped.
         let _ = handed.send(WatchMessage::FileEvent(event));
     })?;
-    let mut held = Vec::new();
+    let mut watched = Vec::new();
     for folder in folders {
-        held.push(WatchedFolder {
+        watched.push(WatchedFolder {
             folder: std::path::absolute(folder)?,
             reported_path: PathBuf::new(),
             watched_path: None,
         });
     }
-    let mut watch = WatchThread { watcher, folders: held };
+    let mut watch = WatchThread { watcher, folders: watched };
     watch.rewatch_folders()?;
     thread::Builder::new()
         .name("watched-folders".to_owned())
-        .spawn(move || watch.run_watch_loop(&incoming, &told))?;
+        .spawn(move || watch.run_watch_loop(&incoming, &on_change))?;
     Ok(FolderWatch { notices })
 }
 
@@ -92,7 +95,7 @@ struct WatchThread {
 }
 
 impl WatchThread {
-    fn run_watch_loop(mut self, incoming: &Receiver<WatchMessage>, told: &impl Fn()) {
+    fn run_watch_loop(mut self, incoming: &Receiver<WatchMessage>, on_change: &impl Fn()) {
         // A folder that appeared or disappeared is checked once more: the notification that the old folder is
         // gone can remove the watch of a new folder at the same path.
         let mut again = false;
@@ -104,44 +107,44 @@ impl WatchThread {
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             let looked = matches!(first, WatchMessage::Recheck);
-            let mut heard = ChangeSummary::default();
+            let mut summary = ChangeSummary::default();
             // Changes that arrived in the meantime are reported together.
             for notice in std::iter::once(first).chain(incoming.try_iter()) {
                 match notice {
                     WatchMessage::Stop => return,
-                    WatchMessage::Recheck => heard = ChangeSummary { changed: true, needs_rewatch: true },
-                    WatchMessage::FileEvent(event) => self.apply_event(&event, &mut heard),
+                    WatchMessage::Recheck => summary = ChangeSummary { changed: true, needs_rewatch: true },
+                    WatchMessage::FileEvent(event) => self.apply_event(&event, &mut summary),
                 }
             }
-            if heard.needs_rewatch
+            if summary.needs_rewatch
                 && let Err(error) = self.rewatch_folders()
             {
                 tracing::warn!(%error, "changes in the watched folders may go unnoticed");
             }
-            if heard.changed {
-                told();
+            if summary.changed {
+                on_change();
             }
-            again = heard.needs_rewatch && !looked;
+            again = summary.needs_rewatch && !looked;
         }
     }
 
-    fn apply_event(&self, event: &notify::Result<Event>, heard: &mut ChangeSummary) {
+    fn apply_event(&self, event: &notify::Result<Event>, summary: &mut ChangeSummary) {
         let event = match event {
             Ok(event) if is_read_access(event.kind) => return,
             Ok(event) if !event.need_rescan() => event,
             // Notifications were lost: anything may have happened.
-            _ => return *heard = ChangeSummary { changed: true, needs_rewatch: true },
+            _ => return *summary = ChangeSummary { changed: true, needs_rewatch: true },
         };
         let is_move = matches!(
             event.kind,
             EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
         );
         for path in &event.paths {
-            for held in &self.folders {
-                heard.changed |= path.starts_with(&held.reported_path);
-                if is_move && held.reported_path.starts_with(path) {
+            for folder in &self.folders {
+                summary.changed |= path.starts_with(&folder.reported_path);
+                if is_move && folder.reported_path.starts_with(path) {
                     // The folder, or one of its parents, appeared, disappeared or was replaced.
-                    *heard = ChangeSummary { changed: true, needs_rewatch: true };
+                    *summary = ChangeSummary { changed: true, needs_rewatch: true };
                 }
             }
         }
@@ -149,17 +152,17 @@ impl WatchThread {
 
     /// Watches the folders that exist, and a parent of the others.
     fn rewatch_folders(&mut self) -> notify::Result<()> {
-        for held in &mut self.folders {
-            if let Some(at) = held.watched_path.take() {
+        for folder in &mut self.folders {
+            if let Some(at) = folder.watched_path.take() {
                 // It may be gone, and its watch with it.
                 let _ = self.watcher.unwatch(&at);
             }
         }
         // Whole folders last: if one is also the parent of another, everything in it counts.
         for is_whole in [false, true] {
-            for held in &mut self.folders {
-                if held.folder.is_dir() == is_whole {
-                    watch_nearest_folder(&mut self.watcher, held)?;
+            for folder in &mut self.folders {
+                if folder.folder.is_dir() == is_whole {
+                    watch_nearest_folder(&mut self.watcher, folder)?;
                 }
             }
         }
@@ -175,17 +178,17 @@ struct ChangeSummary {
     needs_rewatch: bool,
 }
 
-fn watch_nearest_folder(watcher: &mut RecommendedWatcher, held: &mut WatchedFolder) -> notify::Result<()> {
-    while let Some(above) = nearest_existing_folder(&held.folder) {
+fn watch_nearest_folder(watcher: &mut RecommendedWatcher, folder: &mut WatchedFolder) -> notify::Result<()> {
+    while let Some(above) = nearest_existing_folder(&folder.folder) {
         let at = fs::canonicalize(above)?;
-        let rest = held.folder.strip_prefix(above).unwrap_or(Path::new(""));
+        let rest = folder.folder.strip_prefix(above).unwrap_or(Path::new(""));
         let is_whole = rest.as_os_str().is_empty();
-        held.reported_path = if is_whole { at.clone() } else { at.join(rest) };
+        folder.reported_path = if is_whole { at.clone() } else { at.join(rest) };
         let mode = if is_whole { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
         watcher.watch(&at, mode)?;
         // A folder that is created between the check and the watch would not be reported.
-        if nearest_existing_folder(&held.folder) == Some(above) {
-            held.watched_path = Some(at);
+        if nearest_existing_folder(&folder.folder) == Some(above) {
+            folder.watched_path = Some(at);
             break;
         }
         let _ = watcher.unwatch(&at);

@@ -62,38 +62,38 @@ impl DefinitionDriver {
 
     /// Walks to the end. `key_prefix` comes before the names of steps: items of a map have the same steps,
     /// and a step is recorded under its name.
-    pub(super) async fn walk_to_end(&self, within: &str, first: WalkProgress) -> WalkResult {
+    pub(super) async fn walk_to_end(&self, key_prefix: &str, first: WalkProgress) -> WalkResult {
         let mut moved = first;
         loop {
             for warning in &moved.warnings {
                 self.report_status(&warning.message).await;
             }
-            let place = moved.state;
+            let state = moved.state;
             let (step, action) = match moved.next {
-                NextStep::Done { output } => return (place.context().clone(), Ok(output)),
+                NextStep::Done { output } => return (state.context().clone(), Ok(output)),
                 NextStep::Act { step, action, .. } => (step, action),
             };
-            let name = format!("{within}{step}");
+            let name = format!("{key_prefix}{step}");
             let done = match action {
                 StepAction::Prompt { agent, text, expected } => {
                     let work = AgentTask { agent, text, expected };
-                    let done = self.run_prompt_step(&name, &place, work).await;
+                    let done = self.run_prompt_step(&name, &state, work).await;
                     done.map_err(|reason| format!("step {step:?}: {reason}"))
                 }
                 StepAction::Reject { reason } => {
-                    return (place.context().clone(), Err(WalkError::Rejected(reason)));
+                    return (state.context().clone(), Err(WalkError::Rejected(reason)));
                 }
-                action => match self.perform_action(&name, &place, action).await {
+                action => match self.perform_action(&name, &state, action).await {
                     Ok(result) => {
                         let inputs = AttemptInputs { output: Some(result), ..AttemptInputs::default() };
-                        self.answer_step(&place, &inputs).map_err(|stuck| format_blocked_walk(&stuck))
+                        self.answer_step(&state, &inputs).map_err(|stuck| format_blocked_walk(&stuck))
                     }
                     Err(reason) => Err(format!("step {step:?}: {reason}")),
                 },
             };
             moved = match done {
                 Ok(moved) => moved,
-                Err(reason) => return (place.context().clone(), Err(WalkError::Failed(reason))),
+                Err(reason) => return (state.context().clone(), Err(WalkError::Failed(reason))),
             };
         }
     }
@@ -101,7 +101,7 @@ impl DefinitionDriver {
     async fn perform_action(
         &self,
         name: &str,
-        place: &WalkState,
+        state: &WalkState,
         action: StepAction,
     ) -> Result<Value, String> {
         match action {
@@ -127,17 +127,17 @@ impl DefinitionDriver {
             StepAction::Tool { name: tool, args } => self.call_tool(name, &tool, args).await,
             StepAction::Emit { artifact, content } => self.emit_artifact(&artifact, content).await,
             StepAction::Map { items, limit, on_failure } => {
-                self.run_map(name, place, items, limit, on_failure).await
+                self.run_map(name, state, items, limit, on_failure).await
             }
         }
     }
 
     pub(super) fn answer_step(
         &self,
-        place: &WalkState,
+        state: &WalkState,
         inputs: &AttemptInputs,
     ) -> Result<WalkProgress, BlockedWalk> {
-        drive::answer_step(&self.definition, place, inputs)
+        drive::answer_step(&self.definition, state, inputs)
     }
 
     /// Calls a tool as a recorded step.
@@ -163,7 +163,7 @@ impl DefinitionDriver {
     fn run_map<'a>(
         &'a self,
         name: &'a str,
-        place: &'a WalkState,
+        state: &'a WalkState,
         items: Vec<Value>,
         limit: u32,
         on_failure: OnFailure,
@@ -171,7 +171,7 @@ impl DefinitionDriver {
         Box::pin(async move {
             let at_once = usize::try_from(limit).unwrap_or(usize::MAX);
             let item = |index: usize| {
-                let first = drive::begin_item(&self.definition, place, index, &items[index]);
+                let first = drive::begin_item(&self.definition, state, index, &items[index]);
                 Box::pin(self.run_map_item(format!("{name}[{index}]/"), first))
             };
             let stops = |result: &Result<Value, String>| on_failure == OnFailure::Fail && result.is_err();
@@ -186,12 +186,14 @@ impl DefinitionDriver {
 
     async fn run_map_item(
         &self,
-        within: String,
+        key_prefix: String,
         first: Result<WalkProgress, BlockedWalk>,
     ) -> Result<Value, String> {
         match first {
             // A rejection by one item does not reject the whole run.
-            Ok(first) => self.walk_to_end(&within, first).await.1.map_err(|halt| halt.reason().to_owned()),
+            Ok(first) => {
+                self.walk_to_end(&key_prefix, first).await.1.map_err(|halt| halt.reason().to_owned())
+            }
             Err(stuck) => Err(format_blocked_walk(&stuck)),
         }
     }

@@ -24,7 +24,7 @@ impl DefinitionDriver {
     pub(super) async fn run_prompt_step(
         &self,
         name: &str,
-        place: &WalkState,
+        state: &WalkState,
         work: AgentTask,
     ) -> Result<WalkProgress, String> {
         let AgentTask { agent, text, expected } = work;
@@ -40,7 +40,7 @@ impl DefinitionDriver {
                 input["output"] = expected.schema.clone();
             }
             let output = self.run_agent(name, &agent, input).await?;
-            match self.answer_step(place, &inputs_from_output(output, expected.is_some())) {
+            match self.answer_step(state, &inputs_from_output(output, expected.is_some())) {
                 Ok(moved) => return Ok(moved),
                 Err(stuck) => wrong = Some(format_blocked_walk(&stuck)),
             }

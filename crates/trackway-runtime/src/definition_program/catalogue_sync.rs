@@ -55,10 +55,10 @@ impl CatalogueSync {
     pub fn sync_registry(&self, registry: &ProgramRegistry) -> Vec<RegistrationRefusal> {
         let mut last = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = SyncState::default();
-        for known in self.catalogue.list().workflows {
-            let id = known.definition.id.clone();
-            match self.register_definition(registry, &known, last.registered.get(&id)) {
-                Ok(()) => drop(now.registered.insert(id, known.hash)),
+        for entry in self.catalogue.list().workflows {
+            let id = entry.definition.id.clone();
+            match self.register_definition(registry, &entry, last.registered.get(&id)) {
+                Ok(()) => drop(now.registered.insert(id, entry.hash)),
                 Err((matters, why)) => {
                     now.refusals.push(RegistrationRefusal { workflow: id, why, matters });
                 }
@@ -81,25 +81,25 @@ impl CatalogueSync {
     fn register_definition(
         &self,
         registry: &ProgramRegistry,
-        known: &CatalogueEntry,
+        entry: &CatalogueEntry,
         before: Option<&Arc<str>>,
     ) -> Result<(), (bool, String)> {
-        let id = &known.definition.id;
+        let id = &entry.definition.id;
         if self.program_names.contains(id) {
-            let file = known.file.display();
+            let file = entry.file.display();
             return Err((true, format!("{file}: a program of this server has this name")));
         }
-        if let Some(unfit) = find_drive_refusal(&known.definition, &self.tools, registry) {
+        if let Some(unfit) = find_drive_refusal(&entry.definition, &self.tools, registry) {
             return Err((false, unfit.to_string()));
         }
-        if !known.definition.on_exit.is_empty() && !ProgramInfo::is_valid_name(&exit_workflow_name(id)) {
+        if !entry.definition.on_exit.is_empty() && !ProgramInfo::is_valid_name(&exit_workflow_name(id)) {
             return Err((true, "its id is too long for a workflow with exit steps".to_owned()));
         }
-        if before == Some(&known.hash) {
+        if before == Some(&entry.hash) {
             return Ok(());
         }
-        let (definition, tools) = (known.definition.clone(), self.tools.clone());
-        let program = DefinitionProgram::new(definition, &known.hash, tools);
+        let (definition, tools) = (entry.definition.clone(), self.tools.clone());
+        let program = DefinitionProgram::new(definition, &entry.hash, tools);
         registry.set_current(Arc::new(program)).map_err(|error| (true, error.to_string()))
     }
 }

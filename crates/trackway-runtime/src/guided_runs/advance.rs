@@ -42,21 +42,21 @@ impl GuidedRuns {
         let AdvanceRequest { run, node, ack, .. } = advance;
         let key = AttemptKey { run, node, ack, digest: digest_inputs(&advance.inputs) };
         for _ in 0..TRIES_MAX {
-            let (place, recorded) = self.load_node_and_attempt(access, &key).await?;
+            let (node_context, recorded) = self.load_node_and_attempt(access, &key).await?;
             if let Some((node, attempt)) = recorded {
-                let again = node_view::view_from_attempt(&place.row, &node, attempt);
+                let again = node_view::view_from_attempt(&node_context.row, &node, attempt);
                 return Ok(AdvanceResponse::Node(Box::new(again)));
             }
-            match guided_run_accepts(place.row.state, place.is_unadopted) {
+            match guided_run_accepts(node_context.row.state, node_context.is_unadopted) {
                 // A run that was not adopted can be inspected if it is complete.
-                Err(Refusal::NotAdopted) if place.node.pending.is_none() => {}
+                Err(Refusal::NotAdopted) if node_context.node.pending.is_none() => {}
                 accepts => accepts.map_err(|refusal| error_from_refusal(run, refusal))?,
             }
-            if place.node.pending.is_none() {
-                let seen = self.inspect_loaded(place, advance.seal).await?;
+            if node_context.node.pending.is_none() {
+                let seen = self.inspect_loaded(node_context, advance.seal).await?;
                 return Ok(AdvanceResponse::Node(Box::new(seen)));
             }
-            if let Some(advanced) = self.try_advance(place, &advance, &key).await? {
+            if let Some(advanced) = self.try_advance(node_context, &advance, &key).await? {
                 return Ok(advanced);
             }
         }
@@ -66,19 +66,19 @@ impl GuidedRuns {
     /// Whether an empty output means something at this node. If no output is expected, it is the same answer
     /// as one without an output.
     async fn expects_output(&self, access: &Access, at: &AdvanceRequest) -> Result<bool, GuidedRunError> {
-        let place = self.load_node(access, at.run, at.node).await?;
-        Ok(place.node.pending.is_some_and(|pending| pending.output.is_some()))
+        let node_context = self.load_node(access, at.run, at.node).await?;
+        Ok(node_context.node.pending.is_some_and(|pending| pending.output.is_some()))
     }
 
     /// One attempt. None if another caller was faster, so that the node must be read again.
     async fn try_advance(
         &self,
-        place: NodeContext,
+        node_context: NodeContext,
         advance: &AdvanceRequest,
         key: &AttemptKey,
     ) -> Result<Option<AdvanceResponse>, GuidedRunError> {
-        let (run, node) = (key.run, &place.node);
-        let workflow = &place.row.workflow.name;
+        let (run, node) = (key.run, &node_context.node);
+        let workflow = &node_context.row.workflow.name;
         let definition = self.load_definition(run, workflow, &node.definition).await?;
         let context = self.load_full_context(run, node).await?;
         let result = trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
@@ -86,18 +86,19 @@ impl GuidedRuns {
             size_limits::check_context(&step.context)?;
         }
         let mut warning = self.drift_warning(workflow, &node.definition).await;
-        if warning.is_none() && place.branch_count > 0 {
+        if warning.is_none() && node_context.branch_count > 0 {
             warning = self.damage_warning(run, node.id).await?;
         }
         // The branch is reported only if the answer does not advance, because it may have to be read.
         let stays = result.is_err() || advance.consent == Consent::Answered(false);
-        let branch = if stays { self.branch_at_creation(&place).await? } else { BranchPosition::FIRST };
+        let branch =
+            if stays { self.branch_at_creation(&node_context).await? } else { BranchPosition::FIRST };
         let at = AnsweredNode {
             node: node.clone(),
             context,
-            seq: place.created_seq,
-            branches: place.branch_count,
-            blocked: place.blocked_count,
+            seq: node_context.created_seq,
+            branches: node_context.branch_count,
+            blocked: node_context.blocked_count,
             branch,
         };
         let answer = NodeAnswer {
@@ -111,12 +112,12 @@ impl GuidedRuns {
             warning,
         };
         let command = GuidedCommand::Answer(Box::new(answer));
-        let indexed = run_from_row(&place.row, place.last_seq, place.is_unadopted);
+        let indexed = run_from_row(&node_context.row, node_context.last_seq, node_context.is_unadopted);
         let executed = self.execute(run, Some(indexed), command, AppendExtras::default()).await?;
         let ExecuteOutcome::Done(Some(reply)) = executed else { return Ok(None) };
         Ok(match *reply {
             GuidedReply::Attempted(attempt) => {
-                let position = node_view::view_from_attempt(&place.row, node, attempt);
+                let position = node_view::view_from_attempt(&node_context.row, node, attempt);
                 Some(AdvanceResponse::Node(Box::new(position)))
             }
             GuidedReply::ConsentNeeded(pending) => Some(AdvanceResponse::ConsentNeeded(pending)),
@@ -132,23 +133,23 @@ impl GuidedRuns {
         node: NodeId,
         seal: RenderStamp,
     ) -> Result<NodeView, GuidedRunError> {
-        let place = self.load_node(access, run, node).await?;
-        self.inspect_loaded(place, seal).await
+        let node_context = self.load_node(access, run, node).await?;
+        self.inspect_loaded(node_context, seal).await
     }
 
     /// The node as it is, with a fresh ack.
     pub(super) async fn inspect_loaded(
         &self,
-        place: NodeContext,
+        node_context: NodeContext,
         seal: RenderStamp,
     ) -> Result<NodeView, GuidedRunError> {
-        let branch = self.branch_at_creation(&place).await?;
-        let over = match guided_run_accepts(place.row.state, place.is_unadopted) {
+        let branch = self.branch_at_creation(&node_context).await?;
+        let over = match guided_run_accepts(node_context.row.state, node_context.is_unadopted) {
             Ok(()) => None,
-            Err(Refusal::Ended { state }) => Some(ended_block(place.row.id, state)),
-            Err(_) => Some(unadopted_block(place.row.id)),
+            Err(Refusal::Ended { state }) => Some(ended_block(node_context.row.id, state)),
+            Err(_) => Some(unadopted_block(node_context.row.id)),
         };
-        let NodeContext { node, row, .. } = place;
+        let NodeContext { node, row, .. } = node_context;
         let workflow = &row.workflow.name;
         let definition = self.load_definition(row.id, workflow, &node.definition).await?;
         let look = Inspection {

@@ -30,13 +30,13 @@ impl GuidedRuns {
         size_limits::check_notes(notes)?;
         let notes = notes.trim_end();
         for _ in 0..TRIES_MAX {
-            let place = self.load_node(access, run, node).await?;
+            let node_context = self.load_node(access, run, node).await?;
             let claim = notes_claim(&access.caller, run, Some(node), notes);
-            let run = run_from_row(&place.row, place.last_seq, place.is_unadopted);
+            let run = run_from_row(&node_context.row, node_context.last_seq, node_context.is_unadopted);
             let notes = notes.to_owned();
             let command = GuidedCommand::Checkpoint { node: Some(node), notes };
             let with = AppendExtras { claim: Some(claim.clone()), ..AppendExtras::default() };
-            let repeated = match self.execute(place.row.id, Some(run), command, with).await {
+            let repeated = match self.execute(node_context.row.id, Some(run), command, with).await {
                 Ok(ExecuteOutcome::Done(_)) => Some(false),
                 Ok(ExecuteOutcome::Repeated) => Some(true),
                 Ok(ExecuteOutcome::LostRace) => None,
@@ -45,7 +45,7 @@ impl GuidedRuns {
                 Err(error) => return Err(error),
             };
             if let Some(repeated) = repeated {
-                let position = self.inspect_loaded(place, seal).await?;
+                let position = self.inspect_loaded(node_context, seal).await?;
                 return Ok(CheckpointResponse { view: position, is_repeat: repeated });
             }
         }

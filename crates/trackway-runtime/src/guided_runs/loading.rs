@@ -17,7 +17,7 @@ impl GuidedRuns {
     pub(super) async fn for_each_event(
         &self,
         run: RunId,
-        mut see: impl FnMut(StoredEvent) -> VisitControl,
+        mut visit: impl FnMut(StoredEvent) -> VisitControl,
     ) -> Result<(), GuidedRunError> {
         let mut after: Seq = 0;
         loop {
@@ -27,7 +27,7 @@ impl GuidedRuns {
             let Some(last) = page.last() else { return Ok(()) };
             after = last.seq;
             for stored in page {
-                if see(stored) == VisitControl::Stop {
+                if visit(stored) == VisitControl::Stop {
                     return Ok(());
                 }
             }

@@ -57,23 +57,23 @@ impl GuidedRuns {
     ) -> Result<(NodeContext, Option<(Node, Attempt)>), GuidedRunError> {
         let AttemptKey { run, node, .. } = *key;
         let journal = &self.options.journal;
-        let (place, stored) = match journal.find_node_and_attempt(key.clone()).await {
+        let (node_context, stored) = match journal.find_node_and_attempt(key.clone()).await {
             Ok(Some(asked)) => (authorize_node(access, run, node, asked.node)?, asked.attempt),
             // Something is wrong or missing. One read after the other: access to the run is checked before
             // damage in it is reported. The node is read before the attempt: an answer that is recorded
             // between the two reads is found by the second, and one that is recorded after it makes the
             // append fail.
             Ok(None) | Err(_) => {
-                let place = self.load_node(access, run, node).await?;
+                let node_context = self.load_node(access, run, node).await?;
                 let stored = journal.find_attempt(key.clone()).await;
-                (place, stored.map_err(|error| error_from_read(run, error))?)
+                (node_context, stored.map_err(|error| error_from_read(run, error))?)
             }
         };
         let recorded = match stored {
-            Some(stored) => Some(self.load_recorded_attempt(&place, key, &stored).await?),
+            Some(stored) => Some(self.load_recorded_attempt(&node_context, key, &stored).await?),
             None => None,
         };
-        Ok((place, recorded))
+        Ok((node_context, recorded))
     }
 
     pub(super) async fn load_run_row(&self, access: &Access, run: RunId) -> Result<RunRow, GuidedRunError> {
@@ -86,14 +86,14 @@ impl GuidedRuns {
     /// same value as the caller that created it.
     pub(super) async fn branch_at_creation(
         &self,
-        place: &NodeContext,
+        node_context: &NodeContext,
     ) -> Result<BranchPosition, GuidedRunError> {
-        if let Some(branch) = place.branch_at_creation {
+        if let Some(branch) = node_context.branch_at_creation {
             return Ok(branch);
         }
         let mut found = None;
-        self.for_each_event(place.row.id, |stored| {
-            found = branch_created_by(&stored.event, place.node.id);
+        self.for_each_event(node_context.row.id, |stored| {
+            found = branch_created_by(&stored.event, node_context.node.id);
             if found.is_some() { VisitControl::Stop } else { VisitControl::Continue }
         })
         .await?;
@@ -119,7 +119,7 @@ impl GuidedRuns {
     /// The recorded attempt, with the node as it was then.
     async fn load_recorded_attempt(
         &self,
-        place: &NodeContext,
+        node_context: &NodeContext,
         key: &AttemptKey,
         stored: &StoredEvent,
     ) -> Result<(Node, Attempt), GuidedRunError> {
@@ -128,9 +128,9 @@ impl GuidedRuns {
             return Err(GuidedRunError::Damaged { run: key.run, reason: "its index is wrong".into() });
         };
         // The node was moved to another definition since: the response showed the step of the first one.
-        let node = match place.created_seq > stored.seq {
-            true => self.load_node_before(key.run, place.node.id, stored.seq).await?,
-            false => place.node.clone(),
+        let node = match node_context.created_seq > stored.seq {
+            true => self.load_node_before(key.run, node_context.node.id, stored.seq).await?,
+            false => node_context.node.clone(),
         };
         Ok((node, attempt.clone()))
     }

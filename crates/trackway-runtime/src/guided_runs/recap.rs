@@ -160,14 +160,14 @@ impl GuidedRuns {
         &self,
         access: &Access,
         session: &SessionId,
-        this: RunId,
+        current_run: RunId,
         recap: &mut RecapBuilder,
     ) -> Result<(), GuidedRunError> {
         for stored in self.load_session_notes(access, session).await? {
             recap.add_checkpoint(None, None, &stored);
         }
         let rows = self.list_session_runs(access, session, RECAP_RUNS_MAX + 2).await?;
-        let others = rows.iter().filter(|row| row.id != this && !row.workflow.is_session_notes());
+        let others = rows.iter().filter(|row| row.id != current_run && !row.workflow.is_session_notes());
         for row in others.take(RECAP_RUNS_MAX) {
             let tail = self.load_newest_events(row.id).await?;
             if let Some((node, _)) = newest_snapshot(&tail) {

@@ -63,14 +63,14 @@ impl Stage {
         key: &str,
         name: &str,
         mut input: Value,
-        awaited: bool,
+        is_awaited: bool,
     ) -> Result<(Op, RunId), ChildError> {
         normalize_integers(&mut input);
         let op = self.0.replay_state().claim_op(OpKind::Child, key);
         if !self.0.replay_state().has_record(&op) {
             self.wait_for_replay_end(&op).await;
-            let checked = match self.build_child(name, input, awaited) {
-                Ok(child) => self.check_child_limits(name, awaited).await.map(|()| child),
+            let checked = match self.build_child(name, input, is_awaited) {
+                Ok(child) => self.check_child_limits(name, is_awaited).await.map(|()| child),
                 Err(error) => Err(error),
             };
             let (command, pins) = match checked {
@@ -163,7 +163,7 @@ impl Stage {
     }
 
     /// Whether the run may have one more child. A failed read is no reason to refuse it.
-    async fn check_child_limits(&self, name: &str, awaited: bool) -> Result<(), ChildError> {
+    async fn check_child_limits(&self, name: &str, is_awaited: bool) -> Result<(), ChildError> {
         let Some((core, live)) = self.0.live_run() else { return Ok(()) };
         let parent = ParentRun {
             run: self.run_id(),
@@ -174,7 +174,7 @@ impl Stage {
         let program = core.options.registry.get(name);
         let is_agent = program.is_some_and(|program| program.info().kind == ProgramKind::Agent);
         let _stays = self.keep_alive();
-        let checked = core.check_child_limits(parent, awaited || is_agent).await;
+        let checked = core.check_child_limits(parent, is_awaited || is_agent).await;
         checked.unwrap_or_else(|error| {
             tracing::warn!(run = %self.run_id(), %error, "the ancestors of a run cannot be read");
             Ok(())
@@ -186,7 +186,7 @@ impl Stage {
         &self,
         name: &str,
         input: Value,
-        awaited: bool,
+        is_awaited: bool,
     ) -> Result<(NewChild, Vec<PinnedDefinition>), ChildError> {
         let unknown = || ChildError::UnknownWorkflow(name.to_owned());
         let (core, _) = self.0.live_run().ok_or_else(unknown)?;
@@ -201,7 +201,7 @@ impl Stage {
             workflow: info.workflow_ref(),
             description: info.description.clone(),
             input,
-            awaited,
+            awaited: is_awaited,
             deadline: info.deadline.map(|span| core.now() + span),
             exit: program.exit_workflow(),
         };
