@@ -89,28 +89,29 @@ pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &s
 /// One need for all dimensions if some are unknown: no replacement value for an unknown one would help.
 fn unknown_dimension_need(
     assessment: &Assessment,
-    given: &Object,
+    sent: &Object,
     at: &str,
     each: &[InputRequirement],
 ) -> Option<InputRequirement> {
     let is_known = |name: &str| assessment.dimensions.iter().any(|dimension| dimension.id == name);
     let known: Vec<String> = assessment.dimensions.iter().map(|d| format!("`{}`", d.id)).collect();
     let too_many: Vec<String> =
-        given.keys().filter(|name| !is_known(name)).map(|name| format!("`{name}`")).collect();
+        sent.keys().filter(|name| !is_known(name)).map(|name| format!("`{name}`")).collect();
     if too_many.is_empty() {
         return None;
     }
-    let kept = given.iter().filter(|(name, _)| is_known(name));
+    let kept = sent.iter().filter(|(name, _)| is_known(name));
     let mut whole = Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect());
     let mut message =
         format!("{} is no dimension here; leave it out. There are {}", too_many.join(", "), known.join(", "));
     for need in each {
-        let dimension = need.pointer.strip_prefix(at).and_then(|place| {
-            let of = |dimension: &&AssessmentDimension| place.starts_with(&child_pointer("", &dimension.id));
-            Some((place, assessment.dimensions.iter().find(of)?))
+        let dimension = need.pointer.strip_prefix(at).and_then(|pointer| {
+            let of =
+                |dimension: &&AssessmentDimension| pointer.starts_with(&child_pointer("", &dimension.id));
+            Some((pointer, assessment.dimensions.iter().find(of)?))
         });
-        if let Some((place, dimension)) = dimension {
-            put_at_pointer(&mut whole, place, choice_placeholder(&dimension.levels));
+        if let Some((pointer, dimension)) = dimension {
+            put_at_pointer(&mut whole, pointer, choice_placeholder(&dimension.levels));
         }
         message.push_str("; ");
         message.push_str(&need.message);
@@ -120,7 +121,7 @@ fn unknown_dimension_need(
         message,
         schema: assessment_schema(assessment, true).pointer("/properties/dimensions").cloned(),
         example: Some(whole),
-        got: Some(truncate_value(&Value::Object(given.clone()))),
+        got: Some(truncate_value(&Value::Object(sent.clone()))),
     })
 }
 
@@ -128,7 +129,7 @@ fn unknown_dimension_need(
 pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Result<(), BlockReason> {
     let only = prompt.assessments.len() == 1;
     let mut needs: Vec<InputRequirement> = Vec::new();
-    for (place, artifact) in artifacts.iter().enumerate() {
+    for (index, artifact) in artifacts.iter().enumerate() {
         if artifact.get("kind").is_none_or(|kind| kind != KIND) {
             continue;
         }
@@ -143,7 +144,7 @@ pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Re
             let held = level.and_then(|level| find_consequence(level, &assessment.id, &prompt.consequences));
             // No other level is shown: the step requires the work, and a new judgement after it.
             needs.extend(held.map(|consequence| InputRequirement {
-                pointer: level_pointer(value, &format!("/output/artifacts/{place}/dimensions"), dimension),
+                pointer: level_pointer(value, &format!("/output/artifacts/{index}/dimensions"), dimension),
                 message: consequence.guidance.clone(),
                 ..InputRequirement::default()
             }));
@@ -160,10 +161,10 @@ pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Re
 
 /// What is wrong with one dimension. The schema names the levels. Only the agent can judge which one applies,
 /// so there is no example.
-fn dimension_need(dimension: &AssessmentDimension, given: &Object, at: &str) -> Option<InputRequirement> {
+fn dimension_need(dimension: &AssessmentDimension, sent: &Object, at: &str) -> Option<InputRequirement> {
     let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
     let levels = levels.join(", ");
-    let Some(value) = given.get(&dimension.id) else {
+    let Some(value) = sent.get(&dimension.id) else {
         return dimension.required.then(|| InputRequirement {
             pointer: child_pointer(at, &dimension.id),
             message: format!("The dimension `{}` is missing; its levels are {levels}", dimension.id),
@@ -214,8 +215,8 @@ fn level_text(value: &Value) -> Option<&str> {
 }
 
 fn level_pointer(value: &Value, at: &str, dimension: &AssessmentDimension) -> String {
-    let place = child_pointer(at, &dimension.id);
-    if value.get("level").is_some() { child_pointer(&place, "level") } else { place }
+    let pointer = child_pointer(at, &dimension.id);
+    if value.get("level").is_some() { child_pointer(&pointer, "level") } else { pointer }
 }
 
 /// The level in the spelling of the dimension.

@@ -119,29 +119,32 @@ fn rule_holds(rule: &ConditionRule, context: &Object) -> Result<bool, ContextErr
     }
 }
 
-fn comparison_holds(found: Option<&Value>, test: Comparison, wanted: &Value) -> Result<bool, ContextError> {
+fn comparison_holds(found: Option<&Value>, test: Comparison, expected: &Value) -> Result<bool, ContextError> {
     let value = found.unwrap_or(&Value::Null);
     Ok(match test {
-        Comparison::Equals => is_loosely_equal(value, wanted),
-        Comparison::NotEquals => !is_loosely_equal(value, wanted),
-        Comparison::Greater => compare_numbers(value, wanted).is_some_and(|order| order.is_gt()),
-        Comparison::GreaterOrEqual => compare_numbers(value, wanted).is_some_and(|order| order.is_ge()),
-        Comparison::Less => compare_numbers(value, wanted).is_some_and(|order| order.is_lt()),
-        Comparison::LessOrEqual => compare_numbers(value, wanted).is_some_and(|order| order.is_le()),
+        Comparison::Equals => is_loosely_equal(value, expected),
+        Comparison::NotEquals => !is_loosely_equal(value, expected),
+        Comparison::Greater => compare_numbers(value, expected).is_some_and(|order| order.is_gt()),
+        Comparison::GreaterOrEqual => compare_numbers(value, expected).is_some_and(|order| order.is_ge()),
+        Comparison::Less => compare_numbers(value, expected).is_some_and(|order| order.is_lt()),
+        Comparison::LessOrEqual => compare_numbers(value, expected).is_some_and(|order| order.is_le()),
         Comparison::Contains => {
-            let has_item =
-                value.as_array().is_some_and(|items| items.iter().any(|item| is_loosely_equal(item, wanted)));
-            has_item || normalize_text(value).contains(&normalize_text(wanted))
+            let has_item = value
+                .as_array()
+                .is_some_and(|items| items.iter().any(|item| is_loosely_equal(item, expected)));
+            has_item || normalize_text(value).contains(&normalize_text(expected))
         }
-        Comparison::StartsWith => normalize_text(value).starts_with(&normalize_text(wanted)),
-        Comparison::EndsWith => normalize_text(value).ends_with(&normalize_text(wanted)),
-        Comparison::Matches => Pattern::new(&coerce_to_text(wanted), CaseSensitivity::Insensitive)
+        Comparison::StartsWith => normalize_text(value).starts_with(&normalize_text(expected)),
+        Comparison::EndsWith => normalize_text(value).ends_with(&normalize_text(expected)),
+        Comparison::Matches => Pattern::new(&coerce_to_text(expected), CaseSensitivity::Insensitive)
             .map_err(ContextError::invalid)?
             .is_match(coerce_to_text(value).trim()),
         Comparison::In => {
-            wanted.as_array().is_some_and(|items| items.iter().any(|item| is_loosely_equal(value, item)))
+            expected.as_array().is_some_and(|items| items.iter().any(|item| is_loosely_equal(value, item)))
         }
-        Comparison::Exists => found.is_some_and(|value| !value.is_null()) == (*wanted != Value::Bool(false)),
+        Comparison::Exists => {
+            found.is_some_and(|value| !value.is_null()) == (*expected != Value::Bool(false))
+        }
     })
 }
 

@@ -75,15 +75,10 @@ impl ContextError {
     pub(crate) fn invalid_value(
         name: impl Into<String>,
         got: &Value,
-        like: ExpectedType,
+        expected: ExpectedType,
         reason: impl Into<String>,
     ) -> Self {
-        Self::Invalid {
-            reason: reason.into(),
-            name: Some(name.into()),
-            expected: like,
-            got: Some(got.clone()),
-        }
+        Self::Invalid { reason: reason.into(), name: Some(name.into()), expected, got: Some(got.clone()) }
     }
 
     /// The missing or wrong name, if it is known.
@@ -96,9 +91,9 @@ impl ContextError {
 
     /// Sets what the missing or wrong value has to be.
     #[must_use]
-    pub(crate) fn expecting(mut self, wanted: ExpectedType) -> Self {
-        let (Self::Missing { expected: like, .. } | Self::Invalid { expected: like, .. }) = &mut self;
-        *like = wanted;
+    pub(crate) fn expecting(mut self, expected: ExpectedType) -> Self {
+        let (Self::Missing { expected: current, .. } | Self::Invalid { expected: current, .. }) = &mut self;
+        *current = expected;
         self
     }
 
@@ -110,21 +105,22 @@ impl ContextError {
     /// The needs, each with the name that it is for.
     fn named_needs(&self) -> Vec<(Option<&str>, InputRequirement)> {
         match self {
-            Self::Missing { name, expected: like, others } => {
-                let others = others.iter().map(|(name, like)| (name, like));
-                let all = [(name, like)].into_iter().chain(others);
-                all.map(|(name, like)| (Some(name.as_str()), unset_need(name, like))).collect()
+            Self::Missing { name, expected, others } => {
+                let others = others.iter().map(|(name, expected)| (name, expected));
+                let all = [(name, expected)].into_iter().chain(others);
+                all.map(|(name, expected)| (Some(name.as_str()), unset_need(name, expected))).collect()
             }
-            Self::Invalid { reason, name, expected: like, got } => {
+            Self::Invalid { reason, name, expected, got } => {
                 let need = InputRequirement {
                     pointer: name.as_deref().map_or_else(|| "/context".to_owned(), context_pointer),
                     message: reason.clone(),
                     schema: Some(match name {
-                        Some(_) => like.schema(),
+                        Some(_) => expected.schema(),
                         None => json!({ "type": "object" }),
                     }),
                     // Another value of any kind may be wrong too.
-                    example: (name.is_some() && *like != ExpectedType::Anything).then(|| like.example()),
+                    example: (name.is_some() && *expected != ExpectedType::Anything)
+                        .then(|| expected.example()),
                     got: got.clone(),
                 };
                 vec![(name.as_deref(), need)]
@@ -165,12 +161,12 @@ impl ContextError {
 }
 
 /// What to send for a name that is not set.
-fn unset_need(name: &str, like: &ExpectedType) -> InputRequirement {
+fn unset_need(name: &str, expected: &ExpectedType) -> InputRequirement {
     InputRequirement {
         pointer: context_pointer(name),
-        message: format!("`{name}` is not set; send it in `context`{}", like.describe()),
-        schema: Some(like.schema()),
-        example: Some(like.example()),
+        message: format!("`{name}` is not set; send it in `context`{}", expected.describe()),
+        schema: Some(expected.schema()),
+        example: Some(expected.example()),
         got: None,
     }
 }
@@ -201,8 +197,8 @@ pub(crate) fn widen_need(
         }
         return;
     }
-    let there = context.get(root).cloned().unwrap_or_else(|| json!({}));
-    match updated_if_small(there, |whole| {
+    let current = context.get(root).cloned().unwrap_or_else(|| json!({}));
+    match updated_if_small(current, |whole| {
         put_at_path(whole, path, example);
         true
     }) {
@@ -220,11 +216,11 @@ pub(crate) fn widen_need(
 /// The schema of a value with this schema at a path inside it.
 fn nest_schema(path: &str, schema: Value) -> Value {
     path.rsplit('.').fold(schema, |inner, part| {
-        match part.parse::<usize>().ok().filter(|place| *place < PLACES_MAX) {
-            Some(place) => {
-                let before = std::iter::repeat_n(json!({}), place);
+        match part.parse::<usize>().ok().filter(|index| *index < PLACES_MAX) {
+            Some(index) => {
+                let before = std::iter::repeat_n(json!({}), index);
                 let items: Vec<Value> = before.chain([inner]).collect();
-                json!({ "type": "array", "minItems": place + 1, "prefixItems": items })
+                json!({ "type": "array", "minItems": index + 1, "prefixItems": items })
             }
             None => json!({ "type": "object", "required": [part], "properties": { part: inner } }),
         }
@@ -242,14 +238,14 @@ fn join_schemas(mut one: Value, other: Value) -> Value {
 
 /// A present value with something added to it. None if it is too large to show: an example without the rest
 /// would lose the rest.
-pub(crate) fn updated_if_small(there: Value, put: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
-    let mut whole = there;
+pub(crate) fn updated_if_small(current: Value, put: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
+    let mut whole = current;
     (whole.to_string().len() <= WHOLE_BYTES_MAX && put(&mut whole)).then_some(whole)
 }
 
 impl From<ContextError> for BlockReason {
-    fn from(lack: ContextError) -> Self {
-        lack.to_block()
+    fn from(error: ContextError) -> Self {
+        error.to_block()
     }
 }
 
@@ -375,23 +371,23 @@ pub(crate) fn find_value<'a>(context: &'a Object, name: &str) -> Option<&'a Valu
 
 /// Puts a value at a dotted path. A value on the way that cannot hold it becomes an object.
 pub(crate) fn put_at_path(whole: &mut Value, path: &str, value: Value) {
-    let mut place = whole;
+    let mut slot = whole;
     for part in path.split('.') {
         let at = part.parse::<usize>().ok().filter(|at| *at < PLACES_MAX);
-        place = match (place, at) {
+        slot = match (slot, at) {
             (Value::Array(items), Some(at)) => {
                 items.resize(items.len().max(at + 1), Value::Null);
                 &mut items[at]
             }
-            (place, _) => {
-                if !place.is_object() {
-                    *place = json!({});
+            (slot, _) => {
+                if !slot.is_object() {
+                    *slot = json!({});
                 }
-                &mut place[part]
+                &mut slot[part]
             }
         };
     }
-    *place = value;
+    *slot = value;
 }
 
 #[cfg(test)]

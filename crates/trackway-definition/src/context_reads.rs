@@ -45,17 +45,17 @@ impl ContextReads {
         &mut self,
         ContextPath { name, segments: steps }: &ContextPath,
     ) -> &mut ValueShape {
-        let place = self.names.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        let index = self.names.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             self.names.push((name.clone(), ValueShape::default()));
             self.names.len() - 1
         });
-        self.names[place].1.shape_at(steps)
+        self.names[index].1.shape_at(steps)
     }
 
     /// Removes the reads of one name.
     pub(crate) fn remove(&mut self, name: &str) -> Option<ValueShape> {
-        let place = self.names.iter().position(|(known, _)| known == name)?;
-        Some(self.names.remove(place).1)
+        let index = self.names.iter().position(|(known, _)| known == name)?;
+        Some(self.names.remove(index).1)
     }
 
     /// Adds the reads of something else.
@@ -71,8 +71,8 @@ impl ContextReads {
 
     /// The part of a context that is read.
     pub(crate) fn select_from(&self, context: &Object) -> Object {
-        let there = self.names.iter().filter_map(|(name, _)| context.get_key_value(name));
-        there.map(|(name, value)| (name.clone(), value.clone())).collect()
+        let read = self.names.iter().filter_map(|(name, _)| context.get_key_value(name));
+        read.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
     /// What to send after a failure with a context, if it can be found.
@@ -107,8 +107,8 @@ impl ContextReads {
             }
         }
         let mut found = found.into_iter();
-        let (name, like) = found.next()?;
-        Some(ContextError::Missing { name, expected: like, others: found.collect() })
+        let (name, expected) = found.next()?;
+        Some(ContextError::Missing { name, expected, others: found.collect() })
     }
 
     /// The name to set first: the one that the failure names, or else one that makes a difference.
@@ -180,8 +180,8 @@ impl ContextReads {
         let whole = self.complete_context(context);
         let paths = self.paths();
         for (path, shape) in paths.iter().take(TRIED_MAX) {
-            let mended = find_value(context, path).map(|there| shape.complete_value(there));
-            let own = mended.into_iter().chain([shape.example()]);
+            let completed = find_value(context, path).map(|value| shape.complete_value(value));
+            let own = completed.into_iter().chain([shape.example()]);
             let others = sample_values().into_iter().filter(|_| shape.is_leaf());
             for value in own.chain(others) {
                 let mut trial = whole.clone();
@@ -233,25 +233,25 @@ impl ContextReads {
         let open = self.untyped_parts().len();
         let works = |reads: &Self| tried(&reads.complete_context(context)).is_ok();
         if !works(self) {
-            let with = |which: &dyn Fn(usize) -> bool, like: &ExpectedType| {
+            let with = |which: &dyn Fn(usize) -> bool, expected: &ExpectedType| {
                 let mut reads = self.clone();
                 let open = reads.untyped_parts().into_iter().enumerate();
-                open.filter(|(place, _)| which(*place)).for_each(|(_, open)| *open = like.clone());
+                open.filter(|(index, _)| which(*index)).for_each(|(_, open)| *open = expected.clone());
                 works(&reads).then_some(reads)
             };
             let likes: Vec<ExpectedType> = sample_values().into_iter().map(ExpectedType::Example).collect();
-            let one = |like: &ExpectedType| {
-                (0..open.min(TRIED_MAX)).find_map(|place| with(&|other| other == place, like))
+            let one = |expected: &ExpectedType| {
+                (0..open.min(TRIED_MAX)).find_map(|index| with(&|other| other == index, expected))
             };
-            let found = likes.iter().find_map(|like| one(like).or_else(|| with(&|_| true, like)));
+            let found = likes.iter().find_map(|expected| one(expected).or_else(|| with(&|_| true, expected)));
             let Some(found) = found else { return };
             *self = found;
         }
         let mut narrow = Vec::new();
-        for place in 0..self.untyped_parts().len().min(TRIED_MAX) {
+        for index in 0..self.untyped_parts().len().min(TRIED_MAX) {
             let fails = sample_values().into_iter().chain([Value::Null]).any(|kind| {
                 let mut reads = self.clone();
-                *reads.untyped_parts()[place] = ExpectedType::Example(kind);
+                *reads.untyped_parts()[index] = ExpectedType::Example(kind);
                 !works(&reads)
             });
             narrow.push(fails);

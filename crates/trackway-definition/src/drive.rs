@@ -147,15 +147,15 @@ pub fn begin_exit(definition: &Definition, context: &Object) -> Result<WalkProgr
 /// only its output goes back.
 pub fn begin_item(
     definition: &Definition,
-    place: &WalkState,
+    state: &WalkState,
     index: usize,
     value: &Value,
 ) -> Result<WalkProgress, BlockedWalk> {
-    let walker = resume_walker(definition, place)?;
+    let walker = resume_walker(definition, state)?;
     let Some(Step { kind: StepKind::Map(map), .. }) = walker.current_step() else {
         return Err(BlockedWalk::from(lost_position_block("the place is not at a map")));
     };
-    let mut context = place.context.clone();
+    let mut context = state.context.clone();
     context.insert(map.item.clone(), value.clone());
     if let Some(name) = &map.index {
         context.insert(name.clone(), Value::from(index));
@@ -168,10 +168,10 @@ pub fn begin_item(
 /// of an outside agent.
 pub fn answer_step(
     definition: &Definition,
-    place: &WalkState,
+    state: &WalkState,
     inputs: &AttemptInputs,
 ) -> Result<WalkProgress, BlockedWalk> {
-    let mut walker = resume_walker(definition, place)?;
+    let mut walker = resume_walker(definition, state)?;
     let step = walker.current_step().ok_or_else(|| lost_position_block("the walk has ended"))?;
     apply_answer(&mut walker, step, inputs)
         .map_err(|block| BlockedWalk { step: Some(step.id.clone()), block })
@@ -223,8 +223,8 @@ pub fn collect_item_results(
     Ok(Value::Array(results))
 }
 
-fn resume_walker<'d>(definition: &'d Definition, place: &WalkState) -> Result<Walker<'d>, BlockReason> {
-    Walker::resume(definition, WalkMode::Engine, place.walk.clone(), place.context.clone())
+fn resume_walker<'d>(definition: &'d Definition, state: &WalkState) -> Result<Walker<'d>, BlockReason> {
+    Walker::resume(definition, WalkMode::Engine, state.walk.clone(), state.context.clone())
 }
 
 fn walk_to_next(
@@ -235,8 +235,8 @@ fn walk_to_next(
     let turn = next_step(definition, &mut walker)
         .map_err(|block| BlockedWalk { step: walker.current_step().map(|step| step.id.clone()), block })?;
     let stopped = walker.into_stopped();
-    let place = WalkState { walk: stopped.position, context: stopped.context };
-    Ok(WalkProgress { state: place, next: turn, documents, warnings: stopped.warnings })
+    let state = WalkState { walk: stopped.position, context: stopped.context };
+    Ok(WalkProgress { state, next: turn, documents, warnings: stopped.warnings })
 }
 
 fn next_step(definition: &Definition, walker: &mut Walker<'_>) -> Result<NextStep, BlockReason> {

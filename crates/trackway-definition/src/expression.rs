@@ -131,7 +131,7 @@ fn format_parse_errors(errors: &ParseErrors) -> String {
     let mismatch = message.strip_prefix("mismatched input ");
     let message = match mismatch.and_then(|rest| rest.split_once(" expecting ")) {
         Some((found, "expression")) => format!("found {found} where a value is expected"),
-        Some((found, wanted)) => format!("found {found} where {wanted} is expected"),
+        Some((found, expected)) => format!("found {found} where {expected} is expected"),
         None => message,
     };
     match error.pos {

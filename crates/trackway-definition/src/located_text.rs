@@ -33,16 +33,16 @@ impl LocatedValue {
     /// The line, from 1, of what a JSON pointer names: of its key if it has one. If it does not exist, the
     /// line of the innermost existing parent.
     pub fn line_of(&self, pointer: &str) -> Option<u32> {
-        let mut place = &self.locations;
+        let mut location = &self.locations;
         if pointer.is_empty() {
-            return Some(place.line);
+            return Some(location.line);
         }
         for token in pointer.strip_prefix('/')?.split('/') {
             let token = token.replace("~1", "/").replace("~0", "~");
-            let Some(inner) = place.inner.get(&token) else { break };
-            place = inner;
+            let Some(inner) = location.inner.get(&token) else { break };
+            location = inner;
         }
-        Some(place.line)
+        Some(location.line)
     }
 }
 
@@ -57,9 +57,9 @@ pub fn parse_located(text: &str, format: FileFormat) -> Result<LocatedValue, Fin
         FileFormat::Json => json::parse_json(text)?,
         FileFormat::Yaml => yaml::parse_yaml(text)?,
     };
-    if let Some(mut way) = find_inexact_number(&located.value) {
-        way.reverse();
-        let path = join_pointer(way.iter().map(String::as_str));
+    if let Some(mut segments) = find_inexact_number(&located.value) {
+        segments.reverse();
+        let path = join_pointer(segments.iter().map(String::as_str));
         let line = located.line_of(&path).unwrap_or(1);
         return Err(finding_at(path, line, "a number this large is not kept exactly")
             .with_suggestion("write it as a text, in quotes"));
@@ -76,15 +76,15 @@ fn find_inexact_number(value: &Value) -> Option<Vec<String>> {
             ((whole as f64) as i128 != whole).then(Vec::new)
         }
         Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-            find_inexact_number(item).map(|mut way| {
-                way.push(index.to_string());
-                way
+            find_inexact_number(item).map(|mut segments| {
+                segments.push(index.to_string());
+                segments
             })
         }),
         Value::Object(entries) => entries.iter().find_map(|(key, entry)| {
-            find_inexact_number(entry).map(|mut way| {
-                way.push(key.clone());
-                way
+            find_inexact_number(entry).map(|mut segments| {
+                segments.push(key.clone());
+                segments
             })
         }),
         Value::Null | Value::Bool(_) | Value::String(_) => None,
@@ -123,9 +123,9 @@ impl InnerLocations {
 }
 
 /// JSON pointer of a path of keys and indexes.
-fn join_pointer<'a>(way: impl IntoIterator<Item = &'a str>) -> String {
+fn join_pointer<'a>(segments: impl IntoIterator<Item = &'a str>) -> String {
     let mut pointer = String::new();
-    for token in way {
+    for token in segments {
         pointer.push('/');
         pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
     }

@@ -14,26 +14,26 @@ pub(crate) const OUTPUT: &str = "/output";
 
 /// The form of a step's whole output; none if the step does not define it.
 pub(crate) fn expected_output(prompt: &PromptStep) -> Option<ExpectedOutput> {
-    let wanted = artifact_check::expected_artifacts(prompt);
+    let expected = artifact_check::expected_artifacts(prompt);
     let whole = prompt.output.as_ref().and_then(|contract| match &contract.form {
         OutputForm::WholeOutput { schema, example } => Some((schema, example, contract.required)),
         OutputForm::Artifact { .. } => None,
     });
     let Some((schema, example, required)) = whole else {
-        return (!wanted.is_empty()).then(|| ExpectedOutput {
-            schema: artifact_check::artifacts_schema(&wanted),
-            example: json!({ "artifacts": artifact_check::artifact_examples(&wanted) }),
-            required: wanted.iter().any(|wanted| wanted.required),
+        return (!expected.is_empty()).then(|| ExpectedOutput {
+            schema: artifact_check::artifacts_schema(&expected),
+            example: json!({ "artifacts": artifact_check::artifact_examples(&expected) }),
+            required: expected.iter().any(|expected| expected.required),
         });
     };
-    if wanted.is_empty() {
+    if expected.is_empty() {
         return Some(ExpectedOutput { schema: schema.clone(), example: example.clone(), required });
     }
     let mut example = example.clone();
     if let Some(object) = example.as_object_mut() {
-        object.insert("artifacts".to_owned(), artifact_check::artifact_examples(&wanted));
+        object.insert("artifacts".to_owned(), artifact_check::artifact_examples(&expected));
     }
-    let schema = json!({ "allOf": [schema, artifact_check::artifacts_schema(&wanted)] });
+    let schema = json!({ "allOf": [schema, artifact_check::artifacts_schema(&expected)] });
     Some(ExpectedOutput { schema, example, required: true })
 }
 
@@ -95,11 +95,11 @@ fn check_whole_output(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<Blo
 }
 
 fn check_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockReason> {
-    let wanted = artifact_check::expected_artifacts(prompt);
-    if wanted.is_empty() {
+    let expected = artifact_check::expected_artifacts(prompt);
+    if expected.is_empty() {
         return None;
     }
-    let required: Vec<&ExpectedArtifact> = wanted.iter().filter(|wanted| wanted.required).collect();
+    let required: Vec<&ExpectedArtifact> = expected.iter().filter(|expected| expected.required).collect();
     match &inputs.output {
         None if required.is_empty() => return None,
         Some(output) if !output.is_object() => {
@@ -119,17 +119,19 @@ fn check_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockR
     match list {
         Some(Value::Array(items)) if !items.is_empty() => {
             let mut needs: Vec<InputRequirement> =
-                wanted.iter().flat_map(|wanted| wanted.invalid_needs(items)).collect();
+                expected.iter().flat_map(|expected| expected.invalid_needs(items)).collect();
             let code = if needs.is_empty() { "output-missing" } else { "output-invalid" };
-            let missing = required.iter().filter(|wanted| !wanted.is_present(items));
-            needs.extend(missing.enumerate().map(|(place, wanted)| wanted.missing_need(items.len() + place)));
+            let missing = required.iter().filter(|expected| !expected.is_present(items));
+            needs.extend(
+                missing.enumerate().map(|(index, expected)| expected.missing_need(items.len() + index)),
+            );
             block_from_needs(code, needs)
         }
         Some(Value::Array(_)) | None if required.is_empty() => None,
         other => {
             let is_list = matches!(other, Some(Value::Array(_)) | None);
             let code = if is_list { "output-missing" } else { "output-invalid" };
-            block_from_needs(code, vec![artifact_check::artifact_list_need(&wanted, other)])
+            block_from_needs(code, vec![artifact_check::artifact_list_need(&expected, other)])
         }
     }
 }

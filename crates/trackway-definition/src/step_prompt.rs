@@ -35,14 +35,14 @@ pub(crate) fn extract_result(step: &Step, mut output: Value) -> Value {
 
 /// A block about a step's `result`, in terms of the call that sends it.
 pub(crate) fn point_block_at_output(step: &Step, mut block: BlockReason) -> BlockReason {
-    let place = match &step.kind {
+    let pointer = match &step.kind {
         StepKind::Tool(_) => "/output/result",
         _ => "/output",
     };
     for need in &mut block.needs {
         let below = need.pointer.strip_prefix(RESULT_POINTER);
         if let Some(below) = below.filter(|below| below.is_empty() || below.starts_with('/')) {
-            need.pointer = format!("{place}{below}");
+            need.pointer = format!("{pointer}{below}");
             need.message = need.message.replace("`context`", "`output`");
             block.message.clone_from(&need.message);
             let kind = if need.got.is_some() { "output-invalid" } else { "output-missing" };

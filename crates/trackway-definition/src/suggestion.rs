@@ -18,13 +18,13 @@ const WORD_MAX: usize = 100;
 /// equally near candidates; after that, the first known one wins.
 pub fn nearest<'a, S: AsRef<str> + ?Sized + 'a>(
     word: &str,
-    known: impl IntoIterator<Item = &'a S>,
+    candidates: impl IntoIterator<Item = &'a S>,
 ) -> Option<&'a str> {
     if word.is_empty() || word.chars().count() > WORD_MAX {
         return None;
     }
     let plain_word = normalize_word(word);
-    let scored = known.into_iter().map(AsRef::as_ref).filter_map(|candidate| {
+    let scored = candidates.into_iter().map(AsRef::as_ref).filter_map(|candidate| {
         if candidate.len() > WORD_MAX {
             return None;
         }

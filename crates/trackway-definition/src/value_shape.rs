@@ -76,7 +76,7 @@ impl ValueShape {
         for step in steps {
             shape = match step {
                 PathSegment::Field(name) => shape.fields.entry(name.clone()).or_default(),
-                PathSegment::Index(place) => shape.indices.entry(*place).or_default(),
+                PathSegment::Index(index) => shape.indices.entry(*index).or_default(),
                 PathSegment::EachItem => shape.items.get_or_insert_with(Box::default),
                 PathSegment::AnyField => shape.any_field.get_or_insert_with(Box::default),
             };
@@ -85,9 +85,9 @@ impl ValueShape {
     }
 
     /// The first known type stays; any type replaces an unknown one.
-    pub(crate) fn expect_type(&mut self, like: ExpectedType) {
+    pub(crate) fn expect_type(&mut self, expected: ExpectedType) {
         if self.expected == ExpectedType::Anything {
-            self.expected = like;
+            self.expected = expected;
         }
     }
 
@@ -97,8 +97,8 @@ impl ValueShape {
         for (name, field) in other.fields {
             self.fields.entry(name).or_default().merge(field);
         }
-        for (place, shape) in other.indices {
-            self.indices.entry(place).or_default().merge(shape);
+        for (index, shape) in other.indices {
+            self.indices.entry(index).or_default().merge(shape);
         }
         if let Some(each) = other.items {
             self.items.get_or_insert_with(Box::default).merge(*each);
@@ -150,16 +150,16 @@ impl ValueShape {
         }
         if self.is_list() {
             let length = self.indices.keys().last().map_or(1, |last| last + 1);
-            return (0..length.min(PLACES_MAX)).map(|place| self.item_shape(place).example()).collect();
+            return (0..length.min(PLACES_MAX)).map(|index| self.item_shape(index).example()).collect();
         }
         let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.example()));
         let any = self.any_field.iter().map(|any| (SOME_NAME.to_owned(), any.example()));
         Value::Object(any.chain(fields).collect())
     }
 
-    fn item_shape(&self, place: usize) -> Self {
+    fn item_shape(&self, index: usize) -> Self {
         let each = self.items.as_deref();
-        self.indices.get(&place).or(each).cloned().unwrap_or_default()
+        self.indices.get(&index).or(each).cloned().unwrap_or_default()
     }
 
     /// The schema of this shape.
@@ -171,7 +171,7 @@ impl ValueShape {
         if self.is_list() {
             schema.insert("type".to_owned(), json!("array"));
             if let Some((last, _)) = self.indices.last_key_value() {
-                let items = (0..=*last).take(PLACES_MAX).map(|place| self.item_shape(place).schema());
+                let items = (0..=*last).take(PLACES_MAX).map(|index| self.item_shape(index).schema());
                 schema.insert("minItems".to_owned(), json!(last.saturating_add(1)));
                 schema.insert("prefixItems".to_owned(), items.collect());
             }
@@ -216,12 +216,12 @@ impl ValueShape {
                 }
             }
             Value::Array(items) => {
-                for (place, shape) in &self.indices {
-                    part(&place.to_string(), shape, items.get(*place));
+                for (index, shape) in &self.indices {
+                    part(&index.to_string(), shape, items.get(*index));
                 }
                 if let Some(each) = &self.items {
-                    for (place, item) in items.iter().enumerate().take(PLACES_MAX) {
-                        part(&place.to_string(), each, Some(item));
+                    for (index, item) in items.iter().enumerate().take(PLACES_MAX) {
+                        part(&index.to_string(), each, Some(item));
                     }
                 }
             }
@@ -238,19 +238,19 @@ impl ValueShape {
                     object.values_mut().for_each(|value| *value = any.complete_value(value));
                 }
                 for (name, field) in &self.fields {
-                    let there =
-                        object.get(name).map_or_else(|| field.example(), |there| field.complete_value(there));
-                    object.insert(name.clone(), there);
+                    let value =
+                        object.get(name).map_or_else(|| field.example(), |value| field.complete_value(value));
+                    object.insert(name.clone(), value);
                 }
                 Value::Object(object)
             }
             Value::Array(items) if self.is_list() => {
                 let length = self.indices.keys().last().map_or(0, |last| last + 1);
-                let mended = (0..items.len().max(length.min(PLACES_MAX))).map(|place| {
-                    let shape = self.item_shape(place);
-                    items.get(place).map_or_else(|| shape.example(), |item| shape.complete_value(item))
+                let completed = (0..items.len().max(length.min(PLACES_MAX))).map(|index| {
+                    let shape = self.item_shape(index);
+                    items.get(index).map_or_else(|| shape.example(), |item| shape.complete_value(item))
                 });
-                mended.collect()
+                completed.collect()
             }
             _ if self.is_leaf() && self.expected.accepts(value) => value.clone(),
             _ => self.example(),

@@ -24,11 +24,11 @@ pub(super) fn is_loosely_equal(left: &Value, right: &Value) -> bool {
 }
 
 /// Compares two numbers; none if one of the values is not a number.
-pub(super) fn compare_numbers(value: &Value, wanted: &Value) -> Option<Ordering> {
+pub(super) fn compare_numbers(value: &Value, expected: &Value) -> Option<Ordering> {
     let value = value.as_number()?;
-    match wanted {
-        Value::Number(wanted) => order_numbers(value, wanted),
-        Value::String(wanted) => order_numbers(value, &parse_number(wanted)?),
+    match expected {
+        Value::Number(expected) => order_numbers(value, expected),
+        Value::String(expected) => order_numbers(value, &parse_number(expected)?),
         _ => None,
     }
 }

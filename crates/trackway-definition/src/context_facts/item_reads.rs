@@ -121,9 +121,9 @@ fn add_outer_reads(reads: &mut ContextReads, step: &Step, steps: &[Step]) {
     reads.merge(inner);
 }
 
-fn add_source_reads(reads: &mut ContextReads, source: &ValueExpression, like: ExpectedType) {
+fn add_source_reads(reads: &mut ContextReads, source: &ValueExpression, expected: ExpectedType) {
     match source {
-        ValueExpression::Name(path) => reads.shape_at(&path_from_text(path)).expect_type(like),
+        ValueExpression::Name(path) => reads.shape_at(&path_from_text(path)).expect_type(expected),
         ValueExpression::Cel(source) => reads.merge(expression::expression_reads(source)),
     }
 }
@@ -153,7 +153,7 @@ fn add_value_reads(reads: &mut ContextReads, value: &Value) {
 fn path_from_text(path: &str) -> ContextPath {
     let mut parts = path.split('.');
     let first = ContextPath::from_name(parts.next().unwrap_or_default());
-    parts.fold(first, |place, part| place.join(crate::value_shape::PathSegment::Field(part.to_owned())))
+    parts.fold(first, |path, part| path.join(crate::value_shape::PathSegment::Field(part.to_owned())))
 }
 
 /// The names that a rule reads, each with the values that it is compared with.

@@ -33,18 +33,18 @@ pub(crate) fn missing_facts_ahead(walker: &Walker<'_>) -> Vec<MissingFact> {
     for (list, owner, at, context) in walker.enclosing_lists() {
         // A workflow with its own context sets names there.
         collect_set_names(list, &mut made);
-        let known = |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
-        search.search_steps(list.get(at + 1..).unwrap_or_default(), &known);
+        let is_known = |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
+        search.search_steps(list.get(at + 1..).unwrap_or_default(), &is_known);
         // The next rounds begin with the first step again.
         if let Some(StepKind::Loop(repeated)) = owner.map(|step| &step.kind) {
             if let (Some(step), LoopKind::While(when) | LoopKind::Until(when)) = (owner, &repeated.over) {
-                search.search_condition(step, when, &known);
+                search.search_condition(step, when, &is_known);
             }
-            search.search_steps(list.get(..=at).unwrap_or_default(), &known);
+            search.search_steps(list.get(..=at).unwrap_or_default(), &is_known);
         }
         if owner.is_none() {
             search.loop_names.extend(["ended", "reason"]);
-            search.search_steps(walker.remaining_exit_steps(), &known);
+            search.search_steps(walker.remaining_exit_steps(), &is_known);
         }
     }
     search.found
@@ -67,68 +67,68 @@ struct FactSearch<'d> {
 }
 
 impl<'d> FactSearch<'d> {
-    fn search_steps(&mut self, steps: &'d [Step], known: &dyn Fn(&str) -> bool) {
+    fn search_steps(&mut self, steps: &'d [Step], is_known: &dyn Fn(&str) -> bool) {
         for step in steps {
             if self.steps_left == 0 || self.found.len() >= FACTS_MAX {
                 return;
             }
             self.steps_left -= 1;
-            step.when.iter().for_each(|when| self.search_condition(step, when, known));
-            self.search_inside(step, known);
+            step.when.iter().for_each(|when| self.search_condition(step, when, is_known));
+            self.search_inside(step, is_known);
         }
     }
 
-    fn search_inside(&mut self, step: &'d Step, known: &dyn Fn(&str) -> bool) {
+    fn search_inside(&mut self, step: &'d Step, is_known: &dyn Fn(&str) -> bool) {
         match &step.kind {
             StepKind::Prompt(prompt) => {
                 let fragments = prompt.fragments.iter().filter_map(|part| part.when.as_ref());
                 let all = fragments.chain(&prompt.confirm);
-                all.for_each(|when| self.search_condition(step, when, known));
+                all.for_each(|when| self.search_condition(step, when, is_known));
             }
             StepKind::Switch(switch) => {
-                switch.cases.iter().for_each(|case| self.search_condition(step, &case.when, known));
+                switch.cases.iter().for_each(|case| self.search_condition(step, &case.when, is_known));
             }
             StepKind::Loop(repeated) => match &repeated.over {
-                LoopKind::While(when) => self.search_condition(step, when, known),
+                LoopKind::While(when) => self.search_condition(step, when, is_known),
                 LoopKind::Each { list: ValueExpression::Name(path), .. } => {
-                    self.add_fact(step, path, &[], known);
+                    self.add_fact(step, path, &[], is_known);
                 }
                 // What an `until` names is set inside it.
                 _ => {}
             },
             StepKind::Map(map) => {
                 if let ValueExpression::Name(path) = &map.list {
-                    self.add_fact(step, path, &[], known);
+                    self.add_fact(step, path, &[], is_known);
                 }
             }
             _ => {}
         }
         let before = self.loop_names.len();
         self.loop_names.extend(loop_names(step));
-        steps_sharing_context(step).into_iter().for_each(|steps| self.search_steps(steps, known));
+        steps_sharing_context(step).into_iter().for_each(|steps| self.search_steps(steps, is_known));
         self.loop_names.truncate(before);
     }
 
-    fn search_condition(&mut self, step: &Step, condition: &Condition, known: &dyn Fn(&str) -> bool) {
+    fn search_condition(&mut self, step: &Step, condition: &Condition, is_known: &dyn Fn(&str) -> bool) {
         match condition {
             Condition::Always => {}
             Condition::Cel(source) => {
                 for (path, _) in expression::expression_reads(source).paths() {
-                    self.add_fact(step, &path, &[], known);
+                    self.add_fact(step, &path, &[], is_known);
                 }
             }
             Condition::Rule(rule) => {
-                visit_rule_reads(rule, &mut |name, values| self.add_fact(step, name, values, known));
+                visit_rule_reads(rule, &mut |name, values| self.add_fact(step, name, values, is_known));
             }
         }
     }
 
-    fn add_fact(&mut self, step: &Step, name: &str, values: &[Value], known: &dyn Fn(&str) -> bool) {
-        if self.loop_names.contains(&root_name(name)) || known(name) {
+    fn add_fact(&mut self, step: &Step, name: &str, values: &[Value], is_known: &dyn Fn(&str) -> bool) {
+        if self.loop_names.contains(&root_name(name)) || is_known(name) {
             return;
         }
-        let place = match self.found.iter().position(|fact| fact.name == name) {
-            Some(place) => place,
+        let index = match self.found.iter().position(|fact| fact.name == name) {
+            Some(index) => index,
             None if self.found.len() >= FACTS_MAX => return,
             None => {
                 let (name, values, steps) = (name.to_owned(), Vec::new(), Vec::new());
@@ -136,7 +136,7 @@ impl<'d> FactSearch<'d> {
                 self.found.len() - 1
             }
         };
-        let fact = &mut self.found[place];
+        let fact = &mut self.found[index];
         for value in values {
             if fact.values.len() < NAMED_MAX && !fact.values.contains(value) {
                 fact.values.push(value.clone());

@@ -78,10 +78,10 @@ fn check_call(call: &CallExpr) -> Option<CompileError> {
             return Some(CompileError::from(format!("`{name}` does not take these arguments")));
         }
         let all = FUNCTIONS.iter().map(|known| known.name).chain(MACROS);
-        let meant = nearest(name, all).map(str::to_owned);
+        let suggestion = nearest(name, all).map(str::to_owned);
         return Some(CompileError {
             reason: format!("there is no function `{name}` in expressions"),
-            suggestion: meant,
+            suggestion,
         });
     };
     let takes = if target.is_some() { known.method } else { known.plain };

@@ -18,13 +18,13 @@ pub(super) fn collect_reads(expression: &IdedExpr) -> ContextReads {
 
 /// The path of names, if the expression is nothing else: `a.b["c"]`.
 pub(super) fn as_name_path(expression: &IdedExpr) -> Option<String> {
-    let place = ReadCollector::default().context_path(expression).filter(|place| !place.name.is_empty())?;
-    let steps = place.segments.iter().map(|step| match step {
+    let path = ReadCollector::default().context_path(expression).filter(|path| !path.name.is_empty())?;
+    let steps = path.segments.iter().map(|step| match step {
         PathSegment::Field(name) => Some(name.clone()),
         PathSegment::Index(at) => Some(at.to_string()),
         PathSegment::EachItem | PathSegment::AnyField => None,
     });
-    let steps: Option<Vec<String>> = std::iter::once(Some(place.name.clone())).chain(steps).collect();
+    let steps: Option<Vec<String>> = std::iter::once(Some(path.name.clone())).chain(steps).collect();
     steps.map(|steps| steps.join("."))
 }
 
@@ -36,9 +36,9 @@ struct ReadCollector<'e> {
 }
 
 impl<'e> ReadCollector<'e> {
-    fn visit_value(&mut self, expression: &'e IdedExpr, like: ExpectedType) {
-        if let Some(place) = self.context_path(expression) {
-            self.add_read(&place, like);
+    fn visit_value(&mut self, expression: &'e IdedExpr, expected: ExpectedType) {
+        if let Some(path) = self.context_path(expression) {
+            self.add_read(&path, expected);
             return;
         }
         match &expression.expr {
@@ -63,8 +63,8 @@ impl<'e> ReadCollector<'e> {
             Expr::Call(call) if call.func_name == operators::INDEX => {
                 if let [operand, index] = call.args.as_slice() {
                     match self.context_path(operand) {
-                        Some(place) => {
-                            self.add_read(&place.join(PathSegment::AnyField), ExpectedType::Anything)
+                        Some(path) => {
+                            self.add_read(&path.join(PathSegment::AnyField), ExpectedType::Anything)
                         }
                         None => self.visit_value(operand, ExpectedType::Anything),
                     }
@@ -80,10 +80,10 @@ impl<'e> ReadCollector<'e> {
         }
     }
 
-    fn add_read(&mut self, place: &ContextPath, like: ExpectedType) {
+    fn add_read(&mut self, path: &ContextPath, expected: ExpectedType) {
         // The whole context always exists.
-        if !place.name.is_empty() {
-            self.reads.shape_at(place).expect_type(like);
+        if !path.name.is_empty() {
+            self.reads.shape_at(path).expect_type(expected);
         }
     }
 
@@ -93,7 +93,7 @@ impl<'e> ReadCollector<'e> {
             Expr::Ident(name) => {
                 let bound = self.scope.iter().rev().find(|(bound, _)| bound == name);
                 match (bound, name.trim_start_matches('.')) {
-                    (Some((_, place)), _) => place.clone(),
+                    (Some((_, path)), _) => path.clone(),
                     (None, CONTEXT_NAME) => Some(ContextPath::from_name("")),
                     (None, name) => (!name.starts_with('@')).then(|| ContextPath::from_name(name)),
                 }
@@ -111,11 +111,11 @@ impl<'e> ReadCollector<'e> {
     }
 
     fn child_path(&self, operand: &IdedExpr, key: &Value) -> Option<ContextPath> {
-        let place = self.context_path(operand)?;
+        let path = self.context_path(operand)?;
         match (key.as_str(), key.as_u64()) {
-            (Some(name), _) if place.name.is_empty() => Some(ContextPath::from_name(name)),
-            (Some(name), _) => Some(place.join(PathSegment::Field(name.to_owned()))),
-            (None, Some(at)) => Some(place.join(PathSegment::Index(usize::try_from(at).ok()?))),
+            (Some(name), _) if path.name.is_empty() => Some(ContextPath::from_name(name)),
+            (Some(name), _) => Some(path.join(PathSegment::Field(name.to_owned()))),
+            (None, Some(at)) => Some(path.join(PathSegment::Index(usize::try_from(at).ok()?))),
             (None, None) => None,
         }
     }

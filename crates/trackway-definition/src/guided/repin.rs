@@ -22,11 +22,11 @@ pub fn repin(
 ) -> Result<StepState, BlockReason> {
     let mut walker = resume_walker(from, walk, context)?;
     walker.remove_loop_names();
-    let way = walker.step_path();
-    let mut place = walker.into_stopped();
-    let links = path_without_groups(std::mem::take(&mut place.position.frames), &way);
-    place.position.frames = find_frames(&to.steps, links)?;
-    let mut walker = Walker::resume(to, WalkMode::Caller, place.position, place.context)?;
+    let path = walker.step_path();
+    let mut stopped = walker.into_stopped();
+    let links = path_without_groups(std::mem::take(&mut stopped.position.frames), &path);
+    stopped.position.frames = find_frames(&to.steps, links)?;
+    let mut walker = Walker::resume(to, WalkMode::Caller, stopped.position, stopped.context)?;
     walker.reapply_loop_names();
     let step = walker.current_step();
     build_step_state(walker, step, Vec::new())
@@ -39,9 +39,9 @@ struct PathStep<'d> {
 }
 
 /// The path without its groups.
-fn path_without_groups<'d>(frames: Vec<WalkFrame>, way: &[&'d Step]) -> Vec<PathStep<'d>> {
-    let mut links: Vec<PathStep<'d>> = Vec::with_capacity(way.len());
-    for (frame, step) in frames.into_iter().zip(way) {
+fn path_without_groups<'d>(frames: Vec<WalkFrame>, path: &[&'d Step]) -> Vec<PathStep<'d>> {
+    let mut links: Vec<PathStep<'d>> = Vec::with_capacity(path.len());
+    for (frame, step) in frames.into_iter().zip(path) {
         match (frame.kind, links.last_mut()) {
             // The step before was the group: this step replaces it.
             (FrameKind::Group, Some(group)) => group.step = step,
@@ -55,11 +55,11 @@ fn path_without_groups<'d>(frames: Vec<WalkFrame>, way: &[&'d Step]) -> Vec<Path
 fn find_frames(steps: &[Step], links: Vec<PathStep<'_>>) -> Result<Vec<WalkFrame>, BlockReason> {
     let mut frames = Vec::new();
     let mut list = steps;
-    let mut around: Option<&str> = None;
+    let mut enclosing: Option<&str> = None;
     let mut links = links.into_iter().peekable();
     while let Some(link) = links.next() {
         let id = &link.step.id;
-        let (step, positions) = find_step(list, id).ok_or_else(|| missing_step_block(id, around))?;
+        let (step, positions) = find_step(list, id).ok_or_else(|| missing_step_block(id, enclosing))?;
         let mut inside = Some(link.frame);
         for at in positions {
             frames.push(WalkFrame { step_index: at, kind: inside.take().unwrap_or(FrameKind::Group) });
@@ -71,7 +71,7 @@ fn find_frames(steps: &[Step], links: Vec<PathStep<'_>>) -> Result<Vec<WalkFrame
             }
             None => {}
         }
-        around = Some(&step.id);
+        enclosing = Some(&step.id);
     }
     Ok(frames)
 }
@@ -115,10 +115,10 @@ fn is_same_loop_kind(one: &LoopKind, other: &LoopKind) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
-fn missing_step_block(id: &str, around: Option<&str>) -> BlockReason {
-    let place = around.map_or_else(
+fn missing_step_block(id: &str, enclosing: Option<&str>) -> BlockReason {
+    let location = enclosing.map_or_else(
         || "at the top of the other definition".to_owned(),
-        |around| format!("inside of `{around}` in the other definition"),
+        |enclosing| format!("inside of `{enclosing}` in the other definition"),
     );
-    lost_position_block(format!("there is no step `{id}` {place}, so the run cannot go on from there"))
+    lost_position_block(format!("there is no step `{id}` {location}, so the run cannot go on from there"))
 }

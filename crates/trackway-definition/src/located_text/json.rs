@@ -71,9 +71,9 @@ impl JsonLineWalk<'_> {
             self.skip_space();
             self.at += 1; // The colon.
             self.segments.push(key.clone());
-            let place = Location { line, ..self.locate_value()? };
+            let location = Location { line, ..self.locate_value()? };
             match entries.entry(key) {
-                Entry::Vacant(free) => free.insert(place),
+                Entry::Vacant(free) => free.insert(location),
                 Entry::Occupied(first) => {
                     return Err(repeated_key_finding(
                         self.current_pointer(),

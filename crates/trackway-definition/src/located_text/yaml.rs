@@ -261,7 +261,7 @@ impl YamlBuilder {
 
     /// Pointer of the value that is being read.
     fn current_pointer(&self) -> String {
-        let way: Vec<String> = self
+        let segments: Vec<String> = self
             .open
             .iter()
             .filter_map(|open| match &open.content {
@@ -269,6 +269,6 @@ impl YamlBuilder {
                 CollectionContent::Entries { key, .. } => key.as_ref().map(|key| key.name.clone()),
             })
             .collect();
-        join_pointer(way.iter().map(String::as_str))
+        join_pointer(segments.iter().map(String::as_str))
     }
 }

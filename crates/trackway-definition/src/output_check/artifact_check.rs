@@ -61,8 +61,8 @@ impl ExpectedArtifact<'_> {
 
     /// What is wrong with the present ones.
     pub(super) fn invalid_needs(&self, artifacts: &[Value]) -> Vec<InputRequirement> {
-        let needs = self.matching_artifacts(artifacts).flat_map(|(place, artifact)| {
-            let at = format!("{ARTIFACTS}/{place}");
+        let needs = self.matching_artifacts(artifacts).flat_map(|(index, artifact)| {
+            let at = format!("{ARTIFACTS}/{index}");
             match &self.assessment {
                 Some(judged) => assessment::assessment_needs(judged.assessment, artifact, &at),
                 None => {
@@ -77,7 +77,7 @@ impl ExpectedArtifact<'_> {
     /// A need that makes no choice for the agent: if the contract's example leaves a choice open, the schema
     /// names the choices.
     fn leave_choice_open(&self, mut need: InputRequirement, at: &str) -> InputRequirement {
-        let shown = need.pointer.strip_prefix(at).and_then(|place| self.example.pointer(place));
+        let shown = need.pointer.strip_prefix(at).and_then(|pointer| self.example.pointer(pointer));
         match shown {
             Some(open) if open_choice::parse_choices(open).is_some() => need.example = None,
             Some(open) if open_choice::has_open_choice(open) => need.example = Some(open.clone()),
@@ -87,9 +87,9 @@ impl ExpectedArtifact<'_> {
     }
 
     /// What to append to add one.
-    pub(super) fn missing_need(&self, place: usize) -> InputRequirement {
+    pub(super) fn missing_need(&self, index: usize) -> InputRequirement {
         InputRequirement {
-            pointer: format!("{ARTIFACTS}/{place}"),
+            pointer: format!("{ARTIFACTS}/{index}"),
             message: format!("An artifact of kind `{}` is missing{}", self.kind, self.assessment_suffix()),
             schema: Some(self.schema.clone()),
             example: Some(self.example.clone()),
@@ -117,35 +117,36 @@ impl ExpectedArtifact<'_> {
 }
 
 /// The need for the whole list.
-pub(super) fn artifact_list_need(wanted: &[ExpectedArtifact<'_>], got: Option<&Value>) -> InputRequirement {
-    let kinds: Vec<String> = wanted.iter().map(|wanted| format!("`{}`", wanted.kind)).collect();
+pub(super) fn artifact_list_need(expected: &[ExpectedArtifact<'_>], got: Option<&Value>) -> InputRequirement {
+    let kinds: Vec<String> = expected.iter().map(|expected| format!("`{}`", expected.kind)).collect();
     InputRequirement {
         pointer: ARTIFACTS.to_owned(),
         message: format!("The step asks for artifacts of kind {}", kinds.join(", ")),
-        schema: Some(artifact_list_schema(wanted)),
-        example: Some(artifact_examples(wanted)),
+        schema: Some(artifact_list_schema(expected)),
+        example: Some(artifact_examples(expected)),
         got: got.map(schema::truncate_value),
     }
 }
 
-pub(super) fn artifact_examples(wanted: &[ExpectedArtifact<'_>]) -> Value {
-    wanted.iter().map(|wanted| wanted.example.clone()).collect()
+pub(super) fn artifact_examples(expected: &[ExpectedArtifact<'_>]) -> Value {
+    expected.iter().map(|expected| expected.example.clone()).collect()
 }
 
 /// The schema of an output with these artifacts.
-pub(super) fn artifacts_schema(wanted: &[ExpectedArtifact<'_>]) -> Value {
+pub(super) fn artifacts_schema(expected: &[ExpectedArtifact<'_>]) -> Value {
     json!({
         "type": "object",
-        "properties": { "artifacts": artifact_list_schema(wanted) },
+        "properties": { "artifacts": artifact_list_schema(expected) },
         "required": ["artifacts"],
     })
 }
 
-fn artifact_list_schema(wanted: &[ExpectedArtifact<'_>]) -> Value {
-    match wanted {
+fn artifact_list_schema(expected: &[ExpectedArtifact<'_>]) -> Value {
+    match expected {
         [only] => json!({ "type": "array", "contains": only.schema }),
         several => {
-            let all: Vec<Value> = several.iter().map(|wanted| json!({ "contains": wanted.schema })).collect();
+            let all: Vec<Value> =
+                several.iter().map(|expected| json!({ "contains": expected.schema })).collect();
             json!({ "type": "array", "allOf": all })
         }
     }

@@ -18,10 +18,10 @@ impl FileReader<'_, '_> {
         &self,
         fields: &ObjectFields<'_>,
         common: &StepHeader,
-        known: &Functions,
+        functions: &Functions,
     ) -> Vec<Step> {
         let list = fields.require_key("parallelDelegations").map(|at| at.expect_list()).unwrap_or_default();
-        let mut prompt = self.finish_prompt(fields, vec![INTRODUCTION.to_owned()], known);
+        let mut prompt = self.finish_prompt(fields, vec![INTRODUCTION.to_owned()], functions);
         prompt.fragments = list.iter().filter_map(|at| self.parse_delegation(at)).collect();
         let mut steps = vec![common.build_step(StepKind::Prompt(Box::new(prompt)))];
         steps.extend(fields.get("synthesis").and_then(|at| self.parse_synthesis(&at, common)));

@@ -31,11 +31,11 @@ impl<'v> FileValue<'v> {
     }
 
     /// Reports a finding with what the author probably meant.
-    pub(super) fn report_with_suggestion(&self, message: impl Into<String>, meant: Option<&str>) {
-        let fault = Finding::new(&self.path, message);
-        self.sink.add_finding(match meant {
-            Some(meant) => fault.with_suggestion(format!("did you mean `{meant}`?")),
-            None => fault,
+    pub(super) fn report_with_suggestion(&self, message: impl Into<String>, suggestion: Option<&str>) {
+        let finding = Finding::new(&self.path, message);
+        self.sink.add_finding(match suggestion {
+            Some(suggestion) => finding.with_suggestion(format!("did you mean `{suggestion}`?")),
+            None => finding,
         });
     }
 
@@ -115,15 +115,15 @@ impl<'v> FileValue<'v> {
     }
 
     /// A whole number within limits.
-    pub(super) fn expect_integer(&self, least: u32, most: u32) -> Option<u32> {
+    pub(super) fn expect_integer(&self, min: u32, max: u32) -> Option<u32> {
         let number = self.value.as_f64().filter(|number| number.fract() == 0.0);
-        let fitting = number.filter(|number| (f64::from(least)..=f64::from(most)).contains(number));
+        let fitting = number.filter(|number| (f64::from(min)..=f64::from(max)).contains(number));
         if fitting.is_none() {
             let found = match self.value {
                 Value::Number(number) => number.to_string(),
                 other => describe_kind(other).to_owned(),
             };
-            self.report(format!("expected a whole number from {least} to {most}, found {found}"));
+            self.report(format!("expected a whole number from {min} to {max}, found {found}"));
         }
         // In range and whole, so nothing is lost.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -241,8 +241,8 @@ impl<'v> ObjectFields<'v> {
 }
 
 /// The known key with nearly the same spelling.
-fn similar_key<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    nearest(key, known.iter().copied())
+fn similar_key<'k>(key: &str, known_keys: &[&'k str]) -> Option<&'k str> {
+    nearest(key, known_keys.iter().copied())
 }
 
 pub(super) fn is_name(text: &str) -> bool {

@@ -23,11 +23,11 @@ impl FindingSink {
         Self { is_strict: strict, findings: RefCell::default(), unsupported: RefCell::default() }
     }
 
-    pub(super) fn add_finding(&self, fault: Finding) {
+    pub(super) fn add_finding(&self, finding: Finding) {
         let mut faults = self.findings.borrow_mut();
         // The same value may be read twice, such as a body that two loops share.
-        if faults.len() < MOST_FAULTS && !faults.contains(&fault) {
-            faults.push(fault);
+        if faults.len() < MOST_FAULTS && !faults.contains(&finding) {
+            faults.push(finding);
         }
     }
 

@@ -10,10 +10,10 @@ use crate::suggestion::nearest;
 /// The functions of an object together with the enclosing ones; the nearest definition of a name counts.
 pub(super) fn parse_functions(
     fields: &ObjectFields<'_>,
-    around: &Functions,
+    outer: &Functions,
     file: &FileReader<'_, '_>,
 ) -> Functions {
-    let mut functions = around.clone();
+    let mut functions = outer.clone();
     let list = fields.get("functionDefinitions").map(|at| at.expect_list()).unwrap_or_default();
     functions.extend(list.iter().filter_map(|at| parse_function(at, file)));
     functions

@@ -14,7 +14,7 @@ impl FileReader<'_, '_> {
         &self,
         fields: &ObjectFields<'_>,
         common: &StepHeader,
-        known: &Functions,
+        functions: &Functions,
     ) -> Vec<Step> {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(fields.get("agentRole").and_then(|at| self.required_template(&at)));
@@ -31,7 +31,7 @@ impl FileReader<'_, '_> {
         }
         parts.extend(prompt);
         parts.extend(blocks);
-        let mut prompt = self.finish_prompt(fields, parts, known);
+        let mut prompt = self.finish_prompt(fields, parts, functions);
         prompt.fragments = self.parse_fragments(fields);
         prompt.agent = fields.get("agent").and_then(|at| at.expect_nonempty_text()).map(str::to_owned);
         prompt.output = fields.get("outputContract").and_then(|at| at.parse_contract());
@@ -49,7 +49,7 @@ impl FileReader<'_, '_> {
         &self,
         fields: &ObjectFields<'_>,
         mut parts: Vec<String>,
-        known: &Functions,
+        functions: &Functions,
     ) -> PromptStep {
         let guidance = fields.get("guidance").map(|at| at.expect_text_list()).unwrap_or_default();
         let mut rules: Vec<String> = guidance.iter().map(|(at, text)| self.to_template(at, text)).collect();
@@ -57,7 +57,7 @@ impl FileReader<'_, '_> {
         if !rules.is_empty() {
             parts.push(format!("**Guidance**\n\n{}", bullet_list(&rules)));
         }
-        parts.extend(prompt_functions::render_used_functions(fields, known));
+        parts.extend(prompt_functions::render_used_functions(fields, functions));
         let confirm = fields.get("requireConfirmation").and_then(|at| parse_confirmation(&at));
         PromptStep { text: parts.join("\n\n"), confirm, ..PromptStep::default() }
     }

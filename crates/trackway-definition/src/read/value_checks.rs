@@ -47,8 +47,8 @@ impl<'v> FileValue<'v> {
     }
 
     /// Whether a pattern can be used, by the check of its user.
-    pub(super) fn check_pattern(&self, pattern: &str, fault: fn(&str) -> Option<String>) -> bool {
-        let Some(reason) = fault(pattern) else { return true };
+    pub(super) fn check_pattern(&self, pattern: &str, check: fn(&str) -> Option<String>) -> bool {
+        let Some(reason) = check(pattern) else { return true };
         // The lines before the last one draw the pattern with a mark below it.
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
         self.report_unsupported(format!("the pattern cannot be used: {reason}"));

@@ -254,12 +254,12 @@ fn fits_at(validator: &Validator, value: &Value, pointer: &str, candidate: &Valu
 
 /// Whether an error is about a pointer or something below it.
 fn concerns_pointer(error: &ValidationError<'_>, pointer: &str) -> bool {
-    let place = error.instance_path().to_string();
+    let error_pointer = error.instance_path().to_string();
     match error.kind() {
         Kind::Required { property } => {
-            pointer_covers(pointer, &child_pointer(&place, property.as_str().unwrap_or_default()))
+            pointer_covers(pointer, &child_pointer(&error_pointer, property.as_str().unwrap_or_default()))
         }
-        _ => pointer_covers(pointer, &place),
+        _ => pointer_covers(pointer, &error_pointer),
     }
 }
 

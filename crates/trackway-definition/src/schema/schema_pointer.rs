@@ -30,7 +30,7 @@ pub(super) fn schema_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value>
     pointer.split('/').skip(1).try_fold(start, |schema, token| {
         let key = unescape_pointer_token(token);
         let in_list = || match key.parse::<usize>() {
-            Ok(place) => schema.get("prefixItems").and_then(|items| items.get(place)).or(schema.get("items")),
+            Ok(index) => schema.get("prefixItems").and_then(|items| items.get(index)).or(schema.get("items")),
             Err(_) => None,
         };
         let property = schema.get("properties").and_then(|properties| properties.get(&key));
@@ -47,10 +47,10 @@ pub(super) fn unescape_pointer_token(token: &str) -> String {
 
 /// Puts a value at a pointer and creates objects on the way; at the end of a list it is appended.
 pub(crate) fn put_at_pointer(whole: &mut Value, pointer: &str, value: Value) -> bool {
-    let mut place = whole;
+    let mut slot = whole;
     for token in pointer.split('/').skip(1) {
         let key = unescape_pointer_token(token);
-        place = match place {
+        slot = match slot {
             Value::Array(items) => {
                 let Ok(at) = key.parse::<usize>() else { return false };
                 if at == items.len() {
@@ -63,12 +63,12 @@ pub(crate) fn put_at_pointer(whole: &mut Value, pointer: &str, value: Value) -> 
             }
             Value::Object(object) => object.entry(key).or_insert(Value::Null),
             Value::Null => {
-                *place = Value::Object(Map::new());
-                &mut place[key]
+                *slot = Value::Object(Map::new());
+                &mut slot[key]
             }
             _ => return false,
         };
     }
-    *place = value;
+    *slot = value;
     true
 }

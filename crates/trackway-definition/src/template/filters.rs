@@ -139,8 +139,8 @@ fn join_filter(value: &Value, between: Option<String>, options: Kwargs) -> Resul
     }
     let between = between.unwrap_or_default();
     let mut joined = String::new();
-    for (place, item) in value.try_iter()?.enumerate() {
-        if place > 0 {
+    for (index, item) in value.try_iter()?.enumerate() {
+        if index > 0 {
             joined.push_str(&between);
         }
         match &attribute {

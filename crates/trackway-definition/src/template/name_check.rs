@@ -89,8 +89,8 @@ pub(super) fn sub_expressions<'e, 'a>(expression: &'e Expr<'a>) -> Vec<&'e Expr<
 }
 
 /// The text argument at this index.
-pub(super) fn text_argument(arguments: &[CallArg<'_>], place: usize) -> Option<String> {
-    match arguments.get(place)? {
+pub(super) fn text_argument(arguments: &[CallArg<'_>], index: usize) -> Option<String> {
+    match arguments.get(index)? {
         CallArg::Pos(value) => value.as_const()?.as_str().map(str::to_owned),
         _ => None,
     }
@@ -104,12 +104,12 @@ fn check_test(name: &str) -> Option<CompileError> {
     check_known_name("test", name, TESTS)
 }
 
-fn check_known_name(what: &str, name: &str, known: &[&str]) -> Option<CompileError> {
-    if known.contains(&name) {
+fn check_known_name(what: &str, name: &str, known_names: &[&str]) -> Option<CompileError> {
+    if known_names.contains(&name) {
         return None;
     }
-    let meant = nearest(name, known.iter().copied()).map(str::to_owned);
-    Some(CompileError { reason: format!("there is no {what} `{name}` in templates"), suggestion: meant })
+    let suggestion = nearest(name, known_names.iter().copied()).map(str::to_owned);
+    Some(CompileError { reason: format!("there is no {what} `{name}` in templates"), suggestion })
 }
 
 /// Only a loop can be called, and only its `cycle`.
@@ -125,6 +125,6 @@ fn check_function(called: &Expr<'_>) -> Option<CompileError> {
         _ => return Some(CompileError::from("there are no functions in templates".to_owned())),
     };
     let reason = format!("there is no function `{name}` in templates, which have filters");
-    let meant = nearest(name, FILTERS.iter().copied()).map(|filter| format!("… | {filter}"));
-    Some(CompileError { reason, suggestion: meant })
+    let suggestion = nearest(name, FILTERS.iter().copied()).map(|filter| format!("… | {filter}"));
+    Some(CompileError { reason, suggestion })
 }

@@ -75,18 +75,18 @@ impl<'a> ReadCollector<'a> {
         let object = object.and_then(|object| self.context_path(object));
         for (at, target) in targets.iter().enumerate() {
             let Expr::Var(name) = target else { continue };
-            let place = match &object {
+            let path = match &object {
                 Some(object) => (at == 1).then(|| object.clone().join(PathSegment::AnyField)),
                 None => item.map(|item| item.clone().join(PathSegment::Index(at))),
             };
-            self.scope.push((name.id, place));
+            self.scope.push((name.id, path));
         }
     }
 
     /// A value with an expected type.
-    fn visit_value(&mut self, expression: &Expr<'a>, like: ExpectedType) {
-        if let Some(place) = self.context_path(expression) {
-            self.reads.shape_at(&place).expect_type(like);
+    fn visit_value(&mut self, expression: &Expr<'a>, expected: ExpectedType) {
+        if let Some(path) = self.context_path(expression) {
+            self.reads.shape_at(&path).expect_type(expected);
             return;
         }
         match expression {
@@ -101,8 +101,8 @@ impl<'a> ReadCollector<'a> {
                 self.visit_value(&chain.expr, ExpectedType::Anything);
                 for operation in &chain.ops {
                     let is_in = matches!(operation.op, CompareOpKind::In | CompareOpKind::NotIn);
-                    let like = if is_in { ExpectedType::List } else { ExpectedType::Anything };
-                    self.visit_value(&operation.expr, like);
+                    let expected = if is_in { ExpectedType::List } else { ExpectedType::Anything };
+                    self.visit_value(&operation.expr, expected);
                 }
             }
             Expr::Filter(filter) => self.visit_filter(filter),
@@ -117,7 +117,7 @@ impl<'a> ReadCollector<'a> {
             // Only the context decides which of its values is read.
             Expr::GetItem(get) => {
                 match self.context_path(&get.expr) {
-                    Some(place) => self.add_read(&place.join(PathSegment::AnyField)),
+                    Some(path) => self.add_read(&path.join(PathSegment::AnyField)),
                     None => self.visit_value(&get.expr, ExpectedType::Anything),
                 }
                 self.visit_value(&get.subscript_expr, ExpectedType::Example(json!(SOME_NAME)));
@@ -136,7 +136,7 @@ impl<'a> ReadCollector<'a> {
         match filter.name {
             "default" | "d" => self.visit_optional(inner),
             "items" => match self.context_path(inner) {
-                Some(place) => self.add_read(&place.join(PathSegment::AnyField)),
+                Some(path) => self.add_read(&path.join(PathSegment::AnyField)),
                 None => self.visit_value(inner, ExpectedType::Anything),
             },
             "join" | "list" | "map" | "reject" | "rejectattr" | "reverse" | "select" | "selectattr"
@@ -153,7 +153,7 @@ impl<'a> ReadCollector<'a> {
                 self.visit_attribute(filter, inner);
             }
             "max" | "min" => match self.context_path(inner) {
-                Some(place) => self.add_read(&place.join(PathSegment::Index(0))),
+                Some(path) => self.add_read(&path.join(PathSegment::Index(0))),
                 None => self.visit_value(inner, ExpectedType::List),
             },
             "first" | "last" => self.visit_value(inner, ExpectedType::List),
@@ -161,16 +161,16 @@ impl<'a> ReadCollector<'a> {
         }
     }
 
-    fn add_read(&mut self, place: &ContextPath) {
-        self.reads.shape_at(place);
+    fn add_read(&mut self, path: &ContextPath) {
+        self.reads.shape_at(path);
     }
 
     /// A list whose items have an expected type.
-    fn visit_list(&mut self, list: &Expr<'a>, like: ExpectedType) {
+    fn visit_list(&mut self, list: &Expr<'a>, expected: ExpectedType) {
         if let Some(items) = self.item_path(list) {
             let items = self.reads.shape_at(&items);
             if items.is_leaf() {
-                items.expect_type(like);
+                items.expect_type(expected);
             }
         }
         if self.context_path(list).is_none() {
@@ -182,17 +182,17 @@ impl<'a> ReadCollector<'a> {
     fn visit_attribute(&mut self, filter: &Filter<'a>, list: &Expr<'a>) {
         let Some(attribute) = filter_attribute(filter) else { return };
         if let Some(items) = self.item_path(list) {
-            let like = if filter.name == "sum" { ExpectedType::Number } else { ExpectedType::Anything };
-            self.reads.shape_at(&extend_path(items, &attribute)).expect_type(like);
+            let expected = if filter.name == "sum" { ExpectedType::Number } else { ExpectedType::Anything };
+            self.reads.shape_at(&extend_path(items, &attribute)).expect_type(expected);
         }
     }
 
     /// A value that may be missing; its parent may not.
     fn visit_optional(&mut self, expression: &Expr<'a>) {
         match self.context_path(expression) {
-            Some(mut place) => {
-                if place.segments.pop().is_some() {
-                    self.reads.shape_at(&place).expect_type(ExpectedType::Example(json!({})));
+            Some(mut path) => {
+                if path.segments.pop().is_some() {
+                    self.reads.shape_at(&path).expect_type(ExpectedType::Example(json!({})));
                 }
             }
             None => self.visit_value(expression, ExpectedType::Anything),
@@ -214,7 +214,7 @@ impl<'a> ReadCollector<'a> {
         match expression {
             Expr::Var(name) => {
                 let bound = self.scope.iter().rev().find(|(bound, _)| *bound == name.id);
-                bound.map_or_else(|| Some(ContextPath::from_name(name.id)), |(_, place)| place.clone())
+                bound.map_or_else(|| Some(ContextPath::from_name(name.id)), |(_, path)| path.clone())
             }
             Expr::GetAttr(get) => {
                 Some(self.context_path(&get.expr)?.join(PathSegment::Field(get.name.to_owned())))
@@ -259,8 +259,8 @@ impl<'a> ReadCollector<'a> {
     }
 }
 
-fn extend_path(place: ContextPath, path: &str) -> ContextPath {
-    path.split('.').fold(place, |place, part| place.join(PathSegment::Field(part.to_owned())))
+fn extend_path(base: ContextPath, path: &str) -> ContextPath {
+    path.split('.').fold(base, |base, part| base.join(PathSegment::Field(part.to_owned())))
 }
 
 /// The field name that a filter uses, if there has to be one.

@@ -70,8 +70,8 @@ impl Walker<'_> {
     }
 
     /// The block for a call that lacks something. `failing` says whether another context would work.
-    pub(super) fn build_block(&self, lack: &ContextError, failing: FailureCheck<'_>) -> BlockReason {
-        let mut block = lack.block_in_context(&self.context);
+    pub(super) fn build_block(&self, error: &ContextError, failing: FailureCheck<'_>) -> BlockReason {
+        let mut block = error.block_in_context(&self.context);
         let frames = self.position.frames.len();
         let is_item = |need: &InputRequirement| {
             split_context_pointer(&need.pointer).and_then(|(name, _)| self.find_item_frame(&name, frames))
@@ -117,8 +117,8 @@ impl Walker<'_> {
         };
         // What is still wrong after that may be something else.
         let is_wrong = |place: usize, value: &Value| {
-            let lack = failing(&with(place, value));
-            lack.is_some_and(|lack| lack.name().is_none_or(|name| root_name(name) == item))
+            let error = failing(&with(place, value));
+            error.is_some_and(|error| error.name().is_none_or(|name| root_name(name) == item))
         };
         // Everything that the inner steps read of an item, if that is enough.
         let shape = context_facts::item_shape(step);
@@ -152,8 +152,8 @@ impl Walker<'_> {
                 return;
             }
             let names = with(place, value);
-            let Some(lack) = failing(&names) else { continue };
-            for need in lack.block_in_context(&names).needs {
+            let Some(error) = failing(&names) else { continue };
+            for need in error.block_in_context(&names).needs {
                 if split_context_pointer(&need.pointer).is_some_and(|(name, _)| name == item) {
                     self.add_item_need(&path, place, whole(place, value, need), step, needs);
                 }

@@ -27,9 +27,9 @@ impl Walker<'_> {
         }
     }
 
-    fn apply_decision(&mut self, meant: Option<&str>, decision: LoopDecision) {
+    fn apply_decision(&mut self, loop_id: Option<&str>, decision: LoopDecision) {
         for frame in (1..self.position.frames.len()).rev() {
-            if self.frame_owner(frame).is_some_and(|(step, _)| accepts_decision(step, meant))
+            if self.frame_owner(frame).is_some_and(|(step, _)| accepts_decision(step, loop_id))
                 && let Some(frame) = self.position.frames.get_mut(frame)
                 && let FrameKind::Loop(rounds) = &mut frame.kind
             {
@@ -38,7 +38,7 @@ impl Walker<'_> {
             }
         }
         // Only existing loops are remembered, so that this cannot grow without limit.
-        match meant {
+        match loop_id {
             Some(id) if !self.has_loop(id) => {
                 self.warnings.push(Warning::new(
                     "decision-unheeded",
@@ -46,7 +46,7 @@ impl Walker<'_> {
                 ));
             }
             _ => {
-                self.position.early_decisions.insert(meant.unwrap_or_default().to_owned(), decision);
+                self.position.early_decisions.insert(loop_id.unwrap_or_default().to_owned(), decision);
             }
         }
     }
@@ -67,11 +67,11 @@ impl Walker<'_> {
 
 /// Whether a decision that was sent inside this loop is for it. A decision that names no loop is for the
 /// innermost, and a loop whose decisions have no id accepts any.
-fn accepts_decision(step: &Step, meant: Option<&str>) -> bool {
-    match (loop_decision_id(step), meant) {
+fn accepts_decision(step: &Step, loop_id: Option<&str>) -> bool {
+    match (loop_decision_id(step), loop_id) {
         (None, _) => false,
         (Some(_), None) | (Some(None), Some(_)) => true,
-        (Some(Some(_)), Some(meant)) => is_loop_named(step, meant),
+        (Some(Some(_)), Some(loop_id)) => is_loop_named(step, loop_id),
     }
 }
 
@@ -89,8 +89,8 @@ fn loop_decision_id(step: &Step) -> Option<Option<&str>> {
 }
 
 /// Whether any step, at any depth, matches.
-fn any_step(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
-    steps
-        .iter()
-        .any(|step| such(step) || step.kind.inner_steps().into_iter().any(|steps| any_step(steps, such)))
+fn any_step(steps: &[Step], matches: &dyn Fn(&Step) -> bool) -> bool {
+    steps.iter().any(|step| {
+        matches(step) || step.kind.inner_steps().into_iter().any(|steps| any_step(steps, matches))
+    })
 }

@@ -58,11 +58,11 @@ impl Walker<'_> {
                     return true;
                 }
             }
-            let place = if nested.context.is_some() { &mut *brought } else { &mut self.context };
+            let target = if nested.context.is_some() { &mut *brought } else { &mut self.context };
             if let Some(fact) = self.sent_facts.get(&name)
-                && place.get(&name) != Some(fact)
+                && target.get(&name) != Some(fact)
             {
-                place.insert(name, fact.clone());
+                target.insert(name, fact.clone());
                 return true;
             }
         }

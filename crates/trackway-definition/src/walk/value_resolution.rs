@@ -20,11 +20,11 @@ impl Walker<'_> {
         step: &Step,
         source: &ValueExpression,
     ) -> Result<Vec<Value>, BlockReason> {
-        let like = self.expected_list_type(step, source);
-        let wanted = RequiredValue { step: &step.id, source, what: "a list", expected: like };
-        self.read_context(|names| match wanted.resolve(names, &Value::is_array)? {
+        let expected = self.expected_list_type(step, source);
+        let required = RequiredValue { step: &step.id, source, what: "a list", expected };
+        self.read_context(|names| match required.resolve(names, &Value::is_array)? {
             Value::Array(items) => Ok(items),
-            other => Err(wanted.invalid_error(&other, names, &Value::is_array)),
+            other => Err(required.invalid_error(&other, names, &Value::is_array)),
         })
     }
 
@@ -55,11 +55,11 @@ impl Walker<'_> {
             RoundCount::Number(number) => return Ok(u64::from(*number)),
             RoundCount::From(source) => source,
         };
-        let wanted = RequiredValue { step, source, what: "a whole number", expected: ExpectedType::Count };
+        let required = RequiredValue { step, source, what: "a whole number", expected: ExpectedType::Count };
         let fits = |value: &Value| as_non_negative_integer(value).is_some();
         self.read_context(|names| {
-            let value = wanted.resolve(names, &fits)?;
-            as_non_negative_integer(&value).ok_or_else(|| wanted.invalid_error(&value, names, &fits))
+            let value = required.resolve(names, &fits)?;
+            as_non_negative_integer(&value).ok_or_else(|| required.invalid_error(&value, names, &fits))
         })
     }
 
@@ -113,11 +113,11 @@ impl RequiredValue<'_> {
     }
 
     fn invalid_error(&self, got: &Value, context: &Object, fits: ValueCheck<'_>) -> ContextError {
-        let (step, what, said) = (self.step, self.what, source_text(self.source));
-        let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
+        let (step, what, source) = (self.step, self.what, source_text(self.source));
+        let reason = format!("`{step}` needs {what} in `{source}`, which holds something else.");
         match self.source.path() {
             Some(name) => ContextError::invalid_value(name, got, self.expected.clone(), reason),
-            None => unusable_value_error(said, context, reason, fits),
+            None => unusable_value_error(source, context, reason, fits),
         }
     }
 }

@@ -214,7 +214,7 @@ impl<'d> Walker<'d> {
         loop {
             match condition::condition_holds(condition, &self.context) {
                 Ok(holds) => return Ok(ConditionState::Known(holds)),
-                Err(lack) if self.supply_fact(&lack) => {}
+                Err(error) if self.supply_fact(&error) => {}
                 Err(ContextError::Missing { name, others, .. }) => {
                     let others = others.into_iter().map(|(name, _)| name);
                     return Ok(ConditionState::Unset(std::iter::once(name).chain(others).collect()));
@@ -230,20 +230,20 @@ impl<'d> Walker<'d> {
         read: impl Fn(&Object) -> Result<T, ContextError>,
     ) -> Result<T, BlockReason> {
         loop {
-            let lack = match read(&self.context) {
+            let error = match read(&self.context) {
                 Ok(value) => return Ok(value),
-                Err(lack) => lack,
+                Err(error) => error,
             };
             // Each turn uses one of the facts, so this ends.
-            if !self.supply_fact(&lack) {
-                return Err(self.build_block(&lack, &|names| read(names).err()));
+            if !self.supply_fact(&error) {
+                return Err(self.build_block(&error, &|names| read(names).err()));
             }
         }
     }
 
     /// Uses what this call sent instead of a missing or wrong value. Returns whether there was anything.
-    fn supply_fact(&mut self, lack: &ContextError) -> bool {
-        let Some(name) = lack.name().map(|name| root_name(name).to_owned()) else { return false };
+    fn supply_fact(&mut self, error: &ContextError) -> bool {
+        let Some(name) = error.name().map(|name| root_name(name).to_owned()) else { return false };
         if let Some(frame) = self.find_item_frame(&name, self.position.frames.len()) {
             return self.refresh_item(frame);
         }
