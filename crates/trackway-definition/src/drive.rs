@@ -153,7 +153,7 @@ pub fn begin_item(
 ) -> Result<WalkProgress, BlockedWalk> {
     let walker = resume_walker(definition, state)?;
     let Some(Step { kind: StepKind::Map(map), .. }) = walker.current_step() else {
-        return Err(BlockedWalk::from(lost_position_block("the place is not at a map")));
+        return Err(BlockedWalk::from(lost_position_block("the position is not at a map")));
     };
     let mut context = state.context.clone();
     context.insert(map.item.clone(), value.clone());
@@ -285,7 +285,7 @@ fn build_action(walker: &mut Walker<'_>, step: &Step) -> Result<StepAction, Bloc
             on_failure: map.on_failure,
         }),
         StepKind::Nested(_) | StepKind::Switch(_) | StepKind::Loop(_) | StepKind::Group(_) => {
-            Err(lost_position_block("the place is not at a step"))
+            Err(lost_position_block("the position is not at a step"))
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::context_reads::ContextReads;
 const SOURCE_BYTES_MAX: usize = 4 * 1024;
 
 /// Nested brackets and choices; the parser uses the thread's stack.
-/// Limit (Definitions): brackets inside each other in an expression.
+/// Limit (Definitions): nested brackets in an expression.
 const NESTING_MAX: u16 = 24;
 
 /// The variable that is the whole context.

@@ -35,8 +35,8 @@ pub fn advance(
 ) -> Result<StepState, BlockReason> {
     let mut walker = resume_walker(definition, walk, context)?;
     let step = walker.current_step().ok_or_else(run_complete_block)?;
-    let prompt =
-        step_prompt::prompt_of_step(step).ok_or_else(|| lost_position_block("the place is not at a step"))?;
+    let prompt = step_prompt::prompt_of_step(step)
+        .ok_or_else(|| lost_position_block("the position is not at a step"))?;
     walker.merge_facts(&inputs.context);
     output_check::check_answer(&prompt, inputs, walker.context())?;
     let documents = documents::document_changes(&prompt, &step.id, inputs);
@@ -69,7 +69,7 @@ fn resume_walker<'d>(
 
 fn decode_walk(walk: &Value) -> Result<WalkPosition, BlockReason> {
     serde::Deserialize::deserialize(walk)
-        .map_err(|error| lost_position_block(format!("the place cannot be read: {error}")))
+        .map_err(|error| lost_position_block(format!("the position cannot be read: {error}")))
 }
 
 /// What is stored when a walk has stopped at a step, or at the end.
@@ -88,7 +88,7 @@ fn build_step_state(
         value: emitted.value,
     }));
     let walk = serde_json::to_value(&stopped.position)
-        .map_err(|error| lost_position_block(format!("the place cannot be written: {error}")))?;
+        .map_err(|error| lost_position_block(format!("the position cannot be written: {error}")))?;
     let warnings = stopped.warnings;
     Ok(StepState { walk, context: stopped.context, pending, documents, warnings })
 }

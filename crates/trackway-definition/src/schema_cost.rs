@@ -11,17 +11,17 @@ use crate::schema::target;
 /// Schema locations that a value is checked against to find all errors. A form has a few hundred; each costs
 /// some microseconds and up to some kilobytes.
 ///
-/// Limit (Engine): places of a schema that one value is held against to list its errors.
+/// Limit (Engine): locations of a schema that one value is checked against to list its errors.
 const PLACES_MAX: usize = 10_000;
 
 /// Locations of a schema with all its references followed. The library compiles each of them.
 ///
-/// Limit (Definitions): places of a JSON Schema with its references followed.
+/// Limit (Definitions): locations of a JSON Schema with its references followed.
 const EXPANDED_MAX: usize = 20_000;
 
 /// Nested schemas while errors are listed; the stack has to hold them.
 ///
-/// Limit (Engine): schemas inside each other while the errors of a value are listed.
+/// Limit (Engine): nested schemas while the errors of a value are listed.
 const DEPTH_MAX: usize = 512;
 
 /// Values and bytes of text above which a check runs outside the threads that serve requests.

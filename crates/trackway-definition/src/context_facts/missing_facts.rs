@@ -16,13 +16,13 @@ use crate::{
     walk::{Walker, loop_names},
 };
 
-/// Limit (MCP): facts that one step names as wanted by conditions ahead.
+/// Limit (MCP): facts for later conditions that one step names.
 const FACTS_MAX: usize = 12;
 
 /// Limit (MCP): values, and steps, that are named with one such fact.
 const NAMED_MAX: usize = 8;
 
-/// Limit (Definitions): steps ahead that are searched for wanted facts at each step of a run.
+/// Limit (Definitions): later steps that are searched for missing facts at each step of a run.
 const STEPS_MAX: usize = 500;
 
 /// The facts that later conditions need, in the order of the steps.

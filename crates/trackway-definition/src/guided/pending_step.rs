@@ -20,8 +20,8 @@ const MISSING: &str = "context-missing";
 
 /// The step at which a walk has stopped, with everything rendered.
 pub(super) fn build_pending_step(walker: &mut Walker<'_>, step: &Step) -> Result<PendingStep, BlockReason> {
-    let asked =
-        step_prompt::prompt_of_step(step).ok_or_else(|| lost_position_block("the place is not at a step"))?;
+    let asked = step_prompt::prompt_of_step(step)
+        .ok_or_else(|| lost_position_block("the position is not at a step"))?;
     let prompt = match &step.kind {
         StepKind::Tool(tool) => render_tool_call(walker, tool),
         _ => render_prompt_text(walker, &asked),

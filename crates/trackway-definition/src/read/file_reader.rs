@@ -13,11 +13,11 @@ use crate::model::{Assessment, DocumentReference};
 
 /// Steps of a definition with everything it refers to. Workflows that include others twice, which do the
 /// same, would otherwise grow exponentially.
-/// Limit (Definitions): steps of one definition with all that it refers to.
+/// Limit (Definitions): steps of one definition with everything it refers to.
 const MOST_STEPS: usize = 5000;
 
 /// Nested steps. Reading and interpreting use the stack for each level.
-/// Limit (Definitions): steps inside each other.
+/// Limit (Definitions): nested steps.
 const DEEPEST_STEPS: usize = 16;
 
 /// Finds a workflow by its id.

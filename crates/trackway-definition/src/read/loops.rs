@@ -15,7 +15,7 @@ use crate::suggestion::nearest;
 /// Limit (Definitions): rounds of a loop that a file may ask for.
 const MOST_ROUNDS: u32 = 1000;
 /// The default of a file that names none.
-/// Limit (Definitions): rounds of a loop where the file names no number.
+/// Limit (Definitions): rounds of a loop if the file names no number.
 const ROUNDS: u32 = 100;
 
 const LOOP_CONTROL: &str = "wr.contracts.loop_control";

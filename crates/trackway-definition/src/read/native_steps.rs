@@ -14,15 +14,15 @@ use crate::model::{
 };
 
 /// Items of a map that run at the same time: the default, and the maximum.
-/// Limit (Definitions): items of a map worked on at once where the file names no number.
+/// Limit (Definitions): items of a map that run at once if the file names no number.
 const AT_ONCE: u32 = 4;
-/// Limit (Definitions): items of a map worked on at once.
+/// Limit (Definitions): items of a map that run at once.
 const MOST_AT_ONCE: u32 = 100;
 
 /// Items of one list.
 /// Limit (Definitions): items of one list that a file may ask for.
 const MOST_ITEMS: u32 = 10_000;
-/// Limit (Definitions): items of one list where the file names no number.
+/// Limit (Definitions): items of one list if the file names no number.
 const ITEMS: u32 = 1000;
 
 impl FileReader<'_, '_> {

@@ -7,7 +7,7 @@ use crate::model::{Condition, NotesCriteria, TextTest};
 use crate::notes_criteria::text_pattern_error;
 
 /// Longer than any notes; the limit on notes is lower anyway.
-/// Limit (Definitions): length that a file may ask of notes.
+/// Limit (Definitions): length that a file may require of notes.
 const LONGEST: u32 = 100_000_000;
 
 impl FileValue<'_> {

@@ -13,7 +13,7 @@ use crate::Finding;
 use crate::model::{NestedWorkflow, PromptStep, Step, StepKind};
 
 /// Nested workflows.
-/// Limit (Definitions): workflows inside each other.
+/// Limit (Definitions): nested workflows.
 const DEEPEST: usize = 16;
 
 /// Templates are the routines with this prefix.

@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 8;
 const ITEMS_MAX: u64 = 64;
 
 /// Nested lists, and fields that refer back to their own object, would give a very large example.
-/// Limit (Definitions): values that are made for one example.
+/// Limit (Definitions): values that are created for one example.
 const VALUES_MAX: usize = 2_000;
 
 /// No example needs a longer text than this.

@@ -9,7 +9,7 @@ const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
 /// The most schema locations that a value is checked against, with every reference followed. A schema that
 /// refers to another one twice, which does the same, and so on, would take exponential time.
-/// Limit (Definitions): places of a schema with all references followed.
+/// Limit (Definitions): locations of a schema with all references followed.
 const PLACES_MAX: usize = 10_000;
 
 /// Keywords whose schemas apply to the same value as the schema they are in.

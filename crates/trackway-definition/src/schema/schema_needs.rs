@@ -17,7 +17,7 @@ use crate::context_error::child_pointer;
 const NEEDS_MAX: usize = 16;
 
 /// The sent value is shown so that it can be recognised, not copied.
-/// Limit (Definitions): value that was sent, as a need repeats it.
+/// Limit (Definitions): sent value that a need repeats.
 const GOT_BYTES_MAX: usize = 2048;
 
 /// A larger value is not shown again only to remove its unknown fields.

@@ -19,7 +19,7 @@ use crate::{
 /// Limit (Definitions): items of one list that a blocked answer names.
 const ITEMS_NAMED_MAX: usize = 16;
 
-/// Limit (Definitions): items after the one at hand that are looked at for the same fault.
+/// Limit (Definitions): items after the current one that are checked for the same fault.
 const ITEMS_TRIED_MAX: usize = 64;
 
 /// What is still wrong with a context, if anything.

@@ -75,5 +75,5 @@ fn inner_steps(step: &Step, case: Option<usize>) -> Option<&[Step]> {
 }
 
 fn foreign_walk_block() -> BlockReason {
-    lost_position_block("the place was not made with this definition")
+    lost_position_block("the position was not made with this definition")
 }
