@@ -20,7 +20,7 @@ use crate::{
 
 /// A replay only computes. A replay that takes longer waits for something outside of its context.
 ///
-/// Limit (Runtime): time for a program to come back to its question before an answer is judged.
+/// Limit (Runtime): time for a program to reach its question again before an answer is judged.
 const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Types of answers by workflow and name.

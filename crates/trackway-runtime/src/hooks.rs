@@ -25,7 +25,7 @@ pub(crate) use hook_registration::ValidatedHook;
 /// Queries in a row for hooks of tenants that still have free slots. Each query leaves out at least one more
 /// tenant. A tenant that is not found now is found when a delivery has ended.
 ///
-/// Limit (Push): tenants with more due than they have slots for that are passed over in one look.
+/// Limit (Push): tenants without a free slot that are skipped in one look.
 const LOOKS_MAX: usize = 32;
 
 /// The name of push in the list of background work.

@@ -19,7 +19,7 @@ use crate::{
 /// watcher holds when it stops reading.
 const PAGE_EVENTS: usize = 256;
 
-/// Limit (Runtime): last event of a page that a watcher holds while it has not come to it.
+/// Limit (Runtime): last event of a page that a watcher holds before it reads it.
 const LIGHT_BYTES_MAX: usize = 64 * 1024;
 
 /// A cursor into a run's log, and the events after it.

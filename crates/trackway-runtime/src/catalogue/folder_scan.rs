@@ -16,7 +16,7 @@ use super::{InvalidFile, MissingFolderPolicy, source_file::FileStamp};
 const FILES_MAX: usize = 2_000;
 
 /// Most folder entries that are read, for the same reason: a project's root holds more.
-/// Limit (Definitions): entries of folders that are looked at.
+/// Limit (Definitions): folder entries that are read.
 const ENTRIES_MAX: usize = 50_000;
 
 /// The result of a search of the folders.

@@ -16,7 +16,7 @@ use super::{
 
 /// Stamps that are checked on a thread that also serves requests: a few microseconds each. More are checked
 /// on a thread that may block.
-/// Limit (Definitions): files whose time stamps one look reads.
+/// Limit (Definitions): files whose time stamps one check reads.
 const GLANCE_FILES_MAX: usize = 8;
 
 /// Everything that was read from the folders.

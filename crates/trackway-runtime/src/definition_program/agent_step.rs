@@ -8,7 +8,7 @@ use trackway_domain::{AttemptInputs, ExpectedOutput, StateName};
 use super::actions::{DefinitionDriver, format_blocked_walk};
 
 /// How often an agent may correct an answer that the step does not accept.
-/// Limit (Runtime): times that an agent may correct the answer to a written step.
+/// Limit (Runtime): times that an agent may correct the answer to a prompt step.
 const REPAIRS_MAX: u32 = 2;
 
 /// The task of an agent.

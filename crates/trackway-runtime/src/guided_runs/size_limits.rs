@@ -8,13 +8,13 @@ use trackway_domain::{AttemptInputs, JSON_DEPTH_MAX, Object, is_too_deep};
 
 use super::GuidedRunError;
 
-/// Limit (MCP): bytes of the context of a run. Facts, not documents: whoever answers reads all of them.
+/// Limit (MCP): bytes of the context of a run. Facts, not documents: the agent reads all of them.
 pub(super) const CONTEXT_BYTES_MAX: usize = 256 * 1_024;
 
 /// Limit (MCP): bytes of the output of one step: a long report with room to spare.
 pub(super) const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 
-/// Limit (MCP): bytes of one note or checkpoint. Notes for people: more than anybody reads at once.
+/// Limit (MCP): bytes of one note or checkpoint. Notes for people: more than a person reads at once.
 pub(super) const NOTES_BYTES_MAX: usize = 256 * 1_024;
 
 /// The context of a call, or after an answer: values can be kept under new names, so it may grow even if the

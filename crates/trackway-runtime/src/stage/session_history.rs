@@ -18,7 +18,7 @@ use crate::{Error, ProgramKind, core::Core, live_run::LiveRunRef};
 const PAGE_EVENTS: usize = 256;
 
 /// Questions of one session that are read: more than a person keeps open at once.
-/// Limit (Runtime): open questions of one session that are looked at.
+/// Limit (Runtime): open questions of one session that are read.
 const QUESTIONS_MAX: usize = 16;
 
 /// A question of the session that waits for an answer.
