@@ -369,7 +369,7 @@ impl ExternalAppend {
         let (Some(seq), Some(events)) = (head.run.as_ref().map(|run| run.seq), self.events) else {
             return false;
         };
-        // Not by `committed`: a caller that waits for it may look at the head in the meantime.
+        // Not by `committed_seq`: a caller that waits for it may look at the head in the meantime.
         let committed = live.committed_state().view.as_ref().map_or(0, |view| view.seq);
         if committed >= self.expected + events.len() as Seq {
             return true;

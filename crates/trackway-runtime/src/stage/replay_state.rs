@@ -61,14 +61,14 @@ pub(crate) struct ReplayState {
     events: usize,
     /// The program requested the complete log; it may do new things.
     pub(crate) is_live: bool,
-    /// The log is still being read: new events wait in `early`.
+    /// The log is still being read: new events wait in `early_events`.
     pub(crate) is_filling: bool,
     early_events: Vec<Event>,
     /// An answer arrived while the program runs.
     pub(crate) has_new_answer: bool,
     /// The first op that the log does not hold.
     pub(crate) first_new_op: Option<Op>,
-    /// Ops that wait for `live`.
+    /// Ops that wait for `is_live`.
     pub(crate) replay_wakers: Vec<Waker>,
     /// Ops that wait for anything to become visible.
     pub(crate) change_wakers: Vec<Waker>,
