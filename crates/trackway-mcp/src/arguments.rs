@@ -1,4 +1,5 @@
-//! The arguments of a call, checked by us: what is wrong is told as data, with what was probably meant.
+//! The arguments of a call, checked by us. A refusal lists each mistake as data, with the name that was
+//! probably meant.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ impl Parameter {
     }
 }
 
-/// Arguments whose names and types are those of the tool. A null is as good as nothing.
+/// Arguments whose names and types fit the tool. A null counts as absent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Arguments(Object);
 
@@ -118,11 +119,11 @@ impl Arguments {
     }
 }
 
-/// Characters of what was sent that are shown again: enough to recognise it.
+/// Characters of a wrong argument that a refusal repeats: enough to recognise it.
 /// Limit (MCP): wrong argument that a refusal repeats.
 const ECHOED_CHARS_MAX: usize = 200;
 
-/// What was sent, for showing it again. It may be large.
+/// The wrong argument, shortened for the refusal. It may be large.
 pub(crate) fn truncate_echo(value: Value) -> Value {
     let shown = value.to_string();
     if shown.len() <= ECHOED_CHARS_MAX {
@@ -168,11 +169,11 @@ fn wrong_type_need(parameter: &Parameter, value: &Value) -> InputRequirement {
     parameter.need_with_example(message, Some(truncate_echo(value.clone())))
 }
 
-/// Letters that a part of a name needs to say which name is meant.
+/// Letters that a part of a name needs before it can identify the name.
 const NAME_PART_CHARS_MIN: usize = 2;
 
-/// The known name that was probably meant: the same letters in another style, a slip away, or a part of
-/// one name alone.
+/// The known name that was probably meant: the same letters in another style, a name with one typing error,
+/// or a part that only one name contains.
 pub(crate) fn suggest_name<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| -> String {
         let letters = name.chars().filter(|c| c.is_alphanumeric());

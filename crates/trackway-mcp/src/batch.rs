@@ -1,25 +1,25 @@
-//! What holds for a batch on every transport: a list of messages at once, which revision 2025-03-26 has and
-//! the later ones have not.
+//! Rules for batches on every transport. A batch is a list of messages sent at once; only revision
+//! 2025-03-26 has batches.
 
 use serde_json::Value;
 
 /// The one revision that has batches.
 pub(crate) const BATCH_REVISION: &str = "2025-03-26";
 
-/// They are answered together, and the first answer waits for the last.
+/// The answers are sent together, so the first answer waits for the last.
 ///
 /// Limit (MCP): messages in a batch.
 const MESSAGES_MAX: usize = 64;
 
-/// A batch is in memory as a whole.
+/// The whole batch is in memory.
 ///
 /// Limit (MCP): bytes of a batch.
 pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What is said to a batch that is larger than that.
+/// The error text for a batch that is larger than [`BATCH_BYTES_MAX`].
 pub(crate) const BATCH_TOO_LARGE: &str = "the batch is larger than 4 MiB, or broke off";
 
-/// Why nothing of a batch is taken.
+/// Why a whole batch is refused, if it is.
 pub(crate) fn batch_refusal(messages: &[Value]) -> Option<&'static str> {
     if messages.is_empty() {
         return Some("the batch is empty");

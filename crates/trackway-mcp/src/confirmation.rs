@@ -1,9 +1,9 @@
-//! Asking a person through the client, where a step wants agreement and the client said that it can.
+//! Asks a person through the client, if a step requires agreement and the client supports that.
 //!
-//! Clients of older revisions are asked by a request of ours while their call waits. From 2026-07-28 on
-//! the call is answered with what is needed, and the client sends it again with the person's answer and
-//! a state that we sealed: it is bound to the caller and to everything in the call, so that an agreement
-//! cannot be carried over to another one.
+//! Clients of older revisions get a request from the server while their call waits. From 2026-07-28 on, the
+//! server answers the call with the question, and the client sends the call again with the person's answer
+//! and a state that the server sealed. The state is bound to the caller and to everything in the call, so
+//! an agreement cannot be used for another call.
 
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
@@ -26,7 +26,7 @@ use crate::{arguments, door::McpDoor, refusal::ToolRefusal};
 
 /// Name of our one question in the answer that asks for input.
 const CONFIRMATION_KEY: &str = "confirmation";
-/// How long a person may think about a question of the newest revision. After that they are asked again.
+/// How long a person has to answer a question of the newest revision. After that the server asks again.
 /// Limit (MCP): time in which a person answers a confirmation.
 const CONFIRMATION_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Limit (MCP): characters of the notes in the question that a person is asked.
@@ -36,17 +36,17 @@ const DATA_CHARS_MAX: usize = 2_000;
 /// Name of the field that a person fills in.
 const AGREE_FIELD: &str = "agree";
 
-/// What came with a call that was sent again.
+/// The person's answer and the sealed state of a call that was sent again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RetriedCall {
     pub(crate) responses: Option<InputResponses>,
     pub(crate) state: Option<String>,
 }
 
-/// How this client's person can be asked.
+/// How the server can ask this client's person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfirmationMode {
-    /// Not at all: the agent is told to ask, and its advance is the agreement.
+    /// Not at all: the answer tells the agent to ask, and its advance is the agreement.
     Agent,
     /// By a request while the call waits.
     Elicitation,
@@ -54,11 +54,11 @@ pub(crate) enum ConfirmationMode {
     InputRequired,
 }
 
-/// What asking came to.
+/// The result of asking.
 #[derive(Debug)]
 pub(crate) enum ConfirmationOutcome {
     Answered(bool),
-    /// The client has the question now and comes back.
+    /// The client has the question and will send the call again.
     InputRequired(InputRequiredResult),
 }
 
@@ -68,7 +68,7 @@ impl ConfirmationMode {
         let Some(elicitation) = capabilities.and_then(|can| can.elicitation) else {
             return Self::Agent;
         };
-        // A client that names neither way means forms: that was the only one at first.
+        // A client that names neither way supports forms: the first revision had nothing else.
         if elicitation.form.is_none() && elicitation.url.is_some() {
             return Self::Agent;
         }
@@ -76,7 +76,7 @@ impl ConfirmationMode {
         if context.protocol_version().is_some_and(newest) { Self::InputRequired } else { Self::Elicitation }
     }
 
-    /// What is known of the person's agreement as the call arrives.
+    /// What is known of the person's agreement when the call arrives.
     pub(crate) fn initial_consent(
         self,
         door: &McpDoor,
@@ -114,7 +114,7 @@ impl ConfirmationMode {
                 Some(state),
             )));
         }
-        // Whoever goes away while being asked has agreed to nothing.
+        // A person who leaves without an answer has not agreed.
         let answer = tokio::select! {
             answer = context.peer.create_elicitation(question) => answer,
             () = context.ct.cancelled() => return Err(unanswered_refusal("the call was cancelled")),
@@ -127,7 +127,7 @@ impl ConfirmationMode {
     }
 }
 
-/// The person's answer that came back with the call, if it belongs to this very call.
+/// The person's answer that came with the call, if it belongs to exactly this call.
 fn returned_answer(
     door: &McpDoor,
     identity: &Identity,
@@ -142,8 +142,8 @@ fn returned_answer(
     serde_json::from_value::<ElicitResult>(responses.get(CONFIRMATION_KEY)?.clone()).ok()
 }
 
-/// Agreement is the boolean `true` and nothing else. `false`, declining and cancelling are a no; any other
-/// value is neither, and nothing is recorded for it.
+/// Only the boolean `true` is agreement. `false`, declining and cancelling mean no. Any other value is
+/// neither yes nor no, and nothing is recorded for it.
 fn parse_agreement(result: &ElicitResult) -> Result<bool, ToolRefusal> {
     if result.action != ElicitationAction::Accept {
         return Ok(false);
@@ -155,8 +155,8 @@ fn parse_agreement(result: &ElicitResult) -> Result<bool, ToolRefusal> {
     }
 }
 
-/// What the person reads: what the agent brings, which is what they agree to. The instructions to the agent
-/// say nothing about what it did.
+/// The text for the person: the agent's result, because that is what they agree to. The instructions to the
+/// agent do not say what it did.
 fn build_question(pending: &PendingStep, inputs: &AttemptInputs) -> ElicitRequestParams {
     let mut message = format!(
         "The agent says that the step “{}” is done and wants to go on. Do you agree?\n",
@@ -187,7 +187,7 @@ fn format_json_preview(value: &Value) -> String {
     truncate_with_count(&format!("{value:#}"), DATA_CHARS_MAX)
 }
 
-/// The text, with a mark where it goes on.
+/// The first characters of the text, with a mark if it was cut.
 fn truncate_with_count(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         None => text.to_owned(),
@@ -198,7 +198,7 @@ fn truncate_with_count(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// Everything that an agreement is for: who, where, and with what.
+/// Everything that an agreement covers: the caller, the step and the inputs.
 fn call_binding(identity: &Identity, advance: &AdvanceRequest) -> Vec<u8> {
     let AdvanceRequest { run, node, ack, inputs, .. } = advance;
     let told = serde_json::json!([identity.caller, run, node, ack, inputs]);

@@ -1,4 +1,4 @@
-//! The door itself: takes calls, finds out who asks, hands them to the tool, and answers.
+//! The MCP door: it receives calls, identifies the caller, passes each call to its tool, and answers.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -31,14 +31,15 @@ use crate::{
     unparsed::CALL_METHOD,
 };
 
-/// What a client is told about the whole.
+/// The instructions that a client gets about the whole server.
 const SERVER_INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work. Without any token, call workflow_resume to find the run again; workflow_advance with a stateToken alone shows the step with a recap of the notes so far.";
 
 /// The MCP door. Cheap to clone; every connection has one.
 #[derive(Debug, Clone)]
 pub struct McpDoor {
     inner: Arc<DoorState>,
-    /// Says that the one client of this connection is gone; never, where a connection is not a client.
+    /// Becomes true when the one client of this connection disconnects. Stays false if a connection is not
+    /// a client.
     disconnected: watch::Receiver<bool>,
 }
 
@@ -47,7 +48,7 @@ struct DoorState {
     guide: GuidedRuns,
     ring: Arc<KeyRing>,
     switches: CheckpointSwitches,
-    /// Held so that `gone` stays open where nobody else says when a client is gone.
+    /// Keeps the channel of `disconnected` open if no transport reports when a client disconnects.
     _present: watch::Sender<bool>,
 }
 
@@ -57,7 +58,7 @@ impl McpDoor {
         Self { inner: Arc::new(DoorState { guide, ring, switches, _present: present }), disconnected: gone }
     }
 
-    /// The same door for one client whose going away is told.
+    /// The same door for one client, with a signal that reports when it disconnects.
     pub(crate) fn with_disconnect_signal(&self, gone: watch::Receiver<bool>) -> Self {
         Self { inner: self.inner.clone(), disconnected: gone }
     }
@@ -70,12 +71,12 @@ impl McpDoor {
         &self.inner.ring
     }
 
-    /// What answers are written with from now on.
+    /// The key and the text version that answers are rendered with from now on.
     pub(crate) fn current_seal(&self) -> RenderStamp {
         position_answer::current_seal(self.key_ring())
     }
 
-    /// Returns when the client of this connection is gone.
+    /// Returns when the client of this connection disconnects.
     pub(crate) async fn wait_for_disconnect(&self) {
         let mut gone = self.disconnected.clone();
         if gone.wait_for(|gone| *gone).await.is_err() {
@@ -83,8 +84,8 @@ impl McpDoor {
         }
     }
 
-    /// Whether the run of a token may be worked on with these scopes. Only somebody with less than all
-    /// of them has to be looked up.
+    /// Whether these scopes allow work on the run of a token. Only a caller without full scopes needs a
+    /// lookup.
     pub(crate) async fn authorize_run(&self, identity: &Identity, place: NodeRef) -> Result<(), ToolRefusal> {
         if identity.scopes.is_all() {
             return Ok(());
@@ -98,7 +99,7 @@ impl McpDoor {
         }
     }
 
-    /// Carries out a call, whatever it is. What is wrong with it is an answer too.
+    /// Carries out any call. A refused call is an answer too.
     async fn call_or_refuse(
         &self,
         name: &str,
@@ -225,7 +226,7 @@ impl ServerHandler for McpDoor {
         Ok(self.call_or_refuse(&request.name, raw, &context, retry).await)
     }
 
-    // Whatever is not declared is not there: an empty list would look like an offer.
+    // Features that are not declared are refused: an empty list would look like an offer.
 
     async fn list_prompts(
         &self,
@@ -259,8 +260,8 @@ impl ServerHandler for McpDoor {
         Err(method_not_served_error(CompleteRequestMethod::VALUE))
     }
 
-    /// A call that does not fit the protocol's own types comes here, for example with arguments that are
-    /// a text. It is answered like every other.
+    /// A call that does not fit the protocol's types comes here, for example with arguments that are a
+    /// string. It is answered like every other call.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -286,17 +287,17 @@ impl ServerHandler for McpDoor {
     }
 }
 
-/// Who asks: whoever the HTTP door recognised, and on stdio the local user.
+/// The caller: the one that the HTTP door identified, or the local user on stdio.
 fn caller_identity(context: &RequestContext<RoleServer>) -> Identity {
     http_extension::<Identity>(context).cloned().unwrap_or_else(Identity::local_user)
 }
 
-/// What the HTTP door has found out about a request; nothing on stdio.
+/// What the HTTP door found out about a request; nothing on stdio.
 fn http_extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
     context.extensions.get::<http::request::Parts>()?.extensions.get()
 }
 
-/// Bytes of a call over HTTP. In a batch it does not come with them.
+/// Bytes of a call over HTTP. Absent for a message of a batch.
 fn call_size_bytes(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
     let parts = context.extensions.get::<http::request::Parts>();
     let length = parts.and_then(|parts| parts.headers.get(http::header::CONTENT_LENGTH));
@@ -304,7 +305,7 @@ fn call_size_bytes(context: &RequestContext<RoleServer>, raw: Option<&Value>) ->
     length.unwrap_or_else(|| raw.map_or(0, |raw| raw.to_string().len()))
 }
 
-/// A method that is not served, and what is.
+/// The error for a method that is not served; it lists the served ones.
 fn method_not_served_error(method: &str) -> ErrorData {
     let method: String = method.chars().take(64).collect();
     let message =
@@ -322,7 +323,7 @@ fn unknown_tool_refusal(name: &str, switches: CheckpointSwitches) -> ToolRefusal
     ToolRefusal::new(Code::InvalidRequest, format!("there is no tool {name:?}"), next)
 }
 
-/// Files are read away from the threads that serve everybody else.
+/// Reads files on a blocking thread, so that other calls are not delayed.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolRefusal> {

@@ -33,22 +33,22 @@ use crate::McpDoor;
 /// hours; the run itself is durable and needs no session.
 /// Limit (MCP): silence of a protocol session before it ends.
 const SESSION_IDLE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
-/// Largest error text that is turned into JSON.
+/// Largest error text that is converted to JSON.
 /// Limit (MCP): error text that is turned into JSON.
 const ERROR_TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// A handler behind HTTP: the door, and in the tests of the transport whatever they put there.
+/// A handler behind HTTP: the door, or a fixture in the tests of the transport.
 #[derive(Debug, Clone)]
 pub struct HttpDoor<H = McpDoor> {
     door: H,
-    /// Absent where everybody is the local caller.
+    /// Absent if every caller is the local caller.
     gatekeeper: OptionalAuthenticator,
     config: StreamableHttpServerConfig,
 }
 
 impl<H: ServerHandler + Clone> HttpDoor<H> {
     pub fn new(door: H, gatekeeper: OptionalAuthenticator, body_bytes_max: usize) -> Self {
-        // Which hosts are ours is the server's business; it asks before anything comes here.
+        // The server checks the host before a request arrives here.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_json_response(true)
@@ -61,9 +61,9 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = SessionConfig::default();
         sessions.session_config.keep_alive = Some(SESSION_IDLE_MAX);
-        // Nothing of a call that was answered stays with its session, where it would be in memory until the
-        // session says something again. An agent whose answer was lost sends the same call once more and
-        // gets the same answer.
+        // A session keeps nothing of an answered call. It would stay in memory until the session sends
+        // something again. An agent whose answer was lost sends the same call again and gets the same
+        // answer.
         sessions.session_config.completed_cache_ttl = Duration::ZERO;
         let manager = Arc::new(sessions);
         let sessions = Arc::new(ProtocolSessions::new(manager.clone()));
@@ -89,7 +89,7 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
     }
 }
 
-/// Finds out who asks, before the body is read.
+/// Identifies the caller before the body is read.
 async fn authenticate_request(
     State(gate): State<OptionalAuthenticator>,
     mut request: Request,
@@ -103,7 +103,7 @@ async fn authenticate_request(
     next.run(request).await
 }
 
-/// A session is found by who opened it, and by nobody else.
+/// Only the caller that opened a session can find it.
 async fn check_session_owner(
     State(sessions): State<Arc<ProtocolSessions>>,
     mut request: Request,
@@ -124,7 +124,7 @@ async fn check_session_owner(
     }
     let is_end = request.method() == Method::DELETE;
     let mut response = next.run(request).await;
-    // The session is gone and there is nothing to say: clients of the older revisions expect this.
+    // The session has ended and the answer is empty: clients of the older revisions expect this status.
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
@@ -156,7 +156,7 @@ fn unauthenticated_refusal(why: &Unauthenticated) -> HttpError {
     }
 }
 
-/// Errors of the transport come as plain text; programs read JSON.
+/// Errors of the transport are plain text, but programs read JSON.
 async fn convert_errors_to_json(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let status = response.status();
@@ -178,7 +178,7 @@ async fn convert_errors_to_json(request: Request, next: Next) -> Response {
         _ => Code::InvalidRequest,
     };
     let mut told = problem_response(status, code, detail);
-    // What the text was is settled; everything else, such as `Allow`, is said as it was.
+    // The body is new, so its headers go. All other headers, such as `Allow`, stay.
     for (name, value) in &parts.headers {
         if *name != header::CONTENT_TYPE && *name != header::CONTENT_LENGTH {
             told.headers_mut().insert(name.clone(), value.clone());

@@ -1,4 +1,4 @@
-//! Errors of JSON-RPC, as every transport answers with them.
+//! JSON-RPC errors, the same on every transport.
 
 use axum::{
     body::Body,
@@ -11,10 +11,10 @@ pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
-/// The header in which clients over HTTP say which revision they speak.
+/// The header in which clients over HTTP name their revision.
 pub(crate) const REVISION_HEADER: &str = "mcp-protocol-version";
 
-/// The answer to a message that was not taken.
+/// The answer to a message that was refused.
 pub(crate) fn error_message(id: &Value, code: i32, message: &str) -> Value {
     let error = json!({ "code": code, "message": message });
     json!({ "jsonrpc": "2.0", "id": id, "error": error })

@@ -1,7 +1,8 @@
 //! The MCP door: workflows that an outside agent walks with tokens.
 //!
-//! A call goes `door` (who asks, which tool) → `arguments` (checked by us) → `tools` (one file each) →
-//! the guide of `trackway-runtime`; what comes back is written by `answer` and `text`, or by `refusal`.
+//! A call goes through `door` (the caller, the tool), `arguments` (checked by us) and `tools` (one file
+//! each) to the guided runs of `trackway-runtime`. `position_answer` and `text` render the answer,
+//! `refusal` renders a refusal.
 
 mod arguments;
 mod batch;

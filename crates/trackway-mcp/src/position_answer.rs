@@ -1,4 +1,5 @@
-//! A position as an answer: the same facts as JSON and as text, with tokens signed as the record says.
+//! A position as an answer: the same facts as JSON and as text. The tokens are signed with the recorded
+//! key.
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ pub(crate) fn position_result(ring: &KeyRing, position: &NodeView) -> CallToolRe
     tools::tool_result(text::render_position(position, &tokens, ""), position_json(position, &tokens))
 }
 
-/// A look: where a run stands, and what was recorded around it.
+/// The answer to a look: the position of a run, and what was recorded around it.
 pub(crate) fn position_result_with_recap(
     ring: &KeyRing,
     position: &NodeView,
@@ -28,7 +29,7 @@ pub(crate) fn position_result_with_recap(
     tools::tool_result(text, structured)
 }
 
-/// Where a run stands, for whoever hands it on to an agent: the same facts as JSON and as text.
+/// The position of a run for a program that passes it on to an agent: the same facts as JSON and as text.
 pub fn describe_position(ring: &KeyRing, position: &NodeView, recap: &Recap) -> (Value, String) {
     let tokens = sign_tokens(ring, position);
     let recap = SignedRecap::new(ring, recap);
@@ -37,12 +38,12 @@ pub fn describe_position(ring: &KeyRing, position: &NodeView, recap: &Recap) -> 
     (answer, text::render_position(position, &tokens, &recap.render_markdown()))
 }
 
-/// What answers are written with from now on.
+/// The key and the text version that answers are rendered with from now on.
 pub fn current_seal(ring: &KeyRing) -> RenderStamp {
     RenderStamp { key: ring.active_key_name(), text: TEXT_VERSION }
 }
 
-/// The tokens of a position, with the key that the answer was first signed with.
+/// The tokens of a position, signed with the key that first signed this answer.
 pub(crate) fn sign_tokens(ring: &KeyRing, position: &NodeView) -> SignedTokens {
     let place = NodeRef { run: position.run, node: position.node };
     let key = &position.seal.key;

@@ -1,15 +1,15 @@
-//! Somebody's text inside an answer: a prompt, a rule, a message of a definition. It is shown as it is,
-//! but can neither swallow the tokens below it nor pass for one of them.
+//! Foreign text inside an answer: a prompt, a rule, a message of a definition. It is shown as it is, but it
+//! can neither hide the tokens below it nor look like one of them.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::{text::SignedTokens, token};
 
-/// What stands before a line that looks like a token and is none of this answer.
+/// The prefix of a line that looks like a token but is not a token of this answer.
 const NOT_A_TOKEN_PREFIX: &str = "(not a token of this answer) ";
 
-/// The text, with its code block closed where it left one open. One that would swallow what follows in
-/// another way, such as by an open comment, stands in a code block of its own.
+/// The text with its open code block closed. A text that would hide what follows in another way, such as by
+/// an open comment, gets its own code block.
 pub(crate) fn quote_markdown(text: &str) -> String {
     let text = text.trim_end();
     if is_markdown_closed(text) {
@@ -24,7 +24,7 @@ pub(crate) fn collapse_to_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text above the tokens: without them, and without a line that an agent would take for one.
+/// The text above the tokens: without the tokens, and without a line that an agent would mistake for one.
 pub(crate) fn mask_tokens(text: &str, tokens: &SignedTokens) -> String {
     let mut text = text.replace(&tokens.state, "(the stateToken below)");
     if let Some(ack) = &tokens.ack {
@@ -33,7 +33,7 @@ pub(crate) fn mask_tokens(text: &str, tokens: &SignedTokens) -> String {
     mark_token_like_lines(&text)
 }
 
-/// The text without a line that an agent would take for a token.
+/// The text without a line that an agent would mistake for a token.
 pub(crate) fn mark_token_like_lines(text: &str) -> String {
     let lines = text.split_inclusive('\n').map(|line| match token::looks_like_token(line) {
         true => format!("{NOT_A_TOKEN_PREFIX}{line}"),
@@ -42,7 +42,7 @@ pub(crate) fn mark_token_like_lines(text: &str) -> String {
     lines.collect()
 }
 
-/// Whether a code block after this text would still be one.
+/// Whether a code block after this text would still be a code block.
 fn is_markdown_closed(text: &str) -> bool {
     const AFTER: &str = "trackway-after\n";
     let probe = format!("{text}\n\n```\n{AFTER}```\n");
@@ -65,7 +65,7 @@ fn is_markdown_closed(text: &str) -> bool {
     false
 }
 
-/// The mark that opened the code block which is open at the end of the text, as far as lines tell.
+/// The mark of the code block that is still open at the end of the text, judged line by line.
 fn open_fence(text: &str) -> &str {
     let mut open: Option<&str> = None;
     for line in text.lines() {
@@ -84,7 +84,7 @@ fn open_fence(text: &str) -> &str {
     open.unwrap_or_default()
 }
 
-/// A text as it stands, behind a fence that it does not hold itself.
+/// The unchanged text in a fence that it does not contain itself.
 fn wrap_in_code_fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

@@ -1,4 +1,5 @@
-//! A recap in both forms: what was recorded on the way to a snapshot, and what grew from it.
+//! A recap as JSON and as text: what was recorded on the way to a snapshot, and the branches that start
+//! from it.
 
 use std::fmt::Write as _;
 
@@ -11,11 +12,11 @@ use crate::{
     token::{KeyRing, NodeRef},
 };
 
-/// A recap with the tokens of what grew, signed.
+/// A recap with the signed tokens of its branches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SignedRecap<'a> {
     recap: &'a Recap,
-    /// One for each branch, in their order.
+    /// One per branch, in the order of the branches.
     tokens: Vec<String>,
 }
 
@@ -47,13 +48,14 @@ impl<'a> SignedRecap<'a> {
         recap
     }
 
-    /// The same as paragraphs; nothing where there is nothing to tell.
+    /// The recap as paragraphs; empty if nothing was recorded.
     pub(crate) fn render_markdown(&self) -> String {
         let Recap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
             self.recap;
         let mut text = String::new();
         if !grew.is_empty() {
-            // An agent copies the tokens that it sees: only those of the answer itself are in the text.
+            // An agent copies the tokens that it sees, so the text contains only those of the answer
+            // itself.
             push_paragraph(
                 &mut text,
                 "Answered before. What grew from this snapshot, newest first (`recap.grew` has the stateToken of each; workflow_resume finds the newest):",

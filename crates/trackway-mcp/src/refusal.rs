@@ -1,7 +1,7 @@
-//! Errors as data: one form for everything that a call can be refused for.
+//! Errors as data: one form for every refused call.
 //!
-//! No call throws across the boundary. A refusal is an ordinary tool result with `isError`, a stable
-//! code, what happened, what to send instead, and whether the same call may do later.
+//! No call throws across the boundary. A refusal is an ordinary tool result with `isError`, a stable code,
+//! what happened, what to send instead, and whether the same call may succeed later.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use trackway_runtime::GuidedRunError;
 
 use crate::{text, token::TokenError};
 
-/// Longest message. One that quotes what was sent, such as a name, must not send all of it back.
+/// Longest message. A message may quote what was sent, such as a name, but must not send all of it back.
 /// Limit (MCP): message of a refusal.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
-/// Wrong arguments that the message itself tells; all of them are in `needs`.
+/// Wrong arguments that the message names; all of them are in `needs`.
 /// Limit (MCP): wrong arguments that a message names; all of them are in `needs`.
 const NEEDS_IN_MESSAGE_MAX: usize = 3;
 
@@ -23,9 +23,9 @@ const NEEDS_IN_MESSAGE_MAX: usize = 3;
 pub(crate) struct ToolRefusal {
     pub(crate) code: Code,
     pub(crate) message: String,
-    /// What to do instead, as a sentence to the agent.
+    /// What to do instead, as a sentence for the agent.
     pub(crate) next: String,
-    /// The same call may do later.
+    /// Whether the same call may succeed later.
     pub(crate) retryable: bool,
     pub(crate) needs: Vec<InputRequirement>,
 }
@@ -121,7 +121,7 @@ fn workflow_need(near: &[String]) -> InputRequirement {
     }
 }
 
-/// The message with what a person needs to see where the agent cannot mend it.
+/// The message, with what a person needs to know if the agent cannot fix it.
 fn append_details(error: &GuidedRunError, message: String) -> String {
     let lines: Vec<String> = match error {
         GuidedRunError::InvalidWorkflow { file, findings: faults, .. } => {
@@ -145,7 +145,7 @@ fn next_step_for(error: &GuidedRunError) -> String {
             None => "Call workflow_list and use one of its ids.".to_owned(),
         },
         GuidedRunError::InvalidWorkflow { .. } => {
-            "Tell the user what is wrong in the file; once it is mended, the same call works.".to_owned()
+            "Tell the user what is wrong in the file; once it is fixed, the same call works.".to_owned()
         }
         GuidedRunError::UnsupportedWorkflow { .. } => {
             "Tell the user which construct is not supported, or choose another workflow.".to_owned()

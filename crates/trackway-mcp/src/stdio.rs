@@ -1,4 +1,4 @@
-//! One client on standard input and output: the process is theirs, and ends when they do.
+//! One client on standard input and output: the process belongs to the client and ends with it.
 
 mod batches;
 mod line_transport;
@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::{McpDoor, stdio::line_transport::LineTransport};
 
-/// Why serving a client broke off.
+/// Why the connection to a client failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     #[error("the client's greeting was not understood")]
@@ -41,7 +41,7 @@ impl McpDoor {
         let transport = LineTransport::new(read, write, gone);
         let serving = match serve_server(self.with_disconnect_signal(is_gone), transport).await {
             Ok(serving) => serving,
-            // Whoever goes before saying anything has asked for nothing.
+            // A client that disconnects before its first request is not an error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(StdioError::Handshake(Box::new(error))),
         };

@@ -1,4 +1,4 @@
-//! What the tests of this crate stand on: a folder with workflows, and doors on its store.
+//! Fixtures for the tests of this crate: a folder with workflows, and doors on its store.
 
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -15,10 +15,10 @@ use trackway_sqlite::SqliteJournal;
 
 use crate::{CheckpointSwitches, KeyRing, McpDoor};
 
-/// Two steps; the second wants a person's agreement.
+/// Two steps; the second requires a person's agreement.
 pub(crate) const NOTES: &str = include_str!("testing/notes.yaml");
 
-/// A data folder, and a folder of workflows beside it.
+/// A data folder, and a folder of workflows next to it.
 pub(crate) struct TestFolder {
     folder: TempDir,
 }
@@ -40,7 +40,7 @@ impl TestFolder {
         self
     }
 
-    /// A door with everything switched on, as a process of its own would open it.
+    /// A door with all switches on, as a separate process would open it.
     pub(crate) fn open_door(&self) -> McpDoor {
         self.open_door_with(CheckpointSwitches { checkpoints: true, session_checkpoints: true })
     }
@@ -59,7 +59,7 @@ impl TestFolder {
     }
 }
 
-/// A client that speaks line by line, so that tests see what is on the wire.
+/// A client that speaks line by line, so that tests see the bytes on the wire.
 pub(crate) struct LineClient {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
@@ -79,7 +79,7 @@ impl LineClient {
         Self { read: BufReader::new(read), write, serving, meta: None, id: 0 }
     }
 
-    /// A client of an older revision, which greets first.
+    /// A client of an older revision, which sends `initialize` first.
     pub(crate) async fn connect_older(door: McpDoor, capabilities: Value) -> Self {
         Self::connect_with_revision(door, "2025-06-18", capabilities).await
     }
@@ -105,7 +105,7 @@ impl LineClient {
         client
     }
 
-    /// A client of the newest revision, which says everything with each request.
+    /// A client of the newest revision, which sends its capabilities with each request.
     pub(crate) fn connect_newest(door: McpDoor, capabilities: &Value) -> Self {
         let mut client = Self::connect(door);
         client.meta = Some(json!({
@@ -155,14 +155,14 @@ impl LineClient {
         answer["result"].take()
     }
 
-    /// The structured part of a call that does what is asked.
+    /// The structured part of a call that succeeds.
     pub(crate) async fn call_ok(&mut self, name: &str, arguments: Value) -> Value {
         let mut result = self.call(name, arguments).await;
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].take()
     }
 
-    /// The code of a call that is refused.
+    /// The code of a refused call.
     pub(crate) async fn call_refused(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");

@@ -1,7 +1,8 @@
-//! The text of an answer: for agents and people who read, and the same for the same answer each time.
+//! The text of an answer, for agents and people. The same answer always has the same text.
 //!
-//! What to do comes first, the tokens last: each once, alone on its line in a fenced block, so that it
-//! is copied whole. The text says nothing that the JSON does not say, and names the same tokens.
+//! The text starts with what to do and ends with the tokens. Each token appears once, alone on its line in
+//! a fenced block, so that it is copied whole. The text says nothing that the JSON does not say, and names
+//! the same tokens.
 
 mod schema_summary;
 
@@ -21,18 +22,18 @@ use crate::{
     refusal::ToolRefusal,
 };
 
-/// Version of the wording below, kept with every recorded answer. A change of wording is a new
-/// version, and the old one stays for what was told in it.
+/// Version of the wording below, stored with every recorded answer. A change of wording is a new version,
+/// and the old one stays for the answers that used it.
 pub(crate) const TEXT_VERSION: u32 = 1;
 
-/// The tokens of an answer, as they were signed.
+/// The signed tokens of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SignedTokens {
     pub(crate) state: String,
     pub(crate) ack: Option<String>,
 }
 
-/// A start, an advance or a look. A recap is text of its own, between the step and the tokens.
+/// The text for a start, an advance or a look. A recap is a separate part, between the step and the tokens.
 pub(crate) fn render_position(position: &NodeView, tokens: &SignedTokens, recap: &str) -> String {
     let mut text = String::new();
     match (&position.blocked, &position.pending) {
@@ -123,7 +124,7 @@ fn format_wanted_facts(facts: &[MissingFact]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The example first; the form only where it says more.
+/// The example first; the form only if it adds something.
 fn render_expected_output(text: &mut String, expected: &ExpectedOutput) {
     let how = if expected.required { "Required" } else { "Optional" };
     let _ = writeln!(text, "{how} `output`, for example:\n```json\n{}\n```", expected.example);
@@ -134,7 +135,8 @@ fn render_expected_output(text: &mut String, expected: &ExpectedOutput) {
     text.push('\n');
 }
 
-/// A heading of its own kind: that of a step begins with `# `, so that no title can look like the end.
+/// The end has another kind of heading: the heading of a step begins with `# `, so that no title can look
+/// like the end.
 fn render_completed_run(text: &mut String, workflow: &str) {
     let _ = writeln!(
         text,
@@ -142,7 +144,7 @@ fn render_completed_run(text: &mut String, workflow: &str) {
     );
 }
 
-/// Somebody ended the run, or it came from elsewhere: an agent can do nothing about it.
+/// A user ended the run, or it was imported. An agent can do nothing about it.
 fn render_ended_run(text: &mut String, block: &BlockReason) {
     let heading = match block.code == Code::NotAdopted.as_str() {
         true => "Not open",
@@ -176,7 +178,7 @@ fn render_block(text: &mut String, block: &BlockReason, pending: Option<&Pending
 /// Code of a block by a judgement that asks for more work.
 const FOLLOWUP_REQUIRED_CODE: &str = "followup-required";
 
-/// The work comes first: nothing here says which judgement would pass.
+/// The work comes first. The text does not say which judgement would pass.
 fn render_followup(text: &mut String, block: &BlockReason) {
     push_paragraph(
         text,
@@ -225,7 +227,7 @@ fn render_warnings(text: &mut String, warnings: &[Warning]) {
     }
 }
 
-/// Notes were recorded on a node.
+/// The text after notes were recorded on a node.
 pub(crate) fn render_checkpoint(position: &NodeView, tokens: &SignedTokens, repeated: bool) -> String {
     let mut text = String::from(if repeated {
         "# Checkpoint\n\nThese notes were recorded on this snapshot before; they stand once.\n\n"
@@ -242,7 +244,7 @@ pub(crate) fn render_checkpoint(position: &NodeView, tokens: &SignedTokens, repe
     text
 }
 
-/// Notes were recorded on a session.
+/// The text after notes were recorded on a session.
 pub(crate) fn render_session_checkpoint(session: &str, repeated: bool) -> String {
     let what = if repeated { "had been recorded on" } else { "are recorded on" };
     format!("# Checkpoint\n\nThe notes {what} session `{session}`.\n")
@@ -282,7 +284,7 @@ pub(crate) fn format_finding_with_location(found: &Finding) -> String {
     }
 }
 
-/// The first characters of a text, with a mark where it goes on.
+/// The first characters of a text, with a mark if it was cut.
 pub(crate) fn truncate_chars(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", &text[..end]),

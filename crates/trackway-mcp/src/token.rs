@@ -1,7 +1,7 @@
-//! Tokens: what an agent carries between calls. A `stateToken` names a node of a run, an `ackToken`
-//! names one attempt at it.
+//! Tokens that an agent carries between calls. A `stateToken` names a node of a run, an `ackToken` names
+//! one attempt at it.
 //!
-//! `codec` writes and reads them, `ring` holds the keys that sign them, `file` is where those are kept.
+//! `codec` encodes and decodes them, `key_ring` has the keys that sign them, `key_file` stores those keys.
 
 mod codec;
 mod error;

@@ -1,4 +1,5 @@
-//! The tools of the door as clients see them: `tools.json` says what each is for, takes and answers.
+//! The tools of the door as clients see them: `tools.json` has the purpose, the parameters and the answer
+//! of each.
 
 pub(crate) mod advance;
 pub(crate) mod checkpoint;
@@ -19,12 +20,12 @@ use crate::{
     refusal::ToolRefusal,
 };
 
-/// What this server offers beyond the five tools that are always there.
+/// What this server offers in addition to the five tools that always exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CheckpointSwitches {
     /// `workflow_checkpoint` is offered.
     pub checkpoints: bool,
-    /// It takes a session instead of a snapshot too.
+    /// `workflow_checkpoint` also accepts a session instead of a snapshot.
     pub session_checkpoints: bool,
 }
 
@@ -58,14 +59,14 @@ impl ToolName {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name)
     }
 
-    /// What a call of it says and brings, as the server is switched.
+    /// The description and the parameters of the tool, with the server's switches applied.
     fn tool_signature(self, switches: CheckpointSwitches) -> &'static ToolSignature {
         let tool = &TOOLS[self as usize];
         let with_sessions = tool.with_sessions.as_ref().filter(|_| switches.session_checkpoints);
         with_sessions.unwrap_or(&tool.signature)
     }
 
-    /// The arguments of a call, if they are of the tool's form.
+    /// The arguments of a call, if they fit the tool.
     pub(crate) fn parse_arguments(
         self,
         switches: CheckpointSwitches,
@@ -85,14 +86,14 @@ impl ToolName {
     }
 }
 
-/// A tool as `tools.json` has it.
+/// A tool as it is in `tools.json`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ToolSpec {
     annotations: ToolAnnotations,
     #[serde(flatten)]
     signature: ToolSignature,
-    /// Where checkpoints take a session too.
+    /// Used if checkpoints also accept a session.
     with_sessions: Option<ToolSignature>,
     output_schema: Arc<JsonObject>,
 }
@@ -107,10 +108,10 @@ static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     let file: Value = serde_json::from_str(include_str!("tools.json")).expect("it is JSON");
     let mut tools = file["tools"].clone();
     inline_schema_refs(&mut tools, &file);
-    serde_json::from_value(tools).expect("every tool is of this form, as the tests show")
+    serde_json::from_value(tools).expect("every tool has this form, as the tests prove")
 });
 
-/// Puts what a schema refers to in place of the references: not every client follows them.
+/// Replaces the references in a schema by their targets: not every client follows references.
 fn inline_schema_refs(schema: &mut Value, file: &Value) {
     if schema.get("$ref").is_some() {
         *schema = follow_references(file, schema).clone();
@@ -145,7 +146,7 @@ pub(crate) fn list_enabled_tools(switches: CheckpointSwitches) -> Vec<Tool> {
         .collect()
 }
 
-/// An answer in both forms.
+/// An answer as JSON and as text.
 pub(crate) fn tool_result(text: String, structured: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(structured);

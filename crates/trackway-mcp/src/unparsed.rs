@@ -1,6 +1,6 @@
-//! A request that is too long or nested too deeply to be read is answered all the same, under its own
-//! id: a call like every refused call, anything else as JSON-RPC has it. What the answer needs is found
-//! by a scan that keeps only a few words of the message, so it may be of any size and depth.
+//! A request that is too long or too deeply nested to be parsed still gets an answer under its own id. A
+//! call is answered like every refused call, anything else as JSON-RPC says. A scan finds what the answer
+//! needs. It keeps only a few words, so the message may have any size and depth.
 
 mod message_scan;
 
@@ -14,7 +14,7 @@ use crate::{
     refusal::ToolRefusal,
 };
 
-/// Levels that the JSON parser enters; a message that is deeper is refused by it.
+/// Levels that the JSON parser enters; it refuses a deeper message.
 /// Limit (MCP): levels of a request's JSON.
 const PARSED_LEVELS_MAX: usize = 127;
 
@@ -28,21 +28,21 @@ pub(crate) enum UnparsedMessage {
     TooDeep,
 }
 
-/// The form of results that a client knows.
+/// The form of results that a client expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultForm {
     Older,
-    /// Says with every result what kind of result it is.
+    /// Every result says what kind of result it is.
     Newest,
 }
 
 impl UnparsedMessage {
-    /// Whether a message that has been seen to its end is one that no parser here takes.
+    /// Whether no parser here accepts this completely scanned message.
     pub(crate) fn check_depth(scan: &MessageScan) -> Option<Self> {
         (scan.is_complete_object() && scan.max_depth() > PARSED_LEVELS_MAX).then_some(Self::TooDeep)
     }
 
-    /// The answer; none to what wants none.
+    /// The answer; none if the message expects none.
     pub(crate) fn error_answer(self, scan: &MessageScan, revision: ResultForm) -> Option<Value> {
         let refusal = self.to_refusal();
         match (scan.id(), scan.method()) {

@@ -1,8 +1,8 @@
 //! The protocol's own conformance suite against our transport.
 //!
-//! The suite wants tools of its own, so that a fixture stands where the door stands otherwise; everything
-//! around it is what serves the door. What fails by design is listed with its reason, and both a failure
-//! that is not listed and a listed one that passes fail the test.
+//! The suite needs its own tools, so a fixture replaces the door; everything around it is what serves the
+//! door. Expected failures are listed with their reasons. A failure that is not listed fails the test, and
+//! so does a listed one that passes.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
@@ -17,7 +17,7 @@ use trackway_mcp::HttpDoor;
 /// Largest request of the suite by far.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Runs everything that a revision requires of a server.
+/// Runs every scenario that a revision requires of a server.
 async fn run_conformance_suite(revision: &str) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -49,7 +49,7 @@ async fn heavy_mcp_conformance_2025_11_25() {
     run_conformance_suite("2025-11-25").await;
 }
 
-/// What `cargo xtask test` prepared and named in this variable.
+/// The path that `cargo xtask test` prepared and passes in this variable.
 #[expect(clippy::disallowed_methods, reason = "the one place where this test learns of the suite")]
 fn prepared_path(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {

@@ -1,4 +1,4 @@
-//! Arguments that agents send wrong, and what they are told.
+//! Wrong arguments that agents send, and the refusals that they get.
 
 use super::*;
 
@@ -17,7 +17,8 @@ fn needs(raw: Value) -> Vec<(String, String)> {
     refusal.needs.into_iter().map(|need| (need.pointer, need.message)).collect()
 }
 
-/// Proves T8: names in another style or with a slip are recognised, and everything is told at once.
+/// Proves T8: names in another style or with a typing error are recognised, and one refusal lists every
+/// mistake.
 #[test]
 fn wrong_arguments_suggest_the_right_name() {
     for name in ["state_token", "StateToken", "state-token", "stateTokn", "statetoken"] {
@@ -37,7 +38,7 @@ fn wrong_arguments_suggest_the_right_name() {
     assert_eq!(needs(Value::Null)[0].0, "/stateToken");
 }
 
-/// Proves T8: what stands first in a refusal says what was meant, also where more is wrong.
+/// Proves T8: a refusal starts with the name that was probably meant, even if there are more mistakes.
 #[test]
 fn the_message_says_what_was_meant() {
     let raw = json!({ "stateTokn": "x", "extra": 1 });
@@ -67,7 +68,7 @@ fn part_of_a_name_suggests_it() {
     }
 }
 
-/// Proves T8: what is absent and what is null are the same.
+/// Proves T8: an absent argument and a null are the same.
 #[test]
 fn null_arguments_count_as_absent() {
     let raw = json!({ "stateToken": "st", "context": null });

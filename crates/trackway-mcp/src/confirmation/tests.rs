@@ -1,10 +1,10 @@
-//! A person is asked through the client, in the way of each revision.
+//! The server asks a person through the client, in the way of each revision.
 
 use serde_json::{Value, json};
 
 use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
 
-/// A run at the step that wants agreement.
+/// A run at the step that requires agreement.
 async fn run_at_publish(client: &mut LineClient) -> Value {
     let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
     client.call_ok("workflow_advance", answer_arguments(&first, "did")).await
@@ -14,7 +14,7 @@ fn call(arguments: &Value) -> Value {
     json!({ "name": "workflow_advance", "arguments": arguments })
 }
 
-/// Answers the question that the server asks, and returns what the call then comes to.
+/// Answers the server's question and returns the result of the call.
 async fn answer_elicitation(client: &mut LineClient, arguments: Value, answer: Value) -> Value {
     let asked = client.request("tools/call", call(&arguments)).await;
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
@@ -23,7 +23,7 @@ async fn answer_elicitation(client: &mut LineClient, arguments: Value, answer: V
     client.next_message().await["result"]["structuredContent"].take()
 }
 
-/// Proves T9: asked on the advance; declined, nothing advances; a replay asks nobody.
+/// Proves T9: the advance asks the person. If they decline, nothing advances. A replay asks nobody.
 #[tokio::test]
 async fn older_clients_are_asked_by_a_request() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
@@ -37,14 +37,14 @@ async fn older_clients_are_asked_by_a_request() {
     let agreed = json!({ "action": "accept", "content": { "agree": true } });
     let end = answer_elicitation(&mut client, answer_arguments(&declined, "done"), agreed).await;
     assert_eq!(end["isComplete"], true, "{end}");
-    // Both again: nobody is asked.
+    // Both again: the person is not asked.
     let again = client.call_ok("workflow_advance", answer_arguments(&there, "done")).await;
     assert_eq!(again, declined);
     assert_eq!(client.call_ok("workflow_advance", answer_arguments(&declined, "done")).await, end);
     client.disconnect().await;
 }
 
-/// Proves T9: whoever goes away while being asked has agreed to nothing.
+/// Proves T9: a person who leaves without an answer has not agreed.
 #[tokio::test]
 async fn a_client_that_leaves_has_agreed_to_nothing() {
     let (at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
@@ -58,8 +58,8 @@ async fn a_client_that_leaves_has_agreed_to_nothing() {
     client.disconnect().await;
 }
 
-/// Proves T9: from 2026-07-28 on the call itself is answered with the question, and sent again with the
-/// person's answer, which is good for this very call only.
+/// Proves T9: from 2026-07-28 on, the answer to the call is the question. The client sends the call again
+/// with the person's answer, which is valid for exactly this call.
 #[tokio::test]
 async fn newest_clients_are_asked_by_an_answer() {
     let at = TestFolder::new();
@@ -77,7 +77,7 @@ async fn newest_clients_are_asked_by_an_answer() {
         params
     };
     let state = &asked["requestState"];
-    // The agreement is not carried over to other inputs, and not made up.
+    // The agreement is not valid for other inputs, and cannot be forged.
     for (params, state) in [
         (call(&answer_arguments(&there, "something else")), state.clone()),
         (call(&answer_arguments(&there, "done")), json!("made up")),
@@ -93,7 +93,7 @@ async fn newest_clients_are_asked_by_an_answer() {
     client.disconnect().await;
 }
 
-/// What a person's form may come back with that is neither yes nor no.
+/// Values of a person's form that are neither yes nor no.
 fn unclear_answers() -> Vec<Value> {
     let values = [json!("no"), json!("true"), json!("false"), json!(0), json!(1), json!(null), json!([])];
     let mut answers: Vec<Value> = values
@@ -105,7 +105,7 @@ fn unclear_answers() -> Vec<Value> {
     answers
 }
 
-/// Proves T9: agreement is the boolean true and nothing else, in the way of older revisions.
+/// Proves T9: only the boolean true is agreement, in the way of older revisions.
 #[tokio::test]
 async fn only_true_agrees_where_a_request_asks() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
@@ -121,7 +121,7 @@ async fn only_true_agrees_where_a_request_asks() {
     client.disconnect().await;
 }
 
-/// Proves T9: the same in the way of the newest revision; nothing was recorded, and the call asks again.
+/// Proves T9: the same in the way of the newest revision. Nothing is recorded, and the call asks again.
 #[tokio::test]
 async fn only_true_agrees_where_an_answer_asks() {
     let at = TestFolder::new();
@@ -141,7 +141,7 @@ async fn only_true_agrees_where_an_answer_asks() {
     client.disconnect().await;
 }
 
-/// Proves T9: who agrees sees what they agree to, and nothing is ticked for them.
+/// Proves T9: a person sees what they agree to, and no box is ticked in advance.
 #[tokio::test]
 async fn a_person_sees_what_they_agree_to() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;

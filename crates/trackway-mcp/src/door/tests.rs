@@ -20,7 +20,7 @@ async fn tools_are_listed_in_a_fixed_order() {
     client.disconnect().await;
 }
 
-/// Proves T14: without its switch a checkpoint is neither offered nor taken.
+/// Proves T14: without its switch a checkpoint is neither offered nor accepted.
 #[tokio::test]
 async fn checkpoints_are_behind_their_switches() {
     let at = TestFolder::new();
@@ -85,7 +85,7 @@ async fn a_run_is_walked_to_its_end() {
     client.disconnect().await;
 }
 
-/// Proves T4, T6: the same call is told the same bytes, also by another process; other inputs fork.
+/// Proves T4, T6: the same call gets the same bytes, also from another process; other inputs fork.
 #[tokio::test]
 async fn replays_are_the_same_bytes_and_other_inputs_fork() {
     let (at, mut client) = LineClient::connect_to_notes(json!({})).await;
@@ -95,7 +95,7 @@ async fn replays_are_the_same_bytes_and_other_inputs_fork() {
     KeyRing::rotate(&at.data_folder(), trackway_domain::Timestamp(1), None).unwrap();
     let mut other = LineClient::connect_older(at.open_door(), json!({})).await;
     assert_eq!(other.call("workflow_advance", answer_arguments(&first, "did")).await, told);
-    // Where the notes stand makes no difference.
+    // The position of the notes makes no difference.
     for place in ["output", "context"] {
         let mut inside = answer_arguments(&first, "did");
         let notes = inside.as_object_mut().unwrap().remove("notesMarkdown").unwrap();
@@ -123,7 +123,7 @@ async fn text_and_json_name_the_same_tokens() {
     client.disconnect().await;
 }
 
-/// Proves T2, T5, T8: whatever is wrong with a call is told as data, with a code of its own.
+/// Proves T2, T5, T8: every mistake in a call is reported as data, with its own code.
 #[tokio::test]
 async fn wrong_calls_are_answered_as_data() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
@@ -161,8 +161,8 @@ async fn wrong_calls_are_answered_as_data() {
     client.disconnect().await;
 }
 
-/// Proves T8: what is wrong with an argument is named by its pointer, as data and as text, in both
-/// revisions, and changes nothing.
+/// Proves T8: a mistake in an argument is named by its pointer, as data and as text, in both revisions, and
+/// changes nothing.
 #[tokio::test]
 async fn a_wrong_argument_is_named_by_its_pointer() {
     let at = TestFolder::new();
@@ -211,7 +211,7 @@ async fn a_wrong_argument_is_named_by_its_pointer() {
     }
 }
 
-/// The token with another character, ten before its end.
+/// The token with one changed character, ten before its end.
 fn altered(token: &Value) -> String {
     let token = token.as_str().unwrap();
     let at = token.len() - 11;
@@ -219,7 +219,7 @@ fn altered(token: &Value) -> String {
     format!("{}{other}{}", &token[..at], &token[at + 1..])
 }
 
-/// Proves T2: a refusal says which of the two tokens is wrong, and how; nothing comes of the call.
+/// Proves T2: a refusal says which of the two tokens is wrong, and how. The call changes nothing.
 #[tokio::test]
 async fn a_wrong_token_is_named_by_its_parameter() {
     let (at, elsewhere) = (TestFolder::new(), TestFolder::new());

@@ -1,5 +1,5 @@
-//! Batches over HTTP: a list of messages in one request, of a client that says no later revision with it.
-//! Each message is answered as if it had come alone, and the answers are one list.
+//! Batches over HTTP: a list of messages in one request, from a client that names no later revision. Each
+//! message is answered as if it came alone, and the answers are one list.
 
 use axum::{
     body::Body,
@@ -38,7 +38,7 @@ pub(super) async fn split_batch(request: Request, next: Next) -> Response {
     };
     let messages = match serde_json::from_slice::<Vec<Value>>(&bytes) {
         Ok(messages) => messages,
-        // As the transport answers to what is no JSON.
+        // The same answer as the transport gives to a body that is not JSON.
         Err(_) => return next.run(Request::from_parts(parts, Body::from(bytes))).await,
     };
     if let Some(reason) = batch_refusal(&messages) {
@@ -57,7 +57,7 @@ pub(super) async fn split_batch(request: Request, next: Next) -> Response {
     jsonrpc::json_response(StatusCode::OK, &Value::Array(answers))
 }
 
-/// The body again, and whether a list begins it.
+/// The body again, and whether it starts with a list.
 async fn peek_is_json_array(body: Body) -> Option<(Body, bool)> {
     use futures_util::StreamExt as _;
     let mut stream = body.into_data_stream();
@@ -77,7 +77,7 @@ async fn peek_is_json_array(body: Body) -> Option<(Body, bool)> {
     }
 }
 
-/// What answers the message in what the transport sent: itself, or what stands in a stream of events.
+/// The answer to the message: the body that the transport sent, or the answer inside its event stream.
 async fn read_jsonrpc_answer(response: Response) -> Option<Value> {
     let bytes = axum::body::to_bytes(response.into_body(), BATCH_ANSWER_BYTES_MAX).await.ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;

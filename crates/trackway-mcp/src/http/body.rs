@@ -1,5 +1,5 @@
-//! Bodies, seen before the transport parses them: a call that is too long or too deep for that is
-//! answered like every refused call, and not by an error of the transport that clients throw.
+//! Checks bodies before the transport parses them. A call that is too long or too deep gets an ordinary
+//! refusal. The transport would answer with an error that makes clients throw.
 
 use std::{future::poll_fn, pin::Pin};
 
@@ -20,8 +20,8 @@ use crate::{
     unparsed::{CALL_METHOD, MessageScan, ResultForm, UnparsedMessage},
 };
 
-/// How much of a body is looked at for the id under which to answer. An agent that sends a whole file
-/// by mistake is told so; whoever sends more than this is not listened to.
+/// How much of a refused body is searched for its request id. An agent that sends a whole file by mistake
+/// gets a refusal. A longer body gets no answer under its id.
 /// Limit (MCP): part of a refused body that is searched for its request id.
 const SCANNED_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -61,9 +61,9 @@ pub(super) async fn refuse_unparsable_bodies(
     }
 }
 
-/// The answer to what is JSON, as its header says, and no message: as JSON-RPC has it.
+/// The JSON-RPC answer to a body that is JSON, as its header says, but not a message.
 fn invalid_jsonrpc_response(response: &Response, body: &[u8]) -> Option<Response> {
-    // What the transport answers to a body that it cannot read, as to one of another kind.
+    // The status that the transport uses for a body that it cannot read or that has another type.
     if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
         return None;
     }
@@ -84,7 +84,7 @@ enum BufferedBody {
     TooLong(MessageScan),
 }
 
-/// The whole body, where it is within its bound; of a longer one nothing is kept.
+/// The whole body if it is within its limit. Nothing of a longer body is kept.
 async fn buffer_or_scan_body(mut body: Body, bytes_max: usize) -> Result<BufferedBody, axum::Error> {
     let mut kept = Vec::new();
     while let Some(piece) = next_body_chunk(&mut body).await? {
@@ -111,7 +111,7 @@ async fn next_body_chunk(body: &mut Body) -> Result<Option<Bytes>, axum::Error> 
         match poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await.transpose()? {
             None => return Ok(None),
             Some(frame) => {
-                // Trailers are nobody's business here.
+                // Trailers are not used.
                 if let Ok(data) = frame.into_data() {
                     return Ok(Some(data));
                 }
@@ -130,7 +130,7 @@ fn client_revision(headers: &HeaderMap) -> ResultForm {
 }
 
 fn unparsed_response(unread: UnparsedMessage, answer: &Value) -> Response {
-    // A refused call is an answer like any other; an error of the protocol has a status of its own.
+    // A refused call is an ordinary answer. An error of the protocol has its own status.
     let status = if answer.get("result").is_some() { StatusCode::OK } else { unparsed_status(unread) };
     jsonrpc::json_response(status, answer)
 }

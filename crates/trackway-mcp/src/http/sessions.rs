@@ -1,12 +1,11 @@
 //! Protocol sessions of the older revisions: how many there are, and whose they are.
 //!
-//! Each costs some memory until it has been silent for hours, so their number is bounded, for one caller
-//! and for all: a new one takes the place of the one that was used longest ago. Its client is told that
-//! there is no such session, and begins a new one; runs are not touched by it.
+//! Each session costs some memory until it has been silent for hours. Their number is therefore limited,
+//! for one caller and for all callers: a new session replaces the least recently used one. The client of
+//! that one gets the answer that the session does not exist, and opens a new one. Runs are not affected.
 //!
-//! Sessions belong to whoever opened them. What a client gets to see of
-//! a session's id ends with a code over the id and the caller: somebody else who sends it is told that
-//! there is no such session.
+//! A session belongs to the caller that opened it. The id that a client sees ends with a code over the id
+//! and the caller. Another caller that sends it gets the answer that the session does not exist.
 
 use std::{
     collections::HashMap,
@@ -30,18 +29,18 @@ use crate::refusal::ToolRefusal;
 /// Limit (MCP): protocol sessions of all callers.
 const SESSIONS_MAX: usize = 512;
 
-/// One caller cannot take all the places of the others.
+/// One caller cannot use up the sessions of the others.
 ///
 /// Limit (MCP): protocol sessions of one caller.
 const SESSIONS_OF_CALLER_MAX: usize = 128;
 
-/// A call is in memory until it is answered, and one that waits for a user stays when its client has gone.
-/// Nothing of a call that was answered is kept, so nothing else of a session grows.
+/// A call is in memory until it is answered, and a call that waits for a user stays after its client
+/// disconnects. Answered calls are not kept, so nothing else of a session grows.
 ///
 /// Limit (MCP): calls of one protocol session under way at once.
 pub(super) const CALLS_OF_SESSION_MAX: usize = 32;
 
-/// Twice the largest call that is taken, with all that it may bring.
+/// Twice the largest accepted call with everything that it may contain.
 ///
 /// Limit (MCP): bytes of the calls of one protocol session under way at once.
 pub(super) const SESSION_BYTES_MAX: u32 = 4 * 1024 * 1024;
@@ -49,19 +48,19 @@ pub(super) const SESSION_BYTES_MAX: u32 = 4 * 1024 * 1024;
 /// The header that names a protocol session.
 pub(super) const SESSION_ID_HEADER: &str = "mcp-session-id";
 
-/// Knows whose session an id is. Sessions end with the process, and so does the key.
+/// Knows which caller owns a session id. Sessions end with the process, and so does the key.
 pub(super) struct ProtocolSessions {
-    /// None where the operating system gave no random numbers: then no session is anybody's.
+    /// None if the operating system gave no random numbers: then no caller owns a session.
     key: Option<[u8; 32]>,
     manager: Arc<LocalSessionManager>,
-    /// A std mutex: it is held to look something up.
+    /// A std mutex: it is locked only for a lookup.
     open: Mutex<OpenSessions>,
 }
 
-/// The sessions that were opened and not ended, by id.
+/// The sessions that are open, by id.
 #[derive(Default)]
 struct OpenSessions {
-    /// Counts uses: the least of them is of the session that was used longest ago.
+    /// Counts uses: the session with the lowest number is the least recently used one.
     uses: u64,
     sessions: HashMap<String, OpenSession>,
 }
@@ -72,14 +71,14 @@ struct OpenSession {
     calls: SessionCallLimit,
 }
 
-/// What a session may still have under way.
+/// The calls and bytes that a session may still have under way.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionCallLimit {
     calls: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
 }
 
-/// Room for one call, until it is dropped.
+/// Capacity for one call, released on drop.
 #[derive(Debug)]
 pub(crate) struct CallPermit {
     _call: OwnedSemaphorePermit,
@@ -94,8 +93,8 @@ impl SessionCallLimit {
         }
     }
 
-    /// Room for a call of so many bytes. One that is larger than all there is needs all of it: what is
-    /// wrong with it is told by who reads it.
+    /// Capacity for a call of this size. A call that is larger than the whole capacity takes all of it; the
+    /// reader of the call reports that it is too large.
     pub(crate) fn acquire(&self, bytes: usize) -> Result<CallPermit, ToolRefusal> {
         let bytes = u32::try_from(bytes).map_or(SESSION_BYTES_MAX, |it| it.min(SESSION_BYTES_MAX));
         let call = self.calls.clone().try_acquire_owned();
@@ -116,7 +115,7 @@ impl SessionCallLimit {
 }
 
 impl OpenSessions {
-    /// Takes a session in; those that have to go for it.
+    /// Adds a session. Returns the sessions that must be closed for it.
     fn insert_and_evict(&mut self, id: &str, caller: &Caller) -> Vec<String> {
         self.uses += 1;
         let calls = SessionCallLimit::new();
@@ -166,16 +165,16 @@ impl ProtocolSessions {
         Self { key, manager, open: Mutex::default() }
     }
 
-    /// A session was opened; the ones that it takes the place of are closed.
+    /// Registers an opened session. Closes the sessions that it replaces.
     pub(super) async fn register_session(&self, id: &str, caller: &Caller) {
         let gone = self.lock_open_sessions().insert_and_evict(id, caller);
         for id in gone {
-            // One that has ended by itself is closed already.
+            // A session that has already ended needs no close.
             let _ = self.manager.close_session(&id.into()).await;
         }
     }
 
-    /// A session is used, or ends by this. What it may still begin.
+    /// Marks a session as used, or ends it. Returns its capacity for calls.
     pub(super) fn mark_session_used(&self, id: &HeaderValue, ends: bool) -> Option<SessionCallLimit> {
         self.lock_open_sessions().mark_used(id.to_str().ok()?, ends)
     }
@@ -184,13 +183,13 @@ impl ProtocolSessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What this caller gets to see of the id.
+    /// The form of the id that this caller sees.
     pub(super) fn sign_session_id(&self, id: &str, caller: &Caller) -> Option<String> {
         let code = self.session_id_mac(id, caller)?.finalize().into_bytes();
         Some(format!("{id}.{}", HEXLOWER.encode(&code)))
     }
 
-    /// The id, where this caller opened the session.
+    /// The id, if this caller opened the session.
     pub(super) fn verify_session_id<'a>(&self, shown: &'a str, caller: &Caller) -> Option<&'a str> {
         let (id, code) = shown.rsplit_once('.')?;
         let code = HEXLOWER.decode(code.as_bytes()).ok()?;
@@ -201,7 +200,7 @@ impl ProtocolSessions {
     fn session_id_mac(&self, id: &str, caller: &Caller) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_ref()?).ok()?;
         for part in [id, &*caller.tenant, &*caller.user] {
-            // With its length, so that no two lists of parts are the same bytes.
+            // Each part comes with its length, so that two different lists never give the same bytes.
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part.as_bytes());
         }
@@ -209,7 +208,7 @@ impl ProtocolSessions {
     }
 }
 
-/// Without the key.
+/// Debug output does not contain the key.
 impl fmt::Debug for ProtocolSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions").finish_non_exhaustive()
@@ -220,7 +219,7 @@ impl fmt::Debug for ProtocolSessions {
 mod tests {
     use super::*;
 
-    /// Proves X6: nobody takes the sessions, or the memory, of the others.
+    /// Proves X6: no caller uses up the sessions, or the memory, of the others.
     #[test]
     fn least_recently_used_session_is_evicted() {
         let (ann, bob) = (Caller::new("t", "ann"), Caller::new("t", "bob"));

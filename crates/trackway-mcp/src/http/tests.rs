@@ -1,4 +1,4 @@
-//! HTTP: who is let in, and that every error is JSON.
+//! HTTP: which callers get access, and that every error is JSON.
 
 use axum::{
     body::Body,
@@ -16,8 +16,8 @@ mod buffers;
 
 const ACCEPT: &str = "application/json, text/event-stream";
 
-/// Lets `good` in, `narrow` to one workflow that is not there, `other` as somebody else, and nobody
-/// besides.
+/// Accepts the keys `good`, `narrow` (only for a workflow that does not exist) and `other` (another
+/// caller), and refuses all others.
 #[derive(Debug)]
 struct FakeAuthenticator;
 
@@ -41,7 +41,7 @@ impl Authenticator for FakeAuthenticator {
     }
 }
 
-/// The door behind HTTP with its keys and the workflow `notes`; the folder goes with the first.
+/// The door behind HTTP with its keys and the workflow `notes`. The folder is removed with the first value.
 fn guarded_router() -> (testing::TestFolder, Router) {
     let at = testing::TestFolder::new();
     at.write_workflow("notes.yaml", testing::NOTES);
@@ -89,7 +89,7 @@ async fn foreign_pages_are_refused() {
     }
 }
 
-/// Proves X6: strangers are turned away before their body is read.
+/// Proves X6: unknown callers are refused before their body is read.
 #[tokio::test]
 async fn callers_without_a_key_are_refused() {
     let (_at, router) = guarded_router();
@@ -105,7 +105,7 @@ async fn callers_without_a_key_are_refused() {
     }
 }
 
-/// Proves T8: whatever is sent, the answer to a mistake is JSON.
+/// Proves T8: every answer to a mistake is JSON.
 #[tokio::test]
 async fn errors_are_json() {
     let at = testing::TestFolder::new();
@@ -189,7 +189,7 @@ async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Valu
     told["result"]["structuredContent"].clone()
 }
 
-/// Proves X6: each tool asks whether the key may, also for a run of the same caller.
+/// Proves X6: each tool checks the scopes of the key, also for a run of the same caller.
 #[tokio::test]
 async fn every_call_needs_its_scope() {
     let (_at, router) = guarded_router();
@@ -230,7 +230,7 @@ async fn send_as_older_client(
     send(router.clone(), request.body(Body::from(message.to_string())).unwrap()).await
 }
 
-/// The id of a session that `good` has opened.
+/// The id of a session that `good` opened.
 async fn open_session(router: &Router) -> String {
     open_session_with(router, json!({})).await
 }
@@ -252,7 +252,7 @@ async fn open_session_with(router: &Router, capabilities: Value) -> String {
     session
 }
 
-/// Proves T8: what is no message is answered as JSON-RPC says.
+/// Proves T8: a body that is not a message is answered as JSON-RPC says.
 #[tokio::test]
 async fn invalid_messages_get_a_jsonrpc_error() {
     let (_at, router) = guarded_router();
@@ -279,7 +279,7 @@ async fn invalid_messages_get_a_jsonrpc_error() {
     }
 }
 
-/// Proves T1: revision 2025-03-26 has batches, and the later ones have not.
+/// Proves T1: only revision 2025-03-26 has batches.
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     let (_at, router) = guarded_router();
@@ -314,7 +314,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     }
 }
 
-/// Proves X6: who ends a session is told that it has ended.
+/// Proves X6: a caller that ends a session is informed that it has ended.
 #[tokio::test]
 async fn ending_a_session_answers_204() {
     let (_at, router) = guarded_router();
@@ -328,7 +328,7 @@ async fn ending_a_session_answers_204() {
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
-/// Proves X6: sessions that nobody uses make room for new ones.
+/// Proves X6: unused sessions make room for new ones.
 #[tokio::test]
 async fn a_caller_has_a_bounded_number_of_sessions() {
     let (_at, router) = guarded_router();
@@ -344,8 +344,8 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
     assert_eq!(status, StatusCode::OK);
 }
 
-/// Proves X6: a session belongs to who opened it. Who has got hold of its id is told that there is none,
-/// and cannot end it either.
+/// Proves X6: a session belongs to the caller that opened it. Another caller that has its id gets the
+/// answer that it does not exist, and cannot end it.
 #[tokio::test]
 async fn a_stolen_session_id_opens_nothing() {
     let (_at, router) = guarded_router();
@@ -366,7 +366,7 @@ async fn a_stolen_session_id_opens_nothing() {
         let (status, ..) = send_empty(&router, end).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{key}");
     }
-    // Another key of the same caller is the same caller.
+    // Another key of the same caller identifies the same caller.
     for key in ["good", "narrow"] {
         let (status, _, told) = send_as_older_client(&router, key, Some(session), &list).await;
         assert_eq!(status, StatusCode::OK, "{key}: {told}");

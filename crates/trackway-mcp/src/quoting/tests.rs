@@ -1,8 +1,8 @@
-//! Texts that would break the tokens' block, or that pass for a token.
+//! Texts that would break the block of tokens, or that look like a token.
 
 use super::*;
 
-/// Proves T7: whatever a prompt leaves open is closed before anything follows it.
+/// Proves T7: everything that a prompt leaves open is closed before the next text.
 #[test]
 fn open_markdown_is_closed() {
     let rows = [
@@ -11,7 +11,7 @@ fn open_markdown_is_closed() {
         ("Run:\n```sh\nls", "Run:\n```sh\nls\n```"),
         ("~~~~\nls", "~~~~\nls\n~~~~"),
         ("````\n```\nls", "````\n```\nls\n````"),
-        // A list ends where its lines do, and its code with it.
+        // A list ends with its lines, and so does its code.
         ("- one\n  ```\n  ls", "- one\n  ```\n  ls"),
         ("<!-- later", "```\n<!-- later\n```"),
         ("<!-- ```", "````\n<!-- ```\n````"),
@@ -22,7 +22,7 @@ fn open_markdown_is_closed() {
     }
 }
 
-/// Proves T7: a token stands once, and nothing else stands alone on a line and looks like one.
+/// Proves T7: a token appears once, and no other line looks like one.
 #[test]
 fn only_the_tokens_below_are_tokens() {
     let other = format!("st.v1.{}", "0".repeat(85));

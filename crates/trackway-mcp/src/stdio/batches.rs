@@ -1,5 +1,5 @@
-//! Batches on a stream: the messages of one are taken one by one, and their answers are put together until
-//! none is missing.
+//! Batches on a stream: the messages of a batch are handled one by one, and their answers are collected
+//! until none is missing.
 
 use rmcp::{
     RoleServer,
@@ -24,8 +24,7 @@ struct OpenBatch {
 }
 
 impl OpenBatches {
-    /// Takes a batch apart: the messages that are to be worked on, and the answer, where none of them
-    /// waits for one.
+    /// Splits a batch: the messages to handle, and the answer if none of them needs more work.
     pub(super) fn split_batch(
         &mut self,
         batch: Vec<Value>,
@@ -57,17 +56,17 @@ impl OpenBatches {
         self.is_awaited(id) || new.waiting.contains(id)
     }
 
-    /// Whether the answer to this request belongs into a batch.
+    /// Whether the answer to this request belongs to a batch.
     pub(super) fn is_awaited(&self, id: &RequestId) -> bool {
         self.open.iter().any(|batch| batch.waiting.contains(id))
     }
 
-    /// Adds an answer to its batch. The whole answer where it was the last one.
+    /// Adds an answer to its batch. Returns the whole answer if this was the last one.
     pub(super) fn add_answer(&mut self, id: &RequestId, answer: Value) -> Option<Value> {
         self.finish_request(id, Some(answer))
     }
 
-    /// The request was cancelled: nobody answers it, and its batch no longer waits for it.
+    /// The request was cancelled: it gets no answer, and its batch no longer waits for it.
     pub(super) fn cancel_request(&mut self, id: &RequestId) -> Option<Value> {
         self.finish_request(id, None)
     }
@@ -82,7 +81,7 @@ impl OpenBatches {
 }
 
 impl OpenBatch {
-    /// A batch that asks nothing is not answered.
+    /// A batch without requests is not answered.
     fn into_batch_answer(self) -> Option<Value> {
         (!self.answers.is_empty()).then_some(Value::Array(self.answers))
     }

@@ -1,5 +1,5 @@
-//! JSON-RPC messages, one per line. A line that is none is answered as JSON-RPC says, and the next one
-//! is read.
+//! JSON-RPC messages, one per line. A line that is not a message is answered as JSON-RPC says, and reading
+//! continues with the next one.
 
 use std::{collections::VecDeque, io, sync::Arc};
 
@@ -23,27 +23,28 @@ use crate::{
     unparsed::{MessageScan, ResultForm, UnparsedMessage},
 };
 
-/// Longest line that is read: far more than all bounds of a call together.
+/// Longest line that is read: far more than all limits of a call together.
 /// Limit (MCP): one line on standard input.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(super) struct LineTransport<R, W> {
     read: BufReader<R>,
-    /// The line as far as it was read. Kept here, since reading is given up and taken up again.
+    /// The part of the line that was read so far. It is kept here because reading can be cancelled and
+    /// resumed.
     line: Vec<u8>,
-    /// The line is too long and is only passed over.
+    /// The line is too long and is skipped.
     overlong: Option<MessageScan>,
     write: Arc<Mutex<W>>,
-    /// Answers to lines that were no messages, being written.
+    /// Answers to lines that were not messages; they are being written.
     replies: JoinSet<()>,
-    /// A request has come; before that, nothing else means anything.
+    /// Whether a request has arrived; before that, other lines are ignored.
     begun: bool,
-    /// What results look like to this client.
+    /// The form of results that this client expects.
     revision: ResultForm,
     /// The client speaks the revision that has batches.
     has_batches: bool,
     batches: OpenBatches,
-    /// Messages of a batch that are still to be worked on.
+    /// Messages of a batch that wait to be handled.
     queue: VecDeque<RxJsonRpcMessage<RoleServer>>,
     gone: watch::Sender<bool>,
 }
@@ -75,7 +76,7 @@ where
         }
     }
 
-    /// Reads on until the line is whole. Giving up between two polls loses nothing.
+    /// Reads until the line is complete. Cancelling between two polls loses nothing.
     async fn read_line(&mut self) -> ReadLine {
         loop {
             let available = match self.read.fill_buf().await {
@@ -102,7 +103,7 @@ where
         }
     }
 
-    /// The message of a whole line, if it is one that means something now.
+    /// The message of a complete line, if it is valid at this point.
     fn parse_line(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let line = std::mem::take(&mut self.line);
         if line.trim_ascii().is_empty() {
@@ -117,17 +118,17 @@ where
         };
         if let JsonRpcMessage::Request(request) = &message {
             self.begun = true;
-            // Clients of the newest revision do not greet.
+            // Clients of the newest revision do not send `initialize`.
             if let ClientRequest::InitializeRequest(greeting) = &request.request {
                 self.revision = ResultForm::Older;
-                // A known revision is the one that is agreed on.
+                // If the server knows the revision, that is the agreed one.
                 self.has_batches = greeting.params.protocol_version.as_str() == batch::BATCH_REVISION;
             }
         }
         self.begun.then_some(message)
     }
 
-    /// A line that is not one message: a batch, or nonsense.
+    /// Handles a line that is not one message: a batch, or invalid input.
     fn handle_non_message(&mut self, line: &[u8]) {
         match serde_json::from_slice::<Value>(line) {
             Err(error) => {
@@ -166,7 +167,7 @@ where
         }
     }
 
-    /// A request that is cancelled gets no answer: its batch goes without one.
+    /// A cancelled request gets no answer, so its batch stops waiting for it.
     fn drop_cancelled_request(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
         if let JsonRpcMessage::Notification(sent) = message
             && let ClientNotification::CancelledNotification(cancelled) = &sent.notification
@@ -183,12 +184,12 @@ where
         }
     }
 
-    /// Written beside the reading, which may be given up at any point.
+    /// Written in a separate task, because the reading may be cancelled at any point.
     fn spawn_reply(&mut self, answer: &Value) {
         let text = answer.to_string();
         let (write, gone) = (self.write.clone(), self.gone.clone());
         self.replies.spawn(async move {
-            // Where it cannot be written, the client is gone, which is noted there.
+            // If writing fails, the client has disconnected; the writer records that.
             let _ = write_line(&write, &gone, text.into_bytes()).await;
         });
         while self.replies.try_join_next().is_some() {}
@@ -204,13 +205,13 @@ fn answered_request_id(message: &TxJsonRpcMessage<RoleServer>) -> Option<&Reques
     }
 }
 
-/// The answer to JSON that is no message.
+/// The answer to JSON that is not a message.
 pub(super) fn invalid_message_answer(sent: &Value, why: &str) -> Option<Value> {
     let Value::Object(sent) = sent else {
         let message = "a message is one JSON object";
         return Some(jsonrpc::error_message(&Value::Null, INVALID_REQUEST, message));
     };
-    // A reply to something that looks like a reply could go on for ever.
+    // An answer to something that looks like an answer could start an endless exchange.
     if sent.contains_key("result") || sent.contains_key("error") {
         tracing::debug!("an answer from the client is not of its form");
         return None;
@@ -219,7 +220,7 @@ pub(super) fn invalid_message_answer(sent: &Value, why: &str) -> Option<Value> {
     Some(jsonrpc::error_message(id.unwrap_or(&Value::Null), INVALID_REQUEST, why))
 }
 
-/// Writes a line as a whole.
+/// Writes a complete line.
 async fn write_line<W: AsyncWrite + Unpin>(
     write: &Mutex<W>,
     gone: &watch::Sender<bool>,
@@ -273,7 +274,7 @@ where
             }
             let read = tokio::select! {
                 read = self.read_line() => read,
-                // Nobody reads what we write any more.
+                // The client no longer reads.
                 _ = gone.wait_for(|gone| *gone) => ReadLine::End,
             };
             match read {

@@ -1,15 +1,15 @@
-//! The line protocol: nonsense is answered and survived, and a client that closes is let go.
+//! The line protocol: invalid lines are answered, and the server ends when its client closes.
 
 use serde_json::{Value, json};
 
 use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
 
-/// Proves T8, T1: lines that are no messages are answered as JSON-RPC says, and the next one counts.
+/// Proves T8, T1: lines that are not messages are answered as JSON-RPC says, and the next line is handled.
 #[tokio::test]
 async fn nonsense_is_answered_and_survived() {
     let at = TestFolder::new();
     let mut client = LineClient::connect(at.open_door());
-    // Before anything was asked, nothing else means anything.
+    // Before the first request, other lines are ignored.
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     for (line, code, id) in [
         ("{", -32700, Value::Null),
@@ -29,7 +29,7 @@ async fn nonsense_is_answered_and_survived() {
     client.disconnect().await;
 }
 
-/// Proves T1: large messages pass, and one beyond every bound ends nothing.
+/// Proves T1: large messages are accepted, and one above the limit does not end the connection.
 #[tokio::test]
 async fn large_messages_pass() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
@@ -46,7 +46,7 @@ async fn large_messages_pass() {
 }
 
 /// Proves T8, T1: a call that is too long or too deep to be read is refused like any other, under its own
-/// id wherever that stands, and the next one counts.
+/// id wherever that is in the line, and the next line is handled.
 #[tokio::test]
 async fn unparsable_calls_are_answered_under_their_id() {
     let (_at, mut client) = LineClient::connect_to_notes(json!({})).await;
@@ -70,7 +70,7 @@ async fn unparsable_calls_are_answered_under_their_id() {
     client.disconnect().await;
 }
 
-/// Proves T1: a client that never says a word is let go too.
+/// Proves T1: the server also ends for a client that never sends anything.
 #[tokio::test]
 async fn client_that_only_closes_ends_cleanly() {
     let at = TestFolder::new();
@@ -81,7 +81,7 @@ fn ping(id: u32) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
 }
 
-/// Proves T1: revision 2025-03-26 has batches. Each is answered by one list, whatever is in it.
+/// Proves T1: revision 2025-03-26 has batches. One list answers each batch, whatever is in it.
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     let at = TestFolder::new();
@@ -106,7 +106,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     assert_eq!((of(json!(20), "result"), of(json!("list"), "result")), (1, 1), "{answers:?}");
     assert_eq!((of(json!(20), "error"), of(json!(21), "error")), (1, 1), "{answers:?}");
     assert_eq!(of(Value::Null, "error"), 1, "{answers:?}");
-    // What asks nothing is not answered, so the next line answers what comes next.
+    // A batch without requests is not answered, so the next line answers the next request.
     client.send(&json!([gone(98), gone(97)])).await;
     for refused in
         [json!([]), json!(vec![ping(1); 65]), json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }])]
@@ -119,7 +119,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     client.disconnect().await;
 }
 
-/// Proves T1: a batch does not wait for a request that was cancelled, and which nobody answers therefore.
+/// Proves T1: a batch does not wait for a cancelled request, which gets no answer.
 #[tokio::test]
 async fn batch_omits_cancelled_requests() {
     let at = TestFolder::new();
@@ -131,7 +131,7 @@ async fn batch_omits_cancelled_requests() {
     let params = json!({ "name": "workflow_advance", "arguments": answer_arguments(&second, "out") });
     let advance = json!({ "jsonrpc": "2.0", "id": "wait", "method": "tools/call", "params": params });
     client.send(&json!([ping(30), advance])).await;
-    // The person is asked beside the batch, and says nothing.
+    // The question to the person is separate from the batch, and the person does not answer.
     let question = client.next_message().await;
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let params = json!({ "requestId": "wait" });
@@ -142,7 +142,8 @@ async fn batch_omits_cancelled_requests() {
     client.disconnect().await;
 }
 
-/// Proves T1: the later revisions have no batches; one is refused once, and nothing of it is done.
+/// Proves T1: the later revisions have no batches. A batch gets one refusal, and none of its messages is
+/// handled.
 #[tokio::test]
 async fn a_batch_is_refused_where_the_revision_has_none() {
     let at = TestFolder::new();

@@ -1,7 +1,7 @@
 //! A schema in one line, as programmers write types: `{ title: string, size?: "S" | "L" }`.
 //!
-//! The JSON of an answer has the schema whole. The text has what a reader needs, a fraction as long.
-//! What has no short form stands there as JSON.
+//! The JSON of an answer has the whole schema. The text has what a reader needs, in much less space. A
+//! schema without a short form is shown as JSON.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 8;
 /// Keywords that say nothing about a value.
 const IGNORED_KEYWORDS: [&str; 6] = ["$schema", "$id", "$comment", "title", "examples", "default"];
 
-/// Keywords that are said in brackets after the type, as they stand.
+/// Keywords that are shown in brackets after the type, unchanged.
 const CONSTRAINT_KEYWORDS: [&str; 14] = [
     "minLength",
     "maxLength",
@@ -36,8 +36,8 @@ pub(crate) fn summarize_schema(schema: &Value) -> String {
     collapse_to_one_line(&format_schema(schema, 0))
 }
 
-/// Whether the schema says anything that an example of it does not show: other choices, bounds, fields
-/// that may be missing, more fields.
+/// Whether the schema says more than an example of it shows: other choices, limits, optional fields, more
+/// fields.
 pub(super) fn schema_adds_to_example(schema: &Value, example: &Value) -> bool {
     let Some(keys) = schema.as_object() else { return schema != &Value::Bool(true) };
     let plain = ["type", "properties", "required", "items", "description"];
@@ -72,7 +72,7 @@ fn format_schema(schema: &Value, depth: usize) -> String {
     }
 }
 
-/// None where a keyword has no short form.
+/// None if a keyword has no short form.
 fn format_known_keywords(keys: &Map<String, Value>, depth: usize) -> Option<String> {
     let structure =
         ["type", "properties", "required", "items", "contains", "additionalProperties", "description"];

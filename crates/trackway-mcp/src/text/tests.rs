@@ -40,7 +40,7 @@ fn gather() -> PendingStep {
     }
 }
 
-/// Proves T7: what to do first, tokens last, each once, alone on its line in a fence.
+/// Proves T7: what to do comes first and the tokens last, each once, alone on its line in a fence.
 #[test]
 fn a_plain_step() {
     let text = render_position(&here(Some(gather())), &tokens(), "");
@@ -51,8 +51,8 @@ fn a_plain_step() {
     assert_snapshot!(text);
 }
 
-/// Proves T7: a prompt that leaves a code block open, or shows a token of another answer, changes
-/// nothing about the tokens below it.
+/// Proves T7: a prompt that leaves a code block open, or contains a token of another answer, does not
+/// change the tokens below it.
 #[test]
 fn a_prompt_cannot_touch_the_tokens() {
     let prompt = "Like this:\n```sh\nst.v1.old\nst.v1.state\n".to_owned();
@@ -63,7 +63,7 @@ fn a_prompt_cannot_touch_the_tokens() {
     assert_eq!(text.matches("st.v1.state").count(), 1, "{text}");
 }
 
-/// Proves T7: rules, the form of the output, a person's agreement, a fork and a warning are all said.
+/// Proves T7: the text has the rules, the form of the output, a person's agreement, a fork and a warning.
 #[test]
 fn a_step_with_everything() {
     let output =
@@ -83,7 +83,7 @@ fn the_end() {
     assert_snapshot!(render_position(&here(None), &tokens, ""));
 }
 
-/// Proves T13: a blocked answer names each need and tells to send the fresh ack.
+/// Proves T13: a blocked answer names each need and says to send the fresh ack.
 #[test]
 fn a_block() {
     let mut at = here(Some(gather()));
@@ -109,7 +109,7 @@ fn a_block() {
     assert_snapshot!(render_position(&at, &tokens(), ""));
 }
 
-/// Proves T7: nobody is told to go on with a run that somebody ended.
+/// Proves T7: the text does not ask an agent to continue a run that a user ended.
 #[test]
 fn a_run_that_is_over() {
     let mut at = here(Some(gather()));
@@ -139,7 +139,7 @@ fn wanted_facts_are_named() {
     assert_snapshot!(render_position(&here(Some(PendingStep { facts, ..gather() })), &tokens(), ""));
 }
 
-/// Proves T9: a step that is titled as the end is not taken for it.
+/// Proves T9: a step whose title looks like the end is not mistaken for it.
 #[test]
 fn no_step_looks_like_the_end() {
     let end = render_position(&here(None), &SignedTokens { ack: None, ..tokens() }, "");
@@ -151,7 +151,8 @@ fn no_step_looks_like_the_end() {
     }
 }
 
-/// Proves T13: a judgement that asks for more work is answered with the work, and with no other judgement.
+/// Proves T13: a judgement that asks for more work gets an answer with the work, and without another
+/// judgement.
 #[test]
 fn a_followup_asks_for_work() {
     let mut at = here(Some(gather()));
@@ -167,7 +168,7 @@ fn a_followup_asks_for_work() {
     assert_snapshot!(render_position(&at, &tokens(), ""));
 }
 
-/// Proves T6: a branch is announced by the answer that made it, and by nothing else.
+/// Proves T6: only the answer that made a branch announces it.
 #[test]
 fn a_look_announces_no_branch() {
     let mut at = here(Some(gather()));

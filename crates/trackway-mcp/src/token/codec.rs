@@ -1,10 +1,10 @@
 //! The text of a token: `st.v1.` or `ack.v1.`, then key id, ids and signature in base32.
 //!
-//! A state token has the short form of run and node, an ack token a tag of the run, the short form of the
-//! node and of the ack. Ids that have no short form are written whole, which makes a longer token.
+//! A state token has the short form of run and node. An ack token has a tag of the run and the short form
+//! of the node and of the ack. An id without a short form is written in full, which makes a longer token.
 //!
-//! The alphabet has no letters that are mistaken for digits, and nothing that Markdown, JSON or a
-//! shell would touch. What a chat puts around a token is taken off; within it every character counts.
+//! The alphabet has no letters that look like digits, and nothing that Markdown, JSON or a shell would
+//! change. Characters that a chat puts around a token are removed; inside it every character counts.
 
 use std::sync::LazyLock;
 
@@ -17,20 +17,20 @@ use uuid::Uuid;
 
 use super::error::{TokenErrorKind, TokenParameter};
 
-/// Bytes of a key's id, of which 15 bits are used: enough to tell a folder's keys apart from those of any
-/// other. They are three whole characters, so that an altered character is in the id or behind it and
-/// never in both.
+/// Bytes of a key's id. It uses 15 bits: enough to tell the keys of one folder from those of any other.
+/// They are exactly three characters, so that a changed character is either in the id or after it, never in
+/// both.
 pub(super) const KEY_ID_BYTES: usize = 2;
 const KEY_ID_CHARS: usize = 3;
 const KEY_ID_MASK: u16 = 0x7fff;
-/// Bytes of an id that is written whole.
+/// Bytes of an id that is written in full.
 const ID_BYTES: usize = 16;
-/// Bytes that tell an ack's run from another one. The state token beside it names the run itself.
+/// Bytes that tell an ack's run from another one. The state token that comes with it names the run itself.
 const TAG_BYTES: usize = 3;
-/// Bytes of the signature: 72 bits. Only the server can tell whether a signature is right, so a forger has
-/// to send every guess as a call: a million calls a second for a year find one with a chance of one in
-/// 10^8, and it would still have to name a run of the forger's own. A longer signature makes a token longer
-/// that agents have to copy.
+/// Bytes of the signature: 72 bits. Only the server can check a signature, so a forger has to send every
+/// guess as a call. A million calls a second for a year find a signature with a chance of one in 10^8, and
+/// it would still have to name a run of that forger. A longer signature makes the token longer, and agents
+/// have to copy it.
 const MAC_BYTES: usize = 9;
 
 const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -59,7 +59,7 @@ pub struct AttemptRef {
     pub ack: AckId,
 }
 
-/// A token's bytes, taken apart and not yet believed.
+/// The parsed bytes of a token whose signature is not verified yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnverifiedToken {
     param: TokenParameter,
@@ -69,7 +69,7 @@ pub(super) struct UnverifiedToken {
 }
 
 impl TokenParameter {
-    /// Bytes of the ids in the short form, and where they are written whole.
+    /// Bytes of the ids in the short form, and in the full form.
     const fn ids_bytes(self) -> [usize; 2] {
         match self {
             Self::State => [RUN_BYTES + NODE_BYTES, 2 * ID_BYTES],
@@ -77,7 +77,7 @@ impl TokenParameter {
         }
     }
 
-    /// Characters after the prefix of the short form, and of the other.
+    /// Characters after the prefix in the short form, and in the full form.
     fn body_chars(self) -> [usize; 2] {
         self.ids_bytes().map(|ids| KEY_ID_CHARS + ((ids + MAC_BYTES) * 8).div_ceil(5))
     }
@@ -106,14 +106,14 @@ pub(super) fn encode_ack_token(id: KeyId, key: &SigningSecret, ack: AttemptRef) 
     encode_signed(TokenParameter::Ack, id, key, &ids)
 }
 
-/// Signs and writes a token.
+/// Signs and encodes a token.
 fn encode_signed(param: TokenParameter, id: KeyId, key: &SigningSecret, ids: &[u8]) -> String {
     let mac = token_mac(param, key, id, ids);
     let body = CROCKFORD_BASE32.encode(&[ids, &mac].concat());
     format!("{}{}{body}", param.prefix(), encode_key_id(id))
 }
 
-/// What tells the run from others.
+/// The tag that tells the run from others.
 fn run_tag(run: RunId) -> [u8; TAG_BYTES] {
     let hash: [u8; 32] = Sha256::digest(run.uuid().as_bytes()).into();
     [hash[0], hash[1], hash[2]]
@@ -131,7 +131,7 @@ fn decode_key_id(text: &str) -> Option<KeyId> {
     Some(number.to_be_bytes())
 }
 
-/// Takes a token's text apart.
+/// Parses the text of a token.
 pub(super) fn decode_token(param: TokenParameter, text: &str) -> Result<UnverifiedToken, TokenErrorKind> {
     let token = strip_decoration(text);
     let Some(body) = token.strip_prefix(param.prefix()) else {
@@ -141,7 +141,8 @@ pub(super) fn decode_token(param: TokenParameter, text: &str) -> Result<Unverifi
     if !plain || !param.body_chars().contains(&body.len()) {
         return Err(malformed_token(param, &token));
     }
-    // Of a token's form, but with a letter that none has, or bits beyond the end: somebody altered it.
+    // It has the form of a token, but with a letter outside the alphabet or with extra bits at the end: it
+    // was altered.
     let (key, body) = body.split_at(KEY_ID_CHARS);
     let key = decode_key_id(key).ok_or(TokenErrorKind::Altered)?;
     let bytes = CROCKFORD_BASE32.decode(body.as_bytes()).map_err(|_| TokenErrorKind::Altered)?;
@@ -150,12 +151,12 @@ pub(super) fn decode_token(param: TokenParameter, text: &str) -> Result<Unverifi
 }
 
 impl UnverifiedToken {
-    /// Whether this key signed it, under the name that the token gives or under another.
+    /// Whether this key signed it, under the key name in the token or under another.
     pub(super) fn is_signed_by(&self, id: KeyId, key: &SigningSecret) -> bool {
         token_mac(self.param, key, id, &self.ids).ct_eq(&self.mac).into()
     }
 
-    /// The id at this place of a token that has whole ids.
+    /// The id at this offset of a token with full ids.
     fn full_id_at(&self, at: usize) -> Uuid {
         let bytes = self.ids.get(at * ID_BYTES..).and_then(|ids| ids.first_chunk());
         Uuid::from_bytes(bytes.copied().unwrap_or_default())
@@ -173,7 +174,7 @@ impl UnverifiedToken {
         }
     }
 
-    /// What an ack token names, if it belongs to this place.
+    /// What an ack token names, if it belongs to this node.
     pub(super) fn attempt_ref(&self, at: NodeRef) -> Result<AttemptRef, TokenErrorKind> {
         let (is_run, node, ack) = match self.short_ack_parts() {
             Some((run, node, ack)) => {
@@ -198,7 +199,7 @@ impl UnverifiedToken {
     }
 }
 
-/// Whether an agent that looks for a token would take this line for one.
+/// Whether an agent that looks for a token would mistake this line for one.
 pub(crate) fn looks_like_token(line: &str) -> bool {
     let line = strip_decoration(line);
     [TokenParameter::State, TokenParameter::Ack].iter().any(|param| {
@@ -208,16 +209,16 @@ pub(crate) fn looks_like_token(line: &str) -> bool {
 }
 
 fn token_mac(param: TokenParameter, key: &SigningSecret, id: KeyId, ids: &[u8]) -> [u8; MAC_BYTES] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length is taken");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key may have any length");
     mac.update(param.prefix().as_bytes());
     mac.update(&id);
     mac.update(ids);
     let whole: [u8; 32] = mac.finalize().into_bytes().into();
-    whole.first_chunk().copied().expect("32 bytes have 9 first ones")
+    whole.first_chunk().copied().expect("32 bytes are more than 9")
 }
 
-/// The token without what a chat or a quoting agent puts around it. All in capitals is the same token;
-/// capitals here and there are not.
+/// The token without the characters that a chat or a quoting agent puts around it. All in capitals is the
+/// same token; mixed case is not.
 fn strip_decoration(text: &str) -> String {
     let around = |c: char| {
         c.is_whitespace() || c.is_control() || c == '\u{200b}' || c == '\u{feff}' || !c.is_alphanumeric()
@@ -230,8 +231,8 @@ fn strip_decoration(text: &str) -> String {
     }
 }
 
-/// Why a text is no token, in words that help to mend it. The text itself is not repeated: it may be
-/// long, and it may be a secret that was pasted into the wrong place.
+/// Why a text is not a token, in words that help to fix it. The text itself is not repeated: it may be
+/// long, and it may be a secret that was pasted into the wrong field.
 fn malformed_token(param: TokenParameter, token: &str) -> TokenErrorKind {
     let (prefix, [short, _]) = (param.prefix(), param.body_chars());
     let chars = prefix.len() + short;

@@ -1,4 +1,4 @@
-//! What can be wrong with a token, told so that an agent knows which parameter it is and what to send.
+//! What can be wrong with a token, in words that tell an agent which parameter it is and what to send.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ impl fmt::Display for TokenParameter {
     }
 }
 
-/// A token that was not taken.
+/// A token that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{param}: {fault}")]
 pub struct TokenError {
@@ -57,7 +57,7 @@ pub struct TokenError {
     pub fault: TokenErrorKind,
 }
 
-/// What is wrong with it. The same fault in either token is the same variant, and has the same code.
+/// What is wrong with it. The same problem in either token is the same variant, and has the same code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenErrorKind {
     #[error("this is not a token: {hint}")]
@@ -89,7 +89,7 @@ impl TokenError {
         }
     }
 
-    /// What to do about it.
+    /// What the agent can do about it.
     pub fn next_step(&self) -> String {
         let param = self.param;
         match self.fault {

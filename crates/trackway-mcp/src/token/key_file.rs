@@ -1,5 +1,5 @@
-//! The file of signing keys in a data folder: readable by its owner alone, made by whoever comes
-//! first, replaced as a whole.
+//! The file of signing keys in a data folder. Only its owner can read it, the first process creates it, and
+//! it is always replaced as a whole.
 
 use std::{
     fs, io,
@@ -13,7 +13,7 @@ use trackway_runtime::{FileStamp, LockedFile};
 
 use super::codec::{KEY_ID_BYTES, KeyId, SigningSecret, mask_key_id};
 
-/// The file of a data folder that has the keys.
+/// The file of a data folder that contains the keys.
 pub const TOKEN_KEYS_FILE: &str = "token-keys.json";
 const FORMAT: u32 = 1;
 /// Largest file that is read: thousands of rotations.
@@ -41,30 +41,30 @@ pub(super) struct TokenKeyFile(LockedFile);
 pub(super) enum KeysOrigin {
     Found,
     Created,
-    /// The folder had keys before, and they are gone.
+    /// The folder had keys before, but their file is missing.
     Recreated,
 }
 
-/// What the file holds. Oldest key first; the last one signs.
+/// The content of the file. Oldest key first; the last one signs.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct TokenKeys {
     pub(super) keys: Vec<TokenKey>,
-    /// Seed of the key that signs session bundles. It is not rotated: it says which folder a bundle is
-    /// from.
+    /// Seed of the key that signs session bundles. It is not rotated, because it identifies the folder that
+    /// a bundle is from.
     pub(super) bundle: SigningSecret,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct TokenKey {
     pub(super) id: KeyId,
-    /// Gone once the key is retired; the id stays, so that its tokens are known to be expired.
+    /// Removed when the key is retired; the id stays, so that its tokens are recognised as expired.
     pub(super) secret: Option<SigningSecret>,
     pub(super) created_at: Timestamp,
     /// When another key began to sign instead.
     pub(super) replaced_at: Option<Timestamp>,
 }
 
-/// A file of keys that others than its owner can get at.
+/// A file of keys that other users than its owner can access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ExposedKeyFile {
     pub(super) path: PathBuf,
@@ -102,8 +102,8 @@ impl TokenKeyFile {
         Self(LockedFile::new(data, TOKEN_KEYS_FILE, FILE_BYTES_MAX))
     }
 
-    /// The keys, made where there are none, and whether they were. Two processes that come at once wait for
-    /// each other, and the second finds what the first made.
+    /// The keys, created if there are none, and whether they were created. Two processes that start at once
+    /// wait for each other, and the second finds the keys of the first.
     pub(super) fn read_or_create(
         &self,
         now: Timestamp,
@@ -111,7 +111,7 @@ impl TokenKeyFile {
         if let Some((stamp, contents)) = self.read()? {
             return Ok((stamp, contents, KeysOrigin::Found));
         }
-        // Whoever makes keys has locked the file first.
+        // A process that creates keys locks the file first.
         let had_keys = self.0.was_locked();
         let _lock = self.0.lock().map_err(|source| self.write_error(source))?;
         if let Some((stamp, contents)) = self.read()? {
@@ -122,7 +122,7 @@ impl TokenKeyFile {
         self.read_existing().map(|(stamp, contents)| (stamp, contents, origin))
     }
 
-    /// Writes the keys again where the file is gone. If another process was faster, its keys count.
+    /// Writes the keys again if the file is missing. If another process was faster, its keys count.
     pub(super) fn rewrite_if_missing(
         &self,
         contents: &TokenKeys,
@@ -135,7 +135,7 @@ impl TokenKeyFile {
         self.read_existing()
     }
 
-    /// Others than the owner may read or write the file, or could until now.
+    /// Other users than the owner can read or write the file, or could until now.
     #[cfg(unix)]
     pub(super) fn find_exposed_mode(&self) -> Option<ExposedKeyFile> {
         let metadata = fs::metadata(self.0.path()).ok()?;
@@ -143,13 +143,13 @@ impl TokenKeyFile {
         (mode & 0o077 != 0).then(|| ExposedKeyFile { path: self.0.path().to_owned(), mode })
     }
 
-    /// Permissions are asked for where they are numbers.
+    /// Checked only on systems where permissions are numbers.
     #[cfg(not(unix))]
     pub(super) fn find_exposed_mode(&self) -> Option<ExposedKeyFile> {
         None
     }
 
-    /// Changes the keys while nobody else does.
+    /// Changes the keys under a lock.
     pub(super) fn update_locked<T>(
         &self,
         now: Timestamp,
@@ -197,7 +197,7 @@ impl TokenKeyFile {
 }
 
 fn parse_token_keys(text: &[u8]) -> Result<TokenKeys, String> {
-    // What the parser would say may repeat a secret.
+    // The parser's message is dropped: it may repeat a secret.
     let written: StoredTokenKeys = serde_json::from_slice(text).map_err(|error| {
         format!("it is not of its form at line {}, column {}", error.line(), error.column())
     })?;

@@ -1,4 +1,4 @@
-//! The key ring of a data folder: signs tokens, proves them, and signs session bundles.
+//! The key ring of a data folder: signs tokens, verifies them, and signs session bundles.
 
 use std::{
     fmt,
@@ -20,12 +20,12 @@ use super::{
     key_file::{ExposedKeyFile, KeyRingError, KeysOrigin, TokenKey, TokenKeyFile, TokenKeys},
 };
 
-/// The keys of a data folder. Other processes may rotate them at any time: whoever serves a call has the
-/// file looked at once, at its beginning ([`Self::renew`]), which costs one call to the system, and it is
-/// read when it has changed. A key that is not known is looked for in the file in any case.
+/// The keys of a data folder. Other processes may rotate them at any time. Each call therefore checks the
+/// file once, at its beginning ([`Self::reload_if_changed`]). That costs one system call, and the file is
+/// read only if it has changed. An unknown key is always looked up in the file.
 pub struct KeyRing {
     file: TokenKeyFile,
-    /// A `std` lock: it is held while a small file is read, and then only when that has changed.
+    /// A `std` lock: it is held while a small file is read, and only if the file has changed.
     loaded: Mutex<LoadedKeys>,
     origin: KeysOrigin,
 }
@@ -38,19 +38,19 @@ struct LoadedKeys {
 /// What a rotation did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRotation {
-    /// The key that signs from here on.
+    /// The key that signs from now on.
     pub active: String,
-    /// Keys whose tokens are still taken, oldest first.
+    /// Keys whose tokens are still accepted, oldest first.
     pub valid: Vec<String>,
-    /// Keys whose tokens are taken no more since this rotation.
+    /// Keys whose tokens this rotation made invalid.
     pub retired: Vec<String>,
 }
 
-/// Signs session bundles, so that an import can tell that nobody altered one.
+/// Signs session bundles, so that an import can check that a bundle is unaltered.
 pub struct BundleSigner(SigningKey);
 
 impl KeyRing {
-    /// The keys of this data folder, made where there are none.
+    /// The keys of this data folder, created if there are none.
     pub fn open(data: &Path, now: Timestamp) -> Result<Self, KeyRingError> {
         let file = TokenKeyFile::in_folder(data);
         let (stamp, contents, origin) = file.read_or_create(now)?;
@@ -60,7 +60,7 @@ impl KeyRing {
                  are foreign; workflow_resume and `trackway runs fork RUN` give new ones"
             );
         }
-        // Said and not mended: somebody may have meant it so, and whoever has read the keys has them.
+        // Reported but not fixed: it may be intended, and a user who has read the keys still has them.
         if let Some(ExposedKeyFile { path, mode }) = file.find_exposed_mode() {
             tracing::warn!(
                 path = %path.display(),
@@ -72,7 +72,7 @@ impl KeyRing {
         Ok(Self { file, loaded: Mutex::new(LoadedKeys { stamp, contents }), origin })
     }
 
-    /// The keys of this data folder, if it has any. Nothing is made.
+    /// The keys of this data folder, if it has any. Creates nothing.
     pub fn open_existing(data: &Path) -> Result<Option<Self>, KeyRingError> {
         let file = TokenKeyFile::in_folder(data);
         let found = file.read()?;
@@ -83,8 +83,8 @@ impl KeyRing {
         }))
     }
 
-    /// A new key signs from here on. Tokens of the earlier keys stay good, except of those that have
-    /// not signed for so long: these lose their secret and keep their name.
+    /// A new key signs from now on. Tokens of the earlier keys stay valid, except for keys that have not
+    /// signed for the given time: these lose their secret and keep their name.
     pub fn rotate(
         data: &Path,
         now: Timestamp,
@@ -105,7 +105,7 @@ impl KeyRing {
             let valid = contents.keys.iter().filter(|key| key.secret.is_some());
             let valid = valid.map(|key| key_name(key.id)).collect();
             let mut fresh = TokenKey::generate(now)?;
-            // Ids are short, and a token names its key by its id alone.
+            // Ids are short, and the id is the only name of the key in a token.
             while contents.keys.iter().any(|key| key.id == fresh.id) {
                 fresh = TokenKey::generate(now)?;
             }
@@ -115,10 +115,9 @@ impl KeyRing {
         })
     }
 
-    /// Takes in what another process may have changed since.
+    /// Loads what another process may have changed.
     ///
-    /// A file that is gone is written again: without it, every token of these keys would end with this
-    /// process.
+    /// A missing file is written again: without it, every token of these keys would end with this process.
     pub fn reload_if_changed(&self) {
         let mut seen = self.lock_loaded();
         match self.file.stamp() {
@@ -128,7 +127,7 @@ impl KeyRing {
         }
     }
 
-    /// Whether this opening made new keys in a folder that had some before: tokens of those are foreign.
+    /// Whether this opening created new keys in a folder that had some before: tokens of those are foreign.
     pub fn replaces_lost_keys(&self) -> bool {
         self.origin == KeysOrigin::Recreated
     }
@@ -138,13 +137,13 @@ impl KeyRing {
         key_name(newest_key(&self.lock_loaded().contents).0)
     }
 
-    /// The token of a node, signed with the key of this name, or with the newest where that is gone.
+    /// The token of a node, signed with the key of this name, or with the newest if that key is retired.
     pub fn sign_state_token(&self, place: NodeRef, key: &str) -> String {
         let (id, key) = self.find_signing_key(key);
         codec::encode_state_token(id, &key, place)
     }
 
-    /// The token of an attempt, signed likewise.
+    /// The token of an attempt, signed in the same way.
     pub fn sign_ack_token(&self, ack: AttemptRef, key: &str) -> String {
         let (id, key) = self.find_signing_key(key);
         codec::encode_ack_token(id, &key, ack)
@@ -154,13 +153,13 @@ impl KeyRing {
         self.verify_token(TokenParameter::State, text).map(|token| token.node_ref())
     }
 
-    /// Reads an ack token that was sent with the state token of this place.
+    /// Reads an ack token that was sent with the state token of this node.
     pub fn verify_ack_token(&self, text: &str, at: NodeRef) -> Result<AttemptRef, TokenError> {
         let proved = self.verify_token(TokenParameter::Ack, text)?;
         proved.attempt_ref(at).map_err(|fault| TokenError { param: TokenParameter::Ack, fault })
     }
 
-    /// Hashes of the tokens of a node, one for each key that is taken, the newest key first. Whoever has a
+    /// Hashes of the tokens of a node, one for each accepted key, the newest key first. A person who has a
     /// token from a chat finds the node by it.
     pub fn state_token_hashes(&self, place: NodeRef) -> Vec<String> {
         let seen = self.lock_loaded();
@@ -179,10 +178,11 @@ impl KeyRing {
         BundleSigner(SigningKey::from_bytes(&self.lock_loaded().contents.bundle))
     }
 
-    /// A key for a purpose of its own, the same in every process on this folder and after a rotation.
+    /// A key for one separate purpose. It is the same in every process on this folder, and after a
+    /// rotation.
     pub(crate) fn derive_key(&self, purpose: &[u8]) -> [u8; 32] {
         let bundle = self.lock_loaded().contents.bundle;
-        let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("any length is taken");
+        let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("a key may have any length");
         mac.update(purpose);
         mac.finalize().into_bytes().into()
     }
@@ -190,7 +190,7 @@ impl KeyRing {
     fn verify_token(&self, param: TokenParameter, text: &str) -> Result<UnverifiedToken, TokenError> {
         let proved = codec::decode_token(param, text).and_then(|token| self.check_signature(token));
         proved.map_err(|fault| {
-            // A good token in the wrong place is no damage, and is told as what it is.
+            // A valid token in the wrong parameter is not altered, so the error says which kind it is.
             let other = codec::decode_token(param.other_parameter(), text)
                 .and_then(|token| self.check_signature(token));
             let fault = match other {
@@ -205,15 +205,15 @@ impl KeyRing {
     fn check_signature(&self, token: UnverifiedToken) -> Result<UnverifiedToken, TokenErrorKind> {
         let verdict = |ring: &Self| check_against_keys(&ring.lock_loaded().contents, &token);
         match verdict(self) {
-            // A key that was made a moment ago by another process, in a file whose stamp is the same.
+            // Another process created a key a moment ago, in a file that still has the same stamp.
             Err(TokenErrorKind::Foreign) if self.reload() => verdict(self)?,
             proved => proved?,
         }
         Ok(token)
     }
 
-    /// The key of this name. One that another process made a moment ago signed an answer that is now told
-    /// again; one that is gone signs no more, and the newest does.
+    /// The key of this name. It may be one that another process created a moment ago and that signed an
+    /// answer which is now repeated. If the key is retired, the newest signs instead.
     fn find_signing_key(&self, wanted: &str) -> (KeyId, SigningSecret) {
         if let Some(found) = find_key_named(&self.lock_loaded().contents, wanted) {
             return found;
@@ -227,7 +227,7 @@ impl KeyRing {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the file whatever its stamp; whether anything was different.
+    /// Reads the file whatever its stamp. Returns whether anything changed.
     fn reload(&self) -> bool {
         let mut seen = self.lock_loaded();
         let before = seen.contents.clone();
@@ -239,7 +239,7 @@ impl KeyRing {
         match self.file.rewrite_if_missing(&seen.contents) {
             Ok((stamp, contents)) => {
                 if contents == seen.contents {
-                    tracing::warn!("the file of keys for tokens was gone; it is written again");
+                    tracing::warn!("the token key file was missing; it is written again");
                 } else {
                     tracing::error!(
                         "the file of keys for tokens was replaced by another process: tokens of the \
@@ -249,17 +249,19 @@ impl KeyRing {
                 *seen = LoadedKeys { stamp, contents };
             }
             Err(error) => {
-                tracing::error!(%error, "the file of keys for tokens is gone; the ones read stay")
+                tracing::error!(%error, "the token key file is missing; the loaded keys stay in use")
             }
         }
     }
 
-    /// A file that is gone or damaged changes nothing here: the keys that were read still are the keys.
+    /// A missing or damaged file changes nothing here: the keys in memory stay valid.
     fn read_file_into(&self, seen: &mut LoadedKeys) {
         match self.file.read() {
             Ok(Some((stamp, contents))) => *seen = LoadedKeys { stamp, contents },
-            Ok(None) => tracing::error!("the file of keys for tokens is gone; the ones read stay"),
-            Err(error) => tracing::error!(%error, "the keys for tokens that were read stay"),
+            Ok(None) => tracing::error!("the token key file is missing; the loaded keys stay in use"),
+            Err(error) => {
+                tracing::error!(%error, "the token key file cannot be read; the loaded keys stay in use")
+            }
         }
     }
 }
@@ -297,7 +299,7 @@ fn check_against_keys(contents: &TokenKeys, token: &UnverifiedToken) -> Result<(
             }
         }
         None => {
-            // Signed here, but the name of the key in it was altered.
+            // Signed by one of our keys, but the name of the key in it was altered.
             let ours = contents
                 .keys
                 .iter()
@@ -319,7 +321,7 @@ fn newest_key(contents: &TokenKeys) -> (KeyId, SigningSecret) {
     usable_keys(contents).next().expect("a ring is read only when its last key can sign")
 }
 
-/// The name of a token in views: what it is recognised by without being one.
+/// The name of a token in views: enough to recognise the token, not to use it.
 fn token_hash(token: &str) -> String {
     format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(token)))
 }

@@ -44,7 +44,7 @@ pub(crate) async fn call_advance(
     };
     let asker = confirmation::ConfirmationMode::for_client(context);
     advance.consent = asker.initial_consent(door, identity, &advance, &retry)?;
-    // At most twice: the second time the answer of the person is known.
+    // At most twice: the second time, the person's answer is known.
     loop {
         match door.guide().advance(&identity.access(), advance.clone()).await? {
             AdvanceResponse::Node(position) => {
@@ -53,7 +53,7 @@ pub(crate) async fn call_advance(
             AdvanceResponse::ConsentNeeded(pending) => {
                 match asker.ask_user(door, identity, &advance, &pending, context).await? {
                     ConfirmationOutcome::Answered(agreed) => {
-                        // People take their time.
+                        // The person may take a long time, so the keys may have changed.
                         door.key_ring().reload_if_changed();
                         advance.consent = Consent::Answered(agreed);
                     }
@@ -64,7 +64,7 @@ pub(crate) async fn call_advance(
     }
 }
 
-/// Without an ack nothing is answered. Inputs would be lost, so they are not taken.
+/// Without an ack nothing is answered. Inputs would be lost, so they are refused.
 async fn look_at_node(
     door: &McpDoor,
     identity: &Identity,
@@ -88,7 +88,7 @@ async fn look_at_node(
     Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap).into())
 }
 
-/// What the agent brought. Notes may stand in three places and mean the same in each; empty ones are none.
+/// The agent's result. Notes may be in three fields and mean the same in each; empty notes are ignored.
 fn take_inputs(arguments: &mut Arguments) -> Result<AttemptInputs, ToolRefusal> {
     let mut context = arguments.take_object("context").unwrap_or_default();
     let mut output = arguments.take_object("output");
@@ -123,7 +123,7 @@ fn take_inputs(arguments: &mut Arguments) -> Result<AttemptInputs, ToolRefusal> 
     if !needs.is_empty() {
         return Err(invalid_advance(needs));
     }
-    // An output that held nothing but notes is none.
+    // An output that contained nothing but notes counts as absent.
     let output = output.filter(|output| !(noted && Object::is_empty(output)));
     let notes = found.into_iter().next().map(|(_, notes)| notes);
     Ok(AttemptInputs { context, output: output.map(Value::Object), notes })

@@ -28,7 +28,7 @@ pub(crate) async fn call_checkpoint(
     }
 }
 
-/// What to say to a call while the switch is off.
+/// The refusal while the switch is off.
 pub(crate) fn checkpoints_disabled() -> ToolRefusal {
     ToolRefusal::new(
         Code::SwitchedOff,
@@ -37,7 +37,7 @@ pub(crate) fn checkpoints_disabled() -> ToolRefusal {
     )
 }
 
-/// What to say to a checkpoint on a whole session while only that switch is off.
+/// The refusal of a checkpoint on a whole session while only that switch is off.
 pub(crate) fn session_checkpoints_disabled() -> ToolRefusal {
     ToolRefusal::new(
         Code::SwitchedOff,
@@ -78,7 +78,7 @@ async fn checkpoint_session(
     session: &str,
     notes: &str,
 ) -> Result<CallToolResult, ToolRefusal> {
-    // They are recorded as a run of this name, and so need what any run needs.
+    // They are recorded as a run of this name, so they need the scopes of any run.
     if !identity.scopes.allows_run(WorkflowRef::SESSION_NOTES) {
         return Err(ToolRefusal::forbidden_workflow(WorkflowRef::SESSION_NOTES));
     }

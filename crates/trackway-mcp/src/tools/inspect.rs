@@ -1,4 +1,4 @@
-//! `workflow_inspect`: one workflow, its steps' ids and what it wants, without starting it.
+//! `workflow_inspect`: one workflow with the ids of its steps and its requirements, without a start.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(crate) fn inspect_result(known: &CatalogueEntry, rules: &[String]) -> CallTo
     super::tool_result(text, structured)
 }
 
-/// One workflow as JSON and as text. `rules` is its guidance, with references looked up.
+/// One workflow as JSON and as text. `rules` is its guidance, with resolved references.
 pub fn describe_workflow(known: &CatalogueEntry, rules: &[String]) -> (Value, String) {
     let definition = &known.definition;
     let mut structured = json!({
@@ -102,7 +102,7 @@ fn render_workflow(known: &CatalogueEntry) -> String {
     told
 }
 
-/// What keeps the workflow from being started, one by one; all that is merely not acted on, in one line.
+/// What prevents a start of the workflow, one line each; everything that is merely ignored, in one line.
 fn render_unsupported(told: &mut String, unheeded: &[Unsupported]) {
     let (fatal, silent): (Vec<_>, Vec<_>) = unheeded.iter().partition(|one| one.matters);
     for construct in fatal.iter().take(UNSUPPORTED_MAX) {

@@ -1,4 +1,4 @@
-//! `workflow_list`: what can be started, and which files cannot be read; filtered, and a page at a time.
+//! `workflow_list`: which workflows can be started, and which files cannot be read; filtered and paged.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -20,16 +20,16 @@ const DESCRIPTION_CHARS_MAX: usize = 300;
 /// Limit (MCP): faults of one file in `workflow_list`; `trackway workflows check` shows them all.
 const FINDINGS_PER_FILE_MAX: usize = 5;
 
-/// A file that somebody who has none can begin with.
+/// An example file for a user who has no workflow yet.
 const EXAMPLE_FILE: &str =
     "id: hello\nname: Hello\nversion: \"1\"\nsteps:\n  - id: greet\n    prompt: Say hello to the user.\n";
 
-/// What of the list is wanted.
+/// Which part of the list the caller asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ListQuery {
-    /// Words that all have to be in a workflow's id, name, description or tags.
+    /// Words that must all appear in a workflow's id, name, description or tags.
     pub(crate) query: Option<String>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     pub(crate) cursor: Option<String>,
 }
 
@@ -39,7 +39,7 @@ enum ListCursor {
     Start,
     /// After the workflow of this id.
     Workflow(String),
-    /// After this file that is no workflow.
+    /// After this file, which is not a workflow.
     File(String),
 }
 
@@ -119,7 +119,7 @@ fn searchable_text(known: &CatalogueEntry) -> String {
     format!("{} {} {} {tags}", definition.id, definition.name, definition.description)
 }
 
-/// What one answer shows.
+/// The entries of one answer.
 struct ListPage {
     workflows: Vec<CatalogueEntry>,
     invalid: Vec<InvalidFile>,
@@ -155,7 +155,7 @@ impl ListPage {
         page
     }
 
-    /// Whether there is room for one more. Where there is none, the next page begins there.
+    /// Whether there is room for one more entry. If not, the next page begins there.
     fn fits_on_page(&mut self, left: &mut usize, entry: &Value) -> bool {
         let bytes = entry.to_string().len();
         let is_empty = self.workflows.is_empty() && self.invalid.is_empty();
@@ -253,7 +253,7 @@ fn render_page(page: &ListPage, total: usize, all: usize, wanted: &ListQuery) ->
     told
 }
 
-/// Where files are looked for, and how one is made.
+/// Where the server looks for files, and how to create one.
 fn render_getting_started(folders: &[PathBuf]) -> String {
     let mut told = String::from("Workflow files (.yaml, .yml, .json) are looked for in:\n");
     for folder in folders {
@@ -268,7 +268,7 @@ fn render_getting_started(folders: &[PathBuf]) -> String {
     told
 }
 
-/// A folder as somebody in another folder finds it.
+/// The absolute path of a folder, valid from any other folder.
 fn absolute_path(folder: &std::path::Path) -> String {
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string()
 }

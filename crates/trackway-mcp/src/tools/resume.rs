@@ -1,4 +1,4 @@
-//! `workflow_resume`: the way back in for a chat that has no token.
+//! `workflow_resume`: how a chat without a token continues a run.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `workflow_start`: a run, pinned to the definition as it is now.
+//! `workflow_start`: starts a run, pinned to the current definition.
 
 use rmcp::model::CallToolResult;
 use trackway_ports::Identity;

@@ -1,5 +1,5 @@
-//! What a message says of itself, found without reading all of it: the `id` and the `method` of its
-//! outermost object, and how deep it goes. There is no recursion, and next to nothing is kept.
+//! Scans a message without parsing all of it: the `id` and the `method` of its outermost object, and its
+//! depth. There is no recursion, and very little is kept.
 
 use serde_json::Value;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 /// Limit (MCP): name, id or method of a request that cannot be read.
 const WORD_BYTES_MAX: usize = 256;
 
-/// A message as far as it has been seen. It may be shown in pieces.
+/// The scan of a message so far. The message may arrive in chunks.
 #[derive(Debug, Default)]
 pub(crate) struct MessageScan {
     depth: usize,
     deepest: usize,
     in_text: bool,
-    /// The next character of the text stands for itself.
+    /// The next character of the string is escaped.
     escaped: bool,
     /// The outermost value is closed.
     ended: bool,
     /// It cannot be one JSON object.
     broken: bool,
-    /// The plain value or the name that is being read in the outermost object.
+    /// The plain value or the name that is being scanned in the outermost object.
     word: Vec<u8>,
     name: Option<String>,
     id: Option<Value>,
@@ -33,14 +33,14 @@ impl MessageScan {
         scan
     }
 
-    /// The next piece of the message.
+    /// Scans the next chunk of the message.
     pub(crate) fn scan_chunk(&mut self, piece: &[u8]) {
         for byte in piece {
             self.scan_byte(*byte);
         }
     }
 
-    /// Whether what was seen is one whole object, as far as its brackets tell.
+    /// Whether the scanned bytes are one complete object, judged by brackets.
     pub(crate) fn is_complete_object(&self) -> bool {
         self.ended && !self.broken
     }
@@ -98,7 +98,7 @@ impl MessageScan {
         }
     }
 
-    /// One byte more than a word may have is kept, which tells that it is too long.
+    /// Keeps one byte more than the limit, which shows that the word is too long.
     fn push_word_byte(&mut self, byte: u8) {
         if self.depth == 1 && self.word.len() <= WORD_BYTES_MAX {
             self.word.push(byte);

@@ -1,10 +1,10 @@
-//! Messages that nobody can read, and under which id they are answered.
+//! Messages that cannot be parsed, and the ids under which they are answered.
 
 use super::*;
 
 fn scan_result(message: &str) -> (Option<Value>, Option<String>, bool) {
     let scan = MessageScan::scan_message(message.as_bytes());
-    // In pieces it is the same.
+    // The result is the same for chunks.
     let mut pieces = MessageScan::default();
     for piece in message.as_bytes().chunks(3) {
         pieces.scan_chunk(piece);
@@ -13,7 +13,7 @@ fn scan_result(message: &str) -> (Option<Value>, Option<String>, bool) {
     (scan.id().cloned(), scan.method().map(str::to_owned), scan.is_complete_object())
 }
 
-/// Proves T8: the id is that of the message itself, wherever it stands and whatever looks like it.
+/// Proves T8: the id is that of the message itself, wherever it is and whatever looks like it.
 #[test]
 fn the_id_is_found_in_the_outermost_object_alone() {
     let call = |id: Value| (Some(id), Some(CALL_METHOD.to_owned()), true);
@@ -40,8 +40,8 @@ fn the_id_is_found_in_the_outermost_object_alone() {
     }
 }
 
-/// Proves T8: a call is refused like any other, anything else as JSON-RPC says, and what wants no answer
-/// gets none.
+/// Proves T8: a call is refused like any other, anything else as JSON-RPC says, and a message that expects
+/// no answer gets none.
 #[test]
 fn each_kind_of_message_is_answered_as_it_should_be() {
     let told = |message: &str, revision| {
@@ -63,7 +63,7 @@ fn each_kind_of_message_is_answered_as_it_should_be() {
     }
 }
 
-/// Proves T8: what the parser takes is left to it, and what it does not take is known.
+/// Proves T8: messages that the parser accepts are left to it, and those that it refuses are recognised.
 #[test]
 fn messages_the_parser_rejects_are_too_deep() {
     for levels in [1, 100, 126, 127, 128, 129, 5_000, 1_000_000] {

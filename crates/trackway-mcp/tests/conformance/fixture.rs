@@ -1,4 +1,4 @@
-//! The tools that the conformance suite asks for, of the kinds that Trackway's own tools are of.
+//! The tools that the conformance suite needs, of the same kinds as Trackway's tools.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use rmcp::{
 };
 use serde_json::{Map, Value, json};
 
-/// Error of a client that lacks what a call needs.
+/// The error for a client without a capability that a call needs.
 const CAPABILITY_MISSING: i32 = -32021;
 
 const TOOL_NAMES: [&str; 16] = [
@@ -62,7 +62,7 @@ impl Fixture {
         })
     }
 
-    /// The round that the client's state names; none where it sent no state.
+    /// The round that the client's state names; none if it sent no state.
     fn sealed_round(&self, request: &CallToolRequestParams) -> Result<Option<String>, ErrorData> {
         let Some(state) = &request.request_state else { return Ok(None) };
         let opened = self
@@ -72,7 +72,7 @@ impl Fixture {
         Ok(Some(String::from_utf8(opened).unwrap()))
     }
 
-    /// One question, or two of them, and then the answer.
+    /// One question, or two, and then the answer.
     fn ask_for_input(&self, request: &CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let round = self.sealed_round(request)?;
         let answer = |key: &str, field: &str| -> Option<Value> {
@@ -118,7 +118,7 @@ impl Fixture {
     }
 }
 
-/// A result that is the last word on its call.
+/// A final result of its call.
 fn into_complete_result(result: Value) -> CallToolResult {
     let mut result: CallToolResult = serde_json::from_value(result).unwrap();
     result.result_type = CallToolResult::success(Vec::new()).result_type;
@@ -129,8 +129,8 @@ fn text_result(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// What the tools that always say the same say, and the forms that others ask a person to fill in.
-/// Trackway sends no log messages, asked for or not.
+/// The tools with a constant answer, and the forms that the others ask a person to fill in. Trackway never
+/// sends log messages.
 fn fixture_value(part: &str, name: &str) -> Option<Value> {
     let file: Value = serde_json::from_str(include_str!("fixture.json")).unwrap();
     file[part].get(name).cloned()
@@ -159,7 +159,7 @@ async fn report_progress(context: &RequestContext<RoleServer>) -> Value {
         for done in [0.0, 50.0, 100.0] {
             let told = ProgressNotificationParam::new(token.clone(), done).with_total(100.0);
             let _ = context.peer.notify_progress(told).await;
-            // why: the suite wants to see them one after the other
+            // why: the suite expects them one after the other
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

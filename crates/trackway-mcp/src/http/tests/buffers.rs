@@ -1,4 +1,4 @@
-//! What a protocol session keeps: nothing of a call that was answered, and few calls at once.
+//! What a protocol session keeps: nothing of an answered call, and few calls at once.
 
 use axum::body::BodyDataStream;
 use futures_util::StreamExt as _;
@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use super::*;
 use crate::http::sessions::{CALLS_OF_SESSION_MAX, SESSION_BYTES_MAX};
 
-/// What comes back, piece by piece.
+/// The response body, chunk by chunk.
 struct StreamedReply(BodyDataStream);
 
 impl StreamedReply {
@@ -14,7 +14,7 @@ impl StreamedReply {
         Self(router.clone().oneshot(request).await.unwrap().into_body().into_data_stream())
     }
 
-    /// The text up to the piece with this word, or all of it where there is none.
+    /// The text up to the chunk with this word, or the whole text if no chunk has it.
     async fn read_until(&mut self, word: &str) -> String {
         let mut text = String::new();
         while let Some(piece) = self.0.next().await {
@@ -36,13 +36,13 @@ fn session_request(session: &str, message: &Value) -> HttpRequest<Body> {
         .unwrap()
 }
 
-/// What a call comes to.
+/// The result of a call.
 async fn call_in_session(router: &Router, session: &str, message: Value) -> Value {
     let (_, _, answer) = send(router.clone(), session_request(session, &message)).await;
     answer["result"]["structuredContent"].clone()
 }
 
-/// A session whose client can ask a person, with a run at the step that needs one.
+/// A session whose client can ask a person, with a run at the step that needs a person.
 async fn session_at_publish(router: &Router) -> (String, Value) {
     let session = open_session_with(router, json!({ "elicitation": {} })).await;
     let start = call(2, "workflow_start", &json!({ "workflowId": "notes" }));
@@ -57,15 +57,15 @@ fn call(id: usize, name: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// Proves X5, X6: what nobody has fetched of a call that is over is not kept for somebody who
-/// might: it would be in memory for as long as the session is silent. The same call gives the same answer.
+/// Proves X5, X6: the answer to a finished call is not kept if the client has not fetched it. It would be
+/// in memory for as long as the session is silent. The same call gives the same answer.
 #[tokio::test]
 async fn a_call_that_is_over_leaves_nothing_in_its_session() {
     let (_at, router) = guarded_router();
     let (session, second) = session_at_publish(&router).await;
     let publish = call(4, "workflow_advance", &testing::answer_arguments(&second, "published"));
     let question = {
-        // The client goes away before its call is answered.
+        // The client disconnects before its call is answered.
         let mut reply = StreamedReply::request(&router, session_request(&session, &publish)).await;
         reply.read_until("elicitation/create").await
     };
@@ -85,7 +85,7 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
     assert_eq!(StreamedReply::request(&router, again).await.read_until("elicitation/create").await, "");
 }
 
-/// Proves X5, X6: what the calls of a session bring is bounded in bytes, whatever their number.
+/// Proves X5, X6: the calls of a session are limited in bytes, whatever their number.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_bytes_under_way() {
     let (_at, router) = guarded_router();
@@ -103,8 +103,8 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
 }
 
-/// Proves X5, X6: calls that wait for a person stay when their client has gone, so one session
-/// has a bounded number of them.
+/// Proves X5, X6: calls that wait for a person stay when their client disconnects, so their number per
+/// session is limited.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_calls_under_way() {
     let (_at, router) = guarded_router();
@@ -113,7 +113,7 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
     let mut last = None;
     for id in 0..CALLS_OF_SESSION_MAX {
         let message = call(10 + id, "workflow_advance", &publish);
-        // The client of all calls but the last goes away.
+        // The client disconnects from all calls but the last.
         let mut reply = StreamedReply::request(&router, session_request(&session, &message)).await;
         let question = reply.read_until("elicitation/create").await;
         assert!(question.contains("elicitation/create"), "{question}");
@@ -122,12 +122,12 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
     let refused = call_in_session(&router, &session, call(1_000, "workflow_list", &json!({}))).await;
     assert_eq!(refused["error"]["code"], "invalid-request", "{refused}");
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
-    // Another session has its own.
+    // Another session has its own limit.
     let other = open_session(&router).await;
     let message = call(2, "workflow_list", &json!({}));
     let (_, _, answer) = send(router.clone(), session_request(&other, &message)).await;
     assert_eq!(answer["result"]["structuredContent"]["error"], Value::Null, "{answer}");
-    // One that is answered makes room.
+    // An answered call makes room.
     let (mut reply, question) = last.unwrap();
     let question = question.lines().filter_map(|line| line.strip_prefix("data:"));
     let question: Value = question.filter_map(|data| serde_json::from_str(data).ok()).next().unwrap();

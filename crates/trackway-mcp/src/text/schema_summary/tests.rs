@@ -37,7 +37,7 @@ fn a_schema_is_one_short_line() {
     }
 }
 
-/// Proves T7: what the example shows is not said twice.
+/// Proves T7: what the example shows is not repeated.
 #[test]
 fn complete_example_needs_no_schema() {
     let schema = json!({"type": "object", "required": ["n", "list"], "properties": {
@@ -54,7 +54,7 @@ fn complete_example_needs_no_schema() {
     assert!(!schema_adds_to_example(&json!({}), &json!(1)));
 }
 
-/// A schema that goes on and on is cut.
+/// A deeply nested schema is cut.
 #[test]
 fn a_deep_schema_is_cut() {
     let mut schema = json!({"type": "string"});

@@ -1,4 +1,4 @@
-//! Tokens as text: what is taken off, what is refused, and how that is told.
+//! Tokens as text: what is removed around them, what is refused, and the texts of the refusals.
 
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn accepted(param: TokenParameter, text: &str) -> bool {
     decode_token(param, text).is_ok_and(|token| token.key == ID && token.is_signed_by(ID, &KEY))
 }
 
-/// Proves T2: only letters, digits and points, so that nothing between here and the agent alters it.
+/// Proves T2: only letters, digits and points, so that nothing on the way to the agent alters a token.
 #[test]
 fn tokens_have_plain_characters_only() {
     for param in [TokenParameter::State, TokenParameter::Ack] {
@@ -37,13 +37,13 @@ fn tokens_have_plain_characters_only() {
     }
 }
 
-/// Proves T2: both are at most half as long as the 91 and 118 characters that they had at first.
+/// Proves T2: both are at most half as long as their first versions, which had 91 and 118 characters.
 #[test]
 fn tokens_are_short() {
     assert_eq!([TokenParameter::State, TokenParameter::Ack].map(|param| token(param).len()), [45, 41]);
 }
 
-/// Proves T5: an ack is good for its snapshot alone, and says what is wrong otherwise.
+/// Proves T5: an ack is valid only for its snapshot, and a refusal says what is wrong otherwise.
 #[test]
 fn ack_tokens_are_bound_to_their_node() {
     let ack = decode_token(TokenParameter::Ack, &token(TokenParameter::Ack)).unwrap();
@@ -56,7 +56,7 @@ fn ack_tokens_are_bound_to_their_node() {
     assert_eq!(ack.attempt_ref(other), Err(TokenErrorKind::OtherRun));
 }
 
-/// Proves T2: what a chat puts around a token is no part of it.
+/// Proves T2: characters that a chat puts around a token are not part of it.
 #[test]
 fn decoration_around_a_token_is_ignored() {
     for param in [TokenParameter::State, TokenParameter::Ack] {
@@ -79,7 +79,7 @@ fn decoration_around_a_token_is_ignored() {
     }
 }
 
-/// Proves T2: text glued to a token, or missing from it, is told as that.
+/// Proves T2: a refusal says that text was added to a token, or is missing from it.
 #[test]
 fn glued_text_is_malformed_with_a_hint() {
     let token = token(TokenParameter::State);
@@ -130,7 +130,7 @@ proptest! {
         }
     }
 
-    /// Proves T2: no text makes it stumble, and none that we did not write is believed.
+    /// Proves T2: no text causes a panic, and no token that we did not sign is accepted.
     #[test]
     fn forged_tokens_are_never_accepted(text in "\\PC{0,200}", body in "[0-9a-z.]{30,112}") {
         for param in [TokenParameter::State, TokenParameter::Ack] {

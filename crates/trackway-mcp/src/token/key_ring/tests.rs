@@ -1,4 +1,4 @@
-//! Keys: made once, rotated while others use them, and never fooled.
+//! Keys: created once, rotated while other processes use them, and safe against forgery.
 
 use std::{
     fs,
@@ -31,7 +31,7 @@ fn codes(ring: &KeyRing, state: &str, ack: &str, at: NodeRef) -> [Option<Code>; 
     [state, ring.verify_ack_token(ack, at).err().map(|error| error.code())]
 }
 
-/// Proves T2: no change of a single character is taken, wherever it is and whatever it becomes.
+/// Proves T2: a token with one changed character is refused, whatever the position and the new character.
 #[test]
 fn every_change_of_one_character_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ fn every_change_of_one_character_is_noticed() {
     }
 }
 
-/// Proves T2: each fault has its own code, and the same one in either token.
+/// Proves T2: each problem has its own code, the same in either token.
 #[test]
 fn faults_have_codes_of_their_own() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -83,7 +83,7 @@ fn faults_have_codes_of_their_own() {
     assert!(error.next_step().contains("stateToken"));
 }
 
-/// Proves T2: a rotation is seen by processes that run, old tokens stay good, and retired ones expire.
+/// Proves T2: running processes see a rotation, old tokens stay valid, and retired ones expire.
 #[test]
 fn running_processes_see_a_rotation() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn running_processes_see_a_rotation() {
     ring.reload_if_changed();
     assert_eq!(ring.active_key_name(), rotated.active);
     assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [None, None]);
-    // The first telling is written again as it was.
+    // The first answer is rendered again with the same bytes.
     assert_eq!(ring.sign_state_token(sample_node(2), &first), state);
     assert_ne!(ring.sign_state_token(sample_node(2), &rotated.active), state);
 
@@ -110,14 +110,14 @@ fn running_processes_see_a_rotation() {
     assert_eq!(late.retired, std::slice::from_ref(&first));
     ring.reload_if_changed();
     assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [Some(Code::TokenExpired); 2]);
-    // Nobody holds a good token of that time; a replay of it is signed anew rather than not at all.
+    // No agent has a valid token of that time, so a replay is signed with the newest key.
     assert_eq!(
         ring.sign_state_token(sample_node(2), &first),
         ring.sign_state_token(sample_node(2), &ring.active_key_name())
     );
 }
 
-/// Proves T2: whoever comes at the same time ends with the same keys.
+/// Proves T2: processes that start at the same time end with the same keys.
 #[test]
 fn a_ring_is_made_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn a_ring_is_made_once() {
     assert!(made.iter().all(|ring| *ring == made[0]), "{made:?}");
 }
 
-/// Proves X6: nobody but the owner reads the secrets, and nothing prints them.
+/// Proves X6: only the owner can read the secrets, and nothing prints them.
 #[cfg(unix)]
 #[test]
 fn secrets_are_the_owners_alone() {
@@ -153,7 +153,7 @@ fn secrets_are_the_owners_alone() {
     assert!(!format!("{ring:?}{:?}", ring.bundle_signer()).contains(&secret));
 }
 
-/// Proves T5, X6: keys that others can get at are noticed.
+/// Proves T5, X6: keys that other users can access are reported.
 #[cfg(unix)]
 #[test]
 fn exposed_keys_are_noticed() {
@@ -167,7 +167,7 @@ fn exposed_keys_are_noticed() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         let expected = is_exposed.then(|| ExposedKeyFile { path: path.clone(), mode });
         assert_eq!(file.find_exposed_mode(), expected, "{mode:03o}");
-        // They are used all the same.
+        // They are still used.
         ring(folder.path());
     }
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -175,7 +175,7 @@ fn exposed_keys_are_noticed() {
     assert_eq!(file.find_exposed_mode(), None, "a rotation writes a file of its own");
 }
 
-/// A file that is damaged while it is used ends nothing; one that is damaged at the start is told.
+/// A file that is damaged while in use ends nothing; one that is damaged at the start is reported.
 #[test]
 fn damaged_key_file_is_reported_and_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -197,8 +197,8 @@ fn damaged_key_file_is_reported_and_kept() {
     }
 }
 
-/// Proves T2: keys that somebody deletes under a running process are written again, so that its tokens
-/// outlive it; a process that has to make new ones knows that it did.
+/// Proves T2: keys that are deleted under a running process are written again, so that its tokens outlive
+/// it. A process that has to create new keys knows that it did.
 #[test]
 fn deleted_keys_are_written_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -212,7 +212,7 @@ fn deleted_keys_are_written_again() {
     let later = ring(folder.path());
     assert!(later.verify_state_token(&token).is_ok(), "the file is there again");
     assert!(!later.replaces_lost_keys());
-    // Somebody else was faster: their keys count, and the earlier tokens are foreign.
+    // Another process was faster: its keys count, and the earlier tokens are foreign.
     fs::remove_file(&file).unwrap();
     let other = ring(folder.path());
     assert!(other.replaces_lost_keys());
@@ -221,7 +221,7 @@ fn deleted_keys_are_written_again() {
     assert_eq!(running.verify_state_token(&token).unwrap_err().code(), Code::TokenForeign);
 }
 
-/// Proves T12: a token is recognised by its hash, whichever key signed it.
+/// Proves T12: a token is recognised by its hash, whatever key signed it.
 #[test]
 fn tokens_are_recognised_by_their_hashes() {
     let folder = tempfile::tempdir().unwrap();
@@ -238,7 +238,7 @@ fn tokens_are_recognised_by_their_hashes() {
     assert!(!ring.state_token_hashes(sample_node(3)).contains(&states[1]));
 }
 
-/// A bundle's signature can be checked by anybody who has the public key.
+/// Anyone with the public key can check the signature of a bundle.
 #[test]
 fn bundles_are_signed() {
     let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ fn list_page(listing: &CatalogueListing, query: Option<&str>, cursor: Option<Str
     (result.structured_content.expect("JSON"), text)
 }
 
-/// Proves T1: the list comes in pages of a bounded size, and the pages are all of it, once.
+/// Proves T1: the list comes in pages of a limited size, and the pages contain every entry once.
 #[test]
 fn the_list_comes_in_pages() {
     let workflows = (0..300).map(|number| sample_workflow(&format!("w{number:03}"), "")).collect();
@@ -59,7 +59,7 @@ fn the_list_comes_in_pages() {
     assert_eq!(found, expected);
 }
 
-/// Proves T1: words are looked for in id, name, description and tags, and all have to be there.
+/// Proves T1: words are searched in id, name, description and tags, and all must match.
 #[test]
 fn words_filter_the_list() {
     let listing = CatalogueListing {
@@ -88,7 +88,7 @@ fn words_filter_the_list() {
     }
 }
 
-/// Proves T1: where there is nothing, the answer says where files are looked for and shows one.
+/// Proves T1: an empty list says where the server looks for files, and shows an example.
 #[test]
 fn an_empty_list_says_how_to_begin() {
     let (json, text) = list_page(&CatalogueListing::default(), None, None);
