@@ -1,8 +1,8 @@
-//! A session in a file: every record as it is stored, the definitions that it is pinned to, a digest
-//! over all of it and a signature over the digest. It holds no tokens and no keys to make any.
+//! A session in a file: every record as it is stored, the definitions that its runs are pinned to, a digest
+//! over all of it and a signature over the digest. It contains no tokens and no keys to make any.
 //!
-//! The file is JSON, and it is read only when it is byte for byte as it was written: a file that was
-//! reformatted could hide that it was changed.
+//! The file is JSON. It is accepted only if it is byte for byte as it was exported: a reformatted file
+//! could hide a change.
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use trackway_domain::{RunId, Seq, SessionId, Timestamp};
 
 use super::{ExpectedSigner, signing_key};
 
-/// The form that is written, and the only one there has been.
+/// The version that is written. There has been no other.
 const VERSION: u32 = 1;
 const ALGORITHM: &str = "ed25519";
 
@@ -82,7 +82,7 @@ pub(super) struct BundledSignature {
     value: String,
 }
 
-/// What the digest is over.
+/// The content that the digest covers.
 #[derive(Serialize)]
 struct DigestedContent<'a>(u32, &'a SessionId, &'a [BundledRun], &'a [BundledDefinition]);
 
@@ -109,7 +109,7 @@ impl Bundle {
         text
     }
 
-    /// The bundle in this file, whole and signed; where a signer is named, by that one.
+    /// The bundle in this file, complete and signed. If a signer is named, it must be signed by that one.
     pub(super) fn parse_and_verify(
         file: &[u8],
         signer: Option<&ExpectedSigner>,
@@ -151,7 +151,7 @@ impl Bundle {
     }
 }
 
-/// Says of a file that is no bundle of ours what it is instead, before its form is looked at.
+/// For a file that is not one of our bundles, says what it is instead, before the form is checked.
 fn check_version(text: &str) -> Result<(), BundleError> {
     #[derive(Deserialize)]
     struct Version {
@@ -173,7 +173,7 @@ fn content_digest(content: &DigestedContent<'_>) -> String {
     sha256_name(&text)
 }
 
-/// The name of a text, as definitions are named too.
+/// The hash of a text, in the same form as the hashes of definitions.
 pub(super) fn sha256_name(text: &[u8]) -> String {
     format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(text)))
 }

@@ -1,4 +1,4 @@
-//! Why something could not be done with a session.
+//! Why an operation on a session failed.
 
 use trackway_domain::{Code, RunId, SessionId};
 use trackway_ports::{AppendError, ReadError};
@@ -10,12 +10,12 @@ pub enum SessionsError {
     #[error("there is no session {id}")]
     UnknownSession {
         id: SessionId,
-        /// Some that there are, for a hint.
+        /// Some existing ids, for a hint.
         known: Vec<String>,
     },
     #[error(transparent)]
     Bundle(#[from] BundleError),
-    /// A bundle holds whole logs only.
+    /// A bundle contains complete logs only.
     #[error("{run} cannot be exported: {reason}")]
     Damaged { run: RunId, reason: String },
     #[error(transparent)]
@@ -25,7 +25,7 @@ pub enum SessionsError {
 }
 
 impl SessionsError {
-    /// What a person can read up on.
+    /// The stable code of the error; it names the page that explains it.
     pub fn code(&self) -> Code {
         match self {
             Self::UnknownSession { .. } => Code::UnknownSession,

@@ -1,4 +1,4 @@
-//! A session as a bundle: its logs whole, and the definitions that they are pinned to.
+//! A session as a bundle: its complete logs, and the definitions that they are pinned to.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl SessionsReader {
         for hash in hashes.union(&versions) {
             match self.journal.find_definition(hash.clone()).await? {
                 Some(body) => definitions.push(BundledDefinition { hash: hash.clone(), body }),
-                // The version of a program is no definition.
+                // The version of a program is not a definition.
                 None if !hashes.contains(hash) => {}
                 None => {
                     let reason = format!("the definition {hash} is not in the store");
@@ -47,7 +47,7 @@ impl SessionsReader {
         Ok(Bundle::new_signed(id.clone(), runs, definitions, public_key, sign).to_text())
     }
 
-    /// The run's whole log: half of one could not be told from one that was cut.
+    /// The complete log of the run: an import could not tell a partial log from one that was cut.
     async fn load_undamaged_log(&self, row: &RunRow) -> Result<Vec<StoredEvent>, SessionsError> {
         let log = run_log::load_run_log(&*self.journal, row.id).await?;
         let track = RunTree::fold_log(log.events.iter().map(|stored| (&stored.event, stored.at)));
@@ -66,7 +66,7 @@ fn to_bundled_event(stored: &StoredEvent) -> BundledEvent {
     BundledEvent { format: FORMAT_LATEST, seq: stored.seq, at: stored.at, body: encode_event(&stored.event) }
 }
 
-/// The definition by which the node that an event made is read.
+/// The definition that is needed to read the node which an event made.
 pub(super) fn definition_hash_of(event: &Event) -> Option<String> {
     let Event::Guided(guided) = event else { return None };
     let node = match &**guided {

@@ -1,9 +1,9 @@
-//! A bundle becomes runs of this store: checked whole, and written whole or not at all.
+//! A bundle becomes runs of this store: checked completely, and written completely or not at all.
 //!
-//! Ids, times, lineage and documents are those of the origin. Tokens are not: they were signed with
-//! keys that did not come along. A run that is here already is left alone where it is the same, and
-//! refused where it is not. A program that had not ended where it came from stays as it was: nothing
-//! drives it here until somebody adopts it.
+//! Ids, times, lineage and documents are those of the origin. Tokens are not: they were signed with keys
+//! that are not in the bundle. A run that is already here is left alone if it is the same, and refused if
+//! it is not. A program that was unfinished at the origin stays as it was: nothing drives it here until a
+//! user adopts it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -30,7 +30,7 @@ const RECORD_DEPTH_MAX: usize = JSON_DEPTH_MAX + 32;
 pub struct ImportReport {
     pub session_id: SessionId,
     pub imported: Vec<RunId>,
-    /// Runs that were here already, the same.
+    /// Runs that were already here, with the same content.
     pub skipped: Vec<RunId>,
     /// Fingerprint of the key that signed the bundle.
     pub signed_by: String,
@@ -46,7 +46,7 @@ struct CheckedRun {
 }
 
 impl SessionsReader {
-    /// Takes in the bundle in this file. The store must have been opened for writing.
+    /// Imports the bundle in this file. The store must be open for writing.
     pub async fn import_bundle(
         &self,
         file: &[u8],
@@ -87,7 +87,8 @@ impl SessionsReader {
             }
             runs.push(check_run(run, &bundle.session_id, &self.access.caller)?);
         }
-        // A child is of its parent's session. One that names another run could report to a stranger's.
+        // A child belongs to its parent's session. A child with another parent could report to a run of
+        // another caller.
         let orphan = |run: &&CheckedRun| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
         if let Some(orphan) = runs.iter().find(orphan) {
             let why = "its parent is not in the bundle".to_owned();
@@ -96,7 +97,7 @@ impl SessionsReader {
         Ok(runs)
     }
 
-    /// Whether the store has this very run. One of the same id with another content is refused.
+    /// Whether the store has exactly this run. A run with the same id and other content is refused.
     async fn is_already_stored(&self, run: &CheckedRun) -> Result<bool, SessionsError> {
         let id = run.row.id;
         let refused =
@@ -106,7 +107,7 @@ impl SessionsReader {
             return refused("it is here already and belongs to another caller");
         }
         let log = run_log::load_run_log(&*self.journal, id).await?;
-        // The mark of the import is this store's own.
+        // The mark of the import is written by this store.
         let said = |(event, _): &(&Event, Timestamp)| !matches!(event, Event::Imported);
         let here = log.events.iter().map(|stored| (&stored.event, stored.at)).filter(said);
         let there = run.events.iter().zip(run.stamps.iter().copied()).filter(said);
@@ -119,7 +120,7 @@ impl SessionsReader {
         }
     }
 
-    /// In one transaction, so that nobody ever sees a part of a session.
+    /// One transaction, so that no reader sees a part of a session.
     async fn append_runs(
         &self,
         runs: Vec<CheckedRun>,
@@ -129,7 +130,7 @@ impl SessionsReader {
         match import_logs(&*self.journal, logs).await {
             Ok(()) => Ok(()),
             Err(AppendError::Conflict { run, .. }) => {
-                let why = "somebody else wrote it here at the same time; import again".to_owned();
+                let why = "another process wrote it here at the same time; import again".to_owned();
                 Err(BundleError::Run { run, why }.into())
             }
             Err(error) => Err(error.into()),
@@ -153,7 +154,7 @@ fn to_copied_log(mut run: CheckedRun, pins: &[PinnedDefinition]) -> CopiedLog {
     }
 }
 
-/// The run, where every event can be read and follows from those before it.
+/// The run, if every event can be read and follows from those before it.
 fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<CheckedRun, BundleError> {
     let id = run.run_id;
     let mut events = Vec::with_capacity(run.events.len());
@@ -214,7 +215,7 @@ fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<C
     Ok(CheckedRun { row, events, stamps, definitions, guided })
 }
 
-/// The first event: the run's submission, which belongs to whoever imports it from here on.
+/// The first event: the run's submission, which from now on belongs to the caller that imports it.
 fn check_first_event(
     event: &mut Event,
     run: RunId,
@@ -232,7 +233,7 @@ fn check_first_event(
     Ok((RunTree::from_submission(submission, at), StatusTime::from_submission_time(at)))
 }
 
-/// Every definition that a run needs, each under its own hash and none besides.
+/// Every definition that a run needs, each under its own hash, and no others.
 fn check_definitions(bundle: &Bundle, runs: &[CheckedRun]) -> Result<Vec<PinnedDefinition>, BundleError> {
     let needed: BTreeSet<&str> = runs.iter().flat_map(|run| &run.definitions).map(String::as_str).collect();
     let versions: BTreeSet<&str> = runs.iter().map(|run| run.row.workflow.version.as_str()).collect();
@@ -257,8 +258,8 @@ fn check_definitions(bundle: &Bundle, runs: &[CheckedRun]) -> Result<Vec<PinnedD
     }
 }
 
-/// How many brackets of a JSON text are open at once, at most. Records are read without the usual
-/// bound on depth, so whoever takes them from elsewhere looks first.
+/// How many brackets of a JSON text are open at once, at most. Records are parsed without the usual limit
+/// on depth, so records from outside are checked first.
 fn json_depth(text: &str) -> usize {
     let (mut open, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {

@@ -1,5 +1,5 @@
-//! Sessions for people: what a store holds of them, read, exported, imported and removed without an
-//! engine. Everything that is shown is a fold of the log ([`trackway_engine::SessionView`]).
+//! Sessions for people: read, exported, imported and removed without an engine. Every view is a fold of the
+//! log ([`trackway_engine::SessionView`]).
 
 mod bundle;
 mod error;

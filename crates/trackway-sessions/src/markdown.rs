@@ -31,7 +31,7 @@ pub(super) fn render_session(view: &SessionView) -> String {
     page.text
 }
 
-/// The session's own notes alone.
+/// Only the session's own notes.
 pub(super) fn render_notes(notes: &[SessionNote<'_>]) -> String {
     let mut page = MarkdownPage::default();
     notes.iter().for_each(|note| page.push_note(2, &note.at.to_string(), note.markdown));
@@ -67,7 +67,7 @@ fn render_run(page: &mut MarkdownPage, run: &RunTree) {
     branches::render_branches(page, run);
 }
 
-/// A page while it is written.
+/// A page under construction.
 #[derive(Debug, Default)]
 struct MarkdownPage {
     text: String,
@@ -78,7 +78,7 @@ impl MarkdownPage {
         self.push_paragraph(&format!("{} {}", "#".repeat(level), collapse_to_one_line(text)));
     }
 
-    /// Something between empty lines.
+    /// A block between empty lines.
     fn push_paragraph(&mut self, text: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -87,13 +87,13 @@ impl MarkdownPage {
         self.text.push('\n');
     }
 
-    /// Somebody's Markdown below a heading, with its own headings below that.
+    /// Foreign Markdown below a heading, with its headings moved below that one.
     fn push_note(&mut self, level: usize, title: &str, markdown: &str) {
         self.push_heading(level, title);
         self.push_paragraph(&embed_markdown(markdown, level));
     }
 
-    /// A value that has something in it.
+    /// A value that is not empty.
     fn push_value(&mut self, title: &str, value: &serde_json::Value) {
         if !values::is_empty_value(value) {
             self.push_paragraph(&format!("{title}:"));

@@ -1,7 +1,6 @@
-//! Retention: sessions in which nothing was recorded for long enough are removed, whoever they belong
-//! to. A session with an unfinished run stays, however old it is, unless the run was started and never
-//! answered; and so does one that cannot be read
-//! to its end: it may be all that is left to find out why.
+//! Retention: removes sessions of all callers in which nothing was recorded for long enough. A session with
+//! an unfinished run stays, however old it is, unless the run was started and never answered. A session
+//! that cannot be read to its end also stays: it may be the only way to find out why.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -38,7 +37,7 @@ pub struct PrunedSession {
 }
 
 impl PruneRequest {
-    /// Removes them, oldest first. The store must have been opened for writing, unless it is a dry run.
+    /// Removes them, oldest first. The store must be open for writing, unless it is a dry run.
     pub async fn run(self, journal: &Arc<dyn Journal>) -> Result<Vec<PrunedSession>, SessionsError> {
         let mut found = Vec::new();
         for ((caller, session), rows) in load_rows_by_session(&**journal).await? {
@@ -56,8 +55,8 @@ impl PruneRequest {
         Ok(removed)
     }
 
-    /// Looks again: agents go on meanwhile, and reading all the others took its time. What goes on even
-    /// after this look, the store notices.
+    /// Checks again: agents continue to work, and reading all the other sessions took time. The store
+    /// itself detects a change after this check.
     async fn remove_if_still_old(
         self,
         journal: &dyn Journal,
@@ -67,7 +66,7 @@ impl PruneRequest {
         let access = Access::own_only(caller.clone());
         let rows = match journal.list_session_runs(access, session.clone()).await {
             Ok(rows) => rows,
-            // It stays, as any damaged session does, and keeps no other from going.
+            // It stays, like any damaged session, and does not prevent the removal of others.
             Err(ReadError::Damaged { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -94,14 +93,14 @@ impl PruneRequest {
         }
     }
 
-    /// The session as it stands, if it is one to remove.
+    /// The current session, if it should be removed.
     async fn find_if_prunable(
         self,
         journal: &dyn Journal,
         session: &SessionId,
         rows: &[RunRow],
     ) -> Result<Option<PrunableSession>, SessionsError> {
-        // Rows tell of most sessions that they are to stay, without their logs being read.
+        // For most sessions the rows alone show that they stay, without reading their logs.
         if rows.is_empty() || rows.iter().any(|row| row.runnable || !self.is_older_than_limit(row.status_at))
         {
             return Ok(None);
@@ -127,7 +126,7 @@ impl PruneRequest {
     }
 }
 
-/// A session that is old enough, as it stood when it was looked at.
+/// A session that is old enough, as it was when it was checked.
 struct PrunableSession {
     /// When it was last changed.
     updated: Timestamp,

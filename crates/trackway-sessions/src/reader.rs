@@ -1,4 +1,4 @@
-//! Sessions of a store that somebody else may be writing to.
+//! Reads sessions of a store that another process may be writing to.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,11 +9,11 @@ use trackway_ports::{Journal, RunRow};
 
 use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsError, run_log};
 
-/// How many other sessions an error about an unknown one looks through for one that was meant.
+/// How many other sessions are searched for the one that was meant, if a session is unknown.
 /// Limit (Sessions): sessions that are searched for a similar id.
 const SIMILAR_IDS_SEARCHED_MAX: usize = 500;
 
-/// The sessions that somebody may see. Reading needs a store that was opened for reading only.
+/// The sessions that a caller may see. Reading needs a store that is open for reading only.
 #[derive(Debug, Clone)]
 pub struct SessionsReader {
     pub(super) journal: Arc<dyn Journal>,
@@ -21,7 +21,7 @@ pub struct SessionsReader {
 }
 
 impl SessionsReader {
-    /// For the caller on a machine without auth.
+    /// For the caller on a machine without authentication.
     pub fn for_local_caller(journal: Arc<dyn Journal>) -> Self {
         Self::for_access(journal, Access::local())
     }
@@ -30,7 +30,7 @@ impl SessionsReader {
         Self { journal, access }
     }
 
-    /// The sessions, those that something was recorded in last coming first.
+    /// The sessions, the most recently changed first.
     pub async fn list_sessions(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
         let mut sessions = Vec::new();
         for row in self.journal.list_sessions(self.access.clone(), limit).await? {
@@ -48,7 +48,7 @@ impl SessionsReader {
         Ok(sessions)
     }
 
-    /// Everything that the log tells of a session.
+    /// Everything that the log says about a session.
     pub async fn load_session(&self, id: &SessionId) -> Result<SessionView, SessionsError> {
         let rows = self.load_session_rows(id).await?;
         let mut tracks = Vec::with_capacity(rows.len());

@@ -1,4 +1,4 @@
-//! Whole logs, read from a store page by page.
+//! Complete logs, read from a store page by page.
 
 use std::sync::Arc;
 
@@ -11,20 +11,19 @@ const EVENTS_PER_READ: usize = 256;
 /// Rows read from the store at once.
 const ROWS_PER_READ: usize = 500;
 
-/// Events of one log that are passed over because they cannot be read. A damaged number can look like a gap
-/// of any size, which nobody walks through.
+/// Unreadable events of one log that are skipped. A damaged number can look like a gap of any size, and
+/// walking through it could take forever.
 /// Limit (Sessions): damaged events of one run that are passed over.
 const DAMAGED_EVENTS_MAX: usize = 1_000;
 
-/// What of a log can be read, and what is wrong with the rest.
+/// The readable part of a log, and what is wrong with the rest.
 #[derive(Debug)]
 pub struct RunLog {
     pub events: Vec<StoredEvent>,
     pub damage: Option<String>,
 }
 
-/// The run's events, oldest first. Those that cannot be read are passed over: what was recorded behind
-/// them is there all the same.
+/// The run's events, oldest first. Unreadable ones are skipped: the events after them are still there.
 pub async fn load_run_log(journal: &dyn Journal, run: RunId) -> Result<RunLog, ReadError> {
     let mut log = RunLog { events: Vec::new(), damage: None };
     let (mut after, mut skipped) = (0, 0);
@@ -59,7 +58,7 @@ impl RunLog {
         self.events.last().map_or(0, |stored| stored.seq)
     }
 
-    /// The submission that it begins with, and when that was recorded.
+    /// The submission at the start of the log, and when it was recorded.
     pub fn submission(&self) -> Option<(&Submission, Timestamp)> {
         match self.events.first() {
             Some(StoredEvent { event: Event::Submitted(submission), at, .. }) => Some((submission, *at)),
@@ -67,7 +66,7 @@ impl RunLog {
         }
     }
 
-    /// What the row of the run would say, where that cannot be read.
+    /// The content of the run's row, rebuilt because the row cannot be read.
     pub fn row_from_submission(&self) -> Option<RunRow> {
         let (submission, at) = self.submission()?;
         Some(RunRow {
@@ -84,8 +83,8 @@ impl RunLog {
         })
     }
 
-    /// The run as its doors show it: up to the damage. Where not even its submission can be read, that is
-    /// what the row tells.
+    /// The run as its doors show it: up to the damage. If not even its submission can be read, the row is
+    /// the source.
     pub fn to_run_view(&self, row: &RunRow) -> RunView {
         let readable = self.events.iter().zip(1..).take_while(|(stored, seq)| stored.seq == *seq);
         let readable = readable.map(|(stored, _)| (&stored.event, stored.at, stored.pos));
@@ -98,7 +97,7 @@ impl RunLog {
         view
     }
 
-    /// The run as its session shows it: also what was recorded behind the damage.
+    /// The run as its session shows it: also the events after the damage.
     pub fn to_run_track(&self, row: &RunRow) -> RunTree {
         let events = || self.events.iter().map(|stored| (&stored.event, stored.at));
         if self.damage.is_none()
@@ -109,7 +108,7 @@ impl RunLog {
         let reason = self.damage.as_deref().unwrap_or("its first event is not a submission");
         let mut track = match self.submission() {
             Some((submission, at)) => RunTree::fold_damaged_log(submission, at, events().skip(1)),
-            // Of a run whose first event is lost, the row still tells what it was.
+            // If the first event of a run is lost, the row still has its submission.
             None => RunTree::fold_damaged_log(&submission_from_row(row), row.created_at, events()),
         };
         track.mark_damaged(reason.to_owned());

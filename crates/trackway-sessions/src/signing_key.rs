@@ -1,4 +1,4 @@
-//! Keys that bundles are signed with, and how people name them.
+//! Keys that sign bundles, and how people name them.
 
 use std::{fmt, str::FromStr};
 
@@ -6,9 +6,9 @@ use data_encoding::HEXLOWER;
 use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
-/// Said before what is signed, so that a signature made for another purpose never fits.
+/// Prefix of the signed bytes, so that a signature made for another purpose never fits.
 const SIGNATURE_DOMAIN: &[u8] = b"trackway-session-1\n";
-/// Letters of a fingerprint: 128 bits, which nobody finds a second key for.
+/// Letters of a fingerprint: 128 bits, so that finding a second key for it is not feasible.
 const FINGERPRINT_LETTERS: usize = 32;
 
 /// A signature over a digest, in hex.
@@ -22,7 +22,7 @@ pub(super) fn verify_digest(public: &[u8; 32], digest: &str, signature: &[u8; 64
     key.verify_strict(&bytes_to_sign(digest), &Signature::from_bytes(signature)).is_ok()
 }
 
-/// A short name of a public key, for people to compare.
+/// A short name of a public key that people can compare.
 pub fn fingerprint(public: &[u8]) -> String {
     let mut text = HEXLOWER.encode(&Sha256::digest(public));
     text.truncate(FINGERPRINT_LETTERS);

@@ -1,4 +1,4 @@
-//! Sessions in real stores: read, carried to another one, refused, removed.
+//! Sessions in real stores: read, moved to another store, refused, removed.
 
 mod bundles;
 mod reading;

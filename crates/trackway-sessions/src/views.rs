@@ -1,4 +1,4 @@
-//! Sessions as programs read them. Names and meanings stay; fields may be added.
+//! Sessions as programs read them. Names and meanings stay stable; fields may be added.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct SessionSummary {
     pub runs: usize,
     pub workflows: Vec<String>,
     pub created_at: String,
-    /// When something was recorded in it last.
+    /// When something was last recorded in it.
     pub updated_at: String,
 }
 
@@ -27,12 +27,12 @@ pub struct SessionDetail {
     pub session_id: SessionId,
     pub runs: Vec<SessionRun>,
     pub documents: Vec<SessionDocument>,
-    /// What model calls have used; absent where no model was asked.
+    /// The usage of model calls; absent if no model was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<SessionUsage>,
 }
 
-/// What the runs of a session have used.
+/// The model usage of the runs of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionUsage {
@@ -43,7 +43,7 @@ pub struct SessionUsage {
 }
 
 impl SessionUsage {
-    /// Adds what a run of this agent has used.
+    /// Adds the usage of a run of this agent.
     pub(super) fn add_run(&mut self, agent: &str, bill: &UsageReport) {
         self.total.merge_report(bill);
         self.agents.entry(agent.to_owned()).or_default().add_totals(&bill.total);
@@ -67,7 +67,7 @@ pub struct SessionRun {
     pub parent_id: Option<RunId>,
     pub created_at: String,
     pub updated_at: String,
-    /// Why not all of it can be shown.
+    /// Why a part of it cannot be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<String>,
 }
@@ -92,7 +92,7 @@ pub struct SessionDocument {
 pub struct SessionGraph {
     pub nodes: Vec<GraphNode>,
     pub edges: Vec<GraphEdge>,
-    /// Runs of which not everything can be shown; absent where there are none.
+    /// Runs that can be shown only in part; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<GraphDamage>,
 }
@@ -133,7 +133,7 @@ pub struct GraphEdge {
     pub at: String,
     #[serde(skip)]
     pub ack: AckId,
-    /// SHA-256 of the ack token that was answered with, one for each key of the folder.
+    /// SHA-256 of the ack token of the answer, one for each key of the folder.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ack_token_hashes: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! The branches of a run: each end with the steps that lead to it and the documents that they add up
-//! to. What two branches share is told once, with the first of them.
+//! The branches of a run: each end with the steps that lead to it and the documents that they build. What
+//! two branches share is shown once, with the first of them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) fn render_branches(page: &mut MarkdownPage, run: &RunTree) {
     let tip = run.nodes.last().map(|node| node.id);
     let aside: Vec<Document> =
         run.documents().into_iter().filter(|document| document.node.is_some()).collect();
-    // The branch in which a node was told of, for those that begin in the middle of another.
+    // The branch that first showed a node, for branches that begin in the middle of another.
     let mut told: HashMap<NodeId, usize> = HashMap::new();
     for (number, leaf) in leaves.iter().enumerate() {
         let number = number + 1;
@@ -44,7 +44,7 @@ pub(super) fn render_branches(page: &mut MarkdownPage, run: &RunTree) {
     }
 }
 
-/// One answered step. Checkpoints of a node that was told of before are not told again.
+/// One answered step. Checkpoints of a node that was already shown are not repeated.
 fn render_step(
     page: &mut MarkdownPage,
     run: &RunTree,
@@ -72,7 +72,7 @@ fn render_step(
     page.push_value("Context", &serde_json::Value::Object(edge.inputs.context.clone()));
 }
 
-/// Where the branch stops: at its end, or at a step that nobody has answered.
+/// Where the branch stops: at its end, or at a step without an answer.
 fn render_branch_end(page: &mut MarkdownPage, leaf: &TreeNode, number: usize, aside: &[Document]) {
     if leaf.is_complete() {
         page.push_paragraph(&format!("Complete since {}.", leaf.at));

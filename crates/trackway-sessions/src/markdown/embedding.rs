@@ -1,4 +1,4 @@
-//! Somebody's Markdown inside our page: it keeps its form and cannot take over the page's.
+//! Foreign Markdown inside our page: it keeps its form and cannot change the form of the page.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
@@ -11,8 +11,8 @@ fn markdown_options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-/// The text below a heading of that level: its own headings are moved below it. A text that would
-/// swallow what follows, such as one with an open code block, is shown as it stands instead.
+/// The text below a heading of that level: its own headings are moved below it. A text that would hide what
+/// follows, such as one with an open code block, is shown unchanged in a fence instead.
 pub(super) fn embed_markdown(markdown: &str, level: usize) -> String {
     let text = demote_headings(markdown.trim_end(), level);
     if is_self_contained(&text) { text } else { wrap_in_code_fence(markdown.trim_end(), "markdown") }
@@ -23,7 +23,7 @@ fn demote_headings(markdown: &str, by: usize) -> String {
     let mut done = 0;
     for (event, range) in Parser::new_ext(markdown, markdown_options()).into_offset_iter() {
         let Event::Start(Tag::Heading { level, .. }) = event else { continue };
-        // A heading inside a heading there is not; ranges come in order.
+        // Headings are not nested; ranges come in order.
         let (Some(before), Some(heading)) = (markdown.get(done..range.start), markdown.get(range.clone()))
         else {
             continue;
@@ -39,7 +39,7 @@ fn demote_headings(markdown: &str, by: usize) -> String {
     text
 }
 
-/// What a heading says, in one line, without its marks.
+/// The text of a heading, in one line, without its marks.
 fn heading_text(heading: &str) -> String {
     let heading = heading.trim_end();
     let lines: Vec<&str> = match heading.strip_prefix('#') {
@@ -55,8 +55,8 @@ fn heading_text(heading: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a heading after this text would still be one, and the text names no links: such a name holds
-/// for the whole page, and would make links of what others wrote.
+/// Whether a heading after this text would still be a heading, and the text defines no link names. A link
+/// name is valid for the whole page and would turn other texts into links.
 fn is_self_contained(text: &str) -> bool {
     const AFTER: &str = "trackway-after";
     let probe = format!("{text}\n\n# {AFTER}\n");
@@ -85,7 +85,7 @@ fn is_self_contained(text: &str) -> bool {
     false
 }
 
-/// A text as it stands, behind a fence that it does not hold itself.
+/// The unchanged text in a fence that it does not contain itself.
 pub(super) fn wrap_in_code_fence(text: &str, language: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

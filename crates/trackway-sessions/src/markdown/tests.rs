@@ -2,7 +2,7 @@
 
 use super::{embedding::embed_markdown, *};
 
-/// Proves T16: somebody's headings stay below ours, and their text cannot swallow the page.
+/// Proves T16: foreign headings stay below ours, and a foreign text cannot hide the rest of the page.
 #[test]
 fn notes_keep_their_form_and_leave_the_page_alone() {
     let rows = [

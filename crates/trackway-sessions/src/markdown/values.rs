@@ -1,10 +1,10 @@
-//! Values as Markdown: objects and rows as tables, lists as lists, the rest as it stands.
+//! Values as Markdown: objects and rows as tables, lists as lists, everything else unchanged.
 
 use serde_json::{Map, Value};
 
 use super::embedding::wrap_in_code_fence;
 
-/// Nothing worth a line of its own.
+/// Whether the value is too empty for a line.
 pub(super) fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -20,7 +20,7 @@ pub(super) fn format_json_block(value: &Value) -> String {
     wrap_in_code_fence(&format!("{value:#}"), "json")
 }
 
-/// The text of a value that is one.
+/// The text of a string value.
 pub(super) fn as_text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
@@ -40,7 +40,7 @@ pub(super) fn format_document_value(value: &Value) -> String {
     }
 }
 
-/// The items, where all of them have fields.
+/// The items, if all of them have fields.
 fn as_non_empty_objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
     items.iter().map(|item| item.as_object().filter(|fields| !fields.is_empty())).collect()
 }
@@ -69,7 +69,7 @@ fn format_table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> Str
 }
 
 fn format_list_item(value: &Value) -> String {
-    // Lines after the first stay inside the item.
+    // Later lines stay inside the item.
     format!("- {}\n", format_plain(value).replace('\n', "\n  "))
 }
 
@@ -77,8 +77,8 @@ fn format_cell(value: &Value) -> String {
     escape_cell(&format_plain(value))
 }
 
-/// Text that ends neither its cell nor its row. Backslashes right before a bar are doubled with it:
-/// one of them would otherwise take away the mark that keeps the bar inside.
+/// Text that ends neither its cell nor its row. Backslashes directly before a bar are doubled: otherwise
+/// one of them would cancel the escape that keeps the bar inside the cell.
 fn escape_cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     let mut slashes = 0;

@@ -1,4 +1,4 @@
-//! Sessions carried from one folder to another.
+//! Sessions moved from one folder to another.
 
 use serde_json::Value;
 use trackway_domain::{Caller, Code};
@@ -46,7 +46,7 @@ async fn an_import_gives_the_same_lineage_and_documents() {
     assert_eq!(session_snapshot(&third).await, session_snapshot(&origin).await, "and so is a third folder");
 }
 
-/// Proves T16: nothing that could be used to go on elsewhere leaves the folder.
+/// Proves T16: nothing that would allow another folder to continue the run leaves the folder.
 #[tokio::test]
 async fn a_bundle_holds_no_tokens_and_no_keys() {
     let place = SessionStore::with_session().await;
@@ -74,12 +74,12 @@ fn collect_long_strings(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Proves T16: whichever byte is another one, the bundle is refused and nothing is written.
+/// Proves T16: if any byte is changed, the bundle is refused and nothing is written.
 #[tokio::test]
 async fn a_flipped_byte_anywhere_is_refused() {
     let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
     let bundle = origin.bundle().await.into_bytes();
-    // A step that is no multiple of anything in the file, and all of its end, where the signature is.
+    // A stride that divides nothing in the file, and all bytes of its end, where the signature is.
     let places = (0..bundle.len()).step_by(7).chain(bundle.len() - 400..bundle.len());
     for place in places {
         for flip in [0x01, 0x20, 0x80] {
@@ -130,7 +130,7 @@ async fn a_refusal_says_why() {
     }
 }
 
-/// Proves T16: what was signed and is still no session is refused too, without a panic.
+/// Proves T16: a signed file that is not a valid session is refused too, without a panic.
 #[tokio::test]
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
     use crate::bundle::{Bundle, BundledDefinition, BundledEvent};
@@ -185,7 +185,7 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
     assert!(other.sessions().list_sessions(10).await.unwrap().is_empty());
 }
 
-/// Proves T16: a run of the same id with another content is not overwritten, nor another caller's.
+/// Proves T16: a run with the same id and other content is not overwritten, nor is another caller's run.
 #[tokio::test]
 async fn a_run_that_is_here_with_another_content_is_refused() {
     let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
@@ -206,7 +206,7 @@ async fn a_run_that_is_here_with_another_content_is_refused() {
     assert!(refused.to_string().contains("another caller"), "{refused}");
 }
 
-/// Proves T16: a session becomes the session of whoever imports it.
+/// Proves T16: an imported session belongs to the caller that imports it.
 #[tokio::test]
 async fn an_import_belongs_to_its_caller() {
     let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
@@ -224,12 +224,12 @@ struct PanicAt(&'static str);
 
 impl trackway_ports::FaultInjector for PanicAt {
     fn reach_point(&self, point: &'static str) {
-        assert!(point != self.0, "as told");
+        assert!(point != self.0, "the injected fault");
     }
 }
 
-/// Proves T16: a death while a session is imported leaves all of it or nothing, and importing again
-/// gives the whole.
+/// Proves T16: a crash during an import leaves all of the session or nothing, and a second import gives the
+/// whole.
 #[tokio::test]
 async fn a_session_is_imported_whole_or_not_at_all() {
     let place = SessionStore::with_session().await;

@@ -49,7 +49,7 @@ async fn a_session_has_runs_and_documents_and_a_graph() {
     assert_eq!(ends.count(), 2);
 }
 
-/// Proves T11: nobody sees what is another's.
+/// Proves T11: no caller sees the sessions of another.
 #[tokio::test]
 async fn sessions_belong_to_their_caller() {
     let place = SessionStore::with_session().await;
@@ -68,7 +68,7 @@ async fn sessions_belong_to_their_caller() {
     assert_eq!(place.reader_for(ada).list_sessions(10).await.unwrap().len(), 1);
 }
 
-/// Proves T12: damage in one run hides neither what is around it nor another run, and is marked.
+/// Proves T12: damage in one run hides neither the events around it nor another run, and is marked.
 #[tokio::test]
 async fn a_damaged_run_is_shown_without_the_damage() {
     let journal = trackway_testkit::MemoryJournal::new();

@@ -1,4 +1,4 @@
-//! Which sessions are removed, and which never are.
+//! Which sessions are removed, and which are never removed.
 
 use std::{
     sync::{
@@ -40,7 +40,7 @@ async fn only_finished_sessions_of_that_age_are_removed() {
     let trails = [
         done(10, "of-another-caller").with_caller(&ada),
         GuidedRunBuilder::new_guided_run(11, "under-way", "review").open_node("a"),
-        // Completed once, and going on in another branch.
+        // Completed once, and continued in another branch.
         done(12, "forked").advance_node("a", "b"),
         // The branch that was made last is complete, an older one is not.
         GuidedRunBuilder::new_guided_run(17, "half-done", "review")
@@ -72,7 +72,8 @@ async fn only_finished_sessions_of_that_age_are_removed() {
     assert_eq!(left, ["forked", "half", "half-done", "under-way", "young"]);
 }
 
-/// Proves T17: a run whose start was never answered goes after ninety days, however short the rule is.
+/// Proves T17: a run whose start was never answered is removed after ninety days, however short the rule
+/// is.
 #[tokio::test]
 async fn unanswered_start_is_pruned_after_90_days() {
     let place = SessionStore::empty();
@@ -102,7 +103,7 @@ async fn the_newest_record_counts() {
     assert_eq!(pruned_session_ids(&place, prune(last + 60 * DAY, false)).await, ["ticket-7"]);
 }
 
-/// Proves T17: what is imported again after its removal is whole.
+/// Proves T17: a session that is imported again after its removal is complete.
 #[tokio::test]
 async fn a_removed_session_can_be_imported_again() {
     let place = SessionStore::with_finished_session().await;
@@ -114,7 +115,7 @@ async fn a_removed_session_can_be_imported_again() {
     assert_eq!(place.sessions().render_session_markdown(&ticket_session()).await.unwrap(), before);
 }
 
-/// Somebody who writes at one moment: before the so-maniest read or removal that is not of one run.
+/// Another process that writes at one moment: before the n-th read or removal that is not of one run.
 #[derive(Debug)]
 struct Intruder {
     journal: Arc<dyn Journal>,
@@ -134,8 +135,8 @@ impl JournalInterceptor for Intruder {
     }
 }
 
-/// Proves T17: whatever is recorded up to the removal itself, in a run of the session or in a new one,
-/// keeps the session.
+/// Proves T17: any record up to the removal itself, in a run of the session or in a new one, keeps the
+/// session.
 #[tokio::test]
 async fn session_changed_before_removal_stays() {
     let finished = || {

@@ -24,7 +24,7 @@ impl SessionStore {
         Self { folder, journal }
     }
 
-    /// With the session `ticket-7`: a forked run, a finished one, and notes of its own.
+    /// With the session `ticket-7`: a forked run, a finished one, and session notes.
     pub(super) async fn with_session() -> Self {
         let place = Self::empty();
         for trail in sample_histories() {
@@ -33,7 +33,7 @@ impl SessionStore {
         place
     }
 
-    /// The same, where the branch that was left has come to its end too.
+    /// The same, but the branch that was left has also reached its end.
     pub(super) async fn with_finished_session() -> Self {
         let place = Self::empty();
         let [forked, finished, notes] = sample_histories();
