@@ -3,7 +3,7 @@
 //!
 //! [`Client::discover`] reads an agent's card and chooses the newest generation that both support.
 //! Everything after that is the same for both. Requests are retried if that is safe. Streams
-//! ([`Updates`]) continue after a lost connection without gap or repetition, as far as the agent makes
+//! ([`TaskUpdateStream`]) continue after a lost connection without gap or repetition, as far as the agent makes
 //! that possible.
 //!
 //! The answers come from arbitrary agents. Unusual forms are accepted if their meaning is clear.

@@ -8,7 +8,7 @@ pub struct Options {
     /// Every request uses this client, so its proxy, TLS, redirect and address rules apply.
     pub http: reqwest::Client,
     /// Sent as `Authorization: Bearer …` to the agent and with the request for its card. With a token,
-    /// a card that leads to another machine than its own is not followed; `Client::at` accepts any
+    /// a card that leads to another machine than its own is not followed; `Client::for_json_rpc` accepts any
     /// address.
     pub token: Option<String>,
     /// URIs of the extensions that the caller wants to use.

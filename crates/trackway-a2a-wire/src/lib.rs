@@ -1,6 +1,6 @@
 //! The JSON of the A2A protocol: one model for the server and the client.
 //!
-//! A [`Dialect`] is a generation of the protocol on a binding. Types that are written borrow from the
+//! A [`JsonDialect`] is a generation of the protocol on a binding. Types that are written borrow from the
 //! domain types and know their dialect. One function writes everything that the dialects have in
 //! common.
 

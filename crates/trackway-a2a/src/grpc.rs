@@ -1,7 +1,7 @@
 //! The gRPC binding: services of both generations on a separate listener.
 //!
 //! Messages come from our own `.proto` files, compiled to Rust by `cargo xtask generate`. A request
-//! becomes a [`Call`](crate::ops::Call), as in every other binding.
+//! becomes an [`AgentCall`](crate::operations::AgentCall), as in every other binding.
 
 mod call;
 mod connection;

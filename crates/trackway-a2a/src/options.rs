@@ -44,7 +44,7 @@ pub struct Options {
     /// Whether authenticated callers receive a card with more content than the public one.
     pub extended_card: bool,
     /// The client for push notifications; without it there are none. The runtime's messenger is a
-    /// [`Notifier`](crate::Notifier) over the same client.
+    /// [`PushNotifier`](crate::PushNotifier) over the same client.
     pub outgoing: Option<PushSender>,
     /// The address of gRPC, as `host:port`, for the cards. An address that means every interface of the
     /// machine (`0.0.0.0`) is replaced with the host under which the reader reached the server.

@@ -1,6 +1,6 @@
 //! An agent as a program: each of its runs is one turn of a conversation.
 //!
-//! The [`Turn`](crate::Turn) decides. This module carries out its decisions on the run's stage, where
+//! The [`AgentTurn`](crate::AgentTurn) decides. This module carries out its decisions on the run's stage, where
 //! every model call and every tool call is a recorded step. After a crash the program runs again over
 //! its log and makes the same decisions. Everything that it needs again (which earlier turns it read,
 //! which tool a name meant) is recorded with the step that first needed it.

@@ -1,7 +1,7 @@
 //! The built-in tools of agents, which need no MCP server.
 //!
-//! `artifacts` lists, reads and writes the artifacts of a conversation's runs, `clock` returns the
-//! time, and `fetch` reads a web page, which `page` converts to text.
+//! `artifact_tools` lists, reads and writes the artifacts of a conversation's runs, `time_tool` returns the
+//! time, and `http_fetch` reads a web page, which `html_text` converts to text.
 
 mod artifact_tools;
 mod html_text;

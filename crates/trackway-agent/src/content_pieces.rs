@@ -1,8 +1,8 @@
 //! Converts parts of messages and results into pieces that a model accepts. Every part reaches the
 //! model: unchanged if the model can read it, else as a line that describes it.
 //!
-//! Images always become separate pieces. [`leave_images_out`] removes them from a request for a model
-//! that does not accept images, so that the record is still useful for the next model.
+//! Images always become separate pieces. [`replace_images_with_text`] removes them from a request for a
+//! model that does not accept images, so that the record is still useful for the next model.
 
 mod file_pieces;
 pub(crate) mod media_type;

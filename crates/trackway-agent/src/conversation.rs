@@ -1,6 +1,6 @@
 //! The messages between an agent and a model, independent of any provider's format.
 //!
-//! These types are stored in the log: an [`Answer`] is the recorded outcome of a model call. Their form
+//! These types are stored in the log: a [`ModelAnswer`] is the recorded outcome of a model call. Their form
 //! is stable across versions.
 
 use std::sync::Arc;

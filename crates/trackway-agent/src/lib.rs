@@ -1,12 +1,12 @@
 //! Agents: a model with a prompt and tools, whose turns are runs.
 //!
-//! [`conversation`] has the types that all providers share. A [`Provider`] calls one model and streams
+//! [`conversation`] has the types that all providers share. A [`ModelProvider`] calls one model and streams
 //! its answer.
 //!
-//! The loop between a model and tools is pure: a [`Turn`] returns the next action and receives its
-//! result. A [`Toolset`] defines what the model may call. [`mod@pieces`] converts messages and results
-//! into content that a model can read. [`record`] has the forms that are stored in the log,
-//! [`transcript()`] reads a log back as a conversation, and [`compact`] shortens a long one.
+//! The loop between a model and tools is pure: an [`AgentTurn`] returns the next action and receives its
+//! result. A [`Toolset`] defines what the model may call. [`content_pieces`] converts messages and results
+//! into content that a model can read. [`turn_record`] has the forms that are stored in the log,
+//! [`append_turn_from_log`] reads a log back as a conversation, and [`compact`] shortens a long one.
 
 mod agent;
 mod agent_resources;

@@ -1,9 +1,10 @@
 //! MCP servers whose tools agents use.
 //!
-//! `config` reads `mcp.json`. [`McpServers`] holds one [`server`] per entry for the whole process: each
-//! is started once, shared by all agents, and restarted when it ends. `connection` is one lifetime of a
-//! server: a `process` or an HTTP session (`web`), where `client` answers the server's requests. `tool`
-//! is one tool and its calls, `result` converts their results, and `fault` describes errors.
+//! `mcp_config` reads `mcp.json`. [`McpServers`] has one [`mcp_server`] per entry for the whole process:
+//! each is started once, shared by all agents, and restarted when it ends. `mcp_connection` is one lifetime
+//! of a server: a `server_process` or an HTTP session (`http_client`), where `client_handler` answers the
+//! server's requests. `remote_tool` is one tool and its calls, `tool_result` converts their results, and
+//! `error_text` describes errors.
 
 mod client_handler;
 mod elicitation;

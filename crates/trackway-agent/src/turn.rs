@@ -1,18 +1,18 @@
 //! The turn: a pure state machine between an agent, a model and tools. It performs no IO.
 //!
-//! The driver asks [`Turn::next`] for the next action, runs it, and gives the result to the turn, until
-//! the turn is over:
+//! The driver asks [`AgentTurn::next_action`] for the next action, runs it, and gives the result to the
+//! turn, until the turn is over:
 //!
 //! ```text
-//! Ask     → the model is asked with `turn.request(offer)`      → turn.heard(recorded)
-//! Call    → every waiting call is made, in any order           → turn.returned(call id, record)
-//! Judge   → the value is checked against the output's schema   → turn.judge(problems)
+//! Ask     → the model is asked with `turn.build_request(offer)` → turn.apply_model_answer(recorded)
+//! Call    → every waiting call is made, in any order            → turn.apply_call_result(call id, record)
+//! Judge   → the value is checked against the output's schema    → turn.judge_output(problems)
 //! Done, Limit, Failed: it is over
 //! ```
 //!
-//! The inputs are the records of the log ([`crate::record`]): a turn that is driven again over its
-//! recorded outcomes makes the same decisions. A compaction is applied with [`Turn::compact`] before a
-//! request.
+//! The inputs are the records of the log ([`crate::turn_record`]): a turn that is driven again over its
+//! recorded outcomes makes the same decisions. A compaction is applied with [`AgentTurn::apply_compaction`]
+//! before a request.
 //!
 //! The turn tracks calls only from the answer that made them until their results arrive (D6). Results
 //! are matched by call id and are in the order of the calls (D7).
@@ -80,8 +80,9 @@ enum TurnState {
 pub enum NextAction {
     /// Call the model.
     Ask,
-    /// These calls wait for their results, in the order in which the model made them. This includes
-    /// calls whose arguments are not JSON; their result is [`record::broken_arguments`].
+    /// These calls wait for their results, in the order in which the model made them. This includes calls
+    /// whose arguments are not JSON; their result is
+    /// [`broken_arguments_record`](crate::turn_record::broken_arguments_record).
     Call(Vec<PendingCall>),
     /// Check this value against the required schema.
     Judge(Value),
@@ -139,7 +140,7 @@ pub enum TurnError {
 }
 
 impl AgentTurn {
-    /// Starts a turn. `history` is the result of [`crate::transcript()`] for earlier turns; `began` is
+    /// Starts a turn. `history` is the result of [`crate::append_turn_from_log`] for earlier turns; `began` is
     /// the recorded time from which its seconds count.
     pub fn begin_turn(
         spec: &AgentSpec,
@@ -298,7 +299,7 @@ impl AgentTurn {
         Ok(())
     }
 
-    /// Applies the problems of the value of [`Next::Judge`]; without problems the turn is done.
+    /// Applies the problems of the value of [`NextAction::Judge`]; without problems the turn is done.
     pub fn judge_output(&mut self, problems: &[ValidationError]) -> Result<(), TurnError> {
         let TurnState::Judging(value) = &self.state else {
             return Err(TurnError::NothingToJudge);

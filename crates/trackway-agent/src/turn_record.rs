@@ -3,17 +3,17 @@
 //!
 //! | step | outcome |
 //! | --- | --- |
-//! | `model` (its occurrence counts the model calls of the turn from 0) | [`Recorded`] |
-//! | `call <model call>.<index> <tool>`, see [`Place`] | [`CallRecord`] |
+//! | `model` (its occurrence counts the model calls of the turn from 0) | [`RecordedModelCall`] |
+//! | `call <model call>.<index> <tool>`, see [`CallPosition`] | [`ToolCallRecord`] |
 //! | `begin call …`, before a call that cannot be repeated | null |
-//! | `compact` | [`Compacted`] |
+//! | `compact` | [`CompactedHistory`] |
 //! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
 //! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and the errors of the reply; both come before their `call` |
 //!
 //! Everything that the model receives for a call is the outcome of its step, even if nothing was
 //! called: an unknown tool, one that may never be called, an approval that the user refused. The
 //! available tools change while a turn runs, and a replay must find the same result. Only arguments
-//! that are not JSON need no record: the error follows from the answer itself ([`broken_arguments`]).
+//! that are not JSON need no record: the error follows from the answer itself ([`broken_arguments_record`]).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,7 +50,7 @@ pub const ANSWER_CALLS_KEPT_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedModelCall {
     pub answer: ModelAnswer,
-    /// The model that answered, as in [`crate::Provider::label`].
+    /// The model that answered, as in [`crate::ModelProvider::label`].
     pub label: String,
     /// The cost, if the model has a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,7 +194,7 @@ impl CallPosition {
         format!("{CALL} {}.{} {tool}", self.model_call, self.index)
     }
 
-    /// Parses the position from a key of [`Self::key`].
+    /// Parses the position from a key of [`Self::step_key`].
     pub fn from_step_key(key: &str) -> Option<Self> {
         let rest = key.strip_prefix(CALL)?.strip_prefix(' ')?;
         let (place, _tool) = rest.split_once(' ')?;

@@ -1,6 +1,6 @@
 //! The REST door: runs and sessions as JSON, for the command line, scripts and pages.
 //!
-//! Handlers are thin: they parse a request, call [`Runs`] and return its answer. A refused request
+//! Handlers are thin: they parse a request, call [`RunsService`] and return its answer. A refused request
 //! is answered with a problem (RFC 9457) that has a code of the catalogue.
 
 mod api_caller;

@@ -383,7 +383,7 @@ pub(crate) struct DataFolderArgs {
 /// Testing aids, not part of the interface.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FaultInjectionArgs {
-    /// Abort at a fault point; see `fault`.
+    /// Abort at a fault point; see `fault_injection`.
     #[arg(long, env = "TRACKWAY_FAULT", value_name = "POINT:N", hide = true)]
     pub(crate) fault: Option<FaultPoint>,
 }

@@ -1,8 +1,8 @@
 //! The library side of the `trackway` binary: the bundled programs and the commands.
 //!
-//! `args` defines the arguments, `commands` has the behaviour. A command finds its runs (`place`), uses an
-//! engine in this process or behind a server (`engine`), shows updates (`screen`) and asks questions
-//! (`form`). Data goes to stdout; the rest goes to stderr.
+//! `args` defines the arguments, `commands` has the behaviour. A command finds its runs (`run_target`),
+//! uses an engine in this process or behind a server (`run_client`), shows updates (`run_screen`) and asks
+//! questions (`schema_form`). Data goes to stdout; the rest goes to stderr.
 
 mod answer_source;
 mod args;

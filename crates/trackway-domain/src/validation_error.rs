@@ -62,8 +62,8 @@ impl ValidationError {
     }
 }
 
-/// The first problems, each shortened: at most [`PROBLEMS_MAX`], within a bound of bytes. Takes no more
-/// from the iterator than it keeps.
+/// The first problems, each shortened: at most [`VALIDATION_ERRORS_MAX`], within a bound of bytes. Takes no
+/// more from the iterator than it keeps.
 pub fn limit_validation_errors(problems: impl IntoIterator<Item = ValidationError>) -> Vec<ValidationError> {
     let mut bytes = 0;
     let limited =

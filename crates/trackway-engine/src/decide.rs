@@ -114,7 +114,7 @@ fn start_if_submitted(run: &Run) -> Result<Vec<Event>, Refusal> {
     Ok(if state == StateName::Submitted { vec![Event::Started] } else { Vec::new() })
 }
 
-/// The state of the run after [`begin`].
+/// The state of the run after [`start_if_submitted`].
 fn state_after_start(run: &Run) -> StateName {
     match run.state.name() {
         StateName::Submitted => StateName::Working,

@@ -15,8 +15,8 @@ pub struct DecisionEnv<'a> {
 
 /// Checks a value against a JSON Schema. Pure, but heavy to build, so it is implemented elsewhere.
 pub trait SchemaChecker {
-    /// What is wrong with `value`, within the bounds of [`trackway_domain::limit_problems`]; empty when
-    /// it satisfies `schema`.
+    /// What is wrong with `value`, within the bounds of [`trackway_domain::limit_validation_errors`]; empty
+    /// when it satisfies `schema`.
     fn check(&self, schema: &Value, value: &Value) -> Vec<ValidationError>;
 
     /// What is wrong with an answer to a question of that workflow: first by the schema, then by the

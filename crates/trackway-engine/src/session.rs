@@ -1,6 +1,6 @@
 //! A session as people see it: its runs, their branches, and the documents that they build.
 //!
-//! Everything here is a pure function of the events. [`RunTrack`] folds one run, event by event, so that a
+//! Everything here is a pure function of the events. [`RunTree`] folds one run, event by event, so that a
 //! reader that follows a run folds only new events. [`SessionView`] combines the runs of a session.
 
 mod document;

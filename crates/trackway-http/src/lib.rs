@@ -1,8 +1,9 @@
 //! What all HTTP doors share, so that a new door is only its routes.
 //!
-//! A handler takes [`Authenticated`], [`Body`] and [`Params`] from the request and returns a [`Refusal`] if
-//! it refuses. [`sse`] streams events, [`origin`] blocks pages of other sites, [`catch_panics`] turns a
-//! panic into an answer. A server takes the routes as a [`Door`]. This crate knows no route.
+//! A handler takes [`Authenticated`], [`JsonBody`] and [`QueryParams`] from the request and returns an
+//! [`HttpError`] if it refuses. [`sse`] streams events, [`origin`] blocks pages of other sites,
+//! [`catch_panics`] turns a panic into an answer. A server takes the routes as a [`Door`]. This crate knows
+//! no route.
 
 mod authenticated;
 mod door;

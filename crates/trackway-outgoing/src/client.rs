@@ -22,7 +22,7 @@ pub const CONNECT_WAIT: Duration = Duration::from_secs(5);
 const OPERATOR_CONNECT_WAIT: Duration = Duration::from_secs(10);
 
 /// A client that connects only to addresses that the policy allows. `wait` covers a whole request,
-/// including the body of the response. Check every address first with [`AddressPolicy::check`]: a numeric
+/// including the body of the response. Check every address first with [`AddressPolicy::check_url`]: a numeric
 /// address is not resolved, so the client itself does not check it. Fails if the machine has no usable
 /// TLS setup.
 pub fn restricted_client(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Called at every write and effect with a stable name. Production code passes [`NoFaults`].
+/// Called at every write and effect with a stable name. Production code passes [`NoFaultInjection`].
 pub trait FaultInjector: Send + Sync + fmt::Debug {
     fn reach_point(&self, point: &'static str);
 }

@@ -38,8 +38,8 @@ pub struct RunRow {
 /// What a run is loaded from.
 #[derive(Debug)]
 pub struct StoredRun {
-    /// Its first events, oldest first: as many as a call of [`Journal::events`](crate::Journal::events)
-    /// returns.
+    /// Its first events, oldest first: as many as a call of
+    /// [`Journal::list_events`](crate::Journal::list_events) returns.
     pub events: Vec<StoredEvent>,
     /// These are all of them. If false, the rest has to be read, although there may be none.
     pub is_whole: bool,

@@ -46,8 +46,9 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     /// before it are returned, and a call that starts at it is [`crate::ReadError::Damaged`].
     fn list_events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>>;
 
-    /// What a run is loaded from: what [`Self::events`] from its beginning with this limit, [`Self::run`] and
-    /// [`Leases::run_lease`] say. A store that can look at all of it at once does.
+    /// The state that a run is loaded from: the results of [`Self::list_events`] from the beginning with
+    /// this limit, of [`Self::find_run`] and of [`Leases::find_run_lease`]. A store reads all of it at once
+    /// if it can.
     fn stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
         Box::pin(async move {
             let events = self.list_events(run, 0, limit).await?;
@@ -61,7 +62,7 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
         })
     }
 
-    /// The run's events whose position is greater than `after`; for the rest as [`Self::events`].
+    /// The run's events whose position is greater than `after`; otherwise as [`Self::list_events`].
     fn list_events_after_position(
         &self,
         run: RunId,
@@ -128,7 +129,7 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     fn find_attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<StoredEvent>>;
 
     /// The node that an answer is for, and the record of that same answer, if there is one: the results of
-    /// [`Self::node`] and then [`Self::attempt`]. A store reads both at once if it can.
+    /// [`Self::find_node`] and then [`Self::find_attempt`]. A store reads both at once if it can.
     fn find_node_and_attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<NodeWithAttempt>> {
         Box::pin(async move {
             let Some(place) = self.find_node(key.run, key.node).await? else { return Ok(None) };

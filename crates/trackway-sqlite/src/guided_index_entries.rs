@@ -55,12 +55,12 @@ impl IndexEntries {
     }
 }
 
-/// The index's row of a node. Columns in this order: [`NodeRow::COLUMNS`].
+/// The index's row of a node. Columns in this order: [`NodeIndexRow::COLUMNS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeIndexRow {
     pub(crate) seq: i64,
     pub(crate) branches: i64,
-    /// Sum of [`attempt_sum`] over the attempts at it.
+    /// Sum of [`attempt_checksum`] over the attempts at it.
     pub(crate) attempts: i64,
     /// Number of the event that made it.
     pub(crate) made: i64,

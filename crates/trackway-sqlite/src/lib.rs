@@ -4,7 +4,7 @@
 //! another moves committed pages from the write-ahead log into the database, and a few connections
 //! read. An acknowledged append survives a power cut.
 //!
-//! The path of an append: [`SqliteJournal`] encodes it on the caller's thread (`prepared`), the
+//! The path of an append: [`SqliteJournal`] encodes it on the caller's thread (`write_jobs`), the
 //! writer thread commits it together with other waiting appends (`writer`), and then calls its
 //! `done`.
 

@@ -3,7 +3,7 @@
 //!
 //! A damaged key can lead a search to the wrong rows. Therefore the checksum of every row proves which run
 //! it belongs to. If a row is not found although another table says that it must exist, the whole table is
-//! scanned (`scan`), which needs no key.
+//! scanned (`table_scan`), which needs no key.
 
 mod events;
 mod feed;

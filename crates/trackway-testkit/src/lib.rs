@@ -1,9 +1,9 @@
 //! The building blocks of Trackway's tests.
 //!
 //! No released program links this crate. [`MemoryJournal`] is a journal that can die and be reopened;
-//! [`journal_suite!`] expands into the tests that every journal must pass. In a [`World`] runtimes
-//! start and die at fault points ([`CrashAt`]) while store, clock and ids continue; [`Guest`] is a
-//! client that can be repeated after each crash. [`ModelServer`] is a scripted model on a real socket.
+//! [`journal_suite!`] expands into the tests that every journal must pass. In a [`TestWorld`] runtimes
+//! start and die at fault points ([`CrashAt`]) while store, clock and ids continue; [`ScriptedClient`] is a
+//! client that can be repeated after each crash. [`ScriptedModelServer`] is a model on a real socket.
 
 mod clock;
 mod faults;

@@ -1,6 +1,6 @@
 //! A journal and a blob store in memory, with what tests need beyond the port: reopening, and damage.
-//! Deaths and paused commits are interceptors ([`crate::Mortal`], [`crate::Gate`]), for stores of any
-//! kind.
+//! Deaths and paused commits are interceptors ([`crate::ProcessLifeInterceptor`],
+//! [`crate::PausingInterceptor`]), for stores of any kind.
 
 mod blobs;
 mod contents;
@@ -27,8 +27,8 @@ pub use self::blobs::MemoryBlobs;
 use self::contents::MemoryContents;
 use crate::interceptors::lock_ignoring_poison;
 
-/// A journal in memory. Clones are the same open journal, as in one process; [`Self::reopen`] is what
-/// the next process opens.
+/// A journal in memory. Clones are the same open journal, as in one process;
+/// [`Self::reopen_as_next_process`] is what the next process opens.
 ///
 /// An append is committed and answered before `append` returns, so that a test on one thread always
 /// runs in the same order. Answers are given one at a time, without a lock: `done` may append.

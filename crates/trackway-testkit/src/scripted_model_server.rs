@@ -1,9 +1,9 @@
 //! A scripted model server on a real socket: it records requests and answers by the test's script.
 //!
 //! Works for a provider in the same process and for a binary whose environment names [`base_url`].
-//! Nothing here waits for time: a script stops at a [`Latch`] until the test releases it.
+//! Nothing here waits for time: a script stops at a [`ScriptLatch`] until the test releases it.
 //!
-//! [`base_url`]: ModelServer::base_url
+//! [`base_url`]: ScriptedModelServer::base_url
 
 mod chat;
 mod latch;

@@ -215,7 +215,7 @@ impl TestWorld {
         }
     }
 
-    /// Like [`World::process`], for a process without a fault.
+    /// Like [`TestWorld::run_process`], for a process without a fault.
     pub fn run_to_completion<T, F: Future<Output = T>>(
         &self,
         setup: impl Into<ProcessSetup>,

@@ -74,7 +74,7 @@ impl Ctx {
 
     /// Executes a side effect once: the outcome is recorded, and replays return it and do not execute it
     /// again. A crash between the work and its record repeats the work with the same
-    /// [`Attempt::idempotency_key`].
+    /// [`StepAttempt::idempotency_key`].
     ///
     /// ```ignore
     /// let id: String = ctx.step("charge", |attempt| charge(attempt.idempotency_key)).await?;

@@ -10,7 +10,7 @@ use trackway::{Ctx, Server, ServerError, Stop, Workflow};
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Note {
     text: String,
-    /// Seconds until it is told.
+    /// Seconds until the reminder.
     after_seconds: u64,
 }
 

@@ -1,8 +1,8 @@
 //! Who may use a server: keys, tokens, and what each permits.
 //!
-//! [`Auth`] is the operator's configuration. The server builds a [`gate::Gate`] from it at its start,
-//! and the doors ask that gate. A key is recognised by its SHA-256, so a stolen key file does not
-//! give access.
+//! [`Auth`] is the operator's configuration. The server builds an [`authenticator::ServerAuthenticator`]
+//! from it at its start, and the doors ask that authenticator. A key is recognised by its SHA-256, so a
+//! stolen key file does not give access.
 
 mod api_key;
 mod authenticator;

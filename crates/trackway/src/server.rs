@@ -399,7 +399,7 @@ impl Server {
         }
     }
 
-    /// Binds the addresses and locks the folder. No request is answered before [`Bound::serve`].
+    /// Binds the addresses and locks the folder. No request is answered before [`BoundServer::serve`].
     pub async fn bind(self) -> Result<BoundServer, ServerError> {
         self.check_default_agent()?;
         if self.signer.is_some() && self.public_url.is_none() {

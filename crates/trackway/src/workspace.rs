@@ -1,9 +1,9 @@
 //! The workspace: the folder with `trackway.toml`, `agents/`, `workflows/` and `mcp.json`.
 //!
-//! The whole folder is read at once, and every problem is collected with its file and line. `front` and
-//! `agents` read the agents, `models` finds the models, `mcp` finds the MCP servers, and `check` compares
-//! their references to each other. `stock` opens the models, and `follow` reads everything again when a
-//! file changes.
+//! The whole folder is read at once, and every problem is collected with its file and line. `front_matter`
+//! and `agent_files` read the agents, `models` finds the models, `mcp_file` finds the MCP servers, and
+//! `check` compares their references to each other. `open_models` opens the models, and `loader` reads
+//! everything again when a file changes.
 
 pub mod agent_files;
 pub mod check;
@@ -43,7 +43,7 @@ pub const WORKFLOWS: &str = "workflows";
 /// The agent of a workspace without agent files.
 const ASSISTANT: &str = "assistant";
 const ASSISTANT_DESCRIPTION: &str = "Talks, uses tools and runs the workflows of this server.";
-/// Tools that every server has: see `trackway_agent::BuiltIn`.
+/// Tools that every server has: see `trackway_agent::BuiltInTools`.
 const ASSISTANT_TOOLS: [&str; 5] =
     ["artifact_list", "artifact_read", "artifact_write", "http_fetch", "time_now"];
 const ASSISTANT_PROMPT: &str = "You are a helpful assistant. Use the tools and workflows that you \

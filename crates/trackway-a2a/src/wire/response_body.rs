@@ -13,7 +13,7 @@ use crate::operations::{
 #[derive(Debug)]
 pub(crate) struct ResponseBody<'a> {
     pub(crate) outcome: &'a CallOutcome,
-    /// The card of an [`Outcome::ExtendedCard`].
+    /// The card of a [`CallOutcome::ExtendedCard`].
     pub(crate) card: &'a Value,
     pub(crate) dialect: JsonDialect,
 }

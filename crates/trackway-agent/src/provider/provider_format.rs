@@ -1,5 +1,5 @@
 //! The common interface of provider formats: one builds a request, one reads a stream. Both are pure;
-//! `http` exchanges them with a server.
+//! `http_provider` exchanges them with a server.
 
 use std::{fmt, time::Duration};
 

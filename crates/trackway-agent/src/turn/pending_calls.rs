@@ -16,7 +16,7 @@ const TOOL_CHARS_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCall {
     pub call: ToolUse,
-    /// Names its step: `waiting.place.key(&waiting.call.tool)`.
+    /// Names its step: see [`Self::step_key`].
     pub position: CallPosition,
     /// Which call of this tool in the turn it is, from 1.
     pub nth: u32,

@@ -14,13 +14,13 @@ use crate::{
 /// The context of this request. It is rebuilt before every model call.
 #[derive(Debug, Clone, Default)]
 pub struct RequestOptions {
-    /// From [`crate::Toolset::specs`].
+    /// From [`crate::Toolset::tool_specs`].
     pub tools: Vec<Arc<ToolSpec>>,
     /// Questions that wait for the user's answer; the model may send one on the user's behalf.
     pub open: Vec<OpenQuestionNote>,
     /// Tasks that ended since the previous turn.
     pub ended: Vec<EndedTask>,
-    /// From [`crate::Provider::takes_images`]. If false, a line replaces each image.
+    /// From [`crate::ModelProvider::accepts_images`]. If false, a line replaces each image.
     pub takes_images: bool,
 }
 

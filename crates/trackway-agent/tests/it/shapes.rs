@@ -1,6 +1,6 @@
 //! The forms in which answers arrive, the same for every format.
 //!
-//! A format is a [`Wire`]: it writes the events. `ten_shapes!` creates a test of each form for it. The
+//! A format is a [`FormatScript`]: it writes the events. `ten_shapes!` creates a test of each form for it. The
 //! result must be the same for every format.
 
 use std::time::Duration;

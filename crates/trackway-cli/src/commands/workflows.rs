@@ -63,7 +63,7 @@ impl WorkflowFinding {
         })
     }
 
-    /// `workflows/a.yaml, line 3, /steps/0: …`, with the hint on a line of its own.
+    /// `workflows/a.yaml, line 3, /steps/0: …`, with the hint on a separate line.
     fn render_lines(&self) -> Vec<String> {
         let mut place = self.file.clone();
         if let Some(line) = self.line {

@@ -1,5 +1,5 @@
 //! `tck`: the scripted subject of the A2A conformance suites. Each message selects an action; see
-//! `script`.
+//! `tck_script`.
 
 mod tck_script;
 

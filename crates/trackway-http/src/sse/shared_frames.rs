@@ -154,7 +154,7 @@ pub(super) struct FrameCursor {
 }
 
 impl FrameCursor {
-    /// The next piece; none if the frame was removed and must be [restored](Self::restore).
+    /// The next piece; none if the frame was removed and must be [restored](Self::restore_frame).
     pub(super) fn next_piece(&mut self) -> Option<Vec<u8>> {
         let encoded = self.frames.lock_table().mark_used(&self.key)?.encoded.clone();
         (encoded.len() == self.len).then(|| self.take_piece(&encoded))

@@ -13,7 +13,7 @@ use super::{ReadSource, RowError, parse_column, run_row::recorded_head, table_sc
 /// Limit (Store): page of events.
 pub(super) const PAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// The columns that [`read_event`] reads.
+/// The columns that [`decode_event_row`] reads.
 pub(super) const EVENT_COLUMNS: &str = "pos, seq, at, format, crc, body, blob";
 
 /// Reads by the key of the events. If that finds nothing, or another row, although the run should have

@@ -171,7 +171,7 @@ impl RunningAgents {
     }
 }
 
-/// Without a call of `dismiss`, the update task is stopped, and the MCP servers end with their last
+/// Without a call of `shutdown`, the update task is stopped, and the MCP servers end with their last
 /// reference.
 impl Drop for RunningAgents {
     fn drop(&mut self) {

@@ -44,7 +44,7 @@ impl Server {
     /// Adds a tool for the steps of workflow definitions and for the agents whose spec names it: a function
     /// from arguments, whose JSON Schema is derived, to a result. A call is a recorded step. It is repeated
     /// only if the process died before the result was recorded, and then with the same
-    /// [`Attempt::idempotency_key`].
+    /// [`StepAttempt::idempotency_key`].
     ///
     /// ```no_run
     /// # use trackway::Server;

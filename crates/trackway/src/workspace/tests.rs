@@ -147,7 +147,7 @@ fn nothing_has_to_be_there() {
     assert!(findings[0].message.contains("offline-rules/1"), "{findings:#?}");
 }
 
-/// Proves X5: every mistake is told at once, with file, line, key and what was meant.
+/// Proves X5: all mistakes are reported at once, with file, line, key and what was meant.
 #[test]
 fn mistakes_in_an_agent_are_told_together() {
     let agent = r#"---

@@ -88,7 +88,7 @@ workflow!(Asks, "asks", |probe, ctx, _input: Value| -> u32 {
 });
 
 /// Proves L13, X1: what a run does by an answer before its next effect is durable with the answer, or not at
-/// all. Its caller is told of the run as of the answer.
+/// all. Its caller gets the run as it was at the answer.
 #[test]
 fn an_answer_and_what_the_run_does_by_it_are_one_append() {
     for world in [TestWorld::with_sqlite_store(), TestWorld::with_memory_store()] {

@@ -168,7 +168,7 @@ fn a_run_goes_on_when_the_store_takes_appends_again() {
     }
 }
 
-/// Proves X2, X5: whoever is told to try again can send the same message again.
+/// Proves X2, X5: a caller whose answer says to try again can send the same message again.
 #[test]
 fn a_message_that_was_not_taken_is_taken_later() {
     let (world, outage) = (TestWorld::with_memory_store(), Arc::new(OutageInterceptor::for_appends(0, 1)));

@@ -158,7 +158,7 @@ pub(crate) fn with_agent(registry: ProgramRegistry, script: &str) -> ProgramRegi
     registry
 }
 
-/// Proves D7: what an agent says is text, or what its schema says after it was told what was wrong.
+/// Proves D7: an agent's answer is text, or a value of its schema after the errors were sent back to it.
 #[test]
 fn an_agent_is_asked_as_a_child_for_text_and_for_a_form() {
     let script = r#"

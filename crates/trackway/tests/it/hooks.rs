@@ -65,7 +65,7 @@ fn worlds() -> [TestWorld; 2] {
     [TestWorld::with_memory_store(), TestWorld::with_sqlite_store()]
 }
 
-/// Proves X2: each update once and in order, with the run as of that update.
+/// Proves X2: each update once and in order, with the run as it was at that update.
 #[test]
 fn a_hook_of_the_first_message_is_told_of_everything() {
     for world in worlds() {
@@ -90,7 +90,7 @@ fn a_hook_of_the_first_message_is_told_of_everything() {
     }
 }
 
-/// Proves X2: a hook that comes with an answer is told of what follows from it.
+/// Proves X2: a hook that comes with an answer gets the updates after that answer.
 #[test]
 fn a_hook_of_a_later_message_is_told_from_there() {
     let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));
@@ -110,7 +110,7 @@ fn a_hook_of_a_later_message_is_told_from_there() {
     });
 }
 
-/// Proves X2: a run that has ended is told of to its end, also by the next process.
+/// Proves X2: every update of an ended run is delivered, also by the next process.
 #[test]
 fn what_was_not_told_is_told_by_the_next_process() {
     for world in worlds() {

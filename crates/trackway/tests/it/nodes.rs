@@ -142,7 +142,7 @@ fn a_node_that_cannot_renew_its_lease_stops_driving() {
         probe.wait_for_mark("at work", 1).await;
         world.clock.wait_for_sleeper(world.clock.now() + LEASE / 3).await;
         outage.begin_outage();
-        // Another worker would take over at the end of the lease; the clock stands still before it.
+        // Another worker would take over at the end of the lease; the clock stops before it.
         world.clock.advance(LEASE * 3 / 4);
         probe.wait_for_mark("stopped", 1).await;
         outage.end_outage();

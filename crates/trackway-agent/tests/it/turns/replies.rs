@@ -163,7 +163,7 @@ fn a_reply_that_names_its_task_answers_that_one() {
     });
 }
 
-/// Proves D3: what a workflow asks after an answer is told in the form of a first answer.
+/// Proves D3: a question of a workflow after an answer has the form of a first answer.
 #[test]
 fn a_question_that_follows_a_reply_is_told_with_its_schema() {
     let desk = AgentHarness::new().with_workflow(workflow("order", async |stage, _| {

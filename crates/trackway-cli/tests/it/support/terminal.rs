@@ -70,7 +70,7 @@ impl PseudoTerminal {
         (code, visible_text(&raw))
     }
 
-    /// As [`Terminal::ended`], with colours and all.
+    /// As [`Self::wait_for_exit`], with colours.
     pub(crate) fn wait_for_raw_exit(mut self) -> (i32, String) {
         while self.read_more() {}
         (self.child.wait().unwrap().code().unwrap_or(-1), self.raw_output())

@@ -82,7 +82,7 @@ async fn forged_tokens_are_refused() {
     assert!(tokens.authenticate_token(&good).await.is_ok());
 }
 
-/// Proves X6: whoever can change the keys on their way can be anybody.
+/// Proves X6: an attacker who can change the keys in transit can pose as any caller.
 #[test]
 fn keys_come_over_https_or_from_this_machine() {
     for good in

@@ -11,7 +11,7 @@ use trackway_testkit::ManualClock;
 
 use super::{super::fake_issuer::KeyPair, *};
 
-/// A provider on a port of its own. Without keys it answers with an error.
+/// A provider on a separate port. Without keys it answers with an error.
 #[derive(Debug, Default)]
 struct FakeIssuer {
     keys: StdMutex<Option<Vec<Value>>>,

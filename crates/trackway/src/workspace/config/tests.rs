@@ -100,7 +100,7 @@ fn an_empty_file_is_the_default() {
     assert_eq!(config.server.body_max_bytes, 10_485_760);
 }
 
-/// Proves X5: a mistake is told with its file, its line, and what was meant.
+/// Proves X5: a mistake is reported with its file, its line, and what was meant.
 #[test]
 fn mistakes_are_told_with_their_place() {
     const KEY: &str = "[[auth.keys]]\nid = \"k\"\ntenant = \"t\"\nuser = \"u\"\n";

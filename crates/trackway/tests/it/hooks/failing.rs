@@ -72,7 +72,7 @@ fn a_receiver_that_was_down_is_told_everything_when_it_is_back() {
     }
 }
 
-/// Proves X2: where a receiver stands outlasts the process.
+/// Proves X2: the position of a receiver survives the process.
 #[test]
 fn a_restart_changes_nothing_about_the_next_attempt() {
     let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));
@@ -110,8 +110,8 @@ fn hooks_do_not_wait_for_each_other() {
     });
 }
 
-/// Proves X2: an update is tried for a day. Then what there is is passed over, and the hook is told of
-/// the next update again.
+/// Proves X2: an update is tried for a day. Then the pending updates are skipped, and delivery starts again
+/// with the next update.
 #[test]
 fn after_a_day_it_is_given_up_until_something_happens() {
     let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
@@ -186,7 +186,7 @@ fn a_panic_is_a_failed_attempt() {
     });
 }
 
-/// Proves X2: a hook set anew is told at its new target, at once, of what the old one missed.
+/// Proves X2: a hook that is set again immediately delivers to its new target what the old one missed.
 #[test]
 fn a_new_target_takes_over_what_was_not_told() {
     let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));

@@ -150,8 +150,8 @@ impl HookMessenger for Gated {
     }
 }
 
-/// Proves X2: a hook that begins anew while it is served is told with the run as of each update, though
-/// more events than a page were passed over.
+/// Proves X2: a hook that is set again while it is served delivers the run as it was at each update, although
+/// more events than a page were skipped.
 #[test]
 fn a_hook_that_is_set_again_while_it_is_served_shows_the_run_as_it_is() {
     for world in worlds() {
