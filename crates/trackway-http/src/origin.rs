@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Proves X6: a name that somebody else made point here is not one of ours.
+    /// Proves X6: a foreign name that resolves to this machine is not one of ours.
     #[test]
     fn only_names_of_this_machine_are_local() {
         for host in ["localhost", "LocalHost:7420", "127.0.0.1:7420", "[::1]", "[::1]:80"] {

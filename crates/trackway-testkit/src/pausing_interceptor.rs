@@ -70,7 +70,7 @@ impl PausingInterceptor {
         let _ = self.answers.subscribe().wait_for(|held| held.len() >= answers).await;
     }
 
-    /// Gives the paused answers, and pauses no more.
+    /// Releases the paused answers, and stops pausing.
     pub fn resume_answers(&self) {
         lock_ignoring_poison(&self.withheld).choose_answers = None;
         for answer in self.answers.send_replace(Vec::new()) {

@@ -1,5 +1,5 @@
-//! The A2A door of the real binary over loopback: each generation and binding, and beside it the servers
-//! of the official SDKs.
+//! The A2A door of the real binary over loopback: each generation and binding, compared with the servers of
+//! the official SDKs.
 
 use std::{
     net::SocketAddr,
@@ -78,7 +78,7 @@ fn measure_beside_sdks(
             )
         });
         match measured {
-            // What was prepared has to work; what was not is no part of a quick run.
+            // An SDK that was prepared must work; one that was not prepared is left out of a quick run.
             Err(error) if report.is_quick() && sdk.is_prepared() => return Err(error),
             Ok(theirs) => {
                 report.add_row(&name, theirs.format_summary(), &theirs.compare_with(&ours), theirs.to_json())
@@ -165,7 +165,7 @@ struct SendWorker {
     connection: HttpConnection,
     load: SendLoad,
     until: MeasureUntil,
-    /// Of message ids: a message that was sent before would start nothing.
+    /// Number of the next message id: a repeated message would start nothing.
     prefix: Arc<str>,
     answer: Vec<u8>,
 }
@@ -188,7 +188,7 @@ impl LoadWorker for SendWorker {
             })
             .await?;
         let whole = begun.elapsed();
-        // A refusal is quick, and no figure.
+        // A refusal is fast and would distort the figure.
         let completed = self.answer.windows(9).any(|word| word.eq_ignore_ascii_case(b"completed"));
         ensure!(completed, "an answer was {}", String::from_utf8_lossy(&self.answer));
         Ok(if self.until == MeasureUntil::FirstByte { first.unwrap_or_default() } else { whole })

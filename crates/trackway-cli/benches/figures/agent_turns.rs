@@ -1,4 +1,5 @@
-//! Turns of an agent in the real binary, with a model that answers at once: what Trackway itself costs.
+//! Turns of an agent in the real binary, with a model that answers immediately: the cost of Trackway
+//! itself.
 
 mod model_server;
 
@@ -21,14 +22,14 @@ use crate::{
     server_process::TrackwayServer,
 };
 
-/// Turns one after the other, each in a conversation of its own.
+/// Turns one after the other, each in a separate conversation.
 const ALONE: usize = 1_000;
 
-/// Conversations side by side, and turns of each: with every turn there is more to look back on.
+/// Parallel conversations, and turns of each: the history grows with every turn.
 const CONVERSATIONS: usize = 100;
 const TURNS: usize = 10;
 
-/// What the user says, and what the model says to it in the end.
+/// The user's message, and the model's final answer.
 #[derive(Clone, Copy)]
 struct ScriptedExchange {
     user: &'static str,
@@ -48,7 +49,7 @@ const ROWS: [(&str, ScriptedExchange, ModelLocation, &str); 4] = [
 const CPU_TARGET: &str = "target <= 1.4 sends of the JS SDK";
 const PARALLEL: &str = "turns, 100 conversations at once, model over a socket";
 
-/// Where the model is.
+/// The address of the model.
 #[derive(Clone, Copy, PartialEq)]
 enum ModelLocation {
     Socket,
@@ -132,7 +133,7 @@ impl ConversationLoad {
     ) -> Result<()> {
         let served = TrackwayServer::start_in_workspace(workspace)?;
         let address = served.process.address;
-        // Connections and caches are filled by conversations of their own.
+        // Separate conversations fill connections and caches first.
         runtime.block_on(Self { turns: 2, ..self }.run_load(address, "w"))?;
         let before = served.process.cpu_time()?;
         let times = runtime.block_on(self.run_load(address, "m"))?;
@@ -153,7 +154,7 @@ impl ConversationLoad {
     }
 }
 
-/// Somebody who says the same again and again.
+/// A user who sends the same message again and again.
 struct ConversationWorker {
     connection: HttpConnection,
     load: ConversationLoad,

@@ -37,7 +37,7 @@ impl Workflow for ThreeStepWorkflow {
     }
 }
 
-/// Many recorded values, then a question: what a replay has to go through.
+/// Many recorded values, then a question: the input of a replay.
 struct LongLogWorkflow;
 
 const LONG_EVENTS: usize = 10_000;
@@ -112,7 +112,7 @@ async fn open_engine(folder: &Path) -> Result<Runtime> {
         .workflow(LongLogWorkflow)
         .workflow(ReviewWorkflow);
     let (engine, held) = server.start_engine().await?;
-    // The folder is temporary; nobody else wants it.
+    // The folder is temporary and used only here.
     drop(held);
     Ok(engine)
 }
@@ -135,7 +135,7 @@ async fn measure_runs(engine: Runtime, at_once: usize, count: usize) -> Result<T
     run_workers(at_once, count, |_| open(engine.clone())).await
 }
 
-/// From the answer's arrival until the run has ended. The questions are put before.
+/// From the arrival of the answer until the end of the run. The questions are asked before.
 async fn measure_answers(engine: Runtime, count: usize) -> Result<Timings> {
     let mut waiting = Vec::new();
     for _ in 0..count {
@@ -155,7 +155,7 @@ async fn measure_answers(engine: Runtime, count: usize) -> Result<Timings> {
 }
 
 async fn measure_replay(engine: Runtime, events: usize) -> Result<Duration> {
-    // What else was submitted with the view holds the run in memory, and it has to leave it.
+    // Other work that was submitted with the view keeps the run in memory, and the run has to leave it.
     let view = engine.submit(submit_request("long", json!(events))).await?.view;
     let view = engine.wait_until_idle(view).await?;
     let evicted = async {

@@ -1,5 +1,5 @@
-//! The least that speaks HTTP: one kept connection, one request at a time, little work of its own, so
-//! that the figures are the server's.
+//! A minimal HTTP client: one kept connection, one request at a time. It does little work, so that the
+//! figures are the server's.
 
 use std::net::SocketAddr;
 
@@ -54,7 +54,7 @@ impl HttpConnection {
         Ok(self.stream.get_mut().write_all(whole.as_bytes()).await?)
     }
 
-    /// Reads a response, handing each piece of its body on as it comes.
+    /// Reads a response and passes each chunk of its body on as it arrives.
     pub(crate) async fn read_response(&mut self, mut piece: impl FnMut(&[u8])) -> Result<()> {
         let mut line = String::new();
         let (mut length, mut chunked) = (None, false);

@@ -13,12 +13,12 @@ use anyhow::Result;
 
 use crate::{http_connection::HttpConnection, report::Timings};
 
-/// Two threads, so that a client leaves the same room to the server on every machine.
+/// Two threads, so that the client leaves the same capacity to the server on every machine.
 pub(crate) fn build_tokio_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
 
-/// Runs `count` of something, `at_once` at a time, each worker with its own state.
+/// Runs an action `count` times, `at_once` at a time, each worker with its own state.
 pub(crate) async fn run_workers<S, F, Fut>(at_once: usize, count: usize, open: F) -> Result<Timings>
 where
     S: Send + 'static,
@@ -55,9 +55,9 @@ where
     Ok(Timings::new(each, begun))
 }
 
-/// One of those who work at the same time.
+/// One of the parallel workers.
 pub(crate) trait LoadWorker {
-    /// Does it once; how long it took.
+    /// Runs the action once and returns how long it took.
     fn run_once(&mut self, number: usize) -> impl Future<Output = Result<Duration>> + Send;
 }
 

@@ -1,4 +1,4 @@
-//! What the machine can do at all: a file sync, SQLite's group commit, a bare HTTP echo.
+//! The limits of the machine: a file sync, SQLite's group commit, a bare HTTP echo.
 
 use std::{
     fs::File,
@@ -49,7 +49,7 @@ fn measure_fsync(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Events per second through the store alone, as many under way as a busy server has.
+/// Events per second through the store alone, with as many appends under way as on a busy server.
 fn measure_store(report: &mut Report) -> Result<()> {
     let appends = report.scaled_count(200_000) as u64;
     let count = report.scaled_count(2_000) as u64;

@@ -1,8 +1,8 @@
-//! The figures of Trackway, each beside the machine's own limit: `cargo xtask bench`.
+//! The figures of Trackway, each next to the machine's own limit: `cargo xtask bench`.
 //!
-//! Compare ratios within one run of one machine; such machines are shared, and differences under a
-//! fifth mean nothing. Arguments choose rows by a part of their name. `--quick` goes through every row with
-//! tiny counts and no targets, so that the gate sees when one does not work any more.
+//! Compare ratios within one run on one machine. Such machines are shared, so differences under a fifth
+//! mean nothing. Arguments choose rows by a part of their name. `--quick` runs every row with tiny counts
+//! and without targets, so that the gate notices a broken row.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is this program's output")]
 
@@ -23,7 +23,7 @@ use anyhow::Result;
 use report::Report;
 
 fn main() -> Result<()> {
-    // Cargo passes `--bench`; what does not look like an option names rows.
+    // Cargo passes `--bench`; arguments that are not options name rows.
     let (options, wanted): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|arg| arg.starts_with("--"));
     let quick = options.iter().any(|option| option == "--quick");

@@ -1,4 +1,4 @@
-//! The MCP door of the real binary: what an agent waits for at each step, early and late in a session.
+//! The MCP door of the real binary: how long an agent waits at each step, early and late in a session.
 
 use std::{
     path::Path,
@@ -15,18 +15,18 @@ use crate::{
     server_process::TrackwayServer,
 };
 
-/// Steps of the measured workflow's loop, which goes round as often as a loop may.
+/// Steps of the measured workflow's loop, which repeats as often as a loop may.
 const STEPS: usize = 20;
 const ROUNDS: usize = 1_000;
 
 /// Events of the long session before it is measured. Each advance is one event.
 const LONG: usize = 10_000;
 
-/// Short sessions that are measured: each of some ten events, as many advances as in the long one.
+/// Short sessions that are measured: each has about ten events, together as many advances as the long one.
 const SHORT_SESSIONS: usize = 100;
 const SHORT: usize = 10;
 
-/// Samples of everything that has no length.
+/// Samples of everything that does not depend on length.
 const SAMPLES: usize = 1_000;
 
 const STDIO: [&str; 7] = [
@@ -57,7 +57,7 @@ pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// A folder with one workflow that goes on for long enough.
+/// A folder with one workflow that is long enough.
 fn create_workspace() -> Result<TempDir> {
     let folder = tempfile::tempdir()?;
     let body: Vec<Value> = (0..STEPS)
@@ -75,7 +75,7 @@ fn create_workspace() -> Result<TempDir> {
     Ok(folder)
 }
 
-/// A run, and where it stands.
+/// A run and its position.
 struct GuidedRun {
     position: Value,
 }
@@ -100,7 +100,7 @@ impl GuidedRun {
     }
 }
 
-/// What a number of advances took, and what each cost the server.
+/// How long a number of advances took, and what each cost the server.
 struct AdvanceTimings {
     times: Timings,
     cpu_us: f64,
@@ -163,7 +163,7 @@ fn measure_stdio(report: &mut Report) -> Result<()> {
 }
 
 fn measure_short_sessions(agent: &mut McpClient<StdioTransport>, sessions: usize) -> Result<AdvanceTimings> {
-    // Only advances are counted: the sessions are there before.
+    // Only advances are counted: the sessions exist before.
     let mut walks = Vec::new();
     for _ in 0..sessions {
         walks.push(GuidedRun::start_run(agent)?.0);
@@ -213,7 +213,7 @@ fn measure_http(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// From the start of the process to its answer to the greeting, on a folder that is used already.
+/// From the start of the process to its answer to `initialize`, on a folder that is already in use.
 fn measure_start_to_ready(report: &mut Report) -> Result<()> {
     let folder = create_workspace()?;
     time_to_greeting(folder.path())?;
@@ -237,7 +237,7 @@ fn time_to_greeting(folder: &Path) -> Result<Duration> {
 fn measure_memory(report: &mut Report) -> Result<()> {
     let folder = create_workspace()?;
     let mut agent = McpClient::connect(StdioTransport::spawn_server(folder.path())?)?;
-    // A file in the folder is read when somebody asks for it.
+    // A file in the folder is read on request.
     agent.call_tool("workflow_list", &json!({}))?;
     let mb = agent.wire.memory_mb()?;
     report.add_row("mcp memory idle", format!("{mb:.1} MB"), "target <= 20 MB", json!({ "mb": mb }));

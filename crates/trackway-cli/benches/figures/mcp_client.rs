@@ -1,5 +1,5 @@
-//! An agent at the MCP door, as little as it takes: one line of JSON out, one line in, or the same over
-//! HTTP. What it measures is the time from the request's first byte to the answer's last.
+//! A minimal agent at the MCP door: one line of JSON out, one line in, or the same over HTTP. It measures
+//! the time from the first byte of the request to the last byte of the answer.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -17,10 +17,10 @@ use crate::server_process::{process_cpu_time, process_memory_mb};
 /// The revision of the protocol that most clients speak.
 const PROTOCOL: &str = "2025-06-18";
 
-/// One way to send a message and to get what answers it.
+/// A way to send a message and to get its answer.
 pub(crate) trait McpTransport {
     fn send_request(&mut self, message: &str) -> Result<String>;
-    /// Sends what nobody answers.
+    /// Sends a message that has no answer.
     fn send_notification(&mut self, message: &str) -> Result<()>;
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct McpClient<W> {
 }
 
 impl<W: McpTransport> McpClient<W> {
-    /// Greets, as every client of that revision does first.
+    /// Sends `initialize`, as every client of that revision does first.
     pub(crate) fn connect(wire: W) -> Result<Self> {
         let mut agent = Self { wire, id: 0 };
         let client = json!({ "name": "figures", "version": "0" });
@@ -42,7 +42,7 @@ impl<W: McpTransport> McpClient<W> {
         Ok(agent)
     }
 
-    /// The result of a request, and how long it took. Writing and reading JSON here is not counted.
+    /// The result of a request, and how long it took. Encoding and decoding JSON here is not counted.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Result<(Value, Duration)> {
         self.id += 1;
         let message =
@@ -51,7 +51,7 @@ impl<W: McpTransport> McpClient<W> {
         let answer = self.wire.send_request(&message)?;
         let took = begun.elapsed();
         let mut answer: Value = serde_json::from_str(&answer).context(answer)?;
-        // A refusal is quick, and no figure.
+        // A refusal is fast and would distort the figure.
         ensure!(answer["id"] == self.id && answer.get("error").is_none(), "{answer}");
         Ok((answer["result"].take(), took))
     }
@@ -65,7 +65,7 @@ impl<W: McpTransport> McpClient<W> {
     }
 }
 
-/// `trackway mcp` in a process of its own, ended when dropped.
+/// `trackway mcp` in a separate process, ended when dropped.
 pub(crate) struct StdioTransport {
     child: Child,
     write: ChildStdin,
@@ -101,7 +101,7 @@ impl McpTransport for StdioTransport {
     }
 
     fn send_notification(&mut self, message: &str) -> Result<()> {
-        // At once: the server reads a line when it is whole.
+        // In one write: the server reads a line when it is complete.
         Ok(self.write.write_all(format!("{message}\n").as_bytes())?)
     }
 }
@@ -117,7 +117,7 @@ impl Drop for StdioTransport {
 pub(crate) struct HttpTransport {
     stream: BufReader<TcpStream>,
     address: SocketAddr,
-    /// The protocol session, once the server has said one.
+    /// The protocol session, once the server has sent its id.
     session: Option<String>,
 }
 
@@ -163,7 +163,7 @@ impl HttpTransport {
         if !chunked {
             return Ok(String::from_utf8(self.read_bytes(length)?)?);
         }
-        // A stream of events that ends with the answer.
+        // An event stream that ends with the answer.
         let mut stream = Vec::new();
         loop {
             line.clear();

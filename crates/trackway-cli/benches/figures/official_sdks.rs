@@ -1,5 +1,5 @@
 //! The servers of the official SDKs, which `cargo xtask bench` installs: the same agent under the same
-//! load, in the same run. Where one is not there its rows are skipped, with the reason.
+//! load, in the same run. If one is not installed, its rows are skipped, with the reason.
 
 use std::{
     path::Path,
@@ -26,7 +26,7 @@ impl OfficialSdk {
         }
     }
 
-    /// Requests at 16 connections and at one: some seconds each at the pace that they were seen to have.
+    /// Requests at 16 connections and at one: some seconds each at the measured speed of the SDKs.
     pub(crate) fn request_counts(self) -> (usize, usize) {
         match self {
             Self::Python => (800, 200),
@@ -39,7 +39,7 @@ impl OfficialSdk {
         prepared_path(self.env_variable()).is_ok()
     }
 
-    /// Where `cargo xtask bench` says what it installed.
+    /// The variable in which `cargo xtask bench` names what it installed.
     fn env_variable(self) -> &'static str {
         match self {
             Self::Python => "TRACKWAY_TEST_PYTHON_1_0",
@@ -53,14 +53,14 @@ impl OfficialSdk {
         let mut command = match self {
             Self::Python => {
                 let mut command = Command::new(prepared_path(self.env_variable())?);
-                // Nothing is written beside the script, which belongs to the repository.
+                // Nothing is written next to the script, which belongs to the repository.
                 command.env("PYTHONDONTWRITEBYTECODE", "1").arg(servers.join("python/server.py"));
                 command
             }
             Self::JavaScript => {
                 let mut command = Command::new("node");
                 let packages = prepared_path(self.env_variable())?;
-                // As it is served to people; the default is for developers.
+                // The production server; the default is for developers.
                 command.env("NODE_ENV", "production").arg(servers.join("js/server.cjs"));
                 command.arg(packages);
                 command
@@ -70,7 +70,7 @@ impl OfficialSdk {
     }
 }
 
-/// What `cargo xtask bench` prepared and named in this variable.
+/// The path that `cargo xtask bench` prepared and passes in this variable.
 #[expect(clippy::disallowed_methods, reason = "the one place where the benches learn of the SDKs' folders")]
 fn prepared_path(variable: &str) -> Result<String> {
     std::env::var(variable)

@@ -1,4 +1,4 @@
-//! The ways to ask an agent over HTTP: what is asked, and in which generation and binding.
+//! The ways to call an agent over HTTP: the request, and its generation and binding.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) enum ProtocolBinding {
     Rest1,
 }
 
-/// A request but for the address of its agent.
+/// A request without the address of its agent.
 pub(crate) struct AgentRequest {
     pub(crate) path: &'static str,
     pub(crate) headers: &'static [(&'static str, &'static str)],
@@ -49,12 +49,12 @@ impl ProtocolBinding {
         }
     }
 
-    /// Whether it is of the newer generation, the one that the SDKs' servers speak by themselves.
+    /// Whether it has the newer generation, the default of the SDKs' servers.
     pub(crate) fn is_version_1(self) -> bool {
         matches!(self, Self::Rpc1 | Self::Rest1)
     }
 
-    /// A message of one word, of this id.
+    /// A message of one word with this id.
     pub(crate) fn build_request(self, ask: MeasuredOperation, id: &str) -> AgentRequest {
         let stream = ask == MeasuredOperation::Stream;
         let (path, body) = match self {

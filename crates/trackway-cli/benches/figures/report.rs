@@ -21,12 +21,12 @@ struct ReportRow {
 #[derive(Debug)]
 pub(crate) struct Report {
     selected_names: Vec<String>,
-    /// Whether only the way of measuring is tried, with figures that mean nothing.
+    /// Whether the run only tests the benches; its figures mean nothing.
     is_quick: bool,
     rows: Vec<ReportRow>,
 }
 
-/// As many of everything as a quick run does: enough to go through every line of a row.
+/// Counts of a quick run: enough to execute every line of a row.
 const QUICK_COUNT: usize = 20;
 
 impl Report {
@@ -38,7 +38,7 @@ impl Report {
         self.is_quick
     }
 
-    /// How many of something are measured.
+    /// How many samples are taken.
     pub(crate) fn scaled_count(&self, full: usize) -> usize {
         if self.is_quick { full.min(QUICK_COUNT) } else { full }
     }
@@ -66,7 +66,7 @@ impl Report {
         self.rows.iter().map(line).collect()
     }
 
-    /// Writes the rows as JSON beside the build's other output.
+    /// Writes the rows as JSON next to the build's other output.
     pub(crate) fn write_json_file(&self) -> Result<PathBuf> {
         let rows: Vec<_> = self
             .rows
@@ -79,7 +79,7 @@ impl Report {
     }
 }
 
-/// How long each of many things took, and all of them together.
+/// How long each sample took, and all of them together.
 #[derive(Debug)]
 pub(crate) struct Timings {
     sorted: Vec<Duration>,

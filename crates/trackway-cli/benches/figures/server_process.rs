@@ -1,4 +1,4 @@
-//! The real binary as a process: start to ready, memory idle and with waiting runs.
+//! The real binary as a process: time from start to ready, memory when idle and with waiting runs.
 
 use std::{
     io::{BufRead, BufReader},
@@ -17,17 +17,17 @@ use crate::{
     report::{Report, format_ms},
 };
 
-/// A server in a process of its own, ended when dropped.
+/// A server in a separate process, ended when dropped.
 pub(crate) struct ServerProcess {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl ServerProcess {
-    /// Starts a server that says its address in a line of JSON.
+    /// Starts a server that prints its address in a line of JSON.
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let child = command.stdout(Stdio::piped()).spawn()?;
-        // From here on it is ended whatever happens.
+        // From here on it is ended in any case.
         let mut process = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
         let mut line = String::new();
         let stdout = process.child.stdout.take().context("no stdout")?;
@@ -91,7 +91,7 @@ impl TrackwayServer {
         let address = process.address;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::scope(|scope| {
-            // In a thread of its own: the caller may be inside a runtime already.
+            // In a separate thread: the caller may already be inside a runtime.
             let asked = scope.spawn(|| {
                 runtime.block_on(async { HttpConnection::open(address).await?.get("/readyz").await })
             });
@@ -101,7 +101,7 @@ impl TrackwayServer {
     }
 }
 
-/// Memory that a process holds at the moment.
+/// Current memory of a process.
 pub(crate) fn process_memory_mb(process: &str) -> Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
@@ -115,7 +115,7 @@ pub(crate) fn process_cpu_time(process: &str) -> Result<Duration> {
     let after_name = stat.rsplit_once(')').context("no name")?.1;
     let fields: Vec<&str> = after_name.split_whitespace().collect();
     let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-    // A tick is 10 ms on every Linux that we meet.
+    // A tick is 10 ms on every supported Linux.
     Ok(Duration::from_millis(ticks * 10))
 }
 

@@ -1,4 +1,4 @@
-//! The gatekeeper of a server: it tries the keys, then the tokens.
+//! The authenticator of a server: it tries the keys, then the tokens.
 
 use std::{path::Path, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! The keys of a data folder: one file, of which nothing lets anybody in.
+//! The API keys of a data folder, in one file. It contains hashes only, so nothing in it gives access.
 //! Commands write it while a server reads it.
 
 use std::{
@@ -17,7 +17,7 @@ use super::api_key::{self, ApiKey, KeyHash, ParseKeyError, Secret};
 
 const FILE: &str = "keys.json";
 const FORMAT: u32 = 1;
-/// Keys of one folder. All of them are in memory, and the file is written whole.
+/// Keys of one folder. All of them are in memory, and the file is always written as a whole.
 /// Limit (HTTP): API keys of one folder.
 const KEYS_MAX: usize = 10_000;
 /// Largest file that is read: so many keys with long names and many scopes.
@@ -28,10 +28,10 @@ const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub struct KeyFile(LockedFile);
 
-/// A key to be made.
+/// A key to create.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewKey {
-    /// By which it is revoked; one is made up where absent.
+    /// The id that revokes the key; generated if absent.
     pub id: Option<String>,
     pub caller: Caller,
     pub scopes: Scopes,
@@ -64,7 +64,7 @@ pub enum KeyFileError {
     Random(#[source] io::Error),
 }
 
-/// The file as it is written.
+/// The format of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyFileContents {
@@ -92,7 +92,7 @@ impl KeyFile {
         self.0.path().to_owned()
     }
 
-    /// Every key, oldest first; none where there is no file.
+    /// Every key, oldest first; none if there is no file.
     pub fn load_keys(&self) -> Result<Vec<StoredKey>, KeyFileError> {
         self.read_stamped().map(|(_, keys)| keys)
     }
@@ -117,7 +117,8 @@ impl KeyFile {
         Ok((stamp, keys.map_err(|error: ParseKeyError| damaged(error.to_string()))?))
     }
 
-    /// Makes a key. It is shown once, here: what is stored does not tell it.
+    /// Creates a key. The result is the only place where the key itself appears: the file has only its
+    /// hash.
     pub fn create(&self, new: NewKey) -> Result<(Secret, StoredKey), KeyFileError> {
         let secret = Secret::generate().map_err(KeyFileError::Random)?;
         let id = match new.id {
@@ -140,13 +141,13 @@ impl KeyFile {
         Ok((secret, stored))
     }
 
-    /// Forgets a key: it is refused from the next request on.
+    /// Removes a key: it is refused from the next request on.
     pub fn revoke(&self, id: &str) -> Result<StoredKey, KeyFileError> {
         let unknown = |keys: &[StoredKey]| KeyFileError::Unknown {
             id: id.to_owned(),
             known: keys.iter().map(|known| known.key.id.clone()).collect(),
         };
-        // Before the lock, which would make the folder.
+        // Checked before the lock, because the lock would create the folder.
         let keys = self.load_keys()?;
         if !keys.iter().any(|known| known.key.id == id) {
             return Err(unknown(&keys));
@@ -166,7 +167,7 @@ impl KeyFile {
         folder.and_then(|()| self.0.lock()).map_err(|source| self.write_error(source))
     }
 
-    /// Who has which rights is nobody else's business, though the file lets nobody in.
+    /// Only the owner may read the file: it gives no access, but it lists who has which rights.
     fn write_keys(&self, keys: &[StoredKey]) -> Result<(), KeyFileError> {
         let contents = KeyFileContents { format: FORMAT, keys: keys.iter().map(KeyFileRow::from).collect() };
         self.0.replace(&contents).map_err(|source| self.write_error(source))

@@ -1,5 +1,5 @@
-//! The keys that a running server takes: those of its configuration, and those of its data folder as
-//! the file is now.
+//! The keys that a running server accepts: those of its configuration, and the current ones of its data
+//! folder.
 
 use std::{
     collections::HashMap,
@@ -21,15 +21,15 @@ type IdentityByHash = HashMap<KeyHash, Identity>;
 pub(super) struct ApiKeyRing {
     configured: IdentityByHash,
     file: KeyFile,
-    /// A `std` lock: it is held while a small file is read, and then only when that has changed.
+    /// A `std` lock: it is held while a small file is read, and only if the file has changed.
     snapshot: Mutex<KeyFileSnapshot>,
 }
 
-/// The file when it was read last.
+/// The state of the file when it was last read.
 #[derive(Debug)]
 struct KeyFileSnapshot {
     stamp: FileStamp,
-    /// `None` where it could not be read: then nobody knows which of its keys were revoked.
+    /// `None` if it could not be read: then it is unknown which of its keys were revoked.
     keys: Option<IdentityByHash>,
 }
 
@@ -56,15 +56,15 @@ impl ApiKeyRing {
         self.configured.is_empty() && seen.keys.as_ref().is_some_and(IdentityByHash::is_empty)
     }
 
-    /// Whose key this is. The file is looked at each time, which costs one call to the system, and read
-    /// when it has changed, which only the operator can bring about: a key works from the moment it is
-    /// made, and not beyond the moment it is revoked.
+    /// The identity that owns this key. Each call checks the file, which costs one system call, and reads
+    /// it if it has changed, which only the operator can cause. A key therefore works from the moment it is
+    /// created until the moment it is revoked.
     pub(super) fn find_identity(&self, hash: &KeyHash) -> Result<Option<Identity>, Unauthenticated> {
         if let Some(identity) = self.configured.get(hash) {
             return Ok(Some(identity.clone()));
         }
         let mut seen = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that could not be read is tried again only when it has changed.
+        // A file that could not be read is tried again only after it has changed.
         if self.file.stamp() != Some(seen.stamp) {
             *seen = self.reload_snapshot();
         }

@@ -127,7 +127,7 @@ fn push_goes_on_after_the_store_was_busy() {
     });
 }
 
-/// Proves X2, X5: what an earlier process left is taken up when the store can be read again.
+/// Proves X2, X5: the work of an earlier process continues when the store can be read again.
 #[test]
 fn unfinished_runs_go_on_after_a_read_has_failed() {
     let (world, probe) = (TestWorld::with_memory_store(), Probe::new());

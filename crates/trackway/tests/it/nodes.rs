@@ -130,7 +130,7 @@ fn a_paused_node_writes_nothing_after_its_lease() {
     }
 }
 
-/// Proves X3: a node that cannot renew its lease stops before others take over, and goes on later.
+/// Proves X3: a node that cannot renew its lease stops before others take over, and continues later.
 #[test]
 fn a_node_that_cannot_renew_its_lease_stops_driving() {
     let (world, nodes) = (TestWorld::with_memory_store(), TwoNodes::new());
@@ -152,7 +152,7 @@ fn a_node_that_cannot_renew_its_lease_stops_driving() {
     });
 }
 
-/// Proves X3: a lease that was renewed late, but in time, goes on.
+/// Proves X3: a lease that was renewed late, but in time, continues.
 #[test]
 fn a_lease_that_is_renewed_late_is_not_ended() {
     let (world, nodes) = (TestWorld::with_memory_store(), TwoNodes::new());

@@ -14,7 +14,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 workflow!(Listens, "listens", |_probe, ctx, _input: Value| -> u32 {
     let answer: u32 = ctx.ask("Well?").await;
-    // What is decided on top of the answer finds a run that goes on.
+    // A decision after the answer finds a run that continues.
     ctx.step("think", |_| async { Ok::<_, std::io::Error>(()) }).await?;
     Ok(answer)
 });

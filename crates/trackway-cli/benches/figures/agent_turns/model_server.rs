@@ -1,4 +1,4 @@
-//! A model server in this process, in OpenAI's chat format, that answers at once.
+//! A model server in this process, in OpenAI's chat format, that answers immediately.
 
 use std::net::SocketAddr;
 
@@ -26,7 +26,7 @@ impl ModelServer {
         let address = listener.local_addr()?;
         let app = Router::new().route(PATH, post(answer_chat_completion));
         let serving = tokio::spawn(async move {
-            // Without it there are no figures, and the first request says so.
+            // Without it there are no figures; the first request reports that.
             let _ = axum::serve(listener, app).await;
         });
         Ok(Self { address, serving })

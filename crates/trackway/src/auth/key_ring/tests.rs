@@ -38,7 +38,7 @@ fn keys_are_taken_and_refused_as_the_file_changes() {
     assert_eq!(tenant(second.expose()), None);
 }
 
-/// Proves X6: while nobody can tell which keys were revoked, none of the file is taken.
+/// Proves X6: while it is unknown which keys were revoked, no key of the file is accepted.
 #[test]
 fn an_unreadable_file_lets_nobody_in() {
     let folder = TempDir::new().unwrap();

@@ -79,7 +79,7 @@ async fn keys_are_asked_for_lazily_and_not_too_often() {
     assert_eq!(provider.request_count(), 2);
 }
 
-/// Proves X6: a key that the provider has withdrawn is not taken for ever.
+/// Proves X6: a key that the provider has withdrawn is not accepted for ever.
 #[tokio::test]
 async fn a_withdrawn_key_ends() {
     let (provider, clock, cache) = start_issuer().await;

@@ -160,7 +160,7 @@ mod tests {
         assert!(text.ends_with("tokens_sum{type=\"input\"} 5\ntokens_count{type=\"input\"} 1\n"));
     }
 
-    /// Proves X5: names that somebody makes up do not grow without bound.
+    /// Proves X5: invented names do not make the table grow without bound.
     #[test]
     fn rows_of_a_metric_are_limited() {
         let calls = MetricFamily::counter("calls_total", "Calls.");

@@ -83,7 +83,7 @@ fn every_setting_is_read() {
     assert_eq!(config.a2a, a2a);
 }
 
-/// Proves X6: nothing that lets somebody in, or signs in our name, is shown.
+/// Proves X6: nothing that gives access, or signs in our name, is shown.
 #[test]
 fn a_configuration_can_be_logged() {
     let shown = format!("{:?}", parse(WHOLE).unwrap());

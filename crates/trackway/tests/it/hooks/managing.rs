@@ -105,7 +105,7 @@ fn a_hook_beyond_the_bounds_is_refused() {
     });
 }
 
-/// Proves X6: where nobody tells anything, nobody is promised it.
+/// Proves X6: without a messenger, no hook is accepted.
 #[test]
 fn without_a_messenger_no_hook_can_be_set() {
     let world = TestWorld::with_memory_store();
