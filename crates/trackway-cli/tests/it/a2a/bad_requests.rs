@@ -1,4 +1,4 @@
-//! Whatever HTTP is sent, the answer is JSON with the right status, and the server lives on.
+//! Every HTTP request gets an answer in JSON with the right status, and the server survives.
 
 use std::{
     io::{Read, Write},
@@ -56,7 +56,7 @@ async fn a_huge_body_is_refused_and_a_large_one_is_not() {
         let (status, body) = answer(sized(&server, mib)).await;
         assert_eq!((status, body["error"]["data"]["code"].as_str()), (413, Some("too-large")));
     }
-    // Beyond patience the server stops reading; then some clients see the answer and some a closed
+    // After a limit the server stops reading; then some clients see the answer and some a closed
     // connection.
     if let Ok(response) = with_test_timeout("an answer", sized(&server, 200).send()).await {
         assert_eq!(response.status().as_u16(), 413);
@@ -83,7 +83,7 @@ async fn broken_connections_leave_the_server_alone() {
         socket.write_all(bytes.as_bytes()).unwrap();
         socket.shutdown(std::net::Shutdown::Write).unwrap();
         let mut said = Vec::new();
-        // Whether it is answered or closed is up to the server; HTML it is not.
+        // The server may answer or close the connection, but it never sends HTML.
         let _ = socket.read_to_end(&mut said);
         assert!(!String::from_utf8_lossy(&said).to_lowercase().contains("<html"));
         assert!(server.is_alive().await);

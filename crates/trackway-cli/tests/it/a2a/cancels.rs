@@ -1,4 +1,4 @@
-//! Cancelling: at once, once, and for good.
+//! Cancelling: immediate, once, and final.
 
 use std::fs;
 
@@ -23,11 +23,11 @@ async fn a_working_task_stops_working() {
         let id = task["id"].as_str().unwrap();
         ledger.lines().filter(|line| line.starts_with(id)).count()
     };
-    // A second run with the same pauses shows that there was time enough to go on.
+    // A second run with the same pauses shows that there was enough time to continue.
     let probe = data_message(json!({ "entries": 10, "delayMs": 20 }));
     let before = written(&server, &task);
     agent.send_and_wait(&probe).await.unwrap();
-    // One line more may have been on its way into the file.
+    // One more line may have been on its way into the file.
     assert!(written(&server, &task) <= before + 1);
     server.crash();
     let settled = written(&server, &task);
@@ -36,7 +36,7 @@ async fn a_working_task_stops_working() {
     assert_eq!(server.agent("ledger").get_task(&task).await, canceled);
 }
 
-/// Proves L10, L13: of many cancels one is answered with the canceled task.
+/// Proves L10, L13: of many cancels exactly one gets the canceled task.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_cancels_one_cancels() {
     let server = CrashableServer::start();
@@ -68,7 +68,7 @@ async fn of_many_cancels_one_cancels() {
     }
 }
 
-/// Proves L10: whoever waits for the task is answered.
+/// Proves L10: a caller that waits for the task gets an answer.
 #[tokio::test]
 async fn a_blocking_send_returns_when_somebody_cancels() {
     let server = CrashableServer::start();
@@ -79,7 +79,7 @@ async fn a_blocking_send_returns_when_somebody_cancels() {
     stream.next().await.unwrap();
     let answer = data_message(json!({ "confirmed": true })).for_task(&task);
     let (answered, ()) = tokio::join!(agent.send_and_wait(&answer), async {
-        // The answer was taken when the stream says so.
+        // The stream shows when the answer was accepted.
         assert_eq!(stream.next().await.unwrap().result["status"]["state"], "working");
         agent.cancel_task(&task).await.unwrap();
     });

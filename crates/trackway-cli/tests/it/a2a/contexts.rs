@@ -1,5 +1,5 @@
-//! A message that names a context and no task: an answer when exactly one run of the workflow waits
-//! there, a new run otherwise.
+//! A message that names a context and no task: an answer if exactly one run of the workflow waits there,
+//! otherwise a new run.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn an_invalid_answer_by_context_starts_nothing() {
     assert!(answer["metadata"]["validationErrors"].is_array());
 }
 
-/// Proves L16: a client says that it wants a new task although one waits; nothing else is taken for that.
+/// Proves L16: a client can require a new task although one waits; nothing else has that meaning.
 #[tokio::test]
 async fn a_message_can_ask_for_a_new_task_beside_one_that_waits() {
     let server = CrashableServer::start();
@@ -41,7 +41,8 @@ async fn a_message_can_ask_for_a_new_task_beside_one_that_waits() {
     assert_eq!(waiting["status"]["state"], "input-required");
 }
 
-/// Proves L16: a second answer by the context alone is told that it came late, and starts nothing.
+/// Proves L16: a second answer that names only the context gets the answer that it is late, and starts
+/// nothing.
 #[tokio::test]
 async fn a_second_plain_answer_starts_no_task() {
     let server = CrashableServer::start();

@@ -1,4 +1,4 @@
-//! Many requests at one question: one resumes, and every caller is told the truth.
+//! Many requests at one question: one resumes the run, and every caller gets a correct answer.
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -32,7 +32,7 @@ fn primary(task: &Value) -> bool {
     task["metadata"]["primaryResume"].as_bool().unwrap()
 }
 
-/// What must hold for every crowd: places 1, 2, …, each once; one resumes; all after it are concurrent.
+/// The rule for every crowd: positions 1, 2, …, each once; one resumes; all after it are concurrent.
 fn places(tasks: &[Value]) {
     let mut orders: Vec<_> = tasks.iter().map(order).collect();
     orders.sort_unstable();
@@ -95,7 +95,7 @@ async fn concurrent_answers_over_streams_all_see_the_end() {
     }
 }
 
-/// Proves L16: an answer and a cancel at once: one of them is first, and both are answered.
+/// Proves L16: an answer and a cancel at once: one of them is first, and both get an answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_and_a_cancel_at_once_are_both_answered() {
     let server = CrashableServer::start();

@@ -1,4 +1,4 @@
-//! What can be found without knowing anything: the list, the cards, and health.
+//! What a client finds without prior knowledge: the list, the cards, and health.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use super::support::{
     expected_status_message, expected_submitted_task, expected_working, normalize_events, text_part,
 };
 
-/// The children that a family's stream told of, as tasks.
+/// The children that a family's stream named, as tasks.
 fn children(events: &[StreamEvent]) -> Vec<Value> {
     let references = events.iter().filter_map(|event| {
         event.result.pointer("/status/message/metadata/referencedWorkflow")?;
@@ -24,7 +24,7 @@ async fn asks(reviews: &A2aClient, child: &Value) -> Vec<StreamEvent> {
     reviews.subscribe(child, Some(0)).await.read_until(waits).await
 }
 
-/// Proves L8, L17: whoever reads of a child can turn to it at once.
+/// Proves L8, L17: a client that reads about a child can call it immediately.
 #[tokio::test]
 async fn a_child_can_be_asked_for_as_soon_as_it_is_named() {
     let mut server = CrashableServer::start();
@@ -47,7 +47,7 @@ async fn a_child_can_be_asked_for_as_soon_as_it_is_named() {
     assert!(known.is_ok(), "it was named before the kill and is not there: {known:?}");
 }
 
-/// Proves L13, L17, X2: a family killed at once has as many children as asked for, each once.
+/// Proves L13, L17, X2: a family that is killed immediately has as many children as requested, each once.
 #[tokio::test]
 async fn a_family_killed_at_once_goes_on() {
     let mut server = CrashableServer::start();
@@ -70,7 +70,7 @@ async fn a_family_killed_at_once_goes_on() {
     assert_eq!(children.len(), 12);
 }
 
-/// Proves L17: children are `echo` unless told otherwise, and answer at their own address only.
+/// Proves L17: children are `echo` by default, and answer only at their own address.
 #[tokio::test]
 async fn a_family_lists_one_result_per_child() {
     let server = CrashableServer::start();
@@ -157,7 +157,7 @@ async fn a_canceled_child_does_not_end_its_parent() {
     assert_eq!(rest, [expected_artifact("family.json", "Results", results), expected_end("completed", None)]);
 }
 
-/// Proves L17: a send that waits does not hang where only a person can go on, and is told who that is.
+/// Proves L17: a blocking send does not hang if only a person can continue, and the answer names the child.
 #[tokio::test]
 async fn a_send_returns_when_a_child_waits_for_a_person() {
     let server = CrashableServer::start();

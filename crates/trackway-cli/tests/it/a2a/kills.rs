@@ -18,7 +18,7 @@ const ENTRIES: usize = 40;
 /// After how many new events the server is killed, round by round: early, late, and in between.
 const KILLS: [usize; 8] = [5, 40, 17, 90, 60, 3, 120, 75];
 
-/// One run as its client knows it: acknowledged or not, and every event that was seen.
+/// One run as its client knows it: acknowledged or not, and every received event.
 #[derive(Debug, Clone)]
 struct Client {
     message: Message,
@@ -35,12 +35,12 @@ impl Client {
         self.task.as_ref().and_then(|task| task["id"].as_str()).unwrap()
     }
 
-    /// How many entries are told to be done.
+    /// How many entries the events report as done.
     fn entries_told(&self) -> usize {
         self.seen.iter().filter(|event| event.result["status"]["message"].is_object()).count()
     }
 
-    /// Starts the run, or goes on where the connection broke, until the end of the run or of the server.
+    /// Starts the run, or continues after a lost connection, until the end of the run or of the server.
     async fn go_on(mut self, agent: A2aClient, heard: mpsc::UnboundedSender<()>) -> Self {
         if self.task.is_none() {
             let params = json!({ "message": self.message.json() });
@@ -70,8 +70,8 @@ fn ledger(server: &CrashableServer) -> HashMap<String, Vec<(usize, String)>> {
     runs
 }
 
-/// Every entry is there, in order; one may stand there again only if it was under way at a kill, and
-/// then under the same key.
+/// Every entry is present, in order. An entry may appear twice only if it was under way at a kill, and then
+/// under the same key.
 fn once(lines: &[(usize, String)], under_way: &[usize]) {
     for [one, two] in lines.array_windows() {
         if one.0 == two.0 {
@@ -111,7 +111,7 @@ async fn heavy_kill_loop() {
         }
         clients = going.join_all().await;
         for client in clients.iter().filter(|client| client.task.is_some()) {
-            // Under way is the last line in the file, unless its end was told before the kill.
+            // The last line in the file was under way, unless its end was reported before the kill.
             let id = client.id();
             let last = written.get(id).and_then(|lines| lines.last()).map(|line| line.0);
             let last = last.filter(|number| *number > client.entries_told());

@@ -1,4 +1,4 @@
-//! The four patterns of the lifecycle document, on a server that lives and on one that is killed in
+//! The four patterns of the lifecycle document, on a server that keeps running and on one that is killed in
 //! the middle.
 
 use std::fs;
@@ -13,7 +13,7 @@ use super::support::{
 
 const FORM: &str = "Please provide your wallet address and amount to invest";
 
-/// What `invest` says first.
+/// The first events of `invest`.
 pub(super) fn invest_status() -> Value {
     expected_status_message(json!([
         text_part("Found 3 yield opportunities:"),
@@ -25,7 +25,7 @@ pub(super) fn invest_status() -> Value {
     ]))
 }
 
-/// What `invest` shows before its first question.
+/// The events of `invest` before its first question.
 pub(super) fn invest_preview_artifact(wallet: &str) -> Value {
     let filled = json!({ "walletAddress": wallet, "amount": 100 });
     let preview = json!({ "prefilledValues": filled, "suggestions": [wallet] });

@@ -6,7 +6,7 @@ use super::support::{
     A2aClient, CrashableServer, Message, data_message, expected_end, expected_resumed, normalize_events,
 };
 
-/// The message that many times at once.
+/// Sends the message that many times at once.
 async fn at_once(agent: &A2aClient, message: &Message, times: usize) -> Vec<Value> {
     let sends: Vec<_> = (0..times)
         .map(|_| {
@@ -70,7 +70,7 @@ async fn an_answer_sent_many_times_is_one_request() {
     assert_eq!(whole[6..], [expected_resumed(concurrent, 1), expected_end("completed", None)]);
 }
 
-/// Proves L14, L16: an invalid answer repeated is told the same, and the question is not put again.
+/// Proves L14, L16: a repeated invalid answer gets the same reply, and the question is not asked again.
 #[tokio::test]
 async fn an_invalid_answer_repeated_is_one_request() {
     let mut server = CrashableServer::start();
@@ -86,8 +86,8 @@ async fn an_invalid_answer_repeated_is_one_request() {
     assert_eq!(next["metadata"]["requestOrder"], 2);
 }
 
-/// Proves L16, X2: the repetition of an answer that was given by context alone finds its run, also
-/// when that has ended or another waits there now.
+/// Proves L16, X2: a repeated answer that named only the context finds its run, even if that has ended or
+/// another run waits there now.
 #[tokio::test]
 async fn an_answer_by_context_repeated_is_one_request() {
     let mut server = CrashableServer::start();

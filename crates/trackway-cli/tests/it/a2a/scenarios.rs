@@ -1,5 +1,5 @@
-//! The five scenarios of the lifecycle document, on a server that lives and on one that is killed in
-//! the middle.
+//! The five scenarios of the lifecycle document, on a server that keeps running and on one that is killed
+//! in the middle.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::{
 
 const REVIEW: &str = "Review the analysis and confirm execution";
 
-/// What `review` shows before its question.
+/// The events of `review` before its question.
 pub(super) fn review_artifacts(subject: &str) -> [Value; 3] {
     let whole = |id, name, field: &str, value| {
         expected_artifact(id, name, json!({ "subject": subject, field: value }))
@@ -30,7 +30,7 @@ pub(super) fn review_question(errors: Option<&Value>) -> Value {
     expected_question("input-required", REVIEW, &["confirmed"], errors)
 }
 
-/// Everything `review` tells up to its question.
+/// All events of `review` up to its question.
 pub(super) fn review_events_until_question(message: &super::support::Message, subject: &str) -> Vec<Value> {
     let [risk, opportunity, recommendation] = review_artifacts(subject);
     vec![
@@ -43,8 +43,8 @@ pub(super) fn review_events_until_question(message: &super::support::Message, su
     ]
 }
 
-/// Proves L18, X2: times are the runtime's, stand on every status and nowhere else, and a restart
-/// does not change one of them.
+/// Proves L18, X2: times come from the runtime, are on every status and nowhere else, and a restart does
+/// not change any of them.
 #[tokio::test]
 async fn scenario_1_every_status_has_its_time_and_keeps_it() {
     for way in all_methods_and_crashes() {
@@ -85,7 +85,7 @@ async fn scenario_2_an_invalid_answer_repeats_the_question_and_a_valid_one_goes_
         assert_eq!(run.open_question_id().await, question, "it is the same question");
         run.crash_if_planned().await;
 
-        // The corrected answer goes on, and reaches its caller.
+        // The corrected answer continues the run, and the result reaches its caller.
         let answer = run.answer_and_wait(data_message(json!({ "walletAddress": "0x1", "amount": 5 }))).await;
         assert_eq!(
             answer["metadata"],
@@ -120,7 +120,7 @@ async fn scenario_3_several_artifacts_then_the_question() {
         assert!(!waiting["artifacts"].to_string().contains("schema"), "the schema is in the question only");
         run.crash_if_planned().await;
 
-        // Killed again while it waits out its delay.
+        // Killed again during its delay.
         let answer = data_message(json!({ "confirmed": true })).for_task(&run.task);
         run.agent().send(&answer).await.unwrap();
         run.crash_if_planned_without_check();
@@ -229,7 +229,7 @@ async fn scenario_5_children_are_runs_of_their_own_and_their_parent_waits_for_th
             expected_artifact("family.json", "Results", results),
             expected_end("completed", None),
         ];
-        // Each child also says that it waits, whenever that is.
+        // Each child also reports that it waits, at any point.
         let waits = |update: &Value| update.pointer("/status/message/metadata/waitingTask").is_some();
         let (waiting, others): (Vec<_>, Vec<_>) = run.follow_to_end().await.into_iter().partition(waits);
         assert_eq!((waiting.len(), others), (2, expected.to_vec()));

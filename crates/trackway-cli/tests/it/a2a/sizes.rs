@@ -1,12 +1,12 @@
-//! Tasks, events and wrong answers that are too large to be shown whole.
+//! Tasks, events and wrong answers that are too large to be shown completely.
 
 use serde_json::{Map, Value, json};
 
 use super::support::{A2aClient, CrashableServer, JsonRpcError, ProtocolBinding, StreamEvent, data_message};
 
-/// What a Task and an event may have, and room for what stands around it.
+/// The limit of a Task and an event, with room for the envelope.
 const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
-/// More than that.
+/// More than the limit.
 const TEXT_BYTES: usize = 17 * 1024 * 1024;
 
 fn server() -> CrashableServer {
@@ -41,8 +41,8 @@ async fn heavy_a_very_large_task_is_answered_within_its_bound() {
     }
 }
 
-/// Issue 11, S-M3: each event of a stream is bounded like a Task, in both generations and bindings, and says
-/// how much of it is left out. What is small comes whole.
+/// Issue 11, S-M3: each event of a stream is bounded like a Task, in both generations and bindings, and
+/// says how much of it is left out. Small events are complete.
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_a_very_large_event_is_streamed_within_its_bound() {
     let server = server();
@@ -68,7 +68,7 @@ async fn heavy_a_very_large_event_is_streamed_within_its_bound() {
         assert!(last.to_string().to_lowercase().contains("completed"), "{last}");
         assert_eq!(last.pointer("/metadata/omitted"), None, "{last}");
     }
-    // REST has updates of its own form.
+    // REST has another form of updates.
     let id = task["id"].as_str().unwrap();
     let stream = server.http().get(server.url(&format!("/api/runs/{id}/stream?after=0")));
     let text = stream.send().await.unwrap().text().await.unwrap();
@@ -80,10 +80,10 @@ async fn heavy_a_very_large_event_is_streamed_within_its_bound() {
     assert_eq!(updates.last().unwrap(), &json!({ "reason": "ended" }));
 }
 
-/// An answer of ours: the reasons and the prompt, and nothing of what was sent.
+/// An answer of the server: the reasons and the prompt, without the content that was sent.
 const ANSWER_BYTES_MAX: usize = 48 * 1024;
 
-/// An object with that many fields that nobody knows.
+/// An object with that many unknown fields.
 fn strange(fields: usize) -> Map<String, Value> {
     (0..fields).map(|number| (format!("k{number}"), json!(number))).collect()
 }
@@ -98,8 +98,8 @@ async fn small(agent: &A2aClient, method: &str, params: Value) -> Result<Value, 
     answer
 }
 
-/// Proves L14, X5: an answer of 20,000 wrong fields is refused in a few kilobytes, here and for everybody
-/// who asks for the task later.
+/// Proves L14, X5: an answer of 20,000 wrong fields is refused in a few kilobytes, here and for every later
+/// reader of the task.
 #[tokio::test]
 async fn a_large_wrong_answer_gets_a_small_reply() {
     let mut server = CrashableServer::start();

@@ -1,5 +1,5 @@
-//! Readers that stop reading: they cost bounded memory, hold up nobody, and find everything when they
-//! come back.
+//! Readers that stop reading: they cost bounded memory, delay no other reader, and find everything when
+//! they return.
 
 use serde_json::{Value, json};
 use tokio::{
@@ -15,16 +15,16 @@ use super::support::{
 
 const STALLED: usize = 60;
 const READERS: usize = 4;
-/// Each piece of the output is an event; the whole of it is what a stalled reader does not take.
+/// Each piece of the output is an event; a stalled reader leaves all of the output unread.
 const PIECES: usize = 500;
 const OUTPUT_BYTES: usize = 2 * 1024 * 1024;
 /// Small, so that little of the output fits into the operating system's buffers.
 const RECEIVE_BUFFER_BYTES: u32 = 16 * 1024;
-/// What one stalled reader may cost: a page of the log, the chunks that its connection keeps, and room for
-/// how memory is handed out. Half of what it did not take.
+/// The cost of one stalled reader: a page of the log, the chunks that its connection keeps, and allocator
+/// overhead. Half of what it left unread.
 const STALLED_KIB_MAX: u64 = 1024;
 
-/// A subscription whose reader took the first bytes and then no more.
+/// A subscription whose reader read the first bytes and then stopped.
 async fn stall(server: &CrashableServer, dialect: ProtocolBinding, task: &Value, after: u64) -> TcpStream {
     stall_with(RECEIVE_BUFFER_BYTES, server, dialect, task, after).await
 }
@@ -45,7 +45,7 @@ async fn stall_with(
     let AgentRequest { url, headers, body } = dialect.subscribe_request(agent, task, Some(after));
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let body = body.to_string();
-    // HTTP/1.0 ends the answer with the connection: what comes is the stream and nothing else.
+    // HTTP/1.0 ends the answer with the connection, so everything after the headers is the stream.
     let request = format!(
         "POST {url} HTTP/1.0\r\nhost: {address}\r\n{headers}content-type: application/json\r\n\
          content-length: {}\r\n\r\n{body}",
@@ -58,7 +58,7 @@ async fn stall_with(
     stream
 }
 
-/// The places of the events that are still to come.
+/// The positions of the events that are still to come.
 async fn places(mut stream: TcpStream) -> Vec<u64> {
     let mut whole = String::new();
     with_test_timeout("the rest", stream.read_to_string(&mut whole)).await.unwrap();
@@ -66,8 +66,8 @@ async fn places(mut stream: TcpStream) -> Vec<u64> {
     ids.map(|id| id.parse().unwrap()).collect()
 }
 
-/// One run with much output, followed by its sender, by some readers, and by others that stall. Returns
-/// those, and the places of all that they should have seen.
+/// One run with much output, followed by its sender, by some readers, and by others that stall. Returns the
+/// stalled ones, and the positions of all events that they should receive.
 async fn run(server: &CrashableServer, stalling: usize) -> (Vec<TcpStream>, Vec<u64>) {
     let output = "x".repeat(OUTPUT_BYTES);
     let message = data_message(json!({ "text": output, "chunks": PIECES }));
@@ -85,7 +85,7 @@ async fn run(server: &CrashableServer, stalling: usize) -> (Vec<TcpStream>, Vec<
         readers.spawn(reader.read_to_end());
     }
     let seen = live.read_to_end().await;
-    // Two of status, and the end.
+    // Two status events, and the end.
     assert_eq!(seen.len(), PIECES + 3);
     let gists = |events: &[StreamEvent]| -> Vec<_> {
         events.iter().map(|event| (event.pos, event_summary(&event.result))).collect()
@@ -101,7 +101,7 @@ async fn run(server: &CrashableServer, stalling: usize) -> (Vec<TcpStream>, Vec<
 async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody() {
     allow_connections(STALLED as u64 * 2);
     let server = CrashableServer::start();
-    // What such runs cost by themselves; the second also meets what the first left behind.
+    // The cost of such runs alone; the second run also includes what the first left behind.
     for _ in 0..2 {
         run(&server, 0).await;
     }
@@ -123,11 +123,11 @@ const SILENT: usize = 24;
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// Large enough to read megabytes through it, and much smaller than they are.
 const WIDE_BUFFER_BYTES: u32 = 256 * 1024;
-/// A tenth of what a reader would hold by itself is more than it needs, and less than the noise of an
-/// allocator; half of it is neither.
+/// Between the two expected values: a shared event costs less than a tenth of this, and separate copies
+/// cost twice this.
 const SILENT_KIB_MAX: u64 = LARGE_BYTES as u64 / 1024 / 2;
 
-/// A reader who has stopped in the middle of the first event, which is large.
+/// A reader that stopped in the middle of the first event, which is large.
 async fn stop_within(server: &CrashableServer, number: usize, task: &Value) -> TcpStream {
     let dialect = ProtocolBinding::for_client_number(number);
     let mut stream = stall_with(WIDE_BUFFER_BYTES, server, dialect, task, 0).await;
@@ -136,8 +136,8 @@ async fn stop_within(server: &CrashableServer, number: usize, task: &Value) -> T
     stream
 }
 
-/// Issue 11, S-L6: readers who stop in the middle of a large event share it. Without that each would hold the
-/// whole of it.
+/// Issue 11, S-L6: readers that stop in the middle of a large event share it. Otherwise each would hold a
+/// whole copy.
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_readers_that_stop_in_a_large_event_share_it() {
     allow_connections(SILENT as u64 * 2);
@@ -145,9 +145,9 @@ async fn heavy_readers_that_stop_in_a_large_event_share_it() {
     let echo = server.agent("echo");
     let task = echo.send_and_wait(&data_message(json!({ "text": "x".repeat(LARGE_BYTES) }))).await.unwrap();
     let mut expected: Vec<u64> = echo.replay(&task).await.iter().map(|event| event.pos).collect();
-    // Its place is in what was read before it stopped.
+    // Its position is in the part that was read before it stopped.
     expected.remove(0);
-    // What reading costs by itself.
+    // The cost of reading alone.
     for number in 0..ProtocolBinding::ALL.len() {
         assert_eq!(places(stop_within(&server, number, &task).await).await, expected);
     }

@@ -1,4 +1,4 @@
-//! Streams of the real server: how they go on after a break or a kill, and beside each other.
+//! Streams of the real server: how they continue after a break or a kill, and next to each other.
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ fn kinds(events: &[super::support::StreamEvent]) -> Vec<&str> {
     events.iter().map(|event| event.result["kind"].as_str().unwrap()).collect()
 }
 
-/// Proves L8, X2: from every position on, without gap or repetition, also of a finished task and
-/// after a crash.
+/// Proves L8, X2: from every position, without gap or repetition, also for a finished task and after a
+/// crash.
 #[tokio::test]
 async fn last_event_id_continues_anywhere() {
     let mut server = CrashableServer::start();
@@ -56,7 +56,7 @@ async fn a_long_task_is_replayed_whole() {
     assert_eq!(agent.subscribe(&events[0].result, Some(from)).await.read_to_end().await, events[501..]);
 }
 
-/// Proves L8: closing one stream touches neither the task nor the others.
+/// Proves L8: closing one stream affects neither the task nor the other streams.
 #[tokio::test]
 async fn a_stream_that_goes_away_disturbs_nobody() {
     let server = CrashableServer::start();
@@ -72,7 +72,7 @@ async fn a_stream_that_goes_away_disturbs_nobody() {
     assert_eq!(agent.replay(&task).await, seen);
 }
 
-/// Proves L8: a subscription in the middle has the Task as it is, then only what follows.
+/// Proves L8: a subscription in the middle starts with the current Task, then only new events follow.
 #[tokio::test]
 async fn a_subscription_to_a_working_task_begins_with_the_task_as_it_is() {
     let server = CrashableServer::start();

@@ -1,5 +1,5 @@
-//! A thousand streams at once: of one run, and of a thousand runs. Nobody misses anything, sees anything
-//! twice, or sees what belongs to another.
+//! A thousand streams at once: of one run, and of a thousand runs. No client misses an event, gets one
+//! twice, or gets an event of another run.
 
 use std::collections::HashSet;
 
@@ -14,20 +14,20 @@ use super::support::{
 
 const SUBSCRIBERS: usize = 1_000;
 
-/// Requests under way while the streams are opened: the test has two cores, and the streams are the
-/// point.
+/// Requests under way while the streams are opened. The test has two cores, and the load should come from
+/// the streams.
 const AT_ONCE: usize = 64;
 
-/// Wrong answers before the right one; each repeats the question, which every stream shows.
+/// Wrong answers before the right one; each repeats the question on every stream.
 const WRONG: usize = 10;
 
-/// What `review` shows: up to its question, and after the right answer.
+/// The events of `review`: up to its question, and after the right answer.
 const BEFORE: [&str; 6] =
     ["submitted", "working", "risk.json", "opportunity.json", "recommendation.json", "input-required"];
 const AFTER: [&str; 2] = ["working", "completed"];
 
 fn prepare() -> CrashableServer {
-    // The test's ends of the streams, the connections that send, and some to spare.
+    // The test's ends of the streams, the connections that send, and some spare ones.
     allow_connections(SUBSCRIBERS as u64 * 2);
     CrashableServer::start()
 }
@@ -41,7 +41,7 @@ async fn confirm(agent: &A2aClient, task: &Value) {
     assert_eq!(done["status"]["state"], "completed");
 }
 
-/// Reads all streams to their ends, side by side; in the order in which they were given.
+/// Reads all streams to their ends in parallel. Returns them in the given order.
 fn read_all(streams: Vec<EventStream>) -> JoinSet<(usize, Vec<StreamEvent>)> {
     let mut readers = JoinSet::new();
     for (number, stream) in streams.into_iter().enumerate() {
@@ -56,7 +56,7 @@ async fn joined(readers: JoinSet<(usize, Vec<StreamEvent>)>) -> Vec<Vec<StreamEv
     all.into_iter().map(|(_, events)| events).collect()
 }
 
-/// Proves L8: half of the streams begin with the task as it is, half at the run's beginning.
+/// Proves L8: half of the streams begin with the current task, half at the run's beginning.
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_a_thousand_subscribers_of_one_run_see_every_event_once_and_in_order() {
     let server = prepare();
@@ -93,7 +93,7 @@ async fn heavy_a_thousand_subscribers_of_one_run_see_every_event_once_and_in_ord
         assert!(seen.eq(expected), "{number} saw {events:#?}");
         let missed = if from_start(number) { 0 } else { BEFORE.len() };
         assert_eq!(events.len(), told_of - missed, "{number}");
-        // To the letter, whoever speaks the same dialect sees the same.
+        // All clients of the same dialect get exactly the same bytes.
         let first = &mut alike[number % ProtocolBinding::ALL.len()];
         if first.is_empty() {
             first.clone_from(&events);
@@ -125,7 +125,7 @@ async fn heavy_a_thousand_runs_with_a_subscriber_each_keep_their_events_apart() 
         let expected = BEFORE.into_iter().chain(AFTER).map(|said| (id.to_owned(), said.to_owned()));
         assert_eq!(seen, expected.collect::<Vec<_>>());
         assert!(events.is_sorted_by(|a, b| a.pos < b.pos), "{events:#?}");
-        // A place in the log is one event of one run.
+        // A position in the log is one event of one run.
         assert!(events.iter().all(|event| places.insert(event.pos)));
     }
 }

@@ -1,5 +1,4 @@
-//! What the tests of the A2A door share: a real server, a client over real sockets, and the words in
-//! which they say what a stream must have shown.
+//! Helpers of the A2A tests: a real server, a client over real sockets, and expected events of streams.
 
 mod client;
 mod driven_task;
@@ -24,7 +23,7 @@ pub(crate) use protocol_binding::{AgentRequest, ProtocolBinding, event_summary};
 pub(crate) use server::CrashableServer;
 pub(crate) use stream::{EventStream, StreamEvent};
 
-/// Far longer than anything here takes, also on a busy machine: only a hang gets there.
+/// Far longer than anything here takes, also on a busy machine: only a hang reaches it.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Waits for one answer.

@@ -1,4 +1,4 @@
-//! Ten thousand runs that wait at a question cost next to nothing, before and after a restart.
+//! Ten thousand runs that wait at a question cost almost nothing, before and after a restart.
 
 use std::{
     sync::Arc,
@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-// why: that a server is idle shows only over time.
+// why: only time shows that a server is idle.
 use tokio::{sync::Mutex, task::JoinSet, time::sleep};
 
 use super::support::{A2aClient, CrashableServer, data_message};
@@ -14,14 +14,14 @@ use super::support::{A2aClient, CrashableServer, data_message};
 const WAITING: usize = 10_000;
 const WARM_UP: usize = 1_000;
 const SAMPLE: usize = 200;
-/// Enough to fill group commits, few enough not to be the load itself.
+/// Enough to fill group commits, and few enough not to be the load.
 const CONNECTIONS: usize = 32;
 const GROWTH_KIB_MAX: u64 = 20 * 1024;
 /// The window in which an idle server may use two ticks of 10 ms.
 const WINDOW: Duration = Duration::from_secs(2);
 const TICKS_MAX: u64 = 2;
 
-/// Does something so many times, over so many connections.
+/// Runs an action this many times, over this many connections.
 async fn many<T, F, Fut>(count: usize, agent: &A2aClient, each: F) -> Vec<T>
 where
     T: Send + 'static,
@@ -61,7 +61,7 @@ async fn confirm(agent: A2aClient, task: Value) {
 /// Processor time in a window in which nothing happens.
 async fn idle_ticks(server: &CrashableServer) -> u64 {
     let before = server.cpu_ticks();
-    // why: that nothing is done while time passes can be seen in no other way.
+    // why: only elapsed time shows that nothing is done.
     sleep(WINDOW).await;
     server.cpu_ticks() - before
 }

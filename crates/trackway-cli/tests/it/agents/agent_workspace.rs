@@ -1,4 +1,4 @@
-//! A desk: a workspace, the server on it, and the model that its agents ask.
+//! A workspace, the server on it, and the model that its agents call.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{
     support::trackway_command,
 };
 
-/// What the environment of every desk says.
+/// The environment of every workspace.
 pub(super) const KEY: &str = "a-key-of-the-test";
 
 pub(super) struct AgentWorkspace {
@@ -61,12 +61,12 @@ impl AgentWorkspace {
         self.default_agent().stream_message(message).await
     }
 
-    /// What the model was told in its request of that number, from 0.
+    /// The model's request of that number, from 0.
     pub(super) fn model_messages(&self, request: usize) -> Vec<Value> {
         self.model.requests()[request].body["messages"].as_array().unwrap().clone()
     }
 
-    /// The result that the request has for a call, as JSON where it is that.
+    /// The result of a call in the request, as JSON if it is JSON.
     pub(super) fn tool_result(&self, request: usize, call: &str) -> Value {
         let told = self.model_messages(request);
         let found = told.iter().rev().find(|message| message["tool_call_id"] == *call);
@@ -117,7 +117,7 @@ pub(super) fn artifact_chunks(events: &[StreamEvent], id: &str) -> Vec<(bool, bo
     events.iter().filter_map(one).collect()
 }
 
-/// The ids of all artifacts that were shown, in order, each once.
+/// The ids of all artifacts in the stream, in order, each once.
 pub(super) fn artifact_ids(events: &[StreamEvent]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for event in events {
@@ -130,7 +130,7 @@ pub(super) fn artifact_ids(events: &[StreamEvent]) -> Vec<String> {
     ids
 }
 
-/// What the agent has said by the end: its chunks as a client puts them together.
+/// The final text of the agent: its chunks as a client joins them.
 pub(super) fn joined_text_response(events: &[StreamEvent]) -> String {
     let mut whole = String::new();
     for (append, _, artifact) in artifact_chunks(events, "text-response") {
@@ -144,20 +144,20 @@ pub(super) fn joined_text_response(events: &[StreamEvent]) -> String {
     whole
 }
 
-/// The statuses that speak of other tasks.
+/// The statuses that name other tasks.
 pub(super) fn statuses_with_references(events: &[StreamEvent]) -> Vec<Value> {
     let statuses = events.iter().map(|event| &event.result["status"]);
     let named = |status: &&Value| status["message"].get("referenceTaskIds").is_some();
     statuses.filter(named).cloned().collect()
 }
 
-/// The task that the dispatch of that number has started.
+/// The task that the dispatch of that number started.
 pub(super) fn dispatched_task(events: &[StreamEvent], number: usize) -> Value {
     let references = statuses_with_references(events);
     json!({ "id": references[number]["message"]["referenceTaskIds"][0] })
 }
 
-/// What a status says, in one text.
+/// The text of a status.
 pub(super) fn status_text(status: &Value) -> String {
     let parts = status["message"]["parts"].as_array().unwrap_or_else(|| panic!("{status}"));
     let texts = parts.iter().filter_map(|part| part["text"].as_str());

@@ -48,7 +48,7 @@ async fn a_call_is_made_when_the_user_agrees() {
     assert!(!tools.contains("time_now"), "what is never called is not offered: {tools}");
 }
 
-/// Proves X5: a model that goes round in circles is stopped by its budget, and the turn says so.
+/// Proves X5: a model that calls tools for ever is stopped by its budget, and the turn says so.
 #[tokio::test]
 async fn a_budget_ends_the_turn_with_a_message() {
     let agent = "---\nname: busy\ntools: [time_now]\nbudgets: { calls: 3 }\n---\n";

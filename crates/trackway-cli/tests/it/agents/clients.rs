@@ -1,4 +1,4 @@
-//! Agents as the official clients meet them: both generations, each binding, and keys.
+//! Agents as the official clients use them: both generations, each binding, and keys.
 
 use serde_json::{Value, json};
 use trackway_testkit::{ScriptLatch, ScriptedModelServer};
@@ -15,14 +15,14 @@ const HELPER: &str = "---\nname: helper\ndescription: Helps.\n---\nYou help.\n";
 const DEFAULTS: &str = "[defaults]\nagent = \"helper\"\n";
 const GRPC: [(&str, &str); 1] = [("TRACKWAY_GRPC_LISTEN", "127.0.0.1:0")];
 
-/// A desk with the agent `helper`, which also is where none is named, and with gRPC.
+/// A workspace with gRPC and the agent `helper`, which is also the default agent.
 async fn desk(config: &str) -> AgentWorkspace {
     let config = format!("{DEFAULTS}{config}");
     let files = [("agents/helper.md", HELPER), ("trackway.toml", &config)];
     AgentWorkspace::open_with(&files, &GRPC).await
 }
 
-/// Where a client finds the agent. gRPC of 0.3 knows one agent alone, whose card is at the root.
+/// Where a client finds the agent. gRPC of 0.3 knows only one agent, whose card is at the root.
 fn address(desk: &AgentWorkspace, generation: ProtocolGeneration, binding: &str) -> String {
     match (generation, binding) {
         (ProtocolGeneration::V03, "GRPC") => desk.server.url(""),
@@ -30,7 +30,7 @@ fn address(desk: &AgentWorkspace, generation: ProtocolGeneration, binding: &str)
     }
 }
 
-/// The whole of what an agent does, over one binding.
+/// Everything that an agent does, over one binding.
 async fn course(generation: ProtocolGeneration, binding: &str) {
     let desk = desk("").await;
     let helper = address(&desk, generation, binding);
@@ -43,7 +43,7 @@ async fn course(generation: ProtocolGeneration, binding: &str) {
     a_turn_is_canceled(&desk, &mut client, &helper).await;
 }
 
-/// Text comes in pieces while it is said, around a call that is shown with its result and its child.
+/// Text is streamed in pieces before and after a call, which is shown with its result and its child.
 /// Returns the child, and the conversation.
 fn a_turn_is_streamed(desk: &AgentWorkspace, client: &mut OfficialClient, helper: &str) -> (Value, Value) {
     let call = [("call-1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)];
@@ -59,7 +59,7 @@ fn a_turn_is_streamed(desk: &AgentWorkspace, client: &mut OfficialClient, helper
             .append_finish(begun.send_data_event(rest)),
     );
     client.open_stream(helper, "Echo hi.");
-    // The rest is withheld until the beginning was seen.
+    // The rest is withheld until the client has the beginning.
     let mut events = client.events_until(|event| event["artifact"].to_string().contains("All"));
     latch.release();
     events.extend(client.remaining_events());
@@ -97,7 +97,7 @@ fn its_child_is_a_task(
     binding: &str,
     (child, context): &(Value, Value),
 ) {
-    // Where only one agent is known, the task is found with its parent.
+    // If only one agent is known, the task is found with its parent.
     let echo = match (generation, binding) {
         (ProtocolGeneration::V03, "GRPC") => desk.server.url(""),
         _ => desk.server.url("/a2a/agents/echo"),
@@ -149,8 +149,8 @@ async fn an_agent_over_json_rpc_1_0() {
     course(ProtocolGeneration::V1, "JSONRPC").await;
 }
 
-/// Proves D2, D4, D5, D8, L10: this protocol has no field for the tasks that a message refers to; they are
-/// in its metadata.
+/// Proves D2, D4, D5, D8, L10: this protocol has no field for the tasks that a message refers to, so they
+/// are in its metadata.
 #[tokio::test]
 async fn an_agent_over_grpc_0_3() {
     course(ProtocolGeneration::V03, "GRPC").await;
@@ -168,7 +168,7 @@ async fn an_agent_over_json_rpc_0_3() {
     course(ProtocolGeneration::V03, "JSONRPC").await;
 }
 
-/// What a key, another tenant's key and no key are good for, over each binding.
+/// What a key, another tenant's key and no key permit, over each binding.
 async fn keys(generation: ProtocolGeneration) {
     let desk = desk("[auth]\nrequired = true\n").await;
     let (acme, bolt) = (desk.create_key("acme", "ann"), desk.create_key("bolt", "ann"));
@@ -199,8 +199,7 @@ async fn keys(generation: ProtocolGeneration) {
     }
 }
 
-/// Proves X6: the extended card, and everything else, is for whoever has a key, and tasks are for their
-/// tenant.
+/// Proves X6: the extended card, and everything else, needs a key, and tasks belong to their tenant.
 #[tokio::test]
 async fn an_agent_of_1_0_needs_a_key() {
     keys(ProtocolGeneration::V1).await;
@@ -212,7 +211,7 @@ async fn an_agent_of_0_3_needs_a_key() {
     keys(ProtocolGeneration::V03).await;
 }
 
-/// Proves L14: every number of this client is a float on the wire; a whole one is an integer here.
+/// Proves L14: every number of this client is a float on the wire; a whole number is an integer here.
 #[tokio::test]
 async fn whole_numbers_of_the_python_client_are_integers() {
     let desk = desk("").await;

@@ -1,4 +1,4 @@
-//! `kill -9` in the middle of a turn: it goes on, and no model call that was answered is made again.
+//! `kill -9` in the middle of a turn: the turn continues, and no answered model call is repeated.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ async fn begin(desk: &AgentWorkspace, message: &Message) -> Value {
     desk.default_agent().send(message).await.unwrap()
 }
 
-/// Everything that the turn ever showed, to its end.
+/// Every event of the turn, to its end.
 async fn whole(desk: &AgentWorkspace, task: &Value) -> Vec<StreamEvent> {
     desk.default_agent().replay(task).await
 }
@@ -34,7 +34,7 @@ fn second_calls() -> trackway_testkit::ScriptedReply {
     tool_call_reply(&[("c3", "dispatch_workflow_review", json!({ "subject": "tea" }))])
 }
 
-/// What the model was told last, without made ids and keys.
+/// The model's last request, without generated ids and keys.
 fn history(desk: &AgentWorkspace) -> Value {
     let asked = desk.model.requests();
     let mut messages = IdNormalizer::new().normalize(&asked.last().unwrap().body["messages"]);
@@ -46,7 +46,7 @@ fn history(desk: &AgentWorkspace) -> Value {
     messages
 }
 
-/// The same turn on a server that lives.
+/// The same turn on a server that keeps running.
 async fn undisturbed() -> Value {
     let desk = AgentWorkspace::open(&[("agents/helper.md", AGENT)]).await;
     first_calls(&desk);
@@ -57,7 +57,7 @@ async fn undisturbed() -> Value {
     history(&desk)
 }
 
-/// Proves L13, X4: killed while the model speaks, after the first calls were done.
+/// Proves L13, X4: killed while the model answers, after the first calls were done.
 #[tokio::test]
 async fn killed_between_two_model_calls_a_turn_goes_on() {
     let mut desk = AgentWorkspace::open(&[("agents/helper.md", AGENT)]).await;
@@ -84,7 +84,7 @@ async fn killed_between_two_model_calls_a_turn_goes_on() {
     assert_eq!(history(&desk), undisturbed().await);
 }
 
-/// Proves L13, X4: killed while text is streamed; what was shown of it is replaced.
+/// Proves L13, X4: killed while text is streamed; the streamed part is replaced.
 #[tokio::test]
 async fn killed_while_the_model_speaks_a_turn_speaks_anew() {
     let mut desk = AgentWorkspace::open(&[("agents/helper.md", AGENT)]).await;
@@ -111,7 +111,7 @@ async fn killed_while_the_model_speaks_a_turn_speaks_anew() {
     assert_eq!(kept["artifacts"][0]["parts"], json!([{ "kind": "text", "text": "The whole." }]));
 }
 
-/// Proves D2, L13, X4: killed while a dispatched workflow has not answered yet; it is the same child.
+/// Proves D2, L13, X4: killed before a dispatched workflow has answered; it is the same child.
 #[tokio::test]
 async fn killed_after_a_dispatch_a_turn_hears_the_same_child() {
     let config = "[dispatch]\nfirst_answer_timeout = \"1h\"\n";

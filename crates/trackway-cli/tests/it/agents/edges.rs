@@ -1,4 +1,4 @@
-//! Turns that go another way than most: canceled ones, canceled children, many at once.
+//! Unusual turns: canceled ones, canceled children, many at once.
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ async fn runs(server: &CrashableServer) -> Vec<Value> {
     runs["runs"].as_array().unwrap_or_else(|| panic!("{runs}")).clone()
 }
 
-/// Proves D3: a child that somebody cancels before it has said anything is told at once.
+/// Proves D3: a child that is canceled before its first message is reported immediately.
 #[tokio::test]
 async fn a_canceled_child_is_told() {
     let config = "[dispatch]\nfirst_answer_timeout = \"1h\"\n";
@@ -43,8 +43,8 @@ async fn a_canceled_child_is_told() {
     assert_eq!((&told["outcome"], &told["taskId"]), (&json!("failed"), &child["id"]));
 }
 
-/// Proves D3: how long a first answer is waited for is the workspace's; a workflow that says nothing until
-/// then is told to be late, and goes on.
+/// Proves D3: the workspace sets how long a turn waits for a first answer. A workflow without an answer
+/// until then is reported as late, and continues.
 #[tokio::test]
 async fn the_workspace_limits_the_wait_for_a_first_answer() {
     let config = "[dispatch]\nfirst_answer_timeout = \"20ms\"\n";
@@ -59,7 +59,7 @@ async fn the_workspace_limits_the_wait_for_a_first_answer() {
     assert_eq!(last_state(&rest), "completed");
 }
 
-/// Proves D1: a name that models do not take is made one that they do.
+/// Proves D1: a name that models do not accept is changed into one that they accept.
 #[tokio::test]
 async fn a_workflow_with_a_dotted_name_is_dispatched() {
     let flow = "id: my.small-flow\nname: Small\ndescription: Emits.\nversion: \"1\"\n\
@@ -74,7 +74,7 @@ async fn a_workflow_with_a_dotted_name_is_dispatched() {
     assert_eq!(task["status"]["state"], "completed");
 }
 
-/// The model says what the user said last, and dispatches it first.
+/// The model repeats the user's last message, and dispatches it first.
 fn echoing(told: &Value) -> ScriptedReply {
     let messages = told["messages"].as_array().unwrap();
     let last = messages.last().unwrap();
@@ -113,8 +113,8 @@ async fn many_turns_at_once_do_not_mix() {
     assert_eq!(desk.model.requests().len(), 48);
 }
 
-/// Proves L10: a turn that waits for its user, for a tool, or for the next attempt is
-/// canceled like any other.
+/// Proves L10: a turn that waits for its user, for a tool, or for the next attempt is canceled like any
+/// other.
 #[tokio::test]
 async fn a_turn_is_canceled_wherever_it_is() {
     let agent = "---\nname: careful\ntools: [ledger_enter, time_now]\n\
@@ -139,7 +139,7 @@ async fn a_turn_is_canceled_wherever_it_is() {
     let events = front.replay(&task).await;
     assert_eq!(last_state(&events), "canceled");
     assert_eq!(desk.model.requests().len(), 3);
-    // All of it is remembered as what it was.
+    // The history keeps all of it unchanged.
     desk.queue_text("You canceled it.");
     let next = desk.run_turn(&text_message("What happened?").in_context(&task["contextId"])).await;
     assert_eq!(joined_text_response(&next), "You canceled it.");

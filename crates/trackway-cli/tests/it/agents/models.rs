@@ -1,4 +1,4 @@
-//! Which model is asked, where, and with what.
+//! Which model is called, at which address, and with which credentials.
 
 use serde_json::json;
 use trackway_testkit::ScriptedModelServer;
@@ -23,7 +23,7 @@ async fn the_environment_names_the_model() {
     assert_eq!(desk.model.requests().len(), 1);
 }
 
-/// Proves X4: without a model and without a key there are rules, and they say who they are.
+/// Proves X4: without a model and without a key the offline rules answer, and say so.
 #[tokio::test]
 async fn without_a_model_there_are_rules() {
     let server = serve_workspace(&[], &[]);
@@ -34,8 +34,8 @@ async fn without_a_model_there_are_rules() {
     assert!(told.iter().any(|event| event.contains("dispatch_workflow_echo")), "{told:#?}");
 }
 
-/// Proves X4, X6: a model with its own address, key and headers, with variables in them; the key of
-/// the environment does not go there.
+/// Proves X4, X6: a model with its own address, key and headers, with variables in them; the key of the
+/// environment is not sent there.
 #[tokio::test]
 async fn a_model_of_the_file_has_its_own_address_key_and_headers() {
     let model = ScriptedModelServer::start().await;

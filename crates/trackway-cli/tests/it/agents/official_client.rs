@@ -1,4 +1,4 @@
-//! The official A2A clients on a string: both generations, over any binding.
+//! Drives the official A2A clients: both generations, over any binding.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl OfficialClient {
         Self { generation, process: RunningProcess::spawn(command) }
     }
 
-    /// Does one thing; an error is what the client's user sees of it.
+    /// Runs one operation; an error is what the client's user gets.
     pub(super) fn try_operation(&mut self, op: &str, agent: &str, more: Value) -> Result<Value, String> {
         self.write_operation(op, agent, more);
         let mut told = self.process.read_json_line();
@@ -45,13 +45,13 @@ impl OfficialClient {
         self.try_operation(op, agent, more).unwrap_or_else(|error| panic!("{op}: {error}"))
     }
 
-    /// A text without a stream, and the task that it came to.
+    /// A text without a stream, and its task.
     pub(super) fn send_text(&mut self, agent: &str, text: &str) -> Value {
         let message = self.text_message(text);
         self.run_operation("send", agent, json!({ "message": message }))
     }
 
-    /// Begins a stream, which is read to its end before anything else is done.
+    /// Begins a stream, which must be read to its end before the next operation.
     pub(super) fn open_stream(&mut self, agent: &str, text: &str) {
         let message = self.text_message(text);
         self.write_operation("stream", agent, json!({ "message": message }));
@@ -88,7 +88,7 @@ impl OfficialClient {
         }
     }
 
-    /// The older generation's words for what both say: no wrapper around an event, short states.
+    /// The older generation's form of what both say: no wrapper around an event, short states.
     fn normalize_reply(&self, told: Value) -> Value {
         let wrapped = ["task", "statusUpdate", "artifactUpdate"];
         let mut inner = wrapped.iter().find_map(|name| told.get(*name)).cloned().unwrap_or(told);
@@ -96,7 +96,7 @@ impl OfficialClient {
             let short = state.trim_start_matches("TASK_STATE_").to_lowercase().replace('_', "-");
             inner["status"]["state"] = short.into();
         }
-        // Where messages have no field for it, it stands among their metadata.
+        // If messages have no field for it, it is in their metadata.
         let metadata = inner.pointer("/status/message/metadata/referenceTaskIds");
         if let Some(references) = metadata.cloned() {
             inner["status"]["message"]["referenceTaskIds"] = references;

@@ -1,4 +1,4 @@
-//! Prompt steps of written workflows that name an agent.
+//! Prompt steps of workflow files that name an agent.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ steps:
 "#;
 const AGENT: &str = "---\nname: helper\n---\nYou help.\n";
 
-/// Proves D1: an agent works on the step; an answer that does not fit is sent back with what is wrong.
+/// Proves D1: an agent works on the step; an answer that does not fit is sent back with its errors.
 #[tokio::test]
 async fn a_prompt_step_is_done_by_its_agent() {
     let files = [("workflows/rates.yaml", RATES), ("agents/helper.md", AGENT)];

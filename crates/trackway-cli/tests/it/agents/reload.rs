@@ -17,15 +17,14 @@ async fn described(server: &CrashableServer, description: &str) {
             if card["description"] == description {
                 return;
             }
-            // why: the system tells of changed files in its own time, and nothing tells a client.
+            // why: the system reports changed files in its own time, and a client gets no signal.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     with_test_timeout("the changed agent", changed).await;
 }
 
-/// A turn in flight goes on with the agent that it began with, the
-/// next one takes what is written now.
+/// A turn in flight continues with the agent that it began with; the next one uses the current file.
 #[tokio::test]
 async fn a_turn_in_flight_is_left_alone() {
     let desk =
@@ -56,7 +55,7 @@ async fn a_turn_in_flight_is_left_alone() {
     assert!(asked[2].body.get("tools").is_none_or(|tools| tools == &json!([])), "{asked:#?}");
 }
 
-/// The workspace may be named by a variable.
+/// A variable may name the workspace.
 #[tokio::test]
 async fn a_workspace_may_be_elsewhere() {
     let elsewhere = tempfile::tempdir().unwrap();

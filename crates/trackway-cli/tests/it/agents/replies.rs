@@ -1,4 +1,4 @@
-//! What a user says in a conversation may answer a question of a task that it has started, or an
+//! A user's message in a conversation may answer a question of a task that the conversation started, or an
 //! approval of the agent itself.
 
 use std::fs;
@@ -22,7 +22,7 @@ async fn asking(desk: &AgentWorkspace) -> (Vec<StreamEvent>, Value) {
     (events, task)
 }
 
-/// Proves D5: a client that knows the agent alone finds its child there, and answers it there.
+/// Proves D5: a client that knows only the agent finds its child there, and answers it there.
 #[tokio::test]
 async fn a_child_is_found_where_its_parent_is() {
     let desk = AgentWorkspace::open(&[]).await;
@@ -35,7 +35,7 @@ async fn a_child_is_found_where_its_parent_is() {
     assert_eq!(elsewhere.unwrap_err().code, -32001);
 }
 
-/// Proves X2, D6: a fork of a turn that brought a reply has what was said to it, and asks nobody again.
+/// Proves X2, D6: a fork of a turn that delivered a reply has that message, and asks no one again.
 #[tokio::test]
 async fn a_fork_of_a_reply_has_its_answer() {
     let desk = AgentWorkspace::open(&[]).await;
@@ -57,8 +57,8 @@ const CAREFUL: &str = "---\nname: careful\ntools: [ledger_enter]\n\
 approvals: { ledger_enter: ask }\n---\nBe careful.\n";
 const OTHER: &str = "---\nname: other\n---\nHelp.\n";
 
-/// Proves X6: another agent of the session, and a model in it that answers for the user, does not get a
-/// call approved. The user does, whichever agent they say it to.
+/// Proves X6: another agent of the session, and a model in it that answers for the user, cannot approve a
+/// call. The user can, through any agent.
 #[tokio::test]
 async fn a_model_of_another_agent_does_not_approve_calls() {
     let desk = AgentWorkspace::open(&[("agents/careful.md", CAREFUL), ("agents/other.md", OTHER)]).await;

@@ -9,8 +9,8 @@ use super::agent_workspace::{
 };
 use crate::a2a::support::{data_message, text_message};
 
-/// Proves D8: pieces are streamed as they come; the first is new, later ones are appended. The
-/// last one says so, and has the whole text in place of them: some clients keep no other (issue 11, E1).
+/// Proves D8: text is streamed in pieces as it arrives; the first is new, later ones are appended. The last
+/// one is marked, and replaces them with the whole text: some clients keep only that (issue 11, E1).
 #[tokio::test]
 async fn text_is_streamed_while_it_is_said() {
     let desk = AgentWorkspace::open(&[]).await;
@@ -26,7 +26,7 @@ async fn text_is_streamed_while_it_is_said() {
     let params = json!({ "message": text_message("Count.").json() });
     let mut stream = desk.default_agent().open_stream("message/stream", params, None).await;
     let mut events = stream.read_until(|event| event["artifact"]["artifactId"] == "text-response").await;
-    // The rest is withheld until the beginning was seen.
+    // The rest is withheld until the client has the beginning.
     latch.release();
     events.extend(stream.read_to_end().await);
     let chunks = artifact_chunks(&events, "text-response");
@@ -42,8 +42,7 @@ async fn text_is_streamed_while_it_is_said() {
     assert_eq!(task["artifacts"][0]["parts"], json!([{ "kind": "text", "text": "One two three" }]));
 }
 
-/// Proves D8: what is said before and after a call is one artifact, and only its last piece
-/// is the last.
+/// Proves D8: text before and after a call is one artifact, and only its last piece is marked as the last.
 #[tokio::test]
 async fn text_around_a_call_is_one_artifact() {
     let desk = AgentWorkspace::open(&[]).await;
@@ -59,8 +58,8 @@ async fn text_around_a_call_is_one_artifact() {
     assert_eq!(joined_text_response(&events), "I try it.\n\nIt worked.");
 }
 
-/// Proves D2, D4, D5: call and result are artifacts with the call's id, the dispatch is one
-/// `working` status of this child alone, and what the child makes is its own.
+/// Proves D2, D4, D5: call and result are artifacts with the call's id, the dispatch is one `working`
+/// status of this child alone, and the child's artifacts stay with the child.
 #[tokio::test]
 async fn a_dispatch_is_shown_in_the_parents_stream() {
     let desk = AgentWorkspace::open(&[]).await;
@@ -103,8 +102,7 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
     assert!(about["description"].as_str().unwrap().contains("receipt"), "{about}");
 }
 
-/// Proves D2: a child is a task of its own at the address of its workflow, and is answered
-/// there.
+/// Proves D2: a child is a separate task at the address of its workflow, and is answered there.
 #[tokio::test]
 async fn a_child_is_a_task_of_its_own() {
     let desk = AgentWorkspace::open(&[]).await;
@@ -126,7 +124,7 @@ async fn a_child_is_a_task_of_its_own() {
     assert_eq!(desk.model.requests().len(), 2, "the model has nothing to do with it");
 }
 
-/// Issue 11, E5: a client that takes text alone is shown the answer and not the work that led to it.
+/// Issue 11, E5: a client that accepts only text gets the answer and not the work that led to it.
 #[tokio::test]
 async fn a_client_of_texts_is_not_shown_tool_calls() {
     let desk = AgentWorkspace::open(&[]).await;

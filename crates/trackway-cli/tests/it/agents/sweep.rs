@@ -20,7 +20,7 @@ steps:\n  - { id: one, prompt: Do one. }\n";
 /// Model calls of the whole turn.
 const CALLS: usize = 4;
 
-/// What the model answers, which follows from what it was told.
+/// The model's answer, which depends only on its request.
 fn answer(told: &Value) -> ScriptedReply {
     let messages = told["messages"].as_array().unwrap();
     let results = messages.iter().filter(|message| message["role"] == "tool").count();
@@ -35,8 +35,8 @@ fn answer(told: &Value) -> ScriptedReply {
     }
 }
 
-/// The turn, killed while the model call of that number has no answer; 0 for never. What was shown, and
-/// what the model was told last, without made ids.
+/// The turn, killed while the model call of that number has no answer; 0 for never. Returns the events and
+/// the model's last request, without generated ids.
 async fn killed_at(call: usize) -> (Vec<String>, Value) {
     let model = ScriptedModelServer::start().await;
     let latch = ScriptLatch::new();
@@ -69,7 +69,7 @@ async fn killed_at(call: usize) -> (Vec<String>, Value) {
     }
     assert!(desk.tool_result(asked.len() - 1, "c3")["workflows"].is_array(), "the server was there");
     let told = IdNormalizer::new().normalize(&asked.last().unwrap().body["messages"]);
-    // Calls of one answer are made beside each other: which is shown first is chance.
+    // Calls of one answer run in parallel, so their order in the stream is random.
     let mut shown = artifact_ids(&events);
     shown.sort();
     (shown, told)
@@ -86,13 +86,13 @@ fn check(desk: &AgentWorkspace, events: &[StreamEvent], calls: usize) {
     assert_eq!(ledger.lines().count(), 1, "{ledger}");
 }
 
-/// Proves L13, X4: wherever it is killed, the turn comes to the same end by the same way.
+/// Proves L13, X4: at whatever call it is killed, the turn takes the same steps to the same end.
 #[tokio::test]
 async fn a_turn_that_is_killed_anywhere_has_the_same_history() {
     let undisturbed = killed_at(0).await;
     for call in 1..=CALLS {
         let (shown, mut told) = killed_at(call).await;
-        // The tool's result names the try, whose id is made from the run's.
+        // The tool's result names the attempt, whose id is derived from the run's.
         let same = undisturbed.1.as_array().unwrap();
         for (one, other) in told.as_array_mut().unwrap().iter_mut().zip(same) {
             if one["tool_call_id"] == "c2" {

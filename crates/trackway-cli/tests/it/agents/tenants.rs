@@ -1,4 +1,4 @@
-//! Conversations of two callers on one server, who use the same context.
+//! Conversations of two callers on one server, in the same context.
 
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ const FILES: [(&str, &str); 2] = [
     ("trackway.toml", "[auth]\nrequired = true\n[defaults]\nagent = \"helper\"\n"),
     ("agents/helper.md", "---\nname: helper\ntools: [\"artifact_*\"]\n---\nYou help.\n"),
 ];
-/// Somebody of another tenant, and somebody else of the same one.
+/// A user of another tenant, and another user of the same tenant.
 const OTHERS: [(&str, &str); 2] = [("bolt", "ann"), ("acme", "bob")];
 const NOT_FOUND: i64 = -32_001;
 
-/// Two callers who talk to `helper`; the first has a review that waits, and has written something.
+/// Two callers who talk to `helper`; the first has a waiting review and an artifact.
 struct Case {
     desk: AgentWorkspace,
     /// Keys of the first and of the second.
@@ -26,7 +26,7 @@ struct Case {
 }
 
 impl Case {
-    /// With this one as the second; the first is `ann` of `acme`.
+    /// With this second caller; the first is `ann` of `acme`.
     async fn with(tenant: &str, user: &str) -> Self {
         let desk = AgentWorkspace::open(&FILES).await;
         let keys = [desk.create_key("acme", "ann"), desk.create_key(tenant, user)];
@@ -93,8 +93,8 @@ async fn a_turn_of_another_caller_does_not_exist() {
     }
 }
 
-/// Proves X6: in the same context another caller begins a conversation: the model is told nothing of what was
-/// said there, and its tools find nothing.
+/// Proves X6: in the same context another caller begins a new conversation: the model gets nothing of the
+/// first one, and its tools find nothing.
 #[tokio::test]
 async fn the_same_context_of_another_caller_is_another_conversation() {
     for (tenant, user) in OTHERS {
@@ -126,7 +126,7 @@ async fn the_same_context_of_another_caller_is_another_conversation() {
         assert_eq!(statuses_with_references(&events), [] as [Value; 0]);
         case.assert_open().await;
 
-        // To whom it belongs, everything is still there.
+        // For its owner, everything still exists.
         case.desk.queue_tool_calls(&[("c1", "artifact_list", json!({}))]);
         case.desk.queue_text("A plan.");
         case.helper(0)
@@ -139,8 +139,8 @@ async fn the_same_context_of_another_caller_is_another_conversation() {
     }
 }
 
-/// Proves X6, D5: an open question of one caller is not answered by another in the same context, neither
-/// by a plain yes, nor by data that fits, nor by naming its task.
+/// Proves X6, D5: a caller cannot answer an open question of another caller in the same context, neither by
+/// a plain yes, nor by data that fits, nor by naming its task.
 #[tokio::test]
 async fn another_caller_does_not_answer_an_open_question() {
     for (tenant, user) in OTHERS {

@@ -48,7 +48,7 @@ async fn agents_ask_for_a_key_and_cards_do_not() {
     }
 }
 
-/// Proves X6: a task of another tenant does not exist, and message ids of tenants do not meet.
+/// Proves X6: a task of another tenant does not exist, and message ids of two tenants do not collide.
 #[tokio::test]
 async fn tasks_of_another_tenant_do_not_exist() {
     let site = AuthWorkspace::new(REQUIRED);

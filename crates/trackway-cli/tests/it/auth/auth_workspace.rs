@@ -57,7 +57,7 @@ impl AuthWorkspace {
         self.folder.serve(&[])
     }
 
-    /// With these arguments, and no more than so many open files.
+    /// With these arguments, and at most this many open files.
     pub(super) fn serve_with_files(&self, files: u32, args: &[&str]) -> ServerUnderTest {
         let workspace = self.folder.path().to_str().unwrap();
         let args = [&["--workspace", workspace], args].concat();
@@ -107,7 +107,7 @@ pub(super) async fn send_request(
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.unwrap();
-    // Streams are no JSON.
+    // Streams are not JSON.
     let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
     HttpAnswer { status, headers, body }
 }

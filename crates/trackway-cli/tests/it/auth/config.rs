@@ -30,7 +30,7 @@ fn other_addresses_than_loopback_need_auth() {
     assert!(!site.data().exists(), "nothing was made");
 }
 
-/// Proves X5: a default agent that is not there would be an address where nobody answers.
+/// Proves X5: a missing default agent would be an address without an agent.
 #[test]
 fn a_default_agent_that_is_not_there_is_refused() {
     for (name, hint) in [("ecko", r#"did you mean "echo"?"#), ("warehouse", "echo, ")] {
@@ -57,7 +57,7 @@ async fn with_auth_a_server_listens_anywhere() {
     let http = crate::support::http_client();
     assert_eq!(http.get(&runs).send().await.unwrap().status(), 401);
     assert_eq!(http.get(&runs).bearer_auth(&key).send().await.unwrap().status(), 200);
-    // A page of another site has no key, and is told just that.
+    // A page of another site has no key, and gets exactly that error.
     let foreign = http.get(&runs).header("origin", "https://example.com");
     assert_eq!(foreign.send().await.unwrap().status(), 401);
 }

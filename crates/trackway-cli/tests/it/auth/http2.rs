@@ -1,4 +1,4 @@
-//! HTTP/2 in clear, by hand: clients would not send what is wrong.
+//! HTTP/2 in clear, written by hand: client libraries refuse to send invalid requests.
 
 use std::{
     io::{Read as _, Write as _},
@@ -21,10 +21,10 @@ pub(super) fn hello() -> Vec<u8> {
     [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()
 }
 
-/// Sends one GET on a connection of its own, and returns what came as its body; empty where the request was
-/// refused without one.
+/// Sends one GET on a separate connection and returns the body; empty if the request was refused without
+/// one.
 pub(super) fn get(address: &str, path: &str, authority: Option<&str>, host: Option<&str>) -> String {
-    // Names by their number in the static table (RFC 7541, appendix A), values as they are.
+    // Names by their number in the static table (RFC 7541, appendix A), values unchanged.
     let mut block = vec![0x82, 0x86];
     literal(&mut block, 4, path);
     if let Some(authority) = authority {

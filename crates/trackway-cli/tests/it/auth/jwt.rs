@@ -11,7 +11,7 @@ use trackway_runtime::SystemClock;
 
 use super::auth_workspace::{AuthWorkspace, get, post};
 
-/// What stands before the private number of an Ed25519 key in PKCS#8.
+/// The bytes before the private number of an Ed25519 key in PKCS#8.
 const PKCS8: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
@@ -37,7 +37,7 @@ impl Pair {
         serde_json::to_value(jwk).unwrap()
     }
 
-    /// A token for this tenant, with some claims of its own.
+    /// A token for this tenant, with some additional claims.
     fn token(&self, tenant: &str, more: &Value) -> String {
         let now = SystemClock.now().millis() / 1_000;
         let mut claims = json!({
@@ -78,7 +78,7 @@ async fn tokens_are_checked_with_the_keys_of_a_file() {
     let at = format!("/api/runs/{}", run["id"].as_str().unwrap());
     get(&server, &*acme, &at).await.expect_success();
     get(&server, &*pair.token("bolt", &json!({})), &at).await.expect_problem(404, "unknown-run");
-    // Keys of the data folder are taken beside tokens.
+    // Keys of the data folder are accepted in addition to tokens.
     get(&server, &*site.create_key("acme", &["*"]), &at).await.expect_success();
 
     let now = SystemClock.now().millis() / 1_000;
@@ -94,7 +94,7 @@ async fn tokens_are_checked_with_the_keys_of_a_file() {
         assert!(refused.body["detail"].as_str().unwrap().contains(says), "{refused:?}");
         assert_eq!(refused.headers["www-authenticate"], "Bearer");
     }
-    // Signed by somebody else under the same name.
+    // Signed by another key under the same name.
     let forged = Pair::new("k1").token("acme", &json!({}));
     get(&server, &*forged, &at).await.expect_problem(401, "unauthenticated");
 }
@@ -115,13 +115,13 @@ async fn tokens_are_checked_with_the_keys_of_an_address() {
     let token = pair.token("acme", &json!({}));
     let site = AuthWorkspace::new(&config(&format!("jwks_url = \"{url}\"")));
     let mut server = site.serve();
-    // The provider is down: nobody is let in, and it is nobody's fault.
+    // The provider is down: every caller is refused, with an error of the server.
     get(&server, &*token, "/api/runs").await.expect_problem(503, "auth-unavailable");
     drop(server);
     *keys.lock().unwrap() = Some(set(&[&pair]));
     server = site.serve();
     get(&server, &*token, "/api/runs").await.expect_success();
-    // Once known, they are not asked for again.
+    // Known keys are not fetched again.
     *keys.lock().unwrap() = None;
     get(&server, &*token, "/api/runs").await.expect_success();
     let unknown = Pair::new("k2").token("acme", &json!({}));

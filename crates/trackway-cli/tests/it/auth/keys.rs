@@ -1,4 +1,4 @@
-//! `trackway keys`, beside a server that runs.
+//! `trackway keys`, next to a running server.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -7,8 +7,8 @@ use serde_json::json;
 use super::auth_workspace::{AuthWorkspace, REQUIRED, get, post, start_review};
 use crate::support::trackway_command;
 
-/// Proves X6: a key works from the moment it is made, and not beyond the moment it is revoked, also
-/// across a restart.
+/// Proves X6: a key works from the moment it is created until the moment it is revoked, also across a
+/// restart.
 #[tokio::test]
 async fn keys_come_and_go_while_the_server_runs() {
     let site = AuthWorkspace::new(REQUIRED);
@@ -29,7 +29,7 @@ async fn keys_come_and_go_while_the_server_runs() {
     get(&server, &*other, "/api/runs").await.expect_success();
 }
 
-/// Proves X6: what is stored and listed lets nobody in.
+/// Proves X6: nothing that is stored or listed gives access.
 #[test]
 fn a_key_is_shown_once() {
     let site = AuthWorkspace::new("");
@@ -94,7 +94,7 @@ async fn commands_send_their_key() {
     assert!(!broken.stderr.contains("two words"), "{broken:?}");
 }
 
-/// Proves X6: keys, right and wrong, stay out of the log even where everything is logged.
+/// Proves X6: keys, right and wrong, stay out of the log even at the most verbose level.
 #[tokio::test]
 async fn no_key_reaches_the_log() {
     let site = AuthWorkspace::new(REQUIRED);
@@ -119,11 +119,11 @@ async fn no_key_reaches_the_log() {
     assert_eq!(process.exit_code(), 0);
     let log = std::fs::read_to_string(log).unwrap();
     assert!(!log.contains(&key[3..]) && !log.contains(&wrong[3..]), "{log}");
-    // The log is there: it says that there was no key at first, and that somebody was refused.
+    // The log exists: it says that there was no key at first, and that a caller was refused.
     assert!(log.contains("keys create") && log.contains("was revoked"), "{log}");
 }
 
-/// A file of keys that cannot be read lets nobody in, and says so.
+/// A key file that cannot be read gives access to no one, and the error says so.
 #[tokio::test]
 async fn an_unreadable_file_of_keys_is_no_open_door() {
     let site = AuthWorkspace::new(REQUIRED);

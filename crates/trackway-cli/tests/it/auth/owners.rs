@@ -1,11 +1,11 @@
-//! Whose things a caller may see and change: every kind of thing, every verb, every kind of caller.
+//! What a caller may see and change: every kind of resource, every verb, every kind of caller.
 
 use serde_json::{Value, json};
 
 use super::auth_workspace::{AuthWorkspace, HttpAnswer, REQUIRED, get, post};
 use crate::support::ServerUnderTest;
 
-/// A caller beside the owner `ann` of `acme`, and whether the owner's things exist for them.
+/// A caller in addition to the owner `ann` of `acme`, and whether the owner's resources exist for them.
 const CALLERS: [(&str, &str, &[&str], bool); 7] = [
     ("acme", "ann", &["*"], true),
     ("acme", "ann", &["workflow:review:run"], true),
@@ -16,7 +16,7 @@ const CALLERS: [(&str, &str, &[&str], bool); 7] = [
     ("bolt", "ann", &["*", "tenant"], false),
 ];
 
-/// A review of the owner's that waits for an answer.
+/// A review of the owner that waits for an answer.
 struct Review {
     run: String,
     session: String,
@@ -50,8 +50,8 @@ async fn rest(server: &ServerUnderTest, key: &str, verb: (&str, &str), run: &str
     }
 }
 
-/// Proves X6: another tenant's runs and sessions do not exist; inside a tenant they are their user's, unless
-/// a scope says `tenant`.
+/// Proves X6: another tenant's runs and sessions do not exist. Inside a tenant they belong to their user,
+/// unless a scope says `tenant`.
 #[tokio::test]
 async fn runs_and_sessions_are_their_owners() {
     let site = AuthWorkspace::new(REQUIRED);
@@ -69,7 +69,7 @@ async fn runs_and_sessions_are_their_owners() {
             let answer = rest(&server, &key, verb, &own.run).await;
             match (is_covered, verb.1) {
                 (false, _) => drop(answer.expect_problem(404, "unknown-run")),
-                // There is nothing to adopt, which only those learn who may see the run.
+                // There is nothing to adopt; only callers that may see the run learn that.
                 (true, "/adopt") => assert_ne!(answer.status, 404, "{who}: {answer:?}"),
                 (true, _) => drop(answer.expect_success()),
             }

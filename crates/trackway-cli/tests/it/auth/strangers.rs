@@ -1,4 +1,4 @@
-//! Strangers, who have no key and hold what they can, and known callers beside them.
+//! Unknown callers without a key that hold connections, and known callers next to them.
 
 use std::{
     io::{Read as _, Write as _},
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use super::{auth_workspace::AuthWorkspace, http2};
 use crate::support::ServerUnderTest;
 
-/// Connections that strangers open.
+/// Connections that unknown callers open.
 const STRANGERS: usize = 200;
 
 fn connect(server: &ServerUnderTest) -> TcpStream {
     TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap()
 }
 
-/// Sends this, and returns everything that comes until the server closes the connection.
+/// Sends this, and returns everything until the server closes the connection.
 fn until_closed(server: &ServerUnderTest, sent: &str) -> String {
     let mut stream = connect(server);
     stream.write_all(sent.as_bytes()).unwrap();
@@ -33,7 +33,7 @@ fn rest(stream: &mut TcpStream) -> String {
     String::from_utf8(came).unwrap()
 }
 
-/// Starts an `echo` of a large text, which lies in a file of its own.
+/// Starts an `echo` of a large text, which is in a separate file.
 async fn echo(server: &ServerUnderTest, key: &str, bytes: usize) -> (u16, Value) {
     let body = json!({ "workflow": "echo", "input": { "text": "x".repeat(bytes) } });
     let request = server.http.post(format!("{}/api/runs", server.url)).json(&body);
@@ -41,10 +41,10 @@ async fn echo(server: &ServerUnderTest, key: &str, bytes: usize) -> (u16, Value)
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
-/// Proves X5, X6: however many connections strangers hold, known callers are served.
+/// Proves X5, X6: known callers are served, however many connections unknown callers hold.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_who_hold_every_connection_keep_nobody_out() {
-    // No connection times out here: strangers have to make room.
+    // No connection times out here: unknown callers have to make room.
     let site = AuthWorkspace::new(
         "[auth]\nrequired = true\n[server]\nmax_connections = 20\nheader_timeout = \"1h\"\n",
     );
@@ -62,7 +62,7 @@ async fn strangers_who_hold_every_connection_keep_nobody_out() {
     assert_eq!(server.interrupt(), 0);
 }
 
-/// Proves X5, X6: with hardly a descriptor left, the store is written and the process lives.
+/// Proves X5, X6: with almost no descriptors left, the store is written and the process survives.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_do_not_take_the_descriptors_of_the_store() {
     let site = AuthWorkspace::new("[auth]\nrequired = true\n[server]\nheader_timeout = \"1h\"\n");
@@ -79,7 +79,7 @@ async fn strangers_do_not_take_the_descriptors_of_the_store() {
     assert_eq!(server.interrupt(), 0);
 }
 
-/// Proves X5: each thing on a connection has its time.
+/// Proves X5: each phase of a connection has its time limit.
 #[tokio::test]
 async fn what_does_not_come_in_time_ends() {
     let site = AuthWorkspace::new(
@@ -94,7 +94,7 @@ async fn what_does_not_come_in_time_ends() {
     );
     let late = until_closed(&server, &format!("{head}{{"));
     assert!(late.starts_with("HTTP/1.1 408 ") && late.contains("in time"), "{late}");
-    // Answered, and then closed since nothing more comes.
+    // Answered, and then closed because nothing more arrives.
     let quiet = until_closed(&server, &format!("GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n"));
     assert!(quiet.starts_with("HTTP/1.1 200 ") && quiet.contains("alive"), "{quiet}");
 }
@@ -118,7 +118,7 @@ async fn a_stream_outlasts_the_idle_timeout() {
     assert!(text.contains("canceled"), "{text}");
 }
 
-/// Proves X6: without auth, only the names of this machine are taken, however they are sent.
+/// Proves X6: without auth, only the names of this machine are accepted, however they are sent.
 #[tokio::test]
 async fn a_request_must_name_this_machine() {
     let site = AuthWorkspace::new("");
@@ -133,12 +133,12 @@ async fn a_request_must_name_this_machine() {
         let request = format!("GET /livez HTTP/{version}\r\n{host}connection: close\r\n\r\n");
         let answer = until_closed(&server, &request);
         let told = answer.split(' ').nth(1).unwrap_or_default();
-        // A name that is none is refused before it is looked at.
+        // An invalid name is refused before it is compared.
         assert!(told == status || (status == "403" && told == "400"), "{host}: {answer}");
     }
 }
 
-/// Issue 11, S-L7: over HTTP/2 in clear the name stands in `:authority`, and is held to the same rule.
+/// Issue 11, S-L7: over HTTP/2 in clear the name is in `:authority`, and the same rule applies.
 #[tokio::test]
 async fn a_request_over_http2_must_name_this_machine() {
     let site = AuthWorkspace::new("");
@@ -158,19 +158,19 @@ async fn a_request_over_http2_must_name_this_machine() {
         let answer = http2::get(address, "/livez", authority, host);
         let said = format!("{authority:?} {host:?}: {answer:?}");
         assert_eq!(answer.contains("alive"), is_taken, "{said}");
-        // What is no name at all is refused before anybody looks at it, without a body.
+        // An invalid name is refused before any handler sees it, without a body.
         assert!(is_taken || answer.is_empty() || answer.contains("403"), "{said}");
     }
 }
 
-/// Where the server of this site serves gRPC, beside HTTP.
+/// The gRPC address of this server, in addition to HTTP.
 fn with_grpc(site: &AuthWorkspace) -> (ServerUnderTest, String) {
     let server = site.serve_with_files(1_024, &["--grpc-listen", "127.0.0.1:0"]);
     let grpc = server.grpc.clone().unwrap();
     (server, grpc)
 }
 
-/// Issue 11, S-L7: a stranger who says nothing to gRPC, or no more than the preface, is shown out.
+/// Issue 11, S-L7: a gRPC connection without a request, or with only the preface, is closed.
 #[test]
 fn silence_on_the_grpc_port_ends() {
     let site = AuthWorkspace::new("[server]\nheader_timeout = \"100ms\"\nidle_timeout = \"1h\"\n");
@@ -185,7 +185,7 @@ fn silence_on_the_grpc_port_ends() {
     }
 }
 
-/// Issue 11, S-L7: strangers who hold connections to gRPC keep no known caller out, on either port.
+/// Issue 11, S-L7: unknown callers that hold gRPC connections keep no known caller out, on either port.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_on_the_grpc_port_keep_nobody_out() {
     let site = AuthWorkspace::new(
@@ -198,7 +198,7 @@ async fn strangers_on_the_grpc_port_keep_nobody_out() {
     let mut strangers: Vec<_> = (0..STRANGERS)
         .map(|number| {
             let mut stream = TcpStream::connect(&grpc).unwrap();
-            // Every other one says hello.
+            // Every other one sends the preface.
             let sent = if number % 2 == 0 { Vec::new() } else { http2::hello() };
             stream.write_all(&sent).unwrap();
             stream
@@ -231,7 +231,7 @@ fn open_to_others(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Proves X6: nobody else on the machine reads what was said, or holds the locks.
+/// Proves X6: no other user of the machine can read the data, or hold the locks.
 #[tokio::test]
 async fn a_data_folder_is_its_owners_alone() {
     let site = AuthWorkspace::new("");
@@ -251,7 +251,7 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/8fsbtXtCt3Mf4LN
 -----END PRIVATE KEY-----
 ";
 
-/// Proves X6: what a stranger says about our name is not signed, and not written into cards.
+/// Proves X6: a host name that an unknown caller sends is neither signed nor written into cards.
 #[tokio::test]
 async fn cards_are_signed_for_the_configured_address_alone() {
     let signing = "[auth]\nrequired = true\n[a2a]\nsigning_key_file = \"card.pem\"\n";
@@ -273,7 +273,7 @@ async fn cards_are_signed_for_the_configured_address_alone() {
     }
 }
 
-/// Proves X5: clients that take no card with a foreign address can be served beside gRPC.
+/// Proves X5: clients that refuse a card with a foreign address can be served together with gRPC.
 #[tokio::test]
 async fn grpc_can_be_left_out_of_the_card() {
     for (setting, named) in [("", true), ("[a2a]\ngrpc_in_card = false\n", false)] {

@@ -51,13 +51,13 @@ async fn a_key_may_run_what_its_scopes_say() {
     post(&server, &*echo, "/api/runs", start("echo")).await.expect_success();
     let refused = post(&server, &*echo, "/api/runs", start("review")).await.expect_problem(403, "forbidden");
     assert!(refused.body["hint"].as_str().unwrap().contains("workflow:review:run"), "{refused:?}");
-    // Whether there is such a workflow is not told either.
+    // The answer does not reveal whether such a workflow exists.
     post(&server, &*echo, "/api/runs", start("nothing")).await.expect_problem(403, "forbidden");
     post(&server, &*all, "/api/runs", start("nothing")).await.expect_problem(404, "unknown-workflow");
 
     let run = start_review(&server, &agent).await;
     let at = format!("/api/runs/{run}");
-    // Looking needs no scope, acting does.
+    // Reading needs no scope, acting does.
     assert_eq!(get(&server, &*echo, &at).await.expect_success()["id"], json!(run));
     let answer = json!({ "input": { "confirmed": true } });
     post(&server, &*echo, &format!("{at}/resume"), answer).await.expect_problem(403, "forbidden");
@@ -91,7 +91,7 @@ async fn tenants_do_not_see_each_other() {
     assert_ne!(get(&server, &*acme, &at).await.expect_success()["state"], "canceled");
 }
 
-/// Proves X6: without auth everybody on the machine is the local caller, whatever they send.
+/// Proves X6: without auth every user of the machine is the local caller, whatever they send.
 #[tokio::test]
 async fn without_auth_no_header_is_looked_at() {
     let site = AuthWorkspace::new("");
@@ -103,7 +103,7 @@ async fn without_auth_no_header_is_looked_at() {
     assert_eq!(get(&server, None, "/api/runs").await.expect_success()["runs"].as_array().unwrap().len(), 2);
 }
 
-/// Proves X6: where auth is optional, a key is checked as soon as one is sent.
+/// Proves X6: if auth is optional, a key is checked as soon as one is sent.
 #[tokio::test]
 async fn an_optional_key_is_still_checked() {
     let site = AuthWorkspace::new(

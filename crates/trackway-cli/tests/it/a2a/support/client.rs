@@ -1,4 +1,4 @@
-//! A small JSON-RPC client that takes nothing for granted.
+//! A small JSON-RPC client that checks everything.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,7 +31,7 @@ impl A2aClient {
         self.try_call(method, params).await.expect("the connection holds")
     }
 
-    /// The same, where the server may be killed meanwhile.
+    /// The same for a server that may be killed meanwhile.
     pub(crate) async fn try_call(
         &self,
         method: &str,
@@ -53,7 +53,7 @@ impl A2aClient {
         self.call("message/send", json!({ "message": message.json() })).await
     }
 
-    /// `message/send` until the task rests.
+    /// `message/send` until the task is idle.
     pub(crate) async fn send_and_wait(&self, message: &Message) -> Result<Value, JsonRpcError> {
         let configuration = json!({ "blocking": true });
         self.call("message/send", json!({ "message": message.json(), "configuration": configuration })).await
@@ -80,7 +80,7 @@ impl A2aClient {
         self.open_stream("tasks/resubscribe", json!({ "id": task["id"] }), after).await
     }
 
-    /// The same after a position, where the server may be killed meanwhile.
+    /// The same after a position, for a server that may be killed meanwhile.
     pub(crate) async fn try_subscribe(
         &self,
         task: &Value,

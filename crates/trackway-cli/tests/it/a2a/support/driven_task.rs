@@ -1,5 +1,5 @@
-//! One task, driven over one of the two methods, with or without a crash on its way, and everything
-//! that was seen of it.
+//! One task, driven over one of the two methods, with or without a crash on its way, and everything that
+//! the client received.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) enum CrashPlan {
     InTheMiddle,
 }
 
-/// Both methods, on a server that lives and on one that is killed.
+/// Both methods, on a server that keeps running and on one that is killed.
 pub(crate) fn all_methods_and_crashes() -> impl Iterator<Item = (SendMethod, CrashPlan)> {
     let ways = [SendMethod::Stream, SendMethod::Send];
     let ways =
@@ -33,14 +33,14 @@ pub(crate) struct DrivenTask {
     agent: &'static str,
     method: SendMethod,
     crash_plan: CrashPlan,
-    /// The task as it was answered last.
+    /// The task of the last answer.
     pub(crate) task: Value,
-    /// Every event so far, where it was streamed.
+    /// Every event so far, if it was streamed.
     events: Vec<StreamEvent>,
 }
 
 impl DrivenTask {
-    /// Starts a task on a fresh server and waits until it rests.
+    /// Starts a task on a fresh server and waits until it is idle.
     pub(crate) async fn start(
         (way, crash): (SendMethod, CrashPlan),
         agent: &'static str,
@@ -88,8 +88,7 @@ impl DrivenTask {
         self.server.agent(self.agent)
     }
 
-    /// Answers the task's question and waits until the task rests again. Returns the Task of the
-    /// answer.
+    /// Answers the task's question and waits until the task is idle again. Returns the Task of the answer.
     pub(crate) async fn answer_and_wait(&mut self, message: Message) -> Value {
         let message = message.for_task(&self.task);
         if self.method == SendMethod::Send {
@@ -104,7 +103,7 @@ impl DrivenTask {
         first.result
     }
 
-    /// The crash, where there is one. What was seen before is still there afterwards, to the letter.
+    /// The crash, if there is one. Everything that was received before is unchanged afterwards.
     pub(crate) async fn crash_if_planned(&mut self) {
         if self.crash_plan == CrashPlan::Never {
             return;
@@ -114,14 +113,14 @@ impl DrivenTask {
         let before = agent.subscribe(&self.task, Some(0)).await.read_count(self.events.len()).await;
         assert_eq!(before, self.events, "nothing is taken back");
         if self.method == SendMethod::Send && self.events.is_empty() {
-            // What a request was told of its place is its own; the rest is the task's.
+            // The position of a request belongs to that request; everything else belongs to the task.
             let [mut now, mut then] = [agent.get_task(&self.task).await, self.task.clone()];
             (now["metadata"], then["metadata"]) = (Value::Null, Value::Null);
             assert_eq!(now, then, "the task is as it was answered");
         }
     }
 
-    /// The crash, where there is one, in a place where the task moves on by itself.
+    /// The crash, if there is one, at a point where the task continues by itself.
     pub(crate) fn crash_if_planned_without_check(&mut self) {
         if self.crash_plan == CrashPlan::InTheMiddle {
             self.server.crash();
@@ -133,7 +132,7 @@ impl DrivenTask {
         self.agent().get_task(&self.task).await["status"]["message"]["metadata"]["questionId"].clone()
     }
 
-    /// Follows the task to its end and returns everything that was told of it.
+    /// Follows the task to its end and returns all its events.
     pub(crate) async fn follow_to_end(&mut self) -> Vec<Value> {
         let agent = self.agent();
         if let Some(last) = self.events.last().filter(|last| last.result["final"] != true) {

@@ -1,5 +1,5 @@
-//! What streams told, made comparable: forms of ids and times are checked, then replaced by their
-//! names. And the words in which tests write down what they expect.
+//! Makes streams comparable: the forms of ids and times are checked, then replaced by names. Also builds
+//! the events that tests expect.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::{Message, StreamEvent};
 
-/// The events without what differs from run to run. Everything that is replaced is checked first.
+/// The events without the parts that differ from run to run. Everything that is replaced is checked first.
 pub(crate) fn normalize_events(events: &[StreamEvent]) -> Vec<Value> {
     assert!(events.is_sorted_by(|a, b| a.pos < b.pos), "positions increase: {events:#?}");
     let mut seen = EventNormalizer::from_first_event(&events[0].result);
     events.iter().map(|event| seen.normalize_event(&event.result)).collect()
 }
 
-/// What must be the same, or different, from event to event.
+/// Values that must be the same, or different, from event to event.
 struct EventNormalizer {
     task: Value,
     context: Value,
@@ -85,7 +85,7 @@ impl EventNormalizer {
     }
 }
 
-/// A schema by the fields that it asks for; their rules have tests of their own.
+/// A schema by the fields that it asks for; other tests check their rules.
 fn summarize_schema(schema: &Value) -> Value {
     assert_eq!(schema["type"], "object");
     json!(format!("<schema of {}>", schema["required"]))
@@ -159,7 +159,7 @@ pub(crate) fn expected_status_message(parts: Value) -> Value {
     expected_status_update("working", Some(agent_message(parts)), false)
 }
 
-/// A question for these fields; with the errors of the answer before, where there was one.
+/// A question for these fields, with the errors of the previous answer, if there was one.
 pub(crate) fn expected_question(state: &str, prompt: &str, fields: &[&str], errors: Option<&Value>) -> Value {
     let schema = format!("<schema of {}>", json!(fields));
     let mut parts = vec![json!({ "kind": "text", "text": prompt,
@@ -174,7 +174,7 @@ pub(crate) fn expected_question(state: &str, prompt: &str, fields: &[&str], erro
     expected_status_update(state, Some(message), false)
 }
 
-/// Why an answer was refused, as the repeated question says it.
+/// Why an answer was refused, as in the repeated question.
 fn format_refusal_reasons(errors: &Value) -> String {
     let reason = |error: &Value| {
         let (path, message) = (error["path"].as_str(), error["message"].as_str());
@@ -185,7 +185,7 @@ fn format_refusal_reasons(errors: &Value) -> String {
     format!("The answer was not accepted:{reasons}")
 }
 
-/// The last event, with the text that it says.
+/// The last event, with its text.
 pub(crate) fn expected_end(state: &str, why: Option<&str>) -> Value {
     expected_status_update(state, why.map(|text| agent_message(json!([text_part(text)]))), true)
 }

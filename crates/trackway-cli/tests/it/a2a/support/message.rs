@@ -1,4 +1,4 @@
-//! Messages to send. Each has an id of its own unless a test repeats one on purpose.
+//! Messages to send. Each has a new id unless a test repeats one on purpose.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

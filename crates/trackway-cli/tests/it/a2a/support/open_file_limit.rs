@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process, and the servers that it starts from now on, have so many connections at once.
+/// Allows this process, and the servers that it starts from now on, this many connections at once.
 pub(crate) fn allow_connections(count: u64) {
     // The data folder, the libraries, the test's own pipes.
     let wanted = count + 256;

@@ -12,7 +12,7 @@ pub(crate) enum ProtocolBinding {
     Rest1,
 }
 
-/// One request, whoever sends it.
+/// One request, independent of the client.
 #[derive(Debug)]
 pub(crate) struct AgentRequest {
     pub(crate) url: String,
@@ -23,12 +23,12 @@ pub(crate) struct AgentRequest {
 impl ProtocolBinding {
     pub(crate) const ALL: [Self; 4] = [Self::Rpc03, Self::Rest03, Self::Rpc1, Self::Rest1];
 
-    /// The dialect of the client with this number: all four alike.
+    /// The dialect of the client with this number: all four equally often.
     pub(crate) fn for_client_number(number: usize) -> Self {
         Self::ALL[number % Self::ALL.len()]
     }
 
-    /// A subscription to a task; from now on, or after a position.
+    /// A subscription to a task, from now on or after a position.
     pub(crate) fn subscribe_request(self, agent: &str, task: &Value, after: Option<u64>) -> AgentRequest {
         let id = task["id"].as_str().expect("a task has an id");
         let call =
@@ -71,7 +71,7 @@ impl ProtocolBinding {
     }
 }
 
-/// What an event says in words that all dialects share: the task, and its state or the artifact.
+/// The content of an event in words that all dialects share: the task, and its state or the artifact.
 pub(crate) fn event_summary(event: &Value) -> (String, String) {
     let bare = event.get("kind").is_some();
     let body =

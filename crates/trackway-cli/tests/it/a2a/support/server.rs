@@ -1,4 +1,4 @@
-//! The real binary as a child process, on a folder of its own. It dies with its owner.
+//! The real binary as a child process, on a separate folder. It ends with its owner.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use crate::support::{RunningProcess, http_client, http_client_with_key, trackway
 /// A server and its data folder. The folder outlives every crash of the process.
 #[derive(Debug)]
 pub(crate) struct CrashableServer {
-    /// Goes before its folder: what it logged is read when it ends in a failure.
+    /// Dropped before its folder: its log is read if the test fails.
     process: ServerProcess,
     home: TempDir,
     env: Vec<(String, String)>,
@@ -35,7 +35,7 @@ impl CrashableServer {
         Self::start_in(tempfile::tempdir().unwrap(), &[])
     }
 
-    /// A server whose current folder, which is its workspace, is this one, with these variables.
+    /// A server with these variables, whose current folder and workspace is this one.
     pub(crate) fn start_in(home: TempDir, env: &[(&str, &str)]) -> Self {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let env: Vec<_> = env.collect();
@@ -48,12 +48,12 @@ impl CrashableServer {
         self.crash_and_inspect(|_| {});
     }
 
-    /// The same, with a look at what lies in the folder while nobody is there.
+    /// The same, with a look at the folder while no process uses it.
     pub(crate) fn crash_and_inspect(&mut self, look: impl FnOnce(&Self)) {
         self.process.started.kill();
         look(self);
         self.process = ServerProcess::start(self.home.path(), &self.env);
-        // Connections to the dead process are of no use.
+        // Connections to the dead process are useless.
         self.http = http_client();
     }
 
@@ -61,7 +61,7 @@ impl CrashableServer {
         A2aClient::new(self.http.clone(), format!("{}/a2a/agents/{name}", self.process.url))
     }
 
-    /// An agent as whoever has this key calls it.
+    /// An agent, called with this key.
     pub(crate) fn agent_with_key(&self, name: &str, key: &str) -> A2aClient {
         A2aClient::new(http_client_with_key(key), format!("{}/a2a/agents/{name}", self.process.url))
     }
@@ -117,7 +117,7 @@ impl CrashableServer {
         field(14) + field(15)
     }
 
-    /// Whether the process is there and answers.
+    /// Whether the process exists and answers.
     pub(crate) async fn is_alive(&self) -> bool {
         let answer = self.http.get(self.url("/livez")).send().await;
         answer.is_ok_and(|answer| answer.status().is_success())

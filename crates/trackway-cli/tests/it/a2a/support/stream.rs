@@ -1,4 +1,4 @@
-//! Server-sent events, read as strictly as they are meant: an id, one line of data, a blank line.
+//! Server-sent events, parsed strictly: an id, one line of data, a blank line.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::with_test_timeout;
 
-/// One event: its place in the log and the result inside.
+/// One event: its position in the log and the result inside.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StreamEvent {
     pub(crate) pos: u64,
@@ -17,10 +17,10 @@ pub(crate) struct StreamEvent {
 #[derive(Debug)]
 pub(crate) struct EventStream {
     response: Response,
-    /// The id in the envelope of every event; none where events come without an envelope.
+    /// The id in the envelope of every event; none if events have no envelope.
     request: Option<Value>,
     bytes: Vec<u8>,
-    /// So far no event ends in the bytes: large ones come in many chunks.
+    /// The bytes up to here contain no end of an event: large events come in many chunks.
     searched: usize,
     ready: VecDeque<StreamEvent>,
 }
@@ -47,9 +47,9 @@ impl EventStream {
         self.try_next().await.expect("the connection holds")
     }
 
-    /// The same, where the server may be killed meanwhile.
+    /// The same for a server that may be killed meanwhile.
     pub(crate) async fn try_next(&mut self) -> Result<Option<StreamEvent>, reqwest::Error> {
-        // Heartbeats are no events: patience is for the whole.
+        // Heartbeats are not events: the time limit is for the whole wait.
         with_test_timeout("an event or an end", self.read()).await
     }
 
@@ -81,7 +81,7 @@ impl EventStream {
         end
     }
 
-    /// So many events.
+    /// This many events.
     pub(crate) async fn read_count(&mut self, count: usize) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         while events.len() < count {
