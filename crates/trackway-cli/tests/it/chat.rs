@@ -8,13 +8,13 @@ mod terminal;
 
 use crate::support::{CommandOutput, TestFolder, TrackwayCommand, trackway_command};
 
-/// A conversation on a data folder that may be new, in a workspace that has nothing in it.
+/// A conversation on a data folder that may be new, in an empty workspace.
 fn chat_command(folder: &TestFolder, args: &[&str]) -> TrackwayCommand {
     let args = [&["chat"], args].concat();
     trackway_command(&args).env("TRACKWAY_DATA", folder.data_path()).env("TRACKWAY_WORKSPACE", folder.path())
 }
 
-/// These lines to their end.
+/// Sends these lines and waits for the end.
 fn run_chat(folder: &TestFolder, args: &[&str], lines: &str) -> CommandOutput {
     chat_command(folder, args).run_to_end(lines)
 }

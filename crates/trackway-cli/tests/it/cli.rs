@@ -1,4 +1,4 @@
-//! The commands, as somebody types them.
+//! The commands, as a user types them.
 
 mod agents;
 mod errors;

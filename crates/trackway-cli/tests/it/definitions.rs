@@ -1,4 +1,4 @@
-//! Written workflows that the engine drives, through the binary.
+//! Workflow files that the engine drives, through the binary.
 
 mod forks;
 mod guided;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{CommandOutput, ServerUnderTest, TestFolder};
 
-/// Every kind of step that the engine does, with a file that shows each call of a tool.
+/// Every kind of step that the engine runs, with a file that records each tool call.
 pub(crate) const TOUR: &str = r#"
 id: tour
 name: Tour
@@ -55,7 +55,7 @@ steps:
   - { id: say, emit: { artifact: "note-{{ what }}", text: "about {{ what }}" }, save: said }
 "#;
 
-/// A data folder with workflows beside it.
+/// A data folder with workflows next to it.
 pub(crate) struct DefinitionWorkspace {
     pub(crate) folder: TestFolder,
 }
@@ -116,7 +116,7 @@ fn message(id: &str, data: &Value, task: Option<&str>) -> Value {
     })
 }
 
-/// Proves T16: over A2A, with a card of its own.
+/// Proves T16: over A2A, with its own card.
 #[tokio::test]
 async fn a_definition_is_an_agent() {
     let desk = DefinitionWorkspace::new();
@@ -144,8 +144,8 @@ async fn a_definition_is_an_agent() {
     assert_eq!(desk.ledger_entries(), ["a", "b", "c", "round", "round"]);
 }
 
-/// Proves T16: `trackway run` drives one in its own process; the example is one that the plain binary
-/// runs.
+/// Proves T16: `trackway run` drives a workflow in its own process; the example is one that the plain
+/// binary runs.
 #[test]
 fn a_definition_is_run_from_the_command_line() {
     let folder = TestFolder::new();
@@ -161,7 +161,7 @@ fn a_definition_is_run_from_the_command_line() {
     assert!(refused.stderr.contains("names"), "{refused:?}");
 }
 
-/// Proves T16: what needs an agent is told so, on every way in.
+/// Proves T16: a workflow that needs an agent is refused with that reason, over every interface.
 #[tokio::test]
 async fn what_needs_an_agent_says_so() {
     let desk = DefinitionWorkspace::new();
@@ -187,7 +187,7 @@ async fn what_needs_an_agent_says_so() {
     assert!(elsewhere.stderr.contains("--workflows"), "{elsewhere:?}");
 }
 
-/// Proves T16, D1: killed in the middle of a map, it goes on; nothing that was recorded is done again.
+/// Proves T16, D1: a run that is killed in the middle of a map continues; nothing recorded is repeated.
 #[tokio::test]
 async fn a_map_survives_a_power_cut() {
     let desk = DefinitionWorkspace::new();
@@ -212,7 +212,7 @@ async fn a_map_survives_a_power_cut() {
     let ledger = desk.ledger_entries_with_keys();
     let count = |entry: &str| ledger.iter().filter(|(known, _)| known == entry).count();
     for entry in &list {
-        // Two were under way at the most; their keys are the same.
+        // At most two were under way; their keys are the same.
         let keys: std::collections::BTreeSet<_> =
             ledger.iter().filter(|(known, _)| known == entry).map(|(_, key)| key).collect();
         assert_eq!(keys.len(), 1, "{entry}");
@@ -243,7 +243,8 @@ steps:
   - { id: receipt, emit: { artifact: receipt.txt, text: "Signed by {{ signed.name }}" } }
 "#;
 
-/// Issue 11, A13: a written workflow says a status, asks for an authorization with an artifact, and rejects.
+/// Issue 11, A13: a workflow file reports a status, asks for an authorization with an artifact, and
+/// rejects.
 #[tokio::test]
 async fn a_definition_speaks_asks_for_a_signature_and_declines() {
     let desk = DefinitionWorkspace::new();

@@ -1,5 +1,5 @@
-//! Other people's frameworks as they come from the registries, against the real binary with the offline
-//! rules. What they get is compared with what the server has recorded.
+//! Frameworks of other vendors from the package registries, against the real binary with the offline rules.
+//! Their results are compared with what the server has recorded.
 
 mod a2a;
 mod mcp;
@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use crate::support::{ServerUnderTest, TestFolder, client_command, prepared_path, run_client_to_end};
 
-/// Runs a command to its end, and returns each line that it printed, with what it said on stderr.
+/// Runs a command to its end, and returns each line of its stdout, and its stderr.
 async fn run_client(command: Command) -> (Vec<Value>, String) {
     let (printed, errors) = run_client_to_end(command).await;
     (printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), errors)
 }
 
-/// A framework in Python. Its experimental parts warn about themselves; that is not our matter.
+/// A framework in Python. Warnings about its experimental parts are ignored.
 fn python(variable: &str, script: &str) -> Command {
     let mut command = client_command(variable, &format!("frameworks/{script}"));
     command.env("PYTHONWARNINGS", "ignore");
@@ -47,7 +47,7 @@ impl FrameworkServer {
         format!("{}/a2a/agents/{name}", self.server.url)
     }
 
-    /// The runs of a workflow, the oldest first, each whole.
+    /// The runs of a workflow, oldest first, each complete.
     async fn list_runs(&self, workflow: &str) -> Vec<Value> {
         let (_, list) = self.server.get(&format!("/api/runs?workflow={workflow}")).await;
         let mut runs = Vec::new();
@@ -58,7 +58,7 @@ impl FrameworkServer {
         runs
     }
 
-    /// Why answers to the questions of this run were refused, in the server's own words.
+    /// Why answers to the questions of this run were refused, in the server's words.
     async fn answer_refusals(&self, run: &Value) -> Vec<String> {
         let updates = self.server.wait_for_end(run["id"].as_str().unwrap()).await;
         let errors = updates.iter().filter_map(|update| update["question"]["errors"].as_array());
@@ -66,7 +66,7 @@ impl FrameworkServer {
     }
 }
 
-/// What the agent said in a turn.
+/// The agent's text in a turn.
 fn turn_text(turn: &Value) -> String {
     let artifacts = turn["artifacts"].as_array().unwrap();
     let text = artifacts.iter().find(|artifact| artifact["artifactId"] == "text-response").unwrap();

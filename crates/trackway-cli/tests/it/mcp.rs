@@ -1,7 +1,7 @@
-//! Token-driven workflows as an agent meets them: the real binary behind the official MCP clients.
+//! Token-driven workflows from an agent's view: the real binary behind the official MCP clients.
 //!
-//! Every answer that `client` hands to a test was checked there for what holds for all of them: the text
-//! and the JSON name the same tokens, each once and alone on its line, and nothing was thrown.
+//! `client` checks every answer for the rules that hold for all of them: the text and the JSON name the
+//! same tokens, each once and alone on its line, and nothing was thrown.
 
 #![expect(
     clippy::needless_pass_by_value,

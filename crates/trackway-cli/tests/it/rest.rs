@@ -40,7 +40,7 @@ async fn a_run_is_started_followed_answered_and_read() {
     assert!(seqs.len() > 3);
 }
 
-/// A conversation is found again, with what it has used for each agent.
+/// A conversation is found again, with the usage of each agent.
 #[tokio::test]
 async fn a_session_is_read_with_what_it_used() {
     let folder = TestFolder::new();
@@ -63,7 +63,7 @@ async fn a_session_is_read_with_what_it_used() {
     assert_eq!((status, &refused["code"]), (400, &json!("invalid-request")));
 }
 
-/// A stream that is taken up again goes on after the position the client saw last.
+/// A resumed stream continues after the last position that the client received.
 #[tokio::test]
 async fn a_stream_goes_on_after_a_position() {
     let folder = TestFolder::new();
@@ -85,7 +85,7 @@ async fn a_stream_goes_on_after_a_position() {
     }
 }
 
-/// Proves X5: every refusal is a problem with a code, a status and what would have been right.
+/// Proves X5: every refusal is a problem with a code, a status and the valid form.
 #[tokio::test]
 async fn every_refusal_is_a_problem() {
     let folder = TestFolder::new();

@@ -1,8 +1,8 @@
-//! The official A2A clients, which know nothing of us but the protocol: both generations, each binding
-//! that they support.
+//! The official A2A clients, which know only the protocol: both generations, each binding that they
+//! support.
 //!
-//! The clients are scripts in `tests/clients`. Each runs the same course against one agent and tells what
-//! it saw; `course` says what that must have been.
+//! The clients are scripts in `tests/clients`. Each runs the same script against one agent and reports its
+//! results; `client_script` checks them.
 
 mod client;
 mod client_script;
@@ -80,7 +80,7 @@ async fn javascript_0_3_over_http_json() {
     review(OfficialClient::JavaScript03, "HTTP+JSON").await;
 }
 
-/// Sends an agent an input with integers, which this client makes floats of.
+/// Sends an agent an input with integers, which this client turns into floats.
 async fn integers(binding: &'static str) {
     let subject = SdkServer::start();
     let mut command = python_client("TRACKWAY_TEST_PYTHON_1_0", "integers_v1.py");
@@ -107,7 +107,7 @@ async fn python_1_0_sends_integers_over_grpc() {
     integers("GRPC").await;
 }
 
-/// Runs one client over one binding against the agent that is there where none is named.
+/// Runs one client over one binding against the default agent.
 async fn default_agent(client: OfficialClient, binding: &str) {
     let subject = SdkServer::start();
     let told = client.run_script(&subject.default_agent_url(), binding).await;

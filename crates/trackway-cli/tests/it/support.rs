@@ -1,5 +1,5 @@
-//! What every test of the binary needs: a folder, commands with their output, a server that can be
-//! killed and started again.
+//! Helpers for every test of the binary: a folder, commands with their output, a server that can be killed
+//! and started again.
 
 mod command;
 mod external_clients;
@@ -20,7 +20,7 @@ pub(crate) use external_clients::{client_command, prepared_path, python_client, 
 pub(crate) use server::{ServerUnderTest, http_client, http_client_with_key};
 pub(crate) use terminal::PseudoTerminal;
 
-/// A data folder that does not exist yet, inside of one that is removed with the test.
+/// A data folder that does not exist yet, inside a folder that is removed with the test.
 #[derive(Debug)]
 pub(crate) struct TestFolder {
     outer: TempDir,
@@ -38,7 +38,7 @@ impl TestFolder {
         folder
     }
 
-    /// Writes a file of the workspace, or writes it anew.
+    /// Writes or replaces a file of the workspace.
     pub(crate) fn write_file(&self, name: &str, text: &str) {
         let file = self.outer.path().join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -71,7 +71,7 @@ impl TestFolder {
         trackway_command(args).env("TRACKWAY_DATA", self.data_path()).run_to_end(stdin)
     }
 
-    /// A run of `review` that waits for its answer, made without a server.
+    /// A run of `review` that waits for its answer, created without a server.
     pub(crate) fn start_waiting_review(&self) -> String {
         let run = self.run_command(&["run", "review", "--input", r#"{"subject": "x"}"#, "--json"]);
         assert_eq!(run.code, 6, "{run:?}");

@@ -1,4 +1,4 @@
-//! The bundled programs, swept: a crash at every fault point changes nothing.
+//! A sweep of the bundled programs: a crash at every fault point changes nothing.
 
 use std::path::Path;
 

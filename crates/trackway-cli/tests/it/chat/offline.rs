@@ -3,7 +3,7 @@
 use super::{list_runs, run_chat};
 use crate::support::{ServerUnderTest, TestFolder};
 
-/// Proves D1, D8, L6, X4: the whole of a conversation, with the label of who answers.
+/// Proves D1, D8, L6, X4: a whole conversation, with the label of who answers.
 #[test]
 fn a_pipe_runs_workflows_and_answers_their_questions() {
     let folder = TestFolder::new();
@@ -29,7 +29,7 @@ fn a_pipe_runs_workflows_and_answers_their_questions() {
     assert_eq!(states, ["completed"; 4]);
 }
 
-/// Proves D1: in a pipe too, what a workflow says is said once; greetings are short.
+/// Proves D1: in a pipe too, a workflow's message appears once; greetings are short.
 #[test]
 fn each_thing_is_said_once() {
     let folder = TestFolder::new();
@@ -39,7 +39,7 @@ fn each_thing_is_said_once() {
     assert!(done.stdout.contains("help lists all of them"), "{done:?}");
 }
 
-/// Proves L6, L14: an answer that does not fit is asked for again; one line may hold all of it.
+/// Proves L6, L14: an answer that does not fit is asked for again; one line may contain all of it.
 #[test]
 fn an_answer_can_be_one_line() {
     let folder = TestFolder::new();
@@ -52,7 +52,7 @@ fn an_answer_can_be_one_line() {
     assert!(done.stdout.contains("approve | rejected\n"), "{done:?}");
 }
 
-/// Proves D1: what a workflow shows piece by piece is shown whole.
+/// Proves D1: an artifact that a workflow streams in pieces is shown whole.
 #[test]
 fn an_artifact_that_grows_is_shown_whole() {
     let folder = TestFolder::new();
@@ -93,7 +93,7 @@ fn an_agent_that_is_not_there_is_told_with_those_that_are() {
     assert!(!folder.data_path().exists());
 }
 
-/// Proves X2, D7: a server that holds the folder is talked to, and its children are seen.
+/// Proves X2, D7: the chat uses the server that holds the folder, and shows its children.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_talked_to_like_a_folder() {
     let folder = TestFolder::new();

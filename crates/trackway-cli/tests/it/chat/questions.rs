@@ -1,4 +1,4 @@
-//! Questions of a turn: beside other things that it does, left open, and answered by other commands.
+//! Questions of a turn: in parallel with other work, left open, and answered by other commands.
 
 use std::{fs, io::Write as _};
 
@@ -31,14 +31,14 @@ fn in_workspace(folder: &TestFolder, model: &ScriptedModelServer, args: &[&str])
 
 const ENTER: (&str, &str, &str) = ("c1", "ledger_enter", r#"{"entry": "tea"}"#);
 
-/// One answer with a call that is asked for and one that is not; then the last word.
+/// One answer with a call that needs approval and one that does not; then the last message.
 fn both_calls(model: &ScriptedModelServer) {
     let dispatch = ("c2", "dispatch_workflow_echo", r#"{"text": "hi"}"#);
     model.queue_reply(ScriptedModelServer::openai_reply().with_tool_calls(&[ENTER, dispatch]));
     model.queue_reply(ScriptedModelServer::openai_reply().with_text("Both are done."));
 }
 
-/// Proves D7, L6: what is said beside an open question leaves it open.
+/// Proves D7, L6: a message that does not answer an open question leaves it open.
 #[tokio::test]
 async fn a_question_stays_open_beside_a_dispatch() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
@@ -68,7 +68,7 @@ async fn a_run_keeps_its_question_beside_a_dispatch() {
     assert_eq!(model.requests().len(), 2);
 }
 
-/// Proves D7, L6: the hint of a chat that ends leads to the rest of the turn; nothing parks it on the way.
+/// Proves D7, L6: the hint at the end of a chat leads to the rest of the turn; nothing parks it on the way.
 #[tokio::test]
 async fn an_open_question_is_answered_by_the_command_of_the_hint() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
@@ -92,7 +92,7 @@ async fn an_open_question_is_answered_by_the_command_of_the_hint() {
     assert!(folder.data_path().join("ledger.txt").exists());
 }
 
-/// Proves D1: a turn that was cut short goes on with whichever command comes next.
+/// Proves D1: an interrupted turn continues with whichever command comes next.
 #[tokio::test]
 async fn a_turn_that_was_cut_short_is_not_parked_by_another_command() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
@@ -122,7 +122,7 @@ async fn a_step_of_a_run_is_done_by_its_agent() {
     assert!(unknown.stderr.contains("careful"), "{unknown:?}");
 }
 
-/// Proves L6: a turn whose question is left for later is not in the way.
+/// Proves L6: a turn whose question is left for later blocks nothing.
 #[tokio::test]
 async fn a_skipped_question_of_the_turn_lets_the_conversation_go_on() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
@@ -145,7 +145,7 @@ fn an_answer_may_begin_with_a_slash() {
     assert!(done.stdout.contains("/srv/signature"), "{done:?}");
 }
 
-/// Proves L12: what was written ahead does not keep a turn from being stopped.
+/// Proves L12: input that was typed ahead does not prevent stopping a turn.
 #[tokio::test]
 async fn a_turn_is_stopped_past_a_line_that_waits() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
@@ -166,7 +166,7 @@ async fn a_turn_is_stopped_past_a_line_that_waits() {
     assert_eq!(talk.exit_code(), 0);
 }
 
-/// Proves L12: without a turn, all that it has started is stopped.
+/// Proves L12: without a turn, everything that it started is stopped.
 #[tokio::test]
 async fn everything_that_goes_on_is_stopped() {
     let (folder, model) = (careful(), ScriptedModelServer::start().await);
@@ -185,7 +185,7 @@ async fn everything_that_goes_on_is_stopped() {
     assert_eq!(talk.exit_code(), 0);
 }
 
-/// A line that cannot be read is no end of the conversation.
+/// A line that cannot be read does not end the conversation.
 #[test]
 fn a_line_that_is_not_text_is_told() {
     let folder = TestFolder::new();

@@ -1,4 +1,4 @@
-//! With a model that the test writes, over a real socket.
+//! With a model that the test scripts, over a real socket.
 
 use trackway_testkit::{ScriptLatch, ScriptedModelServer, ScriptedReply};
 
@@ -13,7 +13,7 @@ pub(super) fn with_model(folder: &TestFolder, model: &ScriptedModelServer, args:
         .env("TRACKWAY_MODEL", "openai/m")
 }
 
-/// An answer that says this line and is never whole.
+/// An answer that sends this line and never completes.
 pub(super) fn endless(line: &str) -> (ScriptedReply, ScriptLatch) {
     let latch = ScriptLatch::new();
     (
@@ -26,7 +26,7 @@ pub(super) fn endless(line: &str) -> (ScriptedReply, ScriptLatch) {
     )
 }
 
-/// Proves D1, D4, D8: text, calls and what they used are shown; the log has the bill.
+/// Proves D1, D4, D8: text, calls and their usage are shown; the log has the cost.
 #[tokio::test]
 async fn a_dispatch_is_shown_and_paid_for() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -57,7 +57,7 @@ async fn a_dispatch_is_shown_and_paid_for() {
     assert!(shown.stdout.contains("agent assistant: 2 model calls"), "{shown:?}");
 }
 
-/// Proves D8, L12: text is there before the answer is whole; `/stop` drops the connection.
+/// Proves D8, L12: text appears before the answer is complete; `/stop` drops the connection.
 #[tokio::test]
 async fn a_turn_is_stopped_while_it_speaks() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -77,7 +77,7 @@ async fn a_turn_is_stopped_while_it_speaks() {
     assert_eq!(states, ["completed", "canceled"]);
 }
 
-/// Proves L12: Ctrl-C stops the turn, and ends the conversation where there is none.
+/// Proves L12: Ctrl-C stops the turn, and ends the conversation if there is none.
 #[tokio::test]
 async fn ctrl_c_stops_the_turn_first() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -88,13 +88,13 @@ async fn ctrl_c_stops_the_turn_first() {
     talk.signal("INT");
     talk.read_until("(stopped)");
     model.wait_for_dropped_connection().await;
-    // Kept open: the end of the lines would be another reason to leave.
+    // Kept open: the end of the input would be another reason to exit.
     let _lines = talk.child.stdin.take();
     talk.signal("INT");
     assert_eq!(talk.exit_code(), 130);
 }
 
-/// Proves D8: the text of an attempt that broke off does not stay.
+/// Proves D8: the text of a failed attempt is removed.
 #[tokio::test]
 async fn a_broken_attempt_is_told() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);

@@ -1,9 +1,9 @@
-//! Conversations that are taken up again, and such that part.
+//! Conversations that are resumed, and conversations that fork.
 
 use super::{list_runs, run_chat};
 use crate::support::TestFolder;
 
-/// Proves L17: what was open is put again, in another process.
+/// Proves L17: an open question is asked again, in another process.
 #[test]
 fn a_session_is_taken_up_with_its_question() {
     let folder = TestFolder::new();
@@ -25,14 +25,14 @@ fn turns_of_one_conversation_are_one_session() {
     let turns = session["runs"].as_array().unwrap();
     let turns = turns.iter().filter(|run| run["workflowId"] == "assistant");
     assert_eq!(turns.count(), 2);
-    // Nothing is paid for rules, but they are counted.
+    // The offline rules cost nothing, but they are counted.
     assert_eq!(session["usage"]["agents"]["assistant"]["calls"], 4);
     assert_eq!(session["usage"]["models"]["offline-rules/1"]["inputTokens"], 0);
     let none = run_chat(&TestFolder::new(), &["--resume"], "").expect(0);
     assert!(none.stderr.contains("There is no earlier session"), "{none:?}");
 }
 
-/// A fork begins with what was said, and leaves the original as it is.
+/// A fork begins with the earlier messages, and does not change the original.
 #[test]
 fn a_fork_begins_with_the_conversation() {
     let folder = TestFolder::new();

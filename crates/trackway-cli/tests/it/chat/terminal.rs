@@ -1,4 +1,4 @@
-//! A person at a terminal: a real one, whose keys are pressed by the test.
+//! A person at a terminal: a real terminal whose keys the test presses.
 
 use trackway_testkit::{ScriptLatch, ScriptedModelServer, ScriptedReply};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::support::{PseudoTerminal, TestFolder, TrackwayCommand};
 
-/// In a terminal that knows colours, and whose owner has not said anything about them.
+/// In a terminal with colours, without any setting about them.
 fn at(command: TrackwayCommand) -> PseudoTerminal {
     command.env("TERM", "xterm").env("NO_COLOR", "").terminal()
 }
@@ -22,8 +22,8 @@ fn a_question_is_a_form_and_ctrl_d_ends() {
     talk.read_until("/help lists the commands; /quit ends.\r\n> ");
     talk.type_text("/run invest walletAddress=0x1\n");
     talk.read_until("→ invest  walletAddress: 0x1\r\n");
-    // The form comes once both have spoken: the turn, and the workflow that asks. What was given at the
-    // start is offered.
+    // The form appears after the messages of the turn and of the workflow that asks. Values from the start
+    // are offered.
     let shown = talk.read_until("  walletAddress (text) The wallet that pays. [0x1]: ");
     assert!(shown.contains("invest ? Please provide your wallet address and amount to invest\r\n"));
     talk.type_text("\n");
@@ -45,8 +45,8 @@ fn a_question_is_a_form_and_ctrl_d_ends() {
     assert_eq!(states, ["completed"; 2]);
 }
 
-/// Proves D8, L12: text is on the screen before the answer is whole; Ctrl-C stops the turn first, and
-/// leaves at the second time.
+/// Proves D8, L12: text is on the screen before the answer is complete; the first Ctrl-C stops the turn,
+/// the second one exits.
 #[tokio::test]
 async fn ctrl_c_stops_first_and_then_leaves() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -67,7 +67,7 @@ async fn ctrl_c_stops_first_and_then_leaves() {
     assert_eq!(list_runs(&folder)[0]["state"], "canceled");
 }
 
-/// Proves L12: `/stop` is obeyed while the model speaks, and the conversation goes on.
+/// Proves L12: `/stop` works while the model answers, and the conversation continues.
 #[tokio::test]
 async fn a_turn_is_stopped_by_its_name() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -89,7 +89,7 @@ async fn a_turn_is_stopped_by_its_name() {
     assert_eq!(code, 0, "{screen}");
 }
 
-/// Proves D1: what a workflow says is shown once, as a table where it has rows.
+/// Proves D1: a workflow's message is shown once, as a table if it has rows.
 #[test]
 fn a_first_answer_is_shown_once() {
     let folder = TestFolder::new();
@@ -132,7 +132,7 @@ async fn lines_end_between_words() {
     assert!(said.contains("invest ? Please provide your wallet\r\n         address"), "{screen}");
 }
 
-/// A sign says that something works, and for how long; it goes when there is something to read.
+/// A spinner shows that work is going on, and for how long; it disappears when there is something to read.
 #[tokio::test]
 async fn work_has_a_sign() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -152,7 +152,7 @@ async fn work_has_a_sign() {
     assert_eq!(code, 0, "{screen}");
 }
 
-/// What the model thinks stands before what it says, once.
+/// The model's reasoning is shown before its answer, once.
 #[tokio::test]
 async fn a_thought_is_shown_once() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -175,7 +175,7 @@ async fn a_thought_is_shown_once() {
     }
 }
 
-/// What is too long is shortened, and shown whole when it is asked for.
+/// A long text is shortened, and shown whole on request.
 #[test]
 fn a_shortened_text_can_be_seen() {
     let folder = TestFolder::new();
@@ -195,7 +195,7 @@ fn a_shortened_text_can_be_seen() {
     assert_eq!(code, 0, "{screen}");
 }
 
-/// `trackway run` looks the same: data laid out, what is known offered.
+/// `trackway run` looks the same: formatted data, known values offered.
 #[test]
 fn a_run_is_laid_out_too() {
     let folder = TestFolder::new();
@@ -218,7 +218,7 @@ fn a_run_is_laid_out_too() {
     assert!(!screen.contains('{'), "{screen}");
 }
 
-/// Proves L17: a question that is left open is named with the way to answer it, on a line of its own.
+/// Proves L17: a question that is left open is named on a separate line with the way to answer it.
 #[test]
 fn an_open_question_is_left_by_ctrl_d() {
     let folder = TestFolder::new();
@@ -234,7 +234,7 @@ fn an_open_question_is_left_by_ctrl_d() {
     assert!(screen.contains(" waits for an answer.\r\nhint: trackway runs resume run_"), "{screen}");
 }
 
-/// Proves X5: what a model says cannot steer the terminal.
+/// Proves X5: the model's text cannot control the terminal.
 #[tokio::test]
 async fn a_model_cannot_steer_the_terminal() {
     let (folder, model) = (TestFolder::new(), ScriptedModelServer::start().await);
@@ -253,7 +253,7 @@ async fn a_model_cannot_steer_the_terminal() {
     assert!(screen.contains("Red \u{fffd}[31malert\u{fffd}"), "{screen}");
 }
 
-/// Proves X5: whoever wants no colours, and a terminal that knows none, gets none.
+/// Proves X5: there are no colours if the user disables them or the terminal has none.
 #[test]
 fn colours_are_shown_where_they_are_wanted() {
     let screen = |term: &str, no_color: &str| {

@@ -1,4 +1,4 @@
-//! Agents of a workspace on a server that runs: their addresses, and files that change under it.
+//! Agents of a workspace on a running server: their addresses, and files that change.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use crate::support::{ServerUnderTest, TestFolder};
 
 const CONFIG: &str = "[defaults]\nmodel = \"stage\"\n[models.stage]\nprovider = \"scripted\"\nfile = \"script.yaml\"\n[models.other]\nprovider = \"scripted\"\nfile = \"other.yaml\"\n";
 
-/// A workspace with one agent and a model that says what the file tells it to.
+/// A workspace with one agent and a model that answers as the file says.
 fn workspace() -> TestFolder {
     TestFolder::with_files(&[
         ("trackway.toml", CONFIG),
@@ -38,14 +38,14 @@ async fn said(server: &ServerUnderTest, path: &str) -> String {
     parts.iter().filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// Asks which agents there are until it is so.
+/// Lists the agents until the condition holds.
 async fn until(server: &ServerUnderTest, so: impl Fn(&[Value]) -> bool) {
     loop {
         let (_, list) = server.get("/a2a/agents").await;
         if so(list["agents"].as_array().unwrap()) {
             return;
         }
-        // why: the system tells of changed files in its own time, and nothing tells a client.
+        // why: the system reports changed files in its own time, and a client gets no signal.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -54,8 +54,7 @@ fn described(agents: &[Value], name: &str, description: &str) -> bool {
     agents.iter().any(|agent| agent["name"] == name && agent["description"] == description)
 }
 
-/// Proves D1: an agent answers at its own address and, as the default one, at that of the
-/// server.
+/// Proves D1: an agent answers at its own address and, as the default one, at that of the server.
 #[tokio::test]
 async fn an_agent_answers_at_its_addresses() {
     let desk = workspace();
@@ -66,7 +65,7 @@ async fn an_agent_answers_at_its_addresses() {
     assert_eq!((&card["name"], &card["description"]), (&json!("helper"), &json!("Helps.")));
 }
 
-/// What is reported as changed is what runs.
+/// The reported change is what runs.
 #[tokio::test]
 async fn a_changed_file_is_what_runs() {
     let desk = workspace();
@@ -78,7 +77,7 @@ async fn a_changed_file_is_what_runs() {
         .await;
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
     assert_eq!(said(&server, "/a2a/agents/second").await, "from the first");
-    // A mistake changes nothing, also where another file is right.
+    // A mistake changes nothing, even if another file is right.
     desk.write_file("agents/second.md", "---\ndescription: Newer.\n---\n");
     until(&server, |agents| described(agents, "second", "Newer.")).await;
     desk.write_file("agents/helper.md", "---\ndescription: Broken.\nmodl: other\n---\n");

@@ -1,4 +1,4 @@
-//! What is said when something is not right: which error, what to do, which exit code.
+//! Error messages: which error, what to do, which exit code.
 
 use crate::support::{ServerUnderTest, TestFolder, trackway_command};
 
@@ -16,7 +16,7 @@ fn an_unknown_workflow_is_answered_with_what_there_is() {
     );
     assert!(run.stderr.contains("docs/errors/unknown-workflow.md"), "{run:?}");
     assert!(!folder.data_path().exists(), "nothing was made");
-    // A server says the same of its own.
+    // A server reports the same error for its own folder.
     let server = ServerUnderTest::start(&folder.data_path());
     let run = folder.run_command(&["run", "ecko", "--input", "{}", "--server", &server.url]).expect(2);
     assert!(run.stderr.contains("hint: did you mean \"echo\"?"), "{run:?}");
@@ -55,7 +55,7 @@ fn malformed_arguments_are_usage_errors() {
 #[test]
 fn a_server_that_is_not_there_and_a_folder_that_is_not_one() {
     let folder = TestFolder::new();
-    // Port 1 is reserved; nobody listens there.
+    // Port 1 is reserved; no process listens there.
     let run = folder.run_command(&["runs", "list", "--server", "http://127.0.0.1:1"]).expect(1);
     assert!(run.stderr.contains("cannot be reached"), "{run:?}");
     assert!(run.stderr.contains("caused by:"), "{run:?}");

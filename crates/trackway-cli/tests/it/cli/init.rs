@@ -28,7 +28,7 @@ fn a_project_uses_all_four_yields() {
     }
 }
 
-/// Proves X5: a project can begin among other files, and without a name where one stands.
+/// Proves X5: a project can start in a folder with other files, and without a name in the current folder.
 #[test]
 fn a_project_begins_among_other_files() {
     let folder = TestFolder::new();
@@ -43,7 +43,7 @@ fn a_project_begins_among_other_files() {
     assert!(manifest.contains("name = \"shop\""), "{manifest}");
 }
 
-/// Proves X5: nothing of somebody else's is written over, and then nothing is written at all.
+/// Proves X5: existing files are not overwritten, and then nothing is written at all.
 #[test]
 fn what_is_there_is_left_alone() {
     let folder = TestFolder::new();
@@ -64,7 +64,7 @@ fn what_is_there_is_left_alone() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
 }
 
-/// Proves L19: what is generated builds, and its workflow runs to its end.
+/// Proves L19: the generated project builds, and its workflow runs to its end.
 #[test]
 fn heavy_init_builds() {
     let folder = TestFolder::new();
@@ -100,14 +100,14 @@ fn heavy_init_builds() {
     trackway_command(&nothing).run_to_end("").expect(4);
 }
 
-/// Builds the project, without the network where that is possible. What it shares with the workspace is
-/// taken from there: nearly everything, and most of what the gate would wait for.
+/// Builds the project, without the network if possible. It reuses the workspace's build: nearly everything,
+/// and most of what the gate would wait for.
 fn build(dir: &Path) -> std::path::PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
     let cargo = |args: &[&str]| {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet"]).args(args).current_dir(dir).env("CARGO_TARGET_DIR", target);
-        // As the workspace has it for its dependencies.
+        // The same setting as the workspace uses for its dependencies.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").status().unwrap().success()
     };
     assert!(cargo(&["--offline"]) || cargo(&[]), "the project does not build");

@@ -1,4 +1,4 @@
-//! `trackway runs replay-check`, and what becomes of runs whose programs do not fit.
+//! `trackway runs replay-check`, and what happens to runs whose programs do not fit.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use trackway::{
 
 use crate::support::{ServerUnderTest, TestFolder};
 
-/// A `review` that does other things than the bundled one.
+/// A `review` that differs from the bundled one.
 struct OtherReview;
 
 impl Workflow for OtherReview {
@@ -42,7 +42,7 @@ impl Workflow for NewReview {
     }
 }
 
-/// Runs this program up to its question, in this process, and leaves the folder.
+/// Runs this program up to its question, in this process, and releases the folder.
 async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
     let (runtime, _folder) = Server::new().data(data).workflow(workflow).start_engine().await.unwrap();
     let runs = RunsService::local(runtime.clone());
@@ -94,11 +94,11 @@ async fn a_program_that_changed_is_found_out() {
     let table = folder.run_command(&["runs", "replay-check"]).expect(7);
     assert!(table.stdout.contains("misfit: "), "{table:?}");
     assert!(table.stderr.contains("docs/errors/replay-mismatch.md"), "{table:?}");
-    // Nothing was changed by looking.
+    // The check changed nothing.
     assert_eq!(folder.run_command(&["runs", "show", &other, "--json"]).json(), before);
 }
 
-/// A run that does not fit is parked with its evidence; the others go on.
+/// A run that does not fit is parked with its evidence; the others continue.
 #[tokio::test]
 async fn a_misfit_is_parked_and_shown_with_its_evidence() {
     let folder = TestFolder::new();

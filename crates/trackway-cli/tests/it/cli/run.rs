@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{ServerUnderTest, TestFolder, trackway_command};
 
-/// The types of an update stream, with the state or the artifact's name behind them.
+/// The types of an update stream, each followed by the state or the artifact's name.
 fn told(lines: &[Value]) -> Vec<String> {
     let tell = |line: &Value| match line["type"].as_str().unwrap() {
         "artifact" => format!("artifact {}", line["artifact"]["artifactId"].as_str().unwrap()),
@@ -47,7 +47,7 @@ fn each_end_has_its_exit_code() {
     assert_eq!(rejected.states(), ["submitted", "rejected"]);
 }
 
-/// Proves L6, L7: a question is the first that is heard of it.
+/// Proves L6, L7: a question is the first update.
 #[test]
 fn approval_is_asked_for_before_anything_else() {
     let folder = TestFolder::new();
@@ -111,7 +111,7 @@ fn input_that_is_missing_is_asked_for() {
     let folder = TestFolder::new();
     let run = folder.run_command_with_stdin(&["run", "echo"], "hello\n\n").expect(0);
     assert!(run.stdout.contains("hello"), "{run:?}");
-    // A program is not asked.
+    // A program is not asked interactively.
     folder.run_command_with_stdin(&["run", "echo", "--json"], "hello\n").expect(2);
 }
 
@@ -188,7 +188,7 @@ fn a_server_that_holds_the_folder_does_the_work() {
     let run = folder.run_command_with_stdin(&args, answers).expect(6);
     assert_eq!(run.states().last().unwrap(), "auth-required");
     let id = run.json_lines()[0]["runId"].as_str().unwrap().to_owned();
-    // Named, it is found without the folder.
+    // If the run is named, it is found without the folder.
     let url = server.url.clone();
     let shown =
         trackway_command(&["runs", "show", &id, "--json", "--server", &url]).run_to_end("").expect(0).json();

@@ -37,7 +37,7 @@ impl There {
     fn trackway(&self, args: &[&str]) -> CommandOutput {
         match (self.way, &self.server) {
             (Way::Named, Some(server)) => {
-                // The address alone must do.
+                // The address alone must be enough.
                 let nowhere = Path::new("nowhere");
                 trackway_command(args)
                     .env("TRACKWAY_SERVER", &server.url)
@@ -151,7 +151,7 @@ fn canceling_a_parent_cancels_its_children() {
     assert_eq!(shown["children"].as_array().unwrap().len(), 3);
 }
 
-/// A run that another process drives can be looked at, but not changed past it.
+/// A run that another process drives can be read, but not changed directly.
 #[test]
 fn a_folder_in_use_without_a_server_can_be_read() {
     let folder = TestFolder::new();
@@ -169,7 +169,7 @@ fn a_folder_in_use_without_a_server_can_be_read() {
     assert_eq!(busy.exit_code(), 0);
 }
 
-/// Somebody at a prompt sees that another has answered.
+/// A user at a prompt sees that another user has answered.
 #[test]
 fn an_answer_from_elsewhere_ends_the_question() {
     let folder = TestFolder::new();

@@ -83,13 +83,13 @@ async fn a_killed_server_leaves_everything_to_the_next() {
     let (status, shown) = server.get(&format!("/api/runs/{run}")).await;
     assert_eq!((status, &shown["id"]), (200, &json!(run)));
     let answer = json!({ "input": { "confirmed": true } });
-    // The question may have been killed before it was recorded: the run goes on to it.
+    // The kill may come before the question was recorded: then the run continues to it.
     server.wait_for_question(&run).await;
     assert_eq!(server.post(&format!("/api/runs/{run}/resume"), &answer).await.0, 200);
     assert_eq!(server.wait_for_end(&run).await.last().unwrap()["state"], "completed");
 }
 
-/// Proves X2: a step whose outcome was not recorded is repeated with the same key, no other is.
+/// Proves X2: a step whose outcome was not recorded is repeated with the same key, and no other step is.
 #[tokio::test]
 async fn the_fault_point_crashes_and_recovery_goes_on() {
     let folder = TestFolder::new();
@@ -106,11 +106,11 @@ async fn the_fault_point_crashes_and_recovery_goes_on() {
     assert_eq!(lines[1], lines[2]);
 }
 
-/// Starts that are ended while they take up what the process before them left.
+/// Starts that are ended while they recover the work of the process before them.
 const STARTS: usize = 20;
 
-/// Issue 11, A10: a server that is told to end while it recovers, or while requests are under way, ends with
-/// 0, at whatever moment it is told.
+/// Issue 11, A10: a server that is asked to stop while it recovers, or while requests are under way, exits
+/// with 0 at any moment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heavy_a_termination_during_recovery_is_no_failure() {
     let folder = TestFolder::new();
@@ -120,25 +120,25 @@ async fn heavy_a_termination_during_recovery_is_no_failure() {
     server.wait_for_question(&large).await;
     let wrong = json!({ "input": { "walletAddress": "x".repeat(5_000_000) } });
     assert_eq!(server.post(&format!("/api/runs/{large}/resume"), &wrong).await.0, 422);
-    // One that writes all the time, so that each end comes in the middle of an append.
+    // A run that writes all the time, so that each stop comes in the middle of an append.
     server.start_run("ledger", json!({ "entries": 20_000 })).await;
     for moment in 0..STARTS {
         let run = server.start_run("approve", json!({ "subject": "it" })).await;
         server.restart();
-        // From nothing at all to several requests of which none was answered.
+        // From no request to several unanswered requests.
         let under_way: Vec<_> = (0..moment % 4)
             .map(|_| {
                 let cancel = format!("{}/api/runs/{run}/cancel", server.url);
                 tokio::spawn(server.http.post(cancel).json(&json!({})).send())
             })
             .collect();
-        // Each further round lets the server come a little further.
+        // Each further round lets the server get a little further.
         for _ in 0..moment / 4 {
             server.get("/livez").await;
         }
         assert_eq!(server.terminate(), 0, "at moment {moment}");
         for request in under_way {
-            // Answered or cut off, as it happens.
+            // Answered or cut off, both are fine.
             let _ = request.await.unwrap();
         }
         server.restart();

@@ -1,4 +1,4 @@
-//! `trackway sessions …`: on a folder that nobody holds, and beside a server that does.
+//! `trackway sessions …`: on a free folder, and next to a server that holds it.
 
 mod carrying;
 mod looking;
@@ -12,7 +12,7 @@ use trackway_testkit::{GuidedRunBuilder, document_change, inputs_with_notes};
 
 use crate::support::TestFolder;
 
-/// Writes these runs into the folder, as agents would have, and lets go of it.
+/// Writes these runs into the folder, as agents would, and releases it.
 fn write(folder: &TestFolder, trails: &[GuidedRunBuilder]) {
     let thread = tokio::runtime::Builder::new_current_thread().build().unwrap();
     thread.block_on(async {
@@ -24,7 +24,7 @@ fn write(folder: &TestFolder, trails: &[GuidedRunBuilder]) {
     });
 }
 
-/// The session `ticket-7`: a forked run that is under way, and a note on the session.
+/// The session `ticket-7`: an unfinished run with a fork, and a note on the session.
 fn ticket() -> [GuidedRunBuilder; 2] {
     let rows = vec![document_change(
         "findings",

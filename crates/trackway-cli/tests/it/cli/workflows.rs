@@ -1,4 +1,4 @@
-//! `trackway workflows`: what a workspace has, and what is wrong with it.
+//! `trackway workflows`: the workflows of a workspace, and their problems.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn run(folder: &TestFolder, args: &[&str]) -> CommandOutput {
     trackway_command(args).env("TRACKWAY_WORKSPACE", folder.path()).run_to_end("")
 }
 
-/// Proves T1: a workspace's workflows are listed with the files that are none.
+/// Proves T1: a workspace's workflows are listed, with the files that are not valid.
 #[test]
 fn workflows_are_listed_with_what_is_wrong() {
     let folder = workspace(&[("good.yaml", GOOD), ("deep/bad.yaml", BAD), ("outer.yaml", OUTER)]);
@@ -33,8 +33,8 @@ fn workflows_are_listed_with_what_is_wrong() {
     assert!(empty.stderr.contains("No workflows in"), "{empty:?}");
 }
 
-/// Proves T1: a check ends with 1 and names file, line, pointer and what was meant; files elsewhere are
-/// read with those beside them.
+/// Proves T1: a check exits with 1 and names file, line, pointer and the probable meaning; files elsewhere
+/// are read with the files next to them.
 #[test]
 fn a_check_names_each_finding() {
     let folder = workspace(&[("good.yaml", GOOD), ("deep/bad.yaml", BAD)]);

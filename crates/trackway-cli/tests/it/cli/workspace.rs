@@ -1,4 +1,5 @@
-//! `trackway doctor`, `trackway config show`, and a server that refuses what the doctor calls an error.
+//! `trackway doctor`, `trackway config show`, and a server that refuses what the doctor reports as an
+//! error.
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{CommandOutput, TestFolder, trackway_command};
 
-/// A workspace beside a data folder.
+/// A workspace next to a data folder.
 struct DoctorWorkspace {
     folder: TestFolder,
 }
@@ -55,7 +56,7 @@ fn an_empty_folder_can_be_used() {
     assert_eq!(report["defaultModel"], "openai/m");
 }
 
-/// Proves X5: unused things are named, and no error.
+/// Proves X5: unused things are named, but not as errors.
 #[test]
 fn what_nobody_uses_is_named() {
     let config = "[models.spare]\nprovider = \"offline\"\n";
@@ -74,8 +75,8 @@ fn what_nobody_uses_is_named() {
     assert_eq!(report["defaultAgent"], "helper");
 }
 
-/// Proves X5: each mistake is told with file, key and suggestion, by the doctor and by a
-/// server that does not start.
+/// Proves X5: each mistake is reported with file, key and suggestion, by the doctor and by a server that
+/// does not start.
 #[test]
 fn a_server_refuses_what_the_doctor_finds() {
     for (name, text, key, says) in [
@@ -125,8 +126,8 @@ fn a_server_refuses_what_the_doctor_finds() {
     }
 }
 
-/// Proves X5: what an agent may use is not called unused: workflows that are asked for, and workflows with
-/// steps that agents work on.
+/// Proves X5: what an agent may use is not reported as unused: workflows with approval, and workflows with
+/// steps for agents.
 #[test]
 fn what_is_used_is_not_called_unused() {
     let careful = "---\nname: careful\nworkflows: [echo, rates, \"inv*\"]\n\
@@ -141,13 +142,13 @@ fn what_is_used_is_not_called_unused() {
     let findings = report["findings"].as_array().unwrap();
     let is_about_names = |finding: &&Value| finding["level"] != "note" || finding["file"].is_string();
     assert_eq!(findings.iter().filter(is_about_names).count(), 0, "{report}");
-    // One that has the name of a workflow is refused all the same.
+    // An agent with the name of a workflow is still refused.
     desk.folder.write_file("agents/rates.md", "---\nname: rates\n---\n");
     let report = desk.trackway(&["doctor", "--json"], &[]).expect(2);
     assert!(report.stdout.contains("give the agent another name"), "{report:?}");
 }
 
-/// A workflow that is wrong is told; the others are served all the same.
+/// A wrong workflow is reported; the others are still served.
 #[test]
 fn a_wrong_workflow_is_told() {
     let desk = DoctorWorkspace::new(&[("workflows/odd.yaml", "id: odd\nname: Odd\nsteps: 7\n")]);
@@ -155,7 +156,7 @@ fn a_wrong_workflow_is_told() {
     assert!(report.stdout.contains("odd.yaml, line 3: steps: "), "{report:?}");
 }
 
-/// Keys that others can read are a warning.
+/// Keys that other users can read are a warning.
 #[cfg(unix)]
 #[test]
 fn keys_that_others_can_read_are_told() {
@@ -212,7 +213,7 @@ fn servers_that_do_not_run_are_named() {
     assert!(page.contains("warning: ") && page.contains("the disk is full"), "{page}");
 }
 
-/// Proves X6: what is in effect and where it came from; no secret is among it.
+/// Proves X6: the effective values and where they came from, without secrets.
 #[test]
 fn the_configuration_is_shown_without_secrets() {
     let config = "[push]\nsecret = \"in-the-file\"\n[models.m]\nprovider = \"openai\"\nmodel = \"m\"\n";

@@ -23,7 +23,7 @@ fn a_fork_asks_again() {
     assert_eq!(desk.ledger_entries(), ["a", "a", "round", "round", "round", "round"]);
 }
 
-/// Proves T16: over REST, with refusals that say what there is.
+/// Proves T16: over REST, with refusals that list the valid values.
 #[tokio::test]
 async fn a_server_forks() {
     let desk = DefinitionWorkspace::new();
@@ -44,14 +44,14 @@ async fn a_server_forks() {
     assert!(told["detail"].as_str().unwrap().contains("has no event 99"), "{told}");
 }
 
-/// Proves T16: forked at any event of a run that sleeps, it wakes in the fork as well, and does there what
-/// was not recorded yet.
+/// Proves T16: a sleeping run can be forked at any event. The fork wakes as well, and does the steps that
+/// were not recorded yet.
 #[tokio::test]
 async fn a_run_that_sleeps_is_forked() {
     let desk = DefinitionWorkspace::new();
     let server = desk.serve();
     let run = server.start_run("ledger", json!({ "entries": 2, "delayMs": 5 })).await;
-    // Wherever it is by now.
+    // At its current event.
     let (status, early) = server.post(&format!("/api/runs/{run}/fork"), &json!({})).await;
     assert_eq!(status, 201, "{early}");
     let early = early["id"].as_str().unwrap().to_owned();
@@ -75,8 +75,8 @@ async fn a_run_that_sleeps_is_forked() {
     assert_eq!(forked.states().last().map(String::as_str), Some("completed"));
 }
 
-/// Proves T16: a child reports to its own parent alone, so that a run is not forked while one is at work;
-/// before it was begun and after it has ended it is.
+/// Proves T16: a child reports only to its own parent. A run therefore cannot be forked while a child is
+/// running, but before the child starts and after it ends.
 #[tokio::test]
 async fn a_run_with_a_child_is_forked_around_it() {
     let desk = DefinitionWorkspace::new();

@@ -1,4 +1,4 @@
-//! Runs that an agent drives: taken up at a node, and carried over to another definition.
+//! Runs that an agent drives: continued at a node, and moved to another definition.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn call(desk: &DefinitionWorkspace, name: &str, arguments: Value) -> Value {
     calls(desk, &[(name, arguments)]).remove(0)
 }
 
-/// The call that answers what was told.
+/// The call that answers this position.
 fn advance(desk: &DefinitionWorkspace, told: &Value, context: &Value) -> Value {
     let arguments = json!({
         "stateToken": told["stateToken"], "ackToken": told["ackToken"], "context": context
@@ -56,7 +56,7 @@ fn advance(desk: &DefinitionWorkspace, told: &Value, context: &Value) -> Value {
     call(desk, "workflow_advance", arguments)
 }
 
-/// Proves T16, T4: whoever has lost the tokens gets fresh ones for any node, and an agent goes on.
+/// Proves T16, T4: a user who has lost the tokens gets fresh ones for any node, and an agent continues.
 #[test]
 fn a_guided_run_is_handed_over_at_a_node() {
     let desk = DefinitionWorkspace::new();
@@ -68,7 +68,7 @@ fn a_guided_run_is_handed_over_at_a_node() {
     assert_eq!(newest["pending"]["stepId"], "two");
     assert_eq!(newest["stateToken"], second["stateToken"]);
     assert_ne!(newest["ackToken"], second["ackToken"]);
-    // Where the workflows are is known only where somebody says so.
+    // The folder of workflows is known only if an argument names it.
     assert_eq!(newest["warnings"], json!([]));
     let codes = |folder: &str| {
         let args = ["runs", "fork", run, "--json", "--workflows", folder];
@@ -81,7 +81,7 @@ fn a_guided_run_is_handed_over_at_a_node() {
     assert_eq!(codes(desk.workflows().to_str().unwrap()), Vec::<Value>::new());
     assert_eq!(codes(empty.to_str().unwrap()), ["definition-missing"]);
     assert_eq!(advance(&desk, &newest, &json!({}))["isComplete"], true);
-    // A finished run is taken up before its end, and its branch is another one.
+    // A finished run is continued before its end, in another branch.
     let again = desk.folder.run_command(&["runs", "fork", run, "--json"]).expect(0).json();
     assert_eq!(again["pending"]["stepId"], "two");
     assert_eq!(advance(&desk, &again, &json!({ "other": true }))["branch"]["forked"], true);
@@ -95,7 +95,7 @@ fn a_guided_run_is_handed_over_at_a_node() {
     assert_ne!(refused.code, 0, "{refused:?}");
 }
 
-/// Proves T10: a run goes on by the new definition when somebody says so, and its tokens stay good.
+/// Proves T10: a run continues with the new definition when a user requests it, and its tokens stay valid.
 #[test]
 fn a_guided_run_is_migrated() {
     let desk = DefinitionWorkspace::new();
@@ -115,7 +115,7 @@ fn a_guided_run_is_migrated() {
     assert!(gone.code != 0 && gone.stderr.contains("--workflows"), "{gone:?}");
 }
 
-/// What is for agents' runs is refused for others.
+/// Commands for agents' runs are refused for other runs.
 #[test]
 fn a_run_of_the_engine_has_no_nodes() {
     let desk = DefinitionWorkspace::new();

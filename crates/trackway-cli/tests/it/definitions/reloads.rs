@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{DefinitionWorkspace, TOUR};
 use crate::support::ServerUnderTest;
 
-/// Asks which agents there are until it is so: what the list says of `tour`, if anything.
+/// Lists the agents until the condition holds: the entry of `tour`, if any.
 async fn until(server: &ServerUnderTest, so: impl Fn(Option<&Value>) -> bool) {
     loop {
         let (_, list) = server.get("/a2a/agents").await;
@@ -13,12 +13,13 @@ async fn until(server: &ServerUnderTest, so: impl Fn(Option<&Value>) -> bool) {
         if so(agents.find(|agent| agent["name"] == "tour")) {
             return;
         }
-        // why: the system tells of changed files in its own time, and nothing tells a client.
+        // why: the system reports changed files in its own time, and a client gets no signal.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
 
-/// Proves T9, T16: a run in flight ends by the definition that it began with; new ones take the new.
+/// Proves T9, T16: a run in flight ends with the definition that it began with; new ones use the new
+/// definition.
 #[tokio::test]
 async fn a_changed_file_is_for_new_runs() {
     let desk = DefinitionWorkspace::new();
@@ -40,7 +41,7 @@ async fn a_changed_file_is_for_new_runs() {
     }
 }
 
-/// Proves T9, T16: without its file a run goes on from the store, and new ones are refused.
+/// Proves T9, T16: without its file a run continues from the store, and new ones are refused.
 #[tokio::test]
 async fn a_removed_file_takes_no_run_with_it() {
     let desk = DefinitionWorkspace::new();

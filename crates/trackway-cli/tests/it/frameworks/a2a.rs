@@ -1,4 +1,4 @@
-//! Frameworks that call agents over A2A: what a program that uses one of them gets as the answer.
+//! Frameworks that call agents over A2A: the answers that their users get.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use super::{FrameworkServer, python, run_client, turn_text};
 enum Framework {
     Adk,
     Microsoft,
-    /// It keeps no conversation: each call is a message of its own.
+    /// It keeps no conversation: each call is a separate message.
     Strands,
 }
 
@@ -23,8 +23,8 @@ impl Framework {
         }
     }
 
-    /// Says these messages to an agent, and returns what the program got for each. Microsoft's is called
-    /// twice, once as a stream: what it got is here once for each run.
+    /// Sends these messages to an agent, and returns the framework's result for each. Microsoft's is called
+    /// twice, once as a stream: its result is here once for each run.
     async fn says(self, site: &FrameworkServer, agent: &str, messages: &[&str]) -> Vec<Vec<Value>> {
         self.says_as(site, agent, messages, "").await
     }
@@ -45,8 +45,8 @@ impl Framework {
     }
 }
 
-/// The answer is what the agent said, whole and nothing else; also where it has called a tool, for clients
-/// that take text alone.
+/// The answer is exactly the agent's text, also if the agent has called a tool, for clients that accept
+/// only text.
 async fn answers_are_what_was_said(framework: Framework) {
     let site = FrameworkServer::start(&[], &[]);
     for (message, modes) in [("hello", ""), ("/run echo text=hi", "text/plain")] {
@@ -135,7 +135,7 @@ async fn strands_sends_json_as_text() {
     json_in_text_is_read(Framework::Strands).await;
 }
 
-/// ADK wants every address of a card to be of the card's origin: gRPC can be left out of it.
+/// ADK requires every address of a card to have the card's origin: gRPC can be left out of it.
 #[tokio::test]
 async fn adk_takes_the_card_of_a_server_with_grpc() {
     let settings = ("trackway.toml", "[a2a]\ngrpc_in_card = false\n");

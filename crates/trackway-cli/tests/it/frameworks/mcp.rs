@@ -10,7 +10,7 @@ const TEA: &str = "id: tea\nname: Tea\ndescription: Makes tea.\nversion: \"1\"\n
 \x20 - { id: boil, prompt: Boil the water. }\n\
 \x20 - { id: pour, prompt: Pour it. }\n";
 
-/// Everything that a framework did: the tools, the list, two steps and the end, and a quiet close.
+/// Everything that a framework did: the tools, the list, two steps and the end, and a clean close.
 async fn leads_a_workflow_to_its_end(mut command: Command) {
     let site = FrameworkServer::start(&[("workflows/tea.yaml", TEA)], &[]);
     command.arg(format!("{}/mcp", site.server.url)).arg("tea");

@@ -1,4 +1,4 @@
-//! What a tool answered, and what holds for every answer.
+//! The answer of a tool, and the rules for every answer.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) json: Value,
     pub(super) is_error: bool,
-    /// What the person was asked during the call.
+    /// The questions to the person during the call.
     pub(super) asked: Vec<String>,
 }
 
 impl ToolAnswer {
-    /// Reads what the client told.
+    /// Parses the client's report.
     pub(super) fn from_client_report(told: &Value) -> Self {
         assert!(told.get("raised").is_none(), "T8: no call throws, but: {told}");
         let texts = told["text"].as_array().unwrap();
@@ -73,13 +73,13 @@ impl ToolAnswer {
         self.json["blocked"]["code"].as_str().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
-    /// What is needed, of a block or of an error.
+    /// The needs of a block or of an error.
     pub(super) fn needs(&self) -> &[Value] {
         let place = if self.is_error { &self.json["error"] } else { &self.json["blocked"] };
         place["needs"].as_array().unwrap_or_else(|| panic!("{self:#?}"))
     }
 
-    /// What is needed at this place.
+    /// The need at this pointer.
     pub(super) fn need_at(&self, pointer: &str) -> &Value {
         let mut needs = self.needs().iter();
         needs.find(|need| need["pointer"] == pointer).unwrap_or_else(|| panic!("{self:#?}"))
@@ -118,7 +118,7 @@ impl ToolAnswer {
         assert!(json["warnings"].is_array() && json.get("blocked").is_some(), "{self:#?}");
         assert!(json["workflowHash"].as_str().unwrap().starts_with("sha256-"), "{self:#?}");
         assert!(json["branch"]["forked"].is_boolean(), "{self:#?}");
-        // Nothing can be answered where the run is complete, or where nobody may go on with it.
+        // Nothing can be answered if the run is complete, or if no one may continue it.
         let is_over = ["run-ended", "not-adopted"].iter().any(|code| json["blocked"]["code"] == *code);
         let has_no_ack = is_over || json["isComplete"] == true;
         assert_eq!(json["ackToken"].is_null(), has_no_ack, "{self:#?}");
@@ -133,8 +133,8 @@ impl ToolAnswer {
         }
     }
 
-    /// Proves T7: the text has those of the JSON and no others, each
-    /// once, alone on its line, in a fenced block.
+    /// Proves T7: the text has the tokens of the JSON and no others, each once, alone on its line, in a
+    /// fenced block.
     fn check_tokens(&self) {
         let named = ["stateToken", "ackToken"].map(|name| self.json[name].as_str());
         let items = self.json["items"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Answers that do not advance: they say what is needed, replay, and are mended by what they say.
+//! Answers that do not advance: they say what is needed, can be replayed, and tell how to fix the answer.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{
     obedient_agent::apply_needs,
 };
 
-/// A step that wants a review, and one after it.
+/// A step that requires a review, and one after it.
 fn review() -> Value {
     let mut first = prompt_step("triage");
     first["outputContract"] = json!({
@@ -28,8 +28,8 @@ fn review() -> Value {
     workflow_definition("review", json!([first, prompt_step("after")]))
 }
 
-/// Proves T13: a missing output is a block and no error; it names the
-/// field, the schema and what was sent, and putting the example at the pointer mends it.
+/// Proves T13: a missing output is a block and not an error. It names the field, the schema and what was
+/// sent, and the example at the pointer fixes it.
 #[test]
 fn a_missing_output_is_mended_by_the_example() {
     let shop = McpWorkspace::with_workflows(&[review()]);
@@ -54,8 +54,8 @@ fn a_missing_output_is_mended_by_the_example() {
     assert_eq!(shown["runs"][0]["branches"], 1);
 }
 
-/// Proves T4 for blocks: the same call gets the same block, byte for byte,
-/// also after a restart; the fresh ack of it goes on.
+/// Proves T4 for blocks: the same call gets the same block, byte for byte, also after a restart; its fresh
+/// ack continues.
 #[test]
 fn a_block_replays() {
     let shop = McpWorkspace::with_workflows(&[review()]);
@@ -74,7 +74,7 @@ fn a_block_replays() {
     assert_eq!(graph["nodes"].as_array().unwrap().len(), 2, "{graph}");
 }
 
-/// Proves T9: criteria on notes block with a need on the notes, and mended notes go on.
+/// Proves T9: criteria on notes block with a need on the notes, and corrected notes advance.
 #[test]
 fn criteria_on_notes_block() {
     let mut first = prompt_step("first");

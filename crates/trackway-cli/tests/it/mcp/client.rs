@@ -1,4 +1,4 @@
-//! The official Python client on a string.
+//! Drives the official Python client.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ pub(super) enum ProtocolRevision {
     Legacy,
 }
 
-/// Whether the client can ask a person, and what the person says.
+/// Whether the client can ask a person, and the person's answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ConfirmationReply {
     Unasked,
@@ -30,7 +30,7 @@ pub(super) enum ConfirmationReply {
 #[derive(Debug)]
 pub(super) struct McpTestClient {
     process: RunningProcess,
-    /// The revision that both agreed on.
+    /// The agreed revision.
     pub(super) protocol: String,
     /// Where the server wrote its process id, if the client started it.
     pid_file: Option<PathBuf>,
@@ -44,7 +44,7 @@ impl McpTestClient {
         pid_file: &Path,
         args: &[&str],
     ) -> Self {
-        // The shell tells its process id and becomes the server.
+        // The shell prints its process id and becomes the server.
         let mut words = vec!["stdio", "sh", "-c", r#"echo $$ > "$0"; exec "$@""#];
         words.push(pid_file.to_str().unwrap());
         words.push(env!("CARGO_BIN_EXE_trackway"));
@@ -149,7 +149,7 @@ impl McpTestClient {
         std::fs::read_to_string(file).unwrap().trim().parse().unwrap()
     }
 
-    /// Ends the client as a person closes it, and waits until it has gone.
+    /// Ends the client as a person closes it, and waits until it has exited.
     pub(super) fn close(&mut self) {
         self.process.close_stdin();
         assert_eq!(self.process.exit_code(), 0);
@@ -173,7 +173,7 @@ impl McpTestClient {
 
 impl Drop for McpTestClient {
     fn drop(&mut self) {
-        // The client is let end by itself: it takes its server along.
+        // The client ends by itself, and its server ends with it.
         self.process.close_stdin();
         self.process.exit_code();
     }

@@ -1,4 +1,4 @@
-//! Steps that want a person's agreement: asked through the client where it can, through the text otherwise.
+//! Steps that require a person's agreement: asked through the client if it can, otherwise through the text.
 
 use serde_json::{Value, json};
 
@@ -13,8 +13,7 @@ fn careful() -> Value {
     workflow_definition("careful", json!([first, prompt_step("second")]))
 }
 
-/// Proves T9, X6: a client that cannot ask is told to, and its advance is the
-/// agreement.
+/// Proves T9, X6: the text tells a client that cannot ask to do so, and its advance is the agreement.
 #[test]
 fn a_client_that_cannot_ask_is_told_to() {
     for era in [ProtocolRevision::Newest, ProtocolRevision::Legacy] {
@@ -29,7 +28,7 @@ fn a_client_that_cannot_ask_is_told_to() {
     }
 }
 
-/// Proves T9: what is wrong is said before a person is bothered with it.
+/// Proves T9: errors are reported before a person is asked.
 #[test]
 fn nobody_is_asked_about_an_answer_that_is_wrong() {
     let mut definition = careful();

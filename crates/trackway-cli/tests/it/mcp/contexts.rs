@@ -1,4 +1,4 @@
-//! Facts from outside: what is missing is said, and what names a session is used for that.
+//! Facts from outside: missing facts are named, and a fact that identifies a session selects it.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn missing_context_at_a_start_is_an_error() {
     assert_eq!(agent.start_run("greeting", json!({ "someone": "Ann" })).prompt(), "Ask Ann.");
 }
 
-/// Proves T10: context that is missing at an advance blocks, and the advance goes on once it is there.
+/// Proves T10: missing context blocks an advance, and the advance succeeds once it is there.
 #[test]
 fn missing_context_at_an_advance_blocks() {
     let shop = McpWorkspace::with_workflows(&[greeting("Begin.")]);
@@ -57,7 +57,7 @@ fn progress_is_not_read_from_the_context() {
     assert_eq!(agent.advance(&start, json!({ "context": context })).step_id(), "second");
 }
 
-/// Proves T11: the session is found by an id in the context, or made anew; one holds several runs.
+/// Proves T11: an id in the context finds the session or creates one; a session has several runs.
 #[test]
 fn sessions_are_found_by_an_id_in_the_context() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

@@ -1,4 +1,4 @@
-//! Files in the form of WorkRail, loaded unchanged and driven to their end.
+//! Files in WorkRail's format, loaded unchanged and driven to their end.
 
 use std::{
     collections::BTreeSet,
@@ -37,8 +37,8 @@ fn ids(shop: &McpWorkspace) -> BTreeSet<String> {
     found
 }
 
-/// Proves T9, T12: an agent that only does what answers tell it to send comes to the end of every file,
-/// and what people see afterwards agrees with what the agent saw.
+/// Proves T9, T12: an agent that only follows the answers reaches the end of every file, and the views for
+/// people agree with the agent's answers.
 #[test]
 fn heavy_corpus_files_are_driven_to_their_end() {
     let shop = McpWorkspace::on_folder(&folder());
@@ -91,7 +91,7 @@ fn corpus_files_are_listed_and_pinned() {
     }
 }
 
-/// How many definition files lie in a folder and the folders in it.
+/// How many definition files are in a folder and its subfolders.
 fn definition_files(folder: &Path) -> usize {
     let count = |path: PathBuf| match path.extension().and_then(|extension| extension.to_str()) {
         Some("json" | "yaml" | "yml") => 1,
@@ -101,8 +101,8 @@ fn definition_files(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().map(|entry| count(entry.unwrap().path())).sum()
 }
 
-/// Proves T9: a loop that decisions control is entered before the first one, goes on while told to,
-/// stops when told to, and at its bound with a warning.
+/// Proves T9: a loop that decisions control starts before the first decision, repeats and stops as the
+/// decisions say, and stops at its limit with a warning.
 #[test]
 fn decisions_control_a_loop() {
     let shop = McpWorkspace::on_folder(Path::new(FOLDER));

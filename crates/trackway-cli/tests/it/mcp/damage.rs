@@ -1,4 +1,4 @@
-//! Damaged session data: a typed error for the run that it hits, nothing for any other, and no panic.
+//! Damaged session data: a typed error for the affected run, no effect on any other, and no panic.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::support::python_client;
 
-/// A session with a fork, notes, a block and a checkpoint, and one beside it with another workflow.
+/// A session with a fork, notes, a block and a checkpoint, and a second session with another workflow.
 struct Site {
     shop: McpWorkspace,
     whole: PathBuf,
@@ -80,7 +80,7 @@ impl Site {
         String::from_utf8(told.stdout).unwrap().trim().to_owned()
     }
 
-    /// Everything that can be asked of both sessions. Returns whether anything was refused.
+    /// All requests to both sessions. Returns whether any was refused.
     fn walk(&self, what: &str) -> bool {
         let mut agent = RawStdioClient::start_and_greet(&self.shop);
         let mut refused = false;
@@ -92,7 +92,7 @@ impl Site {
                 refused |= typed(answer, what);
             }
         }
-        // The other session is as it was: replays, looks, and goes on.
+        // The other session is unchanged: it replays, looks, and continues.
         let again = agent.call_tool("workflow_advance", pair(&self.beside[0], "beside"));
         assert_eq!(again.text_and_json(), self.beside[1].text_and_json(), "{what}");
         let third = agent.call_tool("workflow_advance", pair(&self.beside[1], "more"));
@@ -129,8 +129,8 @@ fn typed(answer: &ToolAnswer, what: &str) -> bool {
     true
 }
 
-/// Proves T12: damage anywhere in the rows of a session is an error
-/// of that session or does no harm, and never touches another.
+/// Proves T12: damage anywhere in the rows of a session is an error of that session or does no harm, and
+/// never affects another.
 #[test]
 fn heavy_damaged_rows_hit_their_own_session_only() {
     let site = site();
@@ -138,7 +138,7 @@ fn heavy_damaged_rows_hit_their_own_session_only() {
     site.mend();
     let places: usize = site.damage(&[]).parse().unwrap();
     assert!(places > 100, "{places}");
-    // Every seventh place: all kinds of rows and columns, in a time that a gate can wait for.
+    // Every seventh byte: all kinds of rows and columns, in an acceptable time.
     let mut refused = 0;
     for place in (0..places).step_by(7) {
         site.mend();
@@ -148,8 +148,8 @@ fn heavy_damaged_rows_hit_their_own_session_only() {
     assert!(refused > 0, "the damage was seen");
 }
 
-/// Proves T12: bytes flipped in the file itself, in the rows and keys of one session, never make anything
-/// panic, and the other session is shown as it was.
+/// Proves T12: flipped bytes in the file itself, in the rows and keys of one session, never cause a panic,
+/// and the other session is shown unchanged.
 #[test]
 fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
     let site = site();
@@ -168,7 +168,7 @@ fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
             fs::write(&file, bytes).unwrap();
             let what = format!("byte {}", place + offset);
             let beside = site.shop.run_command(&["sessions", "show", "beside", "--json"]);
-            // SQLite itself may find that a page is broken.
+            // SQLite itself may report a broken page.
             if beside.code == 0 || !beside.stderr.contains("malformed") {
                 assert_eq!(beside.expect(0).json(), shown, "{what}");
             }

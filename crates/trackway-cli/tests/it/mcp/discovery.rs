@@ -1,4 +1,4 @@
-//! Finding out what there is: the tools, the workflows, and the files that are none.
+//! Discovery: the tools, the workflows, and the invalid files.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn the_tools_are_those_of_the_interface() {
     }
 }
 
-/// Proves T1, T3: a folder that somebody named is missed where it is not there, and seen when it is.
+/// Proves T1, T3: a named folder that does not exist is reported, and found once it exists.
 #[test]
 fn a_folder_that_is_not_there_is_listed() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -84,15 +84,15 @@ fn workflows_are_listed_and_inspected() {
     let steps = shown.json["steps"].as_array().unwrap();
     let ids: Vec<&str> = steps.iter().map(|step| step["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["first", "second", "third"]);
-    // Folders are searched to their depth, and a new file is seen without a restart.
+    // Folders are searched recursively, and a new file is found without a restart.
     std::fs::create_dir_all(std::path::Path::new(shop.workflows()).join("a/b")).unwrap();
     let deep = workflow_definition("deep", json!([prompt_step("only")]));
     shop.write_text("a/b/deep.json", &deep.to_string());
     assert_eq!(agent.start_run("deep", json!({})).step_id(), "only");
 }
 
-/// Proves T1: they are listed with the reason, also by inspect and
-/// start, and the others are there.
+/// Proves T1: invalid files are listed with the reason, also by inspect and start, and the others are
+/// there.
 #[test]
 fn an_invalid_file_is_listed_with_its_reason() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -121,13 +121,12 @@ fn an_invalid_file_is_listed_with_its_reason() {
     let unknown = agent.start_run("thre", json!({}));
     assert_eq!(unknown.error_code(), "unknown-workflow");
     assert!(unknown.text.contains("three"), "did you mean: {unknown:#?}");
-    // Mended, it is there.
+    // Once fixed, it is listed.
     shop.write_workflow(&workflow_definition("wrong", json!([prompt_step("only")])));
     assert_eq!(agent.start_run("wrong", json!({})).step_id(), "only");
 }
 
-/// Proves T9: a reference to a file that is not here is marked and is not to be followed; keys that are
-/// not acted on take one line.
+/// Proves T9: a reference to a missing file is marked and must not be followed; ignored keys take one line.
 #[test]
 fn what_is_not_here_and_not_acted_on_is_said_briefly() {
     let mut definition = workflow_definition("foreign", json!([prompt_step("only")]));

@@ -4,8 +4,7 @@ use serde_json::json;
 
 use super::mcp_workspace::{McpWorkspace, three_step_workflow};
 
-/// Proves T3: a run goes on with what it began with when the file changes,
-/// and says so.
+/// Proves T3: a run continues with its definition when the file changes, and says so.
 #[test]
 fn a_changed_file_warns_and_changes_nothing() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -28,13 +27,13 @@ fn a_changed_file_warns_and_changes_nothing() {
     let fresh = agent.start_run("three", json!({}));
     assert_ne!(fresh.json["workflowHash"], start.json["workflowHash"]);
     assert_eq!(agent.advance(&fresh, json!({})).prompt(), "Something else.");
-    // Changed back, there is nothing to warn of; what was told stays as it was told.
+    // Once the file is changed back, there is no warning; recorded answers stay unchanged.
     shop.write_workflow(&three_step_workflow());
     assert_eq!(agent.look(&second.state_token()).json["warnings"], json!([]));
     assert_eq!(agent.advance(&start, json!({})).text_and_json(), second.text_and_json());
 }
 
-/// Proves T3: a run goes on when its file is gone or broken, also in a new process, and says so.
+/// Proves T3: a run continues when its file is missing or broken, also in a new process, and says so.
 #[test]
 fn a_missing_file_warns_and_changes_nothing() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

@@ -1,4 +1,4 @@
-//! Calls that make no sense: each gets an answer that says what to send instead.
+//! Invalid calls: each gets an answer that says what to send instead.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn an_advance_of_a_finished_run_says_so() {
     assert_eq!(refused.error_code(), "ack-of-other-snapshot");
 }
 
-/// Proves T8: input that is far too large or far too deep is refused, and the server goes on.
+/// Proves T8: input that is far too large or far too deep is refused, and the server continues.
 #[test]
 fn huge_and_deep_input_is_refused() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

@@ -8,8 +8,8 @@ fn session(shop: &McpWorkspace) -> Value {
     shop.run_json_command(&["sessions", "show", "S"])
 }
 
-/// Proves T6: other notes on a used pair are a new branch, in data
-/// and text; both branches go on, and nothing is overwritten.
+/// Proves T6: other notes on a used pair make a new branch, in data and text; both branches continue, and
+/// nothing is overwritten.
 #[test]
 fn other_notes_make_a_branch() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -26,10 +26,10 @@ fn other_notes_make_a_branch() {
         assert!(forked.text.to_lowercase().contains("branch"), "{forked:#?}");
     }
     assert!(!one.text.to_lowercase().contains("branch"), "{one:#?}");
-    // Each is replayed as what it was.
+    // Each replay gives its own answer.
     assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "one" })).text_and_json(), one.text_and_json());
     assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "two" })).text_and_json(), two.text_and_json());
-    // All go on by themselves.
+    // All branches continue independently.
     for branch in [&one, &two, &three] {
         let third = agent.advance(branch, json!({}));
         assert!(agent.advance(&third, json!({})).is_complete());
@@ -43,7 +43,7 @@ fn other_notes_make_a_branch() {
     assert_eq!(graph["edges"].as_array().unwrap().len(), 9, "{graph}");
 }
 
-/// Proves T6: a finished run can be rewound; the session says what is true of the newest branch.
+/// Proves T6: a finished run can be rewound; the session shows the state of the newest branch.
 #[test]
 fn a_finished_run_can_be_rewound() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -62,7 +62,7 @@ fn a_finished_run_can_be_rewound() {
     assert_eq!(session(&shop)["runs"][0]["status"], "complete");
 }
 
-/// Proves T10: context is merged per snapshot, so that a branch does not see what its sister was told.
+/// Proves T10: context is merged per snapshot, so a branch does not see the context of its sibling.
 #[test]
 fn branches_do_not_share_their_context() {
     let mut definition = three_step_workflow();

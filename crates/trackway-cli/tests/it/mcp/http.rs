@@ -42,7 +42,7 @@ fn the_contract_holds_over_http() {
         assert_eq!(agent.start_run("three", json!([1])).error_code(), "invalid-request");
         let third = agent.advance(&second, json!({}));
         assert!(agent.advance(&third, json!({})).is_complete());
-        // A token from one transport is good on the other.
+        // A token from one transport is valid on the other.
         assert_eq!(
             shop.connect().advance(&start, json!({ "notesMarkdown": "n" })).text_and_json(),
             second.text_and_json()
@@ -50,7 +50,7 @@ fn the_contract_holds_over_http() {
     }
 }
 
-/// Proves T9, X6 over HTTP in both revisions: who declines or cancels blocks the step, who accepts goes on.
+/// Proves T9, X6 over HTTP in both revisions: declining or cancelling blocks the step, accepting advances.
 #[test]
 fn a_person_is_asked_over_http() {
     let mut first = prompt_step("first");
@@ -74,7 +74,7 @@ fn a_person_is_asked_over_http() {
     }
 }
 
-/// The inspector's command line on a server, which prints what it was answered.
+/// The inspector's command line on a server, which prints the answer.
 fn inspector(url: &str, args: &[&str]) -> Value {
     let folder = prepared_path("TRACKWAY_TEST_MCP_JS");
     let packages = format!("{folder}/node_modules");
@@ -150,8 +150,8 @@ async fn a_foreign_origin_is_refused() {
     assert!((400..500).contains(&status), "another host: {status}");
 }
 
-/// Proves X6 for this door: where keys are required, nothing is answered without one, and runs belong to
-/// whoever started them.
+/// Proves X6 for this door: if keys are required, nothing is answered without one, and runs belong to the
+/// caller that started them.
 #[tokio::test]
 async fn a_key_is_needed_where_keys_are_required() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

@@ -1,4 +1,4 @@
-//! Runs that came from elsewhere: agents look at them, and go on once somebody has adopted them.
+//! Imported runs: agents can look at them, and continue them once a user has adopted them.
 
 use std::fs;
 
@@ -21,8 +21,8 @@ fn found(agent: &mut RawStdioClient) -> ToolAnswer {
     agent.call_tool("workflow_advance", json!({ "stateToken": items[0]["stateToken"] }))
 }
 
-/// The session `s` of this shop in another one, where tokens of the first are good: as if the session had
-/// been removed and imported again.
+/// The session `s` of this workspace in another one, where tokens of the first are valid: as if the session
+/// had been removed and imported again.
 fn carried(shop: &McpWorkspace) -> McpWorkspace {
     let (other, file) = (shop.with_other_data_folder(), shop.path().join("bundle"));
     fs::create_dir(other.data()).unwrap();
@@ -35,8 +35,8 @@ fn carried(shop: &McpWorkspace) -> McpWorkspace {
     other
 }
 
-/// Issue 11, S-M5: an imported run that an agent drives is not gone on with until somebody adopts it, under
-/// way or complete.
+/// Issue 11, S-M5: an imported run that an agent drives cannot continue until a user adopts it, unfinished
+/// or complete.
 #[test]
 fn an_imported_guided_run_waits_to_be_adopted() {
     for steps_done in [1, 3] {
@@ -63,7 +63,7 @@ fn an_imported_guided_run_waits_to_be_adopted() {
         let refused = advance(&mut agent, &start, "another way");
         assert_eq!(refused.error_code(), "not-adopted");
         assert!(refused.text.contains(&format!("trackway runs adopt {run}")), "{refused:#?}");
-        // What was recorded is told again all the same.
+        // Recorded answers are still repeated.
         assert_eq!(advance(&mut agent, &start, "done").step_id(), "second");
         let migrate = ["runs", "migrate", run, "--workflows", other.workflows()];
         let refused = other.run_command(&migrate).expect(1);

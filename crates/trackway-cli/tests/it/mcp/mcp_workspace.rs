@@ -1,4 +1,4 @@
-//! A folder with workflows and a data folder, as somebody has who uses `trackway mcp`.
+//! A folder with workflows and a data folder, as a user of `trackway mcp` has.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ pub(super) struct McpWorkspace {
 }
 
 impl McpWorkspace {
-    /// With these workflows, each in the file of its id.
+    /// With these workflows, each in a file named by its id.
     pub(super) fn with_workflows(definitions: &[Value]) -> Self {
         let folder = TestFolder::new();
         let workflows = folder.path().join("workflows");
@@ -27,7 +27,7 @@ impl McpWorkspace {
         shop
     }
 
-    /// On a folder of workflows that somebody else made.
+    /// On an existing folder of workflows.
     pub(super) fn on_folder(workflows: &Path) -> Self {
         Self { folder: TestFolder::new(), workflows: workflows.to_owned() }
     }
@@ -37,7 +37,7 @@ impl McpWorkspace {
         Self { folder: TestFolder::new(), workflows: self.workflows.clone() }
     }
 
-    /// Writes a workflow, or writes it anew.
+    /// Writes or replaces a workflow.
     pub(super) fn write_workflow(&self, definition: &Value) {
         let file = format!("{}.json", definition["id"].as_str().unwrap());
         std::fs::write(self.workflows.join(file), definition.to_string()).unwrap();
@@ -107,7 +107,7 @@ pub(super) fn workflow_definition(id: &str, steps: Value) -> Value {
     })
 }
 
-/// A step with nothing but a prompt.
+/// A step with only a prompt.
 pub(super) fn prompt_step(id: &str) -> Value {
     json!({ "id": id, "title": format!("Title of {id}"), "prompt": format!("Do {id}.") })
 }

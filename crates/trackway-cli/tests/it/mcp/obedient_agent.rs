@@ -1,4 +1,4 @@
-//! An agent without any understanding: it does exactly what answers tell it to send, and nothing else.
+//! An agent without any understanding: it does exactly what the answers say, and nothing else.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::{answer::ToolAnswer, client::McpTestClient};
 
-/// More steps than any workflow of the tests has; a run that needs more goes round in circles.
+/// More steps than any workflow of the tests has; a run that needs more is in an endless loop.
 const STEPS_MAX: usize = 400;
-/// More mends than one call can need: each of them gets it past one check.
+/// More corrections than one call can need: each of them passes one check.
 const MENDS_MAX: usize = 12;
 
-/// What a run was like.
+/// The course of a run.
 #[derive(Debug)]
 pub(super) struct DrivenRun {
     pub(super) end: ToolAnswer,
@@ -44,7 +44,7 @@ pub(super) fn drive_to_end(agent: &mut McpTestClient, workflow: &str, context: V
     DrivenRun { end: at, advanced, blocked, steps }
 }
 
-/// Answers one step with notes, and with whatever it turns out to need.
+/// Answers one step with notes, and adds what is needed.
 fn answer_step(agent: &mut McpTestClient, at: &ToolAnswer) -> (ToolAnswer, usize) {
     let mut arguments = json!({ "notesMarkdown": format!("Did {}.", at.step_id()) });
     arguments["stateToken"] = at.state_token().into();
@@ -60,17 +60,17 @@ fn answer_step(agent: &mut McpTestClient, at: &ToolAnswer) -> (ToolAnswer, usize
         apply_needs(&mut arguments, &answer);
         arguments["ackToken"] = answer.ack_token().into();
     }
-    panic!("{} cannot be mended: {arguments:#}", at.step_id());
+    panic!("{} cannot be corrected: {arguments:#}", at.step_id());
 }
 
-/// Puts what is needed where it is needed.
+/// Puts each need at its pointer.
 pub(super) fn apply_needs(arguments: &mut Value, answer: &ToolAnswer) {
     assert!(!answer.needs().is_empty(), "{answer:#?}");
     for need in answer.needs() {
         let value = match (need.get("example"), need.get("schema")) {
             (Some(example), _) => decide_example(example),
             (None, Some(schema)) => example_for_schema(schema),
-            // It has no work to do after which it could judge better.
+            // This agent does no work that would change its judgement.
             _ if answer.json["blocked"]["code"] == "followup-required" => json!("high"),
             (None, None) => panic!("nothing says what to send: {need} in {answer:#?}"),
         };
@@ -78,7 +78,7 @@ pub(super) fn apply_needs(arguments: &mut Value, answer: &ToolAnswer) {
     }
 }
 
-/// An example with the choices made that it leaves open, `<continue | stop>`: in each the last.
+/// An example with its open choices made, `<continue | stop>`: always the last.
 fn decide_example(example: &Value) -> Value {
     match example {
         Value::Array(items) => items.iter().map(decide_example).collect(),
@@ -93,7 +93,7 @@ fn decide_example(example: &Value) -> Value {
     }
 }
 
-/// Puts a value at a JSON pointer, making what lies on the way.
+/// Puts a value at a JSON pointer, creating the objects on the way.
 pub(super) fn insert_at_pointer(whole: &mut Value, pointer: &str, value: Value) {
     let mut place = whole;
     for name in pointer.split('/').skip(1) {

@@ -1,4 +1,4 @@
-//! Documents: what declared outputs, notes and checkpoints add up to.
+//! Documents that are built from declared outputs, notes and checkpoints.
 
 use serde_json::{Value, json};
 
@@ -40,8 +40,8 @@ fn document<'a>(session: &'a Value, name: &str) -> &'a Value {
     documents.find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name}: {session:#}"))
 }
 
-/// Proves T13: header fields are merged, a log grows, a table is kept by key, in the order in which its
-/// rows first came.
+/// Proves T13: header fields are merged, a log grows, a table has one row per key, in the order in which
+/// the keys first came.
 #[test]
 fn declared_outputs_become_documents() {
     let shop = McpWorkspace::with_workflows(&[review()]);
@@ -73,8 +73,8 @@ fn declared_outputs_become_documents() {
     assert_eq!(shown, [r#""b.rs""H""#, r#""a.rs""M""#, r#""c.rs""L""#], "{table}");
 }
 
-/// Proves T13, T14: notes and checkpoints are documents; a checkpoint
-/// advances nothing, shows its token, and the same notes stand once.
+/// Proves T13, T14: notes and checkpoints are documents; a checkpoint advances nothing, shows its token,
+/// and the same notes appear once.
 #[test]
 fn notes_and_checkpoints_are_documents() {
     let shop = McpWorkspace::with_workflows(&[super::mcp_workspace::three_step_workflow()]);

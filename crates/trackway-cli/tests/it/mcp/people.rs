@@ -1,4 +1,4 @@
-//! What people are shown of runs that agents drive: on the command line, whole or damaged, and in words.
+//! What people see of runs that agents drive: on the command line, intact or damaged, and as text.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ fn damage(shop: &McpWorkspace, text: &str) {
     fs::write(file, bytes).unwrap();
 }
 
-/// Issue 11, B-L8: a guided run is shown with where it stands, and its time moves with each answer.
+/// Issue 11, B-L8: a guided run is shown with its position, and its time changes with each answer.
 #[test]
 fn a_guided_run_is_shown_with_its_steps_and_time() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -59,7 +59,7 @@ fn a_guided_run_is_shown_with_its_steps_and_time() {
     assert_eq!(guided["pending"].as_array().unwrap().len(), 2, "{shown}");
     assert_eq!(shown["createdAt"], first["createdAt"]);
     let time = |run: &Value| run["updatedAt"].as_str().unwrap().to_owned();
-    // A whole process has run between the two.
+    // A whole process ran between the two.
     assert!(time(&shown) > time(&first), "{shown} {first}");
     let listed = shop.run_json_command(&["runs", "list"]);
     assert_eq!(listed["runs"][0]["updatedAt"], shown["updatedAt"], "{listed}");
@@ -68,12 +68,12 @@ fn a_guided_run_is_shown_with_its_steps_and_time() {
         assert!(page.contains(text), "{text}: {page}");
     }
     agent.leave();
-    // A server tells the same.
+    // A server shows the same.
     let server = ServerUnderTest::start(&shop.data());
     assert_eq!(shop.run_json_command(&show), shown, "{}", server.url);
 }
 
-/// Issue 11, B-M6: a damaged run is shown as far as it can be read, is marked, and an answer beside the
+/// Issue 11, B-M6: a damaged run is shown as far as it can be read, is marked, and an answer next to the
 /// damage says so.
 #[test]
 fn a_damaged_run_is_shown_and_marked() {
@@ -96,7 +96,7 @@ fn a_damaged_run_is_shown_and_marked() {
     let run = shown.json();
     assert_eq!(run["state"], "unknown");
     assert!(run["damaged"].as_str().unwrap().starts_with("event "), "{run}");
-    // What was recorded behind the damage is there.
+    // Events after the damage are there.
     assert_eq!(run["guided"]["pending"][0]["step"], "third", "{run}");
     let page = shop.run_command(&["runs", "show", start.run_id()]).expect(0).stdout;
     assert!(page.contains("Damaged") && page.contains("the events before it"), "{page}");
@@ -109,7 +109,7 @@ fn a_damaged_run_is_shown_and_marked() {
     assert_eq!((&over["damaged"], &over["state"]), (&run["damaged"], &run["state"]), "{over}");
 }
 
-/// Issue 11, B-L17: what people and agents are told reads as sentences.
+/// Issue 11, B-L17: the texts for people and agents are sentences.
 #[test]
 fn texts_are_sentences() {
     let linear = workflow_definition("linear", json!([prompt_step("first"), prompt_step("second")]));

@@ -32,7 +32,7 @@ fn an_agent_works_beside_a_server() {
     assert_eq!(shop.run_json_command(&["sessions", "show", "S"])["runs"][0]["status"], "running");
 }
 
-/// Proves T4, T12: whatever was answered before a kill is there after it, again and again.
+/// Proves T4, T12: everything that was answered before a kill is there after it, again and again.
 #[test]
 fn nothing_answered_is_lost_by_kills() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -51,8 +51,8 @@ fn nothing_answered_is_lost_by_kills() {
     assert_eq!(told["runs"][0]["branches"], 1, "{told}");
 }
 
-/// Proves T4: a call that was under way when the process was killed is there whole or not at all, and
-/// the same call again has one outcome.
+/// Proves T4: a call that was under way at the kill is recorded completely or not at all, and the same call
+/// again has one outcome.
 #[test]
 fn a_call_under_way_at_a_kill_happens_once() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

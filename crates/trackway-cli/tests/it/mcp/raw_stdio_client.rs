@@ -1,11 +1,11 @@
-//! A client of our own on the bare pipe, for tests that start many servers.
+//! A minimal client on the plain pipe, for tests that start many servers.
 
 use serde_json::{Value, json};
 
 use super::{answer::ToolAnswer, mcp_workspace::McpWorkspace};
 use crate::support::{RunningProcess, trackway_command};
 
-/// A server without any client library in between. Its log goes to a file, at its most talkative.
+/// A server without any client library in between. Its log goes to a file, at the most verbose level.
 #[derive(Debug)]
 pub(super) struct RawStdioClient {
     pub(super) server: RunningProcess,
@@ -26,12 +26,12 @@ impl RawStdioClient {
         Self { server }
     }
 
-    /// The same after the greeting of an older revision.
+    /// The same after `initialize` of an older revision.
     pub(super) fn start_and_greet(shop: &McpWorkspace) -> Self {
         Self::start(shop).greet()
     }
 
-    /// One with these arguments alone, after its greeting.
+    /// One with only these arguments, after `initialize`.
     pub(super) fn start_and_greet_with(shop: &McpWorkspace, args: &[&str]) -> Self {
         Self::start_with(shop, args).greet()
     }
@@ -42,7 +42,7 @@ impl RawStdioClient {
         self
     }
 
-    /// The parameters of a tool, where it is offered.
+    /// The parameters of a tool, if it is offered.
     pub(super) fn tool_parameters(&mut self, tool: &str) -> Option<Vec<String>> {
         self.server.write("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/list\"}\n");
         let line = self.server.read_line();

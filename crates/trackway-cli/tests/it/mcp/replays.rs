@@ -14,7 +14,7 @@ fn edges(shop: &McpWorkspace, session: &str) -> usize {
 }
 
 /// Proves T4: a replay gives the same bytes; also by another process, by the other revision, after the
-/// process was killed, and after the run went on.
+/// process was killed, and after the run continued.
 #[test]
 fn a_replay_is_the_same_byte_for_byte() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -33,7 +33,7 @@ fn a_replay_is_the_same_byte_for_byte() {
     let mut legacy = shop.connect_as(ProtocolRevision::Legacy, ConfirmationReply::Unasked);
     assert_eq!(legacy.advance(&start, inputs()).text_and_json(), second.text_and_json(), "after the end");
     assert_eq!(legacy.advance(&third, json!({})).text_and_json(), end.text_and_json(), "the last one");
-    // The order of keys and the way of writing a number do not matter.
+    // The order of keys and the notation of a number do not matter.
     let same = json!({ "context": { "y": [1.50, null], "x": 1.0 }, "notesMarkdown": "a\nb" });
     assert_eq!(legacy.advance(&start, same).text_and_json(), second.text_and_json(), "the same inputs");
     assert_eq!(edges(&shop, "S"), 3);
@@ -95,8 +95,8 @@ fn both_revisions_are_spoken() {
     assert_eq!(legacy.protocol, "2025-11-25");
 }
 
-/// Proves T6: a look changes nothing, shows the pending step again with a fresh ack, also of an older
-/// snapshot and of a finished run.
+/// Proves T6: a look changes nothing and shows the pending step again with a fresh ack, also for an older
+/// snapshot and a finished run.
 #[test]
 fn a_look_only_looks() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

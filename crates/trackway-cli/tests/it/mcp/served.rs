@@ -1,4 +1,4 @@
-//! A workspace that is served: its workflows over `/mcp`, for whoever has a key.
+//! A served workspace: its workflows over `/mcp`, for callers with a key.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::support::{ServerUnderTest, trackway_command};
 
 const CONFIG: &str = "[auth]\nrequired = true\n[mcp]\ncheckpoints = true\n";
 
-/// A shop whose folder is a workspace: nothing names its workflows but where they lie.
+/// A workspace whose workflows are found only by their folder.
 struct Site {
     shop: McpWorkspace,
     server: ServerUnderTest,
@@ -44,7 +44,7 @@ impl Site {
         McpTestClient::http_as(era, ConfirmationReply::Unasked, &format!("{}/mcp", self.server.url), key)
     }
 
-    /// The runs that somebody sees over REST.
+    /// The runs that a caller sees over REST.
     async fn runs(&self, key: &str) -> Vec<Value> {
         let request = self.server.http.get(format!("{}/api/runs", self.server.url));
         let list: Value = request.bearer_auth(key).send().await.unwrap().json().await.unwrap();
@@ -97,7 +97,7 @@ async fn a_served_workspace_is_walked_to_its_end() {
     assert_eq!(states, ["completed"; 4], "they are runs like any other");
 }
 
-/// Proves X6, T2: tokens are of no use to another tenant, whose tools show nothing of what they name.
+/// Proves X6, T2: tokens are useless to another tenant, whose tools show nothing of what they name.
 #[tokio::test]
 async fn tokens_of_another_tenant_are_of_no_use() {
     let site = Site::new();
@@ -123,7 +123,7 @@ async fn tokens_of_another_tenant_are_of_no_use() {
     assert_eq!((second.step_id(), &second.json["branch"]["forked"]), ("second", &json!(false)));
 }
 
-/// Proves T14, X6: over HTTP a new chat finds its own runs again, and nobody else's.
+/// Proves T14, X6: over HTTP a new chat finds its own runs again, and no others.
 #[tokio::test]
 async fn a_run_is_found_again_by_its_owner_alone() {
     let site = Site::new();

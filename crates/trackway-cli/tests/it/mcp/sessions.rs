@@ -85,7 +85,7 @@ fn a_session_is_exported_for_people_and_for_programs() {
 }
 
 /// Proves T16: an import on another folder has the same lineage and documents; tokens of the origin are
-/// foreign there; the import can be repeated, and the run goes on where it came from.
+/// foreign there; the import can be repeated, and the run continues at its origin.
 #[test]
 fn an_import_reproduces_lineage_and_documents() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -134,15 +134,15 @@ fn a_damaged_bundle_is_refused() {
         assert!(refused.stderr.contains("bad-bundle"), "{refused:?}");
     }
     assert_eq!(elsewhere.run_json_command(&["sessions", "list"]).as_array().unwrap().len(), 1);
-    // A bundle of somebody else is refused where one signer is wanted.
+    // If one signer is required, a bundle of another signer is refused.
     let by = ["sessions", "import", "--signed-by", &"0".repeat(64)];
     let whole = shop.path().join("s.bundle");
     let refused = elsewhere.run_command(&[&by[..], &[whole.to_str().unwrap()]].concat());
     assert_ne!(refused.code, 0, "{refused:?}");
 }
 
-/// Proves T17: only finished sessions of some age go, a dry run says which and removes nothing, and the
-/// server goes on.
+/// Proves T17: only finished sessions of some age are removed, a dry run lists them and removes nothing,
+/// and the server continues.
 #[test]
 fn prune_removes_finished_sessions_only() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -154,7 +154,7 @@ fn prune_removes_finished_sessions_only() {
         told.stdout.lines().map(str::to_owned).collect()
     };
     assert!(ids(&[]).is_empty(), "nothing is sixty days old");
-    // The branch that was made last is at its end; the other can still be gone on with.
+    // The newest branch is at its end; the other can still continue.
     assert!(ids(&["--older-than", "0s"]).is_empty());
     let third = agent.advance(&walked[1], json!({}));
     assert!(agent.advance(&third, json!({})).is_complete());
@@ -168,8 +168,8 @@ fn prune_removes_finished_sessions_only() {
     assert_eq!(agent.advance(&open, json!({})).step_id(), "second");
 }
 
-/// Proves T1, T14: a new chat in another process finds the run by its ticket or by words, reads what was
-/// noted, and goes on; over stdio in both revisions.
+/// Proves T1, T14: a new chat in another process finds the run by its ticket or by words, reads the notes,
+/// and continues; over stdio in both revisions.
 #[test]
 fn a_new_chat_takes_up_a_run_without_tokens() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -198,7 +198,7 @@ fn a_new_chat_takes_up_a_run_without_tokens() {
     assert_eq!(chat.look(&start.state_token()).json["recap"]["grew"][0]["stepId"], "third");
 }
 
-/// Proves T12: a node is known by its number, and a token from a chat leads to its node.
+/// Proves T12: a node is found by its number, and a token from a chat leads to its node.
 #[test]
 fn a_token_from_a_chat_leads_to_its_node() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);

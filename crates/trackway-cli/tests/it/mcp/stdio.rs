@@ -1,4 +1,4 @@
-//! The bare pipe: what stands on stdout, and what the process does when its client goes.
+//! The plain pipe: what is on stdout, and what the process does when its client disconnects.
 
 use std::process::Command;
 
@@ -14,8 +14,8 @@ fn is_alive(pid: u32) -> bool {
     told.status.success()
 }
 
-/// Proves T8: whatever comes in, each line on stdout is a message of the protocol, arguments that are no
-/// object are errors as data, and the server goes on.
+/// Proves T8: for any input, each line on stdout is a message of the protocol, arguments that are not an
+/// object are errors as data, and the server continues.
 #[test]
 fn nothing_but_the_protocol_is_written() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -77,7 +77,7 @@ fn a_replay_has_the_same_bytes_on_the_pipe() {
     assert_eq!(call("workflow_advance", pair), first);
 }
 
-/// Proves T1: a closed client ends the server, which leaves none behind.
+/// Proves T1: a closed client ends the server, which leaves no process behind.
 #[test]
 fn a_closed_client_ends_the_server() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -91,7 +91,7 @@ fn a_closed_client_ends_the_server() {
     assert!(!is_alive(server));
 }
 
-/// Proves T1 also where the client says nothing at all, and where it goes in the middle of a call.
+/// Proves T1 also if the client sends nothing at all, and if it disconnects in the middle of a call.
 #[test]
 fn a_client_that_goes_early_ends_the_server() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -107,7 +107,7 @@ fn a_client_that_goes_early_ends_the_server() {
     assert_eq!(server.exit_code(), 0);
 }
 
-/// Proves X6: keys that others can get at are named at the start, on stderr, and used all the same.
+/// Proves X6: keys that other users can access are reported at the start, on stderr, and are still used.
 #[cfg(unix)]
 #[test]
 fn keys_that_others_can_read_are_told() {

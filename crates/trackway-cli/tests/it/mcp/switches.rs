@@ -32,8 +32,8 @@ fn listed(server: &mut RawStdioClient) -> Vec<String> {
     workflows.iter().map(|it| it["workflowId"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Proves T7: notes on a whole session have a switch of their own; they are recorded once, shown with the
-/// session, and are no run of anybody.
+/// Proves T7: notes on a whole session have a separate switch; they are recorded once, shown with the
+/// session, and are not listed as a run.
 #[test]
 fn a_session_has_checkpoints_of_its_own() {
     let shop = McpWorkspace::with_workflows(&[three_step_workflow()]);
@@ -98,8 +98,8 @@ fn what_is_switched_off_is_not_offered() {
     assert_eq!(shop.run_json_command(&["sessions", "list"]), json!([]), "nothing was recorded");
 }
 
-/// Proves X5: `[mcp]` and `[workflows]` of `trackway.toml` are heeded, the folders are beside the file,
-/// and the command line has the last word.
+/// Proves X5: `[mcp]` and `[workflows]` of `trackway.toml` take effect, the folders are relative to the
+/// file, and the command line overrides them.
 #[test]
 fn a_configuration_is_heeded() {
     let shop = McpWorkspace::with_workflows(&[]);

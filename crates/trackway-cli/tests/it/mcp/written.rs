@@ -1,4 +1,4 @@
-//! Definitions of every kind, as an agent walks them, and those that must not be walked.
+//! Definitions of every kind that an agent can walk, and those that it must not walk.
 
 use serde_json::{Value, json};
 
@@ -77,8 +77,8 @@ fn a_step_of_each_kind_is_walked() {
     assert!(driven.blocked > 0, "an agent that knows nothing comes to the end too: {driven:#?}");
 }
 
-/// Proves T9: a construct that nothing acts on is named by the inspection, and a start is refused where
-/// ignoring it would change what runs.
+/// Proves T9: an inspection names a construct that is ignored, and a start is refused if ignoring it would
+/// change what runs.
 #[test]
 fn an_unknown_construct_is_named_and_refused() {
     let mut condition = prompt_step("only");
@@ -114,7 +114,7 @@ fn an_unknown_construct_is_named_and_refused() {
     assert_eq!(agent.start_run("odd", json!({})).step_id(), "first");
 }
 
-/// Proves T9: values that a prompt counts with are asked for as what it can count with.
+/// Proves T9: values for a calculation in a prompt are requested with a type that it can use.
 #[test]
 fn needs_fit_what_a_prompt_does_with_a_value() {
     let mut counted = prompt_step("counted");

@@ -1,4 +1,4 @@
-//! The clients: which there are, where their packages lie, and how one is run.
+//! The clients: which exist, where their packages are, and how one is run.
 
 use std::{path::Path, process::Command};
 
@@ -23,7 +23,7 @@ impl OfficialClient {
         }
     }
 
-    /// Runs the whole course and returns what the client told, by the name of what it did.
+    /// Runs the whole script and returns the client's results, by the name of each operation.
     pub(super) async fn run_script(self, agent: &str, binding: &str) -> Map<String, Value> {
         let mut command = self.command();
         command.args([agent, binding, START, ANSWER]);

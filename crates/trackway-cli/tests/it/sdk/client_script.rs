@@ -1,22 +1,22 @@
-//! The course that every client runs, and what it must have seen.
+//! The script that every client runs, and its expected results.
 
 use serde_json::{Map, Value, json};
 
-/// Begins a run of `review`, which asks one thing.
+/// Begins a run of `review`, which asks one question.
 pub(super) const START: &str = r#"{"subject": "the new supplier"}"#;
 /// Answers it.
 pub(super) const ANSWER: &str = r#"{"confirmed": true}"#;
-/// What the run makes before it asks.
+/// The artifacts of the run before its question.
 const ARTIFACTS: [&str; 3] = ["risk.json", "opportunity.json", "recommendation.json"];
 
-/// What a generation's clients cannot do, or do in its own way.
+/// What the clients of a generation cannot do, or do differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProtocolGeneration {
     V03,
     V1,
 }
 
-/// Judges everything that a client told.
+/// Checks everything that a client reported.
 pub(super) fn check_reports(told: &Map<String, Value>, generation: ProtocolGeneration) {
     assert_eq!(told["card"]["name"], "review");
     let is = |op: &str, state: &str| {
@@ -42,14 +42,14 @@ pub(super) fn check_reports(told: &Map<String, Value>, generation: ProtocolGener
     check_push_configurations(&told["push-configs"], generation);
 }
 
-/// A stream that was taken up begins with the task as it is, goes on with exactly what follows, and ends
-/// with the run.
+/// A resumed stream begins with the current task, continues with exactly what follows, and ends with the
+/// run.
 fn check_resubscription(events: &[&str], streamed: &[String]) {
     let [first, rest @ .., "completed"] = events else {
         panic!("not from a task to its end: {events:?}");
     };
     let state = first.strip_prefix("task ").unwrap_or_else(|| panic!("no task first: {events:?}"));
-    // Updates of the first stream that the snapshot may hold already.
+    // Updates of the first stream that the snapshot may already contain.
     let missed: Vec<&str> = streamed[1..].iter().map(String::as_str).collect();
     let answered = rest.iter().position(|event| *event == "input-required").map_or(0, |at| at + 1);
     let (before, after) = rest.split_at(answered);

@@ -1,4 +1,4 @@
-//! The server that the clients meet: one with every binding, whose webhooks may be on this machine.
+//! The server for the clients: it has every binding, and its webhooks may be on this machine.
 
 use crate::support::{ServerUnderTest, TestFolder};
 
@@ -23,7 +23,7 @@ impl SdkServer {
         Self { server: folder.serve(&["--grpc-listen", "127.0.0.1:0"]), _folder: folder }
     }
 
-    /// The agent that the course is run against.
+    /// The agent that the script runs against.
     pub(super) fn review_agent_url(&self) -> String {
         self.agent_url("review")
     }
@@ -32,7 +32,7 @@ impl SdkServer {
         format!("{}/a2a/agents/{name}", self.server.url)
     }
 
-    /// The same agent where none is named.
+    /// The same agent at the address that names none.
     pub(super) fn default_agent_url(&self) -> String {
         self.server.url.clone()
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::terminal::PseudoTerminal;
 
-/// The binary with these arguments, and without whatever the developer's own environment says.
+/// The binary with these arguments, without the developer's own environment.
 pub(crate) fn trackway_command(args: &[&str]) -> TrackwayCommand {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
     for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY", "MODEL"] {
@@ -43,7 +43,7 @@ impl TrackwayCommand {
         self
     }
 
-    /// It may have no more than so many open files, whatever it asks for.
+    /// It may have at most this many open files, whatever it asks for.
     pub(crate) fn with_open_file_limit(mut self, most: u32) -> Self {
         let mut limited = Command::new("sh");
         limited.args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")]);
@@ -58,24 +58,24 @@ impl TrackwayCommand {
         self
     }
 
-    /// Its stderr goes to the end of this file.
+    /// Its stderr is appended to this file.
     pub(crate) fn log_to_file(mut self, file: &Path) -> Self {
         let log = File::options().create(true).append(true).open(file).unwrap();
         self.command.stderr(log);
         self
     }
 
-    /// Starts it. Its stderr goes where the test's goes, unless told otherwise.
+    /// Starts it. Its stderr is the test's stderr by default.
     pub(crate) fn start(self) -> RunningProcess {
         RunningProcess::spawn(self.command)
     }
 
-    /// Starts it in a terminal of its own, which does not say how wide it is.
+    /// Starts it in a separate terminal without a known width.
     pub(crate) fn terminal(&self) -> PseudoTerminal {
         PseudoTerminal::start(&self.command, 0)
     }
 
-    /// Starts it in a terminal of its own with so many columns.
+    /// Starts it in a separate terminal with this many columns.
     pub(crate) fn terminal_with_columns(&self, columns: u16) -> PseudoTerminal {
         PseudoTerminal::start(&self.command, columns)
     }
@@ -84,7 +84,7 @@ impl TrackwayCommand {
     pub(crate) fn run_to_end(mut self, stdin: &str) -> CommandOutput {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
-        // It may end without having read everything.
+        // It may end without reading everything.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         let output = child.wait_with_output().unwrap();
         CommandOutput {
@@ -95,7 +95,7 @@ impl TrackwayCommand {
     }
 }
 
-/// A program that `trackway init` made, serving on a free port.
+/// A program that `trackway init` generated, serving on a free port.
 #[derive(Debug)]
 pub(crate) struct InitializedProject(RunningProcess);
 
@@ -106,7 +106,7 @@ impl InitializedProject {
         Self(RunningProcess::spawn(command))
     }
 
-    /// Where it serves, as it says itself.
+    /// The address that it prints.
     pub(crate) fn url(&mut self) -> String {
         let line = self.0.read_line();
         line.split(' ').find(|word| word.starts_with("http://")).unwrap().to_owned()
@@ -116,7 +116,7 @@ impl InitializedProject {
 /// A command that ended.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
-    /// −1 where a signal ended it.
+    /// −1 if a signal ended it.
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -159,7 +159,7 @@ pub(crate) struct RunningProcess {
 }
 
 impl RunningProcess {
-    /// Any program, spoken to over its stdin and stdout.
+    /// Any program, controlled over its stdin and stdout.
     pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
@@ -179,7 +179,7 @@ impl RunningProcess {
         line
     }
 
-    /// Its stdout up to the first line that holds this text.
+    /// Its stdout up to the first line that contains this text.
     pub(crate) fn read_until(&mut self, text: &str) -> String {
         loop {
             let line = self.read_line();
@@ -194,7 +194,7 @@ impl RunningProcess {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// It gets no more input.
+    /// Closes its input.
     pub(crate) fn close_stdin(&mut self) {
         drop(self.child.stdin.take());
     }
@@ -205,13 +205,13 @@ impl RunningProcess {
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
-    /// Ends it as a power cut would: no handler runs, nothing is flushed.
+    /// Kills it like a power cut: no handler runs, nothing is flushed.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Waits for its end; −1 where a signal ended it.
+    /// Waits for its end; −1 if a signal ended it.
     pub(crate) fn exit_code(&mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap_or(-1)
     }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-/// What `cargo xtask test` prepared and named in this variable.
+/// The path that `cargo xtask test` prepared and passes in this variable.
 #[expect(clippy::disallowed_methods, reason = "the one place where these tests learn of their clients")]
 pub(crate) fn prepared_path(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {
@@ -10,7 +10,7 @@ pub(crate) fn prepared_path(variable: &str) -> String {
     })
 }
 
-/// Runs a client to its end, and returns what it printed and what it said on stderr.
+/// Runs a client to its end, and returns its stdout and stderr.
 pub(crate) async fn run_client_to_end(mut command: Command) -> (String, String) {
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -28,7 +28,7 @@ pub(crate) fn python_client(variable: &str, script: &str) -> Command {
 pub(crate) fn client_command(variable: &str, script: &str) -> Command {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
     let mut command = Command::new(prepared_path(variable));
-    // Nothing is written beside the scripts, which belong to the repository.
+    // Nothing is written next to the scripts, which belong to the repository.
     command.env("PYTHONDONTWRITEBYTECODE", "1").arg(scripts.join(script));
     command
 }

@@ -38,7 +38,7 @@ impl ServerUnderTest {
         Self { data: data.to_owned(), process, url, grpc: None, http: http_client() }
     }
 
-    /// With these arguments, and no more than so many open files.
+    /// With these arguments, and at most this many open files.
     pub(crate) fn start_with_file_limit(data: &Path, files: u32, args: &[&str]) -> Self {
         let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
         let command = trackway_command(&args).env("TRACKWAY_DATA", data).with_open_file_limit(files);
@@ -47,7 +47,7 @@ impl ServerUnderTest {
         Self { data: data.to_owned(), process, url: announced_url(&said), grpc, http: http_client() }
     }
 
-    /// Ends it as a power cut would.
+    /// Kills it like a power cut.
     pub(crate) fn kill(&mut self) {
         self.process.kill();
     }
@@ -71,7 +71,7 @@ impl ServerUnderTest {
         self.process.exit_code()
     }
 
-    /// Waits until it ends by itself; −1 where that was a crash.
+    /// Waits until it ends by itself; −1 if that was a crash.
     pub(crate) fn wait_for_exit(&mut self) -> i32 {
         self.process.exit_code()
     }
@@ -100,7 +100,7 @@ impl ServerUnderTest {
         values.filter(|value| value.get("pos").is_some()).collect()
     }
 
-    /// Waits until the run asks something, and returns the question.
+    /// Waits until the run asks a question, and returns it.
     pub(crate) async fn wait_for_question(&self, run: &str) -> Value {
         self.wait_for_update(run, |update| update.get("question").cloned()).await
     }
@@ -111,7 +111,7 @@ impl ServerUnderTest {
         self.wait_for_update(run, child).await.as_str().unwrap().to_owned()
     }
 
-    /// The first thing of this kind that the run's updates tell.
+    /// The first update of this kind.
     async fn wait_for_update(&self, run: &str, find: impl Fn(&Value) -> Option<Value>) -> Value {
         let address = format!("{}/api/runs/{run}/stream?after=0", self.url);
         let mut response = self.http.get(address).send().await.unwrap();
@@ -148,7 +148,7 @@ fn launch_server(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (RunningPr
     (process, announced_url(&said))
 }
 
-/// What it says when it serves.
+/// The line that it prints when it serves.
 fn read_announcement(mut process: RunningProcess) -> (RunningProcess, Value) {
     let said = process.read_json_line();
     (process, said)
@@ -162,7 +162,7 @@ pub(crate) fn http_client() -> Client {
     http_client_with_headers(HeaderMap::new())
 }
 
-/// A client that brings this key along.
+/// A client that sends this key.
 pub(crate) fn http_client_with_key(key: &str) -> Client {
     let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
     http_client_with_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))

@@ -1,4 +1,4 @@
-//! A command in a terminal, as a person sees it: typed to, and read as it is shown.
+//! A command in a terminal, as a person sees it: the test types and reads the screen.
 
 use std::{
     io::{Read, Write},
@@ -7,14 +7,14 @@ use std::{
 
 use super::external_clients::python_client;
 
-/// A command under way in a terminal of its own. It is hung up when it is dropped.
+/// A running command in a separate terminal. It is hung up when it is dropped.
 #[derive(Debug)]
 pub(crate) struct PseudoTerminal {
     child: Child,
     out: ChildStdout,
     /// Every byte that was shown.
     screen: Vec<u8>,
-    /// How much of the text on it was looked at.
+    /// How much of the text on it was already read.
     seen: usize,
 }
 
@@ -38,8 +38,8 @@ impl PseudoTerminal {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// Waits until this is shown, and returns what was shown since the last look, up to its end: without
-    /// colours, and without the sign of work.
+    /// Waits until this appears, and returns the new text up to its end: without colours, and without the
+    /// spinner.
     #[track_caller]
     pub(crate) fn read_until(&mut self, text: &str) -> String {
         loop {
@@ -54,7 +54,7 @@ impl PseudoTerminal {
         }
     }
 
-    /// Waits until these very bytes have been written.
+    /// Waits until exactly these bytes have been written.
     #[track_caller]
     pub(crate) fn read_until_raw(&mut self, text: &str) {
         while !self.raw_output().contains(text) {
@@ -62,8 +62,7 @@ impl PseudoTerminal {
         }
     }
 
-    /// Waits for its end; its exit code, and everything that it has shown. Nothing of it may steer the
-    /// terminal.
+    /// Waits for its end; its exit code, and all its output. Nothing of it may control the terminal.
     pub(crate) fn wait_for_exit(self) -> (i32, String) {
         let (code, raw) = self.wait_for_raw_exit();
         assert_harmless(&raw);
@@ -88,7 +87,7 @@ impl PseudoTerminal {
     }
 }
 
-/// What stands on the screen, without colours and without the sign of work.
+/// The text on the screen, without colours and without the spinner.
 fn visible_text(raw: &str) -> String {
     let (mut visible, mut rest) = (String::new(), raw);
     while let Some(c) = rest.chars().next() {
@@ -104,7 +103,7 @@ fn visible_text(raw: &str) -> String {
     visible
 }
 
-/// The sign of work where it was not before.
+/// The spinner appears.
 fn drawn(text: &str) -> Option<&str> {
     let sign = text.strip_prefix("\x1b[2m").unwrap_or(text);
     sign.starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c)).then_some(())?;
@@ -113,12 +112,12 @@ fn drawn(text: &str) -> Option<&str> {
     Some(after.strip_prefix("\x1b[0m").unwrap_or(after))
 }
 
-/// The sign of work where it stood: the cursor goes back to where it was.
+/// The spinner is redrawn: the cursor returns to its position.
 fn redrawn(text: &str) -> Option<&str> {
     Some(text.strip_prefix("\x1b7\r")?.split_once("\x1b8")?.1)
 }
 
-/// The sign of work taken away.
+/// The spinner is removed.
 fn cleared(text: &str) -> Option<&str> {
     text.strip_prefix("\r\x1b[K")
 }
@@ -130,7 +129,7 @@ fn painted(text: &str) -> Option<&str> {
         .find_map(|code| text.strip_prefix(format!("\x1b[{code}m").as_str()))
 }
 
-/// What was shown only has colours, which end with their line, and the sign of work.
+/// The output has only colours, which end with their line, and the spinner.
 fn assert_harmless(raw: &str) {
     for line in visible_text(raw).split_terminator('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -146,7 +145,7 @@ fn assert_harmless(raw: &str) {
 
 impl Drop for PseudoTerminal {
     fn drop(&mut self) {
-        // Without it the terminal is gone, and the command is told so.
+        // Without it the terminal is closed, and the command gets a hangup.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

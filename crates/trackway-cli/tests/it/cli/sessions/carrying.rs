@@ -18,7 +18,7 @@ fn export(folder: &TestFolder, format: &str) -> Vec<u8> {
     fs::read(file).unwrap()
 }
 
-/// Proves T16: beside a server on either side, too.
+/// Proves T16: also next to a server on either side.
 #[test]
 fn a_bundle_carries_a_session_to_another_folder() {
     let (origin, other) = (with_ticket(), TestFolder::new());
@@ -45,7 +45,7 @@ fn a_bundle_carries_a_session_to_another_folder() {
     assert_eq!(export(&other, "pdf"), export(&origin, "pdf"));
 }
 
-/// Proves T16: told what is wrong, and nothing is written.
+/// Proves T16: the error says what is wrong, and nothing is written.
 #[test]
 fn a_damaged_bundle_is_refused() {
     let (origin, other) = (with_ticket(), TestFolder::new());
@@ -89,7 +89,8 @@ fn pages_show_every_branch() {
     assert!(export(&folder, "pdf").starts_with(b"%PDF-"));
 }
 
-/// An imported run is nobody's until somebody adopts it: it takes no answer, and goes on afterwards.
+/// An imported run is driven only after a user adopts it: before, it accepts no answer; afterwards it
+/// continues.
 #[test]
 fn an_imported_run_waits_to_be_adopted() {
     let (origin, other) = (TestFolder::new(), TestFolder::new());
@@ -113,8 +114,8 @@ fn an_imported_run_waits_to_be_adopted() {
     assert_eq!(ended["state"], "completed");
 }
 
-/// A run of `invest` that waits for its signature, with this in the place of the answer before, in a folder
-/// of its own, as somebody would have it who writes bundles by hand.
+/// A run of `invest` that waits for its signature, with this value instead of the previous answer, in a
+/// separate folder, as in a bundle written by hand.
 fn forged(answer: &Value, schema: Option<&Value>) -> (TestFolder, String) {
     let (origin, forged) = (TestFolder::new(), TestFolder::new());
     let start = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#, "--json"];
@@ -156,7 +157,7 @@ fn carried(origin: &TestFolder, run: &str, other: &TestFolder) -> CommandOutput 
     other.run_command(&["sessions", "import", file])
 }
 
-/// Issue 11, S-M5: a recorded answer that its own question would not have taken is refused on import.
+/// Issue 11, S-M5: a recorded answer that its own question would have refused is refused on import.
 #[test]
 fn an_answer_that_does_not_fit_its_question_is_not_imported() {
     let (origin, run) = forged(&json!({ "walletAddress": 7 }), None);
@@ -167,8 +168,8 @@ fn an_answer_that_does_not_fit_its_question_is_not_imported() {
     other.run_command(&["runs", "show", &run]).expect(2);
 }
 
-/// Issue 11, S-M5: one that the program here cannot read keeps the run from being adopted, and the run is
-/// left as it is.
+/// Issue 11, S-M5: an answer that the program here cannot read prevents the adoption, and the run does not
+/// change.
 #[test]
 fn a_run_that_the_program_cannot_read_is_not_adopted() {
     let (origin, run) = forged(&json!({ "walletAddress": 7 }), Some(&json!({})));
@@ -181,7 +182,7 @@ fn a_run_that_the_program_cannot_read_is_not_adopted() {
     assert_eq!((&shown["imported"], &shown["parked"]), (&json!(true), &json!(false)), "{shown}");
 }
 
-/// A file that is there is not written over, and no link is followed, unless that is asked for.
+/// An existing file is not overwritten, and no link is followed, unless an option says so.
 #[test]
 fn an_export_writes_over_nothing_by_itself() {
     let origin = with_ticket();

@@ -1,4 +1,4 @@
-//! Looking at sessions.
+//! Listing and showing sessions.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Retention by hand.
+//! Retention by command.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn old_sessions_are_removed_and_unfinished_ones_never() {
         all.extend(args);
         folder.run_command(&all)
     };
-    // The trails are of January 2026, and a hundred years are longer ago.
+    // The recorded runs are of January 2026, and a hundred years are longer ago.
     assert_eq!(prune(&["--older-than", "36500d"]).expect(0).stdout, "");
     assert_eq!(prune(&["--dry-run"]).expect(0).stdout, "ticket-8\n");
     let workspace = folder.path().to_str().unwrap();
