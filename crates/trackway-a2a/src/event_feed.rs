@@ -18,7 +18,7 @@ pub(crate) trait EventEncoder: Send + Sync + 'static {
         (b"", b"")
     }
 
-    fn encode_event(&self, out: &mut Vec<u8>, place: &TaskRef, item: &TaskEvent);
+    fn encode_event(&self, out: &mut Vec<u8>, task: &TaskRef, item: &TaskEvent);
 
     /// The failure that ends a stream, with its surrounding text.
     fn encode_error(&self, out: &mut Vec<u8>, fault: &A2aError);

@@ -161,9 +161,9 @@ impl EventEncoder for RestEventEncoder {
         }
     }
 
-    fn encode_event(&self, out: &mut Vec<u8>, place: &TaskRef, item: &TaskEvent) {
+    fn encode_event(&self, out: &mut Vec<u8>, task: &TaskRef, item: &TaskEvent) {
         let dialect = json_dialect(self.generation);
-        http::write_json(out, &wire::WireStreamItem::new(item, place, self.history, dialect));
+        http::write_json(out, &wire::WireStreamItem::new(item, task, self.history, dialect));
     }
 
     fn encode_error(&self, out: &mut Vec<u8>, fault: &A2aError) {

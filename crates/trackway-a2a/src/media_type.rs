@@ -5,16 +5,16 @@ use trackway_domain::{Code, Content, Part};
 use crate::error::{A2aError, ErrorKind};
 
 /// Refuses a message with a part of a type that the agent does not accept.
-pub(crate) fn check_part_types(parts: &[Part], taken: &[String]) -> Result<(), A2aError> {
+pub(crate) fn check_part_types(parts: &[Part], accepted: &[String]) -> Result<(), A2aError> {
     for (index, part) in parts.iter().enumerate() {
         let Some(named) = declared_type(part) else { continue };
-        if !taken.iter().any(|mode| matches_pattern(mode, named)) {
+        if !accepted.iter().any(|mode| matches_pattern(mode, named)) {
             let shown: String = named.chars().take(64).collect();
             return Err(A2aError::new(
                 ErrorKind::ContentTypeNotSupported,
                 Code::InvalidRequest,
                 format!("part {index} is of type {shown:?}, which this agent does not take"),
-                format!("send one of {}", taken.join(", ")),
+                format!("send one of {}", accepted.join(", ")),
             )
             .at_path(format!("/params/message/parts/{index}")));
         }

@@ -113,8 +113,8 @@ pub(crate) enum TaskEventContent {
 #[cfg(test)]
 impl TaskEvent {
     /// One that was small enough.
-    pub(crate) fn without_omissions(pos: Position, seen: TaskEventContent) -> Self {
-        Self { pos, content: seen, omitted: OmittedContent::default(), bytes: 0, scope: FrameScope::Event }
+    pub(crate) fn without_omissions(pos: Position, content: TaskEventContent) -> Self {
+        Self { pos, content, omitted: OmittedContent::default(), bytes: 0, scope: FrameScope::Event }
     }
 }
 

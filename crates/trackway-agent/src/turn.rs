@@ -244,7 +244,7 @@ impl AgentTurn {
     }
 
     /// `room` is the number of its calls that are made; the model receives an error for the others.
-    fn apply_answer(&mut self, answer: &ModelAnswer, place: CallPosition, room: usize) {
+    fn apply_answer(&mut self, answer: &ModelAnswer, position: CallPosition, room: usize) {
         let calls = turn_record::calls_with_unique_ids(answer);
         if !answer.text.is_empty() {
             self.said.push(answer.text.clone());
@@ -259,7 +259,7 @@ impl AgentTurn {
         if calls.is_empty() {
             self.finish_turn(answer);
         } else {
-            self.state = TurnState::Calling(PendingCalls::new(place, calls, room, &mut self.uses));
+            self.state = TurnState::Calling(PendingCalls::new(position, calls, room, &mut self.uses));
             self.collect_results();
         }
     }

@@ -14,10 +14,10 @@ pub(crate) struct PreviousInputs {
 
 impl PreviousInputs {
     /// Records values that the run got.
-    pub(crate) fn record_input(&mut self, run: RunId, given: &Value) {
-        if let Value::Object(given) = given {
+    pub(crate) fn record_input(&mut self, run: RunId, input: &Value) {
+        if let Value::Object(input) = input {
             let known = self.runs.entry(run).or_default();
-            known.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
+            known.extend(input.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
     }
 

@@ -65,11 +65,11 @@ pub(crate) type RunUpdates = BoxStream<'static, Result<RunUpdate, CliError>>;
 impl RunClient {
     /// An engine for existing runs, and so for an existing folder, with the content of this server.
     pub(crate) async fn open_existing(
-        place: RunTarget,
+        target: RunTarget,
         server: impl FnOnce(&Path) -> Result<Server, CliError>,
         testing: &FaultInjectionArgs,
     ) -> Result<Self, CliError> {
-        match place {
+        match target {
             RunTarget::Server(api) => Ok(Self::from_rest_client(api)),
             RunTarget::Folder { path, key } => {
                 run_target::open_existing_store(&path)?;
@@ -80,11 +80,11 @@ impl RunClient {
 
     /// An engine for a folder that may be new, with the content of this server.
     pub(crate) async fn open_with_server(
-        place: RunTarget,
+        target: RunTarget,
         server: Server,
         testing: &FaultInjectionArgs,
     ) -> Result<Self, CliError> {
-        match place {
+        match target {
             RunTarget::Server(api) => Ok(Self::from_rest_client(api)),
             RunTarget::Folder { key, .. } => Self::open_local(server, key, testing).await,
         }

@@ -139,8 +139,11 @@ impl<'a> RunFollower<'a> {
         }
     }
 
-    fn handle_update(&mut self, heard: Option<Result<RunUpdate, CliError>>) -> Result<FollowStep, CliError> {
-        let update = match heard {
+    fn handle_update(
+        &mut self,
+        received: Option<Result<RunUpdate, CliError>>,
+    ) -> Result<FollowStep, CliError> {
+        let update = match received {
             Some(Ok(update)) => update,
             Some(Err(failure)) => return Err(self.with_show_hint(failure)),
             None => return Err(self.engine.updates_broke_off_error()),

@@ -174,20 +174,20 @@ const NAME_PART_CHARS_MIN: usize = 2;
 
 /// The known name that was probably meant: the same letters in another style, a name with one typing error,
 /// or a part that only one name contains.
-pub(crate) fn suggest_name<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn suggest_name<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| -> String {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
     let known: Vec<&str> = known.into_iter().collect();
-    if let Some(name) = nearest(written, known.iter().copied()) {
+    if let Some(name) = nearest(unknown, known.iter().copied()) {
         return Some(name);
     }
-    let written = plain(written);
+    let unknown = plain(unknown);
     let is_part = |part: &str, of: &str| part.len() >= NAME_PART_CHARS_MIN && of.contains(part);
     let mut alike = known.into_iter().filter(|name| {
         let letters = plain(name);
-        is_part(&written, &letters) || is_part(&letters, &written)
+        is_part(&unknown, &letters) || is_part(&letters, &unknown)
     });
     let name = alike.next()?;
     alike.next().is_none().then_some(name)

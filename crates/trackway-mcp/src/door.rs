@@ -86,12 +86,12 @@ impl McpDoor {
 
     /// Whether these scopes allow work on the run of a token. Only a caller without full scopes needs a
     /// lookup.
-    pub(crate) async fn authorize_run(&self, identity: &Identity, place: NodeRef) -> Result<(), ToolRefusal> {
+    pub(crate) async fn authorize_run(&self, identity: &Identity, node: NodeRef) -> Result<(), ToolRefusal> {
         if identity.scopes.is_all() {
             return Ok(());
         }
         let position =
-            self.guide().inspect_node(&identity.access(), place.run, place.node, self.current_seal()).await?;
+            self.guide().inspect_node(&identity.access(), node.run, node.node, self.current_seal()).await?;
         if identity.scopes.allows_run(&position.workflow) {
             Ok(())
         } else {

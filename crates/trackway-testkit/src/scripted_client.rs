@@ -176,25 +176,25 @@ impl ScriptedClient {
         &self,
         process: &TestProcess,
         visit: &ClientHistory,
-        told: &mut RunProgress,
+        progress: &mut RunProgress,
         stored: StoredEvent,
     ) -> Option<RunId> {
         match stored.event {
-            Event::Submitted(submission) => told.submission = Some(submission),
+            Event::Submitted(submission) => progress.submission = Some(submission),
             Event::Asked { question, .. } => {
-                let submission = told.submission.as_ref()?;
+                let submission = progress.submission.as_ref()?;
                 let run = submission.run;
-                let answers = (self.answers)(&submission.workflow.name, told.questions);
+                let answers = (self.answers)(&submission.workflow.name, progress.questions);
                 if answers.is_empty() {
                     process.clock.advance_to(stored.at + self.patience);
                 }
                 for (number, answer) in answers.into_iter().enumerate() {
-                    let id = format!("{run}-{}-{number}", told.questions);
+                    let id = format!("{run}-{}-{number}", progress.questions);
                     let mut deliver = answer_delivery(run, &id, answer);
                     deliver.question = Some(question.id);
                     self.deliver_answer(process, visit, deliver).await;
                 }
-                told.questions += 1;
+                progress.questions += 1;
             }
             Event::Slept { due, .. } if !self.leaves_clock_alone => process.clock.advance_to(due),
             Event::StepFailed(retry) => process.clock.advance_to(retry.due),
@@ -202,7 +202,7 @@ impl ScriptedClient {
             Event::Status { message, .. } if self.cancel_at_status.is_some() => {
                 let text = message.parts.first().and_then(Part::as_text);
                 if text == self.cancel_at_status.as_deref() {
-                    let run = told.submission.as_ref()?.run;
+                    let run = progress.submission.as_ref()?.run;
                     ignore_ended_run(
                         process.pending_if_process_died(process.cancel(&local_run_address(run)).await).await,
                     );

@@ -153,10 +153,10 @@ impl ScriptedModelServer {
 }
 
 impl ServerState {
-    fn next_reply(&self, asked: &ModelRequest) -> ScriptedReply {
+    fn next_reply(&self, request: &ModelRequest) -> ScriptedReply {
         let next = lock_ignoring_poison(&self.queue).pop_front();
         next.unwrap_or_else(|| match lock_ignoring_poison(&self.responder).as_ref() {
-            Some(responder) => responder(asked),
+            Some(responder) => responder(request),
             None => ScriptedReply::error_body(400, "the script has no answer left"),
         })
     }

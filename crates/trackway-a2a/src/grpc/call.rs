@@ -126,11 +126,11 @@ impl PerformedCall<'_> {
         Ok(self.build_response(written))
     }
 
-    /// The stream. `item` writes the events of a task, `said` an answer without a task.
+    /// The stream. `item` writes the events of a task, `direct_reply` an answer without a task.
     pub(super) fn respond_with_stream<T: Send + 'static>(
         mut self,
         item: fn(&TaskEvent, &TaskRef, HistoryLength) -> T,
-        said: fn(&DirectReply) -> T,
+        direct_reply: fn(&DirectReply) -> T,
     ) -> Result<Response<ResponseStream<T>>, Status> {
         let CallOutcome::Stream(streamed, history) = std::mem::replace(&mut self.outcome, CallOutcome::Done)
         else {
@@ -141,7 +141,7 @@ impl PerformedCall<'_> {
                 Box::pin(response_stream(follow, self.door.grpc_in_flight.clone(), history, item))
             }
             StreamReply::Message(message) => {
-                let written = said(&message);
+                let written = direct_reply(&message);
                 Box::pin(stream::once(async { Ok(written) }))
             }
         };

@@ -20,14 +20,14 @@ pub(super) fn check_role(role: Option<Role>) -> Result<(), A2aError> {
 }
 
 /// The metadata at a location in the message.
-pub(super) fn parse_metadata(sent: Option<Struct>, place: &str) -> Result<Object, A2aError> {
+pub(super) fn parse_metadata(sent: Option<Struct>, field: &str) -> Result<Object, A2aError> {
     let read =
-        sent.map(protobuf_value::decode_struct).transpose().map_err(|why| not_json_error(place, why))?;
+        sent.map(protobuf_value::decode_struct).transpose().map_err(|why| not_json_error(field, why))?;
     Ok(read.unwrap_or_default())
 }
 
-pub(super) fn not_json_error(place: &str, why: NotJsonError) -> A2aError {
-    invalid_message_error(place, &why.to_string(), "send a value that JSON can express")
+pub(super) fn not_json_error(field: &str, why: NotJsonError) -> A2aError {
+    invalid_message_error(field, &why.to_string(), "send a value that JSON can express")
 }
 
 /// Tasks, updates and messages of one generation; `pb` is the generation's module at the place of use.
@@ -68,27 +68,27 @@ macro_rules! task_encoding {
 
         /// One item of a stream. Its metadata contains the position after which to continue: gRPC has
         /// no other field for it.
-        pub(super) fn encode_stream_item(item: &TaskEvent, place: &TaskRef, history: HistoryLength) -> pb::StreamResponse {
+        pub(super) fn encode_stream_item(item: &TaskEvent, task_ref: &TaskRef, history: HistoryLength) -> pb::StreamResponse {
             let position = |metadata| protobuf_value::with_position(metadata, item.pos);
             let payload = match &item.content {
                 TaskEventContent::Snapshot(snapshot) => {
-                    let mut task = encode_task(snapshot, place, history);
+                    let mut task = encode_task(snapshot, task_ref, history);
                     task.metadata = position(task.metadata);
                     Payload::Task(task)
                 }
                 TaskEventContent::Status(update, at) => {
                     let metadata = TrackwayMetadata::for_status(update, &item.omitted);
                     Payload::StatusUpdate(pb::TaskStatusUpdateEvent {
-                        task_id: place.run.to_string(),
-                        context_id: place.session.to_string(),
-                        status: Some(encode_status(update.state, update.message.as_ref(), *at, place)),
+                        task_id: task_ref.run.to_string(),
+                        context_id: task_ref.session.to_string(),
+                        status: Some(encode_status(update.state, update.message.as_ref(), *at, task_ref)),
                         $($last: update.last,)?
                         metadata: position(protobuf_value::encode_trackway_metadata(&metadata)),
                     })
                 }
                 TaskEventContent::Artifact(chunk) => Payload::ArtifactUpdate(pb::TaskArtifactUpdateEvent {
-                    task_id: place.run.to_string(),
-                    context_id: place.session.to_string(),
+                    task_id: task_ref.run.to_string(),
+                    context_id: task_ref.session.to_string(),
                     artifact: Some(encode_artifact(&chunk.artifact)),
                     append: chunk.append,
                     last_chunk: chunk.last,
@@ -103,17 +103,17 @@ macro_rules! task_encoding {
             pb::StreamResponse { payload: Some(Payload::$message(encode_direct_message(answer))) }
         }
 
-        fn encode_task(snapshot: &TaskSnapshot, place: &TaskRef, history: HistoryLength) -> pb::Task {
+        fn encode_task(snapshot: &TaskSnapshot, task_ref: &TaskRef, history: HistoryLength) -> pb::Task {
             let view = &snapshot.view;
             let said = view.status_message().map(|said| &**said);
             let older = view.history().count().saturating_sub(history);
             let newest = view.history().skip(older);
             pb::Task {
-                id: place.run.to_string(),
-                context_id: place.session.to_string(),
-                status: Some(encode_status(view.state, said, view.status_at, place)),
+                id: task_ref.run.to_string(),
+                context_id: task_ref.session.to_string(),
+                status: Some(encode_status(view.state, said, view.status_at, task_ref)),
                 artifacts: view.artifacts.iter().map(|known| encode_artifact(known)).collect(),
-                history: newest.map(|said| encode_message(said, place)).collect(),
+                history: newest.map(|said| encode_message(said, task_ref)).collect(),
                 metadata: protobuf_value::encode_trackway_metadata(&TrackwayMetadata::for_snapshot(snapshot)),
             }
         }
@@ -122,11 +122,11 @@ macro_rules! task_encoding {
             state: StateName,
             said: Option<&Message>,
             at: Timestamp,
-            place: &TaskRef,
+            task_ref: &TaskRef,
         ) -> pb::TaskStatus {
             pb::TaskStatus {
                 state: encode_state(state).into(),
-                $status: said.map(|said| encode_message(said, place)),
+                $status: said.map(|said| encode_message(said, task_ref)),
                 timestamp: Some(protobuf_value::encode_timestamp(at)),
             }
         }
@@ -158,13 +158,13 @@ macro_rules! task_encoding {
             [Role::User, Role::Agent].into_iter().find(|known| encode_role(*known) == message.role())
         }
 
-        pub(super) fn encode_message(message: &Message, place: &TaskRef) -> pb::Message {
-            encode_message_with_ids(message, place.session.as_str(), Some(place.run))
+        pub(super) fn encode_message(message: &Message, task: &TaskRef) -> pb::Message {
+            encode_message_with_ids(message, task.session.as_str(), Some(task.run))
         }
 
         /// An answer that belongs to no task.
-        fn encode_direct_message(said: &DirectReply) -> pb::Message {
-            encode_message_with_ids(&said.message, said.session.as_str(), None)
+        fn encode_direct_message(reply: &DirectReply) -> pb::Message {
+            encode_message_with_ids(&reply.message, reply.session.as_str(), None)
         }
 
         fn encode_artifact(artifact: &Artifact) -> pb::Artifact {

@@ -82,12 +82,12 @@ pub(super) fn encode_metadata(fields: &Object) -> Option<Struct> {
 }
 
 /// Trackway's own fields, in addition to those of the protocol.
-pub(super) fn encode_trackway_metadata(told: &TrackwayMetadata<'_>) -> Option<Struct> {
-    if told.is_empty() {
+pub(super) fn encode_trackway_metadata(metadata: &TrackwayMetadata<'_>) -> Option<Struct> {
+    if metadata.is_empty() {
         return None;
     }
-    let told = serde_json::to_value(told).expect("our types hold no map with keys other than strings");
-    told.as_object().map(encode_struct)
+    let fields = serde_json::to_value(metadata).expect("our types hold no map with keys other than strings");
+    fields.as_object().map(encode_struct)
 }
 
 /// The metadata with the position after which a stream continues.

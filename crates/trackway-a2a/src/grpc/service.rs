@@ -54,14 +54,14 @@ impl GrpcService {
         self.add_unary_route(method, parse, move |performed| performed.respond_with_card(render))
     }
 
-    /// A method with a stream of responses. `item` renders the events of a task, `said` an answer
+    /// A method with a stream of responses. `item` renders the events of a task, `direct_reply` an answer
     /// without a task.
     pub(super) fn add_streaming_method<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
         parse: ParseCall<M>,
         item: fn(&TaskEvent, &TaskRef, HistoryLength) -> T,
-        said: fn(&DirectReply) -> T,
+        direct_reply: fn(&DirectReply) -> T,
     ) -> Self {
         let (door, generation) = (self.door.clone(), self.generation);
         let handler = move |request: http::Request<Body>| async move {
@@ -69,7 +69,9 @@ impl GrpcService {
             let service = service_fn(move |request| {
                 let door = door.clone();
                 async move {
-                    perform_request(&door, generation, request, parse).await?.respond_with_stream(item, said)
+                    perform_request(&door, generation, request, parse)
+                        .await?
+                        .respond_with_stream(item, direct_reply)
                 }
             });
             grpc.server_streaming(service, request).await

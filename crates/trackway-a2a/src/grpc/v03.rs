@@ -46,27 +46,27 @@ pub(super) fn v03_service(door: Arc<A2aServer>) -> Router {
         .into_router()
 }
 
-fn parse_send(asked: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let (incoming, wait, history) = parse_message_request(asked)?;
+fn parse_send(request: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let (incoming, wait, history) = parse_message_request(request)?;
     Ok(AgentCall::Send { incoming, wait, history })
 }
 
-fn parse_stream(asked: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let (incoming, _, history) = parse_message_request(asked)?;
+fn parse_stream(request: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let (incoming, _, history) = parse_message_request(request)?;
     Ok(AgentCall::Stream { incoming, history })
 }
 
-fn parse_get(asked: pb::GetTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let history = parse_history(asked.history_length, "/params/historyLength")?;
-    Ok(AgentCall::Get { task: resource_name::parse_task_name(&asked.name, "name")?, history })
+fn parse_get(request: pb::GetTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let history = parse_history(request.history_length, "/params/historyLength")?;
+    Ok(AgentCall::Get { task: resource_name::parse_task_name(&request.name, "name")?, history })
 }
 
-fn parse_cancel(asked: pb::CancelTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    Ok(AgentCall::Cancel { task: resource_name::parse_task_name(&asked.name, "name")? })
+fn parse_cancel(request: pb::CancelTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    Ok(AgentCall::Cancel { task: resource_name::parse_task_name(&request.name, "name")? })
 }
 
-fn parse_subscribe(asked: pb::TaskSubscriptionRequest, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let task = resource_name::parse_task_name(&asked.name, "name")?;
+fn parse_subscribe(request: pb::TaskSubscriptionRequest, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let task = resource_name::parse_task_name(&request.name, "name")?;
     let after = request_options::last_event_position(headers)?;
     let history = request_options::HISTORY_MESSAGES_MAX;
     Ok(AgentCall::Subscribe { task, after, ended: EndedTaskPolicy::ReturnTask, history })
@@ -77,13 +77,13 @@ fn parse_extended_card(_: pb::GetAgentCardRequest, _: &HeaderMap) -> Result<Agen
 }
 
 fn parse_message_request(
-    asked: pb::SendMessageRequest,
+    request: pb::SendMessageRequest,
 ) -> Result<(Box<IncomingMessage>, WaitFor, HistoryLength), A2aError> {
-    let message = asked
+    let message = request
         .request
         .ok_or_else(|| A2aError::invalid_param("/params/message", "message is missing", "send a message"))?;
     let mut incoming = decode_message(message)?;
-    let configuration = asked.configuration.unwrap_or_default();
+    let configuration = request.configuration.unwrap_or_default();
     incoming.accepted_modes = configuration.accepted_output_modes;
     let place = "/params/configuration/pushNotification";
     let push = configuration.push_notification;

@@ -50,27 +50,27 @@ pub(super) fn v1_service(door: Arc<A2aServer>) -> Router {
         .into_router()
 }
 
-fn parse_send(asked: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let (incoming, wait, history) = parse_message_request(asked)?;
+fn parse_send(request: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let (incoming, wait, history) = parse_message_request(request)?;
     Ok(AgentCall::Send { incoming, wait, history })
 }
 
-fn parse_stream(asked: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let (incoming, _, history) = parse_message_request(asked)?;
+fn parse_stream(request: pb::SendMessageRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let (incoming, _, history) = parse_message_request(request)?;
     Ok(AgentCall::Stream { incoming, history })
 }
 
-fn parse_get(asked: pb::GetTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let history = parse_history(asked.history_length, "/params/historyLength")?;
-    Ok(AgentCall::Get { task: required_id(asked.id, "id")?, history })
+fn parse_get(request: pb::GetTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let history = parse_history(request.history_length, "/params/historyLength")?;
+    Ok(AgentCall::Get { task: required_id(request.id, "id")?, history })
 }
 
-fn parse_cancel(asked: pb::CancelTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    Ok(AgentCall::Cancel { task: required_id(asked.id, "id")? })
+fn parse_cancel(request: pb::CancelTaskRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    Ok(AgentCall::Cancel { task: required_id(request.id, "id")? })
 }
 
-fn parse_subscribe(asked: pb::SubscribeToTaskRequest, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let task = required_id(asked.id, "id")?;
+fn parse_subscribe(request: pb::SubscribeToTaskRequest, headers: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let task = required_id(request.id, "id")?;
     let after = request_options::last_event_position(headers)?;
     let history = request_options::HISTORY_MESSAGES_MAX;
     Ok(AgentCall::Subscribe { task, after, ended: EndedTaskPolicy::Refuse, history })
@@ -81,13 +81,13 @@ fn parse_extended_card(_: pb::GetExtendedAgentCardRequest, _: &HeaderMap) -> Res
 }
 
 fn parse_message_request(
-    asked: pb::SendMessageRequest,
+    request: pb::SendMessageRequest,
 ) -> Result<(Box<IncomingMessage>, WaitFor, HistoryLength), A2aError> {
-    let message = asked
+    let message = request
         .message
         .ok_or_else(|| A2aError::invalid_param("/params/message", "message is missing", "send a message"))?;
     let mut incoming = decode_message(message)?;
-    let configuration = asked.configuration.unwrap_or_default();
+    let configuration = request.configuration.unwrap_or_default();
     incoming.accepted_modes = configuration.accepted_output_modes;
     let place = "/params/configuration/taskPushNotificationConfig";
     let push = configuration.task_push_notification_config;
@@ -97,27 +97,27 @@ fn parse_message_request(
     Ok((Box::new(incoming), wait, history))
 }
 
-fn parse_list(asked: pb::ListTasksRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
-    let session = non_empty(asked.context_id).as_deref().map(SessionId::new).transpose();
+fn parse_list(request: pb::ListTasksRequest, _: &HeaderMap) -> Result<AgentCall, A2aError> {
+    let session = non_empty(request.context_id).as_deref().map(SessionId::new).transpose();
     let session = session.map_err(|bad| {
         let why = format!("contextId: {bad}");
         A2aError::invalid_param("/params/contextId", why, "send the contextId of a task, or none")
     })?;
-    let state = decode_state_filter(asked.status).map_err(|number| {
+    let state = decode_state_filter(request.status).map_err(|number| {
         let why = format!("status: {number} is not a state");
         A2aError::invalid_param("/params/status", why, "send a state such as TASK_STATE_WORKING")
     })?;
-    let since = match asked.status_timestamp_after {
+    let since = match request.status_timestamp_after {
         None => None,
         Some(moment) => Some(protobuf_value::decode_timestamp(moment).ok_or_else(|| {
             let why = "statusTimestampAfter: it is out of range";
             A2aError::invalid_param("/params/statusTimestampAfter", why, "send a moment, or none")
         })?),
     };
-    let page_size = asked.page_size.map(i64::from);
-    let query = TaskQuery { session, state, since, page_size, page_token: asked.page_token };
-    let history = parse_history(asked.history_length, "/params/historyLength")?;
-    let artifacts = asked.include_artifacts == Some(true);
+    let page_size = request.page_size.map(i64::from);
+    let query = TaskQuery { session, state, since, page_size, page_token: request.page_token };
+    let history = parse_history(request.history_length, "/params/historyLength")?;
+    let artifacts = request.include_artifacts == Some(true);
     Ok(AgentCall::List { query: Box::new(query), history, artifacts })
 }
 

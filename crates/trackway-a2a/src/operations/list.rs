@@ -91,8 +91,8 @@ impl AddressedAgent<'_> {
     }
 }
 
-fn check_page_size(asked: Option<i64>) -> Result<usize, A2aError> {
-    match asked {
+fn check_page_size(requested: Option<i64>) -> Result<usize, A2aError> {
+    match requested {
         None => Ok(PAGE_DEFAULT),
         Some(size) => match usize::try_from(size) {
             Ok(size) if (1..=PAGE_MAX).contains(&size) => Ok(size),
@@ -105,8 +105,8 @@ fn check_page_size(asked: Option<i64>) -> Result<usize, A2aError> {
 }
 
 /// A position in the listing as text that a client returns unchanged.
-fn encode_page_token(place: RunCursor) -> String {
-    format!("{:x}.{}", place.status_at.millis(), place.id)
+fn encode_page_token(cursor: RunCursor) -> String {
+    format!("{:x}.{}", cursor.status_at.millis(), cursor.id)
 }
 
 fn parse_page_token(token: &str) -> Result<Option<RunCursor>, A2aError> {

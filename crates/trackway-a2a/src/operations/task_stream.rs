@@ -51,12 +51,12 @@ impl TaskStream {
     }
 
     /// Every event of the watch, from the start of the run if necessary.
-    pub(super) fn from_position(place: TaskRef, watch: RunWatch) -> Self {
-        Self::new(place, None, watch, StreamEnd::TaskEnded)
+    pub(super) fn from_position(task: TaskRef, watch: RunWatch) -> Self {
+        Self::new(task, None, watch, StreamEnd::TaskEnded)
     }
 
     fn new(
-        place: TaskRef,
+        task: TaskRef,
         first: Option<(Position, TaskSnapshot)>,
         watch: RunWatch,
         until: StreamEnd,
@@ -70,7 +70,7 @@ impl TaskStream {
             scope: FrameScope::unique_reply(),
         });
         let shows = ArtifactVisibility::Everything;
-        Self { place, first, last_snapshot: None, watch, until, closed: false, visibility: shows }
+        Self { place: task, first, last_snapshot: None, watch, until, closed: false, visibility: shows }
     }
 
     /// The same for a client that receives less.
@@ -136,8 +136,8 @@ impl StreamEnd {
         matches!(self, Self::TaskIdle { at: Some(at) } if pos >= at)
     }
 
-    fn is_reached_by(self, seen: Option<&TaskEventContent>) -> bool {
-        match (self, seen) {
+    fn is_reached_by(self, content: Option<&TaskEventContent>) -> bool {
+        match (self, content) {
             (_, Some(TaskEventContent::Status(status, _))) if status.last => true,
             (Self::TaskIdle { .. }, Some(TaskEventContent::Status(status, _))) => needs_action(status),
             _ => false,

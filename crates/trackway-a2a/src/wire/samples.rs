@@ -85,9 +85,9 @@ pub(crate) fn snapshot(events: &[Event]) -> TaskSnapshot {
 }
 
 /// An item of a stream.
-pub(crate) fn render_item(seen: TaskEventContent, dialect: JsonDialect) -> Value {
+pub(crate) fn render_item(content: TaskEventContent, dialect: JsonDialect) -> Value {
     let place = TaskRef { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    serde_json::to_value(WireStreamItem::new(&TaskEvent::without_omissions(1, seen), &place, 10, dialect))
+    serde_json::to_value(WireStreamItem::new(&TaskEvent::without_omissions(1, content), &place, 10, dialect))
         .unwrap()
 }
 

@@ -122,6 +122,6 @@ pub(crate) fn is_base64(text: &str) -> bool {
 }
 
 /// An error at a location in the message.
-pub(crate) fn invalid_message_error(place: &str, why: &str, next: &'static str) -> A2aError {
-    A2aError::invalid_param(format!("/params/message/{place}"), format!("message/{place}: {why}"), next)
+pub(crate) fn invalid_message_error(pointer: &str, why: &str, next: &'static str) -> A2aError {
+    A2aError::invalid_param(format!("/params/message/{pointer}"), format!("message/{pointer}: {why}"), next)
 }

@@ -19,8 +19,8 @@ pub(super) fn task_message<'a>(
 }
 
 /// An answer that belongs to no task.
-pub(super) fn direct_reply_message(said: &DirectReply, dialect: JsonDialect) -> WireTaskMessage<'_> {
-    WireTaskMessage { message: &said.message, context: Some(said.session.as_str()), task: None, dialect }
+pub(super) fn direct_reply_message(reply: &DirectReply, dialect: JsonDialect) -> WireTaskMessage<'_> {
+    WireTaskMessage { message: &reply.message, context: Some(reply.session.as_str()), task: None, dialect }
 }
 
 #[derive(Debug)]

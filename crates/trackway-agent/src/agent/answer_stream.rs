@@ -55,8 +55,8 @@ enum StreamState {
 }
 
 impl<'a> AnswerStream<'a> {
-    pub(super) fn new(stage: &'a Stage, speech: StreamKind, step: Op, label: &str, said: &[String]) -> Self {
-        let before = said.join(SEPARATOR);
+    pub(super) fn new(stage: &'a Stage, speech: StreamKind, step: Op, label: &str, texts: &[String]) -> Self {
+        let before = texts.join(SEPARATOR);
         let shown = if stage.has_step_artifact(&step, speech.artifact_id()) {
             StreamState::Stale
         } else if before.is_empty() {
@@ -106,30 +106,30 @@ impl<'a> AnswerStream<'a> {
     }
 }
 
-/// Withdraws the text that the step published; `said` is the text before the step.
-pub(super) async fn retract_text(stage: &Stage, speech: StreamKind, step: Op, said: &[String]) {
-    AnswerStream::new(stage, speech, step, "", said).finish_answer().await;
+/// Withdraws the text that the step published; `texts` is the text before the step.
+pub(super) async fn retract_text(stage: &Stage, speech: StreamKind, step: Op, texts: &[String]) {
+    AnswerStream::new(stage, speech, step, "", texts).finish_answer().await;
 }
 
-/// Closes the artifact, with an additional sentence if there is one. `said` is its published text.
+/// Closes the artifact, with an additional sentence if there is one. `text` is its published text.
 pub(super) async fn publish_final_text(
     stage: &Stage,
     speech: StreamKind,
     label: &str,
-    said: &str,
+    text: &str,
     sentence: Option<&str>,
 ) {
-    let whole = match (said, sentence) {
+    let whole = match (text, sentence) {
         ("", None) => return,
-        (said, None) => said.to_owned(),
+        (text, None) => text.to_owned(),
         ("", Some(sentence)) => sentence.to_owned(),
-        (said, Some(sentence)) => format!("{said}{SEPARATOR}{sentence}"),
+        (text, Some(sentence)) => format!("{text}{SEPARATOR}{sentence}"),
     };
     let chunk = if whole.len() <= CLOSING_BYTES_MAX {
         text_chunk(speech, whole, false, true, model_metadata(label))
     } else {
-        let append = !said.is_empty();
-        let rest = if append { whole[said.len()..].to_owned() } else { whole };
+        let append = !text.is_empty();
+        let rest = if append { whole[text.len()..].to_owned() } else { whole };
         text_chunk(speech, rest, append, true, Object::new())
     };
     if let Some(chunk) = chunk {

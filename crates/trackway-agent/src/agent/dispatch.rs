@@ -41,12 +41,12 @@ impl TurnDriver {
     pub(super) async fn report_dispatch(
         &self,
         waiting: &PendingCall,
-        told: &DispatchResult<'_>,
+        result: &DispatchResult<'_>,
     ) -> CallOutcome {
-        let record = self.record_result(waiting, told.to_call_record()).await;
-        let (parts, metadata) = told.to_status_update();
-        self.stage.report_other_run(told.run, parts, metadata).await;
-        CallOutcome { record, view: told.to_result_view() }
+        let record = self.record_result(waiting, result.to_call_record()).await;
+        let (parts, metadata) = result.to_status_update();
+        self.stage.report_other_run(result.run, parts, metadata).await;
+        CallOutcome { record, view: result.to_result_view() }
     }
 
     /// The timeout from the agent's file, else from the workflow, else from the workspace.

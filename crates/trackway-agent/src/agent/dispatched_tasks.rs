@@ -33,12 +33,12 @@ const MESSAGE_BYTES_MAX: usize = 1024;
 
 impl TurnDriver {
     /// Whether those turns dispatched any task, and the tasks that ended since the newest of them began
-    /// and are not in `told`. For use within a step.
+    /// and are not in `reported`. For use within a step.
     pub(super) async fn list_ended_tasks(
         &self,
         archive: &SessionHistory,
         turns: &[RunId],
-        told: &BTreeSet<String>,
+        reported: &BTreeSet<String>,
     ) -> Result<(bool, Vec<EndedTask>), Failure> {
         let Some(newest) = turns.iter().max() else { return Ok((false, Vec::new())) };
         let rows = archive.list_run_rows(ROWS_MAX).await.map_err(|error| history_failure(&error))?;
@@ -48,7 +48,7 @@ impl TurnDriver {
         let mut ended = Vec::new();
         for row in &dispatched {
             let is_new =
-                since.is_some_and(|since| row.status_at >= since) && !told.contains(&row.id.to_string());
+                since.is_some_and(|since| row.status_at >= since) && !reported.contains(&row.id.to_string());
             if ended.len() == TASKS_MAX || !row.state.is_terminal() || !is_new {
                 continue;
             }

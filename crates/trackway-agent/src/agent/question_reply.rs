@@ -267,9 +267,9 @@ impl TurnDriver {
         run: RunId,
         question: QuestionId,
         input: &Value,
-        place: &str,
+        call_key: &str,
     ) -> Result<Value, Failure> {
-        let id = MessageId::new(&format!("{}-{place}", self.stage.run_id()))
+        let id = MessageId::new(&format!("{}-{call_key}", self.stage.run_id()))
             .map_err(|error| Failure::new(error.to_string()))?;
         let message = Message::new(id.clone(), Role::User, vec![Part::data(input.clone())]);
         let problems = match self.stage.reply_to_run(run, Some(question), message).await? {

@@ -165,10 +165,10 @@ impl RemoteCall<'_> {
 
     async fn answer_input_requests(
         &self,
-        asked: InputRequiredResult,
+        required: InputRequiredResult,
     ) -> Result<(Option<InputResponses>, Option<String>), Failure> {
         let mut responses = InputResponses::new();
-        for (key, request) in asked.input_requests.unwrap_or_default() {
+        for (key, request) in required.input_requests.unwrap_or_default() {
             let InputRequest::Elicitation(request) = request else {
                 return Err(self.server_failure("asks for something that only a user can give"));
             };
@@ -184,10 +184,10 @@ impl RemoteCall<'_> {
             let result = serde_json::to_value(result);
             responses.insert(key, result.map_err(|error| Failure::new(error.to_string()))?);
         }
-        if responses.is_empty() && asked.request_state.is_none() {
+        if responses.is_empty() && required.request_state.is_none() {
             return Err(self.server_failure("asks for something and does not say what"));
         }
-        Ok(((!responses.is_empty()).then_some(responses), asked.request_state))
+        Ok(((!responses.is_empty()).then_some(responses), required.request_state))
     }
 
     /// The error of a request.

@@ -14,12 +14,12 @@ pub(super) fn is_valid_tool_name(name: &str) -> bool {
     (1..=TOOL_NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// A unique name for a server's tool, not in `taken`. The same tools in the same order always get the
+/// A unique name for a server's tool, not in `used_names`. The same tools in the same order always get the
 /// same names, so that an agent's permissions stay valid.
-pub(super) fn unique_tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> String {
+pub(super) fn unique_tool_name(server: &str, tool: &str, used_names: &BTreeSet<String>) -> String {
     let plain = format!("{}{SERVER_SEPARATOR}{}", sanitize_tool_name(server), sanitize_tool_name(tool));
     // Everything is ASCII at this point.
-    if plain.len() <= NAME_CHARS_MAX && !taken.contains(&plain) {
+    if plain.len() <= NAME_CHARS_MAX && !used_names.contains(&plain) {
         return plain;
     }
     // The length keeps ("ab", "c") and ("a", "bc") apart.

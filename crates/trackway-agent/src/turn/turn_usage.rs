@@ -94,9 +94,9 @@ impl TurnUsage {
     }
 
     /// A model call for a summary. It is not a call of the turn, but it has a cost.
-    pub(super) fn count_summary(&mut self, asked: &SummaryUsage) {
-        self.add_cost(asked.usage, asked.cost);
-        let usage = asked.usage.unwrap_or_default();
+    pub(super) fn count_summary(&mut self, summary: &SummaryUsage) {
+        self.add_cost(summary.usage, summary.cost);
+        let usage = summary.usage.unwrap_or_default();
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         self.tokens = self.tokens.saturating_add(tokens);
     }

@@ -83,7 +83,7 @@ async fn resolve_partner(args: &args::ChatArgs) -> Result<ChatPartner, CliError>
 }
 
 /// An agent of the workspace, in this process.
-async fn open_local_partner(args: &args::ChatArgs, place: RunTarget) -> Result<ChatPartner, CliError> {
+async fn open_local_partner(args: &args::ChatArgs, target: RunTarget) -> Result<ChatPartner, CliError> {
     let workspace = args.workspace_args.workspace.as_deref();
     let (server, loader) =
         local_server::build_server_and_loader(workspace, &args.folders, &args.target.data.folder)?;
@@ -95,7 +95,7 @@ async fn open_local_partner(args: &args::ChatArgs, place: RunTarget) -> Result<C
     let label = model.map(|model| model.provider.label().to_owned());
     let agent = spec.name.clone();
     let server = server.agents_from(following.agents.clone());
-    let engine = RunClient::open_with_server(place, server, &args.testing).await?;
+    let engine = RunClient::open_with_server(target, server, &args.testing).await?;
     Ok(ChatPartner { engine, agent, model_label: label, _following: Some(following) })
 }
 

@@ -52,8 +52,8 @@ pub(super) fn init_project(args: &InitProjectArgs) -> Result<ExitStatus, CliErro
     Ok(ExitStatus::Done)
 }
 
-fn resolve_checkout(given: Option<&Path>) -> Result<PathBuf, CliError> {
-    let path = given.unwrap_or(Path::new(BUILT_FROM));
+fn resolve_checkout(option: Option<&Path>) -> Result<PathBuf, CliError> {
+    let path = option.unwrap_or(Path::new(BUILT_FROM));
     let usable = path.canonicalize().ok().filter(|path| path.join("crates/trackway/Cargo.toml").is_file());
     usable.ok_or_else(|| {
         CliError::new(format!("{} is not a checkout of Trackway", path.display()))

@@ -78,13 +78,13 @@ pub(super) fn has_configured_folders(named: &WorkflowFolderArgs, config: &Config
     !named.workflows.is_empty() || config.workflows.folders.is_some()
 }
 
-pub(super) fn resolve_switches(written: &GuidedWorkflowArgs, config: &Config) -> CheckpointSwitches {
+pub(super) fn resolve_switches(args: &GuidedWorkflowArgs, config: &Config) -> CheckpointSwitches {
     let on = |said: Option<OnOff>, configured| match said {
         Some(said) => said == OnOff::On,
         None => configured,
     };
     CheckpointSwitches {
-        checkpoints: on(written.checkpoints, config.mcp.checkpoints),
-        session_checkpoints: on(written.session_checkpoints, config.mcp.session_checkpoints),
+        checkpoints: on(args.checkpoints, config.mcp.checkpoints),
+        session_checkpoints: on(args.session_checkpoints, config.mcp.session_checkpoints),
     }
 }

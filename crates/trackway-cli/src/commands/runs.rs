@@ -69,9 +69,9 @@ pub(super) async fn migrate_run(args: MigrateRunArgs) -> Result<ExitStatus, CliE
 }
 
 /// An engine that does not continue the other runs of the folder.
-async fn open_client_for_one_run(place: &args::RunTargetArgs) -> Result<RunClient, CliError> {
+async fn open_client_for_one_run(target: &args::RunTargetArgs) -> Result<RunClient, CliError> {
     let server = |data: &Path| Ok(programs::bundled_server(data).without_recovery());
-    RunClient::open_existing(RunTarget::resolve(place)?, server, &FaultInjectionArgs { fault: None }).await
+    RunClient::open_existing(RunTarget::resolve(target)?, server, &FaultInjectionArgs { fault: None }).await
 }
 
 fn print_run(run: &RunDetail, as_json: bool) -> Result<ExitStatus, CliError> {

@@ -56,24 +56,24 @@ fn target_question(run: &Run, delivery: &MessageDelivery) -> Option<QuestionId> 
 
 /// Whether the run is parked because its program cannot read the answer to this question. Another
 /// answer can then replace it.
-fn is_unreadable_answer(run: &Run, asked: &QuestionRecord) -> bool {
-    let last = run.last_question == Some(asked.question.id);
+fn is_unreadable_answer(run: &Run, question: &QuestionRecord) -> bool {
+    let last = run.last_question == Some(question.question.id);
     let blamed = run.parked.as_ref().is_some_and(|evidence| {
-        evidence.asked.is_none() && evidence.recorded.as_deref() == Some(&asked.op.to_string())
+        evidence.asked.is_none() && evidence.recorded.as_deref() == Some(&question.op.to_string())
     });
-    last && blamed && asked.answered && run.state.name() == StateName::Working
+    last && blamed && question.answered && run.state.name() == StateName::Working
 }
 
 fn judge_answer(
     run: &Run,
-    asked: &QuestionRecord,
+    record: &QuestionRecord,
     delivery: MessageDelivery,
     (open, replaces): (bool, bool),
     env: DecisionEnv<'_>,
 ) -> Decision {
-    let question = &asked.question;
-    let order = asked.requests + 1;
-    let concurrent = asked.answered || delivery.has_concurrent;
+    let question = &record.question;
+    let order = record.requests + 1;
+    let concurrent = record.answered || delivery.has_concurrent;
     let awaited_by = delivery.awaited_by;
     let read = delivery.parsed_answer.filter(|reading| reading.question == question.id);
     let resume = AnswerRequest { question: question.id, message: delivery.message, order, concurrent };

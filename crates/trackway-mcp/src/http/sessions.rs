@@ -190,8 +190,8 @@ impl ProtocolSessions {
     }
 
     /// The id, if this caller opened the session.
-    pub(super) fn verify_session_id<'a>(&self, shown: &'a str, caller: &Caller) -> Option<&'a str> {
-        let (id, code) = shown.rsplit_once('.')?;
+    pub(super) fn verify_session_id<'a>(&self, public_id: &'a str, caller: &Caller) -> Option<&'a str> {
+        let (id, code) = public_id.rsplit_once('.')?;
         let code = HEXLOWER.decode(code.as_bytes()).ok()?;
         self.session_id_mac(id, caller)?.verify_slice(&code).ok()?;
         Some(id)

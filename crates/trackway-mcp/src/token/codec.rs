@@ -88,8 +88,8 @@ pub(super) fn mask_key_id(bytes: [u8; KEY_ID_BYTES]) -> KeyId {
     (u16::from_be_bytes(bytes) & KEY_ID_MASK).to_be_bytes()
 }
 
-pub(super) fn encode_state_token(id: KeyId, key: &SigningSecret, place: NodeRef) -> String {
-    let NodeRef { run, node } = place;
+pub(super) fn encode_state_token(id: KeyId, key: &SigningSecret, node_ref: NodeRef) -> String {
+    let NodeRef { run, node } = node_ref;
     let ids = match (run.to_short_bytes(), node.to_short_bytes(run)) {
         (Some(run), Some(node)) => [&run[..], &node[..]].concat(),
         _ => [run.uuid(), node.uuid()].map(Uuid::into_bytes).concat(),

@@ -212,17 +212,17 @@ fn parse_token_keys(text: &[u8]) -> Result<TokenKeys, String> {
     Ok(TokenKeys { keys, bundle: decode_hex(&written.bundle_key)? })
 }
 
-fn parse_token_key(written: &StoredTokenKey) -> Result<TokenKey, String> {
+fn parse_token_key(stored: &StoredTokenKey) -> Result<TokenKey, String> {
     let moment = |text: &String| text.parse::<Timestamp>();
-    let id = decode_hex::<KEY_ID_BYTES>(&written.id)?;
+    let id = decode_hex::<KEY_ID_BYTES>(&stored.id)?;
     if mask_key_id(id) != id {
-        return Err(format!("{:?} is no id of a key", written.id));
+        return Err(format!("{:?} is no id of a key", stored.id));
     }
     Ok(TokenKey {
         id,
-        secret: written.secret.as_deref().map(decode_hex).transpose()?,
-        created_at: moment(&written.created_at)?,
-        replaced_at: written.replaced_at.as_ref().map(moment).transpose()?,
+        secret: stored.secret.as_deref().map(decode_hex).transpose()?,
+        created_at: moment(&stored.created_at)?,
+        replaced_at: stored.replaced_at.as_ref().map(moment).transpose()?,
     })
 }
 

@@ -138,9 +138,9 @@ impl KeyRing {
     }
 
     /// The token of a node, signed with the key of this name, or with the newest if that key is retired.
-    pub fn sign_state_token(&self, place: NodeRef, key: &str) -> String {
+    pub fn sign_state_token(&self, node: NodeRef, key: &str) -> String {
         let (id, key) = self.find_signing_key(key);
-        codec::encode_state_token(id, &key, place)
+        codec::encode_state_token(id, &key, node)
     }
 
     /// The token of an attempt, signed in the same way.
@@ -161,9 +161,9 @@ impl KeyRing {
 
     /// Hashes of the tokens of a node, one for each accepted key, the newest key first. A person who has a
     /// token from a chat finds the node by it.
-    pub fn state_token_hashes(&self, place: NodeRef) -> Vec<String> {
+    pub fn state_token_hashes(&self, node: NodeRef) -> Vec<String> {
         let seen = self.lock_loaded();
-        let tokens = usable_keys(&seen.contents).map(|(id, key)| codec::encode_state_token(id, &key, place));
+        let tokens = usable_keys(&seen.contents).map(|(id, key)| codec::encode_state_token(id, &key, node));
         tokens.map(|token| token_hash(&token)).collect()
     }
 
@@ -242,7 +242,7 @@ impl KeyRing {
                     tracing::warn!("the token key file was missing; it is written again");
                 } else {
                     tracing::error!(
-                        "the file of keys for tokens was replaced by another process: tokens of the \
+                        "the token key file was replaced by another process: tokens of the \
                          earlier keys are foreign here from now on"
                     );
                 }

@@ -68,7 +68,7 @@ pub(crate) async fn call_advance(
 async fn look_at_node(
     door: &McpDoor,
     identity: &Identity,
-    place: NodeRef,
+    node: NodeRef,
     inputs: &AttemptInputs,
 ) -> Result<CallToolResponse, ToolRefusal> {
     let is_empty = |output: &Value| output.as_object().is_some_and(Object::is_empty);
@@ -80,7 +80,7 @@ async fn look_at_node(
         }]));
     }
     let position =
-        door.guide().inspect_node(&identity.access(), place.run, place.node, door.current_seal()).await?;
+        door.guide().inspect_node(&identity.access(), node.run, node.node, door.current_seal()).await?;
     if !identity.scopes.allows_run(&position.workflow) {
         return Err(ToolRefusal::forbidden_workflow(&position.workflow));
     }

@@ -103,16 +103,16 @@ fn render_workflow(known: &CatalogueEntry) -> String {
 }
 
 /// What prevents a start of the workflow, one line each; everything that is merely ignored, in one line.
-fn render_unsupported(told: &mut String, unheeded: &[Unsupported]) {
+fn render_unsupported(text: &mut String, unheeded: &[Unsupported]) {
     let (fatal, silent): (Vec<_>, Vec<_>) = unheeded.iter().partition(|one| one.matters);
     for construct in fatal.iter().take(UNSUPPORTED_MAX) {
         text::push_paragraph(
-            told,
+            text,
             &format!("Not supported, so it cannot be started: `{}`: {}", construct.path, construct.message),
         );
     }
     if let Some(more) = fatal.len().checked_sub(UNSUPPORTED_MAX + 1) {
-        text::push_paragraph(told, &format!("And {} more constructs that are not supported.", more + 1));
+        text::push_paragraph(text, &format!("And {} more constructs that are not supported.", more + 1));
     }
     if silent.is_empty() {
         return;
@@ -131,14 +131,14 @@ fn render_unsupported(told: &mut String, unheeded: &[Unsupported]) {
     }
     let more = if left > 0 { format!(" and {left} more") } else { String::new() };
     text::push_paragraph(
-        told,
+        text,
         &format!(
             "Not acted on, and nothing runs otherwise because of it: {shown}{more} (`unheeded` has the reasons)."
         ),
     );
 }
 
-fn render_outline(told: &mut String, steps: &[Step], depth: usize) {
+fn render_outline(text: &mut String, steps: &[Step], depth: usize) {
     for step in steps {
         let indent = "  ".repeat(depth);
         let optional = if step.when.is_some() { ", conditional" } else { "" };
@@ -147,7 +147,7 @@ fn render_outline(told: &mut String, steps: &[Step], depth: usize) {
             _ => "",
         };
         let _ = writeln!(
-            told,
+            text,
             "{indent}- `{}` {} ({}{optional}{confirmed})",
             step.id,
             step.title,
@@ -159,10 +159,10 @@ fn render_outline(told: &mut String, steps: &[Step], depth: usize) {
             let (OutputForm::WholeOutput { schema, .. } | OutputForm::Artifact { schema, .. }) =
                 &contract.form;
             let what = if contract.required { "output" } else { "optional output" };
-            let _ = writeln!(told, "{indent}  {what}: `{}`", text::summarize_schema(schema));
+            let _ = writeln!(text, "{indent}  {what}: `{}`", text::summarize_schema(schema));
         }
         for inner in step.kind.inner_steps() {
-            render_outline(told, inner, depth + 1);
+            render_outline(text, inner, depth + 1);
         }
     }
 }

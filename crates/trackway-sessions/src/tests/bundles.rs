@@ -7,16 +7,16 @@ use trackway_testkit::{GuidedRunBuilder, list_runs_to_drive};
 use super::session_store::{SessionStore, ticket_session};
 use crate::{BundleError, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint};
 
-async fn import_error(place: &SessionStore, file: &[u8]) -> BundleError {
-    match place.sessions().import_bundle(file, None).await {
+async fn import_error(store: &SessionStore, file: &[u8]) -> BundleError {
+    match store.sessions().import_bundle(file, None).await {
         Err(SessionsError::Bundle(why)) => why,
         other => panic!("{other:?}"),
     }
 }
 
-async fn session_snapshot(place: &SessionStore) -> (SessionDetail, SessionGraph, String) {
-    let view = place.sessions().load_session(&ticket_session()).await.unwrap();
-    let page = place.sessions().render_session_markdown(&ticket_session()).await.unwrap();
+async fn session_snapshot(store: &SessionStore) -> (SessionDetail, SessionGraph, String) {
+    let view = store.sessions().load_session(&ticket_session()).await.unwrap();
+    let page = store.sessions().render_session_markdown(&ticket_session()).await.unwrap();
     (SessionDetail::from(&view), SessionGraph::from(&view), page)
 }
 

@@ -21,8 +21,8 @@ fn prune(now: Timestamp, dry_run: bool) -> PruneRequest {
     PruneRequest { now, older_than: 60 * DAY, dry_run }
 }
 
-async fn pruned_session_ids(place: &SessionStore, prune: PruneRequest) -> Vec<String> {
-    let removed = prune.run(&place.journal).await.unwrap();
+async fn pruned_session_ids(store: &SessionStore, prune: PruneRequest) -> Vec<String> {
+    let removed = prune.run(&store.journal).await.unwrap();
     removed.into_iter().map(|session| session.session_id.to_string()).collect()
 }
 

@@ -52,17 +52,17 @@ impl<'conn> HookStatements<'conn> {
     }
 
     /// Makes idle hooks of the run due. True if there was one.
-    pub(super) fn mark_idle_hooks_due(&mut self, place: &HookContext<'_>) -> rusqlite::Result<bool> {
-        Ok(self.wake.execute(params![place.run, place.at])? > 0)
+    pub(super) fn mark_idle_hooks_due(&mut self, context: &HookContext<'_>) -> rusqlite::Result<bool> {
+        Ok(self.wake.execute(params![context.run, context.at])? > 0)
     }
 
     /// Applies one change. True if the hook is due after it.
     pub(super) fn apply_hook_change(
         &mut self,
-        place: &HookContext<'_>,
+        context: &HookContext<'_>,
         change: &HookChange,
     ) -> rusqlite::Result<bool> {
-        let HookContext { run, newest, at } = place;
+        let HookContext { run, newest, at } = context;
         let stored = |seq: &Seq| i64::try_from(*seq).unwrap_or(i64::MAX);
         match change {
             HookChange::Set { id, target, after } => {

@@ -152,9 +152,9 @@ pub(super) struct RunningAgents {
 
 impl RunningAgents {
     /// Reads the workflow definitions again when agents change, because their steps may name agents.
-    pub(super) fn set_definitions(&self, written: &Arc<Definitions>) {
+    pub(super) fn set_definitions(&self, definitions: &Arc<Definitions>) {
         // It is set once: there is one set of definitions for the lifetime of the agents.
-        let _ = self.definitions.set(written.clone());
+        let _ = self.definitions.set(definitions.clone());
     }
 
     /// Their MCP servers, for metrics.

@@ -123,14 +123,17 @@ impl Definitions {
 }
 
 /// Follows the files until the returned value is dropped.
-pub(super) fn watch_definition_folders(written: &Arc<Definitions>, runtime: &Runtime) -> Option<FolderWatch> {
-    let catalogue = written.catalogue().clone();
+pub(super) fn watch_definition_folders(
+    definitions: &Arc<Definitions>,
+    runtime: &Runtime,
+) -> Option<FolderWatch> {
+    let catalogue = definitions.catalogue().clone();
     let watching = catalogue.watch({
-        let (written, runtime) = (written.clone(), runtime.clone());
-        move || written.reload(runtime.registry())
+        let (definitions, runtime) = (definitions.clone(), runtime.clone());
+        move || definitions.reload(runtime.registry())
     });
     // The watch did not see changes from before its start.
-    written.reload(runtime.registry());
+    definitions.reload(runtime.registry());
     match watching {
         Ok(watching) => Some(watching),
         Err(error) => {

@@ -13,11 +13,11 @@ use crate::{
 /// The task is in the name of the configuration, or in the name of its parent, or in both; clients
 /// differ.
 pub(super) fn parse_set(
-    asked: pb::CreateTaskPushNotificationConfigRequest,
+    request: pb::CreateTaskPushNotificationConfigRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let config = asked.config.ok_or_else(|| missing_field_error("/params", "config", "send it"))?;
-    let parent = asked.parent.strip_suffix("/pushNotificationConfigs").unwrap_or(&asked.parent);
+    let config = request.config.ok_or_else(|| missing_field_error("/params", "config", "send it"))?;
+    let parent = request.parent.strip_suffix("/pushNotificationConfigs").unwrap_or(&request.parent);
     let task = match (parent, resource_name::parse_push_name(&config.name)) {
         ("", Ok((task, _))) => task,
         (parent, _) => resource_name::parse_task_name(parent, "parent")?,
@@ -26,47 +26,47 @@ pub(super) fn parse_set(
         .push_notification_config
         .ok_or_else(|| missing_field_error("/params/config", "pushNotificationConfig", "send it"))?;
     let mut push = parse_config(sent, "/params/config/pushNotificationConfig")?;
-    push.id = push.id.or(non_empty(asked.config_id));
+    push.id = push.id.or(non_empty(request.config_id));
     Ok(AgentCall::SetPush { task, push: Box::new(push) })
 }
 
 pub(super) fn parse_get(
-    asked: pb::GetTaskPushNotificationConfigRequest,
+    request: pb::GetTaskPushNotificationConfigRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let (task, id) = resource_name::parse_push_name(&asked.name)?;
+    let (task, id) = resource_name::parse_push_name(&request.name)?;
     Ok(AgentCall::GetPush { task, id: Some(id) })
 }
 
 pub(super) fn parse_list(
-    asked: pb::ListTaskPushNotificationConfigRequest,
+    request: pb::ListTaskPushNotificationConfigRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let page = page_request(asked.page_size, asked.page_token);
-    Ok(AgentCall::ListPushes { task: resource_name::parse_task_name(&asked.parent, "parent")?, page })
+    let page = page_request(request.page_size, request.page_token);
+    Ok(AgentCall::ListPushes { task: resource_name::parse_task_name(&request.parent, "parent")?, page })
 }
 
 pub(super) fn parse_remove(
-    asked: pb::DeleteTaskPushNotificationConfigRequest,
+    request: pb::DeleteTaskPushNotificationConfigRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let (task, id) = resource_name::parse_push_name(&asked.name)?;
+    let (task, id) = resource_name::parse_push_name(&request.name)?;
     Ok(AgentCall::RemovePush { task, id })
 }
 
-/// `place` is its location in the request, for the fault.
+/// `pointer` is its location in the request, for the error.
 pub(super) fn parse_config(
     config: pb::PushNotificationConfig,
-    place: &str,
+    pointer: &str,
 ) -> Result<PushNotificationConfig, A2aError> {
     let url = non_empty(config.url)
-        .ok_or_else(|| missing_field_error(place, "url", "send the address that notifications go to"))?;
+        .ok_or_else(|| missing_field_error(pointer, "url", "send the address that notifications go to"))?;
     let authentication = match config.authentication {
         None => None,
         // A notification carries one Authorization header, so it uses the first scheme.
         Some(sent) => {
             let scheme = sent.schemes.into_iter().next().ok_or_else(|| {
-                missing_field_error(place, "authentication/schemes", "send a scheme, for example Bearer")
+                missing_field_error(pointer, "authentication/schemes", "send a scheme, for example Bearer")
             })?;
             Some(PushAuthentication { scheme, credentials: non_empty(sent.credentials) })
         }
@@ -111,7 +111,7 @@ fn encode_config(task: &str, push: &PushNotificationConfig) -> pb::TaskPushNotif
     }
 }
 
-fn missing_field_error(place: &str, field: &str, next: &'static str) -> A2aError {
-    let path = format!("{place}/{field}");
+fn missing_field_error(pointer: &str, field: &str, next: &'static str) -> A2aError {
+    let path = format!("{pointer}/{field}");
     A2aError::invalid_param(path.clone(), format!("{path}: it is missing"), next)
 }

@@ -11,44 +11,44 @@ use crate::{
 };
 
 pub(super) fn parse_set(
-    mut asked: pb::TaskPushNotificationConfig,
+    mut request: pb::TaskPushNotificationConfig,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let task = required_id(std::mem::take(&mut asked.task_id), "taskId")?;
-    Ok(AgentCall::SetPush { task, push: Box::new(parse_config(asked, "/params")?) })
+    let task = required_id(std::mem::take(&mut request.task_id), "taskId")?;
+    Ok(AgentCall::SetPush { task, push: Box::new(parse_config(request, "/params")?) })
 }
 
 pub(super) fn parse_get(
-    asked: pb::GetTaskPushNotificationConfigRequest,
+    request: pb::GetTaskPushNotificationConfigRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let task = required_id(asked.task_id, "taskId")?;
-    Ok(AgentCall::GetPush { task, id: Some(required_id(asked.id, "id")?) })
+    let task = required_id(request.task_id, "taskId")?;
+    Ok(AgentCall::GetPush { task, id: Some(required_id(request.id, "id")?) })
 }
 
 pub(super) fn parse_list(
-    asked: pb::ListTaskPushNotificationConfigsRequest,
+    request: pb::ListTaskPushNotificationConfigsRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let page = page_request(asked.page_size, asked.page_token);
-    Ok(AgentCall::ListPushes { task: required_id(asked.task_id, "taskId")?, page })
+    let page = page_request(request.page_size, request.page_token);
+    Ok(AgentCall::ListPushes { task: required_id(request.task_id, "taskId")?, page })
 }
 
 pub(super) fn parse_remove(
-    asked: pb::DeleteTaskPushNotificationConfigRequest,
+    request: pb::DeleteTaskPushNotificationConfigRequest,
     _: &HeaderMap,
 ) -> Result<AgentCall, A2aError> {
-    let task = required_id(asked.task_id, "taskId")?;
-    Ok(AgentCall::RemovePush { task, id: required_id(asked.id, "id")? })
+    let task = required_id(request.task_id, "taskId")?;
+    Ok(AgentCall::RemovePush { task, id: required_id(request.id, "id")? })
 }
 
-/// `place` is its location in the request, for the fault.
+/// `pointer` is its location in the request, for the error.
 pub(super) fn parse_config(
     config: pb::TaskPushNotificationConfig,
-    place: &str,
+    pointer: &str,
 ) -> Result<PushNotificationConfig, A2aError> {
     let missing = |field: &str, next: &'static str| {
-        let path = format!("{place}/{field}");
+        let path = format!("{pointer}/{field}");
         A2aError::invalid_param(path.clone(), format!("{path}: it is missing"), next)
     };
     let url =

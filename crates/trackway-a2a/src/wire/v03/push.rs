@@ -58,8 +58,8 @@ impl std::fmt::Debug for PushConfigParams {
 }
 
 impl PushConfigParams {
-    /// `place` is its location in the request, for the fault.
-    pub(crate) fn into_push_config(self, place: &str) -> Result<PushNotificationConfig, A2aError> {
+    /// `pointer` is its location in the request, for the error.
+    pub(crate) fn into_push_config(self, pointer: &str) -> Result<PushNotificationConfig, A2aError> {
         let authentication = match self.authentication.map(|sent| sent.0) {
             None => None,
             // A notification carries one Authorization header, so it uses the first scheme.
@@ -69,7 +69,7 @@ impl PushConfigParams {
                     // Some clients send an empty object.
                     (None, None) => None,
                     (None, Some(_)) => {
-                        let path = format!("{place}/authentication/schemes");
+                        let path = format!("{pointer}/authentication/schemes");
                         let why = format!("{path}: it is empty");
                         return Err(A2aError::invalid_param(path, why, "send a scheme, for example Bearer"));
                     }

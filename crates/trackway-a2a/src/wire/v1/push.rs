@@ -35,11 +35,11 @@ impl std::fmt::Debug for PushConfigParams {
 }
 
 impl PushConfigParams {
-    /// `place` is its location in the request, for the fault.
-    pub(crate) fn into_push_config(self, place: &str) -> Result<PushNotificationConfig, A2aError> {
+    /// `pointer` is its location in the request, for the error.
+    pub(crate) fn into_push_config(self, pointer: &str) -> Result<PushNotificationConfig, A2aError> {
         let url = self.url.unwrap_or_default();
         if url.is_empty() {
-            let path = format!("{place}/url");
+            let path = format!("{pointer}/url");
             return Err(A2aError::invalid_param(
                 path.clone(),
                 format!("{path}: it is missing"),
@@ -52,7 +52,7 @@ impl PushConfigParams {
                 Some(PushAuthentication { scheme, credentials: non_empty(credentials) })
             }
             Some(_) => {
-                let path = format!("{place}/authentication/scheme");
+                let path = format!("{pointer}/authentication/scheme");
                 let why = format!("{path}: it is missing");
                 return Err(A2aError::invalid_param(path, why, "send the scheme, for example Bearer"));
             }

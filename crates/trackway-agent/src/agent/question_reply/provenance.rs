@@ -29,11 +29,11 @@ fn collect_leaves<'a>(value: &'a Value, leaves: &mut Vec<&'a Value>) {
     }
 }
 
-fn contains_value(given: &Value, leaf: &Value) -> bool {
-    match given {
+fn contains_value(value: &Value, leaf: &Value) -> bool {
+    match value {
         Value::Array(items) => items.iter().any(|item| contains_value(item, leaf)),
         Value::Object(members) => members.values().any(|member| contains_value(member, leaf)),
-        given => given == leaf,
+        value => value == leaf,
     }
 }
 

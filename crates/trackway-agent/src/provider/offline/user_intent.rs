@@ -149,11 +149,11 @@ fn extract_field_values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
 }
 
 /// `/run` with the user's values for the tool's fields.
-fn intent_from_assignments(tool: &ToolSpec, given: AssignmentLine) -> UserIntent {
+fn intent_from_assignments(tool: &ToolSpec, assignments: AssignmentLine) -> UserIntent {
     let fields = schema_form::form_fields(&tool.schema);
     let name = tool_menu::tool_display_name(&tool.name);
     let mut arguments = Map::new();
-    for (key, raw) in given.pairs {
+    for (key, raw) in assignments.pairs {
         let field = schema_form::find_field(&fields, &key);
         let key = field.map_or(key, |field| field.name.to_owned());
         let shape = match field {
@@ -172,7 +172,7 @@ fn intent_from_assignments(tool: &ToolSpec, given: AssignmentLine) -> UserIntent
         };
         arguments.insert(key, value);
     }
-    let bare = given.before;
+    let bare = assignments.before;
     if bare.is_empty() {
         return call_or_ask_missing(tool, arguments);
     }

@@ -85,9 +85,9 @@ fn messages_json(request: &ModelRequest) -> Vec<Value> {
     messages
 }
 
-fn take_image_message(shown: &mut Vec<Value>) -> Option<Value> {
-    let shown = std::mem::take(shown);
-    (!shown.is_empty()).then(|| json!({"role": "user", "content": shown}))
+fn take_image_message(images: &mut Vec<Value>) -> Option<Value> {
+    let images = std::mem::take(images);
+    (!images.is_empty()).then(|| json!({"role": "user", "content": images}))
 }
 
 fn assistant_message(text: &str, calls: &[ToolUse]) -> Value {

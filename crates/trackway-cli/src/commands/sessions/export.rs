@@ -66,12 +66,12 @@ fn write_export_file(args: &ExportSessionArgs, content: &[u8]) -> Result<(), Cli
 async fn build_signed_bundle(
     args: &ExportSessionArgs,
     reader: &SessionsReader,
-    told: &mut serde_json::Value,
+    report: &mut serde_json::Value,
 ) -> Result<String, CliError> {
     let ring = KeyRing::open(&args.owner.data.folder, SystemClock.now())
         .map_err(|error| CliError::from_error(&error))?;
     let signer = ring.bundle_signer();
     let public_key = signer.public_key();
-    told["signedBy"] = fingerprint(&public_key).into();
+    report["signedBy"] = fingerprint(&public_key).into();
     Ok(reader.export_bundle(&args.id, public_key, |bytes| signer.sign(bytes)).await?)
 }
