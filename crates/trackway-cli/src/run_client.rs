@@ -183,8 +183,8 @@ impl RunClient {
         self.backend.open_updates(run, after).await
     }
 
-    /// Everything that happens to a child, which exists as soon as its parent tells of it. What a message
-    /// merely refers to may be no run here, and then has nothing to tell.
+    /// All updates of a child. A child exists as soon as its parent names it. A message may also refer to a
+    /// run that does not exist here; then there are no updates.
     pub(crate) fn watch_child(&self, child: RunId) -> RunUpdates {
         let runs = self.backend.clone();
         let opening = async move {

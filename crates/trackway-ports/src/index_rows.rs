@@ -45,7 +45,7 @@ pub struct StoredRun {
     pub is_whole: bool,
     /// Its row. Damage in it matters only to callers that need the row.
     pub row: Result<Option<RunRow>, ReadError>,
-    /// Who drives it; none where it has no row.
+    /// Who drives it; none if it has no row.
     pub lease: Result<Option<RunLease>, ReadError>,
 }
 

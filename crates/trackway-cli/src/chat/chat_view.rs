@@ -463,7 +463,7 @@ fn format_part_inline(part: &Part) -> String {
     }
 }
 
-/// What the turn has used, where its model says.
+/// The usage of the turn, if its model reports it.
 fn format_turn_usage(output: &Value) -> Option<String> {
     let usage = output.get("usage")?;
     let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);

@@ -41,7 +41,7 @@ pub(crate) fn stored_run(from: ReadSource<'_>, run: RunId, limit: usize) -> Resu
     Ok(StoredRun { events, is_whole, row, lease })
 }
 
-/// A run that has events has a row: where its key does not lead there, all rows are gone through.
+/// A run that has events has a row. If its key does not lead there, all rows are scanned.
 pub(super) fn find_verified_run(conn: &Connection, run: RunId) -> Result<Option<VerifiedRun>, ReadError> {
     let damaged = |error: RowError| ReadError::Damaged {
         run,

@@ -18,7 +18,7 @@ async fn cards_are_not_signed_without_a_configured_address() {
     assert!(matches!(refused, ServerError::SignedWithoutAddress));
 }
 
-/// Proves X5: told at the start, and before anything is opened.
+/// Proves X5: reported at the start, and before anything is opened.
 #[tokio::test]
 async fn a_default_agent_that_is_not_there_is_refused() {
     let nobody = Some("nobody".to_owned());

@@ -85,7 +85,7 @@ fn an_answer_that_is_sent_twice_resumes_once_and_is_answered_the_same() {
         wait_until_idle(&process, run).await;
         let wrong = answer(&process, run, "wrong", "much").await.unwrap();
         let first = answer(&process, run, "a", 5).await.unwrap();
-        // The next question is open by now, and 5 would be a fine tip.
+        // The next question is already open, and 5 would be a valid tip.
         wait_until_idle(&process, run).await;
         let again = answer(&process, run, "a", 5).await.unwrap();
         assert!(!first.is_repeat && again.is_repeat);

@@ -26,7 +26,7 @@ async fn listed(process: &TestProcess) -> Vec<RunId> {
     page.rows.iter().map(|row| row.id).collect()
 }
 
-/// Proves L18: every status moves its run to the front, also where the state stays, and over restarts.
+/// Proves L18: every status moves its run to the front, even if the state stays, and over restarts.
 /// A program that does not fit does not move the run in the list while the run only waits.
 #[test]
 fn a_run_is_listed_at_the_time_of_the_status_it_shows() {

@@ -83,7 +83,7 @@ async fn wait_past_lease(world: &TestWorld, other: &TestProcess) {
     }
 }
 
-/// Proves X3, X2: the runs of a node that died go on elsewhere, and its steps without a record once more.
+/// Proves X3, X2: the runs of a dead node continue on another, which repeats the steps without a record.
 #[test]
 fn the_runs_of_a_lost_node_go_on_at_another() {
     for world in [TestWorld::with_memory_store(), TestWorld::with_sqlite_store()] {

@@ -24,7 +24,7 @@ struct DeliveredRank {
     concurrent: bool,
     primary: bool,
     problems: usize,
-    /// What stood where the first problem is.
+    /// The value at the first problem.
     got: Option<Value>,
 }
 

@@ -65,7 +65,7 @@ fn a_turn_is_counted() {
     }
 }
 
-/// Proves X7: a server of tools that does not run is seen, and one that is gone is not.
+/// Proves X7: the metrics show an MCP server that does not run, and no longer show a removed one.
 #[tokio::test]
 async fn servers_of_tools_are_shown_as_they_are() {
     let resolve = |name: &str| Err(MissingEnvVar { name: name.to_owned() });

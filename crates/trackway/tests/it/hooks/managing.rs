@@ -8,7 +8,7 @@ use trackway_runtime::{DeliveryError, Error, RunAddress};
 
 use super::*;
 
-/// Proves X2: set in the middle, told of what comes after; removed, told of nothing more.
+/// Proves X2: a hook that is set in the middle gets the later updates; a removed one gets none.
 #[test]
 fn a_hook_can_be_set_and_removed_at_any_time() {
     let (world, postbox) = (TestWorld::with_sqlite_store(), Arc::new(RecordingMessenger::new()));
