@@ -155,7 +155,7 @@ async fn measure_answers(engine: Runtime, count: usize) -> Result<Timings> {
 }
 
 async fn measure_replay(engine: Runtime, events: usize) -> Result<Duration> {
-    // Other work that was submitted with the view keeps the run in memory, and the run has to leave it.
+    // Only the view is kept: the rest of the result would keep the run in memory.
     let view = engine.submit(submit_request("long", json!(events))).await?.view;
     let view = engine.wait_until_idle(view).await?;
     let evicted = async {

@@ -205,7 +205,7 @@ impl KeyRing {
     fn check_signature(&self, token: UnverifiedToken) -> Result<UnverifiedToken, TokenErrorKind> {
         let verdict = |ring: &Self| check_against_keys(&ring.lock_loaded().contents, &token);
         match verdict(self) {
-            // Another process created a key a moment ago, in a file that still has the same stamp.
+            // Another process may just have created the key, in a file that still has the same stamp.
             Err(TokenErrorKind::Foreign) if self.reload() => verdict(self)?,
             proved => proved?,
         }

@@ -55,7 +55,7 @@ async fn scenario_1_every_status_has_its_time_and_keeps_it() {
         run.crash_if_planned().await;
         assert_eq!(run.agent().get_task(&run.task).await["status"], before["status"]);
         run.agent().cancel_task(&run.task).await.unwrap();
-        // `told` checks each time, their order, and that no part holds any.
+        // `normalize_events` checks each time, their order, and that no part contains a time.
         assert_eq!(run.follow_to_end().await.len(), 6);
     }
 }

@@ -123,8 +123,8 @@ const SILENT: usize = 24;
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// Large enough to read megabytes through it, and much smaller than they are.
 const WIDE_BUFFER_BYTES: u32 = 256 * 1024;
-/// Between the two expected values: a shared event costs less than a tenth of this, and separate copies
-/// cost twice this.
+/// Half of a whole copy: more than a reader of a shared event needs, and more than the noise of an
+/// allocator.
 const SILENT_KIB_MAX: u64 = LARGE_BYTES as u64 / 1024 / 2;
 
 /// A reader that stopped in the middle of the first event, which is large.

@@ -28,7 +28,7 @@ fn a_project_uses_all_four_yields() {
     }
 }
 
-/// Proves X5: a project can start in a folder with other files, and without a name in the current folder.
+/// Proves X5: a project can start in a folder with other files; without a name it takes the folder's.
 #[test]
 fn a_project_begins_among_other_files() {
     let folder = TestFolder::new();

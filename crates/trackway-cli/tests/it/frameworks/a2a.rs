@@ -29,7 +29,7 @@ impl Framework {
         self.says_as(site, agent, messages, "").await
     }
 
-    /// As [`Framework::says`], by a client that says which media types it takes.
+    /// As [`Framework::says`], by a client that names the media types that it accepts.
     async fn says_as(
         self,
         site: &FrameworkServer,
