@@ -7,8 +7,8 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-        CompleteResult, ConstString as _, CustomRequest, CustomResult, ErrorCode, Implementation,
-        ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+        CompleteResult, ConstString as _, CustomRequest, CustomResult, ErrorCode as JsonRpcErrorCode,
+        Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
         ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
         PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
     },
@@ -310,7 +310,7 @@ fn method_not_served_error(method: &str) -> ErrorData {
     let method: String = method.chars().take(64).collect();
     let message =
         format!("{method} is not served: this server has tools, which tools/list shows and tools/call calls");
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+    ErrorData::new(JsonRpcErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 fn unknown_tool_refusal(name: &str, switches: CheckpointSwitches) -> ToolRefusal {
