@@ -2,7 +2,7 @@
 
 use std::{error::Error, io};
 
-use trackway::{DataFolderError, KeyFileError, ServerError, WorkspaceError, api::RunsError};
+use trackway::{ApiKeysError, DataFolderError, ServerError, WorkspaceError, api::RunsError};
 use trackway_domain::{Code, ValidationError};
 use trackway_ports::ReadError;
 use trackway_sqlite::OpenError;
@@ -260,26 +260,26 @@ impl From<WorkspaceError> for CliError {
     }
 }
 
-impl From<KeyFileError> for CliError {
-    fn from(error: KeyFileError) -> Self {
+impl From<ApiKeysError> for CliError {
+    fn from(error: ApiKeysError) -> Self {
         let failure = Self::from_error(&error);
         match &error {
-            KeyFileError::Unknown { id, known } => {
+            ApiKeysError::Unknown { id, known } => {
                 let failure = failure.with_exit(ExitStatus::Usage);
                 match trackway_definition::nearest(id, known) {
                     Some(meant) => failure.with_hint(format!("did you mean {meant:?}?")),
                     None => failure.with_hint("`trackway keys list` shows them"),
                 }
             }
-            KeyFileError::Taken { .. } => failure
+            ApiKeysError::Taken { .. } => failure
                 .with_exit(ExitStatus::Usage)
                 .with_hint("choose another --id, or end that one first with `trackway keys revoke`"),
-            KeyFileError::InvalidKey(_) => failure.with_exit(ExitStatus::Usage),
-            KeyFileError::Read { .. }
-            | KeyFileError::Damaged { .. }
-            | KeyFileError::Write { .. }
-            | KeyFileError::Full
-            | KeyFileError::Random(_) => failure,
+            ApiKeysError::InvalidKey(_) => failure.with_exit(ExitStatus::Usage),
+            ApiKeysError::Read { .. }
+            | ApiKeysError::Damaged { .. }
+            | ApiKeysError::Write { .. }
+            | ApiKeysError::Full
+            | ApiKeysError::Random(_) => failure,
         }
     }
 }

@@ -132,7 +132,7 @@ impl McpDoor {
             return Err(checkpoint::session_checkpoints_disabled());
         }
         let arguments = tool.parse_arguments(switches, raw)?;
-        self.key_ring().reload_if_changed();
+        self.key_ring().reload_if_changed().await;
         let identity = caller_identity(context);
         match tool {
             ToolName::List => self.call_list(&identity, arguments).await.map(Into::into),

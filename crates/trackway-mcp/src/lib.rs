@@ -27,7 +27,7 @@ pub use http::HttpDoor;
 pub use position_answer::{current_seal, describe_position};
 pub use stdio::StdioError;
 pub use token::{
-    AttemptRef as AckPlace, BundleSigner, KEYS_FILE, KeyRing, KeyRingError, KeyRotation,
-    NodeRef as NodePlace, TokenError,
+    AttemptRef as AckPlace, BundleSigner, KeyRing, KeyRingError, KeyRotation, NodeRef as NodePlace,
+    TokenError,
 };
 pub use tools::{CheckpointSwitches, inspect::describe_workflow};

@@ -14,24 +14,24 @@ use crate::{
 };
 
 /// An answer to a step.
-pub(crate) fn position_result(ring: &KeyRing, position: &NodeView) -> CallToolResult {
-    let tokens = sign_tokens(ring, position);
+pub(crate) async fn position_result(ring: &KeyRing, position: &NodeView) -> CallToolResult {
+    let tokens = sign_tokens(ring, position).await;
     tools::tool_result(text::render_position(position, &tokens, ""), position_json(position, &tokens))
 }
 
-/// The answer to a look: the position of a run, and what was recorded around it.
-pub(crate) fn position_result_with_recap(
+/// A look: where a run stands, and what was recorded around it.
+pub(crate) async fn position_result_with_recap(
     ring: &KeyRing,
     position: &NodeView,
     recap: &Recap,
 ) -> CallToolResult {
-    let (structured, text) = describe_position(ring, position, recap);
+    let (structured, text) = describe_position(ring, position, recap).await;
     tools::tool_result(text, structured)
 }
 
-/// The position of a run for a program that passes it on to an agent: the same facts as JSON and as text.
-pub fn describe_position(ring: &KeyRing, position: &NodeView, recap: &Recap) -> (Value, String) {
-    let tokens = sign_tokens(ring, position);
+/// Where a run stands, for whoever hands it on to an agent: the same facts as JSON and as text.
+pub async fn describe_position(ring: &KeyRing, position: &NodeView, recap: &Recap) -> (Value, String) {
+    let tokens = sign_tokens(ring, position).await;
     let recap = SignedRecap::new(ring, recap);
     let mut answer = position_json(position, &tokens);
     answer["recap"] = recap.to_json();
@@ -43,10 +43,11 @@ pub fn current_seal(ring: &KeyRing) -> RenderStamp {
     RenderStamp { key: ring.active_key_name(), text: TEXT_VERSION }
 }
 
-/// The tokens of a position, signed with the key that first signed this answer.
-pub(crate) fn sign_tokens(ring: &KeyRing, position: &NodeView) -> SignedTokens {
+/// The tokens of a position, with the key that the answer was first signed with.
+pub(crate) async fn sign_tokens(ring: &KeyRing, position: &NodeView) -> SignedTokens {
     let place = NodeRef { run: position.run, node: position.node };
     let key = &position.seal.key;
+    ring.ensure_key(key).await;
     let ack = position.ack.map(|ack| ring.sign_ack_token(AttemptRef { node_ref: place, ack }, key));
     SignedTokens { state: ring.sign_state_token(place, key), ack }
 }

@@ -9,9 +9,9 @@ use tokio::{
     task::JoinHandle,
 };
 use trackway_domain::Timestamp;
-use trackway_ports::{Journal, NoFaultInjection};
+use trackway_ports::{Journal, KeyStore, NoFaultInjection};
 use trackway_runtime::{Catalogue, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds};
-use trackway_sqlite::SqliteJournal;
+use trackway_sqlite::{FolderKeys, SqliteJournal};
 
 use crate::{CheckpointSwitches, KeyRing, McpDoor};
 
@@ -34,18 +34,22 @@ impl TestFolder {
         self.folder.path().join("data")
     }
 
+    pub(crate) fn key_store(&self) -> Arc<dyn KeyStore> {
+        Arc::new(FolderKeys::in_folder(&self.data_folder()))
+    }
+
     /// Writes a workflow's file.
     pub(crate) fn write_workflow(&self, name: &str, text: &str) -> &Self {
         fs::write(self.folder.path().join("workflows").join(name), text).unwrap();
         self
     }
 
-    /// A door with all switches on, as a separate process would open it.
-    pub(crate) fn open_door(&self) -> McpDoor {
-        self.open_door_with(CheckpointSwitches { checkpoints: true, session_checkpoints: true })
+    /// A door with everything switched on, as a process of its own would open it.
+    pub(crate) async fn open_door(&self) -> McpDoor {
+        self.open_door_with(CheckpointSwitches { checkpoints: true, session_checkpoints: true }).await
     }
 
-    pub(crate) fn open_door_with(&self, switches: CheckpointSwitches) -> McpDoor {
+    pub(crate) async fn open_door_with(&self, switches: CheckpointSwitches) -> McpDoor {
         let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&self.data_folder()).unwrap());
         let guide = GuidedRuns::new(GuidedRunOptions {
             journal,
@@ -54,7 +58,7 @@ impl TestFolder {
             ids: Arc::new(SystemIds),
             faults: Arc::new(NoFaultInjection),
         });
-        let ring = KeyRing::open(&self.data_folder(), Timestamp(0)).unwrap();
+        let ring = KeyRing::open(self.key_store(), Timestamp(0)).await.unwrap();
         McpDoor::new(guide, Arc::new(ring), switches)
     }
 }
@@ -88,7 +92,7 @@ impl LineClient {
     pub(crate) async fn connect_to_notes(capabilities: Value) -> (TestFolder, Self) {
         let at = TestFolder::new();
         at.write_workflow("notes.yaml", NOTES);
-        let client = Self::connect_older(at.open_door(), capabilities).await;
+        let client = Self::connect_older(at.open_door().await, capabilities).await;
         (at, client)
     }
 

@@ -16,6 +16,7 @@ mod hooks;
 mod identity;
 mod index_rows;
 mod journal;
+mod keys;
 mod leases;
 mod lineage;
 mod removal;
@@ -44,6 +45,9 @@ pub use index_rows::{
     DueTimer, OutboxRow, RunCursor, RunFilter, RunPage, RunRow, StatusTimeQuery, StoredEvent, StoredRun,
 };
 pub use journal::Journal;
+pub use keys::{
+    KeyDocument, KeyDocumentName, KeyFuture, KeyInspection, KeyRevision, KeyStore, KeyStoreError,
+};
 pub use leases::{AppendFence, ClaimedRun, Epoch, Lease, LeaseMode, Leases, RunLease, WorkClaim, WorkerId};
 pub use lineage::{ChildBranch, LineageLimits, NodeLineage, checkpointed_node_id, created_node_id};
 pub use removal::{RunHead, RunRemoval};

@@ -28,7 +28,6 @@ mod hooks;
 mod input_parsing;
 mod lease;
 mod live_run;
-mod locked_file;
 mod options;
 mod program;
 mod replay;
@@ -60,7 +59,6 @@ pub use guided_runs::{
     ResumableRun, ResumeResults,
 };
 pub use hook_messenger::{DeliveryError, HookMessenger};
-pub use locked_file::{FileStamp, LockedFile};
 pub use options::Options;
 pub use program::{
     Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramLoader, ProgramRegistry, ProgramSkill,

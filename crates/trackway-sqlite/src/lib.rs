@@ -1,6 +1,7 @@
-//! Trackway's journal and blob store in one folder: SQLite with group commit.
+//! Trackway's journal, blobs and keys in one folder: SQLite with group commit.
 //!
-//! The folder holds `trackway.db` (readable with the `sqlite3` tool) and `blobs/`. One thread writes,
+//! The folder holds `trackway.db` (readable with the `sqlite3` tool), `blobs/`, `keys.json` and
+//! `token-keys.json`. One thread writes,
 //! another moves committed pages from the write-ahead log into the database, and a few connections
 //! read. An acknowledged append survives a power cut.
 //!
@@ -15,6 +16,7 @@ mod database;
 mod guided_index_entries;
 mod journal;
 mod json;
+mod keys;
 mod leases;
 mod migrate;
 mod private_files;
@@ -29,5 +31,6 @@ mod writer;
 pub use blobs::FolderBlobs;
 pub use database::OpenError;
 pub use journal::{SqliteJournal, SqliteOptions};
+pub use keys::FolderKeys;
 pub use private_files::{create_private_folder, private_file_options};
 pub use store::SqliteStore;

@@ -7,7 +7,7 @@ use std::{
 
 use trackway_ports::{FaultInjector, Journal, LeaseMode, OpenStoreError, PortFuture, Store, StoreOpener};
 
-use crate::{OpenError, SqliteJournal, SqliteOptions};
+use crate::{FolderKeys, OpenError, SqliteJournal, SqliteOptions};
 
 /// The store in this folder. The lock on the folder ensures that one process at a time drives its
 /// runs.
@@ -29,11 +29,13 @@ impl SqliteStore {
 
 impl StoreOpener for SqliteStore {
     fn open(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+        let keys = Arc::new(FolderKeys::with_faults(&self.folder, faults.clone()));
         let options = SqliteOptions { faults, ..SqliteOptions::default() };
         let opened = SqliteJournal::open_with(&self.folder, options);
         let store = opened.map_err(|source| self.open_store_error(source)).map(|journal| Store {
             blobs: Arc::new(journal.blobs()),
             journal: Arc::new(journal),
+            keys,
             lease: LeaseMode::Exclusive,
             wakeups: None,
         });

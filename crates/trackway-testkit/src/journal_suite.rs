@@ -13,6 +13,7 @@ pub mod feed;
 pub mod guided;
 pub mod guided_samples;
 pub mod hooks;
+pub mod keys;
 pub mod lasting;
 pub mod leases;
 pub mod log;
@@ -25,7 +26,7 @@ pub mod timers;
 
 use std::sync::Arc;
 
-use trackway_ports::{Journal, PortFuture};
+use trackway_ports::{Journal, KeyStore, PortFuture};
 
 /// A store that the suite can create, and open again after closing it.
 pub trait StoreUnderTest: Send + Sync + Sized {
@@ -34,6 +35,9 @@ pub trait StoreUnderTest: Send + Sync + Sized {
 
     /// Opens it, as the next process would.
     fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>>;
+
+    /// Opens its keys, as the next process would.
+    fn open_keys(&self) -> PortFuture<'_, Arc<dyn KeyStore>>;
 }
 
 /// A store and its open journal. The store is kept, because dropping it may delete its folder.
@@ -96,6 +100,15 @@ macro_rules! journal_suite {
                 a_hook_of_a_second_opening_is_woken_by_the_first(store)
                 no_event_falls_between_telling_and_appending
                 a_target_is_not_printed
+            }
+            keys {
+                a_key_document_reads_back(store)
+                a_stale_revision_replaces_nothing(store)
+                one_replacement_wins_each_revision(store)
+                every_change_of_keys_has_another_revision(store)
+                a_reader_sees_no_part_of_a_key_document(store)
+                an_abandoned_replacement_is_whole_or_absent(store)
+                a_key_document_has_a_largest_size(store)
             }
             lasting {
                 everything_is_there_after_opening_again(store)

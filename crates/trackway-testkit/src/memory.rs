@@ -6,6 +6,7 @@ mod blobs;
 mod contents;
 mod guided_index;
 mod hooks;
+mod keys;
 mod leases;
 
 use std::{
@@ -23,8 +24,8 @@ use trackway_ports::{
     WriteFuture,
 };
 
-pub use self::blobs::MemoryBlobs;
 use self::contents::MemoryContents;
+pub use self::{blobs::MemoryBlobs, keys::MemoryKeys};
 use crate::interceptors::lock_ignoring_poison;
 
 /// A journal in memory. Clones are the same open journal, as in one process;

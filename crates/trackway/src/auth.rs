@@ -1,24 +1,24 @@
 //! Who may use a server: keys, tokens, and what each permits.
 //!
-//! [`Auth`] is the operator's configuration. The server builds an [`authenticator::ServerAuthenticator`]
-//! from it at its start, and the doors ask that authenticator. A key is recognised by its SHA-256, so a
-//! stolen key file does not give access.
+//! [`Auth`] is the operator's configuration. The server builds a [`gate::Gate`] from it at its start,
+//! and the doors ask that gate. A key is recognised by its SHA-256, so stolen key data does not
+//! give access.
 
 mod api_key;
+mod api_keys;
 mod authenticator;
 mod claims;
 #[cfg(test)]
 mod fake_issuer;
 mod jwks;
 mod jwt;
-mod key_file;
 mod key_ring;
 mod key_set_cache;
 mod url_fetcher;
 
 pub use api_key::{ApiKey, KeyHash, ParseKeyError, Secret};
+pub use api_keys::{ApiKeys, ApiKeysError, NewKey, StoredKey};
 pub use jwt::{JwksSource, JwtError, JwtOptions};
-pub use key_file::{KeyFile, KeyFileError, NewKey, StoredKey};
 
 pub(crate) use authenticator::ServerAuthenticator;
 
@@ -39,7 +39,7 @@ pub enum AuthError {
     #[error("the keys {first:?} and {second:?} are the same key")]
     SameKey { first: String, second: String },
     #[error(transparent)]
-    Keys(#[from] KeyFileError),
+    Keys(#[from] ApiKeysError),
     #[error("the key set {file} cannot be used: {reason}")]
     KeySet { file: String, reason: String },
     #[error("the HTTP client for key sets cannot be created: {reason}")]
@@ -59,7 +59,7 @@ impl Auth {
         self
     }
 
-    /// Adds a key to those of the data folder.
+    /// Adds a key to those of the store.
     #[must_use]
     pub fn key(mut self, key: ApiKey) -> Self {
         self.keys.push(key);

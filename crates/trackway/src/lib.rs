@@ -49,7 +49,7 @@ mod server;
 pub mod workspace;
 
 pub use auth::{
-    ApiKey, Auth, AuthError, JwksSource, JwtError, JwtOptions, KeyFile, KeyFileError, KeyHash, NewKey,
+    ApiKey, ApiKeys, ApiKeysError, Auth, AuthError, JwksSource, JwtError, JwtOptions, KeyHash, NewKey,
     ParseKeyError, Secret, StoredKey,
 };
 pub use server::{

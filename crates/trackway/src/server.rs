@@ -25,7 +25,7 @@ use trackway_a2a::{
     AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, CardSigner, PushNotifier, PushSender, PushSenderOptions,
 };
 use trackway_http::Door;
-use trackway_ports::{Authenticator, FaultInjector, NoFaultInjection, Store, StoreOpener};
+use trackway_ports::{Authenticator, FaultInjector, KeyStore, NoFaultInjection, Store, StoreOpener};
 use trackway_runtime::{
     ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime, SystemClock, Tool,
 };
@@ -413,14 +413,17 @@ impl Server {
         };
         let outgoing = self.build_outgoing();
         let opened = self.open_engine(outgoing.clone()).await?;
-        let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
+        let mcp = match &self.mcp {
+            Some(mcp) => Some(mcp.door(&opened, &self.faults).await?),
+            None => None,
+        };
         let OpenedEngine { runtime, folder, store, written, staff, metrics } = opened;
         let watching = definitions::watch_definition_folders(&written, &runtime);
         let retention =
             self.retention.map(|older_than| RetentionTask { journal: store.journal.clone(), older_than });
         let required = self.auth.is_required();
         let a2a = self.a2a_options(outgoing);
-        let gate = open_authenticator(self.auth, folder.path())?;
+        let gate = open_authenticator(self.auth, store.keys.clone()).await?;
         let a2a = trackway_a2a::Options {
             gatekeeper: gate.clone(),
             secured: required,
@@ -475,11 +478,14 @@ struct AuthMode {
     is_open_to_all: bool,
 }
 
-fn open_authenticator(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Authenticator>>, AuthError> {
+async fn open_authenticator(
+    auth: Auth,
+    keys: Arc<dyn KeyStore>,
+) -> Result<Option<Arc<dyn Authenticator>>, AuthError> {
     if auth.is_disabled() {
         return Ok(None);
     }
-    Ok(Some(Arc::new(ServerAuthenticator::open(auth, data, Arc::new(SystemClock))?)))
+    Ok(Some(Arc::new(ServerAuthenticator::open(auth, keys, Arc::new(SystemClock)).await?)))
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! `trackway keys`: the keys of a data folder, with or without a running server.
 
+use std::{path::Path, sync::Arc};
+
 use serde_json::{Value, json};
-use trackway::{Caller, KeyFile, NewKey, Scopes, StoredKey};
+use trackway::{ApiKeys, Caller, NewKey, Scopes, StoredKey};
 use trackway_mcp::KeyRing;
 use trackway_ports::Clock as _;
 use trackway_runtime::SystemClock;
+use trackway_sqlite::FolderKeys;
 
 use crate::{
     args::{CreateKeyArgs, ListKeysArgs, RevokeKeyArgs, RotateKeysArgs},
@@ -14,12 +17,12 @@ use crate::{
 };
 
 /// `trackway keys create`: creates a key and prints it once.
-pub(super) fn create_key(args: CreateKeyArgs) -> Result<ExitStatus, CliError> {
+pub(super) async fn create_key(args: CreateKeyArgs) -> Result<ExitStatus, CliError> {
     let scopes = Scopes::new(args.scopes.iter().map(|scope| scope.as_str()))
         .map_err(|error| CliError::from_error(&error).with_exit(ExitStatus::Usage))?;
     let caller = Caller::new(&args.tenant, &args.user);
-    let file = KeyFile::in_folder(&args.data.folder);
-    let (secret, stored) = file.create(NewKey { id: args.id, caller, scopes })?;
+    let keys = api_keys(&args.data.folder);
+    let (secret, stored) = keys.create(NewKey { id: args.id, caller, scopes }).await?;
     if args.json {
         let mut key = key_to_json(&stored);
         key["key"] = secret.expose().into();
@@ -34,9 +37,13 @@ pub(super) fn create_key(args: CreateKeyArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Done)
 }
 
+fn api_keys(folder: &Path) -> ApiKeys {
+    ApiKeys::in_store(Arc::new(FolderKeys::in_folder(folder)))
+}
+
 /// `trackway keys list`: all keys and their scopes.
-pub(super) fn list_keys(args: &ListKeysArgs) -> Result<ExitStatus, CliError> {
-    let keys = KeyFile::in_folder(&args.data.folder).load_keys()?;
+pub(super) async fn list_keys(args: &ListKeysArgs) -> Result<ExitStatus, CliError> {
+    let keys = api_keys(&args.data.folder).load().await?;
     if args.json {
         output::write_json_line(&json!({ "keys": keys.iter().map(key_to_json).collect::<Vec<_>>() }))?;
         return Ok(ExitStatus::Done);
@@ -64,8 +71,8 @@ fn key_table_row(stored: &StoredKey) -> Vec<String> {
 }
 
 /// `trackway keys revoke`: ends a key.
-pub(super) fn revoke_key(args: &RevokeKeyArgs) -> Result<ExitStatus, CliError> {
-    let revoked = KeyFile::in_folder(&args.data.folder).revoke(&args.id)?;
+pub(super) async fn revoke_key(args: &RevokeKeyArgs) -> Result<ExitStatus, CliError> {
+    let revoked = api_keys(&args.data.folder).revoke(&args.id).await?;
     if args.json {
         output::write_json_line(&key_to_json(&revoked))?;
     } else {
@@ -75,14 +82,16 @@ pub(super) fn revoke_key(args: &RevokeKeyArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// `trackway keys rotate`: a new key signs the tokens of agents from here on.
-pub(super) fn rotate_token_keys(args: &RotateKeysArgs) -> Result<ExitStatus, CliError> {
+pub(super) async fn rotate_token_keys(args: &RotateKeysArgs) -> Result<ExitStatus, CliError> {
     let folder = &args.data.folder;
     if !folder.is_dir() {
         return Err(CliError::new(format!("there is no folder {}", folder.display()))
             .with_hint("name the data folder with --data or TRACKWAY_DATA")
             .with_exit(ExitStatus::Usage));
     }
-    let rotated = KeyRing::rotate(folder, SystemClock.now(), args.retire_older_than)
+    let keys = Arc::new(FolderKeys::in_folder(folder));
+    let rotated = KeyRing::rotate(keys, SystemClock.now(), args.retire_older_than)
+        .await
         .map_err(|error| CliError::from_error(&error))?;
     if args.json {
         output::write_json_line(&json!({

@@ -11,7 +11,7 @@ use std::{
 use trackway_mcp::{CheckpointSwitches, KeyRing, McpDoor};
 use trackway_ports::{Clock as _, FaultInjector, Journal, NoFaultInjection};
 use trackway_runtime::{Catalogue, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds};
-use trackway_sqlite::SqliteJournal;
+use trackway_sqlite::{FolderKeys, SqliteJournal};
 
 use crate::{
     args::{GuidedWorkflowArgs, McpArgs, OnOff, WorkflowFolderArgs},
@@ -32,7 +32,8 @@ pub(super) async fn serve_mcp_over_stdio(args: McpArgs) -> Result<ExitStatus, Cl
     // The store first: it creates the folder if it is missing.
     let store = trackway_sqlite::SqliteOptions { faults: faults.clone(), ..Default::default() };
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(data, store)?);
-    let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
+    let keys = Arc::new(FolderKeys::with_faults(data, faults.clone()));
+    let ring = KeyRing::open(keys, SystemClock.now()).await.map_err(|error| CliError::from_error(&error))?;
     let guide = GuidedRuns::new(GuidedRunOptions {
         journal: journal.clone(),
         catalogue: Arc::new(build_catalogue(&args.guided.folders, &config, args.workspace.as_deref())),

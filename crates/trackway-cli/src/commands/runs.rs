@@ -47,7 +47,7 @@ pub(super) async fn cancel_run(args: RunRefArgs) -> Result<ExitStatus, CliError>
 /// `trackway runs migrate`: moves a run that an agent drives to the current version of its workflow
 /// file.
 pub(super) async fn migrate_run(args: MigrateRunArgs) -> Result<ExitStatus, CliError> {
-    let desk = LocalGuide::open_existing(&args.data.folder, &args.folders, None)?;
+    let desk = LocalGuide::open_existing(&args.data.folder, &args.folders, None).await?;
     let migrated = desk.guide.migrate(&Access::local(), args.id).await;
     desk.close().await;
     let migrated = migrated.map_err(|error| guide_error_to_cli(&error))?;

@@ -52,7 +52,7 @@ async fn a_client_that_leaves_has_agreed_to_nothing() {
     let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create");
     client.disconnect().await;
-    let mut client = LineClient::connect_older(at.open_door(), json!({ "elicitation": {} })).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({ "elicitation": {} })).await;
     let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create", "it was not recorded: {asked}");
     client.disconnect().await;
@@ -64,7 +64,8 @@ async fn a_client_that_leaves_has_agreed_to_nothing() {
 async fn newest_clients_are_asked_by_an_answer() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
-    let mut client = LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
+    let mut client =
+        LineClient::connect_newest(at.open_door().await, &json!({ "elicitation": { "form": {} } }));
     let there = run_at_publish(&mut client).await;
     let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
     let asked = &asked["result"];
@@ -126,7 +127,8 @@ async fn only_true_agrees_where_a_request_asks() {
 async fn only_true_agrees_where_an_answer_asks() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
-    let mut client = LineClient::connect_newest(at.open_door(), &json!({ "elicitation": { "form": {} } }));
+    let mut client =
+        LineClient::connect_newest(at.open_door().await, &json!({ "elicitation": { "form": {} } }));
     let there = run_at_publish(&mut client).await;
     for answer in unclear_answers() {
         let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;

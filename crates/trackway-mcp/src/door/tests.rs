@@ -7,7 +7,7 @@ use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
 #[tokio::test]
 async fn tools_are_listed_in_a_fixed_order() {
     let at = TestFolder::new();
-    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({})).await;
     let listed = client.request("tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -26,7 +26,7 @@ async fn checkpoints_are_behind_their_switches() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
     let mut client =
-        LineClient::connect_older(at.open_door_with(CheckpointSwitches::default()), json!({})).await;
+        LineClient::connect_older(at.open_door_with(CheckpointSwitches::default()).await, json!({})).await;
     let listed = client.request("tools/list", json!({})).await;
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5);
     let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
@@ -35,7 +35,7 @@ async fn checkpoints_are_behind_their_switches() {
     client.disconnect().await;
 
     let on = CheckpointSwitches { checkpoints: true, session_checkpoints: false };
-    let mut client = LineClient::connect_older(at.open_door_with(on), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door_with(on).await, json!({})).await;
     let recorded = client.call_ok("workflow_checkpoint", notes.clone()).await;
     assert_eq!((&recorded["recorded"], &recorded["repeated"]), (&json!(true), &json!(false)));
     assert_eq!(recorded["stateToken"], first["stateToken"]);
@@ -44,7 +44,7 @@ async fn checkpoints_are_behind_their_switches() {
     assert_eq!(client.call_refused("workflow_checkpoint", session.clone()).await, "switched-off");
     client.disconnect().await;
 
-    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({})).await;
     let recorded = client.call_ok("workflow_checkpoint", session).await;
     assert_eq!(recorded["session"]["sessionId"], "S");
     client.disconnect().await;
@@ -55,7 +55,7 @@ async fn checkpoints_are_behind_their_switches() {
 async fn a_run_is_walked_to_its_end() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES).write_workflow("broken.yaml", "id: broken\nsteps: 3\n");
-    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({})).await;
     let list = client.call_ok("workflow_list", json!({})).await;
     assert_eq!(list["workflows"][0]["workflowId"], "notes", "{list}");
     assert_eq!(list["invalid"].as_array().unwrap().len(), 1, "{list}");
@@ -92,8 +92,8 @@ async fn replays_are_the_same_bytes_and_other_inputs_fork() {
     let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
     let told = client.call("workflow_advance", answer_arguments(&first, "did")).await;
     assert_eq!(client.call("workflow_advance", answer_arguments(&first, "did")).await, told);
-    KeyRing::rotate(&at.data_folder(), trackway_domain::Timestamp(1), None).unwrap();
-    let mut other = LineClient::connect_older(at.open_door(), json!({})).await;
+    KeyRing::rotate(at.key_store(), trackway_domain::Timestamp(1), None).await.unwrap();
+    let mut other = LineClient::connect_older(at.open_door().await, json!({})).await;
     assert_eq!(other.call("workflow_advance", answer_arguments(&first, "did")).await, told);
     // The position of the notes makes no difference.
     for place in ["output", "context"] {
@@ -169,8 +169,8 @@ async fn a_wrong_argument_is_named_by_its_pointer() {
     at.write_workflow("notes.yaml", NOTES);
     let (start, advance) = ("workflow_start", "workflow_advance");
     for mut client in [
-        LineClient::connect_older(at.open_door(), json!({})).await,
-        LineClient::connect_newest(at.open_door(), &json!({})),
+        LineClient::connect_older(at.open_door().await, json!({})).await,
+        LineClient::connect_newest(at.open_door().await, &json!({})),
     ] {
         let first = client.call_ok(start, json!({ "workflowId": "notes" })).await;
         let (state, ack) = (&first["stateToken"], &first["ackToken"]);
@@ -226,10 +226,10 @@ async fn a_wrong_token_is_named_by_its_parameter() {
     at.write_workflow("notes.yaml", NOTES);
     elsewhere.write_workflow("notes.yaml", NOTES);
     let begin = json!({ "workflowId": "notes" });
-    let mut neighbour = LineClient::connect_older(elsewhere.open_door(), json!({})).await;
+    let mut neighbour = LineClient::connect_older(elsewhere.open_door().await, json!({})).await;
     let foreign = neighbour.call_ok("workflow_start", begin.clone()).await;
     neighbour.disconnect().await;
-    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({})).await;
     let first = client.call_ok("workflow_start", begin).await;
     let (state, ack) = (&first["stateToken"], &first["ackToken"]);
     let half = |token: &Value| {
@@ -298,7 +298,7 @@ async fn recorded_notes_are_read_back() {
     assert!(text.contains("Release on Friday.") && text.contains("Seven changes."), "{text}");
     client.disconnect().await;
 
-    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({})).await;
     for query in ["ACE-7", "seven changes", ""] {
         let found = client.call("workflow_resume", json!({ "query": query })).await;
         let items = found["structuredContent"]["items"].as_array().unwrap();

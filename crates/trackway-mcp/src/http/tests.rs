@@ -41,11 +41,11 @@ impl Authenticator for FakeAuthenticator {
     }
 }
 
-/// The door behind HTTP with its keys and the workflow `notes`. The folder is removed with the first value.
-fn guarded_router() -> (testing::TestFolder, Router) {
+/// The door behind HTTP with its keys and the workflow `notes`; the folder goes with the first.
+async fn guarded_router() -> (testing::TestFolder, Router) {
     let at = testing::TestFolder::new();
     at.write_workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.open_door(), Some(Arc::new(FakeAuthenticator)), 1 << 20).router();
+    let router = HttpDoor::new(at.open_door().await, Some(Arc::new(FakeAuthenticator)), 1 << 20).router();
     (at, router)
 }
 
@@ -72,7 +72,7 @@ async fn send(router: Router, request: HttpRequest<Body>) -> (StatusCode, Header
 async fn foreign_pages_are_refused() {
     let at = testing::TestFolder::new();
     for gatekeeper in [None, Some(Arc::new(FakeAuthenticator) as Arc<dyn Authenticator>)] {
-        let router = HttpDoor::new(at.open_door(), gatekeeper, 1 << 20).router();
+        let router = HttpDoor::new(at.open_door().await, gatekeeper, 1 << 20).router();
         let foreign = ["https://evil.example", "null", "http://localhost.evil.example:7420"];
         for origin in foreign {
             let request = post_request().header("origin", origin).header("authorization", "Bearer good");
@@ -92,7 +92,7 @@ async fn foreign_pages_are_refused() {
 /// Proves X6: unknown callers are refused before their body is read.
 #[tokio::test]
 async fn callers_without_a_key_are_refused() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     for key in [None, Some("Bearer bad"), Some("Basic good")] {
         let mut request = post_request();
         if let Some(key) = key {
@@ -109,7 +109,7 @@ async fn callers_without_a_key_are_refused() {
 #[tokio::test]
 async fn errors_are_json() {
     let at = testing::TestFolder::new();
-    let router = HttpDoor::new(at.open_door(), None, 64).router();
+    let router = HttpDoor::new(at.open_door().await, None, 64).router();
     let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(100));
     let cases = [
         (post_request().body(Body::from("not json")).unwrap(), 400..500),
@@ -144,7 +144,7 @@ async fn errors_are_json() {
 async fn unparsable_calls_are_answered_under_their_id() {
     let at = testing::TestFolder::new();
     at.write_workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.open_door(), None, 1 << 20).router();
+    let router = HttpDoor::new(at.open_door().await, None, 1 << 20).router();
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let long = format!("\"{}\"", "x".repeat(3 << 20));
     for (value, method, status) in [
@@ -192,7 +192,7 @@ async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Valu
 /// Proves X6: each tool checks the scopes of the key, also for a run of the same caller.
 #[tokio::test]
 async fn every_call_needs_its_scope() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let start = json!({ "workflowId": "notes" });
     let run = call(&router, "good", "workflow_start", &start).await;
     let (state, ack) = (&run["stateToken"], &run["ackToken"]);
@@ -255,7 +255,7 @@ async fn open_session_with(router: &Router, capabilities: Value) -> String {
 /// Proves T8: a body that is not a message is answered as JSON-RPC says.
 #[tokio::test]
 async fn invalid_messages_get_a_jsonrpc_error() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let session = open_session(&router).await;
     for (body, status, code) in [
         ("{", 400, -32700),
@@ -282,7 +282,7 @@ async fn invalid_messages_get_a_jsonrpc_error() {
 /// Proves T1: only revision 2025-03-26 has batches.
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let session = open_session(&router).await;
     let batch = json!([
         { "jsonrpc": "2.0", "id": 2, "method": "ping" },
@@ -317,7 +317,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
 /// Proves X6: a caller that ends a session is informed that it has ended.
 #[tokio::test]
 async fn ending_a_session_answers_204() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let session = open_session(&router).await;
     let end = HttpRequest::builder().method(Method::DELETE).uri("/mcp");
     let end = end.header("host", "localhost").header("authorization", "Bearer good");
@@ -331,7 +331,7 @@ async fn ending_a_session_answers_204() {
 /// Proves X6: unused sessions make room for new ones.
 #[tokio::test]
 async fn a_caller_has_a_bounded_number_of_sessions() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let first = open_session(&router).await;
     let mut last = String::new();
     for _ in 0..128 {
@@ -348,7 +348,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
 /// answer that it does not exist, and cannot end it.
 #[tokio::test]
 async fn a_stolen_session_id_opens_nothing() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let session = &*open_session(&router).await;
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
 

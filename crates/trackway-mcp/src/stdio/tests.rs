@@ -8,8 +8,8 @@ use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
 #[tokio::test]
 async fn nonsense_is_answered_and_survived() {
     let at = TestFolder::new();
-    let mut client = LineClient::connect(at.open_door());
-    // Before the first request, other lines are ignored.
+    let mut client = LineClient::connect(at.open_door().await);
+    // Before anything was asked, nothing else means anything.
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     for (line, code, id) in [
         ("{", -32700, Value::Null),
@@ -74,7 +74,7 @@ async fn unparsable_calls_are_answered_under_their_id() {
 #[tokio::test]
 async fn client_that_only_closes_ends_cleanly() {
     let at = TestFolder::new();
-    LineClient::connect(at.open_door()).disconnect().await;
+    LineClient::connect(at.open_door().await).disconnect().await;
 }
 
 fn ping(id: u32) -> Value {
@@ -85,7 +85,7 @@ fn ping(id: u32) -> Value {
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     let at = TestFolder::new();
-    let mut client = LineClient::connect_with_revision(at.open_door(), "2025-03-26", json!({})).await;
+    let mut client = LineClient::connect_with_revision(at.open_door().await, "2025-03-26", json!({})).await;
     let gone = |id: u32| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     let batch = json!([
         ping(20),
@@ -125,7 +125,7 @@ async fn batch_omits_cancelled_requests() {
     let at = TestFolder::new();
     at.write_workflow("notes.yaml", NOTES);
     let can_ask = json!({ "elicitation": {} });
-    let mut client = LineClient::connect_with_revision(at.open_door(), "2025-03-26", can_ask).await;
+    let mut client = LineClient::connect_with_revision(at.open_door().await, "2025-03-26", can_ask).await;
     let start = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
     let second = client.call_ok("workflow_advance", answer_arguments(&start, "gathered")).await;
     let params = json!({ "name": "workflow_advance", "arguments": answer_arguments(&second, "out") });
@@ -147,7 +147,7 @@ async fn batch_omits_cancelled_requests() {
 #[tokio::test]
 async fn a_batch_is_refused_where_the_revision_has_none() {
     let at = TestFolder::new();
-    let mut client = LineClient::connect_older(at.open_door(), json!({})).await;
+    let mut client = LineClient::connect_older(at.open_door().await, json!({})).await;
     client.send(&json!([ping(20), ping(21)])).await;
     let answer = client.next_message().await;
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));

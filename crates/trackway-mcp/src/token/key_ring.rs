@@ -1,9 +1,8 @@
-//! The key ring of a data folder: signs tokens, verifies them, and signs session bundles.
+//! The key ring of a store: signs tokens, proves them, and signs session bundles.
 
 use std::{
     fmt,
-    path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -12,26 +11,27 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use trackway_domain::Timestamp;
-use trackway_runtime::FileStamp;
+use trackway_ports::{KeyRevision, KeyStore};
 
 use super::{
     codec::{self, AttemptRef, KeyId, NodeRef, SigningSecret, UnverifiedToken},
     error::{TokenError, TokenErrorKind, TokenParameter},
-    key_file::{ExposedKeyFile, KeyRingError, KeysOrigin, TokenKey, TokenKeyFile, TokenKeys},
+    token_keys::{KeyRingError, KeysOrigin, TokenKey, TokenKeyDocument, TokenKeys},
 };
 
-/// The keys of a data folder. Other processes may rotate them at any time. Each call therefore checks the
-/// file once, at its beginning ([`Self::reload_if_changed`]). That costs one system call, and the file is
-/// read only if it has changed. An unknown key is always looked up in the file.
+/// The keys of a store. Other processes may rotate them at any time: whoever serves a call asks for their
+/// revision once, at its beginning ([`Self::reload_if_changed`]), and they are loaded if that has changed.
 pub struct KeyRing {
-    file: TokenKeyFile,
-    /// A `std` lock: it is held while a small file is read, and only if the file has changed.
+    document: TokenKeyDocument,
+    /// A `std` lock: it is held for a moment, and never while the store is asked.
     loaded: Mutex<LoadedKeys>,
+    /// Held while keys are loaded, so that earlier ones do not replace later ones.
+    loading: tokio::sync::Mutex<()>,
     origin: KeysOrigin,
 }
 
 struct LoadedKeys {
-    stamp: FileStamp,
+    revision: KeyRevision,
     contents: TokenKeys,
 }
 
@@ -50,47 +50,49 @@ pub struct KeyRotation {
 pub struct BundleSigner(SigningKey);
 
 impl KeyRing {
-    /// The keys of this data folder, created if there are none.
-    pub fn open(data: &Path, now: Timestamp) -> Result<Self, KeyRingError> {
-        let file = TokenKeyFile::in_folder(data);
-        let (stamp, contents, origin) = file.read_or_create(now)?;
+    /// The keys of this store, created if there are none.
+    pub async fn open(store: Arc<dyn KeyStore>, now: Timestamp) -> Result<Self, KeyRingError> {
+        let document = TokenKeyDocument::in_store(store);
+        let (revision, contents, origin) = document.load_or_create(now).await?;
         if origin == KeysOrigin::Recreated {
             tracing::warn!(
                 "this folder had keys for tokens, and they are gone: new ones are made, and earlier tokens \
                  are foreign; workflow_resume and `trackway runs fork RUN` give new ones"
             );
         }
-        // Reported but not fixed: it may be intended, and a user who has read the keys still has them.
-        if let Some(ExposedKeyFile { path, mode }) = file.find_exposed_mode() {
+        // Reported and not changed: it may be intended, and whoever has read the keys has them.
+        if let Some(mode) = document.inspect().await?.exposed_permissions {
             tracing::warn!(
-                path = %path.display(),
-                mode = %format_args!("{mode:03o}"),
+                path = %document.location(),
+                %mode,
                 "others can get at the keys for tokens: let only their owner read them (chmod 600), \
                  and sign with a new one (trackway keys rotate)"
             );
         }
-        Ok(Self { file, loaded: Mutex::new(LoadedKeys { stamp, contents }), origin })
+        Ok(Self::with_loaded(document, LoadedKeys { revision, contents }, origin))
     }
 
-    /// The keys of this data folder, if it has any. Creates nothing.
-    pub fn open_existing(data: &Path) -> Result<Option<Self>, KeyRingError> {
-        let file = TokenKeyFile::in_folder(data);
-        let found = file.read()?;
-        Ok(found.map(|(stamp, contents)| Self {
-            file,
-            loaded: Mutex::new(LoadedKeys { stamp, contents }),
-            origin: KeysOrigin::Found,
+    /// The keys of this store, if it has any. Nothing is created.
+    pub async fn open_existing(store: Arc<dyn KeyStore>) -> Result<Option<Self>, KeyRingError> {
+        let document = TokenKeyDocument::in_store(store);
+        let found = document.load().await?;
+        Ok(found.map(|(revision, contents)| {
+            Self::with_loaded(document, LoadedKeys { revision, contents }, KeysOrigin::Found)
         }))
     }
 
-    /// A new key signs from now on. Tokens of the earlier keys stay valid, except for keys that have not
-    /// signed for the given time: these lose their secret and keep their name.
-    pub fn rotate(
-        data: &Path,
+    fn with_loaded(document: TokenKeyDocument, loaded: LoadedKeys, origin: KeysOrigin) -> Self {
+        Self { document, loaded: Mutex::new(loaded), loading: tokio::sync::Mutex::default(), origin }
+    }
+
+    /// A new key signs from here on. Tokens of the earlier keys stay good, except of those that have
+    /// not signed for so long: these lose their secret and keep their name.
+    pub async fn rotate(
+        store: Arc<dyn KeyStore>,
         now: Timestamp,
         retire_older_than: Option<Duration>,
     ) -> Result<KeyRotation, KeyRingError> {
-        TokenKeyFile::in_folder(data).update_locked(now, |contents| {
+        let rotate = |contents: &mut TokenKeys| {
             if let Some(last) = contents.keys.last_mut() {
                 last.replaced_at = Some(now);
             }
@@ -112,18 +114,27 @@ impl KeyRing {
             let active = key_name(fresh.id);
             contents.keys.push(fresh);
             Ok(KeyRotation { active, valid, retired })
-        })
+        };
+        TokenKeyDocument::in_store(store).update(now, rotate).await
     }
 
     /// Loads what another process may have changed.
     ///
-    /// A missing file is written again: without it, every token of these keys would end with this process.
-    pub fn reload_if_changed(&self) {
-        let mut seen = self.lock_loaded();
-        match self.file.stamp() {
-            Ok(stamp) if stamp == seen.stamp => {}
-            Ok(FileStamp::Absent) => self.rewrite_missing_file(&mut seen),
-            Ok(_) | Err(_) => self.read_file_into(&mut seen),
+    /// A document that is gone is written again: without it, every token of these keys would end with this
+    /// process.
+    pub async fn reload_if_changed(&self) {
+        match self.document.revision().await {
+            Ok(Some(revision)) if revision == self.lock_loaded().revision => {}
+            Ok(None) => self.rewrite_missing_document().await,
+            Ok(Some(_)) | Err(_) => self.reload().await,
+        }
+    }
+
+    /// Loads the keys again if there is none of this name: another process may have made it and signed
+    /// with it since this call began.
+    pub(crate) async fn ensure_key(&self, name: &str) {
+        if find_key_named(&self.lock_loaded().contents, name).is_none() {
+            self.reload_if_changed().await;
         }
     }
 
@@ -178,8 +189,7 @@ impl KeyRing {
         BundleSigner(SigningKey::from_bytes(&self.lock_loaded().contents.bundle))
     }
 
-    /// A key for one separate purpose. It is the same in every process on this folder, and after a
-    /// rotation.
+    /// A key for a purpose of its own, the same in every process on this store and after a rotation.
     pub(crate) fn derive_key(&self, purpose: &[u8]) -> [u8; 32] {
         let bundle = self.lock_loaded().contents.bundle;
         let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("a key may have any length");
@@ -203,50 +213,34 @@ impl KeyRing {
     }
 
     fn check_signature(&self, token: UnverifiedToken) -> Result<UnverifiedToken, TokenErrorKind> {
-        let verdict = |ring: &Self| check_against_keys(&ring.lock_loaded().contents, &token);
-        match verdict(self) {
-            // Another process may just have created the key, in a file that still has the same stamp.
-            Err(TokenErrorKind::Foreign) if self.reload() => verdict(self)?,
-            proved => proved?,
-        }
+        check_against_keys(&self.lock_loaded().contents, &token)?;
         Ok(token)
     }
 
-    /// The key of this name. It may be one that another process created a moment ago and that signed an
-    /// answer which is now repeated. If the key is retired, the newest signs instead.
+    /// The key of this name. A retired one signs no more, and the newest does.
     fn find_signing_key(&self, wanted: &str) -> (KeyId, SigningSecret) {
-        if let Some(found) = find_key_named(&self.lock_loaded().contents, wanted) {
-            return found;
-        }
-        self.reload();
-        let seen = self.lock_loaded();
-        find_key_named(&seen.contents, wanted).unwrap_or_else(|| newest_key(&seen.contents))
+        let loaded = self.lock_loaded();
+        find_key_named(&loaded.contents, wanted).unwrap_or_else(|| newest_key(&loaded.contents))
     }
 
     fn lock_loaded(&self) -> MutexGuard<'_, LoadedKeys> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the file whatever its stamp. Returns whether anything changed.
-    fn reload(&self) -> bool {
-        let mut seen = self.lock_loaded();
-        let before = seen.contents.clone();
-        self.read_file_into(&mut seen);
-        before != seen.contents
-    }
-
-    fn rewrite_missing_file(&self, seen: &mut LoadedKeys) {
-        match self.file.rewrite_if_missing(&seen.contents) {
-            Ok((stamp, contents)) => {
-                if contents == seen.contents {
-                    tracing::warn!("the token key file was missing; it is written again");
+    async fn rewrite_missing_document(&self) {
+        let _loading = self.loading.lock().await;
+        let before = self.lock_loaded().contents.clone();
+        match self.document.rewrite_if_missing(&before).await {
+            Ok((revision, contents)) => {
+                if contents == before {
+                    tracing::warn!("the file of keys for tokens was gone; it is written again");
                 } else {
                     tracing::error!(
                         "the token key file was replaced by another process: tokens of the \
                          earlier keys are foreign here from now on"
                     );
                 }
-                *seen = LoadedKeys { stamp, contents };
+                *self.lock_loaded() = LoadedKeys { revision, contents };
             }
             Err(error) => {
                 tracing::error!(%error, "the token key file is missing; the loaded keys stay in use")
@@ -254,21 +248,20 @@ impl KeyRing {
         }
     }
 
-    /// A missing or damaged file changes nothing here: the keys in memory stay valid.
-    fn read_file_into(&self, seen: &mut LoadedKeys) {
-        match self.file.read() {
-            Ok(Some((stamp, contents))) => *seen = LoadedKeys { stamp, contents },
-            Ok(None) => tracing::error!("the token key file is missing; the loaded keys stay in use"),
-            Err(error) => {
-                tracing::error!(%error, "the token key file cannot be read; the loaded keys stay in use")
-            }
+    /// A document that is gone or damaged changes nothing here: the keys that were read still are the keys.
+    async fn reload(&self) {
+        let _loading = self.loading.lock().await;
+        match self.document.load().await {
+            Ok(Some((revision, contents))) => *self.lock_loaded() = LoadedKeys { revision, contents },
+            Ok(None) => tracing::error!("the file of keys for tokens is gone; the ones read stay"),
+            Err(error) => tracing::error!(%error, "the keys for tokens that were read stay"),
         }
     }
 }
 
 impl fmt::Debug for KeyRing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyRing").field("file", &self.file).finish_non_exhaustive()
+        f.debug_struct("KeyRing").field("document", &self.document).finish_non_exhaustive()
     }
 }
 

@@ -48,13 +48,13 @@ pub(crate) async fn call_advance(
     loop {
         match door.guide().advance(&identity.access(), advance.clone()).await? {
             AdvanceResponse::Node(position) => {
-                return Ok(position_answer::position_result(door.key_ring(), &position).into());
+                return Ok(position_answer::position_result(door.key_ring(), &position).await.into());
             }
             AdvanceResponse::ConsentNeeded(pending) => {
                 match asker.ask_user(door, identity, &advance, &pending, context).await? {
                     ConfirmationOutcome::Answered(agreed) => {
-                        // The person may take a long time, so the keys may have changed.
-                        door.key_ring().reload_if_changed();
+                        // People take their time.
+                        door.key_ring().reload_if_changed().await;
                         advance.consent = Consent::Answered(agreed);
                     }
                     ConfirmationOutcome::InputRequired(request) => return Ok(request.into()),
@@ -85,7 +85,7 @@ async fn look_at_node(
         return Err(ToolRefusal::forbidden_workflow(&position.workflow));
     }
     let recap = door.guide().recap(&identity.access(), &position).await?;
-    Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap).into())
+    Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap).await.into())
 }
 
 /// The agent's result. Notes may be in three fields and mean the same in each; empty notes are ignored.

@@ -58,7 +58,7 @@ async fn checkpoint_node(
         .guide()
         .checkpoint(&identity.access(), place.run, place.node, notes, door.current_seal())
         .await?;
-    let tokens = position_answer::sign_tokens(door.key_ring(), &done.view);
+    let tokens = position_answer::sign_tokens(door.key_ring(), &done.view).await;
     let structured = json!({
         "recorded": true,
         "repeated": done.is_repeat,

@@ -20,14 +20,16 @@ pub(crate) async fn call_start(
     let start = GuidedStartRequest { workflow, context, seal: door.current_seal() };
     let position = door.guide().start(&identity.access(), start).await?;
     if !joins {
-        return Ok(position_answer::position_result(door.key_ring(), &position));
+        return Ok(position_answer::position_result(door.key_ring(), &position).await);
     }
     // The run has begun: a recap that cannot be read must not cost the caller its tokens.
     match door.guide().recap(&identity.access(), &position).await {
-        Ok(recap) => Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap)),
+        Ok(recap) => {
+            Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap).await)
+        }
         Err(error) => {
             tracing::warn!(%error, "the recap of a session is left out");
-            Ok(position_answer::position_result(door.key_ring(), &position))
+            Ok(position_answer::position_result(door.key_ring(), &position).await)
         }
     }
 }

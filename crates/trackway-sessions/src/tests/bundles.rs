@@ -23,7 +23,7 @@ async fn session_snapshot(store: &SessionStore) -> (SessionDetail, SessionGraph,
 /// Proves T16.
 #[tokio::test]
 async fn an_import_gives_the_same_lineage_and_documents() {
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let bundle = origin.bundle().await;
     assert_eq!(bundle, origin.bundle().await, "the same session gives the same file");
     let done = other.sessions().import_bundle(bundle.as_bytes(), None).await.unwrap();
@@ -41,7 +41,7 @@ async fn an_import_gives_the_same_lineage_and_documents() {
     let again = other.sessions().import_bundle(bundle.as_bytes(), None).await.unwrap();
     assert_eq!((again.imported.len(), again.skipped.len()), (0, 3), "twice is fine");
     let onwards = other.bundle().await;
-    let third = SessionStore::empty();
+    let third = SessionStore::empty().await;
     third.sessions().import_bundle(onwards.as_bytes(), None).await.unwrap();
     assert_eq!(session_snapshot(&third).await, session_snapshot(&origin).await, "and so is a third folder");
 }
@@ -77,7 +77,7 @@ fn collect_long_strings(value: &Value, found: &mut Vec<String>) {
 /// Proves T16: if any byte is changed, the bundle is refused and nothing is written.
 #[tokio::test]
 async fn a_flipped_byte_anywhere_is_refused() {
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let bundle = origin.bundle().await.into_bytes();
     // A stride that divides nothing in the file, and all bytes of its end, where the signature is.
     let places = (0..bundle.len()).step_by(7).chain(bundle.len() - 400..bundle.len());
@@ -101,7 +101,7 @@ async fn a_flipped_byte_anywhere_is_refused() {
 /// Proves T16: the reason says what is wrong.
 #[tokio::test]
 async fn a_refusal_says_why() {
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let bundle = origin.bundle().await;
     let not_one = |why: BundleError| assert!(matches!(why, BundleError::NotABundle { .. }), "{why}");
     not_one(import_error(&other, b"").await);
@@ -135,7 +135,7 @@ async fn a_refusal_says_why() {
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
     use crate::bundle::{Bundle, BundledDefinition, BundledEvent};
     type Change = fn(&mut Bundle);
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let good = Bundle::parse_and_verify(origin.bundle().await.as_bytes(), None).unwrap();
     let changes: Vec<(&str, Change)> = vec![
         ("no runs", |bundle| bundle.runs.clear()),
@@ -188,7 +188,7 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
 /// Proves T16: a run with the same id and other content is not overwritten, nor is another caller's run.
 #[tokio::test]
 async fn a_run_that_is_here_with_another_content_is_refused() {
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let bundle = origin.bundle().await;
     let own = GuidedRunBuilder::new_guided_run(2, "ticket-7", "deploy").open_node("a").advance_node("a", "b");
     own.append_to_journal(&*other.journal).await;
@@ -209,7 +209,7 @@ async fn a_run_that_is_here_with_another_content_is_refused() {
 /// Proves T16: an imported session belongs to the caller that imports it.
 #[tokio::test]
 async fn an_import_belongs_to_its_caller() {
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let ada = other.reader_for(Caller::new("acme", "ada"));
     let bundle = origin.bundle().await;
     ada.import_bundle(bundle.as_bytes(), None).await.unwrap();

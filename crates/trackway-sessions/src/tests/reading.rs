@@ -85,7 +85,7 @@ async fn a_damaged_run_is_shown_without_the_damage() {
     let graph = crate::SessionGraph::from(&view);
     assert_eq!(graph.damaged[0].run_id, run);
     assert!(reader.render_session_markdown(&ticket_session()).await.unwrap().contains("**Damaged:**"));
-    let place = SessionStore::empty();
+    let place = SessionStore::empty().await;
     let refused = reader
         .export_bundle(&ticket_session(), place.public_key(), |bytes| place.sign(bytes))
         .await

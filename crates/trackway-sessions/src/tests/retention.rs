@@ -76,7 +76,7 @@ async fn only_finished_sessions_of_that_age_are_removed() {
 /// is.
 #[tokio::test]
 async fn unanswered_start_is_pruned_after_90_days() {
-    let place = SessionStore::empty();
+    let place = SessionStore::empty().await;
     let lost = GuidedRunBuilder::new_guided_run(1, "lost", "review").open_node("a");
     lost.append_to_journal(&*place.journal).await;
     GuidedRunBuilder::new_guided_run(2, "noted", "review")
@@ -153,7 +153,7 @@ async fn session_changed_before_removal_stays() {
     // Two pages of all rows, the rows of the session, and the removal.
     for moment in 1..=4 {
         for append in [&going_on, &another] {
-            let place = SessionStore::empty();
+            let place = SessionStore::empty().await;
             finished().append_to_journal(&*place.journal).await;
             let intruder = Intruder {
                 journal: place.journal.clone(),

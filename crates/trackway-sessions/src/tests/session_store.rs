@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use trackway_domain::{AttemptInputs, Caller, DocumentKind, SessionId, Timestamp};
 use trackway_mcp::{BundleSigner, KeyRing};
 use trackway_ports::Journal;
-use trackway_sqlite::SqliteJournal;
+use trackway_sqlite::{FolderKeys, SqliteJournal};
 use trackway_testkit::{GuidedRunBuilder, document_change, inputs_with_notes};
 
 use crate::SessionsReader;
@@ -15,18 +15,21 @@ use crate::SessionsReader;
 pub(super) struct SessionStore {
     pub(super) folder: TempDir,
     pub(super) journal: Arc<dyn Journal>,
+    signer: BundleSigner,
 }
 
 impl SessionStore {
-    pub(super) fn empty() -> Self {
+    pub(super) async fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
-        Self { folder, journal }
+        let keys = Arc::new(FolderKeys::in_folder(folder.path()));
+        let signer = KeyRing::open(keys, Timestamp(0)).await.unwrap().bundle_signer();
+        Self { folder, journal, signer }
     }
 
     /// With the session `ticket-7`: a forked run, a finished one, and session notes.
     pub(super) async fn with_session() -> Self {
-        let place = Self::empty();
+        let place = Self::empty().await;
         for trail in sample_histories() {
             trail.append_to_journal(&*place.journal).await;
         }
@@ -35,7 +38,7 @@ impl SessionStore {
 
     /// The same, but the branch that was left has also reached its end.
     pub(super) async fn with_finished_session() -> Self {
-        let place = Self::empty();
+        let place = Self::empty().await;
         let [forked, finished, notes] = sample_histories();
         for trail in [forked.advance_node("b", "end-of-left"), finished, notes] {
             trail.append_to_journal(&*place.journal).await;
@@ -51,16 +54,12 @@ impl SessionStore {
         SessionsReader::for_access(self.journal.clone(), trackway_domain::Access::own_only(caller))
     }
 
-    fn signer(&self) -> BundleSigner {
-        KeyRing::open(self.folder.path(), Timestamp(0)).unwrap().bundle_signer()
-    }
-
     pub(super) fn public_key(&self) -> [u8; 32] {
-        self.signer().public_key()
+        self.signer.public_key()
     }
 
     pub(super) fn sign(&self, bytes: &[u8]) -> [u8; 64] {
-        self.signer().sign(bytes)
+        self.signer.sign(bytes)
     }
 
     pub(super) async fn bundle(&self) -> String {

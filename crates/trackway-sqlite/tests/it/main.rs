@@ -12,6 +12,7 @@ mod damage;
 mod flips;
 mod guided;
 mod helpers;
+mod keys;
 mod opening;
 mod pages;
 #[cfg(unix)]
@@ -23,8 +24,8 @@ mod removal;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use trackway_ports::{Journal, PortFuture};
-use trackway_sqlite::SqliteJournal;
+use trackway_ports::{Journal, KeyStore, PortFuture};
+use trackway_sqlite::{FolderKeys, SqliteJournal};
 use trackway_testkit::journal_suite::StoreUnderTest;
 
 /// A store in a folder that is deleted with it.
@@ -37,6 +38,10 @@ impl StoreUnderTest for InFolder {
 
     fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>> {
         Box::pin(async { Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn Journal> })
+    }
+
+    fn open_keys(&self) -> PortFuture<'_, Arc<dyn KeyStore>> {
+        Box::pin(async { Arc::new(FolderKeys::in_folder(self.0.path())) as Arc<dyn KeyStore> })
     }
 }
 

@@ -1,17 +1,21 @@
 //! The suite itself, for the memory journal, and a check that no case is forgotten.
 
 use super::*;
-use crate::MemoryJournal;
+use crate::{MemoryJournal, MemoryKeys};
 
-struct InMemory(MemoryJournal);
+struct InMemory(MemoryJournal, MemoryKeys);
 
 impl StoreUnderTest for InMemory {
     fn create_empty() -> PortFuture<'static, Self> {
-        Box::pin(async { Self(MemoryJournal::new()) })
+        Box::pin(async { Self(MemoryJournal::new(), MemoryKeys::default()) })
     }
 
     fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>> {
         Box::pin(async { Arc::new(self.0.reopen_as_next_process()) as Arc<dyn Journal> })
+    }
+
+    fn open_keys(&self) -> PortFuture<'_, Arc<dyn KeyStore>> {
+        Box::pin(async { Arc::new(self.1.clone()) as Arc<dyn KeyStore> })
     }
 }
 
@@ -30,6 +34,7 @@ fn every_case_is_in_the_macro() {
         include_str!("feed.rs"),
         include_str!("guided.rs"),
         include_str!("hooks.rs"),
+        include_str!("keys.rs"),
         include_str!("lasting.rs"),
         include_str!("leases.rs"),
         include_str!("log.rs"),

@@ -1,12 +1,12 @@
 //! The authenticator of a server: it tries the keys, then the tokens.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
-use trackway_ports::{Authenticator, Clock, Identity, PortFuture, Unauthenticated};
+use trackway_ports::{Authenticator, Clock, Identity, KeyStore, PortFuture, Unauthenticated};
 
 use crate::server::mark_caller_authenticated;
 
-use super::{Auth, AuthError, KeyFile, KeyHash, jwt::TokenAuthenticator, key_ring::ApiKeyRing};
+use super::{ApiKeys, Auth, AuthError, KeyHash, jwt::TokenAuthenticator, key_ring::ApiKeyRing};
 
 #[derive(Debug)]
 pub(crate) struct ServerAuthenticator {
@@ -17,9 +17,13 @@ pub(crate) struct ServerAuthenticator {
 
 impl ServerAuthenticator {
     /// Reads what can be read now, so that a mistake shows before the server answers requests.
-    pub(crate) fn open(auth: Auth, data: &Path, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
+    pub(crate) async fn open(
+        auth: Auth,
+        store: Arc<dyn KeyStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, AuthError> {
         let Auth { required, keys, jwt } = auth;
-        let keys = ApiKeyRing::open(&keys, KeyFile::in_folder(data))?;
+        let keys = ApiKeyRing::open(&keys, ApiKeys::in_store(store)).await?;
         let tokens = jwt.map(|jwt| TokenAuthenticator::open(jwt, clock)).transpose()?;
         if required && tokens.is_none() && keys.is_empty() {
             tracing::warn!("auth is required and there is no key yet; `trackway keys create` makes one");
@@ -28,7 +32,7 @@ impl ServerAuthenticator {
     }
 
     async fn authenticate_bearer(&self, bearer: &str) -> Result<Identity, Unauthenticated> {
-        let found = self.keys.find_identity(&KeyHash::from_key(bearer));
+        let found = self.keys.find_identity(&KeyHash::from_key(bearer)).await;
         if let Ok(Some(identity)) = found {
             return Ok(identity);
         }

@@ -1,18 +1,17 @@
-//! The keys that a running server accepts: those of its configuration, and the current ones of its data
-//! folder.
+//! The keys that a running server takes: those of its configuration, and those of its store as they are
+//! now.
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use trackway_ports::{Identity, Unauthenticated};
-use trackway_runtime::FileStamp;
+use trackway_ports::{Identity, KeyRevision, Unauthenticated};
 
 use super::{
     AuthError,
     api_key::{ApiKey, KeyHash},
-    key_file::{KeyFile, KeyFileError},
+    api_keys::{ApiKeys, StoredKey},
 };
 
 type IdentityByHash = HashMap<KeyHash, Identity>;
@@ -20,21 +19,24 @@ type IdentityByHash = HashMap<KeyHash, Identity>;
 #[derive(Debug)]
 pub(super) struct ApiKeyRing {
     configured: IdentityByHash,
-    file: KeyFile,
-    /// A `std` lock: it is held while a small file is read, and only if the file has changed.
-    snapshot: Mutex<KeyFileSnapshot>,
+    stored: ApiKeys,
+    /// A `std` lock: it is held for a moment, and never while the store is asked.
+    snapshot: Mutex<KeySnapshot>,
+    /// Held while keys are loaded, so that earlier ones do not replace later ones.
+    loading: tokio::sync::Mutex<()>,
 }
 
-/// The state of the file when it was last read.
+/// The keys of the store when they were loaded last.
 #[derive(Debug)]
-struct KeyFileSnapshot {
-    stamp: FileStamp,
-    /// `None` if it could not be read: then it is unknown which of its keys were revoked.
+struct KeySnapshot {
+    /// `None` if the store did not answer.
+    revision: Option<Option<KeyRevision>>,
+    /// `None` if they could not be read: then nobody knows which of them were revoked.
     keys: Option<IdentityByHash>,
 }
 
 impl ApiKeyRing {
-    pub(super) fn open(configured: &[ApiKey], file: KeyFile) -> Result<Self, AuthError> {
+    pub(super) async fn open(configured: &[ApiKey], stored: ApiKeys) -> Result<Self, AuthError> {
         let mut known = IdentityByHash::new();
         for (at, key) in configured.iter().enumerate() {
             if configured[..at].iter().any(|other| other.id == key.id) {
@@ -46,29 +48,30 @@ impl ApiKeyRing {
                 return Err(AuthError::SameKey { first, second });
             }
         }
-        let (stamp, keys) = read_key_file(&file)?;
-        let seen = Mutex::new(KeyFileSnapshot { stamp, keys: Some(keys) });
-        Ok(Self { configured: known, file, snapshot: seen })
+        let (revision, keys) = stored.load_revision().await?;
+        let snapshot =
+            Mutex::new(KeySnapshot { revision: Some(revision), keys: Some(index_by_hash(&keys?)) });
+        Ok(Self { configured: known, stored, snapshot, loading: tokio::sync::Mutex::default() })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let seen = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
-        self.configured.is_empty() && seen.keys.as_ref().is_some_and(IdentityByHash::is_empty)
+        let snapshot = self.lock_snapshot();
+        self.configured.is_empty() && snapshot.keys.as_ref().is_some_and(IdentityByHash::is_empty)
     }
 
-    /// The identity that owns this key. Each call checks the file, which costs one system call, and reads
-    /// it if it has changed, which only the operator can cause. A key therefore works from the moment it is
-    /// created until the moment it is revoked.
-    pub(super) fn find_identity(&self, hash: &KeyHash) -> Result<Option<Identity>, Unauthenticated> {
+    /// Whose key this is. The store is asked for its revision each time, and its keys are loaded if that has
+    /// changed, which only the operator can bring about: a key works from the moment it is made, and not
+    /// beyond the moment it is revoked.
+    pub(super) async fn find_identity(&self, hash: &KeyHash) -> Result<Option<Identity>, Unauthenticated> {
         if let Some(identity) = self.configured.get(hash) {
             return Ok(Some(identity.clone()));
         }
-        let mut seen = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that could not be read is tried again only after it has changed.
-        if self.file.stamp() != Some(seen.stamp) {
-            *seen = self.reload_snapshot();
+        // Keys that are damaged are loaded again only when they have changed.
+        let revision = self.stored.revision().await.ok();
+        if self.lock_snapshot().revision != revision {
+            self.reload(revision).await;
         }
-        match &seen.keys {
+        match &self.lock_snapshot().keys {
             Some(keys) => Ok(keys.get(hash).cloned()),
             None => Err(Unauthenticated::Unavailable {
                 reason: "the server's file of keys cannot be read".to_owned(),
@@ -76,20 +79,32 @@ impl ApiKeyRing {
         }
     }
 
-    fn reload_snapshot(&self) -> KeyFileSnapshot {
-        match read_key_file(&self.file) {
-            Ok((stamp, keys)) => KeyFileSnapshot { stamp, keys: Some(keys) },
-            Err(error) => {
-                tracing::error!(%error, "keys of the data folder are refused until it can be read");
-                KeyFileSnapshot { stamp: self.file.stamp().unwrap_or(FileStamp::Absent), keys: None }
-            }
+    /// Loads the keys, unless another request has just loaded this revision.
+    async fn reload(&self, wanted: Option<Option<KeyRevision>>) {
+        let _loading = self.loading.lock().await;
+        if self.lock_snapshot().revision == wanted {
+            return;
         }
+        let (revision, keys) = match self.stored.load_revision().await {
+            Ok((revision, keys)) => (Some(revision), keys),
+            Err(error) => (None, Err(error)),
+        };
+        let keys = keys.map(|keys| index_by_hash(&keys));
+        let mut snapshot = self.lock_snapshot();
+        // Once, and not for every request until the store can be read.
+        if let (Err(error), Some(_)) = (&keys, &snapshot.keys) {
+            tracing::error!(%error, "keys of the data folder are refused until it can be read");
+        }
+        *snapshot = KeySnapshot { revision, keys: keys.ok() };
+    }
+
+    fn lock_snapshot(&self) -> MutexGuard<'_, KeySnapshot> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn read_key_file(file: &KeyFile) -> Result<(FileStamp, IdentityByHash), KeyFileError> {
-    let (stamp, keys) = file.read_stamped()?;
-    Ok((stamp, keys.iter().map(|stored| (stored.key.hash, identity_of_key(&stored.key))).collect()))
+fn index_by_hash(keys: &[StoredKey]) -> IdentityByHash {
+    keys.iter().map(|stored| (stored.key.hash, identity_of_key(&stored.key))).collect()
 }
 
 fn identity_of_key(key: &ApiKey) -> Identity {

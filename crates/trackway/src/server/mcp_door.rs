@@ -34,12 +34,12 @@ impl McpOptions {
         self
     }
 
-    pub(super) fn door(
+    pub(super) async fn door(
         &self,
         opened: &OpenedEngine,
         faults: &Arc<dyn FaultInjector>,
     ) -> Result<McpDoor, ServerError> {
-        let ring = KeyRing::open(opened.folder.path(), SystemClock.now())?;
+        let ring = KeyRing::open(opened.store.keys.clone(), SystemClock.now()).await?;
         let guide = GuidedRuns::new(GuidedRunOptions {
             journal: opened.store.journal.clone(),
             catalogue: opened.written.catalogue().clone(),

@@ -9,15 +9,16 @@ use std::{
 };
 
 use trackway_agent::{McpServerStatus, McpServers, ServerPhase};
-
-use crate::{AgentSet, DataFolder, KeyFile, Server, ServerError};
+use trackway_ports::KeyDocumentName;
 use trackway_runtime::{Catalogue, ProgramKind};
+use trackway_sqlite::FolderKeys;
 
 use super::{Workspace, check::AvailableCapabilities, front_matter::dotted_path};
 use crate::workspace::{
     WorkspaceError,
     finding::{Finding, FindingLevel},
 };
+use crate::{AgentSet, DataFolder, Server, ServerError};
 
 impl AvailableCapabilities {
     /// What a server with these workflow folders offers to the agents of a workspace.
@@ -153,11 +154,11 @@ pub fn inspect_data_folder(folder: &Path) -> Vec<Finding> {
         let finding = Finding::error(format!("nothing can be written to the data folder {shown}"));
         return vec![finding.with_suggestion("name another one with --data or TRACKWAY_DATA")];
     }
-    let mut findings: Vec<Finding> =
-        [KeyFile::in_folder(folder).path(), folder.join(trackway_mcp::KEYS_FILE)]
-            .iter()
-            .filter_map(|file| finding_if_readable_by_others(file))
-            .collect();
+    let keys = FolderKeys::in_folder(folder);
+    let mut findings: Vec<Finding> = KeyDocumentName::ALL
+        .iter()
+        .filter_map(|name| finding_if_readable_by_others(&keys.path(*name)))
+        .collect();
     if let Some(url) = DataFolder::served_url(folder) {
         let why = format!("the data folder {shown} is served at {url}");
         findings.push(Finding::new(FindingLevel::Note, why));

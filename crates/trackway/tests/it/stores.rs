@@ -1,15 +1,20 @@
 //! A server gets its store from the program and knows no particular store.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::{Caller, StateName};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+use trackway::{ApiKeys, Auth, McpOptions, NewKey};
+use trackway_domain::{Caller, Scopes, StateName};
 use trackway_ports::{
-    FaultInjector, InProcessWakeups, Journal, LeaseMode, OpenStoreError, PortFuture, RunFilter, Store,
-    StoreOpener,
+    FaultInjector, InProcessWakeups, Journal, KeyDocumentName, KeyStore as _, LeaseMode, OpenStoreError,
+    PortFuture, RunFilter, Store, StoreOpener,
 };
 use trackway_runtime::SubmitRequest;
-use trackway_testkit::{MemoryBlobs, MemoryJournal};
+use trackway_testkit::{MemoryBlobs, MemoryJournal, MemoryKeys};
 
 use crate::support::Probe;
 
@@ -17,7 +22,7 @@ workflow!(Echo, "echo", |_probe, _ctx, input: Value| -> Value { Ok(input) });
 
 /// A store from another author.
 #[derive(Debug, Clone, Default)]
-struct Given(MemoryJournal);
+struct Given(MemoryJournal, MemoryKeys);
 
 impl StoreOpener for Given {
     fn open(&self, _faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
@@ -25,6 +30,7 @@ impl StoreOpener for Given {
             Ok(Store {
                 journal: Arc::new(self.0.reopen_as_next_process()),
                 blobs: Arc::new(MemoryBlobs::default()),
+                keys: Arc::new(self.1.clone()),
                 lease: LeaseMode::Renewed(std::time::Duration::from_secs(30)),
                 wakeups: Some(Arc::new(InProcessWakeups::default())),
             })
@@ -58,4 +64,39 @@ async fn a_server_keeps_its_runs_in_the_store_it_is_given() {
     assert_eq!(journal.list_runs(RunFilter::default(), None, 9).await.unwrap().len(), 1);
     assert!(!folder.path().join("trackway.db").exists(), "the folder has no database");
     assert!(server().store(store).replay_check().await.unwrap().is_empty());
+}
+
+/// Proves X3, X6: so are its keys. A key works from the moment it is made until it is revoked.
+#[tokio::test]
+async fn a_server_uses_the_keys_of_the_store_it_is_given() {
+    let (store, folder) = (Given::default(), tempfile::tempdir().unwrap());
+    let server = trackway::Server::new().workflow(Echo(Probe::new())).data(folder.path());
+    let server = server.auth(Auth::new().required()).mcp(McpOptions::new()).store(store.clone());
+    let bound = server.listen("127.0.0.1:0").bind().await.unwrap();
+    let address = bound.address();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(bound.serve(async move { stopped.await.unwrap_or_default() }));
+    let keys = ApiKeys::in_store(Arc::new(store.1.clone()));
+    let new = NewKey { id: None, caller: Caller::new("acme", "ann"), scopes: Scopes::all() };
+    let (secret, stored) = keys.create(new).await.unwrap();
+    assert_eq!(status_of_list(address, secret.expose()).await, "HTTP/1.1 200 OK");
+    keys.revoke(stored.key.id()).await.unwrap();
+    assert_eq!(status_of_list(address, secret.expose()).await, "HTTP/1.1 401 Unauthorized");
+    stop.send(()).unwrap();
+    serving.await.unwrap().unwrap();
+    assert!(store.1.load(KeyDocumentName::TokenKeys).await.unwrap().is_some(), "the MCP door made them");
+    let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().contains("keys")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+async fn status_of_list(address: SocketAddr, key: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "GET /api/runs HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer.lines().next().unwrap().to_owned()
 }

@@ -64,26 +64,24 @@ async fn hand_over_guided_run(args: &ForkRunArgs) -> Result<ExitStatus, CliError
     let access = Access::local();
     let workspace = args.workspace_args.workspace.as_deref();
     let folders = WorkflowFolderArgs { workflows: args.workflows.clone() };
-    let desk = LocalGuide::open_existing(&args.target.data.folder, &folders, workspace)?;
+    let desk = LocalGuide::open_existing(&args.target.data.folder, &folders, workspace).await?;
     let looked = async {
         let node = match args.node {
             Some(name) => name.node_id(args.id).ok_or(GuidedRunError::UnknownRun { run: args.id })?,
             None => desk.guide.newest_open_node(&access, args.id).await?,
         };
         let seal = trackway_mcp::current_seal(&desk.key_ring);
-        let position = desk.guide.inspect_node(&access, args.id, node, seal).await?;
+        let mut position = desk.guide.inspect_node(&access, args.id, node, seal).await?;
         let recap = desk.guide.recap(&access, &position).await?;
-        Ok((position, recap))
-    };
-    let told = looked.await.map(|(mut position, recap)| {
         // Without named folders, a missing definition means nothing.
         if args.workflows.is_empty() {
             position.warnings.retain(|warning| warning.code != DEFINITION_MISSING);
         }
-        trackway_mcp::describe_position(&desk.key_ring, &position, &recap)
-    });
+        Ok(trackway_mcp::describe_position(&desk.key_ring, &position, &recap).await)
+    };
+    let told = looked.await;
     desk.close().await;
-    let (json, text) = told.map_err(|error| local_guide::guide_error_to_cli(&error))?;
+    let (json, text) = told.map_err(|error: GuidedRunError| local_guide::guide_error_to_cli(&error))?;
     if args.json {
         output::write_json_line(&json)?;
     } else {

@@ -7,7 +7,7 @@ use trackway_domain::{Event, RunId};
 use trackway_mcp::KeyRing;
 use trackway_ports::{Clock as _, Journal, NoFaultInjection};
 use trackway_runtime::{Catalogue, GuidedRunError, GuidedRunOptions, GuidedRuns, SystemClock, SystemIds};
-use trackway_sqlite::SqliteJournal;
+use trackway_sqlite::{FolderKeys, SqliteJournal};
 
 use crate::{args::WorkflowFolderArgs, cli_error::CliError, commands::mcp, config::Config, run_target};
 
@@ -19,7 +19,7 @@ pub(super) struct LocalGuide {
 }
 
 impl LocalGuide {
-    pub(super) fn open_existing(
+    pub(super) async fn open_existing(
         data: &Path,
         folders: &WorkflowFolderArgs,
         workspace: Option<&Path>,
@@ -27,7 +27,9 @@ impl LocalGuide {
         // A mistyped folder is not created.
         drop(run_target::open_existing_store(data)?);
         let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(data)?);
-        let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| CliError::from_error(&error))?;
+        let keys = Arc::new(FolderKeys::in_folder(data));
+        let ring =
+            KeyRing::open(keys, SystemClock.now()).await.map_err(|error| CliError::from_error(&error))?;
         let folders = mcp::resolve_workflow_folders(folders, &Config::load(workspace)?, workspace);
         let guide = GuidedRuns::new(GuidedRunOptions {
             journal: journal.clone(),

@@ -1,6 +1,9 @@
 //! `trackway sessions export`: a session in a file.
 
-use std::io::{ErrorKind, Write as _};
+use std::{
+    io::{ErrorKind, Write as _},
+    sync::Arc,
+};
 
 use serde_json::json;
 use trackway::sessions::{SessionsReader, fingerprint};
@@ -8,7 +11,7 @@ use trackway_documents::pdf;
 use trackway_mcp::KeyRing;
 use trackway_ports::Clock as _;
 use trackway_runtime::SystemClock;
-use trackway_sqlite::private_file_options;
+use trackway_sqlite::{FolderKeys, private_file_options};
 
 use crate::{
     args::{ExportFormat, ExportSessionArgs},
@@ -68,8 +71,8 @@ async fn build_signed_bundle(
     reader: &SessionsReader,
     report: &mut serde_json::Value,
 ) -> Result<String, CliError> {
-    let ring = KeyRing::open(&args.owner.data.folder, SystemClock.now())
-        .map_err(|error| CliError::from_error(&error))?;
+    let keys = Arc::new(FolderKeys::in_folder(&args.owner.data.folder));
+    let ring = KeyRing::open(keys, SystemClock.now()).await.map_err(|error| CliError::from_error(&error))?;
     let signer = ring.bundle_signer();
     let public_key = signer.public_key();
     report["signedBy"] = fingerprint(&public_key).into();

@@ -1,10 +1,13 @@
 //! `trackway sessions find`: which session, run and node a token from a chat belongs to.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use trackway::sessions::SessionGraph;
 use trackway_domain::RunId;
 use trackway_mcp::{KeyRing, NodePlace};
 use trackway_ports::Journal as _;
+use trackway_sqlite::FolderKeys;
 
 use crate::{
     args::FindTokenArgs, cli_error::CliError, exit_status::ExitStatus, output, run_target, text_format,
@@ -13,7 +16,8 @@ use crate::{
 pub(super) async fn find_node_by_token(args: &FindTokenArgs) -> Result<ExitStatus, CliError> {
     let folder = &args.owner.data.folder;
     let journal = run_target::open_existing_store(folder)?;
-    let ring = KeyRing::open_existing(folder).map_err(|error| CliError::from_error(&error))?;
+    let ring = KeyRing::open_existing(Arc::new(FolderKeys::in_folder(folder))).await;
+    let ring = ring.map_err(|error| CliError::from_error(&error))?;
     let ring = ring.ok_or_else(|| CliError::new("this folder has no keys for tokens"))?;
     let NodePlace { run, node } = ring.verify_state_token(&args.token).map_err(|error| {
         CliError::from_error(&error)

@@ -1,10 +1,11 @@
 //! `trackway sessions graph`: how the runs of a session branched.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
 use trackway_domain::NodeId;
 use trackway_mcp::{AckPlace, KeyRing, NodePlace};
+use trackway_sqlite::FolderKeys;
 
 use crate::{args::SessionGraphArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
 
@@ -15,7 +16,9 @@ pub(super) async fn print_session_graph(args: &SessionGraphArgs) -> Result<ExitS
     if args.owner.json {
         let folder = &args.owner.data.folder;
         let ring = match token_hashes {
-            true => KeyRing::open_existing(folder).map_err(|error| CliError::from_error(&error))?,
+            true => KeyRing::open_existing(Arc::new(FolderKeys::in_folder(folder)))
+                .await
+                .map_err(|error| CliError::from_error(&error))?,
             false => None,
         };
         // Token hashes depend on the keys of the folder: the same session has other hashes elsewhere.

@@ -61,7 +61,7 @@ fn call(id: usize, name: &str, arguments: &Value) -> Value {
 /// in memory for as long as the session is silent. The same call gives the same answer.
 #[tokio::test]
 async fn a_call_that_is_over_leaves_nothing_in_its_session() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let (session, second) = session_at_publish(&router).await;
     let publish = call(4, "workflow_advance", &testing::answer_arguments(&second, "published"));
     let question = {
@@ -88,7 +88,7 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
 /// Proves X5, X6: the calls of a session are limited in bytes, whatever their number.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_bytes_under_way() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let (session, second) = session_at_publish(&router).await;
     let mut publish = testing::answer_arguments(&second, &"x".repeat(200 * 1024));
     publish["output"] = json!({ "text": "x".repeat(200 * 1024) });
@@ -107,7 +107,7 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
 /// session is limited.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_calls_under_way() {
-    let (_at, router) = guarded_router();
+    let (_at, router) = guarded_router().await;
     let (session, second) = session_at_publish(&router).await;
     let publish = testing::answer_arguments(&second, "published");
     let mut last = None;

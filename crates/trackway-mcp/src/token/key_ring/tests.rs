@@ -1,21 +1,22 @@
 //! Keys: created once, rotated while other processes use them, and safe against forgery.
 
-use std::{
-    fs,
-    sync::{Arc, Barrier},
-    thread,
-};
+use std::{fs, path::Path};
 
 use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
 use trackway_domain::{AckId, Code, NodeId, RunId};
+use trackway_sqlite::FolderKeys;
 use uuid::Uuid;
 
 use super::*;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-fn ring(folder: &Path) -> KeyRing {
-    KeyRing::open(folder, Timestamp(0)).unwrap()
+fn store(folder: &Path) -> Arc<dyn KeyStore> {
+    Arc::new(FolderKeys::in_folder(folder))
+}
+
+async fn ring(folder: &Path) -> KeyRing {
+    KeyRing::open(store(folder), Timestamp(0)).await.unwrap()
 }
 
 fn sample_node(node: u128) -> NodeRef {
@@ -31,11 +32,11 @@ fn codes(ring: &KeyRing, state: &str, ack: &str, at: NodeRef) -> [Option<Code>; 
     [state, ring.verify_ack_token(ack, at).err().map(|error| error.code())]
 }
 
-/// Proves T2: a token with one changed character is refused, whatever the position and the new character.
-#[test]
-fn every_change_of_one_character_is_noticed() {
+/// Proves T2: no change of a single character is taken, wherever it is and whatever it becomes.
+#[tokio::test]
+async fn every_change_of_one_character_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
-    let ring = ring(folder.path());
+    let ring = ring(folder.path()).await;
     let key = ring.active_key_name();
     let (state, acked) =
         (ring.sign_state_token(sample_node(2), &key), ring.sign_ack_token(ack(sample_node(2)), &key));
@@ -60,11 +61,11 @@ fn every_change_of_one_character_is_noticed() {
     }
 }
 
-/// Proves T2: each problem has its own code, the same in either token.
-#[test]
-fn faults_have_codes_of_their_own() {
+/// Proves T2: each fault has its own code, and the same one in either token.
+#[tokio::test]
+async fn faults_have_codes_of_their_own() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (ours, theirs) = (ring(here.path()), ring(there.path()));
+    let (ours, theirs) = (ring(here.path()).await, ring(there.path()).await);
     let tokens = |ring: &KeyRing, at: NodeRef| {
         let key = ring.active_key_name();
         (ring.sign_state_token(at, &key), ring.sign_ack_token(ack(at), &key))
@@ -83,20 +84,23 @@ fn faults_have_codes_of_their_own() {
     assert!(error.next_step().contains("stateToken"));
 }
 
-/// Proves T2: running processes see a rotation, old tokens stay valid, and retired ones expire.
-#[test]
-fn running_processes_see_a_rotation() {
+/// Proves T2: a rotation is seen by processes that run, old tokens stay good, and retired ones expire.
+#[tokio::test]
+async fn running_processes_see_a_rotation() {
     let folder = tempfile::tempdir().unwrap();
-    let ring = ring(folder.path());
+    let ring = ring(folder.path()).await;
     let first = ring.active_key_name();
     let (state, acked) =
         (ring.sign_state_token(sample_node(2), &first), ring.sign_ack_token(ack(sample_node(2)), &first));
 
-    let rotated = KeyRing::rotate(folder.path(), Timestamp(DAY), None).unwrap();
+    let rotated = KeyRing::rotate(store(folder.path()), Timestamp(DAY), None).await.unwrap();
     assert_eq!((rotated.valid, rotated.retired), (vec![first.clone()], vec![]));
     assert_eq!(ring.active_key_name(), first, "looked at once for each call");
-    assert_ne!(ring.sign_state_token(sample_node(2), &rotated.active), state, "a key that is not known");
-    ring.reload_if_changed();
+    ring.ensure_key(&first).await;
+    assert_eq!(ring.active_key_name(), first, "it is known");
+    ring.ensure_key(&rotated.active).await;
+    assert_eq!(ring.active_key_name(), rotated.active, "a key that is not known");
+    ring.reload_if_changed().await;
     assert_eq!(ring.active_key_name(), rotated.active);
     assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [None, None]);
     // The first answer is rendered again with the same bytes.
@@ -104,11 +108,11 @@ fn running_processes_see_a_rotation() {
     assert_ne!(ring.sign_state_token(sample_node(2), &rotated.active), state);
 
     let most = Some(Duration::from_secs(60 * 60 * 24));
-    let early = KeyRing::rotate(folder.path(), Timestamp(DAY + DAY / 2), most).unwrap();
+    let early = KeyRing::rotate(store(folder.path()), Timestamp(DAY + DAY / 2), most).await.unwrap();
     assert!(early.retired.is_empty(), "it signed half a day ago");
-    let late = KeyRing::rotate(folder.path(), Timestamp(2 * DAY), most).unwrap();
+    let late = KeyRing::rotate(store(folder.path()), Timestamp(2 * DAY), most).await.unwrap();
     assert_eq!(late.retired, std::slice::from_ref(&first));
-    ring.reload_if_changed();
+    ring.reload_if_changed().await;
     assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [Some(Code::TokenExpired); 2]);
     // No agent has a valid token of that time, so a replay is signed with the newest key.
     assert_eq!(
@@ -117,69 +121,48 @@ fn running_processes_see_a_rotation() {
     );
 }
 
-/// Proves T2: processes that start at the same time end with the same keys.
-#[test]
-fn a_ring_is_made_once() {
+/// Proves T2: whoever comes at the same time ends with the same keys.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ring_is_made_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("new");
-    let barrier = Arc::new(Barrier::new(8));
-    let threads: Vec<_> = (0..8)
+    let openings: Vec<_> = (0..8)
         .map(|_| {
-            let (data, barrier) = (data.clone(), barrier.clone());
-            thread::spawn(move || {
-                barrier.wait();
-                let ring = ring(&data);
+            let data = data.clone();
+            tokio::spawn(async move {
+                let ring = ring(&data).await;
                 (ring.active_key_name(), ring.bundle_signer().public_key())
             })
         })
         .collect();
-    let made: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let mut made = Vec::new();
+    for opening in openings {
+        made.push(opening.await.unwrap());
+    }
     assert!(made.iter().all(|ring| *ring == made[0]), "{made:?}");
 }
 
 /// Proves X6: only the owner can read the secrets, and nothing prints them.
 #[cfg(unix)]
-#[test]
-fn secrets_are_the_owners_alone() {
+#[tokio::test]
+async fn secrets_are_the_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
-    let ring = ring(folder.path());
+    let ring = ring(folder.path()).await;
     let file = folder.path().join("token-keys.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
+    KeyRing::rotate(store(folder.path()), Timestamp(1), None).await.unwrap();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&file).unwrap();
     let secret = text.split("\"secret\": \"").nth(1).unwrap()[..64].to_owned();
     assert!(!format!("{ring:?}{:?}", ring.bundle_signer()).contains(&secret));
 }
 
-/// Proves T5, X6: keys that other users can access are reported.
-#[cfg(unix)]
-#[test]
-fn exposed_keys_are_noticed() {
-    use std::os::unix::fs::PermissionsExt as _;
+/// A file that is damaged while it is used ends nothing; one that is damaged at the start is told.
+#[tokio::test]
+async fn damaged_key_file_is_reported_and_kept() {
     let folder = tempfile::tempdir().unwrap();
-    ring(folder.path());
-    let file = TokenKeyFile::in_folder(folder.path());
-    assert_eq!(file.find_exposed_mode(), None);
-    let path = folder.path().join("token-keys.json");
-    for (mode, is_exposed) in [(0o640, true), (0o604, true), (0o602, true), (0o400, false)] {
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        let expected = is_exposed.then(|| ExposedKeyFile { path: path.clone(), mode });
-        assert_eq!(file.find_exposed_mode(), expected, "{mode:03o}");
-        // They are still used.
-        ring(folder.path());
-    }
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
-    assert_eq!(file.find_exposed_mode(), None, "a rotation writes a file of its own");
-}
-
-/// A file that is damaged while in use ends nothing; one that is damaged at the start is reported.
-#[test]
-fn damaged_key_file_is_reported_and_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let running = ring(folder.path());
+    let running = ring(folder.path()).await;
     let token = running.sign_state_token(sample_node(2), &running.active_key_name());
     let file = folder.path().join("token-keys.json");
     for text in [
@@ -189,48 +172,48 @@ fn damaged_key_file_is_reported_and_kept() {
         "{\"format\":1,\"keys\":[],\"bundleKey\":\"\"}",
     ] {
         fs::write(&file, text).unwrap();
-        running.reload_if_changed();
+        running.reload_if_changed().await;
         assert!(running.verify_state_token(&token).is_ok());
-        let refused = KeyRing::open(folder.path(), Timestamp(0)).unwrap_err();
+        let refused = KeyRing::open(store(folder.path()), Timestamp(0)).await.unwrap_err();
         assert!(matches!(refused, KeyRingError::Damaged { .. }), "{refused}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
 }
 
-/// Proves T2: keys that are deleted under a running process are written again, so that its tokens outlive
-/// it. A process that has to create new keys knows that it did.
-#[test]
-fn deleted_keys_are_written_again() {
+/// Proves T2: keys that somebody deletes under a running process are written again, so that its tokens
+/// outlive it; a process that has to make new ones knows that it did.
+#[tokio::test]
+async fn deleted_keys_are_written_again() {
     let folder = tempfile::tempdir().unwrap();
-    let running = ring(folder.path());
+    let running = ring(folder.path()).await;
     assert!(!running.replaces_lost_keys(), "there were none");
     let token = running.sign_state_token(sample_node(2), &running.active_key_name());
     let file = folder.path().join("token-keys.json");
     fs::remove_file(&file).unwrap();
-    running.reload_if_changed();
+    running.reload_if_changed().await;
     assert!(running.verify_state_token(&token).is_ok());
-    let later = ring(folder.path());
+    let later = ring(folder.path()).await;
     assert!(later.verify_state_token(&token).is_ok(), "the file is there again");
     assert!(!later.replaces_lost_keys());
     // Another process was faster: its keys count, and the earlier tokens are foreign.
     fs::remove_file(&file).unwrap();
-    let other = ring(folder.path());
+    let other = ring(folder.path()).await;
     assert!(other.replaces_lost_keys());
-    running.reload_if_changed();
+    running.reload_if_changed().await;
     assert_eq!(running.active_key_name(), other.active_key_name());
     assert_eq!(running.verify_state_token(&token).unwrap_err().code(), Code::TokenForeign);
 }
 
-/// Proves T12: a token is recognised by its hash, whatever key signed it.
-#[test]
-fn tokens_are_recognised_by_their_hashes() {
+/// Proves T12: a token is recognised by its hash, whichever key signed it.
+#[tokio::test]
+async fn tokens_are_recognised_by_their_hashes() {
     let folder = tempfile::tempdir().unwrap();
-    let ring = ring(folder.path());
+    let ring = ring(folder.path()).await;
     let first = ring.active_key_name();
     let (state, acked) =
         (ring.sign_state_token(sample_node(2), &first), ring.sign_ack_token(ack(sample_node(2)), &first));
-    KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
-    ring.reload_if_changed();
+    KeyRing::rotate(store(folder.path()), Timestamp(1), None).await.unwrap();
+    ring.reload_if_changed().await;
     let (states, acks) =
         (ring.state_token_hashes(sample_node(2)), ring.ack_token_hashes(ack(sample_node(2))));
     assert_eq!((states.len(), acks.len()), (2, 2));
@@ -238,14 +221,14 @@ fn tokens_are_recognised_by_their_hashes() {
     assert!(!ring.state_token_hashes(sample_node(3)).contains(&states[1]));
 }
 
-/// Anyone with the public key can check the signature of a bundle.
-#[test]
-fn bundles_are_signed() {
+/// A bundle's signature can be checked by anybody who has the public key.
+#[tokio::test]
+async fn bundles_are_signed() {
     let folder = tempfile::tempdir().unwrap();
-    let signer = ring(folder.path()).bundle_signer();
+    let signer = ring(folder.path()).await.bundle_signer();
     let public = VerifyingKey::from_bytes(&signer.public_key()).unwrap();
     let signature = Signature::from_bytes(&signer.sign(b"a bundle"));
     assert!(public.verify(b"a bundle", &signature).is_ok());
     assert!(public.verify(b"another", &signature).is_err());
-    assert_eq!(ring(folder.path()).bundle_signer().public_key(), signer.public_key());
+    assert_eq!(ring(folder.path()).await.bundle_signer().public_key(), signer.public_key());
 }

@@ -1,11 +1,16 @@
-//! Which keys are accepted while the key file changes.
+//! Which keys are accepted while the stored keys change.
 
-use std::fs;
+use std::{fs, path::Path, sync::Arc};
 
 use tempfile::TempDir;
 use trackway_domain::{Caller, Scopes};
+use trackway_sqlite::FolderKeys;
 
-use super::{super::key_file::NewKey, *};
+use super::{super::api_keys::NewKey, *};
+
+fn keys_in(folder: &Path) -> ApiKeys {
+    ApiKeys::in_store(Arc::new(FolderKeys::in_folder(folder)))
+}
 
 fn new(tenant: &str) -> NewKey {
     NewKey { id: None, caller: Caller::new(tenant, "u"), scopes: Scopes::all() }
@@ -16,53 +21,59 @@ fn configured(id: &str, key: &str) -> ApiKey {
 }
 
 /// Proves X6: a key works once it is made and no longer than until it is revoked.
-#[test]
-fn keys_are_taken_and_refused_as_the_file_changes() {
+#[tokio::test]
+async fn keys_are_taken_and_refused_as_the_file_changes() {
     let folder = TempDir::new().unwrap();
-    let file = KeyFile::in_folder(folder.path());
-    let ring = ApiKeyRing::open(&[configured("c", "mine")], file.clone()).unwrap();
-    let tenant = |key: &str| {
-        let found = ring.find_identity(&KeyHash::from_key(key)).unwrap();
+    let (keys, file) = (keys_in(folder.path()), folder.path().join("keys.json"));
+    let ring = ApiKeyRing::open(&[configured("c", "mine")], keys.clone()).await.unwrap();
+    let tenant = async |key: &str| {
+        let found = ring.find_identity(&KeyHash::from_key(key)).await.unwrap();
         found.map(|identity| identity.caller.tenant.to_string())
     };
-    assert_eq!(tenant("mine").as_deref(), Some("conf"));
-    assert_eq!(tenant("other"), None);
-    let (first, stored) = file.create(new("acme")).unwrap();
-    assert_eq!(tenant(first.expose()).as_deref(), Some("acme"));
-    let (second, _) = file.create(new("bolt")).unwrap();
-    assert_eq!(tenant(second.expose()).as_deref(), Some("bolt"));
-    file.revoke(stored.key.id()).unwrap();
-    assert_eq!(tenant(first.expose()), None);
-    assert_eq!(tenant(second.expose()).as_deref(), Some("bolt"));
-    fs::remove_file(file.path()).unwrap();
-    assert_eq!(tenant(second.expose()), None);
+    assert_eq!(tenant("mine").await.as_deref(), Some("conf"));
+    assert_eq!(tenant("other").await, None);
+    let (first, stored) = keys.create(new("acme")).await.unwrap();
+    assert_eq!(tenant(first.expose()).await.as_deref(), Some("acme"));
+    let (second, _) = keys.create(new("bolt")).await.unwrap();
+    assert_eq!(tenant(second.expose()).await.as_deref(), Some("bolt"));
+    keys.revoke(stored.key.id()).await.unwrap();
+    assert_eq!(tenant(first.expose()).await, None);
+    assert_eq!(tenant(second.expose()).await.as_deref(), Some("bolt"));
+    fs::remove_file(&file).unwrap();
+    assert_eq!(tenant(second.expose()).await, None);
 }
 
-/// Proves X6: while it is unknown which keys were revoked, no key of the file is accepted.
-#[test]
-fn an_unreadable_file_lets_nobody_in() {
+/// Proves X6: while nobody can tell which keys were revoked, none of the file is taken.
+#[tokio::test]
+async fn an_unreadable_file_lets_nobody_in() {
     let folder = TempDir::new().unwrap();
-    let file = KeyFile::in_folder(folder.path());
-    let (secret, _) = file.create(new("acme")).unwrap();
-    let ring = ApiKeyRing::open(&[configured("c", "mine")], file.clone()).unwrap();
-    let good = fs::read(file.path()).unwrap();
-    fs::write(file.path(), "{").unwrap();
+    let (keys, file) = (keys_in(folder.path()), folder.path().join("keys.json"));
+    let (secret, _) = keys.create(new("acme")).await.unwrap();
+    let ring = ApiKeyRing::open(&[configured("c", "mine")], keys.clone()).await.unwrap();
+    let good = fs::read(&file).unwrap();
+    fs::write(&file, "{").unwrap();
     let hash = KeyHash::from_key(secret.expose());
-    assert!(matches!(ring.find_identity(&hash), Err(Unauthenticated::Unavailable { .. })));
+    assert!(matches!(ring.find_identity(&hash).await, Err(Unauthenticated::Unavailable { .. })));
     assert!(
-        ring.find_identity(&KeyHash::from_key("mine")).unwrap().is_some(),
+        ring.find_identity(&KeyHash::from_key("mine")).await.unwrap().is_some(),
         "those of the configuration are"
     );
-    fs::write(file.path(), good).unwrap();
-    assert!(ring.find_identity(&hash).unwrap().is_some());
+    fs::write(&file, good).unwrap();
+    assert!(ring.find_identity(&hash).await.unwrap().is_some());
+    // A store that does not answer at all is no other case, and what it has afterwards counts.
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    assert!(matches!(ring.find_identity(&hash).await, Err(Unauthenticated::Unavailable { .. })));
+    fs::remove_dir(&file).unwrap();
+    assert!(ring.find_identity(&hash).await.unwrap().is_none());
 }
 
-#[test]
-fn a_key_is_configured_once() {
+#[tokio::test]
+async fn a_key_is_configured_once() {
     let folder = TempDir::new().unwrap();
-    let open = |keys: &[ApiKey]| ApiKeyRing::open(keys, KeyFile::in_folder(folder.path()));
-    let same_id = open(&[configured("a", "1"), configured("a", "2")]).unwrap_err();
+    let open = async |keys: &[ApiKey]| ApiKeyRing::open(keys, keys_in(folder.path())).await;
+    let same_id = open(&[configured("a", "1"), configured("a", "2")]).await.unwrap_err();
     assert_eq!(same_id.to_string(), "two keys have the id \"a\"");
-    let same_key = open(&[configured("a", "1"), configured("b", "1")]).unwrap_err();
+    let same_key = open(&[configured("a", "1"), configured("b", "1")]).await.unwrap_err();
     assert_eq!(same_key.to_string(), "the keys \"a\" and \"b\" are the same key");
 }
