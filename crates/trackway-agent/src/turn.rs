@@ -290,8 +290,8 @@ impl AgentTurn {
             return Err(TurnError::NotAsked);
         }
         self.entries = compact::compacted_entries(compacted);
-        if let Some(asked) = &compacted.asked {
-            self.used.count_summary(asked);
+        if let Some(usage) = &compacted.summary_usage {
+            self.used.count_summary(usage);
         }
         if let Some(moment) = compacted.ended_at {
             self.used.advance_to(moment);

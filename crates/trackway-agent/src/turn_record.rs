@@ -89,7 +89,7 @@ pub struct CompactedHistory {
     pub kept: Vec<ConversationEntry>,
     /// The model that wrote the summary, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<SummaryUsage>,
+    pub summary_usage: Option<SummaryUsage>,
     /// Counts towards the time of the turn, if present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,

@@ -95,8 +95,8 @@ pub fn model_usage_of_event(event: &Event) -> Option<(String, UsageTotals)> {
             (recorded.label, recorded.answer.usage, recorded.cost)
         }
         COMPACT_KEY => {
-            let asked = CompactedHistory::from_value(value).ok()?.asked?;
-            (asked.label, asked.usage, asked.cost)
+            let usage = CompactedHistory::from_value(value).ok()?.summary_usage?;
+            (usage.label, usage.usage, usage.cost)
         }
         _ => return None,
     };

@@ -34,7 +34,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WalkState {
-    walk: WalkPosition,
+    position: WalkPosition,
     context: Object,
 }
 
@@ -224,7 +224,7 @@ pub fn collect_item_results(
 }
 
 fn resume_walker<'d>(definition: &'d Definition, state: &WalkState) -> Result<Walker<'d>, BlockReason> {
-    Walker::resume(definition, WalkMode::Engine, state.walk.clone(), state.context.clone())
+    Walker::resume(definition, WalkMode::Engine, state.position.clone(), state.context.clone())
 }
 
 fn walk_to_next(
@@ -235,7 +235,7 @@ fn walk_to_next(
     let turn = next_step(definition, &mut walker)
         .map_err(|block| BlockedWalk { step: walker.current_step().map(|step| step.id.clone()), block })?;
     let stopped = walker.into_stopped();
-    let state = WalkState { walk: stopped.position, context: stopped.context };
+    let state = WalkState { position: stopped.position, context: stopped.context };
     Ok(WalkProgress { state, next: turn, documents, warnings: stopped.warnings })
 }
 

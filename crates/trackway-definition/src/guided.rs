@@ -29,11 +29,11 @@ pub fn open_run(definition: &Definition, context: &Object) -> Result<StepState, 
 /// The step after an answer.
 pub fn advance(
     definition: &Definition,
-    walk: &Value,
+    position: &Value,
     context: &Object,
     inputs: &AttemptInputs,
 ) -> Result<StepState, BlockReason> {
-    let mut walker = resume_walker(definition, walk, context)?;
+    let mut walker = resume_walker(definition, position, context)?;
     let step = walker.current_step().ok_or_else(run_complete_block)?;
     let prompt = step_prompt::prompt_of_step(step)
         .ok_or_else(|| lost_position_block("the position is not at a step"))?;
@@ -60,15 +60,15 @@ pub(crate) fn check_input(definition: &Definition, context: &Object) -> Result<(
 /// Resumes the walk of a node.
 fn resume_walker<'d>(
     definition: &'d Definition,
-    walk: &Value,
+    position: &Value,
     context: &Object,
 ) -> Result<Walker<'d>, BlockReason> {
-    let walk = decode_walk(walk)?;
-    Walker::resume(definition, WalkMode::Caller, walk, context.clone())
+    let position = decode_walk(position)?;
+    Walker::resume(definition, WalkMode::Caller, position, context.clone())
 }
 
-fn decode_walk(walk: &Value) -> Result<WalkPosition, BlockReason> {
-    serde::Deserialize::deserialize(walk)
+fn decode_walk(position: &Value) -> Result<WalkPosition, BlockReason> {
+    serde::Deserialize::deserialize(position)
         .map_err(|error| lost_position_block(format!("the position cannot be read: {error}")))
 }
 
@@ -87,10 +87,10 @@ fn build_step_state(
         key: None,
         value: emitted.value,
     }));
-    let walk = serde_json::to_value(&stopped.position)
+    let position = serde_json::to_value(&stopped.position)
         .map_err(|error| lost_position_block(format!("the position cannot be written: {error}")))?;
     let warnings = stopped.warnings;
-    Ok(StepState { walk, context: stopped.context, pending, documents, warnings })
+    Ok(StepState { position, context: stopped.context, pending, documents, warnings })
 }
 
 fn run_complete_block() -> BlockReason {

@@ -10,7 +10,7 @@ use crate::{AckId, DocumentChange, Node, NodeId, Object};
 #[serde(rename_all = "kebab-case")]
 pub enum GuidedEvent {
     /// The first node.
-    Opened { node: Node, answer: AttemptReply, documents: Vec<DocumentChange> },
+    Opened { node: Node, reply: AttemptReply, documents: Vec<DocumentChange> },
     /// One answer to a node. A repeated answer finds this record and adds no other.
     Attempted(Attempt),
     /// Notes on a node, or on the session if no node is named. The run does not advance.
@@ -29,7 +29,7 @@ pub struct Attempt {
     pub digest: String,
     pub inputs: AttemptInputs,
     pub outcome: AttemptOutcome,
-    pub answer: AttemptReply,
+    pub reply: AttemptReply,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documents: Vec<DocumentChange>,
 }
@@ -90,7 +90,7 @@ pub struct AttemptReply {
     pub branch: BranchPosition,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    pub seal: RenderStamp,
+    pub stamp: RenderStamp,
 }
 
 /// The position of an answered node among the branches of its parent.
@@ -136,7 +136,7 @@ pub struct RenderStamp {
     /// Name of the key that signed the tokens of the reply.
     pub key: String,
     /// Version of the text of the reply.
-    pub text: u32,
+    pub text_version: u32,
 }
 
 /// Notes without an advance.

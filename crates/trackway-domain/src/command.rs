@@ -66,8 +66,8 @@ pub enum Command {
     /// A run below this one waits for a person, or no longer waits.
     UpdateWaitingRun {
         run: RunId,
-        number: Seq,
-        waits: Option<WaitingRun>,
+        report_seq: Seq,
+        waiting: Option<WaitingRun>,
     },
     /// A caller adopts an imported run.
     Adopt,

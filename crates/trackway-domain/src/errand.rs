@@ -33,8 +33,8 @@ pub enum Errand {
         to: RunId,
         run: RunId,
         /// Number of the event that reports it, in the log of the sender. An older report is ignored.
-        number: Seq,
-        waits: Option<WaitingRun>,
+        report_seq: Seq,
+        waiting: Option<WaitingRun>,
     },
     /// Deliver the first answer of one run to a run that waits for it.
     DeliverFirstAnswer {

@@ -36,14 +36,14 @@ pub enum Event {
     },
     /// An answer that does not satisfy the question's schema. The question is asked again.
     Refused {
-        resume: AnswerRequest,
+        request: AnswerRequest,
         problems: Vec<ValidationError>,
         question: Question,
         message_id: MessageId,
     },
     /// A valid answer. The run continues with `input`.
     Resumed {
-        resume: AnswerRequest,
+        request: AnswerRequest,
         input: Value,
         /// The run that sent the answer and waits for the next answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub enum Event {
         replaces: bool,
     },
     /// An answer to a question that already had an answer.
-    Late(LateAnswer),
+    LateAnswer(LateAnswer),
     /// A message that does not answer a question.
     Noted {
         message: Message,
@@ -68,9 +68,9 @@ pub enum Event {
         outcome: StepOutcome,
     },
     /// One attempt of a step failed. The next attempt has a due time.
-    StepFailed(StepRetry),
+    StepAttemptFailed(StepRetry),
     /// A value that must be the same on every replay: a timestamp or a random number.
-    Drawn {
+    ValueRecorded {
         op: Op,
         value: Value,
     },
@@ -105,16 +105,16 @@ pub enum Event {
     /// A child, or a run below it, waits for a person. `state` is the current state of this run; it
     /// does not change.
     ChildWaits {
-        waits: WaitingRun,
+        waiting: WaitingRun,
         /// Number of the child's event that reports it.
-        number: Seq,
+        report_seq: Seq,
         state: StateName,
         message_id: MessageId,
     },
     /// The child no longer waits.
-    ChildGoesOn {
+    ChildResumed {
         run: RunId,
-        number: Seq,
+        report_seq: Seq,
     },
     /// The first answer of a run that this run waits for.
     RunAnswered {
@@ -202,7 +202,7 @@ pub struct AnswerRequest {
 /// A request that came after its question was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LateAnswer {
-    pub resume: AnswerRequest,
+    pub request: AnswerRequest,
     /// What is wrong with it; empty if it would have been valid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ValidationError>,
@@ -231,18 +231,18 @@ impl Event {
             Self::Asked { .. } => "asked",
             Self::Refused { .. } => "refused",
             Self::Resumed { .. } => "resumed",
-            Self::Late(_) => "late",
+            Self::LateAnswer(_) => "late-answer",
             Self::Noted { .. } => "noted",
             Self::Withdrawn { .. } => "withdrawn",
             Self::StepDone { .. } => "step-done",
-            Self::StepFailed(_) => "step-failed",
-            Self::Drawn { .. } => "drawn",
+            Self::StepAttemptFailed(_) => "step-attempt-failed",
+            Self::ValueRecorded { .. } => "value-recorded",
             Self::Slept { .. } => "slept",
             Self::Woke { .. } => "woke",
             Self::ChildStarted { .. } => "child-started",
             Self::ChildEnded { .. } => "child-ended",
             Self::ChildWaits { .. } => "child-waits",
-            Self::ChildGoesOn { .. } => "child-goes-on",
+            Self::ChildResumed { .. } => "child-resumed",
             Self::RunAnswered { .. } => "run-answered",
             Self::Answered { .. } => "answered",
             Self::Parked { .. } => "parked",

@@ -8,7 +8,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub enum GuidedCommand {
     /// Creates the run at its first step.
-    Open { submission: Box<Submission>, step: Box<StepState>, seal: RenderStamp },
+    Open { submission: Box<Submission>, step: Box<StepState>, stamp: RenderStamp },
     /// Creates the run that keeps a session's own notes, with the first of them.
     OpenNotes { submission: Box<Submission>, notes: String },
     /// The agent answers a node.
@@ -28,7 +28,7 @@ pub struct NodeAnswer {
     pub digest: String,
     pub inputs: AttemptInputs,
     pub consent: Consent,
-    pub seal: RenderStamp,
+    pub stamp: RenderStamp,
     pub result: Result<StepState, BlockReason>,
     /// A warning about the definition of the node.
     pub warning: Option<Warning>,

@@ -18,13 +18,13 @@ pub struct Node {
     /// Hash of the definition that this node uses.
     pub definition: String,
     /// The state of the interpreter; only the interpreter reads it.
-    pub walk: Value,
+    pub position: Value,
     /// The outside facts known here: those of the start and of every answer on the path.
     pub context: Object,
     /// Large facts that an earlier event of the run already holds. Each name maps to the number of that
     /// event, whose node has the value. In `context` they are null.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub kept: BTreeMap<String, Seq>,
+    pub context_refs: BTreeMap<String, Seq>,
     /// The next step; `None` if the workflow is complete here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingStep>,
@@ -34,7 +34,7 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepState {
     /// The state of the interpreter. It is stored with the node and passed back with its answer.
-    pub walk: Value,
+    pub position: Value,
     /// The context of the current step. Inside a nested workflow, it is the context of the nested one.
     pub context: Object,
     /// `None` if the workflow is complete.

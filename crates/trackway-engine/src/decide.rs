@@ -60,8 +60,8 @@ pub fn decide(run: Option<&Run>, command: Command, env: DecisionEnv<'_>) -> Resu
         Command::ReceiveFirstAnswer { from, reply_to, answer } => {
             children::receive_first_answer(run, from, reply_to, answer)
         }
-        Command::UpdateWaitingRun { run: child, number, waits } => {
-            waiting_runs::update_waiting_run(run, child, number, waits, env)
+        Command::UpdateWaitingRun { run: child, report_seq, waiting } => {
+            waiting_runs::update_waiting_run(run, child, report_seq, waiting, env)
         }
         Command::Adopt => adopt::adopt_run(run)?,
         Command::Park(evidence) => park::park_run(run, evidence, env)?,

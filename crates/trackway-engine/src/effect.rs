@@ -44,7 +44,7 @@ pub enum CommandReply {
 pub enum GuidedReply {
     Opened {
         node: Node,
-        answer: AttemptReply,
+        reply: AttemptReply,
     },
     Attempted(Attempt),
     /// The answer would advance a step that needs a person's agreement, and the door can ask for it.

@@ -140,22 +140,22 @@ impl Run {
                 self.questions.insert(question.id, asked);
                 self.last_question = Some(question.id);
             }
-            Event::Refused { resume, .. } => self.set_request_count(resume.question, resume.order),
-            Event::Late(late) => self.set_request_count(late.resume.question, late.resume.order),
-            Event::Resumed { resume, awaited_by, .. } => {
+            Event::Refused { request, .. } => self.set_request_count(request.question, request.order),
+            Event::LateAnswer(late) => self.set_request_count(late.request.question, late.request.order),
+            Event::Resumed { request, awaited_by, .. } => {
                 if let Some(by) = *awaited_by {
                     self.first_answer_waiter =
-                        Some(FirstAnswerWaiter { by, reply_to: Some(resume.message.id.clone()) });
+                        Some(FirstAnswerWaiter { by, reply_to: Some(request.message.id.clone()) });
                 }
-                self.set_request_count(resume.question, resume.order);
-                if let Some(asked) = self.questions.get_mut(&resume.question) {
+                self.set_request_count(request.question, request.order);
+                if let Some(asked) = self.questions.get_mut(&request.question) {
                     asked.answered = true;
                 }
             }
             Event::Slept { op, due } => {
                 self.timers.insert(TimerKey::Op(op.clone()), *due);
             }
-            Event::StepFailed(retry) => {
+            Event::StepAttemptFailed(retry) => {
                 self.timers.insert(TimerKey::Op(retry.op.clone()), retry.due);
             }
             Event::Woke { op } => {
@@ -171,11 +171,11 @@ impl Run {
                 self.children.retain(|open| open.run != *child);
                 self.waiting.insert(*child, (Seq::MAX, false));
             }
-            Event::ChildWaits { waits, number, .. } => {
-                self.waiting.insert(waits.run, (*number, true));
+            Event::ChildWaits { waiting, report_seq, .. } => {
+                self.waiting.insert(waiting.run, (*report_seq, true));
             }
-            Event::ChildGoesOn { run, number } => {
-                self.waiting.insert(*run, (*number, false));
+            Event::ChildResumed { run, report_seq } => {
+                self.waiting.insert(*run, (*report_seq, false));
             }
             Event::Artifact { .. } => self.has_artifacts = true,
             Event::Imported => self.imported = true,
@@ -192,7 +192,7 @@ impl Run {
             | Event::Noted { .. }
             | Event::Withdrawn { .. }
             | Event::StepDone { .. }
-            | Event::Drawn { .. }
+            | Event::ValueRecorded { .. }
             | Event::Answered { .. }
             | Event::Guided(_) => {}
         }

@@ -49,16 +49,16 @@ impl StatusTime {
             | Event::Rejected { .. } => *self = Self::from_submission_time(at),
             Event::Submitted(_)
             | Event::Artifact { .. }
-            | Event::Late(_)
+            | Event::LateAnswer(_)
             | Event::Noted { .. }
             | Event::StepDone { .. }
-            | Event::StepFailed(_)
-            | Event::Drawn { .. }
+            | Event::StepAttemptFailed(_)
+            | Event::ValueRecorded { .. }
             | Event::Slept { .. }
             | Event::Woke { .. }
             | Event::ChildStarted { message: None, .. }
             | Event::ChildEnded { .. }
-            | Event::ChildGoesOn { .. }
+            | Event::ChildResumed { .. }
             | Event::Imported
             | Event::Adopted
             | Event::RunAnswered { .. }

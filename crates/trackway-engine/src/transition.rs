@@ -32,12 +32,12 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Started if from == Submitted => State::Working,
         Event::Started => return Err(illegal(Working)),
         Event::Asked { question, .. } => State::from_question(question.clone()),
-        Event::Resumed { resume, .. } if answers_open_question(state, resume.question) => State::Working,
+        Event::Resumed { request, .. } if answers_open_question(state, request.question) => State::Working,
         Event::Withdrawn { question } if answers_open_question(state, *question) => State::Working,
         // The previous answer could not be read, so the program could not continue with it.
         Event::Resumed { replaces: true, .. } if from == Working => return Ok(None),
         Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
-        Event::Refused { resume, .. } if answers_open_question(state, resume.question) => {
+        Event::Refused { request, .. } if answers_open_question(state, request.question) => {
             return Ok(None);
         }
         Event::Refused { .. } => return Err(illegal(from)),
@@ -46,7 +46,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Canceled => State::Canceled,
         Event::Rejected { reason, .. } => State::Rejected { reason: reason.clone() },
         // A late answer is recorded even if the run has ended meanwhile.
-        Event::Late(_) => return Ok(None),
+        Event::LateAnswer(_) => return Ok(None),
         // A guided run completes once; an agent that goes back then adds another branch.
         Event::Guided(_) if from != Submitted => return Ok(None),
         // An outside agent can continue a completed run, so such a run must be adopted too.
@@ -67,13 +67,13 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Status { .. }
         | Event::Artifact { .. }
         | Event::StepDone { .. }
-        | Event::StepFailed(_)
-        | Event::Drawn { .. }
+        | Event::StepAttemptFailed(_)
+        | Event::ValueRecorded { .. }
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildStarted { .. }
         | Event::ChildWaits { .. }
-        | Event::ChildGoesOn { .. }
+        | Event::ChildResumed { .. }
         | Event::Answered { .. }
             if !from.is_terminal() && from != Submitted =>
         {
@@ -85,15 +85,15 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Imported
         | Event::Adopted
         | Event::ChildWaits { .. }
-        | Event::ChildGoesOn { .. }
+        | Event::ChildResumed { .. }
         | Event::ChildEnded { .. }
         | Event::RunAnswered { .. }
         | Event::Answered { .. }
         | Event::Status { .. }
         | Event::Artifact { .. }
         | Event::StepDone { .. }
-        | Event::StepFailed(_)
-        | Event::Drawn { .. }
+        | Event::StepAttemptFailed(_)
+        | Event::ValueRecorded { .. }
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildStarted { .. }

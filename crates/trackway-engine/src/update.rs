@@ -66,8 +66,8 @@ pub fn visible_update(event: &Event) -> Option<Update> {
             let message = agent_messages::question_message(message_id, question, problems);
             mark_interrupting(status_update(interrupted_state(question), Some(message)))
         }
-        Event::Resumed { resume, .. } => {
-            let mark = Some(ResumeRank::primary_from_request(resume));
+        Event::Resumed { request, .. } => {
+            let mark = Some(ResumeRank::primary_from_request(request));
             StatusUpdate { resume: mark, ..status_update(StateName::Working, None) }
         }
         Event::Parked { evidence, state, message_id } => {
@@ -80,8 +80,8 @@ pub fn visible_update(event: &Event) -> Option<Update> {
             let message = text.map(|(id, text)| agent_messages::text_message(id, text));
             StatusUpdate { output: output.clone(), ..mark_last(status_update(StateName::Completed, message)) }
         }
-        Event::ChildWaits { waits, state, message_id, .. } => {
-            status_update(*state, Some(agent_messages::waiting_run_message(message_id, waits)))
+        Event::ChildWaits { waiting, state, message_id, .. } => {
+            status_update(*state, Some(agent_messages::waiting_run_message(message_id, waiting)))
         }
         Event::Failed { failure, message_id } => mark_last(status_update(
             StateName::Failed,
@@ -92,17 +92,17 @@ pub fn visible_update(event: &Event) -> Option<Update> {
             Some(agent_messages::text_message(message_id, reason)),
         )),
         Event::Canceled => mark_last(status_update(StateName::Canceled, None)),
-        Event::Late(_)
+        Event::LateAnswer(_)
         | Event::Noted { .. }
         | Event::StepDone { .. }
-        | Event::StepFailed(_)
-        | Event::Drawn { .. }
+        | Event::StepAttemptFailed(_)
+        | Event::ValueRecorded { .. }
         | Event::Guided(_)
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildStarted { message: None, .. }
         | Event::ChildEnded { .. }
-        | Event::ChildGoesOn { .. }
+        | Event::ChildResumed { .. }
         | Event::Imported
         | Event::Adopted
         | Event::RunAnswered { .. }
@@ -119,17 +119,17 @@ pub const fn is_visible(event: &Event) -> bool {
     }
     !matches!(
         event,
-        Event::Late(_)
+        Event::LateAnswer(_)
             | Event::Noted { .. }
             | Event::StepDone { .. }
-            | Event::StepFailed(_)
-            | Event::Drawn { .. }
+            | Event::StepAttemptFailed(_)
+            | Event::ValueRecorded { .. }
             | Event::Guided(_)
             | Event::Slept { .. }
             | Event::Woke { .. }
             | Event::ChildStarted { message: None, .. }
             | Event::ChildEnded { .. }
-            | Event::ChildGoesOn { .. }
+            | Event::ChildResumed { .. }
             | Event::Imported
             | Event::Adopted
             | Event::RunAnswered { .. }
@@ -139,8 +139,8 @@ pub const fn is_visible(event: &Event) -> bool {
 }
 
 impl ResumeRank {
-    fn primary_from_request(resume: &AnswerRequest) -> Self {
-        Self { order: resume.order, concurrent: resume.concurrent, primary: true }
+    fn primary_from_request(request: &AnswerRequest) -> Self {
+        Self { order: request.order, concurrent: request.concurrent, primary: true }
     }
 }
 

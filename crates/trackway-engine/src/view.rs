@@ -99,11 +99,11 @@ impl RunView {
         match event {
             Event::Asked { question, .. } => self.question = Some(Arc::new(question.clone())),
             Event::Unparked => self.restore_covered_status(),
-            Event::ChildWaits { waits, .. } => {
-                self.waiting.retain(|(run, _)| *run != waits.run);
-                self.waiting.push((waits.run, self.messages.len() - 1));
+            Event::ChildWaits { waiting, .. } => {
+                self.waiting.retain(|(run, _)| *run != waiting.run);
+                self.waiting.push((waiting.run, self.messages.len() - 1));
             }
-            Event::ChildGoesOn { run, .. } | Event::ChildEnded { child: run, .. } => {
+            Event::ChildResumed { run, .. } | Event::ChildEnded { child: run, .. } => {
                 self.remove_waiting_run(*run);
             }
             Event::Guided(_) => self.status_at = at,
@@ -178,8 +178,8 @@ impl RunView {
     /// Adds the caller's messages to the history in the order in which they were accepted.
     fn push_caller_message(&mut self, event: &Event) {
         let message = match event {
-            Event::Refused { resume, .. } | Event::Resumed { resume, .. } => &resume.message,
-            Event::Late(late) if !self.state.is_terminal() => &late.resume.message,
+            Event::Refused { request, .. } | Event::Resumed { request, .. } => &request.message,
+            Event::LateAnswer(late) if !self.state.is_terminal() => &late.request.message,
             Event::Noted { message } => message,
             _ => return,
         };

@@ -72,8 +72,8 @@ impl McpDoor {
     }
 
     /// The key and the text version that answers are rendered with from now on.
-    pub(crate) fn current_seal(&self) -> RenderStamp {
-        position_answer::current_seal(self.key_ring())
+    pub(crate) fn current_stamp(&self) -> RenderStamp {
+        position_answer::current_stamp(self.key_ring())
     }
 
     /// Returns when the client of this connection disconnects.
@@ -91,7 +91,7 @@ impl McpDoor {
             return Ok(());
         }
         let position =
-            self.guide().inspect_node(&identity.access(), node.run, node.node, self.current_seal()).await?;
+            self.guide().inspect_node(&identity.access(), node.run, node.node, self.current_stamp()).await?;
         if identity.scopes.allows_run(&position.workflow) {
             Ok(())
         } else {

@@ -24,7 +24,7 @@ mod unparsed;
 
 pub use door::McpDoor;
 pub use http::HttpDoor;
-pub use position_answer::{current_seal, describe_position};
+pub use position_answer::{current_stamp, describe_position};
 pub use stdio::StdioError;
 pub use token::{
     AttemptRef as AckPlace, BundleSigner, KeyRing, KeyRingError, KeyRotation, NodeRef as NodePlace,

@@ -39,14 +39,14 @@ pub async fn describe_position(ring: &KeyRing, position: &NodeView, recap: &Reca
 }
 
 /// The key and the text version that answers are rendered with from now on.
-pub fn current_seal(ring: &KeyRing) -> RenderStamp {
-    RenderStamp { key: ring.active_key_name(), text: TEXT_VERSION }
+pub fn current_stamp(ring: &KeyRing) -> RenderStamp {
+    RenderStamp { key: ring.active_key_name(), text_version: TEXT_VERSION }
 }
 
 /// The tokens of a position, with the key that the answer was first signed with.
 pub(crate) async fn sign_tokens(ring: &KeyRing, position: &NodeView) -> SignedTokens {
     let place = NodeRef { run: position.run, node: position.node };
-    let key = &position.seal.key;
+    let key = &position.stamp.key;
     ring.ensure_key(key).await;
     let ack = position.ack.map(|ack| ring.sign_ack_token(AttemptRef { node_ref: place, ack }, key));
     SignedTokens { state: ring.sign_state_token(place, key), ack }

@@ -83,8 +83,8 @@ impl Core {
                 let command = Command::ReceiveChildOutcome { child, outcome };
                 (child, self.notify_run(id, parent, command).await)
             }
-            Errand::NotifyWaiting { to, run, number, waits } => {
-                (run, self.notify_run(id, to, Command::UpdateWaitingRun { run, number, waits }).await)
+            Errand::NotifyWaiting { to, run, report_seq, waiting } => {
+                (run, self.notify_run(id, to, Command::UpdateWaitingRun { run, report_seq, waiting }).await)
             }
             Errand::DeliverFirstAnswer { to, from, reply_to, answer } => {
                 (from, self.notify_run(id, to, Command::ReceiveFirstAnswer { from, reply_to, answer }).await)

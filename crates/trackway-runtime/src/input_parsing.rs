@@ -90,9 +90,9 @@ impl Core {
             after = last.seq;
             for stored in page {
                 match stored.event {
-                    Event::Refused { resume, problems, .. }
-                    | Event::Late(LateAnswer { resume, problems })
-                        if resume.message.id == *message =>
+                    Event::Refused { request, problems, .. }
+                    | Event::LateAnswer(LateAnswer { request, problems })
+                        if request.message.id == *message =>
                     {
                         return Ok(problems);
                     }

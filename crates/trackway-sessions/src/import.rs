@@ -182,8 +182,8 @@ fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<C
         }
         match &event {
             Event::Asked { question, .. } => drop(asked.insert(question.id, question.clone())),
-            Event::Resumed { resume, input, .. } => {
-                let question = asked.get(&resume.question);
+            Event::Resumed { request, input, .. } => {
+                let question = asked.get(&request.question);
                 let problems = question.map(|question| schemas.check(&question.schema, input));
                 if let Some(problem) = problems.iter().flatten().next() {
                     let why = format!("the answer does not fit its question: {}", problem.message);

@@ -61,23 +61,23 @@ pub(crate) struct NodeIndexRow {
     pub(crate) seq: i64,
     pub(crate) branches: i64,
     /// Sum of [`attempt_checksum`] over the attempts at it.
-    pub(crate) attempts: i64,
+    pub(crate) attempts_sum: i64,
     /// Number of the event that made it.
-    pub(crate) made: i64,
+    pub(crate) created_seq: i64,
     /// How many attempts at it were blocked.
     pub(crate) blocked: i64,
 }
 
 impl NodeIndexRow {
-    pub(crate) const COLUMNS: &str = "seq, branches, attempts, made, blocked, crc";
+    pub(crate) const COLUMNS: &str = "seq, branches, attempts_sum, created_seq, blocked, crc";
 
     /// The row, if it is undamaged.
     pub(crate) fn decode_verified(row: &Row<'_>, run: &str, node: &str) -> Option<Self> {
         let found = Self {
             seq: row.get(0).ok()?,
             branches: row.get(1).ok()?,
-            attempts: row.get(2).ok()?,
-            made: row.get(3).ok()?,
+            attempts_sum: row.get(2).ok()?,
+            created_seq: row.get(3).ok()?,
             blocked: row.get(4).ok()?,
         };
         let crc: u32 = row.get(5).ok()?;
@@ -85,8 +85,8 @@ impl NodeIndexRow {
     }
 
     pub(crate) fn row_checksum(&self, run: &str, node: &str) -> u32 {
-        let Self { seq, branches, attempts, made, blocked } = self;
-        let row = format!("{run} {node} {seq} {branches} {attempts} {made} {blocked}");
+        let Self { seq, branches, attempts_sum, created_seq, blocked } = self;
+        let row = format!("{run} {node} {seq} {branches} {attempts_sum} {created_seq} {blocked}");
         crc32fast::hash(row.as_bytes())
     }
 }

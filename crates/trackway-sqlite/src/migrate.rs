@@ -23,7 +23,7 @@ pub(crate) fn migrate_schema(conn: &mut Connection) -> Result<(), OpenError> {
     }
     if applied == 0 {
         transaction.execute(
-            "INSERT INTO meta (name, value) VALUES ('made-by', ?1)",
+            "INSERT INTO meta (name, value) VALUES ('created-by', ?1)",
             [concat!("trackway ", env!("CARGO_PKG_VERSION"))],
         )?;
     }

@@ -83,7 +83,7 @@ impl GuidedRunBuilder {
         let node = self.new_node(name, None);
         self.with_event(guided_event(GuidedEvent::Opened {
             node,
-            answer: attempt_reply(),
+            reply: attempt_reply(),
             documents: Vec::new(),
         }))
     }
@@ -184,9 +184,9 @@ impl GuidedRunBuilder {
             id: self.node_id(name),
             parent: parent.map(|name| self.node_id(name)),
             definition: self.submission.workflow.version.clone(),
-            walk: json!({ "at": name }),
+            position: json!({ "at": name }),
             context: Object::new(),
-            kept: BTreeMap::new(),
+            context_refs: BTreeMap::new(),
             pending: (!name.starts_with("end")).then_some(pending),
         }
     }
@@ -205,7 +205,7 @@ impl GuidedRunBuilder {
             digest: format!("sha256-{number}"),
             inputs,
             outcome,
-            answer: attempt_reply(),
+            reply: attempt_reply(),
             documents,
         };
         self.with_event(guided_event(GuidedEvent::Attempted(attempt)))
@@ -223,8 +223,8 @@ pub fn inputs_with_notes(notes: &str) -> AttemptInputs {
 }
 
 pub(crate) fn attempt_reply() -> AttemptReply {
-    let seal = RenderStamp { key: "key".to_owned(), text: 1 };
-    AttemptReply { ack: None, branch: BranchPosition::default(), warnings: Vec::new(), seal }
+    let stamp = RenderStamp { key: "key".to_owned(), text_version: 1 };
+    AttemptReply { ack: None, branch: BranchPosition::default(), warnings: Vec::new(), stamp }
 }
 
 pub(crate) fn guided_event(guided: GuidedEvent) -> Event {

@@ -197,7 +197,7 @@ impl ScriptedClient {
                 progress.questions += 1;
             }
             Event::Slept { due, .. } if !self.leaves_clock_alone => process.clock.advance_to(due),
-            Event::StepFailed(retry) => process.clock.advance_to(retry.due),
+            Event::StepAttemptFailed(retry) => process.clock.advance_to(retry.due),
             Event::ChildStarted { child, .. } => return Some(child),
             Event::Status { message, .. } if self.cancel_at_status.is_some() => {
                 let text = message.parts.first().and_then(Part::as_text);

@@ -58,7 +58,7 @@ pub(crate) fn resume_request(order: u32) -> AnswerRequest {
 }
 
 pub(crate) fn resumed_event(order: u32) -> Event {
-    Event::Resumed { resume: resume_request(order), input: json!(5), awaited_by: None, replaces: false }
+    Event::Resumed { request: resume_request(order), input: json!(5), awaited_by: None, replaces: false }
 }
 
 /// The run after these events, one per second.

@@ -24,11 +24,11 @@ pub(super) struct RoutedAnswer {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CallRoute {
     /// No target, and the message for the model.
-    Nowhere {
+    NoTarget {
         why: String,
     },
     /// The agent may not call it.
-    Never,
+    Denied,
     Tool {
         name: String,
         /// None in records from older versions: there the arguments were the input.
@@ -81,23 +81,23 @@ impl CallRoute {
         };
         if call.tool == STATUS_TOOL {
             return match toolset::permission_for(&spec.approvals, [STATUS_TOOL, STATUS_TOOL]) {
-                Permission::Deny => Self::Never,
+                Permission::Deny => Self::Denied,
                 approval => Self::Status { ask: approval == Permission::Ask },
             };
         }
         if call.tool == REPLY_TOOL {
             return match answer_task_permission(spec) {
-                Permission::Deny => Self::Never,
+                Permission::Deny => Self::Denied,
                 Permission::Ask => Self::Reply { ask: true },
                 Permission::Allow => Self::Reply { ask: !is_said(arguments) },
             };
         }
         let offered = match tools.find_tool(&call.tool) {
             Ok(offered) => offered,
-            Err(unknown) => return Self::Nowhere { why: unknown.to_string() },
+            Err(unknown) => return Self::NoTarget { why: unknown.to_string() },
         };
         if offered.approval == Permission::Deny {
-            return Self::Never;
+            return Self::Denied;
         }
         Self::from_offered_tool(offered, arguments, repeats)
     }
@@ -111,7 +111,7 @@ impl CallRoute {
                 let description = spec.description.clone();
                 Self::NotStarted { name: name.clone(), description, why }
             }
-            _ => Self::Nowhere { why },
+            _ => Self::NoTarget { why },
         }
     }
 
@@ -132,7 +132,7 @@ impl CallRoute {
     pub(super) fn needs_approval(&self) -> bool {
         match self {
             Self::Tool { ask, .. } | Self::Workflow { ask, .. } | Self::Status { ask } => *ask,
-            Self::Nowhere { .. } | Self::NotStarted { .. } | Self::Never | Self::ReplyOfUser => false,
+            Self::NoTarget { .. } | Self::NotStarted { .. } | Self::Denied | Self::ReplyOfUser => false,
             // The user confirms once the question is known.
             Self::Reply { .. } => false,
         }

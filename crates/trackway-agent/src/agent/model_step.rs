@@ -124,8 +124,8 @@ impl TurnDriver {
         let is_said = |arguments: &Value| self.is_quoted_from_user(arguments);
         let route =
             |call: &ToolUse| match CallRoute::from_call(call, (&self.spec, &tools), &repeats, &is_said) {
-                CallRoute::Nowhere { why } => {
-                    CallRoute::Nowhere { why: stock.missing_tool_reason(&call.tool).unwrap_or(why) }
+                CallRoute::NoTarget { why } => {
+                    CallRoute::NoTarget { why: stock.missing_tool_reason(&call.tool).unwrap_or(why) }
                 }
                 route => route,
             };
@@ -216,7 +216,7 @@ impl TurnDriver {
         let mut compacted = match summary.map(|summary| self.to_recorded_call(model, summary)) {
             None => plan.into_compacted_without_summary(),
             Some(RecordedModelCall { answer, label, cost, .. }) => CompactedHistory {
-                asked: Some(SummaryUsage { label, usage: answer.usage, cost }),
+                summary_usage: Some(SummaryUsage { label, usage: answer.usage, cost }),
                 ..plan.into_compacted(&answer.text)
             },
         };

@@ -48,11 +48,11 @@ impl TurnDriver {
                     let failed = dispatch::not_started_record(name, description, why);
                     self.record_result(waiting, failed).await.into()
                 }
-                CallRoute::Nowhere { why } => match turn_record::broken_arguments_record(&waiting.call) {
+                CallRoute::NoTarget { why } => match turn_record::broken_arguments_record(&waiting.call) {
                     Some(broken) => broken.into(),
                     None => self.record_result(waiting, ToolCallRecord::failed_with_reason(why)).await.into(),
                 },
-                CallRoute::Never => self
+                CallRoute::Denied => self
                     .record_result(waiting, ToolCallRecord::denied_by_permission(&waiting.call.tool))
                     .await
                     .into(),

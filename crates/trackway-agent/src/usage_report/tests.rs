@@ -62,7 +62,7 @@ fn a_run_without_models_has_no_bill() {
 fn a_summary_is_on_the_bill() {
     let summed = |asked: serde_json::Value| {
         let op = Op { kind: OpKind::Step, key: COMPACT_KEY.into(), occurrence: 0 };
-        let value = json!({ "summary": "s", "kept": [], "asked": asked });
+        let value = json!({ "summary": "s", "kept": [], "summary_usage": asked });
         Event::StepDone { op, outcome: StepOutcome::Ok(value) }
     };
     let usage = json!({ "input_tokens": 100, "output_tokens": 7 });

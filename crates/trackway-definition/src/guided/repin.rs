@@ -17,10 +17,10 @@ use crate::{
 pub fn repin(
     from: &Definition,
     to: &Definition,
-    walk: &Value,
+    position: &Value,
     context: &Object,
 ) -> Result<StepState, BlockReason> {
-    let mut walker = resume_walker(from, walk, context)?;
+    let mut walker = resume_walker(from, position, context)?;
     walker.remove_loop_names();
     let path = walker.step_path();
     let mut stopped = walker.into_stopped();

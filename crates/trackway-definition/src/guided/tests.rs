@@ -33,14 +33,14 @@ impl ScriptedAgent {
 
     /// Answers the pending step.
     fn send(&mut self, inputs: &AttemptInputs) -> &StepState {
-        let StepState { walk, context, .. } = &self.state;
-        self.state = advance(&self.definition, walk, context, inputs).expect("the answer advances");
+        let StepState { position, context, .. } = &self.state;
+        self.state = advance(&self.definition, position, context, inputs).expect("the answer advances");
         &self.state
     }
 
     fn blocked(&self, inputs: &AttemptInputs) -> Value {
-        let StepState { walk, context, .. } = &self.state;
-        let block = advance(&self.definition, walk, context, inputs).expect_err("it is blocked");
+        let StepState { position, context, .. } = &self.state;
+        let block = advance(&self.definition, position, context, inputs).expect_err("it is blocked");
         json!(block)
     }
 

@@ -76,12 +76,12 @@ fn judge_answer(
     let concurrent = record.answered || delivery.has_concurrent;
     let awaited_by = delivery.awaited_by;
     let read = delivery.parsed_answer.filter(|reading| reading.question == question.id);
-    let resume = AnswerRequest { question: question.id, message: delivery.message, order, concurrent };
+    let request = AnswerRequest { question: question.id, message: delivery.message, order, concurrent };
     let ParsedAnswer { input, problems, .. } = match read {
         Some(reading) => *reading,
         None => {
             let workflow = &run.submission.workflow;
-            parse_answer(workflow, question, &resume.message.parts, env.schemas)
+            parse_answer(workflow, question, &request.message.parts, env.schemas)
         }
     };
     let primary = open && problems.is_empty();
@@ -93,14 +93,14 @@ fn judge_answer(
         problems: problems.clone(),
     });
     let (event, effects) = if !open {
-        (Event::Late(LateAnswer { resume, problems }), Vec::new())
+        (Event::LateAnswer(LateAnswer { request, problems }), Vec::new())
     } else if primary {
-        (Event::Resumed { resume, input, awaited_by, replaces }, vec![Effect::Drive])
+        (Event::Resumed { request, input, awaited_by, replaces }, vec![Effect::Drive])
     } else if replaces {
-        (Event::Late(LateAnswer { resume, problems }), Vec::new())
+        (Event::LateAnswer(LateAnswer { request, problems }), Vec::new())
     } else {
         let question = question.clone();
-        (Event::Refused { resume, problems, question, message_id: new_message_id(env) }, Vec::new())
+        (Event::Refused { request, problems, question, message_id: new_message_id(env) }, Vec::new())
     };
     Decision { events: vec![event], effects, reply }
 }

@@ -28,7 +28,7 @@ const REFERENCED_EVENTS_MAX: usize = 4;
 /// Creates a run.
 pub(super) fn decide_creation(command: GuidedCommand, env: DecisionEnv<'_>) -> Result<Decision, Refusal> {
     match command {
-        GuidedCommand::Open { submission, step, seal } => Ok(open_run(submission, *step, seal, env)),
+        GuidedCommand::Open { submission, step, stamp } => Ok(open_run(submission, *step, stamp, env)),
         // The run has no steps, so it is complete from its start.
         GuidedCommand::OpenNotes { submission, notes } => Ok(Decision {
             events: vec![
@@ -77,32 +77,32 @@ pub fn guided_run_accepts(state: StateName, imported: bool) -> Result<(), Refusa
 fn open_run(
     submission: Box<Submission>,
     step: StepState,
-    seal: RenderStamp,
+    stamp: RenderStamp,
     env: DecisionEnv<'_>,
 ) -> Decision {
-    let StepState { walk, context, pending, documents, warnings } = step;
+    let StepState { position, context, pending, documents, warnings } = step;
     let is_complete = pending.is_none();
     let node = Node {
         id: new_node_id(submission.run, OPENED_AT, env),
         parent: None,
         definition: submission.workflow.version.clone(),
-        walk,
+        position,
         context,
-        kept: BTreeMap::new(),
+        context_refs: BTreeMap::new(),
         pending,
     };
     let ack = (!is_complete).then(|| new_ack_id(env));
-    let answer = AttemptReply { ack, branch: BranchPosition::FIRST, warnings, seal };
-    let opened = GuidedEvent::Opened { node: node.clone(), answer: answer.clone(), documents };
+    let reply = AttemptReply { ack, branch: BranchPosition::FIRST, warnings, stamp };
+    let opened = GuidedEvent::Opened { node: node.clone(), reply: reply.clone(), documents };
     let mut events = vec![Event::Submitted(submission), Event::Started, guided_event(opened)];
     events.extend(is_complete.then(|| completed_event(Value::Null)));
-    let reply = CommandReply::Guided(Box::new(GuidedReply::Opened { node, answer }));
+    let reply = CommandReply::Guided(Box::new(GuidedReply::Opened { node, reply }));
     Decision { events, reply, ..Decision::default() }
 }
 
 /// Decides an answer by the interpreter's result.
 fn answer_node(run: &Run, sent: NodeAnswer, env: DecisionEnv<'_>) -> Result<Decision, Refusal> {
-    let NodeAnswer { at, ack, digest, inputs, consent, seal, result, warning } = sent;
+    let NodeAnswer { at, ack, digest, inputs, consent, stamp, result, warning } = sent;
     let wants_agreement = at.node.pending.as_ref().filter(|pending| pending.confirm);
     let result = match (result, wants_agreement, consent) {
         (Ok(_), Some(pending), Consent::NotAskedYet) => {
@@ -117,14 +117,14 @@ fn answer_node(run: &Run, sent: NodeAnswer, env: DecisionEnv<'_>) -> Result<Deci
             return Err(Refusal::TooManyAttempts(Box::new(block)));
         }
         Err(block) => (AttemptOutcome::Blocked(block), Vec::new(), Vec::new()),
-        Ok(StepState { walk, context, pending, documents, warnings }) => {
+        Ok(StepState { position, context, pending, documents, warnings }) => {
             let mut node = Node {
                 id: new_node_id(run.id(), run.seq + 1, env),
                 parent: Some(at.node.id),
                 definition: at.node.definition.clone(),
-                walk,
+                position,
                 context,
-                kept: BTreeMap::new(),
+                context_refs: BTreeMap::new(),
                 pending,
             };
             reference_large_facts(&mut node, &at);
@@ -132,16 +132,16 @@ fn answer_node(run: &Run, sent: NodeAnswer, env: DecisionEnv<'_>) -> Result<Deci
         }
     };
     let is_complete = completes_branch(&outcome);
-    let answer = AttemptReply {
+    let reply = AttemptReply {
         ack: (!is_complete).then(|| new_ack_id(env)),
         branch: branch_position(&outcome, &at),
         warnings: warning.into_iter().chain(warnings).collect(),
-        seal,
+        stamp,
     };
     // The first branch that reaches its end completes the run.
     let completes = is_complete && run.state.name() == StateName::Working;
     let output = completes.then(|| inputs.output.clone().unwrap_or_default());
-    let attempt = Attempt { node: at.node.id, ack, digest, inputs, outcome, answer, documents };
+    let attempt = Attempt { node: at.node.id, ack, digest, inputs, outcome, reply, documents };
     let attempted = guided_event(GuidedEvent::Attempted(attempt.clone()));
     let events = std::iter::once(attempted).chain(output.map(completed_event)).collect();
     let reply = CommandReply::Guided(Box::new(GuidedReply::Attempted(attempt)));
@@ -167,20 +167,20 @@ fn completes_branch(outcome: &AttemptOutcome) -> bool {
 /// Removes from a new node the large facts that the answered node already has: the new node refers to the
 /// event that holds them. That event holds the value itself, so a reader follows only one reference.
 fn reference_large_facts(node: &mut Node, at: &AnsweredNode) {
-    let mut kept = BTreeMap::new();
+    let mut context_refs = BTreeMap::new();
     for (name, value) in &node.context {
         if at.context.get(name) == Some(value) && is_large_fact(value) {
-            kept.insert(name.clone(), at.node.kept.get(name).copied().unwrap_or(at.seq));
+            context_refs.insert(name.clone(), at.node.context_refs.get(name).copied().unwrap_or(at.seq));
         }
     }
-    if kept.values().collect::<BTreeSet<_>>().len() > REFERENCED_EVENTS_MAX {
+    if context_refs.values().collect::<BTreeSet<_>>().len() > REFERENCED_EVENTS_MAX {
         return;
     }
-    for name in kept.keys() {
+    for name in context_refs.keys() {
         // Null keeps the position, so that the order of the names stays the same.
         node.context.insert(name.clone(), Value::Null);
     }
-    node.kept = kept;
+    node.context_refs = context_refs;
 }
 
 fn is_large_fact(value: &Value) -> bool {

@@ -15,12 +15,12 @@ pub(super) fn finish_step(run: &Run, op: Op, outcome: StepOutcome) -> Result<Dec
 pub(super) fn retry_step(run: &Run, retry: StepRetry) -> Result<Decision, Refusal> {
     let mut events = start_if_submitted(run)?;
     let effects = vec![Effect::SetTimer(TimerKey::Op(retry.op.clone()), retry.due)];
-    events.push(Event::StepFailed(retry));
+    events.push(Event::StepAttemptFailed(retry));
     Ok(Decision { events, effects, ..Decision::default() })
 }
 
 pub(super) fn record_value(run: &Run, op: Op, value: Value) -> Result<Decision, Refusal> {
     let mut events = start_if_submitted(run)?;
-    events.push(Event::Drawn { op, value });
+    events.push(Event::ValueRecorded { op, value });
     Ok(Decision { events, ..Decision::default() })
 }

@@ -15,20 +15,20 @@ const WAITING_TEXT_CHARS_MAX: usize = 200;
 pub(super) fn update_waiting_run(
     run: &Run,
     child: RunId,
-    number: Seq,
-    waits: Option<WaitingRun>,
+    report_seq: Seq,
+    waiting: Option<WaitingRun>,
     env: DecisionEnv<'_>,
 ) -> Decision {
     let (known, open) = run.waiting.get(&child).copied().unwrap_or_default();
-    if run.state.name().is_terminal() || number <= known || (waits.is_none() && !open) {
+    if run.state.name().is_terminal() || report_seq <= known || (waiting.is_none() && !open) {
         return Decision::default();
     }
-    let event = match waits {
-        Some(waits) => {
+    let event = match waiting {
+        Some(waiting) => {
             let (state, message_id) = (state_after_start(run), new_message_id(env));
-            Event::ChildWaits { waits, number, state, message_id }
+            Event::ChildWaits { waiting, report_seq, state, message_id }
         }
-        None => Event::ChildGoesOn { run: child, number },
+        None => Event::ChildResumed { run: child, report_seq },
     };
     Decision { events: vec![event], ..Decision::default() }
 }
@@ -41,7 +41,7 @@ pub(super) fn parent_notifications(run: &Run, events: &[Event]) -> Vec<Effect> {
     };
     let mut waits = run.state.question().is_some();
     let mut owed = Vec::new();
-    for (event, number) in events.iter().zip(run.seq + 1..) {
+    for (event, report_seq) in events.iter().zip(run.seq + 1..) {
         let told = match event {
             Event::Asked { question, .. } => {
                 waits = true;
@@ -50,12 +50,14 @@ pub(super) fn parent_notifications(run: &Run, events: &[Event]) -> Vec<Effect> {
             Event::Resumed { .. } | Event::Withdrawn { .. } | Event::Canceled | Event::Rejected { .. } => {
                 std::mem::take(&mut waits).then(|| (run.id(), None))
             }
-            Event::ChildWaits { waits, .. } => Some((waits.run, Some(waits.clone()))),
-            Event::ChildGoesOn { run, .. } => Some((*run, None)),
+            Event::ChildWaits { waiting, .. } => Some((waiting.run, Some(waiting.clone()))),
+            Event::ChildResumed { run, .. } => Some((*run, None)),
             _ => None,
         };
         owed.extend(
-            told.map(|(run, waits)| Effect::AddErrand(Errand::NotifyWaiting { to, run, number, waits })),
+            told.map(|(run, waiting)| {
+                Effect::AddErrand(Errand::NotifyWaiting { to, run, report_seq, waiting })
+            }),
         );
     }
     owed

@@ -40,9 +40,9 @@ fn node(name: &str, parent: Option<&str>) -> Node {
         id: node_id(name),
         parent: parent.map(node_id),
         definition: "sha256-0".to_owned(),
-        walk: Value::Null,
+        position: Value::Null,
         context: Object::new(),
-        kept: BTreeMap::new(),
+        context_refs: BTreeMap::new(),
         pending: (!name.starts_with("end")).then_some(pending),
     }
 }
@@ -52,7 +52,7 @@ fn attempt_reply() -> AttemptReply {
         ack: None,
         branch: BranchPosition::default(),
         warnings: Vec::new(),
-        seal: RenderStamp::default(),
+        stamp: RenderStamp::default(),
     }
 }
 
@@ -73,7 +73,7 @@ impl ScriptedLog {
     pub(super) fn guided() -> Self {
         Self::submitted_run(1, "wf").push(guided_event(GuidedEvent::Opened {
             node: node("a", None),
-            answer: attempt_reply(),
+            reply: attempt_reply(),
             documents: Vec::new(),
         }))
     }
@@ -118,7 +118,7 @@ impl ScriptedLog {
             digest: "d".to_owned(),
             inputs,
             outcome,
-            answer: attempt_reply(),
+            reply: attempt_reply(),
             documents,
         })))
     }

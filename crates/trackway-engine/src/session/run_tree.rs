@@ -329,7 +329,7 @@ impl RunTree {
                     at,
                     inputs: attempt.inputs.clone(),
                     documents: attempt.documents.clone(),
-                    warnings: attempt.answer.warnings.clone(),
+                    warnings: attempt.reply.warnings.clone(),
                 });
                 self.add_node(node, at);
             }

@@ -39,7 +39,7 @@ fn moving() -> Vec<(Event, StateName)> {
     let message = Message::new(message_id.clone(), Role::User, vec![]);
     let asked =
         |reason| Event::Asked { op: op.clone(), question: question(reason), message_id: message_id.clone() };
-    let resume = AnswerRequest {
+    let request = AnswerRequest {
         question: question(InterruptReason::InputRequired).id,
         message,
         order: 1,
@@ -50,10 +50,10 @@ fn moving() -> Vec<(Event, StateName)> {
         (asked(InterruptReason::InputRequired), InputRequired),
         (asked(InterruptReason::AuthRequired), AuthRequired),
         (
-            Event::Resumed { resume: resume.clone(), input: json!({}), awaited_by: None, replaces: false },
+            Event::Resumed { request: request.clone(), input: json!({}), awaited_by: None, replaces: false },
             Working,
         ),
-        (Event::Withdrawn { question: resume.question }, Working),
+        (Event::Withdrawn { question: request.question }, Working),
         (Event::Completed { output: json!(1), message_id: None }, Completed),
         (Event::Failed { failure: Failure::new("f"), message_id: message_id.clone() }, Failed),
         (Event::Canceled, Canceled),

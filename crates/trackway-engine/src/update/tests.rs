@@ -116,13 +116,13 @@ fn each_event_is_seen_as_one_update_or_none() {
       input-required "How much?" interrupts
     resumed q1 #2 alone {"amount":5}
       working resume #2 concurrent=false primary=true
-    late q1 #3 concurrent
+    late-answer q1 #3 concurrent
       -
     step-done step:pay#0 "done"
       -
-    step-failed step:pay#0 attempt 1
+    step-attempt-failed step:pay#0 attempt 1
       -
-    drawn random:#0 7
+    value-recorded random:#0 7
       -
     slept sleep:nap#0
       -
@@ -138,7 +138,7 @@ fn each_event_is_seen_as_one_update_or_none() {
       -
     completed 5
       completed last output 5
-    late q1 #4 concurrent
+    late-answer q1 #4 concurrent
       -
     withdrawn q1
       working
@@ -146,7 +146,7 @@ fn each_event_is_seen_as_one_update_or_none() {
       failed "oops" last
     child-waits c1 working "hm"
       working "echo (c1) waits for an answer: hm"
-    child-goes-on c1
+    child-resumed c1
       -
     canceled
       canceled last

@@ -168,12 +168,12 @@ fn generations_count_without_a_gap() {
     6 refused q1 #1 alone (wrong: /amount exclusiveMinimum)
     6 status input-required "wait"
     7 resumed q1 #2 alone {"amount":5}
-    7 late q1 #3 concurrent (wrong:  type)
+    7 late-answer q1 #3 concurrent (wrong:  type)
     7 parked working "mismatch"
     7 unparked
     7 step-done step:pay#0 "done"
     8 completed 5
-    8 late q1 #4 concurrent
+    8 late-answer q1 #4 concurrent
     "#);
 }
 

@@ -25,7 +25,7 @@ fn here(pending: Option<PendingStep>) -> NodeView {
         branch: BranchPosition { forked: false, index: 0, siblings: 1 },
         warnings: Vec::new(),
         blocked: None,
-        seal: RenderStamp::default(),
+        stamp: RenderStamp::default(),
     }
 }
 

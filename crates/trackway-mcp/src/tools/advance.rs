@@ -40,7 +40,7 @@ pub(crate) async fn call_advance(
         ack,
         inputs,
         consent: Consent::Implied,
-        seal: door.current_seal(),
+        stamp: door.current_stamp(),
     };
     let asker = confirmation::ConfirmationMode::for_client(context);
     advance.consent = asker.initial_consent(door, identity, &advance, &retry)?;
@@ -80,7 +80,7 @@ async fn look_at_node(
         }]));
     }
     let position =
-        door.guide().inspect_node(&identity.access(), node.run, node.node, door.current_seal()).await?;
+        door.guide().inspect_node(&identity.access(), node.run, node.node, door.current_stamp()).await?;
     if !identity.scopes.allows_run(&position.workflow) {
         return Err(ToolRefusal::forbidden_workflow(&position.workflow));
     }

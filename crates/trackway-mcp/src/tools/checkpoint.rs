@@ -56,7 +56,7 @@ async fn checkpoint_node(
     door.authorize_run(identity, place).await?;
     let done = door
         .guide()
-        .checkpoint(&identity.access(), place.run, place.node, notes, door.current_seal())
+        .checkpoint(&identity.access(), place.run, place.node, notes, door.current_stamp())
         .await?;
     let tokens = position_answer::sign_tokens(door.key_ring(), &done.view).await;
     let structured = json!({

@@ -17,7 +17,7 @@ pub(crate) async fn call_start(
     }
     let context = arguments.take_object("context").unwrap_or_default();
     let joins = GuidedRuns::has_session_id(&context);
-    let start = GuidedStartRequest { workflow, context, seal: door.current_seal() };
+    let start = GuidedStartRequest { workflow, context, stamp: door.current_stamp() };
     let position = door.guide().start(&identity.access(), start).await?;
     if !joins {
         return Ok(position_answer::position_result(door.key_ring(), &position).await);

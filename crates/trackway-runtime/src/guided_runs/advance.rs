@@ -53,7 +53,7 @@ impl GuidedRuns {
                 accepts => accepts.map_err(|refusal| error_from_refusal(run, refusal))?,
             }
             if node_context.node.pending.is_none() {
-                let seen = self.inspect_loaded(node_context, advance.seal).await?;
+                let seen = self.inspect_loaded(node_context, advance.stamp).await?;
                 return Ok(AdvanceResponse::Node(Box::new(seen)));
             }
             if let Some(advanced) = self.try_advance(node_context, &advance, &key).await? {
@@ -81,7 +81,7 @@ impl GuidedRuns {
         let workflow = &node_context.row.workflow.name;
         let definition = self.load_definition(run, workflow, &node.definition).await?;
         let context = self.load_full_context(run, node).await?;
-        let result = trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
+        let result = trackway_definition::advance(&definition, &node.position, &context, &advance.inputs);
         if let Ok(step) = &result {
             size_limits::check_context(&step.context)?;
         }
@@ -107,7 +107,7 @@ impl GuidedRuns {
             digest: key.digest.clone(),
             inputs: advance.inputs.clone(),
             consent: advance.consent,
-            seal: advance.seal.clone(),
+            stamp: advance.stamp.clone(),
             result,
             warning,
         };
@@ -131,17 +131,17 @@ impl GuidedRuns {
         access: &Access,
         run: RunId,
         node: NodeId,
-        seal: RenderStamp,
+        stamp: RenderStamp,
     ) -> Result<NodeView, GuidedRunError> {
         let node_context = self.load_node(access, run, node).await?;
-        self.inspect_loaded(node_context, seal).await
+        self.inspect_loaded(node_context, stamp).await
     }
 
     /// The node as it is, with a fresh ack.
     pub(super) async fn inspect_loaded(
         &self,
         node_context: NodeContext,
-        seal: RenderStamp,
+        stamp: RenderStamp,
     ) -> Result<NodeView, GuidedRunError> {
         let branch = self.branch_at_creation(&node_context).await?;
         let over = match guided_run_accepts(node_context.row.state, node_context.is_unadopted) {
@@ -158,7 +158,7 @@ impl GuidedRuns {
             end_reason: over,
             warnings: self.drift_warning(workflow, &node.definition).await.into_iter().collect(),
             guidance: self.render_rules(&definition).await,
-            seal,
+            stamp,
         };
         Ok(node_view::view_from_inspection(&row, node, look))
     }

@@ -10,7 +10,7 @@ use trackway_domain::{
 pub struct GuidedStartRequest {
     pub workflow: String,
     pub context: Object,
-    pub seal: RenderStamp,
+    pub stamp: RenderStamp,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub struct AdvanceRequest {
     pub ack: AckId,
     pub inputs: AttemptInputs,
     pub consent: Consent,
-    pub seal: RenderStamp,
+    pub stamp: RenderStamp,
 }
 
 /// The result of an answer.
@@ -53,7 +53,7 @@ pub struct NodeView {
     pub warnings: Vec<Warning>,
     pub blocked: Option<BlockReason>,
     /// The stamp to render the response with: that of the call, or of the first response.
-    pub seal: RenderStamp,
+    pub stamp: RenderStamp,
 }
 
 /// Notes were recorded now, or earlier.

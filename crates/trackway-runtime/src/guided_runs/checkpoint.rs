@@ -25,7 +25,7 @@ impl GuidedRuns {
         run: RunId,
         node: NodeId,
         notes: &str,
-        seal: RenderStamp,
+        stamp: RenderStamp,
     ) -> Result<CheckpointResponse, GuidedRunError> {
         size_limits::check_notes(notes)?;
         let notes = notes.trim_end();
@@ -45,7 +45,7 @@ impl GuidedRuns {
                 Err(error) => return Err(error),
             };
             if let Some(repeated) = repeated {
-                let position = self.inspect_loaded(node_context, seal).await?;
+                let position = self.inspect_loaded(node_context, stamp).await?;
                 return Ok(CheckpointResponse { view: position, is_repeat: repeated });
             }
         }

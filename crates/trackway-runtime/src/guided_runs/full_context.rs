@@ -11,12 +11,12 @@ impl GuidedRuns {
     /// Loads the whole context of a stored node.
     pub(super) async fn load_full_context(&self, run: RunId, node: &Node) -> Result<Object, GuidedRunError> {
         let mut context = node.context.clone();
-        let events: BTreeSet<Seq> = node.kept.values().copied().collect();
+        let events: BTreeSet<Seq> = node.context_refs.values().copied().collect();
         for seq in events {
             let found = self.options.journal.list_events(run, seq.saturating_sub(1), 1).await;
             let found = found.map_err(|error| error_from_read(run, error))?.pop();
             let holder = found.as_ref().and_then(|stored| node_in_event(&stored.event));
-            for (name, _) in node.kept.iter().filter(|(_, at)| **at == seq) {
+            for (name, _) in node.context_refs.iter().filter(|(_, at)| **at == seq) {
                 let value = holder.and_then(|holder| holder.context.get(name)).cloned();
                 let value = value.ok_or_else(|| GuidedRunError::Damaged {
                     run,

@@ -86,14 +86,14 @@ impl GuidedRuns {
         for node in ends.into_iter().filter(|node| *node.definition != *to.hash) {
             let from = self.load_definition(row.id, &row.workflow.name, &node.definition).await?;
             let context = self.load_full_context(row.id, &node).await?;
-            let standing = trackway_definition::repin(&from, &to.definition, &node.walk, &context)
+            let standing = trackway_definition::repin(&from, &to.definition, &node.position, &context)
                 .map_err(|block| GuidedRunError::CannotMigrate { run: row.id, why: block.message })?;
             size_limits::check_context(&standing.context)?;
             moved.push(Node {
                 definition: to.hash.to_string(),
-                walk: standing.walk,
+                position: standing.position,
                 context: standing.context,
-                kept: BTreeMap::new(),
+                context_refs: BTreeMap::new(),
                 pending: standing.pending,
                 ..node
             });

@@ -179,11 +179,11 @@ fn authorize_node(
 fn branch_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
-        GuidedEvent::Opened { node, answer, .. } if node.id == id => Some(answer.branch),
-        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), answer, .. })
+        GuidedEvent::Opened { node, reply, .. } if node.id == id => Some(reply.branch),
+        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), reply, .. })
             if node.id == id =>
         {
-            Some(answer.branch)
+            Some(reply.branch)
         }
         _ => None,
     }

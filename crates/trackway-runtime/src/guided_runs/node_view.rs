@@ -10,12 +10,12 @@ use super::NodeView;
 
 /// The result of an answer to `node`.
 pub(super) fn view_from_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> NodeView {
-    let Attempt { outcome, answer, .. } = attempt;
+    let Attempt { outcome, reply, .. } = attempt;
     match outcome {
-        AttemptOutcome::Advanced(next) => NodeView { advanced: true, ..view_with_reply(row, next, answer) },
+        AttemptOutcome::Advanced(next) => NodeView { advanced: true, ..view_with_reply(row, next, reply) },
         // Nothing was advanced: the same step is pending.
         AttemptOutcome::Blocked(block) => {
-            NodeView { blocked: Some(block), ..view_with_reply(row, node.clone(), answer) }
+            NodeView { blocked: Some(block), ..view_with_reply(row, node.clone(), reply) }
         }
     }
 }
@@ -24,11 +24,11 @@ pub(super) fn view_from_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> 
 pub(super) fn view_from_opening(
     submission: &Submission,
     node: Node,
-    answer: AttemptReply,
+    reply: AttemptReply,
     guidance: Vec<String>,
 ) -> NodeView {
     let Submission { run, session, workflow, .. } = submission;
-    NodeView { guidance, ..build_view(*run, session, &workflow.name, node, answer) }
+    NodeView { guidance, ..build_view(*run, session, &workflow.name, node, reply) }
 }
 
 /// A node as it is, for a caller that inspects it.
@@ -40,22 +40,22 @@ pub(super) struct Inspection {
     pub(super) end_reason: Option<BlockReason>,
     pub(super) warnings: Vec<Warning>,
     pub(super) guidance: Vec<String>,
-    pub(super) seal: RenderStamp,
+    pub(super) stamp: RenderStamp,
 }
 
 pub(super) fn view_from_inspection(row: &RunRow, node: Node, look: Inspection) -> NodeView {
-    let Inspection { ack, branch, end_reason: over, warnings, guidance, seal } = look;
+    let Inspection { ack, branch, end_reason: over, warnings, guidance, stamp } = look;
     let ack = (node.pending.is_some() && over.is_none()).then_some(ack);
-    let answer = AttemptReply { ack, branch, warnings, seal };
-    NodeView { guidance, blocked: over, ..view_with_reply(row, node, answer) }
+    let reply = AttemptReply { ack, branch, warnings, stamp };
+    NodeView { guidance, blocked: over, ..view_with_reply(row, node, reply) }
 }
 
-fn view_with_reply(row: &RunRow, node: Node, answer: AttemptReply) -> NodeView {
-    build_view(row.id, &row.session, &row.workflow.name, node, answer)
+fn view_with_reply(row: &RunRow, node: Node, reply: AttemptReply) -> NodeView {
+    build_view(row.id, &row.session, &row.workflow.name, node, reply)
 }
 
-fn build_view(run: RunId, session: &SessionId, workflow: &str, node: Node, answer: AttemptReply) -> NodeView {
-    let AttemptReply { ack, branch, warnings, seal } = answer;
+fn build_view(run: RunId, session: &SessionId, workflow: &str, node: Node, reply: AttemptReply) -> NodeView {
+    let AttemptReply { ack, branch, warnings, stamp } = reply;
     NodeView {
         run,
         session: session.clone(),
@@ -69,6 +69,6 @@ fn build_view(run: RunId, session: &SessionId, workflow: &str, node: Node, answe
         branch,
         warnings,
         blocked: None,
-        seal,
+        stamp,
     }
 }

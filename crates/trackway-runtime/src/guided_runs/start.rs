@@ -42,15 +42,15 @@ impl GuidedRuns {
             let command = GuidedCommand::Open {
                 submission: Box::new(submission.clone()),
                 step: Box::new(step.clone()),
-                seal: start.seal.clone(),
+                stamp: start.stamp.clone(),
             };
             let with = AppendExtras { pins: pins.clone(), ..AppendExtras::default() };
             if let ExecuteOutcome::Done(Some(reply)) = self.execute(id, None, command, with).await?
-                && let GuidedReply::Opened { node, answer } = *reply
+                && let GuidedReply::Opened { node, reply } = *reply
             {
                 self.definitions.insert(&hash, definition.clone());
                 let rules = self.render_rules(&definition).await;
-                return Ok(node_view::view_from_opening(&submission, node, answer, rules));
+                return Ok(node_view::view_from_opening(&submission, node, reply, rules));
             }
             // Another run has this id already: half of an id is time, and the rest is short.
             id = RunId::compact_from_uuid(self.options.ids.new_uuid());

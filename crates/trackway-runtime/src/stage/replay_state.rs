@@ -183,21 +183,21 @@ impl ReplayState {
                 self.questions.insert(question.id, op.clone());
                 Some((op.clone(), RecordedFact::Recorded))
             }
-            Event::Resumed { resume, input, replaces, .. } => {
-                let op = self.questions.get(&resume.question)?.clone();
+            Event::Resumed { request, input, replaces, .. } => {
+                let op = self.questions.get(&request.question)?.clone();
                 if *replaces {
                     self.forget_answer(&op);
                 }
-                let answer = Answer { input: input.clone(), message: resume.message.clone() };
+                let answer = Answer { input: input.clone(), message: request.message.clone() };
                 Some((op, RecordedFact::Answer(Box::new(answer))))
             }
             Event::StepDone { op, outcome } => Some((op.clone(), RecordedFact::StepDone(outcome.clone()))),
-            Event::StepFailed(retry) => {
+            Event::StepAttemptFailed(retry) => {
                 let fact = RecordedFact::StepFailed { attempt: retry.attempt, since: retry.since };
                 Some((retry.op.clone(), fact))
             }
             Event::Woke { op } => Some((op.clone(), RecordedFact::Woke)),
-            Event::Drawn { op, value } => Some((op.clone(), RecordedFact::Value(value.clone()))),
+            Event::ValueRecorded { op, value } => Some((op.clone(), RecordedFact::Value(value.clone()))),
             Event::ChildStarted { op, child, .. } => {
                 self.children.insert(*child, op.clone());
                 Some((op.clone(), RecordedFact::Child(*child)))
@@ -218,7 +218,7 @@ impl ReplayState {
             Event::Submitted(_)
             | Event::Started
             | Event::Refused { .. }
-            | Event::Late(_)
+            | Event::LateAnswer(_)
             | Event::Noted { .. }
             | Event::Withdrawn { .. }
             | Event::Parked { .. }
@@ -226,7 +226,7 @@ impl ReplayState {
             | Event::Imported
             | Event::Adopted
             | Event::ChildWaits { .. }
-            | Event::ChildGoesOn { .. }
+            | Event::ChildResumed { .. }
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled

@@ -163,8 +163,8 @@ impl SessionHistory {
                 Event::Asked { question, .. } if asked.contains(&question.id) => {
                     put.insert(question.id, at);
                 }
-                Event::Resumed { resume, .. } => {
-                    times.extend(put.remove(&resume.question).map(|from| (from, at)));
+                Event::Resumed { request, .. } => {
+                    times.extend(put.remove(&request.question).map(|from| (from, at)));
                 }
                 _ => {}
             }

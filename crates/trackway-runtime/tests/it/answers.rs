@@ -48,8 +48,8 @@ async fn repeated_answer_gets_the_same_view() {
     let third = advance(&guide, answer_request(&stuck, fits.clone())).await.unwrap();
     let end = advance_to_end(&guide, third.clone()).await;
     let length = load_events(&journal, first.run).await.len();
-    let later = RenderStamp { key: "another".into(), text: 9 };
-    let again = |advance: AdvanceRequest| AdvanceRequest { seal: later.clone(), ..advance };
+    let later = RenderStamp { key: "another".into(), text_version: 9 };
+    let again = |advance: AdvanceRequest| AdvanceRequest { stamp: later.clone(), ..advance };
     let reopened = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
     for guide in [&guide, &reopened] {
         for (sent, told) in [

@@ -110,12 +110,12 @@ pub(crate) fn access() -> Access {
 }
 
 pub(crate) fn render_stamp() -> RenderStamp {
-    RenderStamp { key: "k1".into(), text: 1 }
+    RenderStamp { key: "k1".into(), text_version: 1 }
 }
 
 pub(crate) fn start_request(workflow: &str, context: &Value) -> GuidedStartRequest {
     let context = context.as_object().cloned().unwrap_or_default();
-    GuidedStartRequest { workflow: workflow.into(), context, seal: render_stamp() }
+    GuidedStartRequest { workflow: workflow.into(), context, stamp: render_stamp() }
 }
 
 pub(crate) async fn start_three(guide: &GuidedRuns) -> NodeView {
@@ -134,7 +134,7 @@ pub(crate) fn answer_request_at(
     ack: AckId,
     inputs: AttemptInputs,
 ) -> AdvanceRequest {
-    AdvanceRequest { run, node, ack, inputs, consent: Consent::Implied, seal: render_stamp() }
+    AdvanceRequest { run, node, ack, inputs, consent: Consent::Implied, stamp: render_stamp() }
 }
 
 pub(crate) fn output_inputs(value: Value) -> AttemptInputs {

@@ -90,7 +90,7 @@ CREATE TABLE hooks (
     run TEXT NOT NULL,
     id TEXT NOT NULL,
     target TEXT NOT NULL,
-    after INTEGER NOT NULL,
+    delivered_through INTEGER NOT NULL,
     due INTEGER,
     failing_since INTEGER,
     attempts INTEGER NOT NULL,
@@ -124,17 +124,18 @@ CREATE TABLE claims (
 -- Runs that an outside agent drives. `nodes`, `attempts` and `checkpoints` follow from the events; they
 -- lead to an event without reading the run's log. Where a row is lost or damaged, the log is read.
 
--- Where each node was made, or read anew last (`seq`), the event that made it (`made`), and how many
--- attempts have advanced from it or were blocked. `attempts` is a sum over the rows of the attempts at it,
--- by which a lost or damaged one is noticed; `crc` is the checksum of this row itself.
+-- The event that made each node or last changed its definition (`seq`), the event that made it
+-- (`created_seq`), and how many attempts have advanced from it or were blocked. `attempts_sum` is a sum over
+-- the rows of the attempts at it, by which a lost or damaged row is noticed. `crc` is the checksum of this
+-- row.
 CREATE TABLE nodes (
     run TEXT NOT NULL,
     node TEXT NOT NULL,
     seq INTEGER NOT NULL,
-    made INTEGER NOT NULL,
+    created_seq INTEGER NOT NULL,
     branches INTEGER NOT NULL,
     blocked INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
+    attempts_sum INTEGER NOT NULL,
     crc INTEGER NOT NULL,
     PRIMARY KEY (run, node)
 ) STRICT;

@@ -166,7 +166,7 @@ pub(crate) fn find_attempt(from: ReadSource<'_>, key: &AttemptKey) -> Result<Opt
 /// Whether the index has every recorded attempt at the node, and this one is not among them. The cost
 /// grows only with the attempts at this node.
 fn is_certainly_new_attempt(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError> {
-    let Some(NodeIndexRow { attempts, .. }) = find_node_row(conn, key.run, key.node)? else {
+    let Some(NodeIndexRow { attempts_sum, .. }) = find_node_row(conn, key.run, key.node)? else {
         return Ok(false);
     };
     let mut statement = conn.prepare_cached(ATTEMPTS_AT).map_err(to_read_error)?;
@@ -176,7 +176,7 @@ fn is_certainly_new_attempt(conn: &Connection, key: &AttemptKey) -> Result<bool,
     let mut sum = 0_i64;
     loop {
         let noted = match rows.next() {
-            Ok(None) => return Ok(sum == attempts),
+            Ok(None) => return Ok(sum == attempts_sum),
             Ok(Some(row)) => decode_attempt_row(row),
             Err(error) if is_page_damage(&error) => return Ok(false),
             Err(error) => return Err(to_read_error(error)),

@@ -8,7 +8,7 @@ use crate::json;
 
 use super::{RowError, parse_column, select_rows, select_timestamp};
 
-const HOOKS: &str = "SELECT run, id, target, after, due, failing_since, attempts FROM hooks
+const HOOKS: &str = "SELECT run, id, target, delivered_through, due, failing_since, attempts FROM hooks
      WHERE run = ?1 ORDER BY number";
 
 pub(crate) fn list_hooks(conn: &Connection, run: RunId) -> Result<Vec<Hook>, ReadError> {
@@ -25,7 +25,7 @@ pub(super) fn decode_hook_row(row: &Row<'_>) -> Result<Hook, RowError> {
     let moment = |column| -> Result<Option<Timestamp>, RowError> {
         Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
     };
-    let after: i64 = row.get(3)?;
+    let delivered_through: i64 = row.get(3)?;
     Ok(Hook {
         run: parse_column(row, 0)?,
         id: row.get(1)?,
@@ -33,7 +33,7 @@ pub(super) fn decode_hook_row(row: &Row<'_>) -> Result<Hook, RowError> {
         target: json::parse_json_text(row.get_ref(2)?.as_str()?)
             .map(HookTarget)
             .map_err(|_| RowError::Content("its target is damaged".to_owned()))?,
-        delivered_through: u64::try_from(after).map_err(RowError::invalid_content)?,
+        delivered_through: u64::try_from(delivered_through).map_err(RowError::invalid_content)?,
         due: moment(4)?,
         failing_since: moment(5)?,
         attempts: row.get(6)?,

@@ -96,7 +96,7 @@ pub(crate) fn list_due_timers(conn: &Connection, claim: WorkClaim) -> Result<Vec
 /// In the order of the index: a small limit reads only a few rows, plus those of excluded tenants.
 pub(super) fn due_hooks_sql() -> String {
     format!(
-        "SELECT run, id, target, after, due, failing_since, attempts,
+        "SELECT run, id, target, delivered_through, due, failing_since, attempts,
                 ifnull((SELECT tenant FROM runs WHERE runs.id = hooks.run), '') AS tenant
          FROM hooks
          WHERE due <= ?2 AND {} AND tenant NOT IN (SELECT value FROM json_each(?3))

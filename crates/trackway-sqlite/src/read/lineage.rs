@@ -66,7 +66,7 @@ impl LineageReader<'_> {
                 break;
             }
             let Some(row) = find_node_row(self.from.conn, self.run, id)? else { return Ok(None) };
-            let made = row.made.unsigned_abs();
+            let made = row.created_seq.unsigned_abs();
             let stored = self.load_event_if(made, lineage, |event| created_node_id(event) == Some(id))?;
             let Some(stored) = stored else { break };
             here = node_in_event(&stored.event).and_then(|node| node.parent);

@@ -24,10 +24,10 @@ impl<'conn> GuidedStatements<'conn> {
                 NodeIndexRow::COLUMNS
             ))?,
             put_node: conn.prepare(
-                "INSERT INTO nodes (run, node, seq, branches, attempts, made, blocked, crc)
+                "INSERT INTO nodes (run, node, seq, branches, attempts_sum, created_seq, blocked, crc)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (run, node) DO UPDATE
-                 SET seq = ?3, branches = ?4, attempts = ?5, made = ?6, blocked = ?7, crc = ?8",
+                 SET seq = ?3, branches = ?4, attempts_sum = ?5, created_seq = ?6, blocked = ?7, crc = ?8",
             )?,
             // A repeated attempt finds the first record.
             add_attempt: conn.prepare(
@@ -53,7 +53,8 @@ impl<'conn> GuidedStatements<'conn> {
         if let Some(node) = &marks.node {
             match self.find_node_row(run, &node.id)? {
                 None if node.is_new => {
-                    let new = NodeIndexRow { seq, branches: 0, attempts: 0, made: seq, blocked: 0 };
+                    let new =
+                        NodeIndexRow { seq, branches: 0, attempts_sum: 0, created_seq: seq, blocked: 0 };
                     self.upsert_node_row(run, &node.id, new)?;
                 }
                 // A node whose definition changes keeps its branches.
@@ -80,7 +81,7 @@ impl<'conn> GuidedStatements<'conn> {
             let changed = NodeIndexRow {
                 branches: known.branches + i64::from(child.is_some()),
                 blocked: known.blocked + i64::from(child.is_none()),
-                attempts: known.attempts.wrapping_add(sum),
+                attempts_sum: known.attempts_sum.wrapping_add(sum),
                 ..known
             };
             self.upsert_node_row(run, node, changed)?;
@@ -95,9 +96,9 @@ impl<'conn> GuidedStatements<'conn> {
     }
 
     fn upsert_node_row(&mut self, run: &str, node: &str, row: NodeIndexRow) -> rusqlite::Result<()> {
-        let NodeIndexRow { seq, branches, attempts, made, blocked } = row;
+        let NodeIndexRow { seq, branches, attempts_sum, created_seq, blocked } = row;
         let crc = row.row_checksum(run, node);
-        let values = params![run, node, seq, branches, attempts, made, blocked, crc];
+        let values = params![run, node, seq, branches, attempts_sum, created_seq, blocked, crc];
         self.put_node.execute(values).map(drop)
     }
 

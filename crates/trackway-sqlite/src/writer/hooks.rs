@@ -28,19 +28,20 @@ impl<'conn> HookStatements<'conn> {
             wake: conn.prepare("UPDATE hooks SET due = ?2 WHERE run = ?1 AND due IS NULL")?,
             // An existing hook of the same name keeps its position in the log.
             set: conn.prepare(
-                "INSERT INTO hooks (run, id, target, after, due, attempts)
+                "INSERT INTO hooks (run, id, target, delivered_through, due, attempts)
                  VALUES (?1, ?2, ?3, ?4, iif(?5 > ?4, ?6, NULL), 0)
                  ON CONFLICT (run, id) DO UPDATE
-                 SET target = ?3, due = iif(?5 > after, ?6, NULL), failing_since = NULL,
-                     attempts = 0, worker = iif(?5 > after, worker, NULL)
+                 SET target = ?3, due = iif(?5 > delivered_through, ?6, NULL), failing_since = NULL,
+                     attempts = 0, worker = iif(?5 > delivered_through, worker, NULL)
                  RETURNING due IS NOT NULL",
             )?,
             remove: conn.prepare("DELETE FROM hooks WHERE run = ?1 AND id = ?2")?,
             told: conn.prepare(
                 "UPDATE hooks
-                 SET after = max(after, ?3), due = iif(?4 > max(after, ?3), ?5, NULL),
+                 SET delivered_through = max(delivered_through, ?3),
+                     due = iif(?4 > max(delivered_through, ?3), ?5, NULL),
                      failing_since = NULL, attempts = 0,
-                     worker = iif(?4 > max(after, ?3), worker, NULL)
+                     worker = iif(?4 > max(delivered_through, ?3), worker, NULL)
                  WHERE run = ?1 AND id = ?2
                  RETURNING due IS NOT NULL",
             )?,

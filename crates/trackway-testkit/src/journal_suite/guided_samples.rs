@@ -22,9 +22,9 @@ fn sample_node(number: u128, parent: Option<u128>, definition: &str) -> Node {
         id: NodeId::new(numbered_uuid(number)),
         parent: parent.map(|parent| NodeId::new(numbered_uuid(parent))),
         definition: definition.to_owned(),
-        walk: json!({ "at": number.to_string() }),
+        position: json!({ "at": number.to_string() }),
         context: Object::default(),
-        kept: BTreeMap::new(),
+        context_refs: BTreeMap::new(),
         pending: None,
     }
 }
@@ -36,14 +36,14 @@ fn attempt_event(node: u128, ack: u128, digest: &str, outcome: AttemptOutcome) -
         digest: digest.to_owned(),
         inputs: AttemptInputs { output: Some(Value::from(digest)), ..AttemptInputs::default() },
         outcome,
-        answer: attempt_reply(),
+        reply: attempt_reply(),
         documents: Vec::new(),
     }))
 }
 
 pub fn opened_event(number: u128) -> Event {
     let node = sample_node(number, None, "hash");
-    guided_event(GuidedEvent::Opened { node, answer: attempt_reply(), documents: Vec::new() })
+    guided_event(GuidedEvent::Opened { node, reply: attempt_reply(), documents: Vec::new() })
 }
 
 /// An answer to node `from` that led to node `to`.

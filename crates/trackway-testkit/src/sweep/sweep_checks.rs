@@ -74,7 +74,7 @@ pub(super) fn load_outcome(world: &TestWorld, children_alike: bool) -> SweepOutc
         // Which of several children waits first, and whether that is reported before it continues,
         // depends on timing.
         let chance =
-            |it: &&StoredEvent| matches!(it.event, Event::ChildWaits { .. } | Event::ChildGoesOn { .. });
+            |it: &&StoredEvent| matches!(it.event, Event::ChildWaits { .. } | Event::ChildResumed { .. });
         let log = &log.iter().filter(|it| !chance(it)).cloned().collect::<Vec<_>>();
         let view = fold_view(log);
         if !children_alike {

@@ -64,7 +64,7 @@ fn ends_with_its_limit(server: &Server, limit: Duration) {
         assert_eq!(wait_until_ended(&process, run).await.output["text"], "It takes longer.");
         let log = load_log(&process, run).await;
         let has = |chosen: fn(&Event) -> bool| log.iter().any(|stored| chosen(&stored.event));
-        assert!(has(|event| matches!(event, Event::Drawn { .. })), "that it was late is recorded");
+        assert!(has(|event| matches!(event, Event::ValueRecorded { .. })), "that it was late is recorded");
         assert!(!has(|event| matches!(event, Event::RunAnswered { .. })), "nothing was answered");
     });
 }

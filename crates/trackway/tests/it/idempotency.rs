@@ -126,7 +126,7 @@ fn an_answer_that_is_sent_many_times_at_once_is_one_request() {
             let DeliveryOutcome::Answer { order, primary, .. } = sent[0].delivered else { panic!() };
             assert_eq!((order, primary), (1, true));
             let all = event_names(process, run).await;
-            assert_eq!(all.iter().filter(|name| **name == "resumed" || **name == "late").count(), 1);
+            assert_eq!(all.iter().filter(|name| **name == "resumed" || **name == "late-answer").count(), 1);
         });
     }
 }

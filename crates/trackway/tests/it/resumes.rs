@@ -83,7 +83,7 @@ fn of_64_answers_at_once_one_resumes_and_every_caller_is_told_its_place() {
             let view = wait_until_idle(&process, run).await;
             assert_eq!(view.state, StateName::InputRequired);
             let log = load_log(&process, run).await;
-            let late = log.iter().filter(|stored| matches!(stored.event, Event::Late(_))).count();
+            let late = log.iter().filter(|stored| matches!(stored.event, Event::LateAnswer(_))).count();
             assert_eq!(late as u32, CALLERS - 1);
             answer(&process, run, "w", "word").await.unwrap();
             wait_until_ended(&process, run).await;

@@ -74,21 +74,32 @@ fn a_failing_step_is_tried_again_after_durable_pauses_under_one_key() {
     let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
     let run = world.run_to_completion(registry![Retries(probe.clone())], async |process| {
         let run = start(&process, "retries", 3).await;
-        wait_for_event(&process, run, |event| matches!(event, Event::StepFailed(_))).await;
+        wait_for_event(&process, run, |event| matches!(event, Event::StepAttemptFailed(_))).await;
         process.wait_until_quiet().await;
         run
     });
     // Time passes while no process runs.
     world.clock.advance(SECOND);
     world.run_to_completion(registry![Retries(probe.clone())], async |process| {
-        let second = |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == 2);
-        let Event::StepFailed(retry) = wait_for_event(&process, run, second).await.event else { panic!() };
+        let second = |event: &Event| matches!(event, Event::StepAttemptFailed(retry) if retry.attempt == 2);
+        let Event::StepAttemptFailed(retry) = wait_for_event(&process, run, second).await.event else {
+            panic!()
+        };
         assert_eq!(retry.due.duration_since(trackway_ports::Clock::now(&*process.clock)), 2 * SECOND);
         process.clock.advance(2 * SECOND);
         assert_eq!(wait_until_ended(&process, run).await.output, json!(3));
         assert_eq!(
             event_names(&process, run).await,
-            ["submitted", "started", "step-failed", "woke", "step-failed", "woke", "step-done", "completed"]
+            [
+                "submitted",
+                "started",
+                "step-attempt-failed",
+                "woke",
+                "step-attempt-failed",
+                "woke",
+                "step-done",
+                "completed"
+            ]
         );
     });
     let key = format!("{run}/step:call#0");
@@ -103,8 +114,8 @@ fn a_step_whose_attempts_are_exhausted_fails_once_and_for_all() {
         let run = start(&process, "retries", 99).await;
         for attempt in 1..4 {
             let failed =
-                |event: &Event| matches!(event, Event::StepFailed(retry) if retry.attempt == attempt);
-            let Event::StepFailed(retry) = wait_for_event(&process, run, failed).await.event else {
+                |event: &Event| matches!(event, Event::StepAttemptFailed(retry) if retry.attempt == attempt);
+            let Event::StepAttemptFailed(retry) = wait_for_event(&process, run, failed).await.event else {
                 panic!()
             };
             process.clock.advance_to(retry.due);
@@ -151,7 +162,7 @@ fn a_step_whose_deadline_passed_while_no_process_ran_is_not_begun_again() {
     let (world, probe) = (TestWorld::with_memory_store(), Probe::new());
     let run = world.run_to_completion(registry![Dawdles(probe.clone())], async |process| {
         let run = start(&process, "dawdles", true).await;
-        wait_for_event(&process, run, |event| matches!(event, Event::StepFailed(_))).await;
+        wait_for_event(&process, run, |event| matches!(event, Event::StepAttemptFailed(_))).await;
         run
     });
     world.clock.advance(60 * SECOND);

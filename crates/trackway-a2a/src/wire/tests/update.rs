@@ -110,7 +110,7 @@ fn a_question_and_its_repetition_with_the_errors() {
             hint: None,
         };
         let refused = Event::Refused {
-            resume: resume_request(2),
+            request: resume_request(2),
             problems: vec![problem],
             question: question(),
             message_id: message_id("a-1"),

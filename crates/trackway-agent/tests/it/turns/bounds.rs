@@ -240,7 +240,7 @@ fn a_limit_that_was_not_reached_leaves_nothing_behind() {
         wait_until_idle(&process, run).await;
         process.clock.advance(Duration::from_secs(60));
         let log = load_log(&process, run).await;
-        let is_limit = |event: &Event| matches!(event, Event::Slept { .. } | Event::Drawn { .. });
+        let is_limit = |event: &Event| matches!(event, Event::Slept { .. } | Event::ValueRecorded { .. });
         assert!(!log.iter().any(is_limit), "{log:?}");
         run
     });

@@ -70,8 +70,8 @@ async fn hand_over_guided_run(args: &ForkRunArgs) -> Result<ExitStatus, CliError
             Some(name) => name.node_id(args.id).ok_or(GuidedRunError::UnknownRun { run: args.id })?,
             None => desk.guide.newest_open_node(&access, args.id).await?,
         };
-        let seal = trackway_mcp::current_seal(&desk.key_ring);
-        let mut position = desk.guide.inspect_node(&access, args.id, node, seal).await?;
+        let stamp = trackway_mcp::current_stamp(&desk.key_ring);
+        let mut position = desk.guide.inspect_node(&access, args.id, node, stamp).await?;
         let recap = desk.guide.recap(&access, &position).await?;
         // Without named folders, a missing definition means nothing.
         if args.workflows.is_empty() {

@@ -38,7 +38,7 @@ fn pointers(block: &Value) -> Vec<&str> {
 /// Answers the first step by sending what is requested.
 fn obey(definition: &Definition, context: Value) -> String {
     let first = open_run(definition, &expect_object(context)).expect("it opens");
-    let act = |inputs: &AttemptInputs| advance(definition, &first.walk, &first.context, inputs);
+    let act = |inputs: &AttemptInputs| advance(definition, &first.position, &first.context, inputs);
     answer_until_accepted("first", json!({}), act).pending.expect("a step").prompt
 }
 

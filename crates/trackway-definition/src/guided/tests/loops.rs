@@ -179,7 +179,7 @@ fn a_walk_that_never_stops_is_stopped() {
 fn walk_position_does_not_grow() {
     let steps = vec![loop_step("l", loop_by_count("number"), 1000, vec![prompt_step("in", "inside")])];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"number": 1000}));
-    let size = |agent: &ScriptedAgent| json!([agent.state.walk, agent.context()]).to_string().len();
+    let size = |agent: &ScriptedAgent| json!([agent.state.position, agent.context()]).to_string().len();
     for _ in 0..100 {
         agent.send(&loop_decision_inputs("continue", Some("l")));
     }

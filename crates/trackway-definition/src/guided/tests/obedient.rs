@@ -88,8 +88,8 @@ pub(super) fn obey_blocks(
     let start = |inputs: &AttemptInputs| checked(open_run(definition, &inputs.context));
     let mut standing = answer_until_accepted("start", json!({"context": context}), start);
     while standing.pending.is_some() {
-        let StepState { walk, context, .. } = &standing;
-        let answer = |inputs: &AttemptInputs| checked(advance(definition, walk, context, inputs));
+        let StepState { position, context, .. } = &standing;
+        let answer = |inputs: &AttemptInputs| checked(advance(definition, position, context, inputs));
         standing = answer_until_accepted("answer", json!({}), answer);
     }
     standing
@@ -101,14 +101,14 @@ fn run_with_needs(definition: &Definition) -> (Vec<String>, StepState) {
     let mut standing = answer_until_accepted(&definition.id, json!({}), start);
     let mut steps = Vec::new();
     while let Some(pending) = &standing.pending {
-        let StepState { walk, context, .. } = &standing;
+        let StepState { position, context, .. } = &standing;
         let what = format!("{} {}", definition.id, pending.step);
         let mut output = pending.output.as_ref().map(|expected| expected.example.clone());
         output.iter_mut().for_each(fill_choices);
         let arguments = json!({"output": output, "notesMarkdown": null});
         steps.push(pending.step.clone());
         assert!(steps.len() <= ANSWERS_MAX, "{what}: it does not end");
-        let answer = |inputs: &AttemptInputs| advance(definition, walk, context, inputs);
+        let answer = |inputs: &AttemptInputs| advance(definition, position, context, inputs);
         standing = answer_until_accepted(&what, arguments, answer);
     }
     (steps, standing)

@@ -149,14 +149,14 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
             return;
         }
         // The same definition again: the same step, although the loop's names are set again.
-        if let Ok(same) = repin(definition, definition, &standing.walk, &standing.context) {
+        if let Ok(same) = repin(definition, definition, &standing.position, &standing.context) {
             let step = |standing: &StepState| Some(standing.pending.as_ref()?.step.clone());
             assert_eq!(step(&same), step(&standing));
         }
         let inputs = answers.next().unwrap_or(&enough);
-        let StepState { walk, context, .. } = &standing;
-        let next = advance(definition, walk, context, inputs);
-        let text = serde_json::to_string(walk).expect("it can be written");
+        let StepState { position, context, .. } = &standing;
+        let next = advance(definition, position, context, inputs);
+        let text = serde_json::to_string(position).expect("it can be written");
         let again = serde_json::from_str(&text).expect("it can be read");
         assert_eq!(advance(definition, &again, context, inputs), next);
         match next {

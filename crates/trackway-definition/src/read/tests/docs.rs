@@ -90,7 +90,7 @@ fn the_loops_of_the_page_run_as_it_says() {
             _ => None,
         };
         let inputs = AttemptInputs { output, ..AttemptInputs::default() };
-        at = advance(&definition, &at.walk, &at.context, &inputs).expect("it goes on");
+        at = advance(&definition, &at.position, &at.context, &inputs).expect("it goes on");
         assert_eq!(at.warnings, [], "after {}", pending.step);
     }
     let expected = ["read-file", "read-file", "guess", "guess", "guess", "repair", "repair", "improve-once"];

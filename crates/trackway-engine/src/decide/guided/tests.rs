@@ -39,9 +39,9 @@ fn node(pending: Option<PendingStep>) -> Node {
         id: NodeId::new(id(1)),
         parent: None,
         definition: HASH.into(),
-        walk: json!(1),
+        position: json!(1),
         context: Object::new(),
-        kept: BTreeMap::new(),
+        context_refs: BTreeMap::new(),
         pending,
     }
 }
@@ -60,7 +60,7 @@ fn run_in(state: StateName) -> Run {
 fn step(pending: Option<PendingStep>) -> StepState {
     let change = DocumentChange { name: "d".into(), kind: DocumentKind::Log, key: None, value: json!(1) };
     StepState {
-        walk: json!(2),
+        position: json!(2),
         context: Object::new(),
         pending,
         documents: vec![change],
@@ -107,7 +107,7 @@ impl Case {
             digest: "digest".into(),
             inputs: AttemptInputs { output: Some(json!("done")), ..AttemptInputs::default() },
             consent: self.consent,
-            seal: RenderStamp { key: "k".into(), text: 1 },
+            stamp: RenderStamp { key: "k".into(), text_version: 1 },
             result: self.result,
             warning: Some(warning("definition-changed")),
         };
@@ -147,9 +147,9 @@ fn names(events: &[Event]) -> Vec<&'static str> {
 fn branches_are_numbered_in_the_order_of_their_answers() {
     for branches in 0..4 {
         let case = Case { branches, ..Case::plain_case(Ok(step(Some(pending(false))))) };
-        let answer = case.recorded_events().1.answer;
+        let reply = case.recorded_events().1.reply;
         let expected = BranchPosition { forked: branches > 0, index: branches, siblings: branches + 1 };
-        assert_eq!(answer.branch, expected);
+        assert_eq!(reply.branch, expected);
     }
 }
 
@@ -160,12 +160,12 @@ fn an_advance_records_the_node_with_its_parent_its_documents_and_its_warnings() 
     let AttemptOutcome::Advanced(next) = &attempt.outcome else { panic!("it advances") };
     assert_eq!((next.id, next.parent), (NodeId::new(id(101)), Some(NodeId::new(id(1)))));
     assert_eq!(next.definition, HASH);
-    assert_eq!((&next.walk, attempt.documents.len()), (&json!(2), 1));
-    assert_eq!(attempt.answer.ack, Some(AckId::compact_from_uuid(id(102))));
-    let codes: Vec<_> = attempt.answer.warnings.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!((&next.position, attempt.documents.len()), (&json!(2), 1));
+    assert_eq!(attempt.reply.ack, Some(AckId::compact_from_uuid(id(102))));
+    let codes: Vec<_> = attempt.reply.warnings.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(codes, ["definition-changed", "loop-bound"]);
     assert_eq!((attempt.ack, attempt.digest.as_str()), (AckId::new(id(3)), "digest"));
-    assert_eq!(attempt.answer.seal, RenderStamp { key: "k".into(), text: 1 });
+    assert_eq!(attempt.reply.stamp, RenderStamp { key: "k".into(), text_version: 1 });
 }
 
 #[test]
@@ -175,9 +175,9 @@ fn blocked_answer_makes_no_node_and_no_fork() {
         assert_eq!(names(&events), ["attempted"]);
         assert_eq!(attempt.outcome, AttemptOutcome::Blocked(block()));
         assert!(attempt.documents.is_empty());
-        let answer = attempt.answer;
-        assert_eq!(answer.branch, SECOND, "the node stays what it was");
-        assert_eq!(answer.ack, Some(AckId::compact_from_uuid(id(101))), "a fresh one");
+        let reply = attempt.reply;
+        assert_eq!(reply.branch, SECOND, "the node stays what it was");
+        assert_eq!(reply.ack, Some(AckId::compact_from_uuid(id(101))), "a fresh one");
     }
 }
 
@@ -186,7 +186,7 @@ fn the_first_branch_to_end_completes_the_run_and_later_ones_do_not() {
     let ends = |state| Case { state, ..Case::plain_case(Ok(step(None))) }.recorded_events();
     let (events, first) = ends(StateName::Working);
     assert_eq!(names(&events), ["attempted", "completed"]);
-    assert_eq!(first.answer.ack, None, "nothing is pending");
+    assert_eq!(first.reply.ack, None, "nothing is pending");
     assert_eq!(events[1], completed_event(json!("done")));
     let (events, _) = ends(StateName::Completed);
     assert_eq!(names(&events), ["attempted"]);
@@ -259,18 +259,18 @@ fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
 fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
     let open = |pending| {
         let (submission, step) = (submission(), Box::new(step(pending)));
-        decided(None, GuidedCommand::Open { submission, step, seal: RenderStamp::default() }).unwrap()
+        decided(None, GuidedCommand::Open { submission, step, stamp: RenderStamp::default() }).unwrap()
     };
-    let (events, GuidedReply::Opened { node, answer }) = open(Some(pending(false))) else {
+    let (events, GuidedReply::Opened { node, reply }) = open(Some(pending(false))) else {
         panic!("it opens")
     };
     assert_eq!(names(&events), ["submitted", "started", "opened"]);
-    assert_eq!(answer.branch, BranchPosition::FIRST);
-    assert_eq!(answer.ack, Some(AckId::compact_from_uuid(id(102))));
+    assert_eq!(reply.branch, BranchPosition::FIRST);
+    assert_eq!(reply.ack, Some(AckId::compact_from_uuid(id(102))));
     assert_eq!((node.parent, node.definition.as_str()), (None, HASH));
-    let (events, GuidedReply::Opened { answer, .. }) = open(None) else { panic!("it opens") };
+    let (events, GuidedReply::Opened { reply, .. }) = open(None) else { panic!("it opens") };
     assert_eq!(names(&events), ["submitted", "started", "opened", "completed"]);
-    assert_eq!(answer.ack, None);
+    assert_eq!(reply.ack, None);
 }
 
 /// The node at an event of number `seq`, with its whole context.
@@ -291,13 +291,13 @@ fn large_facts_that_did_not_change_are_kept_where_they_are() {
     let mut second = with_context(&json!({ "a": large, "b": format!("{large}y"), "c": 1, "d": large }));
     let second_whole = second.context.clone();
     reference_large_facts(&mut second, &answered(&first, &whole, 3));
-    assert_eq!(second.kept, BTreeMap::from([("a".to_owned(), 3)]));
+    assert_eq!(second.context_refs, BTreeMap::from([("a".to_owned(), 3)]));
     assert_eq!(second.context["a"], Value::Null);
     assert_eq!((&second.context["c"], second.context["d"].is_string()), (&json!(1), true));
     let mut third = with_context(&Value::Object(second_whole.clone()));
     reference_large_facts(&mut third, &answered(&second, &second_whole, 4));
     let expected = [("a", 3), ("b", 4), ("d", 4)].map(|(name, seq)| (name.to_owned(), seq));
-    assert_eq!(third.kept, BTreeMap::from(expected), "a points to where it is, not further");
+    assert_eq!(third.context_refs, BTreeMap::from(expected), "a points to where it is, not further");
 }
 
 #[test]
@@ -307,8 +307,8 @@ fn a_node_refers_to_few_events() {
     let context = Value::Object(names.iter().map(|name| (name.clone(), large.clone())).collect());
     let mut before = with_context(&context);
     let whole = before.context.clone();
-    before.kept = names.iter().cloned().zip(10..).collect();
+    before.context_refs = names.iter().cloned().zip(10..).collect();
     let mut after = with_context(&context);
     reference_large_facts(&mut after, &answered(&before, &whole, 20));
-    assert!(after.kept.is_empty() && after.context == whole, "it is whole again");
+    assert!(after.context_refs.is_empty() && after.context == whole, "it is whole again");
 }

@@ -68,8 +68,8 @@ fn an_answer_can_name_its_question() {
 #[test]
 fn an_answer_is_never_judged_by_the_next_question() {
     let second = "submit; ask amount; answer amount=5; ask signature";
-    assert_snapshot!(outcome_after(second, "answer q1 amount=7"), @"late q1 #2 concurrent | > q1 #2 concurrent");
-    assert_snapshot!(outcome_after(second, "answer q1 signature=me"), @"late q1 #2 concurrent (wrong: /amount required) | > q1 #2 concurrent (wrong: /amount required)");
+    assert_snapshot!(outcome_after(second, "answer q1 amount=7"), @"late-answer q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(outcome_after(second, "answer q1 signature=me"), @"late-answer q1 #2 concurrent (wrong: /amount required) | > q1 #2 concurrent (wrong: /amount required)");
     assert_snapshot!(outcome_after(second, "answer q2 signature=me"), @r#"resumed q2 #1 alone {"signature":"me"} | ! drive | > q2 #1 alone primary"#);
     assert_snapshot!(outcome_after(second, "answer signature=me"), @r#"resumed q2 #1 alone {"signature":"me"} | ! drive | > q2 #1 alone primary"#);
     assert_snapshot!(outcome_after(second, "answer amount=7"), @"refused q2 #1 alone (wrong: /signature required) | > q2 #1 alone (wrong: /signature required)");

@@ -54,9 +54,9 @@ fn an_answer_that_could_not_be_read_is_replaced() {
     let parked = "submit; ask amount; answer amount=5; unreadable q1";
     assert_snapshot!(outcome_after(parked, "answer amount=7"), @r#"resumed q1 #2 concurrent {"amount":7} instead | ! drive | > q1 #2 concurrent primary"#);
     assert_snapshot!(outcome_after(parked, "answer q1 amount=7"), @r#"resumed q1 #2 concurrent {"amount":7} instead | ! drive | > q1 #2 concurrent primary"#);
-    assert_snapshot!(outcome_after(parked, "answer amount=0"), @"late q1 #2 concurrent (wrong: /amount exclusiveMinimum) | > q1 #2 concurrent (wrong: /amount exclusiveMinimum)");
+    assert_snapshot!(outcome_after(parked, "answer amount=0"), @"late-answer q1 #2 concurrent (wrong: /amount exclusiveMinimum) | > q1 #2 concurrent (wrong: /amount exclusiveMinimum)");
     let gone_on = "submit; ask amount; answer amount=5; ask signature; answer signature=me; unreadable q1";
-    assert_snapshot!(outcome_after(gone_on, "answer q1 amount=7"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(outcome_after(gone_on, "answer q1 amount=7"), @"late-answer q1 #2 concurrent | > q1 #2 concurrent");
     let other = "submit; ask amount; answer amount=5; park mismatch";
-    assert_snapshot!(outcome_after(other, "answer amount=7"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(outcome_after(other, "answer amount=7"), @"late-answer q1 #2 concurrent | > q1 #2 concurrent");
 }

@@ -94,13 +94,13 @@ fn run_with_model(commands: &[&str]) -> (ScriptedRun, ReferenceModel) {
 fn request_orders(story: &ScriptedRun) -> BTreeMap<QuestionId, (Vec<u32>, usize)> {
     let mut requests: BTreeMap<_, (Vec<u32>, usize)> = BTreeMap::new();
     for event in story.events() {
-        let resume = match event {
-            Event::Refused { resume, .. } | Event::Resumed { resume, .. } => resume,
-            Event::Late(late) => &late.resume,
+        let request = match event {
+            Event::Refused { request, .. } | Event::Resumed { request, .. } => request,
+            Event::LateAnswer(late) => &late.request,
             _ => continue,
         };
-        let (orders, resumed) = requests.entry(resume.question).or_default();
-        orders.push(resume.order);
+        let (orders, resumed) = requests.entry(request.question).or_default();
+        orders.push(request.order);
         *resumed += usize::from(matches!(event, Event::Resumed { .. }));
     }
     requests
@@ -127,7 +127,7 @@ proptest! {
         let after = story.events().skip_while(|event| {
             !matches!(visible_update(event), Some(Update::Status(status)) if status.last)
         });
-        prop_assert!(after.skip(1).all(|event| matches!(event, Event::Late(_))));
+        prop_assert!(after.skip(1).all(|event| matches!(event, Event::LateAnswer(_))));
     }
 
     /// Proves L16: at each question the orders are 1..n, and one request at most resumes.
@@ -192,7 +192,7 @@ proptest! {
         });
         let open = story.events().take(first_end.unwrap_or(story.log.len()));
         let heard = open.filter(|event| matches!(event.name(),
-            "submitted" | "refused" | "resumed" | "late" | "noted"));
+            "submitted" | "refused" | "resumed" | "late-answer" | "noted"));
         prop_assert_eq!(shown.len(), said.count() + heard.count());
         let artifacts = story.events().filter(|event| event.name() == "artifact").count();
         prop_assert_eq!(view.generation as usize, 1 + story.moves.len() + artifacts);

@@ -21,7 +21,7 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
     let question = question(value, text);
     let message_id = MessageId::new("m").unwrap();
     let message = message(value, text);
-    let resume =
+    let request =
         AnswerRequest { question: question.id, message: message.clone(), order: 2, concurrent: true };
     let problems = vec![problem(value, text)];
     let failure = Failure::new(text);
@@ -38,30 +38,30 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         Event::Artifact { op: op.clone(), chunk: artifact.into() },
         Event::Asked { op: op.clone(), question: question.clone(), message_id: message_id.clone() },
         Event::Refused {
-            resume: resume.clone(),
+            request: request.clone(),
             problems: problems.clone(),
             question,
             message_id: message_id.clone(),
         },
         Event::Resumed {
-            resume: resume.clone(),
+            request: request.clone(),
             input: input.clone(),
             awaited_by: Some(run),
             replaces: true,
         },
-        Event::Late(LateAnswer { resume, problems }),
+        Event::LateAnswer(LateAnswer { request, problems }),
         Event::Noted { message: message.clone() },
         Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) },
         Event::StepDone { op: op.clone(), outcome: StepOutcome::Ok(value.clone()) },
         Event::StepDone { op: op.clone(), outcome: StepOutcome::Err(failure.clone()) },
-        Event::StepFailed(StepRetry {
+        Event::StepAttemptFailed(StepRetry {
             op: op.clone(),
             attempt: 1,
             since: due,
             failure: failure.clone(),
             due,
         }),
-        Event::Drawn { op: op.clone(), value: value.clone() },
+        Event::ValueRecorded { op: op.clone(), value: value.clone() },
         Event::Slept { op: op.clone(), due },
         Event::Woke { op: op.clone() },
         Event::Answered { op: op.clone(), parts: message.parts.clone() },
@@ -97,12 +97,12 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         Event::Unparked,
         Event::Completed { output: value.clone(), message_id: Some(message_id.clone()) },
         Event::ChildWaits {
-            waits: WaitingRun { run, workflow: text.into(), state, text: text.into() },
-            number: 7,
+            waiting: WaitingRun { run, workflow: text.into(), state, text: text.into() },
+            report_seq: 7,
             state,
             message_id: message_id.clone(),
         },
-        Event::ChildGoesOn { run, number: 8 },
+        Event::ChildResumed { run, report_seq: 8 },
         Event::Imported,
         Event::Adopted,
         Event::Failed { failure, message_id: message_id.clone() },

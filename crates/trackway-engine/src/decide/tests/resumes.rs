@@ -19,8 +19,8 @@ fn requests_are_ordered_and_the_first_valid_one_resumes() {
     assert_snapshot!(answers.join("\n"), @r#"
     refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)
     resumed q1 #2 alone {"amount":1} | ! drive | > q1 #2 alone primary
-    late q1 #3 concurrent | > q1 #3 concurrent
-    late q1 #4 concurrent (wrong: /amount exclusiveMinimum) | > q1 #4 concurrent (wrong: /amount exclusiveMinimum)
+    late-answer q1 #3 concurrent | > q1 #3 concurrent
+    late-answer q1 #4 concurrent (wrong: /amount exclusiveMinimum) | > q1 #4 concurrent (wrong: /amount exclusiveMinimum)
     "#);
 }
 
@@ -44,12 +44,12 @@ fn orders_are_counted_per_question() {
     asked q1 input-required "How much?"
     refused q1 #1 alone (wrong: /amount exclusiveMinimum)
     resumed q1 #2 alone {"amount":1}
-    late q1 #3 concurrent
+    late-answer q1 #3 concurrent
     asked q2 auth-required "Please sign"
-    late q1 #4 concurrent
+    late-answer q1 #4 concurrent
     refused q2 #1 alone (wrong: /signature required)
     resumed q2 #2 alone {"signature":"me"}
-    late q1 #5 concurrent
+    late-answer q1 #5 concurrent
     "#);
 }
 
@@ -57,10 +57,10 @@ fn orders_are_counted_per_question() {
 #[test]
 fn a_request_while_working_after_an_answer_is_late() {
     let working = "submit; ask amount; answer amount=5";
-    assert_snapshot!(outcome_after(working, "answer amount=6"), @"late q1 #2 concurrent | > q1 #2 concurrent");
-    assert_snapshot!(outcome_after(working, "answer amount=0"), @"late q1 #2 concurrent (wrong: /amount exclusiveMinimum) | > q1 #2 concurrent (wrong: /amount exclusiveMinimum)");
-    assert_snapshot!(outcome_after(working, "answer q1 amount=6"), @"late q1 #2 concurrent | > q1 #2 concurrent");
-    assert_snapshot!(outcome_after(working, "say hello"), @"late q1 #2 concurrent (wrong:  type) | > q1 #2 concurrent (wrong:  type)");
+    assert_snapshot!(outcome_after(working, "answer amount=6"), @"late-answer q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(outcome_after(working, "answer amount=0"), @"late-answer q1 #2 concurrent (wrong: /amount exclusiveMinimum) | > q1 #2 concurrent (wrong: /amount exclusiveMinimum)");
+    assert_snapshot!(outcome_after(working, "answer q1 amount=6"), @"late-answer q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(outcome_after(working, "say hello"), @"late-answer q1 #2 concurrent (wrong:  type) | > q1 #2 concurrent (wrong:  type)");
 }
 
 /// Proves L16, L13: after the end only requests that name an answered question get their order.
@@ -68,7 +68,7 @@ fn a_request_while_working_after_an_answer_is_late() {
 fn a_request_after_the_end() {
     for end in ["return 1", "error oops", "cancel", "reject no"] {
         let ended = format!("submit; ask amount; answer amount=5; {end}");
-        let late = "late q1 #2 concurrent | > q1 #2 concurrent";
+        let late = "late-answer q1 #2 concurrent | > q1 #2 concurrent";
         assert_eq!(outcome_after(&ended, "answer q1 amount=6"), late, "after {end}");
         let refused = outcome_after(&ended, "answer amount=6");
         assert!(refused.starts_with("X the run has ended"), "{refused}");
@@ -91,10 +91,10 @@ fn a_request_to_a_question_that_went_unanswered() {
 #[test]
 fn a_request_after_a_withdrawal() {
     let withdrawn = "submit; ask amount; withdraw q1";
-    assert_snapshot!(outcome_after(withdrawn, "answer q1 amount=6"), @"late q1 #1 alone | > q1 #1 alone");
-    assert_snapshot!(outcome_after(withdrawn, "answer amount=6"), @"late q1 #1 alone | > q1 #1 alone");
+    assert_snapshot!(outcome_after(withdrawn, "answer q1 amount=6"), @"late-answer q1 #1 alone | > q1 #1 alone");
+    assert_snapshot!(outcome_after(withdrawn, "answer amount=6"), @"late-answer q1 #1 alone | > q1 #1 alone");
     let earlier = "submit; ask amount; answer amount=5; ask signature; withdraw q2";
-    assert_snapshot!(outcome_after(earlier, "answer signature=me"), @"late q2 #1 alone | > q2 #1 alone");
+    assert_snapshot!(outcome_after(earlier, "answer signature=me"), @"late-answer q2 #1 alone | > q2 #1 alone");
 }
 
 /// Proves L13, L16: one of many requests resumes, and each has its own order.
@@ -108,11 +108,11 @@ fn sixty_four_requests_at_one_question() {
     let mut resumed = 0;
     for event in story.events() {
         match event {
-            Event::Resumed { resume, .. } => {
+            Event::Resumed { request, .. } => {
                 resumed += 1;
-                orders.push((resume.order, resume.concurrent));
+                orders.push((request.order, request.concurrent));
             }
-            Event::Late(late) => orders.push((late.resume.order, late.resume.concurrent)),
+            Event::LateAnswer(late) => orders.push((late.request.order, late.request.concurrent)),
             _ => {}
         }
     }

@@ -20,10 +20,10 @@ fn a_step_is_recorded() {
 #[test]
 fn a_failed_attempt_sets_a_timer() {
     assert_snapshot!(outcome_in_each_state("retry pay"), @"
-    submitted      started | step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
-    working        step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
-    input-required step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
-    auth-required  step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    submitted      started | step-attempt-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    working        step-attempt-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    input-required step-attempt-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    auth-required  step-attempt-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
     ended          X the run has ended (…)
     ");
 }
@@ -32,10 +32,10 @@ fn a_failed_attempt_sets_a_timer() {
 #[test]
 fn a_drawn_value_is_recorded() {
     assert_snapshot!(outcome_in_each_state("draw 7"), @"
-    submitted      started | drawn random:#0 7
-    working        drawn random:#0 7
-    input-required drawn random:#0 7
-    auth-required  drawn random:#0 7
+    submitted      started | value-recorded random:#0 7
+    working        value-recorded random:#0 7
+    input-required value-recorded random:#0 7
+    auth-required  value-recorded random:#0 7
     ended          X the run has ended (…)
     ");
 }

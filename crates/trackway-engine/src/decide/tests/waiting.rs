@@ -35,7 +35,7 @@ fn a_parent_hears_of_a_waiting_child_once() {
     assert_snapshot!(outcome_after(one, "waits c1 3 hm"), @r#"child-waits c1 working "hm""#);
     let waits = format!("{one}; waits c1 3 hm");
     assert_snapshot!(outcome_after(&waits, "waits c1 3 hm"), @"nothing");
-    assert_snapshot!(outcome_after(&waits, "goes-on c1 4"), @"child-goes-on c1");
+    assert_snapshot!(outcome_after(&waits, "goes-on c1 4"), @"child-resumed c1");
     assert_snapshot!(outcome_after(&format!("{waits}; goes-on c1 4"), "waits c1 3 hm"), @"nothing");
     assert_snapshot!(outcome_after(one, "goes-on c1 4"), @"nothing");
     assert_snapshot!(outcome_after(&format!("{one}; child-ended c1 completed"), "waits c1 3 hm"), @"nothing");
@@ -71,7 +71,7 @@ fn an_answer_waits_for_a_program_that_has_not_seen_everything() {
     assert_snapshot!(outcome_after(asked, "answer too-early amount=5"), @"X the program has not processed the whole log yet");
     assert_snapshot!(outcome_after(asked, "answer amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
     let withdrawn = format!("{asked}; withdraw q1");
-    assert_snapshot!(outcome_after(&withdrawn, "answer too-early amount=5"), @"late q1 #1 alone | > q1 #1 alone");
+    assert_snapshot!(outcome_after(&withdrawn, "answer too-early amount=5"), @"late-answer q1 #1 alone | > q1 #1 alone");
 }
 
 /// Proves L10: a text that a run returns is the message of its end, unless an artifact already has

@@ -131,8 +131,8 @@ fn was_started_by(log: &[StoredEvent], id: &str) -> bool {
 /// The caller's message in an event.
 fn caller_message(event: &Event) -> Option<&Message> {
     match event {
-        Event::Refused { resume, .. } | Event::Resumed { resume, .. } => Some(&resume.message),
-        Event::Late(late) => Some(&late.resume.message),
+        Event::Refused { request, .. } | Event::Resumed { request, .. } => Some(&request.message),
+        Event::LateAnswer(late) => Some(&late.request.message),
         Event::Noted { message } => Some(message),
         _ => None,
     }
