@@ -10,6 +10,7 @@ mod breaking;
 mod crash;
 mod damage;
 mod flips;
+mod format;
 mod guided;
 mod helpers;
 mod keys;
