@@ -1,5 +1,7 @@
 //! The hash covers the meaning: not key order or spelling of numbers, but every text.
 
+mod golden;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
