@@ -124,3 +124,6 @@ impl ProgramLoader for AgentLoader {
         Some(Arc::new(agent))
     }
 }
+
+#[cfg(test)]
+mod tests;

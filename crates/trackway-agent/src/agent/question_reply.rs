@@ -45,7 +45,7 @@ pub(super) struct QuestionReply {
 /// An answer that was sent. It is recorded with its message's id, which identifies the reply to it. A
 /// fork of the turn has another id but the same answers.
 #[derive(Debug, Serialize, Deserialize)]
-struct SentAnswer {
+pub(super) struct SentAnswer {
     message: MessageId,
     /// The errors; empty if the answer was accepted.
     problems: Vec<ValidationError>,
