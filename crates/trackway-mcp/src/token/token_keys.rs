@@ -234,3 +234,6 @@ impl From<&TokenKeys> for StoredTokenKeys {
         Self { format: FORMAT, keys: keys.collect(), bundle_key: HEXLOWER.encode(&contents.bundle) }
     }
 }
+
+#[cfg(test)]
+mod tests;

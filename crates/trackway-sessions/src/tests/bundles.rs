@@ -254,3 +254,22 @@ async fn a_session_is_imported_whole_or_not_at_all() {
         assert_eq!(reader.render_session_markdown(&ticket_session()).await.unwrap(), page);
     }
 }
+
+/// Proves T16: a bundle of version 1, which somebody keeps, is imported, and today's export has its form.
+#[tokio::test]
+async fn a_bundle_of_version_1_is_readable_and_unchanged() {
+    const VERSION_1: &str = include_str!("bundle-version-1.json");
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let done = other.sessions().import_bundle(VERSION_1.as_bytes(), None).await.unwrap();
+    assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
+    assert_eq!(session_snapshot(&other).await, session_snapshot(&origin).await);
+    // The folder that exported it had another key.
+    let without_signature = |text: &str| {
+        let mut bundle: Value = serde_json::from_str(text).unwrap();
+        let signature = bundle.as_object_mut().unwrap().remove("signature").unwrap();
+        assert_eq!(signature["algorithm"], "ed25519");
+        bundle
+    };
+    let today = origin.bundle().await;
+    assert_eq!(without_signature(&today), without_signature(VERSION_1));
+}

@@ -140,3 +140,31 @@ proptest! {
         }
     }
 }
+
+/// Proves T2: tokens that agents hold stay valid. Two in the short form, and two with whole ids.
+#[test]
+fn tokens_of_version_1_are_readable_and_unchanged() {
+    const VERSION_1: &str = include_str!("version-1.txt");
+    let run = RunId::new(Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ab));
+    let long = NodeRef { run, node: NodeId::new(Uuid::from_u128(2)) };
+    let short_ack = AckId::compact_from_uuid(Uuid::from_u128(7));
+    let long_ack = AckId::new(Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ac));
+    let cases = [(sample_node(), short_ack), (long, long_ack)];
+    let today: Vec<String> = cases
+        .iter()
+        .flat_map(|(node_ref, ack)| {
+            let ack = AttemptRef { node_ref: *node_ref, ack: *ack };
+            [encode_state_token(ID, &KEY, *node_ref), encode_ack_token(ID, &KEY, ack)]
+        })
+        .collect();
+    let stored: Vec<&str> = VERSION_1.lines().collect();
+    assert_eq!(today, stored);
+    for (tokens, (node_ref, ack)) in stored.chunks(2).zip(cases) {
+        let state = decode_token(TokenParameter::State, tokens[0]).unwrap();
+        assert!(state.is_signed_by(ID, &KEY));
+        assert_eq!(state.node_ref(), node_ref);
+        let acked = decode_token(TokenParameter::Ack, tokens[1]).unwrap();
+        assert!(acked.is_signed_by(ID, &KEY));
+        assert_eq!(acked.attempt_ref(node_ref), Ok(AttemptRef { node_ref, ack }));
+    }
+}

@@ -103,3 +103,16 @@ async fn a_damaged_file_is_an_error_and_not_an_empty_one() {
         assert_eq!(fs::read_to_string(&file).unwrap(), text, "it is left as it is");
     }
 }
+
+/// Proves X6: a document of format 1, which exists on disks, is read and written in the same form again.
+#[test]
+fn a_document_of_format_1_is_readable_and_unchanged() {
+    const FORMAT_1: &str = include_str!("format-1.json");
+    let keys = parse_keys(FORMAT_1.as_bytes()).unwrap();
+    let callers: Vec<_> = keys.iter().map(|stored| (stored.key.id(), &*stored.key.caller.user)).collect();
+    assert_eq!(callers, [("first", "ann"), ("second", "ben")]);
+    assert!(keys[0].key.scopes.allows_run("echo") && keys[1].key.scopes.is_empty());
+    assert_eq!(keys[0].key.hash, KeyHash::from_key("an example, not a key"));
+    let rows = StoredKeys { format: FORMAT, keys: keys.iter().map(StoredKeyRow::from).collect() };
+    assert_eq!(serde_json::to_string_pretty(&rows).unwrap(), FORMAT_1.trim_end());
+}
