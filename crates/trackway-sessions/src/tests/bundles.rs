@@ -259,7 +259,7 @@ async fn a_session_is_imported_whole_or_not_at_all() {
 #[tokio::test]
 async fn a_bundle_of_version_1_is_readable_and_unchanged() {
     const VERSION_1: &str = include_str!("bundle-version-1.json");
-    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty());
+    let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
     let done = other.sessions().import_bundle(VERSION_1.as_bytes(), None).await.unwrap();
     assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
     assert_eq!(session_snapshot(&other).await, session_snapshot(&origin).await);
