@@ -36,7 +36,7 @@ pub enum ClientError {
     },
     /// The agent understood the request and refused it.
     #[error("the agent refused: {0}")]
-    Refused(Box<Refusal>),
+    Refused(Box<AgentRefusal>),
     /// An answer that does not follow the protocol, or is larger than the limit.
     #[error("the agent's answer cannot be read: {why}")]
     MalformedResponse { why: String },
@@ -49,8 +49,8 @@ pub enum ClientError {
 
 /// An error of the protocol, as the agent sent it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal {
-    pub kind: RefusalKind,
+pub struct AgentRefusal {
+    pub kind: AgentRefusalKind,
     /// The code on the JSON-RPC binding, whichever binding carried it; the HTTP status if there is no
     /// code.
     pub code: i64,
@@ -65,7 +65,7 @@ pub struct Refusal {
 /// generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum RefusalKind {
+pub enum AgentRefusalKind {
     Parse,
     InvalidRequest,
     MethodNotFound,
@@ -86,41 +86,41 @@ pub enum RefusalKind {
 
 /// Each kind with its code on JSON-RPC and its reason on HTTP+JSON. Those of JSON-RPC itself have no
 /// reason.
-const NAMES: [(RefusalKind, i64, &str); 14] = [
-    (RefusalKind::Parse, -32700, ""),
-    (RefusalKind::InvalidRequest, -32600, ""),
-    (RefusalKind::MethodNotFound, -32601, ""),
-    (RefusalKind::InvalidParams, -32602, ""),
-    (RefusalKind::Internal, -32603, ""),
-    (RefusalKind::TaskNotFound, -32001, "TASK_NOT_FOUND"),
-    (RefusalKind::TaskNotCancelable, -32002, "TASK_NOT_CANCELABLE"),
-    (RefusalKind::PushNotificationNotSupported, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED"),
-    (RefusalKind::UnsupportedOperation, -32004, "UNSUPPORTED_OPERATION"),
-    (RefusalKind::ContentTypeNotSupported, -32005, "CONTENT_TYPE_NOT_SUPPORTED"),
-    (RefusalKind::InvalidAgentResponse, -32006, "INVALID_AGENT_RESPONSE"),
-    (RefusalKind::ExtendedCardNotConfigured, -32007, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
-    (RefusalKind::ExtensionSupportRequired, -32008, "EXTENSION_SUPPORT_REQUIRED"),
-    (RefusalKind::VersionNotSupported, -32009, "VERSION_NOT_SUPPORTED"),
+const NAMES: [(AgentRefusalKind, i64, &str); 14] = [
+    (AgentRefusalKind::Parse, -32700, ""),
+    (AgentRefusalKind::InvalidRequest, -32600, ""),
+    (AgentRefusalKind::MethodNotFound, -32601, ""),
+    (AgentRefusalKind::InvalidParams, -32602, ""),
+    (AgentRefusalKind::Internal, -32603, ""),
+    (AgentRefusalKind::TaskNotFound, -32001, "TASK_NOT_FOUND"),
+    (AgentRefusalKind::TaskNotCancelable, -32002, "TASK_NOT_CANCELABLE"),
+    (AgentRefusalKind::PushNotificationNotSupported, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED"),
+    (AgentRefusalKind::UnsupportedOperation, -32004, "UNSUPPORTED_OPERATION"),
+    (AgentRefusalKind::ContentTypeNotSupported, -32005, "CONTENT_TYPE_NOT_SUPPORTED"),
+    (AgentRefusalKind::InvalidAgentResponse, -32006, "INVALID_AGENT_RESPONSE"),
+    (AgentRefusalKind::ExtendedCardNotConfigured, -32007, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
+    (AgentRefusalKind::ExtensionSupportRequired, -32008, "EXTENSION_SUPPORT_REQUIRED"),
+    (AgentRefusalKind::VersionNotSupported, -32009, "VERSION_NOT_SUPPORTED"),
 ];
 
-impl RefusalKind {
-    pub fn from_code(code: i64) -> Self {
+impl AgentRefusalKind {
+    pub fn from_rpc_code(code: i64) -> Self {
         let known = NAMES.iter().find(|(_, number, _)| *number == code);
         known.map_or(Self::Other, |(kind, ..)| *kind)
     }
 
-    pub(super) fn from_reason(reason: &str) -> Option<Self> {
+    pub(super) fn from_error_info_reason(reason: &str) -> Option<Self> {
         let known = NAMES.iter().find(|(.., name)| *name == reason && !name.is_empty());
         known.map(|(kind, ..)| *kind)
     }
 
     /// The code on the JSON-RPC binding.
-    pub fn code(self) -> Option<i64> {
+    pub fn rpc_code(self) -> Option<i64> {
         NAMES.iter().find(|(kind, ..)| *kind == self).map(|(_, code, _)| *code)
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for AgentRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.message, self.code)
     }
@@ -128,14 +128,14 @@ impl fmt::Display for Refusal {
 
 impl ClientError {
     /// The kind of refusal, if the agent refused.
-    pub fn refusal_kind(&self) -> Option<RefusalKind> {
+    pub fn refusal_kind(&self) -> Option<AgentRefusalKind> {
         match self {
             Self::Refused(refusal) => Some(refusal.kind),
             _ => None,
         }
     }
 
-    pub(super) fn malformed_response(why: impl fmt::Display) -> Self {
+    pub(super) fn malformed_response_error(why: impl fmt::Display) -> Self {
         Self::MalformedResponse { why: why.to_string() }
     }
 }

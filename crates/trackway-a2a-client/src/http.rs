@@ -7,7 +7,7 @@ use reqwest::{
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
-use super::{Binding, ClientError, Options, ProtocolVersion, event_connection::EVENT_BYTES_MAX};
+use super::{ClientError, Options, ProtocolBinding, ProtocolVersion, sse_connection::EVENT_BYTES_MAX};
 
 /// Largest answer that is read. It equals the limit of one stream event, because both contain a Task.
 /// Limit (A2A): answer that our client reads.
@@ -42,9 +42,9 @@ pub(super) fn with_protocol_headers(
 }
 
 /// The response to a request, if it is a success. A failure is parsed in the form of the binding.
-pub(super) async fn send_request(
+pub(super) async fn send_http_request(
     request: RequestBuilder,
-    binding: Option<Binding>,
+    binding: Option<ProtocolBinding>,
 ) -> Result<Response, ClientError> {
     let doing = "sending the request";
     let sent = request.send().await;
@@ -52,19 +52,19 @@ pub(super) async fn send_request(
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
         return Ok(response);
     }
-    Err(response_error(response, binding).await)
+    Err(error_from_response(response, binding).await)
 }
 
 /// The error in a failed response: a refusal of the protocol, or only its status.
-async fn response_error(response: Response, binding: Option<Binding>) -> ClientError {
+async fn error_from_response(response: Response, binding: Option<ProtocolBinding>) -> ClientError {
     let status = response.status().as_u16();
     let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
     // Dates are ignored: they are useless if the clocks differ.
     let seconds = seconds.and_then(|text| text.trim().parse().ok());
     let retry_after: Option<Duration> = seconds.map(Duration::from_secs);
-    let body = read_limited(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
+    let body = read_response_limited(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
     let body = String::from_utf8_lossy(&body);
-    match binding.map(|binding| binding.parse_response(&body, status)) {
+    match binding.map(|binding| binding.parse_binding_response(&body, status)) {
         // The requested wait is more important than the text.
         Some(Err(refused @ ClientError::Refused(_))) if retry_after.is_none() => refused,
         _ => {
@@ -74,12 +74,12 @@ async fn response_error(response: Response, binding: Option<Binding>) -> ClientE
     }
 }
 
-pub(super) async fn read_text(response: Response) -> Result<String, ClientError> {
-    let body = read_limited(response, ANSWER_BYTES_MAX).await?;
-    String::from_utf8(body).map_err(ClientError::malformed_response)
+pub(super) async fn read_response_text(response: Response) -> Result<String, ClientError> {
+    let body = read_response_limited(response, ANSWER_BYTES_MAX).await?;
+    String::from_utf8(body).map_err(ClientError::malformed_response_error)
 }
 
-async fn read_limited(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
+async fn read_response_limited(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await.map_err(|source| {
@@ -90,7 +90,9 @@ async fn read_limited(mut response: Response, bytes_max: usize) -> Result<Vec<u8
             return Ok(body);
         };
         if body.len() + chunk.len() > bytes_max {
-            return Err(ClientError::malformed_response(format_args!("it is larger than {bytes_max} bytes")));
+            return Err(ClientError::malformed_response_error(format_args!(
+                "it is larger than {bytes_max} bytes"
+            )));
         }
         body.extend_from_slice(&chunk);
     }
@@ -103,11 +105,11 @@ pub(super) fn is_event_stream(response: &Response) -> bool {
 }
 
 pub(super) async fn with_timeout<T>(
-    patience: Duration,
+    timeout: Duration,
     work: impl Future<Output = Result<T, ClientError>>,
 ) -> Result<T, ClientError> {
-    match tokio::time::timeout(patience, work).await {
+    match tokio::time::timeout(timeout, work).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(ClientError::Timeout { after: patience }),
+        Err(_) => Err(ClientError::Timeout { after: timeout }),
     }
 }

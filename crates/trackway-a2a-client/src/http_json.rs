@@ -5,11 +5,11 @@ use reqwest::{Method, Url};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{ClientError, Refusal, RefusalKind, operation::AgentOperation};
+use super::{AgentRefusal, AgentRefusalKind, ClientError, agent_operation::AgentOperation};
 
 /// The method and address of an operation. Values in the path are removed from the parameters; the rest
 /// goes into the body, or into the query if there is no body.
-pub(super) fn route_operation(
+pub(super) fn rest_method_and_url(
     base: &Url,
     tenant: Option<&str>,
     operation: AgentOperation,
@@ -71,30 +71,30 @@ struct RestError {
 }
 
 /// The body, or the refusal in it.
-pub(super) fn parse_response(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+pub(super) fn parse_rest_response(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
     // A deletion returns nothing.
     if text.trim().is_empty() {
         return Ok(RawValue::NULL.to_owned());
     }
-    let answer: RestErrorBody = serde_json::from_str(text).map_err(ClientError::malformed_response)?;
+    let answer: RestErrorBody = serde_json::from_str(text).map_err(ClientError::malformed_response_error)?;
     let Some(error) = answer.error else {
-        return RawValue::from_string(text.to_owned()).map_err(ClientError::malformed_response);
+        return RawValue::from_string(text.to_owned()).map_err(ClientError::malformed_response_error);
     };
-    let kind = refusal_kind(&error.details, error.code);
-    let code = kind.code().unwrap_or(error.code);
+    let kind = refusal_kind_from_details(&error.details, error.code);
+    let code = kind.rpc_code().unwrap_or(error.code);
     let (message, data) = (error.message, error.details);
-    Err(ClientError::Refused(Box::new(Refusal { kind, code, message, data, status })))
+    Err(ClientError::Refused(Box::new(AgentRefusal { kind, code, message, data, status })))
 }
 
 /// By the reason if there is one, otherwise only by the status.
-fn refusal_kind(details: &Value, status: i64) -> RefusalKind {
+fn refusal_kind_from_details(details: &Value, status: i64) -> AgentRefusalKind {
     let details = details.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut reasons = details.iter().filter_map(|detail| detail["reason"].as_str());
-    reasons.find_map(RefusalKind::from_reason).unwrap_or(match status {
-        400 => RefusalKind::InvalidParams,
-        404 | 405 => RefusalKind::MethodNotFound,
-        500 => RefusalKind::Internal,
-        _ => RefusalKind::Other,
+    reasons.find_map(AgentRefusalKind::from_error_info_reason).unwrap_or(match status {
+        400 => AgentRefusalKind::InvalidParams,
+        404 | 405 => AgentRefusalKind::MethodNotFound,
+        500 => AgentRefusalKind::Internal,
+        _ => AgentRefusalKind::Other,
     })
 }
 

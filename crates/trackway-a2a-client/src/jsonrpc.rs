@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{ClientError, Refusal, RefusalKind};
+use super::{AgentRefusal, AgentRefusalKind, ClientError};
 
 #[derive(Serialize)]
 struct RpcRequest<'a> {
@@ -30,17 +30,17 @@ struct RpcError {
     data: Value,
 }
 
-pub(super) fn encode_request(id: u64, method: &str, params: &Map<String, Value>) -> Bytes {
+pub(super) fn encode_rpc_request(id: u64, method: &str, params: &Map<String, Value>) -> Bytes {
     let envelope = RpcRequest { jsonrpc: "2.0", id, method, params };
     serde_json::to_vec(&envelope).expect("maps of JSON can be written").into()
 }
 
 /// The result in a response, or the refusal.
-pub(super) fn parse_response(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
-    let answer: RpcResponse = serde_json::from_str(text).map_err(ClientError::malformed_response)?;
+pub(super) fn parse_rpc_response(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+    let answer: RpcResponse = serde_json::from_str(text).map_err(ClientError::malformed_response_error)?;
     match answer.error {
-        Some(error) => Err(ClientError::Refused(Box::new(Refusal {
-            kind: RefusalKind::from_code(error.code),
+        Some(error) => Err(ClientError::Refused(Box::new(AgentRefusal {
+            kind: AgentRefusalKind::from_rpc_code(error.code),
             code: error.code,
             message: error.message,
             data: error.data,

@@ -8,21 +8,21 @@
 //!
 //! The answers come from arbitrary agents. Unusual forms are accepted if their meaning is clear.
 
-mod binding;
-mod card;
+mod agent_card;
+mod agent_operation;
+mod client_operations;
+mod client_types;
 mod error;
-mod event_connection;
 mod http;
 mod http_json;
 mod jsonrpc;
-mod operation;
-mod operations;
 mod options;
+mod protocol_binding;
+mod received_task_progress;
 mod remote_agent;
-mod retry;
-mod task_progress;
+mod request_retry;
+mod sse_connection;
 mod task_update_stream;
-mod types;
 mod wire;
 
 use std::sync::Arc;
@@ -33,24 +33,24 @@ use reqwest::{
 };
 
 use self::{
-    card::ChosenInterface,
+    agent_card::ChosenInterface,
     remote_agent::RemoteAgent,
-    retry::{RepeatEffect, retry_with_backoff},
+    request_retry::{RepeatEffect, retry_with_backoff},
 };
 
 pub use trackway_a2a_wire::ProtocolVersion;
 
 pub use self::{
-    binding::Binding,
-    card::{AgentCard, AgentExtension, AgentInterface, AgentSkill},
-    error::{ClientError, Refusal, RefusalKind},
-    options::{Backoff, Options, ResendPolicy},
-    task_update_stream::TaskUpdateStream,
-    types::{
-        AddressedMessage, Artifact, ArtifactId, ArtifactUpdate, Content, File, FileSource, Message,
-        MessageId, Part, PushAuthentication, PushConfig, Role, SendOptions, SendReply, SendWait,
-        StatusUpdate, Task, TaskPage, TaskQuery, TaskState, TaskStatus, Update,
+    agent_card::{AgentCard, AgentExtension, AgentInterface, AgentSkill},
+    client_types::{
+        AddressedMessage, Artifact, ArtifactId, ArtifactUpdate, File, FileSource, Message, MessageId,
+        MessagePartContent, MessageRole, Part, PushAuthentication, PushConfig, SendOptions, SendReply,
+        SendWait, StatusUpdate, Task, TaskPage, TaskQuery, TaskState, TaskStatus, TaskUpdate,
     },
+    error::{AgentRefusal, AgentRefusalKind, ClientError},
+    options::{Backoff, Options, ResendPolicy},
+    protocol_binding::ProtocolBinding,
+    task_update_stream::TaskUpdateStream,
 };
 
 /// The path of a card, below the address of its agent.
@@ -74,9 +74,10 @@ impl Client {
     /// A client of the agent whose card is below `url`, at `.well-known/agent-card.json`, or at `url`
     /// itself if it ends that way.
     pub async fn discover(url: &str, options: Options) -> Result<Self, ClientError> {
-        let url = card_url(url)?;
+        let url = agent_card_url(url)?;
         let card = fetch_card(&url, &options, None).await?;
-        let card = card.ok_or_else(|| ClientError::malformed_response("the answer contains no card"))?;
+        let card =
+            card.ok_or_else(|| ClientError::malformed_response_error("the answer contains no card"))?;
         Self::from_card(url, card, options)
     }
 
@@ -86,12 +87,12 @@ impl Client {
         generation: ProtocolVersion,
         options: Options,
     ) -> Result<Self, ClientError> {
-        Self::for_binding(Binding::JsonRpc, url, generation, options)
+        Self::for_binding(ProtocolBinding::JsonRpc, url, generation, options)
     }
 
     /// A client of an agent with a known binding. HTTP+JSON is supported only in 1.0.
     pub fn for_binding(
-        binding: Binding,
+        binding: ProtocolBinding,
         url: &str,
         generation: ProtocolVersion,
         options: Options,
@@ -104,7 +105,7 @@ impl Client {
     }
 
     /// The agent as its card describes it now; `None` if the card has not changed, or there is none.
-    pub async fn rediscover(&self) -> Result<Option<Self>, ClientError> {
+    pub async fn rediscover_if_card_changed(&self) -> Result<Option<Self>, ClientError> {
         let Some(found) = &self.discovered else {
             return Ok(None);
         };
@@ -120,7 +121,7 @@ impl Client {
     }
 
     /// The card, if the client was created from one.
-    pub fn card(&self) -> Option<&AgentCard> {
+    pub fn agent_card(&self) -> Option<&AgentCard> {
         self.discovered.as_ref().map(|found| &found.card)
     }
 
@@ -128,18 +129,18 @@ impl Client {
         self.peer.generation
     }
 
-    pub fn binding(&self) -> Binding {
+    pub fn binding(&self) -> ProtocolBinding {
         self.peer.binding
     }
 
     /// The address for requests.
-    pub fn url(&self) -> &str {
+    pub fn agent_url(&self) -> &str {
         self.peer.url.as_str()
     }
 }
 
 /// Nothing follows this state. An unknown state of another agent may be any state, so it is not final.
-fn is_final_state(state: TaskState) -> bool {
+fn is_final_task_state(state: TaskState) -> bool {
     state.is_terminal() && state != TaskState::Unknown
 }
 
@@ -157,19 +158,19 @@ async fn fetch_card(
             if let Some(etag) = etag {
                 get = get.header(IF_NONE_MATCH, etag);
             }
-            let response = http::send_request(get, None).await?;
+            let response = http::send_http_request(get, None).await?;
             if response.status() == StatusCode::NOT_MODIFIED {
                 return Ok(None);
             }
             let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
             let etag = etag.map(ToOwned::to_owned);
-            AgentCard::parse_card(&http::read_text(response).await?, etag).map(Some)
+            AgentCard::parse_card(&http::read_response_text(response).await?, etag).map(Some)
         })
     })
     .await
 }
 
-fn card_url(url: &str) -> Result<Url, ClientError> {
+fn agent_card_url(url: &str) -> Result<Url, ClientError> {
     let mut parsed = parse_http_url(url)?;
     if !parsed.path().ends_with(".json") {
         let path = format!("{}/{CARD_PATH}", parsed.path().trim_end_matches('/'));

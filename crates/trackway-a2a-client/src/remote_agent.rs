@@ -13,18 +13,18 @@ use reqwest::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    Binding, ClientError, Options, ProtocolVersion,
-    card::ChosenInterface,
+    ClientError, Options, ProtocolBinding, ProtocolVersion,
+    agent_card::ChosenInterface,
+    agent_operation::AgentOperation,
     http, http_json, jsonrpc,
-    operation::AgentOperation,
-    retry::{RepeatEffect, retry_with_backoff},
+    request_retry::{RepeatEffect, retry_with_backoff},
 };
 
 /// One agent at one address, in one generation and binding.
 #[derive(Debug)]
 pub(super) struct RemoteAgent {
     pub(super) url: Url,
-    pub(super) binding: Binding,
+    pub(super) binding: ProtocolBinding,
     pub(super) generation: ProtocolVersion,
     pub(super) options: Options,
     tenant: Option<String>,
@@ -59,14 +59,15 @@ impl RemoteAgent {
     ) -> PreparedRequest {
         let tenant = self.tenant.as_deref().filter(|_| self.generation == ProtocolVersion::V1);
         match self.binding {
-            Binding::JsonRpc => {
+            ProtocolBinding::JsonRpc => {
                 params.extend(tenant.map(|tenant| ("tenant".to_owned(), tenant.into())));
                 let id = self.requests.fetch_add(1, Ordering::Relaxed);
-                let body = jsonrpc::encode_request(id, operation.rpc_method_name(self.generation), &params);
+                let body =
+                    jsonrpc::encode_rpc_request(id, operation.rpc_method_name(self.generation), &params);
                 PreparedRequest { method: Method::POST, url: self.url.clone(), body: Some(body) }
             }
-            Binding::HttpJson => {
-                let (method, url) = http_json::route_operation(&self.url, tenant, operation, &mut params);
+            ProtocolBinding::HttpJson => {
+                let (method, url) = http_json::rest_method_and_url(&self.url, tenant, operation, &mut params);
                 let body = (method == Method::POST).then(|| Value::Object(params).to_string().into());
                 PreparedRequest { method, url, body }
             }
@@ -78,38 +79,38 @@ impl RemoteAgent {
         &self,
         request: &PreparedRequest,
         effect: RepeatEffect,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Box<RawValue>, ClientError> {
         retry_with_backoff(&self.options, effect, || {
-            http::with_timeout(patience, async {
+            http::with_timeout(timeout, async {
                 let sent = self.build_http_request(request, "application/json");
-                let response = http::send_request(sent, Some(self.binding)).await?;
+                let response = http::send_http_request(sent, Some(self.binding)).await?;
                 let status = response.status().as_u16();
-                self.binding.parse_response(&http::read_text(response).await?, status)
+                self.binding.parse_binding_response(&http::read_response_text(response).await?, status)
             })
         })
         .await
     }
 
     /// Opens a stream, once. A refusal arrives as an ordinary answer.
-    pub(super) async fn open_stream(
+    pub(super) async fn open_event_stream(
         &self,
         request: &PreparedRequest,
-        after: Option<&str>,
+        last_event_id: Option<&str>,
     ) -> Result<Response, ClientError> {
         let mut sent = self.build_http_request(request, "text/event-stream");
         // An id that no header can carry cannot be sent to the agent.
-        if let Some(after) = after.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok()) {
+        if let Some(after) = last_event_id.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok()) {
             sent = sent.header("last-event-id", after);
         }
         http::with_timeout(self.options.timeout, async {
-            let response = http::send_request(sent, Some(self.binding)).await?;
+            let response = http::send_http_request(sent, Some(self.binding)).await?;
             if http::is_event_stream(&response) {
                 return Ok(response);
             }
             let status = response.status().as_u16();
-            self.binding.parse_response(&http::read_text(response).await?, status)?;
-            Err(ClientError::malformed_response("the answer is not a stream of events"))
+            self.binding.parse_binding_response(&http::read_response_text(response).await?, status)?;
+            Err(ClientError::malformed_response_error("the answer is not a stream of events"))
         })
         .await
     }

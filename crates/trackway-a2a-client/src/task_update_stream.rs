@@ -5,7 +5,7 @@
 //! An agent that keeps positions continues there. An agent without positions starts with the current
 //! Task, which is passed on if it contains anything new.
 
-mod resume;
+mod stream_resume;
 
 use std::sync::Arc;
 
@@ -13,11 +13,10 @@ use futures_util::{Stream, stream};
 use trackway_outgoing::sse::SseEvent;
 
 use super::{
-    ClientError, TaskState, Update,
-    event_connection::{EventConnection, ReceiveOutcome, ReceivedSoFar},
-    is_final_state,
+    ClientError, TaskState, TaskUpdate, is_final_task_state,
+    received_task_progress::ReceivedTaskProgress,
     remote_agent::{PreparedRequest, RemoteAgent},
-    task_progress::TaskProgress,
+    sse_connection::{ReceiveOutcome, ReceivedSoFar, SseConnection},
     wire,
 };
 
@@ -40,8 +39,8 @@ pub struct TaskUpdateStream {
     /// Connections in a row that were closed properly while the task waited.
     closed_at_rest: u32,
     resumed: bool,
-    progress: TaskProgress,
-    idle_state: IdleState,
+    progress: ReceivedTaskProgress,
+    idle_state: TaskIdleState,
 }
 
 /// The request that opened the stream.
@@ -54,7 +53,7 @@ pub(super) enum StreamOrigin {
 
 #[derive(Debug)]
 enum ConnectionState {
-    Open(Box<EventConnection>),
+    Open(Box<SseConnection>),
     Lost(ClientError),
     /// The agent answered that it has no stream of this task any more.
     Refused(ClientError),
@@ -63,7 +62,7 @@ enum ConnectionState {
 
 /// Whether the task waits for an action, so that the agent may close the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum IdleState {
+enum TaskIdleState {
     No,
     /// The Task is in such a state, which may be older than the message.
     InTask,
@@ -78,7 +77,7 @@ impl TaskUpdateStream {
         last_id: Option<String>,
         response: reqwest::Response,
     ) -> Self {
-        let link = EventConnection::new(response, last_id.clone());
+        let link = SseConnection::new(response, last_id.clone());
         Self {
             peer,
             origin,
@@ -88,8 +87,8 @@ impl TaskUpdateStream {
             failures: 0,
             closed_at_rest: 0,
             resumed: false,
-            progress: TaskProgress::default(),
-            idle_state: IdleState::No,
+            progress: ReceivedTaskProgress::default(),
+            idle_state: TaskIdleState::No,
         }
     }
 
@@ -100,7 +99,7 @@ impl TaskUpdateStream {
     }
 
     /// The next update; `None` at the end, and after an error. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Result<Option<Update>, ClientError> {
+    pub async fn next(&mut self) -> Result<Option<TaskUpdate>, ClientError> {
         let outcome = self.next_update().await;
         if matches!(outcome, Err(_) | Ok(None)) {
             self.connection = ConnectionState::Done;
@@ -109,19 +108,19 @@ impl TaskUpdateStream {
     }
 
     /// The same as a stream.
-    pub fn into_stream(self) -> impl Stream<Item = Result<Update, ClientError>> + Send {
+    pub fn into_stream(self) -> impl Stream<Item = Result<TaskUpdate, ClientError>> + Send {
         stream::unfold(self, |mut updates| async {
             let item = updates.next().await.transpose()?;
             Some((item, updates))
         })
     }
 
-    async fn next_update(&mut self) -> Result<Option<Update>, ClientError> {
+    async fn next_update(&mut self) -> Result<Option<TaskUpdate>, ClientError> {
         loop {
             let link = match &mut self.connection {
                 ConnectionState::Open(link) => link,
                 ConnectionState::Lost(_) => {
-                    if let Some(last) = self.reconnect().await? {
+                    if let Some(last) = self.reconnect_stream().await? {
                         return Ok(last);
                     }
                     continue;
@@ -129,14 +128,15 @@ impl TaskUpdateStream {
                 ConnectionState::Refused(_) => return self.finish_refused_stream().await,
                 ConnectionState::Done => return Ok(None),
             };
-            let received = link.receive_event(self.peer.options.silence_timeout).await;
-            if !matches!(received, ReceiveOutcome::Event(_)) && link.is_steady(self.peer.options.steady_after)
+            let received = link.receive_sse_event(self.peer.options.silence_timeout).await;
+            if !matches!(received, ReceiveOutcome::Event(_))
+                && link.was_steady_for(self.peer.options.steady_after)
             {
                 self.failures = 0;
             }
             match received {
                 ReceiveOutcome::Event(event) => {
-                    if let Some(update) = self.process_event(event)? {
+                    if let Some(update) = self.process_sse_event(event)? {
                         return Ok(Some(update));
                     }
                 }
@@ -144,7 +144,7 @@ impl TaskUpdateStream {
                 ReceiveOutcome::End => self.connection = ConnectionState::Lost(ClientError::StreamClosed),
                 // The agent was about to close it.
                 ReceiveOutcome::Broken(_)
-                    if self.started_with_message() && self.idle_state == IdleState::InUpdate =>
+                    if self.was_opened_by_message() && self.idle_state == TaskIdleState::InUpdate =>
                 {
                     return Ok(None);
                 }
@@ -158,23 +158,23 @@ impl TaskUpdateStream {
     /// subscription does not, but some agents close it then anyway. Such an agent does so repeatedly,
     /// while an agent that was only stopped does not.
     fn is_closed_on_purpose(&mut self) -> bool {
-        if self.idle_state == IdleState::No {
+        if self.idle_state == TaskIdleState::No {
             return false;
         }
         self.closed_at_rest += 1;
-        self.started_with_message() || self.closed_at_rest > CLOSED_AT_REST_MAX
+        self.was_opened_by_message() || self.closed_at_rest > CLOSED_AT_REST_MAX
     }
 
     /// The content of an event, if it is new.
-    fn process_event(&mut self, event: SseEvent) -> Result<Option<Update>, ClientError> {
-        let update = match self.peer.binding.parse_response(&event.data, STREAM_STATUS) {
-            Ok(result) => wire::parse_update(self.peer.generation, result.get())?,
-            Err(error) if self.is_transient_failure(&error) => {
+    fn process_sse_event(&mut self, event: SseEvent) -> Result<Option<TaskUpdate>, ClientError> {
+        let update = match self.peer.binding.parse_binding_response(&event.data, STREAM_STATUS) {
+            Ok(result) => wire::parse_stream_update(self.peer.generation, result.get())?,
+            Err(error) if self.is_transient_stream_failure(&error) => {
                 self.connection = ConnectionState::Lost(error);
                 return Ok(None);
             }
             // Some agents refuse a subscription inside the stream that it would have been.
-            Err(error) if self.resumed && resume::is_stream_gone(&error) => {
+            Err(error) if self.resumed && stream_resume::is_no_stream_refusal(&error) => {
                 self.connection = ConnectionState::Refused(error);
                 return Ok(None);
             }
@@ -183,8 +183,8 @@ impl TaskUpdateStream {
         let repeated = self.is_repeated_update(&update, event.id.as_deref());
         self.last_id = event.id;
         if repeated {
-            self.idle_state = idle_state(&update, self.idle_state);
-            self.finish_if_over(&update);
+            self.idle_state = task_idle_state_after(&update, self.idle_state);
+            self.finish_stream_if_over(&update);
             return Ok(None);
         }
         (self.failures, self.closed_at_rest) = (0, 0);
@@ -194,31 +194,31 @@ impl TaskUpdateStream {
                 *request = None;
             }
         }
-        self.progress.record_update(&update);
-        self.idle_state = idle_state(&update, self.idle_state);
-        self.finish_if_over(&update);
+        self.progress.record_received_update(&update);
+        self.idle_state = task_idle_state_after(&update, self.idle_state);
+        self.finish_stream_if_over(&update);
         Ok(Some(update))
     }
 
     /// Only after a break: an agent that continues from a position repeats nothing. An agent without
     /// positions sends the Task again and possibly the update that led to it.
-    fn is_repeated_update(&mut self, update: &Update, id: Option<&str>) -> bool {
+    fn is_repeated_update(&mut self, update: &TaskUpdate, id: Option<&str>) -> bool {
         let ConnectionState::Open(link) = &mut self.connection else {
             return false;
         };
         let before = link.received_so_far;
         link.received_so_far = match update {
-            Update::Task(_) => ReceivedSoFar::Snapshot,
+            TaskUpdate::Task(_) => ReceivedSoFar::Snapshot,
             _ if before == ReceivedSoFar::Snapshot => ReceivedSoFar::Snapshot,
             _ => ReceivedSoFar::Updates,
         };
         match (update, before) {
             _ if !self.resumed => false,
-            (Update::Task(task), _) => self.progress.contains_task(task),
-            (Update::Status(update), ReceivedSoFar::Snapshot) => {
+            (TaskUpdate::Task(task), _) => self.progress.has_received_task_state(task),
+            (TaskUpdate::Status(update), ReceivedSoFar::Snapshot) => {
                 let status = &update.status;
                 let telling = status.timestamp.is_some() || status.message.is_some();
-                telling && self.progress.contains_status(status)
+                telling && self.progress.has_received_status(status)
             }
             // Some agents repeat the last event that was received.
             (_, ReceivedSoFar::Nothing) => id.is_some() && id == self.last_id.as_deref(),
@@ -226,22 +226,22 @@ impl TaskUpdateStream {
         }
     }
 
-    fn finish_if_over(&mut self, update: &Update) {
+    fn finish_stream_if_over(&mut self, update: &TaskUpdate) {
         let over = match update {
-            Update::Message(_) => true,
-            Update::Status(update) => update.last || is_final_state(update.status.state),
-            Update::Task(task) => is_final_state(task.status.state),
-            Update::Artifact(_) => false,
+            TaskUpdate::Message(_) => true,
+            TaskUpdate::Status(update) => update.last || is_final_task_state(update.status.state),
+            TaskUpdate::Task(task) => is_final_task_state(task.status.state),
+            TaskUpdate::Artifact(_) => false,
         };
         // A stream of a message ends when the task waits. A subscription, which replaces it after a
         // break, would stay open.
-        let waits = self.resumed && self.started_with_message() && self.idle_state != IdleState::No;
+        let waits = self.resumed && self.was_opened_by_message() && self.idle_state != TaskIdleState::No;
         if over || waits {
             self.connection = ConnectionState::Done;
         }
     }
 
-    fn started_with_message(&self) -> bool {
+    fn was_opened_by_message(&self) -> bool {
         matches!(self.origin, StreamOrigin::Message(_))
     }
 }
@@ -251,15 +251,15 @@ const STREAM_STATUS: u16 = 200;
 
 /// Whether the task waits for an action, after an update. An unknown state counts as waiting, because
 /// the client cannot exclude it.
-fn idle_state(update: &Update, before: IdleState) -> IdleState {
+fn task_idle_state_after(update: &TaskUpdate, before: TaskIdleState) -> TaskIdleState {
     let waits = |state: TaskState, metadata: &trackway_domain::Object| {
         state.is_interrupted() || state == TaskState::Unknown || metadata.contains_key(PARKED)
     };
     match update {
-        Update::Task(task) if waits(task.status.state, &task.metadata) => IdleState::InTask,
-        Update::Status(update) if waits(update.status.state, &update.metadata) => IdleState::InUpdate,
-        Update::Task(_) | Update::Status(_) => IdleState::No,
-        Update::Artifact(_) | Update::Message(_) => before,
+        TaskUpdate::Task(task) if waits(task.status.state, &task.metadata) => TaskIdleState::InTask,
+        TaskUpdate::Status(update) if waits(update.status.state, &update.metadata) => TaskIdleState::InUpdate,
+        TaskUpdate::Task(_) | TaskUpdate::Status(_) => TaskIdleState::No,
+        TaskUpdate::Artifact(_) | TaskUpdate::Message(_) => before,
     }
 }
 

@@ -3,27 +3,27 @@
 //! `trackway_a2a_wire` writes requests. Answers have one form (`received`), with the part as its type
 //! parameter; unknown fields are ignored.
 
-mod push;
-mod received;
-mod v03;
+mod push_wire;
+mod received_part_v03;
+mod received_types;
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use trackway_a2a_wire::{self as written, JsonDialect, ReceivedPartV1};
 use trackway_domain::{Object, StateName};
 
-use self::{received::ReceivedMessage, v03::ReceivedPartV03};
+use self::{received_part_v03::ReceivedPartV03, received_types::ReceivedMessage};
 use super::{
     AddressedMessage, ClientError, ProtocolVersion, SendOptions, SendReply, SendWait, Task, TaskPage,
-    TaskQuery, Update,
+    TaskQuery, TaskUpdate,
 };
 
-pub(super) use self::push::{parse_push_config, parse_push_page, push_id_params, push_set_params};
+pub(super) use self::push_wire::{parse_push_config, parse_push_page, push_id_params, push_set_params};
 
 type Params = Map<String, Value>;
 
 /// The parameters of a send or a stream. `wait` is only used by the former.
-pub(super) fn send_params(
+pub(super) fn send_message_params(
     generation: ProtocolVersion,
     envelope: &AddressedMessage,
     options: &SendOptions,
@@ -58,7 +58,7 @@ pub(super) fn send_params(
     insert_param(
         &mut configuration,
         push_key,
-        options.push.as_ref().map(|config| push::wire_push_config(generation, config)),
+        options.push.as_ref().map(|config| push_wire::wire_push_config(generation, config)),
     );
     let mut params = Params::new();
     insert_param(&mut params, "message", Some(message));
@@ -67,19 +67,19 @@ pub(super) fn send_params(
     params
 }
 
-pub(super) fn task_params(id: &str) -> Params {
+pub(super) fn task_id_params(id: &str) -> Params {
     let mut params = Params::new();
     insert_param(&mut params, "id", Some(id));
     params
 }
 
-pub(super) fn get_params(id: &str, history: Option<u32>) -> Params {
-    let mut params = task_params(id);
+pub(super) fn get_task_params(id: &str, history: Option<u32>) -> Params {
+    let mut params = task_id_params(id);
     insert_param(&mut params, "historyLength", history);
     params
 }
 
-pub(super) fn list_params(query: &TaskQuery) -> Params {
+pub(super) fn list_tasks_params(query: &TaskQuery) -> Params {
     // A filter for an unknown state is not possible.
     let state = query.state.filter(|state| *state != StateName::Unknown);
     let mut params = Params::new();
@@ -95,14 +95,16 @@ pub(super) fn list_params(query: &TaskQuery) -> Params {
 
 pub(super) fn parse_task(generation: ProtocolVersion, json: &str) -> Result<Task, ClientError> {
     match generation {
-        ProtocolVersion::V03 => parse_json::<received::ReceivedTask<ReceivedPartV03>>(json)?.into_task(),
-        ProtocolVersion::V1 => parse_json::<received::ReceivedTask<ReceivedPartV1>>(json)?.into_task(),
+        ProtocolVersion::V03 => {
+            parse_json::<received_types::ReceivedTask<ReceivedPartV03>>(json)?.into_task()
+        }
+        ProtocolVersion::V1 => parse_json::<received_types::ReceivedTask<ReceivedPartV1>>(json)?.into_task(),
     }
 }
 
-pub(super) fn parse_page(json: &str) -> Result<TaskPage, ClientError> {
-    let read: received::ReceivedTaskPage<ReceivedPartV1> = parse_json(json)?;
-    let tasks = read.tasks.unwrap_or_default().into_iter().map(received::ReceivedTask::into_task);
+pub(super) fn parse_task_page(json: &str) -> Result<TaskPage, ClientError> {
+    let read: received_types::ReceivedTaskPage<ReceivedPartV1> = parse_json(json)?;
+    let tasks = read.tasks.unwrap_or_default().into_iter().map(received_types::ReceivedTask::into_task);
     Ok(TaskPage {
         tasks: tasks.collect::<Result<_, _>>()?,
         next: read.next_page_token.filter(|token| !token.is_empty()),
@@ -110,46 +112,51 @@ pub(super) fn parse_page(json: &str) -> Result<TaskPage, ClientError> {
     })
 }
 
-pub(super) fn parse_reply(generation: ProtocolVersion, json: &str) -> Result<SendReply, ClientError> {
-    match parse_update(generation, json)? {
-        Update::Task(task) => Ok(SendReply::Task(task)),
-        Update::Message(envelope) => Ok(SendReply::Message(envelope)),
-        Update::Status(_) | Update::Artifact(_) => {
-            Err(ClientError::malformed_response("a send is answered with a task or a message"))
+pub(super) fn parse_send_reply(generation: ProtocolVersion, json: &str) -> Result<SendReply, ClientError> {
+    match parse_stream_update(generation, json)? {
+        TaskUpdate::Task(task) => Ok(SendReply::Task(task)),
+        TaskUpdate::Message(envelope) => Ok(SendReply::Message(envelope)),
+        TaskUpdate::Status(_) | TaskUpdate::Artifact(_) => {
+            Err(ClientError::malformed_response_error("a send is answered with a task or a message"))
         }
     }
 }
 
-pub(super) fn parse_update(generation: ProtocolVersion, json: &str) -> Result<Update, ClientError> {
+pub(super) fn parse_stream_update(
+    generation: ProtocolVersion,
+    json: &str,
+) -> Result<TaskUpdate, ClientError> {
     match generation {
-        ProtocolVersion::V03 => parse_update_v03(json),
-        ProtocolVersion::V1 => parse_json::<received::ReceivedStreamItem>(json)?.into_update(),
+        ProtocolVersion::V03 => parse_stream_update_v03(json),
+        ProtocolVersion::V1 => parse_json::<received_types::ReceivedStreamItem>(json)?.into_update(),
     }
 }
 
 /// An item of 0.3 names its kind in the field `kind`.
-fn parse_update_v03(json: &str) -> Result<Update, ClientError> {
+fn parse_stream_update_v03(json: &str) -> Result<TaskUpdate, ClientError> {
     #[derive(Deserialize)]
-    struct UpdateKind {
+    struct UpdateKindField {
         kind: String,
     }
-    match parse_json::<UpdateKind>(json)?.kind.as_str() {
-        "task" => Ok(Update::Task(parse_task(ProtocolVersion::V03, json)?)),
-        "message" => {
-            Ok(Update::Message(parse_json::<ReceivedMessage<ReceivedPartV03>>(json)?.into_message()?))
-        }
-        "status-update" => Ok(Update::Status(
-            parse_json::<received::ReceivedStatusUpdate<ReceivedPartV03>>(json)?.into_status_update()?,
+    match parse_json::<UpdateKindField>(json)?.kind.as_str() {
+        "task" => Ok(TaskUpdate::Task(parse_task(ProtocolVersion::V03, json)?)),
+        "message" => Ok(TaskUpdate::Message(
+            parse_json::<ReceivedMessage<ReceivedPartV03>>(json)?.into_addressed_message()?,
         )),
-        "artifact-update" => Ok(Update::Artifact(
-            parse_json::<received::ReceivedArtifactUpdate<ReceivedPartV03>>(json)?.into_artifact_update()?,
+        "status-update" => Ok(TaskUpdate::Status(
+            parse_json::<received_types::ReceivedStatusUpdate<ReceivedPartV03>>(json)?
+                .into_status_update()?,
         )),
-        kind => Err(ClientError::malformed_response(format_args!("{kind:?} is not a kind of item"))),
+        "artifact-update" => Ok(TaskUpdate::Artifact(
+            parse_json::<received_types::ReceivedArtifactUpdate<ReceivedPartV03>>(json)?
+                .into_artifact_update()?,
+        )),
+        kind => Err(ClientError::malformed_response_error(format_args!("{kind:?} is not a kind of item"))),
     }
 }
 
 pub(super) fn parse_json<T: DeserializeOwned>(json: &str) -> Result<T, ClientError> {
-    serde_json::from_str(json).map_err(ClientError::malformed_response)
+    serde_json::from_str(json).map_err(ClientError::malformed_response_error)
 }
 
 fn insert_param<T: serde::Serialize>(params: &mut Params, key: &str, value: Option<T>) {

@@ -4,16 +4,17 @@
 //! domain types and know their dialect. One function writes everything that the dialects have in
 //! common.
 
-mod dialect;
-mod message;
-mod part;
-mod push;
+mod json_dialect;
 mod received_part;
+mod wire_message;
+mod wire_part;
+mod wire_push_config;
 
-pub use dialect::{JsonDialect, ProtocolVersion};
-pub use message::{WireArtifact, WireMessage};
-pub use part::{
-    DATA_PART_COMPAT, metadata_with_references, name_and_media_type, take_references, unwrap_data,
-};
-pub use push::WirePushConfig;
+pub use json_dialect::{JsonDialect, ProtocolVersion};
 pub use received_part::{PartContentError, ReceivedPartV1};
+pub use wire_message::{WireArtifact, WireMessage};
+pub use wire_part::{
+    DATA_PART_COMPAT, metadata_with_referenced_tasks, part_name_and_media_type, take_referenced_task_ids,
+    unwrap_data_value,
+};
+pub use wire_push_config::WirePushConfig;

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use trackway_domain::{self as domain, Content, File, FileSource, Object};
+use trackway_domain::{self as domain, File, FileSource, MessagePartContent, Object};
 
-use crate::part::{FILENAME, MIME_TYPE};
+use crate::wire_part::{FILENAME, MIME_TYPE};
 
 /// One of the four contents, and the members that each of them may have. Both spellings of a name are
 /// accepted, as in the JSON form of protobuf.
@@ -35,14 +35,14 @@ impl ReceivedPartV1 {
         let name = self.filename.filter(|name| !name.is_empty());
         let mime_type = self.media_type.filter(|kind| !kind.is_empty());
         let source = match (self.text, self.raw, self.url, self.data) {
-            (Some(text), None, None, None) => Err(Content::Text(text)),
+            (Some(text), None, None, None) => Err(MessagePartContent::Text(text)),
             (None, Some(raw), None, None) => Ok(FileSource::Base64(raw)),
             (None, None, Some(url), None) => Ok(FileSource::Uri(url)),
-            (None, None, None, Some(data)) => Err(Content::Data(data)),
+            (None, None, None, Some(data)) => Err(MessagePartContent::Data(data)),
             _ => return Err(PartContentError),
         };
         let content = match source {
-            Ok(source) => Content::File(File { name, mime_type, source }),
+            Ok(source) => MessagePartContent::File(File { name, mime_type, source }),
             Err(content) => {
                 // For text and data, the domain keeps these where 0.3 has them: in the metadata.
                 for (key, value) in [(MIME_TYPE, mime_type), (FILENAME, name)] {

@@ -29,7 +29,7 @@ impl CardSigner {
         let signer = Self { key, key_id: key_id.into() };
         // A key of another curve fails only at the first signature, so it is tried here and not in a
         // request.
-        signer.sign_json(&json!({})).map_err(SigningKeyError)?;
+        signer.sign_card_json(&json!({})).map_err(SigningKeyError)?;
         Ok(signer)
     }
 
@@ -38,12 +38,12 @@ impl CardSigner {
     /// before it verifies, even inside schemas, where they may have a meaning. The second covers that
     /// form, if the two differ.
     pub(crate) fn sign_card(&self, card: &Value) -> Vec<Value> {
-        let trimmed = without_empty(card).filter(|trimmed| trimmed != card);
+        let trimmed = without_empty_members(card).filter(|trimmed| trimmed != card);
         let forms = std::iter::once(card).chain(&trimmed);
-        forms.map(|form| self.sign_json(form).expect("the key has signed before")).collect()
+        forms.map(|form| self.sign_card_json(form).expect("the key has signed before")).collect()
     }
 
-    fn sign_json(&self, card: &Value) -> Result<Value, jsonwebtoken::errors::Error> {
+    fn sign_card_json(&self, card: &Value) -> Result<Value, jsonwebtoken::errors::Error> {
         let header = json!({ "alg": "ES256", "kid": self.key_id, "typ": "JOSE" });
         let protected = URL_SAFE_NO_PAD.encode(canonical_json(&header));
         let payload = URL_SAFE_NO_PAD.encode(canonical_json(card));
@@ -54,18 +54,18 @@ impl CardSigner {
 }
 
 /// The value without empty parts; none if nothing is left.
-fn without_empty(value: &Value) -> Option<Value> {
+fn without_empty_members(value: &Value) -> Option<Value> {
     match value {
         Value::Null => None,
         Value::String(text) => (!text.is_empty()).then(|| value.clone()),
         Value::Array(list) => {
-            let kept: Vec<Value> = list.iter().filter_map(without_empty).collect();
+            let kept: Vec<Value> = list.iter().filter_map(without_empty_members).collect();
             (!kept.is_empty()).then_some(Value::Array(kept))
         }
         Value::Object(fields) => {
             let kept = fields
                 .iter()
-                .filter_map(|(name, value)| without_empty(value).map(|value| (name.clone(), value)));
+                .filter_map(|(name, value)| without_empty_members(value).map(|value| (name.clone(), value)));
             let kept: Map<String, Value> = kept.collect();
             (!kept.is_empty()).then_some(Value::Object(kept))
         }

@@ -5,21 +5,21 @@ use std::borrow::Cow;
 use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
-use trackway_domain::{Code, ValidationError};
+use trackway_domain::{ErrorCode, ValidationError};
 use trackway_runtime::Error;
 
 /// A refused request. It changed nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct A2aError {
-    pub(crate) kind: ErrorKind,
+    pub(crate) kind: A2aErrorKind,
     pub(crate) message: String,
     /// Boxed, so that results stay small in the success case.
-    pub(crate) detail: Box<ErrorDetail>,
+    pub(crate) detail: Box<A2aErrorDetail>,
 }
 
 /// The errors of the protocol, by their names in the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorKind {
+pub(crate) enum A2aErrorKind {
     Parse,
     InvalidRequest,
     MethodNotFound,
@@ -44,7 +44,7 @@ pub(crate) enum ErrorKind {
 
 /// The canonical codes that HTTP+JSON names and gRPC numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CanonicalCode {
+pub(crate) enum CanonicalStatusCode {
     InvalidArgument,
     NotFound,
     FailedPrecondition,
@@ -58,7 +58,7 @@ pub(crate) enum CanonicalCode {
 /// Details for programs, in addition to the message for people.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
-pub(crate) enum ErrorDetail {
+pub(crate) enum A2aErrorDetail {
     Advice(ErrorAdvice),
     /// The input does not satisfy the workflow's schema.
     Input {
@@ -81,7 +81,7 @@ pub(crate) struct ErrorAdvice {
     pub(crate) known: Vec<String>,
 }
 
-impl ErrorKind {
+impl A2aErrorKind {
     /// The code on a JSON-RPC binding, the same in every generation.
     pub(crate) const fn json_rpc_code(self) -> i32 {
         match self {
@@ -103,36 +103,38 @@ impl ErrorKind {
     }
 
     /// The code on bindings that follow the canonical error model (1.0.1, section 5.4).
-    pub(crate) const fn canonical_code(self) -> CanonicalCode {
+    pub(crate) const fn canonical_code(self) -> CanonicalStatusCode {
         match self {
             Self::Parse | Self::InvalidRequest | Self::InvalidParams | Self::ContentTypeNotSupported => {
-                CanonicalCode::InvalidArgument
+                CanonicalStatusCode::InvalidArgument
             }
-            Self::MethodNotFound | Self::TaskNotFound => CanonicalCode::NotFound,
-            Self::Internal => CanonicalCode::Internal,
-            Self::Unavailable => CanonicalCode::Unavailable,
-            Self::Unauthenticated => CanonicalCode::Unauthenticated,
-            Self::Forbidden => CanonicalCode::PermissionDenied,
-            Self::TooLarge => CanonicalCode::ResourceExhausted,
+            Self::MethodNotFound | Self::TaskNotFound => CanonicalStatusCode::NotFound,
+            Self::Internal => CanonicalStatusCode::Internal,
+            Self::Unavailable => CanonicalStatusCode::Unavailable,
+            Self::Unauthenticated => CanonicalStatusCode::Unauthenticated,
+            Self::Forbidden => CanonicalStatusCode::PermissionDenied,
+            Self::TooLarge => CanonicalStatusCode::ResourceExhausted,
             Self::TaskNotCancelable
             | Self::PushNotificationNotSupported
             | Self::UnsupportedOperation
             | Self::ExtendedAgentCardNotConfigured
             | Self::ExtensionSupportRequired
-            | Self::VersionNotSupported => CanonicalCode::FailedPrecondition,
+            | Self::VersionNotSupported => CanonicalStatusCode::FailedPrecondition,
         }
     }
 
     /// The status of an HTTP answer that contains only the error.
     pub(crate) const fn http_status(self) -> StatusCode {
         match self.canonical_code() {
-            CanonicalCode::InvalidArgument | CanonicalCode::FailedPrecondition => StatusCode::BAD_REQUEST,
-            CanonicalCode::NotFound => StatusCode::NOT_FOUND,
-            CanonicalCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            CanonicalCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            CanonicalCode::Unauthenticated => StatusCode::UNAUTHORIZED,
-            CanonicalCode::PermissionDenied => StatusCode::FORBIDDEN,
-            CanonicalCode::ResourceExhausted => StatusCode::PAYLOAD_TOO_LARGE,
+            CanonicalStatusCode::InvalidArgument | CanonicalStatusCode::FailedPrecondition => {
+                StatusCode::BAD_REQUEST
+            }
+            CanonicalStatusCode::NotFound => StatusCode::NOT_FOUND,
+            CanonicalStatusCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            CanonicalStatusCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            CanonicalStatusCode::Unauthenticated => StatusCode::UNAUTHORIZED,
+            CanonicalStatusCode::PermissionDenied => StatusCode::FORBIDDEN,
+            CanonicalStatusCode::ResourceExhausted => StatusCode::PAYLOAD_TOO_LARGE,
         }
     }
 
@@ -160,7 +162,7 @@ impl ErrorKind {
     }
 }
 
-impl CanonicalCode {
+impl CanonicalStatusCode {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",
@@ -177,37 +179,38 @@ impl CanonicalCode {
 
 impl A2aError {
     pub(crate) fn new(
-        kind: ErrorKind,
-        code: Code,
+        kind: A2aErrorKind,
+        code: ErrorCode,
         message: impl Into<String>,
         next: impl Into<Cow<'static, str>>,
     ) -> Self {
         let advice = ErrorAdvice { code: code.as_str(), next: next.into(), path: None, known: Vec::new() };
-        Self { kind, message: message.into(), detail: Box::new(ErrorDetail::Advice(advice)) }
+        Self { kind, message: message.into(), detail: Box::new(A2aErrorDetail::Advice(advice)) }
     }
 
     /// An invalid parameter.
-    pub(crate) fn invalid_param(
+    pub(crate) fn invalid_param_error(
         path: impl Into<String>,
         message: impl Into<String>,
         next: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self::new(ErrorKind::InvalidParams, Code::InvalidRequest, message, next).at_path(path)
+        Self::new(A2aErrorKind::InvalidParams, ErrorCode::InvalidRequest, message, next)
+            .with_request_path(path)
     }
 
     /// Input that does not satisfy the workflow's schema.
     pub(crate) fn invalid_input(errors: Vec<ValidationError>, schema: Value) -> Self {
         Self {
-            kind: ErrorKind::InvalidParams,
+            kind: A2aErrorKind::InvalidParams,
             message: "the input does not satisfy the workflow's schema".to_owned(),
-            detail: Box::new(ErrorDetail::Input { errors, schema }),
+            detail: Box::new(A2aErrorDetail::Input { errors, schema }),
         }
     }
 
     /// Sets the location in the request.
     #[must_use]
-    pub(crate) fn at_path(mut self, path: impl Into<String>) -> Self {
-        if let ErrorDetail::Advice(advice) = &mut *self.detail {
+    pub(crate) fn with_request_path(mut self, path: impl Into<String>) -> Self {
+        if let A2aErrorDetail::Advice(advice) = &mut *self.detail {
             advice.path = Some(path.into());
         }
         self
@@ -216,7 +219,7 @@ impl A2aError {
     /// Moves the location below `root`.
     #[must_use]
     pub(crate) fn strip_path_prefix(mut self, root: &str) -> Self {
-        if let ErrorDetail::Advice(ErrorAdvice { path: Some(path), .. }) = &mut *self.detail
+        if let A2aErrorDetail::Advice(ErrorAdvice { path: Some(path), .. }) = &mut *self.detail
             && let Some(rest) = path.strip_prefix(root)
         {
             *path = rest.to_owned();
@@ -226,31 +229,31 @@ impl A2aError {
 
     /// Adds the known alternatives.
     #[must_use]
-    pub(crate) fn with_alternatives(mut self, known: Vec<String>) -> Self {
-        if let ErrorDetail::Advice(advice) = &mut *self.detail {
+    pub(crate) fn with_known_alternatives(mut self, known: Vec<String>) -> Self {
+        if let A2aErrorDetail::Advice(advice) = &mut *self.detail {
             advice.known = known;
         }
         self
     }
 
     /// The code of the catalogue, and the next action.
-    pub(crate) fn code_and_next(&self) -> (&'static str, &str) {
+    pub(crate) fn code_and_advice(&self) -> (&'static str, &str) {
         match &*self.detail {
-            ErrorDetail::Advice(advice) => (advice.code, &advice.next),
-            ErrorDetail::Input { .. } => {
+            A2aErrorDetail::Advice(advice) => (advice.code, &advice.next),
+            A2aErrorDetail::Input { .. } => {
                 let next = "send what the schema asks for; the card has it too";
-                (Code::InvalidInput.as_str(), next)
+                (ErrorCode::InvalidInput.as_str(), next)
             }
         }
     }
 
     /// No run with that id is visible at this address.
-    pub(crate) fn unknown_run(id: &str) -> Self {
+    pub(crate) fn unknown_task_error(id: &str) -> Self {
         // The client may have sent any text of any length; a short excerpt is enough to recognise it.
         let shown: String = id.chars().take(64).collect();
         Self::new(
-            ErrorKind::TaskNotFound,
-            Code::UnknownRun,
+            A2aErrorKind::TaskNotFound,
+            ErrorCode::UnknownRun,
             format!("task {shown:?} was not found at this address"),
             "send the id of a task that this agent returned, to this agent's address",
         )
@@ -258,7 +261,7 @@ impl A2aError {
 
     /// There is no agent at this address.
     pub(crate) fn is_unknown_agent(&self) -> bool {
-        matches!(&*self.detail, ErrorDetail::Advice(advice) if advice.code == Code::UnknownWorkflow.as_str())
+        matches!(&*self.detail, A2aErrorDetail::Advice(advice) if advice.code == ErrorCode::UnknownWorkflow.as_str())
     }
 
     /// `why` explains why an existing workflow is not an agent.
@@ -271,7 +274,8 @@ impl A2aError {
                 "drive it over MCP, or take an address from the list at /a2a/agents",
             ),
         };
-        Self::new(ErrorKind::MethodNotFound, Code::UnknownWorkflow, message, next).with_alternatives(known)
+        Self::new(A2aErrorKind::MethodNotFound, ErrorCode::UnknownWorkflow, message, next)
+            .with_known_alternatives(known)
     }
 }
 
@@ -284,69 +288,69 @@ impl From<Error> for A2aError {
             Error::UnknownWorkflow { name, known, why } => {
                 Self::unknown_agent(&name, known, why.as_deref())
             }
-            Error::UnknownRun { run } => Self::unknown_run(&run),
+            Error::UnknownRun { run } => Self::unknown_task_error(&run),
             Error::SessionMismatch { .. } => Self::new(
-                ErrorKind::InvalidParams,
+                A2aErrorKind::InvalidParams,
                 code,
                 message,
                 "send the task's own contextId, or leave it out",
             )
-            .at_path("/params/message/contextId"),
+            .with_request_path("/params/message/contextId"),
             Error::Ended { .. } => Self::new(
-                ErrorKind::UnsupportedOperation,
+                A2aErrorKind::UnsupportedOperation,
                 code,
                 message,
                 "start a new task: send the message without taskId",
             ),
             Error::UnknownQuestion { .. } => Self::new(
-                ErrorKind::InvalidParams,
+                A2aErrorKind::InvalidParams,
                 code,
                 message,
                 "repeat the questionId from the metadata of the question's message, or leave it out",
             )
-            .at_path("/params/message/metadata/questionId"),
+            .with_request_path("/params/message/metadata/questionId"),
             Error::NotAdopted { .. } | Error::CannotAdopt { .. } => Self::new(
-                ErrorKind::UnsupportedOperation,
+                A2aErrorKind::UnsupportedOperation,
                 code,
                 message,
                 "look at it, then adopt it with `trackway runs adopt`",
             ),
             Error::MessageReused { .. } => Self::new(
-                ErrorKind::InvalidParams,
+                A2aErrorKind::InvalidParams,
                 code,
                 message,
                 "give every new message an id of its own; only a repetition of the same message may repeat it",
             )
-            .at_path("/params/message/messageId"),
+            .with_request_path("/params/message/messageId"),
             Error::HookRefused { .. } => {
-                Self::new(ErrorKind::InvalidParams, code, message, "correct the push configuration")
+                Self::new(A2aErrorKind::InvalidParams, code, message, "correct the push configuration")
             }
             Error::CannotFork { .. } => {
-                Self::new(ErrorKind::InvalidParams, code, message, "choose another point of the run")
+                Self::new(A2aErrorKind::InvalidParams, code, message, "choose another point of the run")
             }
             Error::Damaged { run, reason } => {
                 tracing::error!(%run, reason, "a run's log is damaged");
                 let message = format!("the log of {run} is damaged");
-                Self::new(ErrorKind::Internal, code, message, "ask the operator; the server's log has the details")
+                Self::new(A2aErrorKind::Internal, code, message, "ask the operator; the server's log has the details")
             }
             Error::Unavailable { reason } => {
                 tracing::warn!(reason, "the store is busy");
                 let message = "the server cannot read or store anything at the moment";
                 let next = "send the same message, with the same messageId, again in a moment";
-                Self::new(ErrorKind::Unavailable, code, message, next)
+                Self::new(A2aErrorKind::Unavailable, code, message, next)
             }
             Error::Store { reason } => {
                 tracing::error!(reason, "the store has failed");
                 let message = "the server cannot store anything at the moment";
-                Self::new(ErrorKind::Internal, code, message, "ask the operator; the server's log has the details")
+                Self::new(A2aErrorKind::Internal, code, message, "ask the operator; the server's log has the details")
             }
             Error::Internal { reason } => {
                 tracing::error!(reason, "something went wrong inside");
                 let message = "something went wrong inside";
-                Self::new(ErrorKind::Internal, code, message, "ask the operator; the server's log has the details")
+                Self::new(A2aErrorKind::Internal, code, message, "ask the operator; the server's log has the details")
             }
             Error::Stopping => Self::new(
-                ErrorKind::Internal,
+                A2aErrorKind::Internal,
                 code,
                 message,
                 "send the same message, with the same messageId, again in a moment",

@@ -2,12 +2,12 @@
 //! requires.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use trackway_domain::Code;
+use trackway_domain::ErrorCode;
 use trackway_runtime::ProgramInfo;
 
 use crate::{
-    card,
-    error::{A2aError, ErrorKind},
+    agent_card,
+    error::{A2aError, A2aErrorKind},
     protocol_version::ProtocolVersion,
 };
 
@@ -22,7 +22,7 @@ impl ActivatedExtensions {
         // The two of every workflow are never required, so a request without extensions is finished
         // here.
         if !asked.is_empty() {
-            let known = card::declared_extensions(info);
+            let known = agent_card::declared_extensions(info);
             let uris = known.iter().map(|known| known.uri).filter(|uri| asked.contains(uri));
             activated.extend(uris.map(str::to_owned));
         }
@@ -30,8 +30,8 @@ impl ActivatedExtensions {
         match missing {
             None => Ok(Self(activated)),
             Some(missing) => Err(A2aError::new(
-                ErrorKind::ExtensionSupportRequired,
-                Code::InvalidRequest,
+                A2aErrorKind::ExtensionSupportRequired,
+                ErrorCode::InvalidRequest,
                 format!("this agent requires the extension {}", missing.uri),
                 format!("send the header A2A-Extensions: {}", missing.uri),
             )),
@@ -39,7 +39,7 @@ impl ActivatedExtensions {
     }
 
     /// Tells the client which extensions are active.
-    pub(crate) fn write_header(&self, generation: ProtocolVersion, headers: &mut HeaderMap) {
+    pub(crate) fn write_extensions_header(&self, generation: ProtocolVersion, headers: &mut HeaderMap) {
         if self.0.is_empty() {
             return;
         }

@@ -3,14 +3,14 @@
 //! Messages come from our own `.proto` files, compiled to Rust by `cargo xtask generate`. A request
 //! becomes an [`AgentCall`](crate::operations::AgentCall), as in every other binding.
 
-mod call;
-mod connection;
 mod encoding_macros;
-mod in_flight;
+mod grpc_call;
+mod grpc_connection;
+mod grpc_service;
+mod grpc_status;
+mod in_flight_limit;
 mod pb;
 mod protobuf_value;
-mod service;
-mod status;
 mod transport_error;
 mod v03;
 mod v1;
@@ -27,8 +27,8 @@ use tonic::{service::Routes, transport};
 use tower::util::MapResponseLayer;
 use trackway_runtime::Runtime;
 
-use self::connection::GrpcConnection;
-pub(crate) use self::in_flight::InFlightLimit;
+use self::grpc_connection::GrpcConnection;
+pub(crate) use self::in_flight_limit::InFlightBytesLimit;
 use crate::{Options, server::A2aServer};
 
 /// Concurrent requests and streams on one connection. Clients use one connection for everything.
@@ -37,7 +37,7 @@ use crate::{Options, server::A2aServer};
 const STREAMS_MAX: u32 = 2_000;
 
 /// Serves every registered workflow over gRPC: by tenant in 1.0, the default agent in 0.3.
-pub fn grpc(runtime: Runtime, options: Options) -> GrpcServer {
+pub fn grpc_server(runtime: Runtime, options: Options) -> GrpcServer {
     GrpcServer { door: A2aServer::new(runtime, options) }
 }
 
@@ -49,8 +49,12 @@ pub struct GrpcServer {
 
 impl GrpcServer {
     /// Serves until `end` resolves and the streams that are open then have ended.
-    pub async fn serve(self, listener: TcpListener, end: impl Future<Output = ()>) -> io::Result<()> {
-        let connections = accept_connections(listener).map(|stream| (stream, ()));
+    pub async fn serve_listener(
+        self,
+        listener: TcpListener,
+        end: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let connections = accept_tcp_connections(listener).map(|stream| (stream, ()));
         self.serve_connections(connections, |router| router, end).await
     }
 
@@ -75,7 +79,7 @@ impl GrpcServer {
             .layer(MapResponseLayer::new(move |response| {
                 transport_error::replace_transport_error(response, body_bytes_max)
             }));
-        let routes = Routes::from(wrap(self.router()));
+        let routes = Routes::from(wrap(self.grpc_router()));
         let connections = connections.map(|(io, info)| Ok::<_, Infallible>(GrpcConnection { io, info }));
         server
             .serve_with_incoming_shutdown(routes.prepare(), connections, end)
@@ -83,15 +87,15 @@ impl GrpcServer {
             .map_err(io::Error::other)
     }
 
-    fn router(&self) -> Router {
+    fn grpc_router(&self) -> Router {
         let mut routes = Routes::default();
         if self.door.options.grpc_reflection {
             routes = add_reflection(routes);
         }
         routes
             .into_axum_router()
-            .merge(v1::v1_service(self.door.clone()))
-            .merge(v03::v03_service(self.door.clone()))
+            .merge(v1::grpc_v1_router(self.door.clone()))
+            .merge(v03::grpc_v03_router(self.door.clone()))
     }
 }
 
@@ -105,7 +109,7 @@ fn add_reflection(routes: Routes) -> Routes {
 }
 
 /// Accepted connections. The listener itself waits after a failure to accept.
-fn accept_connections(listener: TcpListener) -> impl Stream<Item = TcpStream> {
+fn accept_tcp_connections(listener: TcpListener) -> impl Stream<Item = TcpStream> {
     stream::unfold(listener, |mut listener| async {
         let (connection, _) = Listener::accept(&mut listener).await;
         // Streamed events are small. Without this each event would wait until the previous one is

@@ -10,11 +10,11 @@ use axum::{
 };
 use futures_util::StreamExt;
 use serde::Serialize;
-use trackway_domain::Code;
+use trackway_domain::ErrorCode;
 
 use crate::{
     Options,
-    error::{A2aError, ErrorKind},
+    error::{A2aError, A2aErrorKind},
 };
 
 /// How much of a body above the limit is read and dropped before the refusal is sent, as a multiple of
@@ -32,19 +32,19 @@ pub(crate) fn json_response(status: StatusCode, body: Vec<u8>) -> Response {
 }
 
 /// A response of JSON.
-pub(crate) fn serialize_response<T: Serialize>(status: StatusCode, value: &T) -> Response {
+pub(crate) fn json_response_from<T: Serialize>(status: StatusCode, value: &T) -> Response {
     let body = serde_json::to_vec(value);
     json_response(status, body.expect("our types hold no map with keys other than strings"))
 }
 
 /// Appends a value as JSON.
-pub(crate) fn write_json<T: Serialize>(out: &mut Vec<u8>, value: &T) {
+pub(crate) fn append_json<T: Serialize>(out: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(out, value)
         .expect("memory can be written, and our types hold no map with keys other than strings");
 }
 
 /// A refusal outside any binding: an unknown address or method.
-pub(crate) fn error_response(status: StatusCode, fault: &A2aError) -> Response {
+pub(crate) fn json_error_response(status: StatusCode, fault: &A2aError) -> Response {
     #[derive(Serialize)]
     struct ErrorBody<'a> {
         error: ErrorBodyContent<'a>,
@@ -54,11 +54,11 @@ pub(crate) fn error_response(status: StatusCode, fault: &A2aError) -> Response {
     struct ErrorBodyContent<'a> {
         message: &'a str,
         #[serde(flatten)]
-        detail: &'a crate::error::ErrorDetail,
+        detail: &'a crate::error::A2aErrorDetail,
     }
 
     let error = ErrorBodyContent { message: &fault.message, detail: &fault.detail };
-    serialize_response(status, &ErrorBody { error })
+    json_response_from(status, &ErrorBody { error })
 }
 
 /// Whether the body has the JSON content type. A browser sends this type to another site only after a
@@ -69,17 +69,17 @@ pub(crate) fn has_json_content_type(headers: &HeaderMap) -> bool {
     ["application/json", "application/a2a+json"].iter().any(|ours| essence.eq_ignore_ascii_case(ours))
 }
 
-pub(crate) fn not_json_error() -> A2aError {
+pub(crate) fn not_json_content_type_error() -> A2aError {
     A2aError::new(
-        ErrorKind::ContentTypeNotSupported,
-        Code::InvalidRequest,
+        A2aErrorKind::ContentTypeNotSupported,
+        ErrorCode::InvalidRequest,
         "the body must be of type application/json",
         "send the header Content-Type: application/json",
     )
 }
 
 /// The whole body, or the refusal.
-pub(crate) async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, A2aError> {
+pub(crate) async fn read_json_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, A2aError> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
     if length > max && headers.contains_key(header::EXPECT) {
@@ -118,15 +118,20 @@ pub(crate) async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Re
 
 pub(crate) fn body_too_large_error(max: usize) -> A2aError {
     A2aError::new(
-        ErrorKind::TooLarge,
-        Code::TooLarge,
+        A2aErrorKind::TooLarge,
+        ErrorCode::TooLarge,
         format!("the body is larger than {max} bytes"),
         "send less at once; give large files by their uri",
     )
 }
 
 fn incomplete_body_error() -> A2aError {
-    A2aError::new(ErrorKind::Parse, Code::InvalidRequest, "the body broke off", "send the request again")
+    A2aError::new(
+        A2aErrorKind::Parse,
+        ErrorCode::InvalidRequest,
+        "the body broke off",
+        "send the request again",
+    )
 }
 
 /// The prefix of our addresses: the configured one, or else the one that the client used.

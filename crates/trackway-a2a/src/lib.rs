@@ -5,18 +5,18 @@
 //! that know neither execute it, and the answer is rendered from the run's view. Protocols 1.0 and 0.3
 //! are served at the same time.
 
+mod agent_card;
 mod authentication;
-mod card;
+mod card_discovery;
 mod card_signature;
-mod discovery;
 mod error;
-mod event_feed;
 mod extensions;
 mod grpc;
 mod http;
 mod http_json;
 mod jsonrpc;
 mod media_type;
+mod multi_version_card;
 mod operations;
 mod options;
 mod protocol_version;
@@ -25,12 +25,12 @@ mod push_notifier;
 mod request_options;
 mod router;
 mod server;
-mod union_card;
+mod task_event_feed;
 mod wire;
 
 pub use card_signature::{CardSigner, SigningKeyError};
-pub use grpc::{GrpcServer, grpc};
+pub use grpc::{GrpcServer, grpc_server};
 pub use options::{BLOCKING_TIMEOUT_DEFAULT, Options};
 pub use push_delivery::{AddressPolicy, PushSender, PushSenderOptions};
 pub use push_notifier::PushNotifier;
-pub use router::router;
+pub use router::a2a_router;

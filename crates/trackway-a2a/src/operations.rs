@@ -1,33 +1,38 @@
 //! The operations on a run that every binding and generation of the protocol shares. No wire type is
 //! used here.
 
+mod agent_call;
 mod artifact_visibility;
-mod call;
-mod list;
+mod message_sending;
 mod push_config;
-mod send;
+mod task_list;
 mod task_stream;
 
 use std::sync::Arc;
 
 use trackway_domain::{
-    Access, ArtifactChunk, Code, Message, Position, QuestionId, RunId, SessionId, Timestamp, ValidationError,
+    Access, ArtifactChunk, ErrorCode, Message, Position, QuestionId, RunId, SessionId, Timestamp,
+    ValidationError,
 };
-use trackway_engine::{BoundedView, OmittedContent, ResumeRank, RunView, StatusUpdate, ViewLimits};
-use trackway_http::sse::FrameScope;
+use trackway_engine::{
+    AnswerRequestRank, BoundedRunView, OmittedContent, RunView, RunViewLimits, StatusUpdate,
+};
+use trackway_http::sse::FrameContentKind;
 use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 
 use crate::{
     Options,
-    authentication::{AuthState, SEND_KEY_ADVICE},
-    error::{A2aError, ErrorKind},
+    authentication::{ClientAuthState, SEND_KEY_ADVICE},
+    error::{A2aError, A2aErrorKind},
 };
 
-pub(crate) use call::{AgentCall, AnonymousAccess, CallOutcome, EndedTaskPolicy, HistoryLength};
-pub(crate) use list::{TaskPage, TaskQuery};
+pub(crate) use agent_call::{
+    AgentCall, AgentCallOutcome, AnonymousCardAccess, EndedTaskSubscriptionPolicy, HistoryLength,
+};
+pub(crate) use message_sending::{DirectReply, SendReply, StreamReply};
 pub(crate) use push_config::{PageRequest, PushAuthentication, PushNotificationConfig};
-pub(crate) use send::{DirectReply, SendReply, StreamReply};
-pub(crate) use task_stream::{TaskStream, task_event};
+pub(crate) use task_list::{TaskPage, TaskQuery};
+pub(crate) use task_stream::{TaskStream, task_event_from_stored};
 
 /// Limit (A2A): bytes of artifacts and history in one Task.
 ///
@@ -42,7 +47,7 @@ pub(crate) struct AddressedAgent<'a> {
     pub(crate) options: &'a Options,
     pub(crate) program: Arc<dyn Program>,
     pub(crate) access: Access,
-    pub(crate) auth_state: AuthState,
+    pub(crate) auth_state: ClientAuthState,
 }
 
 /// A caller's message, and the fields that say where it belongs.
@@ -81,7 +86,7 @@ pub(crate) struct TaskSnapshot {
 /// A request's number among those at its question, and its errors.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnswerReceipt {
-    pub(crate) mark: ResumeRank,
+    pub(crate) mark: AnswerRequestRank,
     pub(crate) problems: Vec<ValidationError>,
 }
 
@@ -100,7 +105,7 @@ pub(crate) struct TaskEvent {
     /// Its approximate size as JSON, in bytes.
     pub(crate) bytes: usize,
     /// Who else receives the same item.
-    pub(crate) scope: FrameScope,
+    pub(crate) scope: FrameContentKind,
 }
 
 #[derive(Debug, Clone)]
@@ -113,34 +118,34 @@ pub(crate) enum TaskEventContent {
 #[cfg(test)]
 impl TaskEvent {
     /// One that was small enough.
-    pub(crate) fn without_omissions(pos: Position, content: TaskEventContent) -> Self {
-        Self { pos, content, omitted: OmittedContent::default(), bytes: 0, scope: FrameScope::Event }
+    pub(crate) fn complete_task_event(pos: Position, content: TaskEventContent) -> Self {
+        Self { pos, content, omitted: OmittedContent::default(), bytes: 0, scope: FrameContentKind::Event }
     }
 }
 
 /// Whether a send waits until the run comes to rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WaitFor {
+pub(crate) enum SendWaitFor {
     Commit,
     Idle,
 }
 
 impl AddressedAgent<'_> {
-    pub(crate) fn workflow(&self) -> &ProgramInfo {
+    pub(crate) fn program_info(&self) -> &ProgramInfo {
         self.program.info()
     }
 
     pub(crate) async fn get_task(&self, id: &str) -> Result<TaskSnapshot, A2aError> {
-        let view = self.runtime.view(&self.parse_run_address(id)?).await?;
-        Ok(TaskSnapshot::from_view(view))
+        let view = self.runtime.current_run_view(&self.parse_run_address(id)?).await?;
+        Ok(TaskSnapshot::snapshot_from_view(view))
     }
 
     /// The run, already canceled.
     pub(crate) async fn cancel_task(&self, id: &str) -> Result<TaskSnapshot, A2aError> {
-        match self.runtime.cancel(&self.parse_run_address(id)?).await {
-            Ok(view) => Ok(TaskSnapshot::from_view(view)),
+        match self.runtime.cancel_run(&self.parse_run_address(id)?).await {
+            Ok(view) => Ok(TaskSnapshot::snapshot_from_view(view)),
             Err(error @ Error::Ended { .. }) => Err(A2aError::new(
-                ErrorKind::TaskNotCancelable,
+                A2aErrorKind::TaskNotCancelable,
                 error.code(),
                 error.to_string(),
                 "nothing is left to cancel; tasks/get shows how it ended",
@@ -154,69 +159,72 @@ impl AddressedAgent<'_> {
         &self,
         id: &str,
         after: Option<Position>,
-        ended: EndedTaskPolicy,
+        ended: EndedTaskSubscriptionPolicy,
     ) -> Result<TaskStream, A2aError> {
         let address = self.parse_run_address(id)?;
-        let view = self.runtime.view(&address).await?;
+        let view = self.runtime.current_run_view(&address).await?;
         // A client that names a position may have missed the end, and receives it.
-        if ended == EndedTaskPolicy::Refuse && after.is_none() && view.state.is_terminal() {
+        if ended == EndedTaskSubscriptionPolicy::Refuse && after.is_none() && view.state.is_terminal() {
             return Err(A2aError::new(
-                ErrorKind::UnsupportedOperation,
-                Code::RunEnded,
+                A2aErrorKind::UnsupportedOperation,
+                ErrorCode::RunEnded,
                 format!("the task has ended ({})", view.state),
                 "get the task instead; or send Last-Event-ID for the events after a position",
             ));
         }
-        let watch = self.runtime.watch(&address, after.unwrap_or(view.pos)).await?;
+        let watch = self.runtime.watch_run(&address, after.unwrap_or(view.pos)).await?;
         Ok(match after {
-            None => TaskStream::from_current_state(TaskSnapshot::from_view(view), watch),
-            Some(_) => TaskStream::from_position(view.task_ref(), watch),
+            None => TaskStream::stream_from_current_state(TaskSnapshot::snapshot_from_view(view), watch),
+            Some(_) => TaskStream::stream_from_position(view.task_ref(), watch),
         })
     }
 
     /// For authenticated callers. If the server has no authentication, the generation decides who
     /// receives it.
-    fn check_extended_card(&self, strangers: AnonymousAccess) -> Result<CallOutcome, A2aError> {
-        let (kind, message) = match (self.options.extended_card, self.auth_state, strangers) {
-            (true, AuthState::Authenticated, _)
-            | (true, AuthState::NotRequired, AnonymousAccess::Allowed) => {
-                return Ok(CallOutcome::ExtendedCard);
+    fn check_extended_card_access(
+        &self,
+        anonymous: AnonymousCardAccess,
+    ) -> Result<AgentCallOutcome, A2aError> {
+        let (kind, message) = match (self.options.extended_card, self.auth_state, anonymous) {
+            (true, ClientAuthState::Authenticated, _)
+            | (true, ClientAuthState::NotRequired, AnonymousCardAccess::Allowed) => {
+                return Ok(AgentCallOutcome::ExtendedCard);
             }
-            (true, AuthState::Anonymous, _) => {
+            (true, ClientAuthState::Anonymous, _) => {
                 let message = "the extended card needs a key or token";
-                let code = Code::Unauthenticated;
-                return Err(A2aError::new(ErrorKind::Unauthenticated, code, message, SEND_KEY_ADVICE));
+                let code = ErrorCode::Unauthenticated;
+                return Err(A2aError::new(A2aErrorKind::Unauthenticated, code, message, SEND_KEY_ADVICE));
             }
-            (true, AuthState::NotRequired, AnonymousAccess::Denied) => (
-                ErrorKind::ExtendedAgentCardNotConfigured,
+            (true, ClientAuthState::NotRequired, AnonymousCardAccess::Denied) => (
+                A2aErrorKind::ExtendedAgentCardNotConfigured,
                 "the extended card needs authentication, which this server does not ask for",
             ),
-            (false, _, _) => (strangers.undeclared_error_kind(), "this agent has no extended card"),
+            (false, _, _) => (anonymous.undeclared_error_kind(), "this agent has no extended card"),
         };
         let next = "the card at .well-known/agent-card.json says all there is";
-        Err(A2aError::new(kind, Code::InvalidRequest, message, next))
+        Err(A2aError::new(kind, ErrorCode::InvalidRequest, message, next))
     }
 
     fn parse_run_address(&self, id: &str) -> Result<RunAddress, A2aError> {
-        let run = id.parse().map_err(|_| A2aError::unknown_run(id))?;
-        Ok(self.run_address(run))
+        let run = id.parse().map_err(|_| A2aError::unknown_task_error(id))?;
+        Ok(self.run_address_of(run))
     }
 
-    fn run_address(&self, run: RunId) -> RunAddress {
-        RunAddress { run, access: self.access.clone(), workflow: Some(self.workflow().name.clone()) }
+    fn run_address_of(&self, run: RunId) -> RunAddress {
+        RunAddress { run, access: self.access.clone(), workflow: Some(self.program_info().name.clone()) }
     }
 }
 
 impl TaskSnapshot {
-    pub(crate) fn from_view(view: RunView) -> Self {
+    pub(crate) fn snapshot_from_view(view: RunView) -> Self {
         Self { view, answer: None, omitted: OmittedContent::default() }
     }
 
     /// With this many of its newest messages, and its artifacts if requested, as far as they fit. Also
     /// returns its approximate size in bytes.
     pub(crate) fn limit_history(self, messages: HistoryLength, artifacts: bool) -> (Self, usize) {
-        let wanted = ViewLimits { messages, artifacts, bytes: TASK_BYTES_MAX };
-        let BoundedView { view, omitted, bytes } = self.view.truncate_to_limits(wanted);
+        let wanted = RunViewLimits { messages, artifacts, bytes: TASK_BYTES_MAX };
+        let BoundedRunView { view, omitted, bytes } = self.view.omit_content_over_limits(wanted);
         (Self { view, omitted, ..self }, bytes)
     }
 

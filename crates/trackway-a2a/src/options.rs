@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
-use trackway_http::sse::SharedFrames;
+use trackway_http::sse::SharedFrameCache;
 use trackway_ports::Authenticator;
 
 use crate::{CardSigner, PushSender};
@@ -28,7 +28,7 @@ pub struct Options {
     /// usually `working`.
     pub blocking_timeout: Duration,
     /// Encoded events that slow readers share. One for all front doors of a server.
-    pub frames: SharedFrames,
+    pub frames: SharedFrameCache,
     /// The caller if there is no authentication.
     pub default_caller: Caller,
     /// Authenticates callers. Without it every caller is `default_caller`.
@@ -69,8 +69,8 @@ impl Default for Options {
             body_bytes_max: 10 * 1024 * 1024,
             heartbeat: Duration::from_secs(15),
             blocking_timeout: BLOCKING_TIMEOUT_DEFAULT,
-            frames: SharedFrames::default(),
-            default_caller: Caller::local(),
+            frames: SharedFrameCache::default(),
+            default_caller: Caller::local_without_auth(),
             gatekeeper: None,
             secured: false,
             default_agent: None,

@@ -1,11 +1,11 @@
 //! The protocol generation of a request.
 
 use axum::http::{HeaderMap, Uri};
-use trackway_domain::Code;
+use trackway_domain::ErrorCode;
 
 pub(crate) use trackway_a2a_wire::ProtocolVersion;
 
-use crate::error::{A2aError, ErrorKind};
+use crate::error::{A2aError, A2aErrorKind};
 
 /// Header and query parameter have the same name.
 const NAME: &str = "a2a-version";
@@ -16,7 +16,7 @@ pub(crate) fn requested_version(headers: &HeaderMap, uri: &Uri) -> Result<Option
     match header.or_else(|| version_in_query(uri)).map(str::trim) {
         None | Some("") => Ok(None),
         Some(version) => {
-            ProtocolVersion::parse(version).map(Some).ok_or_else(|| unknown_version_error(version))
+            ProtocolVersion::parse_version(version).map(Some).ok_or_else(|| unknown_version_error(version))
         }
     }
 }
@@ -29,12 +29,12 @@ fn version_in_query(uri: &Uri) -> Option<&str> {
 pub(crate) fn unknown_version_error(version: &str) -> A2aError {
     let shown: String = version.chars().take(32).collect();
     A2aError::new(
-        ErrorKind::VersionNotSupported,
-        Code::InvalidRequest,
+        A2aErrorKind::VersionNotSupported,
+        ErrorCode::InvalidRequest,
         format!("protocol version {shown:?} is not supported"),
         "send A2A-Version: 1.0 or A2A-Version: 0.3; the card lists both",
     )
-    .with_alternatives(ProtocolVersion::ALL.iter().map(|known| known.as_str().to_owned()).collect())
+    .with_known_alternatives(ProtocolVersion::ALL.iter().map(|known| known.as_str().to_owned()).collect())
 }
 
 /// The address belongs to another generation than the header names.
@@ -48,7 +48,7 @@ pub(crate) fn wrong_address_error(generation: ProtocolVersion) -> A2aError {
         }
     };
     let message = format!("protocol {} is spoken at this address", generation.as_str());
-    A2aError::new(ErrorKind::VersionNotSupported, Code::InvalidRequest, message, next)
+    A2aError::new(A2aErrorKind::VersionNotSupported, ErrorCode::InvalidRequest, message, next)
 }
 
 #[cfg(test)]

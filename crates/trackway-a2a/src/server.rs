@@ -10,15 +10,15 @@ use trackway_runtime::{Program, Runtime};
 
 use crate::{
     Options,
-    authentication::{self, Authenticated, Authorized},
-    card::{AgentCard, AgentInterface, Binding},
+    agent_card::{AgentCard, AgentInterface, ProtocolBinding},
+    authentication::{self, AuthenticatedClient, AuthorizedClient},
     error::A2aError,
     extensions::ActivatedExtensions,
-    grpc::InFlightLimit,
-    http,
+    grpc::InFlightBytesLimit,
+    http, multi_version_card,
     operations::AddressedAgent,
     protocol_version::ProtocolVersion,
-    union_card, wire,
+    wire,
 };
 
 /// What every request needs.
@@ -29,7 +29,7 @@ pub(crate) struct A2aServer {
     /// The time since which the cards are unchanged.
     pub(crate) opened_at: Timestamp,
     /// For large events over gRPC.
-    pub(crate) grpc_in_flight: InFlightLimit,
+    pub(crate) grpc_in_flight: InFlightBytesLimit,
 }
 
 /// The address that a request was sent to.
@@ -52,32 +52,36 @@ pub(crate) struct AdmittedCall<'a> {
 impl A2aServer {
     pub(crate) fn new(runtime: Runtime, options: Options) -> Arc<Self> {
         let opened_at = runtime.now();
-        Arc::new(Self { runtime, options, opened_at, grpc_in_flight: InFlightLimit::default() })
+        Arc::new(Self { runtime, options, opened_at, grpc_in_flight: InFlightBytesLimit::default() })
     }
 
     /// Identifies the caller. This comes before any other part of the request is read, so that unknown
     /// callers cost little.
-    pub(crate) async fn authenticate(&self, headers: &HeaderMap) -> Result<Authenticated, A2aError> {
-        authentication::authenticate(headers, &self.options).await
+    pub(crate) async fn authenticate_headers(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<AuthenticatedClient, A2aError> {
+        authentication::authenticate_client(headers, &self.options).await
     }
 
     /// Admits a request to the agent that it addresses.
-    pub(crate) fn admit(
+    pub(crate) fn admit_call(
         &self,
         address: &AgentAddress,
         tenant: Option<&str>,
         headers: &HeaderMap,
-        visitor: Authenticated,
+        visitor: AuthenticatedClient,
     ) -> Result<AdmittedCall<'_>, A2aError> {
-        let program = self.find_program(address, tenant.filter(|tenant| !tenant.is_empty()))?;
-        let Authorized { access, auth_state: standing } = visitor.authorize(program.info())?;
+        let program = self.find_addressed_program(address, tenant.filter(|tenant| !tenant.is_empty()))?;
+        let AuthorizedClient { access, auth_state: standing } =
+            visitor.authorize_for_workflow(program.info())?;
         let activated = ActivatedExtensions::new(headers, program.info())?;
         let (runtime, options) = (&self.runtime, &self.options);
         let agent = AddressedAgent { runtime, options, program, access, auth_state: standing };
         Ok(AdmittedCall { agent, activated })
     }
 
-    pub(crate) fn find_program(
+    pub(crate) fn find_addressed_program(
         &self,
         address: &AgentAddress,
         tenant: Option<&str>,
@@ -86,24 +90,28 @@ impl A2aServer {
             (AgentAddress::NamedAgent(name), Some(tenant)) if name != tenant => {
                 let why = "this address is one agent's, and the tenant names another";
                 let next = "leave the tenant out, or send the request to /a2a";
-                return Err(A2aError::invalid_param("/params/tenant", why, next));
+                return Err(A2aError::invalid_param_error("/params/tenant", why, next));
             }
             (AgentAddress::NamedAgent(name), _) => name.as_str(),
             (AgentAddress::DefaultAgent, Some(name)) => name,
-            (AgentAddress::DefaultAgent, None) => self.default_agent().unwrap_or_default(),
+            (AgentAddress::DefaultAgent, None) => self.default_agent_name().unwrap_or_default(),
         };
-        self.runtime.registry().get(name).ok_or_else(|| self.unknown_agent_error(name))
+        self.runtime.registry().current_program(name).ok_or_else(|| self.unknown_agent_error(name))
     }
 
     /// The agent at `/a2a`.
-    pub(crate) fn default_agent(&self) -> Option<&str> {
+    pub(crate) fn default_agent_name(&self) -> Option<&str> {
         self.options.default_agent.as_deref()
     }
 
     pub(crate) fn unknown_agent_error(&self, name: &str) -> A2aError {
-        let programs = self.runtime.registry().list();
+        let programs = self.runtime.registry().list_current_programs();
         let known = programs.iter().map(|program| program.info().name.clone()).collect();
-        A2aError::unknown_agent(name, known, self.runtime.registry().unavailable_reason(name).as_deref())
+        A2aError::unknown_agent(
+            name,
+            known,
+            self.runtime.registry().workflow_unavailable_reason(name).as_deref(),
+        )
     }
 
     /// The card of an agent, for the address under which the client reached the server.
@@ -129,7 +137,7 @@ impl A2aServer {
         headers: &HeaderMap,
     ) -> AgentCard<'a> {
         let mut card = self.build_card(program, address, headers);
-        card.scopes = vec![authentication::run_scope(program.info())];
+        card.scopes = vec![authentication::required_run_scope(program.info())];
         card
     }
 
@@ -137,14 +145,16 @@ impl A2aServer {
     pub(crate) fn render_card(&self, card: &AgentCard<'_>, generation: ProtocolVersion) -> Value {
         let signer = self.options.card_signer();
         match generation {
-            ProtocolVersion::V1 => union_card::with_signatures(wire::v1::render_card(card), signer),
-            ProtocolVersion::V03 => wire::v03::render_card(card),
+            ProtocolVersion::V1 => {
+                multi_version_card::with_card_signatures(wire::v1::render_card_json(card), signer)
+            }
+            ProtocolVersion::V03 => wire::v03::render_card_json(card),
         }
     }
 
     /// A card in the form that clients of both generations can read.
-    pub(crate) fn render_union_card(&self, card: &AgentCard<'_>) -> Value {
-        union_card::render_union_card(card, self.options.card_signer())
+    pub(crate) fn render_multi_version_card(&self, card: &AgentCard<'_>) -> Value {
+        multi_version_card::render_multi_version_card(card, self.options.card_signer())
     }
 
     fn agent_interfaces(
@@ -155,7 +165,7 @@ impl A2aServer {
     ) -> Vec<AgentInterface> {
         let base = http::request_base_url(headers, &self.options);
         // At the default address a tenant may have named another agent, which has its own card.
-        let is_default = *address == AgentAddress::DefaultAgent && self.default_agent() == Some(name);
+        let is_default = *address == AgentAddress::DefaultAgent && self.default_agent_name() == Some(name);
         let (url, tenant) = if is_default {
             (format!("{base}/a2a"), None)
         } else {
@@ -166,8 +176,8 @@ impl A2aServer {
         let mut interfaces = Vec::new();
         for generation in ProtocolVersion::ALL {
             let known = |url: String, binding, tenant| AgentInterface { url, binding, generation, tenant };
-            interfaces.push(known(url.clone(), Binding::JsonRpc, None));
-            interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
+            interfaces.push(known(url.clone(), ProtocolBinding::JsonRpc, None));
+            interfaces.push(known(format!("{url}/rest"), ProtocolBinding::HttpJson, None));
             // A request of 0.3 cannot name its agent.
             let reachable = generation == ProtocolVersion::V1 || is_default;
             if let Some(grpc) = grpc.as_ref().filter(|_| reachable) {
@@ -175,7 +185,7 @@ impl A2aServer {
                     ProtocolVersion::V03 if self.options.conformance => format!("http://{grpc}"),
                     ProtocolVersion::V03 | ProtocolVersion::V1 => grpc.clone(),
                 };
-                interfaces.push(known(url, Binding::Grpc, tenant.clone()));
+                interfaces.push(known(url, ProtocolBinding::Grpc, tenant.clone()));
             }
         }
         interfaces

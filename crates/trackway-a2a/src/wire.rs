@@ -1,21 +1,21 @@
 //! Parses requests and writes answers. Each generation has a folder for its requests, converted by hand
 //! to domain types; answers have one form that knows the dialects.
 
+pub(crate) mod client_message;
 pub(crate) mod error_details;
 mod json_object;
-pub(crate) mod metadata;
 mod response_body;
-#[cfg(test)]
-mod samples;
-pub(crate) mod sent_message;
-mod task;
-mod update;
+pub(crate) mod trackway_metadata;
 pub(crate) mod v03;
 pub(crate) mod v1;
+#[cfg(test)]
+mod wire_samples;
+mod wire_stream_item;
+mod wire_task;
 
 pub(crate) use response_body::ResponseBody;
-pub(crate) use task::WireTask;
-pub(crate) use update::WireStreamItem;
+pub(crate) use wire_stream_item::WireStreamItem;
+pub(crate) use wire_task::WireTask;
 
 #[cfg(test)]
 mod tests;

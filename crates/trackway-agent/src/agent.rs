@@ -6,14 +6,14 @@
 //! which tool a name meant) is recorded with the step that first needed it.
 
 mod answer_stream;
-mod call_route;
-mod dispatch;
 mod dispatched_tasks;
 mod model_step;
 mod question_reply;
-mod tool_calls;
+mod tool_call_execution;
+mod tool_call_route;
 mod turn_driver;
 mod turn_start;
+mod workflow_dispatch;
 
 use std::{fmt, sync::Arc};
 
@@ -90,7 +90,7 @@ impl Program for AgentProgram {
     }
 
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
-        let driver = turn_driver::TurnDriver {
+        let driver = turn_driver::AgentTurnDriver {
             stage,
             spec: self.spec.clone(),
             resources: self.resources.clone(),

@@ -18,13 +18,13 @@ pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub struct AgentResources {
     /// Locked only to read or replace the whole.
-    snapshot: RwLock<Arc<Snapshot>>,
+    snapshot: RwLock<Arc<ResourcesSnapshot>>,
     toolsets: ToolsetCache,
 }
 
 /// The shared state at one moment.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub struct ResourcesSnapshot {
     /// By the name that agents use.
     pub models: BTreeMap<String, ConfiguredModel>,
     /// The model of agents that name none.
@@ -55,12 +55,12 @@ const MILLION: f64 = 1_000_000.0;
 impl TokenPrice {
     /// The cost of a call.
     #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^52 tokens at once")]
-    pub fn cost_of(&self, usage: TokenUsage) -> f64 {
+    pub fn cost_of_usage(&self, usage: TokenUsage) -> f64 {
         (usage.input_tokens as f64 * self.input + usage.output_tokens as f64 * self.output) / MILLION
     }
 }
 
-impl Default for Snapshot {
+impl Default for ResourcesSnapshot {
     fn default() -> Self {
         Self {
             models: BTreeMap::new(),
@@ -72,7 +72,7 @@ impl Default for Snapshot {
     }
 }
 
-impl Snapshot {
+impl ResourcesSnapshot {
     /// Why a tool of that name is missing, if it belongs to a server that is not running.
     pub(crate) fn missing_tool_reason(&self, tool: &str) -> Option<String> {
         let (prefix, _) = tool.split_once(SERVER_SEPARATOR)?;
@@ -81,7 +81,7 @@ impl Snapshot {
     }
 
     /// The model of that name, or the default model; else an error with the known names.
-    pub fn find_model(&self, name: Option<&str>) -> Result<&ConfiguredModel, UnknownModelError> {
+    pub fn find_model_or_default(&self, name: Option<&str>) -> Result<&ConfiguredModel, UnknownModelError> {
         let name = name.unwrap_or(&self.default_model);
         self.models.get(name).ok_or_else(|| UnknownModelError {
             name: name.to_owned(),
@@ -99,26 +99,26 @@ pub struct UnknownModelError {
 }
 
 impl AgentResources {
-    pub fn new(stock: Snapshot) -> Self {
+    pub fn new(stock: ResourcesSnapshot) -> Self {
         Self { snapshot: RwLock::new(Arc::new(stock)), ..Self::default() }
     }
 
     /// The current state.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn current_snapshot(&self) -> Arc<ResourcesSnapshot> {
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The tools of an agent, from this state and these programs.
-    pub(crate) fn toolset_for(
+    pub(crate) fn toolset_for_agent(
         &self,
         spec: &Arc<AgentSpec>,
-        stock: &Arc<Snapshot>,
+        snapshot: &Arc<ResourcesSnapshot>,
         programs: &[Arc<dyn Program>],
     ) -> Arc<Toolset> {
-        self.toolsets.get_or_build(spec, stock, programs)
+        self.toolsets.get_or_build_toolset(spec, snapshot, programs)
     }
 
-    pub fn update(&self, stock: Snapshot) {
-        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stock);
+    pub fn replace_snapshot(&self, snapshot: ResourcesSnapshot) {
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
     }
 }

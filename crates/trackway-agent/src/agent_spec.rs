@@ -19,7 +19,7 @@ pub struct AgentSpec {
     /// Patterns with `*` of the peers that it may call.
     pub peers: Vec<String>,
     /// The approval before a tool is called; patterns with `*`, the longest match wins.
-    pub approvals: BTreeMap<String, Permission>,
+    pub approvals: BTreeMap<String, ToolPermission>,
     pub budgets: TurnBudgets,
     /// Seconds of silence after which the model call is retried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct AgentSpec {
 /// Whether a tool may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Permission {
+pub enum ToolPermission {
     /// Without asking.
     Allow,
     /// After the user agrees.

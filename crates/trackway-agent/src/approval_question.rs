@@ -12,25 +12,25 @@ use crate::ToolUse;
 const ARGUMENTS_BYTES_MAX: usize = 2 * 1024;
 
 /// The question: a sentence, and tool and arguments as data.
-pub fn approval_prompt(call: &ToolUse) -> Vec<Part> {
-    let shown = truncate_with_note(&call.arguments.to_value().to_string(), ARGUMENTS_BYTES_MAX);
-    approval_parts(format!("May I call {} with {shown}?", call.tool), call)
+pub fn call_approval_prompt(call: &ToolUse) -> Vec<Part> {
+    let shown = truncate_with_note(&call.arguments.arguments_to_value().to_string(), ARGUMENTS_BYTES_MAX);
+    approval_prompt_parts(format!("May I call {} with {shown}?", call.tool), call)
 }
 
 /// Asks whether a task may be answered with a value that is not in the user's message. Contains the
 /// task's question and the proposed answer.
-pub fn answer_approval_prompt(call: &ToolUse, workflow: &str, asks: &str) -> Vec<Part> {
-    let input = call.arguments.to_value()["input"].to_string();
+pub fn task_answer_approval_prompt(call: &ToolUse, workflow: &str, asks: &str) -> Vec<Part> {
+    let input = call.arguments.arguments_to_value()["input"].to_string();
     let sentence = format!(
         "{workflow} asks: {} May I answer {}?",
         truncate_with_note(asks, ARGUMENTS_BYTES_MAX),
         truncate_with_note(&input, ARGUMENTS_BYTES_MAX)
     );
-    approval_parts(sentence, call)
+    approval_prompt_parts(sentence, call)
 }
 
-fn approval_parts(sentence: String, call: &ToolUse) -> Vec<Part> {
-    let arguments = call.arguments.to_value();
+fn approval_prompt_parts(sentence: String, call: &ToolUse) -> Vec<Part> {
+    let arguments = call.arguments.arguments_to_value();
     let data = json!({ "tool": call.tool, "arguments": arguments, "toolCallId": call.id });
     vec![Part::text(sentence), Part::data(data)]
 }
@@ -42,7 +42,7 @@ fn truncate_with_note(text: &str, bytes_max: usize) -> String {
 }
 
 /// The schema of the answer: `{approved: boolean}`.
-pub fn approval_schema() -> Value {
+pub fn approval_answer_schema() -> Value {
     json!({
         "type": "object",
         "properties": {

@@ -13,7 +13,7 @@ use std::{fmt, sync::Arc};
 use serde_json::Value;
 use trackway_outgoing::AddressPolicy;
 use trackway_ports::Clock;
-use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
+use trackway_runtime::{Tool, ToolCallContext, ToolFuture, ToolInfo};
 
 /// The dependencies of the built-in tools.
 #[derive(Debug, Clone)]
@@ -53,12 +53,12 @@ impl<F> fmt::Debug for FunctionTool<F> {
     }
 }
 
-impl<F: Fn(Value, ToolCall) -> ToolFuture + Send + Sync> Tool for FunctionTool<F> {
+impl<F: Fn(Value, ToolCallContext) -> ToolFuture + Send + Sync> Tool for FunctionTool<F> {
     fn info(&self) -> &ToolInfo {
         &self.info
     }
 
-    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
+    fn call(&self, arguments: Value, call: ToolCallContext) -> ToolFuture {
         (self.function)(arguments, call)
     }
 }
@@ -67,7 +67,7 @@ fn tool_from_function(
     name: &str,
     description: &str,
     input_schema: Value,
-    function: impl Fn(Value, ToolCall) -> ToolFuture + Send + Sync + 'static,
+    function: impl Fn(Value, ToolCallContext) -> ToolFuture + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
     let (name, description) = (name.to_owned(), description.to_owned());
     Arc::new(FunctionTool { info: ToolInfo { name, description, input_schema }, function })

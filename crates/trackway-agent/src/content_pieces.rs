@@ -7,10 +7,10 @@
 mod file_pieces;
 pub(crate) mod media_type;
 mod parts_json;
-pub(crate) mod truncate;
+pub(crate) mod text_truncation;
 
 use serde_json::Value;
-use trackway_domain::{Content, Message, Part};
+use trackway_domain::{Message, MessagePartContent, Part};
 
 use crate::{ContentPiece, ConversationEntry};
 
@@ -39,14 +39,14 @@ pub const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
 /// Parts of a message as pieces, in their order.
 pub fn pieces_from_parts(parts: &[Part]) -> Vec<ContentPiece> {
-    let mut writer = PieceWriter::default();
-    writer.write_parts(parts);
+    let mut writer = ContentPieceBuilder::default();
+    writer.push_parts(parts);
     writer.pieces
 }
 
 /// One text within the limit of a part. A note in the text marks a cut.
 pub(crate) fn truncate_to_part_limit(text: &str) -> String {
-    truncate::truncate_text(text, PART_BYTES_MAX)
+    text_truncation::truncate_text_with_note(text, PART_BYTES_MAX)
 }
 
 /// The user's request: the parts of the message, or the input of a run that no message started. An
@@ -65,24 +65,24 @@ pub fn pieces_from_user_input(message: Option<&Message>, input: &Value) -> Vec<C
 /// A tool's result as pieces: its parts, or its value if it has none. A text value is used unchanged,
 /// other values become JSON.
 pub fn pieces_from_tool_result(value: &Value, parts: &[Part]) -> Vec<ContentPiece> {
-    let mut writer = PieceWriter::default();
+    let mut writer = ContentPieceBuilder::default();
     match value {
-        _ if !parts.is_empty() => writer.write_parts(parts),
-        Value::String(text) => writer.write_text(text),
-        value => writer.write_text(&value.to_string()),
+        _ if !parts.is_empty() => writer.push_parts(parts),
+        Value::String(text) => writer.push_text_piece(text),
+        value => writer.push_text_piece(&value.to_string()),
     }
     writer.pieces
 }
 
 /// Only the images among the parts, each with a line that names it. This is for a result whose JSON
 /// already describes all parts.
-pub fn image_pieces(parts: &[Part]) -> Vec<ContentPiece> {
-    let mut writer = PieceWriter::default();
+pub fn image_pieces_from_parts(parts: &[Part]) -> Vec<ContentPiece> {
+    let mut writer = ContentPieceBuilder::default();
     for part in parts {
-        if let Content::File(file) = &part.content
+        if let MessagePartContent::File(file) = &part.content
             && file_pieces::is_image_file(file)
         {
-            writer.write_part(part);
+            writer.push_part(part);
         }
     }
     writer.pieces
@@ -105,41 +105,43 @@ pub fn replace_images_with_text(entries: &mut [ConversationEntry]) {
 
 /// Writes pieces within the limits of a message.
 #[derive(Debug, Default)]
-struct PieceWriter {
+struct ContentPieceBuilder {
     pieces: Vec<ContentPiece>,
-    room: truncate::TextBudget,
+    room: text_truncation::TextBudget,
     images: usize,
 }
 
-impl PieceWriter {
-    fn write_parts(&mut self, parts: &[Part]) {
+impl ContentPieceBuilder {
+    fn push_parts(&mut self, parts: &[Part]) {
         for part in parts.iter().take(PARTS_MAX) {
-            self.write_part(part);
+            self.push_part(part);
         }
-        if let Some(line) = truncate::omitted_parts_line(parts.len()) {
-            self.write_text(&line);
+        if let Some(line) = text_truncation::omitted_parts_line(parts.len()) {
+            self.push_text_piece(&line);
         }
     }
 
-    fn write_part(&mut self, part: &Part) {
+    fn push_part(&mut self, part: &Part) {
         match &part.content {
-            Content::Text(text) => self.write_text(text),
-            Content::Data(value) => self.write_text(&truncate::fence_text("json", &value.to_string())),
-            Content::File(file) => file_pieces::write_file(file, self),
+            MessagePartContent::Text(text) => self.push_text_piece(text),
+            MessagePartContent::Data(value) => {
+                self.push_text_piece(&text_truncation::fence_as_code_block("json", &value.to_string()))
+            }
+            MessagePartContent::File(file) => file_pieces::push_file_pieces(file, self),
         }
     }
 
     /// Adds a text within the limits. A note marks a cut.
-    fn write_text(&mut self, text: &str) {
-        self.pieces.push(ContentPiece::Text(self.room.take_text(text)));
+    fn push_text_piece(&mut self, text: &str) {
+        self.pieces.push(ContentPiece::Text(self.room.truncate_to_budget(text)));
     }
 
     /// Adds an image, or a note that says why not.
-    fn write_image(&mut self, media_type: &str, bytes: usize, base64: String) {
+    fn push_image_piece(&mut self, media_type: &str, bytes: usize, base64: String) {
         if bytes > IMAGE_BYTES_MAX {
-            self.write_text(&format!("(left out: images may have {IMAGE_BYTES_MAX} bytes)"));
+            self.push_text_piece(&format!("(left out: images may have {IMAGE_BYTES_MAX} bytes)"));
         } else if self.images == IMAGES_MAX {
-            self.write_text(&format!("(left out: {IMAGES_MAX} images are shown at once)"));
+            self.push_text_piece(&format!("(left out: {IMAGES_MAX} images are shown at once)"));
         } else {
             self.images += 1;
             self.pieces.push(ContentPiece::Image { media_type: media_type.to_owned(), base64 });

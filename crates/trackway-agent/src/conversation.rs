@@ -19,7 +19,7 @@ pub struct ModelRequest {
     pub open: Vec<OpenQuestionNote>,
     /// Tasks of the conversation that ended since the previous turn. Data as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ended: Vec<EndedTask>,
+    pub ended: Vec<EndedTaskNote>,
     pub entries: Vec<ConversationEntry>,
     /// In a stable order, so that providers can cache the part before the conversation.
     /// Shared, since schemas are long and the same in every call.
@@ -61,7 +61,7 @@ pub struct OpenQuestionNote {
 /// A task that the conversation dispatched, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct EndedTask {
+pub struct EndedTaskNote {
     pub task_id: String,
     pub workflow: String,
     pub state: String,
@@ -106,7 +106,7 @@ pub enum ContentPiece {
 }
 
 impl ConversationEntry {
-    pub fn user_text(text: impl Into<String>) -> Self {
+    pub fn user_text_entry(text: impl Into<String>) -> Self {
         Self::User { pieces: vec![ContentPiece::Text(text.into())] }
     }
 }
@@ -171,7 +171,7 @@ impl ToolUse {
 
 impl ToolArguments {
     /// The arguments as a value. Arguments that are not JSON are a text.
-    pub fn to_value(&self) -> Value {
+    pub fn arguments_to_value(&self) -> Value {
         match self {
             Self::Json(value) => value.clone(),
             Self::Broken { text, .. } => Value::String(text.clone()),
@@ -179,7 +179,7 @@ impl ToolArguments {
     }
 
     /// As the model wrote them.
-    pub fn to_text(&self) -> String {
+    pub fn arguments_to_text(&self) -> String {
         match self {
             Self::Json(value) => value.to_string(),
             Self::Broken { text, .. } => text.clone(),

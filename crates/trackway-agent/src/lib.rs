@@ -13,9 +13,9 @@ mod agent_resources;
 mod agent_spec;
 pub mod approval_question;
 mod built_in_tools;
-pub mod compact;
 pub mod content_pieces;
 pub mod conversation;
+pub mod history_compaction;
 mod mcp;
 pub mod provider;
 #[cfg(test)]
@@ -23,37 +23,39 @@ mod samples;
 pub mod schema_form;
 mod tool_naming;
 mod toolset;
-mod transcript;
+mod transcript_from_log;
 mod turn;
 pub mod turn_record;
 mod usage_report;
 
 pub use agent::{AgentLoader, AgentProgram};
 pub use agent_resources::{
-    AgentResources, ConfiguredModel, FIRST_ANSWER_TIMEOUT_DEFAULT, Snapshot, TokenPrice, UnknownModelError,
+    AgentResources, ConfiguredModel, FIRST_ANSWER_TIMEOUT_DEFAULT, ResourcesSnapshot, TokenPrice,
+    UnknownModelError,
 };
-pub use agent_spec::{AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets};
+pub use agent_spec::{AgentSkill, AgentSpec, CALLS_DEFAULT, TOOL_CALLS_DEFAULT, ToolPermission, TurnBudgets};
 pub use built_in_tools::BuiltInTools;
 pub use conversation::{
-    ContentPiece, ConversationEntry, EndedTask, FinishReason, ModelAnswer, ModelRequest, OpenQuestionNote,
-    TokenUsage, ToolArguments, ToolSpec, ToolUse,
+    ContentPiece, ConversationEntry, EndedTaskNote, FinishReason, ModelAnswer, ModelRequest,
+    OpenQuestionNote, TokenUsage, ToolArguments, ToolSpec, ToolUse,
 };
 pub use mcp::{
-    McpConfig, McpConfigFinding, McpServerConfig, McpServerStatus, McpServers, MissingEnvVar, ServerPhase,
-    ServerTransport,
+    McpConfig, McpConfigFinding, McpServerConfig, McpServerPhase, McpServerStatus, McpServerTransport,
+    McpServers, MissingEnvVar,
 };
 pub use provider::{
-    AnswerBuilder, Delta, DeltaStream, EndpointError, HttpProvider, ModelEndpoint, ModelError, ModelProvider,
+    Delta, DeltaStream, HttpModelProvider, ModelAnswerBuilder, ModelEndpoint, ModelEndpointError, ModelError,
+    ModelProvider,
 };
 pub use tool_naming::{SERVER_SEPARATOR, sanitize_tool_name};
 pub use toolset::{
     DISPATCH_PREFIX, OfferedTool, REPLY_TOOL, STATUS_TOOL, ToolTarget, Toolset, UnknownToolError,
 };
-pub use transcript::append_turn_from_log;
-pub(crate) use transcript::has_compaction;
+pub use transcript_from_log::append_turn_from_log;
+pub(crate) use transcript_from_log::log_has_compaction;
 pub use turn::{
-    AgentTurn, NextAction, PendingCall, RequestOptions, TurnEnding, TurnError, TurnLimit, TurnOutcome,
-    TurnUsage,
+    AgentTurn, NextTurnAction, PendingToolCall, TurnEnding, TurnError, TurnLimit, TurnOutcome,
+    TurnRequestContext, TurnUsage,
 };
-pub use turn_record::{CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord};
-pub use usage_report::{UsageReport, UsageTotals, model_usage_of_event};
+pub use turn_record::{CompactedHistory, RecordedModelCall, ToolCallPosition, ToolCallRecord};
+pub use usage_report::{ModelUsageReport, ModelUsageTotals, model_usage_of_event};

@@ -6,20 +6,20 @@
 //! server's requests. `remote_tool` is one tool and its calls, `tool_result` converts their results, and
 //! `error_text` describes errors.
 
+mod call_result_conversion;
 mod client_handler;
 mod elicitation;
-mod error_text;
-mod http_client;
 mod mcp_config;
 mod mcp_connection;
+mod mcp_error_text;
+mod mcp_http_client;
 mod mcp_server;
+mod mcp_server_process;
 mod mcp_servers;
 mod remote_tool;
 mod remote_tool_name;
-mod server_process;
-mod stdio_filter;
-mod tool_result;
+mod server_stdout_filter;
 
-pub use mcp_config::{McpConfig, McpConfigFinding, McpServerConfig, MissingEnvVar, ServerTransport};
-pub use mcp_server::ServerPhase;
+pub use mcp_config::{McpConfig, McpConfigFinding, McpServerConfig, McpServerTransport, MissingEnvVar};
+pub use mcp_server::McpServerPhase;
 pub use mcp_servers::{McpServerStatus, McpServers};

@@ -10,14 +10,14 @@ mod gemini;
 mod http_provider;
 mod model_backoff;
 pub mod offline;
-mod openai;
-mod prompt;
+mod openai_chat;
+mod openai_responses;
 mod provider_format;
 mod provider_kinds;
 pub mod recording;
-mod responses;
-pub mod scripted;
+pub mod scripted_model;
 mod simulated_stream;
+mod system_prompt;
 
 use std::{fmt, time::Duration};
 
@@ -26,16 +26,16 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::model_backoff::ModelBackoff;
 pub use self::{
-    answer_builder::AnswerBuilder,
-    http_provider::{EndpointError, HttpProvider, ModelEndpoint},
-    provider_kinds::{open_provider, provider_kind_names},
+    answer_builder::ModelAnswerBuilder,
+    http_provider::{HttpModelProvider, ModelEndpoint, ModelEndpointError},
+    provider_kinds::{open_http_provider, provider_kind_names},
 };
 use crate::conversation::{FinishReason, ModelRequest, TokenUsage};
 
 /// A model that can be called.
 pub trait ModelProvider: Send + Sync + fmt::Debug {
     /// The label in events and user interfaces: `openai/gpt-5`, `offline-rules/1`.
-    fn label(&self) -> &str;
+    fn model_label(&self) -> &str;
 
     /// Whether entries may have images.
     fn accepts_images(&self) -> bool;

@@ -10,7 +10,7 @@ pub(crate) fn text(text: &str) -> ContentPiece {
 }
 
 pub(crate) fn user(text: &str) -> ConversationEntry {
-    ConversationEntry::user_text(text)
+    ConversationEntry::user_text_entry(text)
 }
 
 pub(crate) fn model(text: &str, calls: Vec<ToolUse>) -> ConversationEntry {

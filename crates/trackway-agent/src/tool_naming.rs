@@ -24,7 +24,7 @@ pub fn sanitize_tool_name(name: &str) -> String {
 
 /// The name, cut to the maximum length, with a suffix of digits derived from `key`. The suffix
 /// distinguishes names that were cut or cleaned, and is always the same. The name is ASCII.
-pub(crate) fn append_digest(name: &str, key: impl AsRef<[u8]>) -> String {
+pub(crate) fn append_name_digest(name: &str, key: impl AsRef<[u8]>) -> String {
     let digits = &HEXLOWER.encode(&Sha256::digest(key))[..DIGEST_DIGITS];
     format!("{}_{digits}", &name[..name.len().min(NAME_CHARS_MAX - DIGEST_DIGITS - 1)])
 }

@@ -5,18 +5,18 @@
 //! changed before a model call. Its order is stable, so that providers can cache the part before the
 //! conversation.
 
-mod assigned_names;
+mod tool_name_assignment;
 mod toolset_cache;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::{Value, json};
-use trackway_domain::matches_pattern;
-use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
+use trackway_domain::matches_wildcard;
+use trackway_runtime::{ProgramInfo, ToolInfo, nearest_known_word};
 
-use crate::{AgentSpec, Permission, ToolSpec};
+use crate::{AgentSpec, ToolPermission, ToolSpec};
 
-pub use assigned_names::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
+pub use tool_name_assignment::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
 pub(crate) use toolset_cache::ToolsetCache;
 
 /// Longest description that a model receives; some servers reject longer ones.
@@ -42,7 +42,7 @@ pub struct Toolset {
 pub struct OfferedTool {
     pub spec: Arc<ToolSpec>,
     pub target: ToolTarget,
-    pub approval: Permission,
+    pub approval: ToolPermission,
     /// The input is the property `input` of the arguments.
     wrapped: bool,
 }
@@ -70,23 +70,24 @@ impl Toolset {
         tools: impl IntoIterator<Item = &'a ToolInfo>,
     ) -> Self {
         let allowed =
-            |patterns: &[String], name: &str| patterns.iter().any(|pattern| matches_pattern(pattern, name));
+            |patterns: &[String], name: &str| patterns.iter().any(|pattern| matches_wildcard(pattern, name));
         let workflows = workflows.into_iter().filter(|info| info.name != spec.name);
         let workflows = workflows.filter(|info| allowed(&spec.workflows, &info.name));
-        let mut wanted: Vec<ToolCandidate<'_>> = workflows.map(ToolCandidate::from_workflow).collect();
+        let mut wanted: Vec<ToolCandidate<'_>> =
+            workflows.map(ToolCandidate::candidate_from_workflow).collect();
         let tools = tools.into_iter().filter(|info| allowed(&spec.tools, &info.name));
-        wanted.extend(tools.map(ToolCandidate::from_tool));
+        wanted.extend(tools.map(ToolCandidate::candidate_from_tool));
         // The result does not depend on the order of the inputs.
         wanted.sort_by(|a, b| a.target.cmp(&b.target));
         wanted.dedup_by(|later, first| later.target == first.target);
 
-        let names = assigned_names::assign_tool_names(
+        let names = tool_name_assignment::assign_tool_names(
             &wanted.iter().map(|wanted| wanted.name.clone()).collect::<Vec<_>>(),
         );
         let mut tools: Vec<OfferedTool> = wanted
             .into_iter()
             .zip(names)
-            .map(|(wanted, name)| wanted.into_offered(name, &spec.approvals))
+            .map(|(wanted, name)| wanted.into_offered_tool(name, &spec.approvals))
             .collect();
         tools.sort_by(|a, b| a.spec.name.cmp(&b.spec.name));
         Self { tools }
@@ -94,29 +95,30 @@ impl Toolset {
 
     /// The tools for the model: all except those that may never be called.
     pub fn tool_specs(&self) -> Vec<Arc<ToolSpec>> {
-        let shown = self.tools.iter().filter(|offered| offered.approval != Permission::Deny);
+        let shown = self.tools.iter().filter(|offered| offered.approval != ToolPermission::Deny);
         shown.map(|offered| offered.spec.clone()).collect()
     }
 
     /// The target of a name that the model called. The approval decides whether the call continues.
-    pub fn find_tool(&self, called: &str) -> Result<&OfferedTool, UnknownToolError> {
-        let found = self.tools.iter().find(|offered| offered.spec.name == called);
+    pub fn find_offered_tool(&self, tool_name: &str) -> Result<&OfferedTool, UnknownToolError> {
+        let found = self.tools.iter().find(|offered| offered.spec.name == tool_name);
         found.ok_or_else(|| {
             let known: Vec<String> = self.tool_specs().iter().map(|spec| spec.name.clone()).collect();
             // Models omit a prefix more often than they misspell a name.
             let bare = known.iter().find(|name| {
-                assigned_names::strip_name_prefix(name) == assigned_names::strip_name_prefix(called)
+                tool_name_assignment::strip_tool_name_prefix(name)
+                    == tool_name_assignment::strip_tool_name_prefix(tool_name)
             });
             let meant = bare.map(String::as_str);
-            let meant = meant.or_else(|| nearest(called, known.iter().map(String::as_str)));
-            UnknownToolError { called: called.to_owned(), meant: meant.map(str::to_owned), known }
+            let meant = meant.or_else(|| nearest_known_word(tool_name, known.iter().map(String::as_str)));
+            UnknownToolError { called: tool_name.to_owned(), meant: meant.map(str::to_owned), known }
         })
     }
 }
 
 impl OfferedTool {
     /// The input of the workflow or tool for these arguments.
-    pub fn input_from_arguments(&self, arguments: Value) -> Value {
+    pub fn tool_input_from_arguments(&self, arguments: Value) -> Value {
         match arguments {
             Value::Object(mut object) if self.wrapped => object.remove(WRAP).unwrap_or(Value::Null),
             arguments => arguments,
@@ -151,7 +153,7 @@ struct ToolCandidate<'a> {
 }
 
 impl<'a> ToolCandidate<'a> {
-    fn from_workflow(info: &'a ProgramInfo) -> Self {
+    fn candidate_from_workflow(info: &'a ProgramInfo) -> Self {
         Self {
             name: format!("{DISPATCH_PREFIX}{}", info.name),
             target: ToolTarget::Workflow(info.name.clone()),
@@ -160,7 +162,7 @@ impl<'a> ToolCandidate<'a> {
         }
     }
 
-    fn from_tool(info: &'a ToolInfo) -> Self {
+    fn candidate_from_tool(info: &'a ToolInfo) -> Self {
         Self {
             name: info.name.clone(),
             target: ToolTarget::Tool(info.name.clone()),
@@ -169,11 +171,11 @@ impl<'a> ToolCandidate<'a> {
         }
     }
 
-    fn into_offered(self, name: String, approvals: &BTreeMap<String, Permission>) -> OfferedTool {
+    fn into_offered_tool(self, name: String, approvals: &BTreeMap<String, ToolPermission>) -> OfferedTool {
         let own = match &self.target {
             ToolTarget::Workflow(name) | ToolTarget::Tool(name) => name,
         };
-        let approval = permission_for(approvals, [own, &name]);
+        let approval = permission_for_tool_names(approvals, [own, &name]);
         let description = match self.description.trim() {
             "" => format!("Runs {own}."),
             text if text.chars().count() > DESCRIPTION_CHARS_MAX => {
@@ -190,17 +192,20 @@ impl<'a> ToolCandidate<'a> {
 
 /// The approval of the longest pattern that matches one of the names; among equally long patterns the
 /// strictest. Without a matching pattern no approval is needed.
-pub(crate) fn permission_for(approvals: &BTreeMap<String, Permission>, names: [&str; 2]) -> Permission {
-    let strictness = |approval: Permission| match approval {
-        Permission::Allow => 0,
-        Permission::Ask => 1,
-        Permission::Deny => 2,
+pub(crate) fn permission_for_tool_names(
+    approvals: &BTreeMap<String, ToolPermission>,
+    names: [&str; 2],
+) -> ToolPermission {
+    let strictness = |approval: ToolPermission| match approval {
+        ToolPermission::Allow => 0,
+        ToolPermission::Ask => 1,
+        ToolPermission::Deny => 2,
     };
     approvals
         .iter()
-        .filter(|(pattern, _)| names.iter().any(|name| matches_pattern(pattern, name)))
+        .filter(|(pattern, _)| names.iter().any(|name| matches_wildcard(pattern, name)))
         .max_by_key(|(pattern, approval)| (pattern.len(), strictness(**approval)))
-        .map_or(Permission::Allow, |(_, approval)| *approval)
+        .map_or(ToolPermission::Allow, |(_, approval)| *approval)
 }
 
 /// The schema of the arguments, which are always an object with the root type that servers expect, and

@@ -29,18 +29,19 @@ use trackway_domain::{Timestamp, ValidationError};
 
 use crate::{
     AgentSpec, ContentPiece, ConversationEntry, DISPATCH_PREFIX, FinishReason, ModelAnswer, TokenUsage,
-    TurnBudgets, compact,
+    TurnBudgets, history_compaction,
     turn_record::{
-        self, ANSWER_CALLS_MAX, CallPosition, CompactedHistory, RecordedModelCall, ToolCallRecord, UserWait,
+        self, ANSWER_CALLS_MAX, CompactedHistory, RecordedModelCall, ToolCallPosition, ToolCallRecord,
+        UserWaitPeriod,
     },
 };
 
-pub use pending_calls::PendingCall;
-pub use turn_request::RequestOptions;
+pub use pending_calls::PendingToolCall;
+pub use turn_request::TurnRequestContext;
 pub use turn_usage::{TurnLimit, TurnUsage};
 
 use output_repair::REPAIRS_MAX;
-use pending_calls::PendingCalls;
+use pending_calls::PendingToolCalls;
 pub(crate) use pending_calls::to_result_entry as result_entry;
 
 /// One turn of an agent: from a user's message to the end of the answer.
@@ -50,7 +51,7 @@ pub struct AgentTurn {
     budgets: TurnBudgets,
     /// The conversation so far: earlier turns, then this one.
     entries: Vec<ConversationEntry>,
-    state: TurnState,
+    state: AgentTurnState,
     /// The schema of the answer, if it must be more than text.
     output: Option<Value>,
     repairs: u32,
@@ -65,25 +66,25 @@ pub struct AgentTurn {
 
 /// Each state holds only its own data.
 #[derive(Debug, Clone)]
-enum TurnState {
+enum AgentTurnState {
     /// Entered at the start, after the last result, or for a repair; left by an answer.
     Ready,
     /// Entered by an answer with calls; left by the last of their results.
-    Calling(PendingCalls),
+    Calling(PendingToolCalls),
     /// Entered by a final answer that is JSON; left by a judgement.
     Judging(Value),
-    Over(NextAction),
+    Over(NextTurnAction),
 }
 
 /// The next action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NextAction {
+pub enum NextTurnAction {
     /// Call the model.
     Ask,
     /// These calls wait for their results, in the order in which the model made them. This includes calls
     /// whose arguments are not JSON; their result is
     /// [`broken_arguments_record`](crate::turn_record::broken_arguments_record).
-    Call(Vec<PendingCall>),
+    Call(Vec<PendingToolCall>),
     /// Check this value against the required schema.
     Judge(Value),
     Done(TurnOutcome),
@@ -118,7 +119,7 @@ pub enum TurnEnding {
 
 impl TurnEnding {
     /// A sentence for the user, in addition to the text.
-    pub fn user_sentence(self) -> Option<&'static str> {
+    pub fn ending_note_for_user(self) -> Option<&'static str> {
         match self {
             Self::Said => None,
             Self::Length => Some("The answer ends here: it reached the longest that the model may give."),
@@ -146,7 +147,7 @@ impl AgentTurn {
         spec: &AgentSpec,
         history: Vec<ConversationEntry>,
         user: Vec<ContentPiece>,
-        began: Timestamp,
+        started_at: Timestamp,
     ) -> Self {
         let mut entries = history;
         entries.push(ConversationEntry::User { pieces: user });
@@ -154,10 +155,10 @@ impl AgentTurn {
             prompt: spec.prompt.clone(),
             budgets: spec.budgets.clone(),
             entries,
-            state: TurnState::Ready,
+            state: AgentTurnState::Ready,
             output: None,
             repairs: 0,
-            used: TurnUsage::starting_at(began),
+            used: TurnUsage::usage_starting_at(started_at),
             said: Vec::new(),
             reasoned: Vec::new(),
             uses: BTreeMap::new(),
@@ -172,16 +173,17 @@ impl AgentTurn {
     }
 
     /// The next action. It stays the same until the turn receives an input.
-    pub fn next_action(&self) -> NextAction {
+    pub fn next_action(&self) -> NextTurnAction {
         match &self.state {
             // Budgets are checked only here, before a model call: pending calls are still made, and
             // existing text is still published.
-            TurnState::Ready => {
-                self.used.reached_limit(&self.budgets).map_or(NextAction::Ask, NextAction::Limit)
-            }
-            TurnState::Calling(calls) => NextAction::Call(calls.open_calls()),
-            TurnState::Judging(value) => NextAction::Judge(value.clone()),
-            TurnState::Over(end) => end.clone(),
+            AgentTurnState::Ready => self
+                .used
+                .first_reached_limit(&self.budgets)
+                .map_or(NextTurnAction::Ask, NextTurnAction::Limit),
+            AgentTurnState::Calling(calls) => NextTurnAction::Call(calls.calls_without_result()),
+            AgentTurnState::Judging(value) => NextTurnAction::Judge(value.clone()),
+            AgentTurnState::Over(end) => end.clone(),
         }
     }
 
@@ -196,7 +198,7 @@ impl AgentTurn {
     }
 
     /// Whether this turn called a workflow.
-    pub fn has_dispatched(&self) -> bool {
+    pub fn has_dispatched_workflow(&self) -> bool {
         self.uses.keys().any(|tool| tool.starts_with(DISPATCH_PREFIX))
     }
 
@@ -205,46 +207,46 @@ impl AgentTurn {
         &self.reasoned
     }
 
-    pub fn usage(&self) -> &TurnUsage {
+    pub fn turn_usage(&self) -> &TurnUsage {
         &self.used
     }
 
     /// A rule requires this call. It is applied as if the model had made it, without a model call.
-    pub fn apply_rule_answer(&mut self, recorded: &RecordedModelCall) -> Result<(), TurnError> {
-        if !matches!(self.state, TurnState::Ready) {
+    pub fn apply_synthetic_call(&mut self, recorded: &RecordedModelCall) -> Result<(), TurnError> {
+        if !matches!(self.state, AgentTurnState::Ready) {
             return Err(TurnError::NotAsked);
         }
-        let place = CallPosition { model_call: self.used.calls, index: 0 };
-        self.used.count_rule_answer(recorded);
-        self.apply_answer(&recorded.answer, place, usize::MAX);
+        let place = ToolCallPosition { model_call: self.used.calls, index: 0 };
+        self.used.count_synthetic_call(recorded);
+        self.apply_answer_and_calls(&recorded.answer, place, usize::MAX);
         Ok(())
     }
 
     /// Applies the model's answer.
     pub fn apply_model_answer(&mut self, recorded: &RecordedModelCall) -> Result<(), TurnError> {
-        if !matches!(self.state, TurnState::Ready) {
+        if !matches!(self.state, AgentTurnState::Ready) {
             return Err(TurnError::NotAsked);
         }
         let answer = &recorded.answer;
-        let place = CallPosition { model_call: self.used.calls, index: 0 };
+        let place = ToolCallPosition { model_call: self.used.calls, index: 0 };
         // If a server does not count tokens, they are estimated. Otherwise a token budget would never
         // be reached.
         let entries = &self.entries;
         self.used.count_model_answer(recorded, || TokenUsage {
-            input_tokens: compact::estimate_tokens(entries),
-            output_tokens: compact::estimate_text_tokens(&answer.text),
+            input_tokens: history_compaction::estimate_conversation_tokens(entries),
+            output_tokens: history_compaction::estimate_text_tokens(&answer.text),
             ..TokenUsage::default()
         });
         let left = self.budgets.tool_calls.saturating_sub(self.used.tool_calls);
         let room = ANSWER_CALLS_MAX.min(usize::try_from(left).unwrap_or(usize::MAX));
         let made = u32::try_from(answer.calls.len().min(room)).unwrap_or(u32::MAX);
         self.used.tool_calls = self.used.tool_calls.saturating_add(made);
-        self.apply_answer(answer, place, room);
+        self.apply_answer_and_calls(answer, place, room);
         Ok(())
     }
 
     /// `room` is the number of its calls that are made; the model receives an error for the others.
-    fn apply_answer(&mut self, answer: &ModelAnswer, position: CallPosition, room: usize) {
+    fn apply_answer_and_calls(&mut self, answer: &ModelAnswer, position: ToolCallPosition, max_calls: usize) {
         let calls = turn_record::calls_with_unique_ids(answer);
         if !answer.text.is_empty() {
             self.said.push(answer.text.clone());
@@ -257,77 +259,81 @@ impl AgentTurn {
             self.entries.push(ConversationEntry::Model { text: answer.text.clone(), calls: calls.clone() });
         }
         if calls.is_empty() {
-            self.finish_turn(answer);
+            self.finish_without_calls(answer);
         } else {
-            self.state = TurnState::Calling(PendingCalls::new(position, calls, room, &mut self.uses));
-            self.collect_results();
+            self.state =
+                AgentTurnState::Calling(PendingToolCalls::new(position, calls, max_calls, &mut self.uses));
+            self.collect_complete_results();
         }
     }
 
     /// Applies the result of a call. Results may arrive in any order.
     pub fn apply_call_result(&mut self, call: &str, result: ToolCallRecord) -> Result<(), TurnError> {
-        let TurnState::Calling(calls) = &mut self.state else {
+        let AgentTurnState::Calling(calls) = &mut self.state else {
             return Err(TurnError::NotWaiting { call: call.to_owned(), waiting: Vec::new() });
         };
         let (ended_at, waits) = (result.ended_at, result.waits.clone());
-        calls.set_result(call, result)?;
+        calls.set_call_result(call, result)?;
         if let Some(moment) = ended_at {
-            self.used.advance_to(moment);
+            self.used.advance_latest_time_to(moment);
         }
-        self.used.add_waits(waits);
-        self.collect_results();
+        self.used.add_user_wait_periods(waits);
+        self.collect_complete_results();
         Ok(())
     }
 
     /// The turn waited for people, but not in a call. This does not count as the turn's time.
-    pub fn add_user_waits(&mut self, waits: impl IntoIterator<Item = UserWait>) {
-        self.used.add_waits(waits);
+    pub fn add_user_waits(&mut self, waits: impl IntoIterator<Item = UserWaitPeriod>) {
+        self.used.add_user_wait_periods(waits);
     }
 
     /// Applies a compaction. Only before a request, never between calls and their results.
     pub fn apply_compaction(&mut self, compacted: &CompactedHistory) -> Result<(), TurnError> {
-        if !matches!(self.state, TurnState::Ready) {
+        if !matches!(self.state, AgentTurnState::Ready) {
             return Err(TurnError::NotAsked);
         }
-        self.entries = compact::compacted_entries(compacted);
+        self.entries = history_compaction::compacted_entries(compacted);
         if let Some(usage) = &compacted.summary_usage {
-            self.used.count_summary(usage);
+            self.used.count_summary_call(usage);
         }
         if let Some(moment) = compacted.ended_at {
-            self.used.advance_to(moment);
+            self.used.advance_latest_time_to(moment);
         }
         Ok(())
     }
 
     /// Applies the problems of the value of [`NextAction::Judge`]; without problems the turn is done.
-    pub fn judge_output(&mut self, problems: &[ValidationError]) -> Result<(), TurnError> {
-        let TurnState::Judging(value) = &self.state else {
+    pub fn apply_output_validation(&mut self, problems: &[ValidationError]) -> Result<(), TurnError> {
+        let AgentTurnState::Judging(value) = &self.state else {
             return Err(TurnError::NothingToJudge);
         };
         if problems.is_empty() {
             let text = self.said.last().cloned().unwrap_or_default();
             let output = Some(value.clone());
-            self.state =
-                TurnState::Over(NextAction::Done(TurnOutcome { text, output, ending: TurnEnding::Said }));
+            self.state = AgentTurnState::Over(NextTurnAction::Done(TurnOutcome {
+                text,
+                output,
+                ending: TurnEnding::Said,
+            }));
         } else {
-            self.request_repair(&output_repair::render_problems(problems));
+            self.request_output_repair(&output_repair::render_validation_problems(problems));
         }
         Ok(())
     }
 
     /// When all results have arrived, they become entries in the order of the calls, and the calls are
     /// no longer tracked.
-    fn collect_results(&mut self) {
-        if let TurnState::Calling(calls) = &mut self.state
-            && let Some(results) = calls.take_results()
+    fn collect_complete_results(&mut self) {
+        if let AgentTurnState::Calling(calls) = &mut self.state
+            && let Some(results) = calls.take_results_if_complete()
         {
             self.entries.extend(results);
-            self.state = TurnState::Ready;
+            self.state = AgentTurnState::Ready;
         }
     }
 
     /// An answer without calls ends the turn, unless it must be repaired.
-    fn finish_turn(&mut self, answer: &ModelAnswer) {
+    fn finish_without_calls(&mut self, answer: &ModelAnswer) {
         let ending = match answer.finish {
             FinishReason::Length => TurnEnding::Length,
             FinishReason::Filtered => TurnEnding::Filtered,
@@ -335,39 +341,43 @@ impl AgentTurn {
             FinishReason::Stop | FinishReason::Calls => TurnEnding::Said,
         };
         if self.output.is_some() {
-            return self.finish_with_output(answer, ending);
+            return self.finish_with_parsed_output(answer, ending);
         }
         let text = self.said.last().cloned().unwrap_or_default();
-        self.state = TurnState::Over(NextAction::Done(TurnOutcome { text, output: None, ending }));
+        self.state = AgentTurnState::Over(NextTurnAction::Done(TurnOutcome { text, output: None, ending }));
     }
 
-    fn finish_with_output(&mut self, answer: &ModelAnswer, ending: TurnEnding) {
+    fn finish_with_parsed_output(&mut self, answer: &ModelAnswer, ending: TurnEnding) {
         match ending {
             // A retry would end the same way.
             TurnEnding::Length | TurnEnding::Filtered => {
-                let why = ending.user_sentence().unwrap_or_default();
-                self.state = TurnState::Over(NextAction::Failed(format!("There is no output. {why}")));
+                let why = ending.ending_note_for_user().unwrap_or_default();
+                self.state =
+                    AgentTurnState::Over(NextTurnAction::Failed(format!("There is no output. {why}")));
             }
-            TurnEnding::Said | TurnEnding::Silent => match output_repair::parse_output(&answer.text) {
-                Ok(value) => self.state = TurnState::Judging(value),
-                Err(why) => self.request_repair(&why),
-            },
+            TurnEnding::Said | TurnEnding::Silent => {
+                match output_repair::parse_model_output_json(&answer.text) {
+                    Ok(value) => self.state = AgentTurnState::Judging(value),
+                    Err(why) => self.request_output_repair(&why),
+                }
+            }
         }
     }
 
     /// Sends the problems of its answer to the model for another attempt, a limited number of times.
-    fn request_repair(&mut self, wrong: &str) {
+    fn request_output_repair(&mut self, problems_text: &str) {
         if self.repairs == REPAIRS_MAX {
             let tries = REPAIRS_MAX + 1;
-            let why = format!("The model's answer was not of the required form in {tries} tries: {wrong}");
-            self.state = TurnState::Over(NextAction::Failed(why));
+            let why =
+                format!("The model's answer was not of the required form in {tries} tries: {problems_text}");
+            self.state = AgentTurnState::Over(NextTurnAction::Failed(why));
             return;
         }
         self.repairs += 1;
         self.entries.push(ConversationEntry::User {
-            pieces: vec![ContentPiece::Text(output_repair::repair_prompt(wrong))],
+            pieces: vec![ContentPiece::Text(output_repair::output_repair_prompt(problems_text))],
         });
-        self.state = TurnState::Ready;
+        self.state = AgentTurnState::Ready;
     }
 }
 

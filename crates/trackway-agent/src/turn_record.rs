@@ -69,12 +69,12 @@ pub struct ToolCallRecord {
     pub ended_at: Option<Timestamp>,
     /// Time in which the call waited for people; this does not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<UserWait>,
+    pub waits: Vec<UserWaitPeriod>,
 }
 
 /// A time in which the turn waited for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct UserWait {
+pub struct UserWaitPeriod {
     pub from: Timestamp,
     pub to: Timestamp,
 }
@@ -89,7 +89,7 @@ pub struct CompactedHistory {
     pub kept: Vec<ConversationEntry>,
     /// The model that wrote the summary, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub summary_usage: Option<SummaryUsage>,
+    pub summary_usage: Option<SummaryCallUsage>,
     /// Counts towards the time of the turn, if present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
@@ -97,7 +97,7 @@ pub struct CompactedHistory {
 
 /// A model call outside the conversation, and its usage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SummaryUsage {
+pub struct SummaryCallUsage {
     pub label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
@@ -141,12 +141,12 @@ impl ToolCallRecord {
     }
 
     /// A result that is one JSON value.
-    pub fn from_json(value: &Value) -> Self {
+    pub fn record_from_json(value: &Value) -> Self {
         Self::new(vec![ContentPiece::Text(value.to_string())])
     }
 
     /// A failed call and its reason, within the limits of every other result.
-    pub fn failed_with_reason(why: impl AsRef<str>) -> Self {
+    pub fn failed_call_with_reason(why: impl AsRef<str>) -> Self {
         Self {
             failed: true,
             ..Self::new(vec![ContentPiece::Text(content_pieces::truncate_to_part_limit(why.as_ref()))])
@@ -154,23 +154,22 @@ impl ToolCallRecord {
     }
 
     /// The user refused the call.
-    pub fn refused_by_user(tool: &str) -> Self {
-        Self::failed_with_reason(format!("The user refused this call of {tool}. It was not made."))
+    pub fn call_refused_by_user(tool: &str) -> Self {
+        Self::failed_call_with_reason(format!("The user refused this call of {tool}. It was not made."))
     }
 
     /// The agent may never call this tool.
-    pub fn denied_by_permission(tool: &str) -> Self {
-        Self::failed_with_reason(format!("{tool} may never be called by this agent. It was not called."))
+    pub fn call_denied_by_permission(tool: &str) -> Self {
+        Self::failed_call_with_reason(format!("{tool} may never be called by this agent. It was not called."))
     }
 
     /// The result of a call's step. A failed step is a failed call. A record that cannot be read is
     /// reported as an error, not dropped.
-    pub fn from_outcome(outcome: &StepOutcome) -> Self {
+    pub fn record_from_step_outcome(outcome: &StepOutcome) -> Self {
         match outcome {
-            StepOutcome::Ok(value) => {
-                Self::from_value(value).unwrap_or_else(|error| Self::failed_with_reason(error.to_string()))
-            }
-            StepOutcome::Err(failure) => Self::failed_with_reason(&failure.message),
+            StepOutcome::Ok(value) => Self::from_value(value)
+                .unwrap_or_else(|error| Self::failed_call_with_reason(error.to_string())),
+            StepOutcome::Err(failure) => Self::failed_call_with_reason(&failure.message),
         }
     }
 
@@ -183,19 +182,19 @@ impl ToolCallRecord {
 
 /// The position of a call in its turn: call `index` of answer `model_call`, both from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallPosition {
+pub struct ToolCallPosition {
     pub model_call: u32,
     pub index: usize,
 }
 
-impl CallPosition {
+impl ToolCallPosition {
     /// The key of the step that is this call.
-    pub fn step_key(self, tool: &str) -> String {
+    pub fn to_step_key(self, tool: &str) -> String {
         format!("{CALL} {}.{} {tool}", self.model_call, self.index)
     }
 
     /// Parses the position from a key of [`Self::step_key`].
-    pub fn from_step_key(key: &str) -> Option<Self> {
+    pub fn position_from_step_key(key: &str) -> Option<Self> {
         let rest = key.strip_prefix(CALL)?.strip_prefix(' ')?;
         let (place, _tool) = rest.split_once(' ')?;
         let (model_call, index) = place.split_once('.')?;
@@ -207,7 +206,7 @@ impl CallPosition {
 pub fn broken_arguments_record(call: &ToolUse) -> Option<ToolCallRecord> {
     match &call.arguments {
         ToolArguments::Json(_) => None,
-        ToolArguments::Broken { reason, .. } => Some(ToolCallRecord::failed_with_reason(format!(
+        ToolArguments::Broken { reason, .. } => Some(ToolCallRecord::failed_call_with_reason(format!(
             "The arguments of this call of {} are not JSON ({reason}). Nothing was called. \
              Call it again with one JSON object.",
             call.tool
@@ -216,9 +215,9 @@ pub fn broken_arguments_record(call: &ToolUse) -> Option<ToolCallRecord> {
 }
 
 /// The result of a call that is not made, because its answer makes more than `room` calls.
-pub(crate) fn left_out_record(room: usize) -> ToolCallRecord {
-    ToolCallRecord::failed_with_reason(format!(
-        "This call was not made: only the first {room} calls of this answer are. Make it again later, if \
+pub(crate) fn call_left_out_record(max_calls: usize) -> ToolCallRecord {
+    ToolCallRecord::failed_call_with_reason(format!(
+        "This call was not made: only the first {max_calls} calls of this answer are. Make it again later, if \
          it is still needed."
     ))
 }

@@ -14,7 +14,7 @@ use crate::{
 /// The total of a number of model calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UsageTotals {
+pub struct ModelUsageTotals {
     /// Model calls that were answered.
     pub calls: u64,
     /// Tokens as the providers counted them; a call whose provider does not count adds none.
@@ -34,14 +34,14 @@ pub struct UsageTotals {
 /// The same, with a total for each model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UsageReport {
+pub struct ModelUsageReport {
     #[serde(flatten)]
-    pub total: UsageTotals,
+    pub total: ModelUsageTotals,
     /// By the label of the model.
-    pub models: BTreeMap<String, UsageTotals>,
+    pub models: BTreeMap<String, ModelUsageTotals>,
 }
 
-impl UsageTotals {
+impl ModelUsageTotals {
     pub fn add_totals(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -53,7 +53,7 @@ impl UsageTotals {
         }
     }
 
-    fn from_usage(usage: Option<TokenUsage>, cost: Option<f64>) -> Self {
+    fn totals_of_single_call(usage: Option<TokenUsage>, cost: Option<f64>) -> Self {
         let usage = usage.unwrap_or_default();
         Self {
             calls: 1,
@@ -66,9 +66,9 @@ impl UsageTotals {
     }
 }
 
-impl UsageReport {
+impl ModelUsageReport {
     /// The usage in the events of a run; none if no model was called.
-    pub fn from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+    pub fn report_from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
         let mut bill = Self::default();
         for (label, spent) in events.into_iter().filter_map(model_usage_of_event) {
             bill.total.add_totals(&spent);
@@ -77,7 +77,7 @@ impl UsageReport {
         (bill.total.calls > 0).then_some(bill)
     }
 
-    pub fn merge_report(&mut self, other: &Self) {
+    pub fn merge_usage_report(&mut self, other: &Self) {
         self.total.add_totals(&other.total);
         for (label, spent) in &other.models {
             self.models.entry(label.clone()).or_default().add_totals(spent);
@@ -86,7 +86,7 @@ impl UsageReport {
 }
 
 /// The model call in an event, and its usage.
-pub fn model_usage_of_event(event: &Event) -> Option<(String, UsageTotals)> {
+pub fn model_usage_of_event(event: &Event) -> Option<(String, ModelUsageTotals)> {
     let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
     let (label, usage, cost) = match &*op.key {
         _ if op.kind != OpKind::Step => return None,
@@ -100,7 +100,7 @@ pub fn model_usage_of_event(event: &Event) -> Option<(String, UsageTotals)> {
         }
         _ => return None,
     };
-    (label != REPLY_LABEL).then(|| (label, UsageTotals::from_usage(usage, cost)))
+    (label != REPLY_LABEL).then(|| (label, ModelUsageTotals::totals_of_single_call(usage, cost)))
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use axum::{
     extract::{FromRef, FromRequestParts, Path},
     http::request::Parts,
 };
-use trackway_domain::{Code, ParseIdError, RunId};
-use trackway_http::{Authenticated, HttpError, OptionalAuthenticator, sse::SharedFrames};
+use trackway_domain::{ErrorCode, ParseIdError, RunId};
+use trackway_http::{Authenticated, HttpError, OptionalAuthenticator, sse::SharedFrameCache};
 use trackway_ports::Journal;
 use trackway_runtime::Runtime;
 use trackway_sessions::SessionsReader;
 
-use super::service::RunsService;
+use super::runs_service::RunsService;
 
 /// What the door needs: an engine, its store, and a gatekeeper.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct ApiOptions {
     pub journal: Arc<dyn Journal>,
     pub gate: OptionalAuthenticator,
     /// Encoded updates that slow readers share, one set for all doors of a server.
-    pub frames: SharedFrames,
+    pub frames: SharedFrameCache,
     /// The largest request body that is read.
     pub body_bytes_max: usize,
 }
@@ -54,12 +54,12 @@ impl FromRequestParts<ApiOptions> for ApiCaller {
 
 impl ApiCaller {
     /// As [`Authenticated::check_can_run`], for the workflow of a run that the caller may see.
-    pub(super) async fn check_can_act_on(&self, run: RunId) -> Result<(), HttpError> {
+    pub(super) async fn check_can_act_on_run(&self, run: RunId) -> Result<(), HttpError> {
         // Avoids a read of the run that would change nothing.
-        if self.authenticated.can_run_all() {
+        if self.authenticated.can_run_all_workflows() {
             return Ok(());
         }
-        self.authenticated.check_can_run(&self.runs.workflow_name(run).await?)
+        self.authenticated.check_can_run_workflow(&self.runs.run_workflow_name(run).await?)
     }
 }
 
@@ -73,8 +73,8 @@ impl<S: Send + Sync> FromRequestParts<S> for RunIdPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let Path(text) = Path::<String>::from_request_parts(parts, state)
             .await
-            .map_err(|rejection| HttpError::new(Code::InvalidRequest, rejection.body_text()))?;
+            .map_err(|rejection| HttpError::new(ErrorCode::InvalidRequest, rejection.body_text()))?;
         let run = text.parse();
-        run.map(Self).map_err(|why: ParseIdError| HttpError::new(Code::UnknownRun, why.to_string()))
+        run.map(Self).map_err(|why: ParseIdError| HttpError::new(ErrorCode::UnknownRun, why.to_string()))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use trackway_http::HttpError;
 use trackway_runtime::Error;
 
-use super::service::RunsError;
+use super::runs_service::RunsError;
 
 impl From<RunsError> for HttpError {
     fn from(error: RunsError) -> Self {
@@ -19,7 +19,7 @@ impl From<RunsError> for HttpError {
             RunsError::Runtime(error) => match error {
                 Error::InvalidInput { problems, schema } => Self::invalid_input(detail, &problems, &schema),
                 Error::UnknownWorkflow { known, why, .. } => {
-                    let refusal = Self::new(code, detail).with_member("known", json!(known));
+                    let refusal = Self::new(code, detail).with_problem_member("known", json!(known));
                     match why {
                         Some(_) => refusal.with_hint("an outside agent can drive it over MCP"),
                         None => refusal,

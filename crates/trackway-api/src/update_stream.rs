@@ -7,11 +7,11 @@ use serde_json::json;
 use trackway_domain::{Position, RunId};
 use trackway_http::{
     HttpError,
-    sse::{self, FrameKey, FrameScope, SharedFrames, SseEventInfo, SseSource},
+    sse::{self, FrameContentKind, FrameKey, SharedFrameCache, SseEventInfo, SseEventSource},
 };
 
 use super::{
-    service::{RunUpdates, RunsError, RunsService},
+    runs_service::{RunUpdateStream, RunsError, RunsService},
     wire_types::RunUpdate,
 };
 
@@ -22,48 +22,48 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Every update after a position: `id:` is its position, `data:` its JSON. A last event of the type
 /// `end` says why nothing more comes: `ended`, or `stopping` when the server goes away before the run's
 /// end.
-pub(super) async fn updates_response(
+pub(super) async fn run_updates_response(
     runs: &RunsService,
-    frames: &SharedFrames,
+    frames: &SharedFrameCache,
     run: RunId,
     after: Position,
 ) -> Result<Response, HttpError> {
-    let updates = runs.updates(run, after).await?;
+    let updates = runs.watch_run_updates(run, after).await?;
     let following = RunUpdateSource { runs: runs.clone(), run, updates };
-    Ok(sse::stream_response(following, frames.clone(), HEARTBEAT))
+    Ok(sse::sse_stream_response(following, frames.clone(), HEARTBEAT))
 }
 
 /// The last position that a client received; browsers send it when they reconnect.
-pub(super) fn last_event_id(headers: &HeaderMap) -> Option<Position> {
+pub(super) fn last_event_id_position(headers: &HeaderMap) -> Option<Position> {
     headers.get("last-event-id")?.to_str().ok()?.trim().parse().ok()
 }
 
 struct RunUpdateSource {
     runs: RunsService,
     run: RunId,
-    updates: RunUpdates,
+    updates: RunUpdateStream,
 }
 
-impl SseSource for RunUpdateSource {
+impl SseEventSource for RunUpdateSource {
     /// An update and its approximate size in bytes.
     type Item = (RunUpdate, usize);
     type Error = RunsError;
 
-    async fn next(&mut self) -> Result<Option<Self::Item>, RunsError> {
-        self.updates.next_sized().await
+    async fn next_event(&mut self) -> Result<Option<Self::Item>, RunsError> {
+        self.updates.next_update_with_size().await
     }
 
-    async fn repeat_last(&mut self) -> Result<Option<Self::Item>, RunsError> {
-        self.updates.repeat_last().await
+    async fn repeat_last_event(&mut self) -> Result<Option<Self::Item>, RunsError> {
+        self.updates.repeat_last_update().await
     }
 
-    fn describe(&self, (update, bytes): &Self::Item) -> SseEventInfo {
-        let (pos, scope) = (update.pos, FrameScope::Event);
+    fn describe_event(&self, (update, bytes): &Self::Item) -> SseEventInfo {
+        let (pos, scope) = (update.pos, FrameContentKind::Event);
         let key = FrameKey { run: self.run, pos, dialect: "REST", scope };
         SseEventInfo { pos, bytes: *bytes, key }
     }
 
-    fn encode(&self, (update, _): &Self::Item, out: &mut Vec<u8>) {
+    fn encode_event_data(&self, (update, _): &Self::Item, out: &mut Vec<u8>) {
         // Our shapes hold no map with keys other than strings, so this cannot fail.
         let _ = serde_json::to_writer(out, update);
     }
@@ -71,7 +71,7 @@ impl SseSource for RunUpdateSource {
     async fn closing_frame(&mut self, end: Result<(), RunsError>) -> Vec<u8> {
         let reason = match end {
             Ok(()) => {
-                let over = self.runs.detail(self.run).await;
+                let over = self.runs.load_run_detail(self.run).await;
                 let over = over.is_ok_and(|run| run.summary.state.is_terminal());
                 if over { "ended" } else { "stopping" }
             }

@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use trackway_agent::UsageReport;
+use trackway_agent::ModelUsageReport;
 use trackway_domain::{
     Event, ForkPoint, InterruptReason, NodeId, Position, QuestionId, ReplayMismatch, RunId, Seq, SessionId,
     StateName, ValidationError,
 };
 
-use super::content::{Artifact, Message, Part};
+use super::message_content::{Artifact, Message, Part};
 
 /// `POST /api/runs`: what to start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ pub struct RunDetail {
     /// The usage of its model calls. Only in the answer for a single run, and absent if it called no
     /// model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<UsageReport>,
+    pub usage: Option<ModelUsageReport>,
     /// The log was imported: nothing drives the run until a user adopts it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
@@ -241,7 +241,7 @@ pub struct RunUpdate {
 
 impl RunUpdate {
     /// The runs that it refers to: started children.
-    pub fn children(&self) -> impl Iterator<Item = RunId> {
+    pub fn referenced_child_runs(&self) -> impl Iterator<Item = RunId> {
         let message = match &self.what {
             RunUpdateKind::Status { message, .. } => message.as_ref(),
             RunUpdateKind::Task { .. } | RunUpdateKind::Artifact { .. } => None,

@@ -6,11 +6,12 @@ use trackway_domain::ValidationError;
 
 use crate::{
     cli_error::CliError,
-    output,
-    schema_form::{self, FormField, SchemaForm},
+    output_streams,
+    schema_form::{self, SchemaForm, SchemaFormField},
     stdin_lines::StdinLines,
-    style::{self, OutputMode, TextTone},
-    terminal_layout, text_format,
+    terminal_layout,
+    terminal_style::{self, OutputMode, TextTone},
+    text_format,
 };
 
 /// Who answers.
@@ -44,7 +45,7 @@ impl AnswerSource {
     }
 
     /// A value for a schema, from a person; `None` if there is no person to ask.
-    pub(crate) async fn answer_schema(
+    pub(crate) async fn prompt_for_schema_value(
         &mut self,
         schema: &Value,
         problems: &[ValidationError],
@@ -63,36 +64,38 @@ async fn prompt_for_schema(
     problems: &[ValidationError],
 ) -> Result<Option<Value>, CliError> {
     if !problems.is_empty() {
-        output::print_note("That does not fit:");
-        text_format::render_problems(problems).iter().for_each(|line| output::print_note(line));
+        output_streams::print_stderr_note("That does not fit:");
+        text_format::render_validation_errors(problems)
+            .iter()
+            .for_each(|line| output_streams::print_stderr_note(line));
     }
-    match SchemaForm::with_defaults(schema, known) {
+    match SchemaForm::from_schema_with_defaults(schema, known) {
         SchemaForm::Fields(fields) => {
             let mut object = Map::new();
             for field in fields {
                 match prompt_for_field(lines, &field).await? {
-                    FieldInput::Value(value) => drop(object.insert(field.name, value)),
-                    FieldInput::Omitted => {}
-                    FieldInput::Ended => return Ok(None),
+                    FieldPromptResult::Value(value) => drop(object.insert(field.name, value)),
+                    FieldPromptResult::Omitted => {}
+                    FieldPromptResult::Ended => return Ok(None),
                 }
             }
             Ok(Some(Value::Object(object)))
         }
         SchemaForm::Single(field) => match prompt_for_field(lines, &field).await? {
-            FieldInput::Value(value) => Ok(Some(value)),
-            FieldInput::Omitted | FieldInput::Ended => Ok(None),
+            FieldPromptResult::Value(value) => Ok(Some(value)),
+            FieldPromptResult::Omitted | FieldPromptResult::Ended => Ok(None),
         },
         SchemaForm::Json => {
-            output::print_note(&format!(
+            output_streams::print_stderr_note(&format!(
                 "  The answer must satisfy this schema: {}",
                 text_format::replace_control_chars(&schema.to_string())
             ));
             loop {
-                output::write_prompt("  answer (JSON): ");
-                let Some(line) = lines.next_line().await? else { return Ok(None) };
-                match schema_form::parse_json_line(line.trim()) {
+                output_streams::write_stderr_prompt("  answer (JSON): ");
+                let Some(line) = lines.next_stdin_line().await? else { return Ok(None) };
+                match schema_form::parse_typed_json(line.trim()) {
                     Ok(value) => return Ok(Some(value)),
-                    Err(why) => output::print_note(&format!("  {why}")),
+                    Err(why) => output_streams::print_stderr_note(&format!("  {why}")),
                 }
             }
         }
@@ -100,7 +103,7 @@ async fn prompt_for_schema(
 }
 
 /// The result of asking for a field.
-enum FieldInput {
+enum FieldPromptResult {
     Value(Value),
     /// It is left out.
     Omitted,
@@ -109,38 +112,45 @@ enum FieldInput {
 }
 
 /// The field's value, asked for until it can be read.
-async fn prompt_for_field(lines: &mut StdinLines, field: &FormField) -> Result<FieldInput, CliError> {
+async fn prompt_for_field(
+    lines: &mut StdinLines,
+    field: &SchemaFormField,
+) -> Result<FieldPromptResult, CliError> {
     loop {
-        output::write_prompt(&paint_prompt(&field.render_prompt()));
-        let Some(line) = lines.next_line().await? else { return Ok(FieldInput::Ended) };
-        match field.parse_line(&line) {
-            Ok(value) => return Ok(value.map_or(FieldInput::Omitted, FieldInput::Value)),
-            Err(why) => output::print_note(&format!("  {}", text_format::replace_control_chars(&why))),
+        output_streams::write_stderr_prompt(&format_prompt(&field.render_field_prompt()));
+        let Some(line) = lines.next_stdin_line().await? else { return Ok(FieldPromptResult::Ended) };
+        match field.parse_typed_field_value(&line) {
+            Ok(value) => return Ok(value.map_or(FieldPromptResult::Omitted, FieldPromptResult::Value)),
+            Err(why) => {
+                output_streams::print_stderr_note(&format!("  {}", text_format::replace_control_chars(&why)))
+            }
         }
     }
 }
 
 /// A prompt, wrapped and emphasised at a terminal.
-fn paint_prompt(text: &str) -> String {
+fn format_prompt(text: &str) -> String {
     let text = text_format::replace_control_chars(text);
     let mode = OutputMode::new(false);
     if !mode.is_terminal() {
         return text;
     }
-    let lines = terminal_layout::wrap_text(text.trim_end(), style::text_columns());
-    let lines: Vec<String> = lines.iter().map(|line| mode.paint(TextTone::Strong, line)).collect();
+    let lines = terminal_layout::wrap_text(text.trim_end(), terminal_style::terminal_text_columns());
+    let lines: Vec<String> = lines.iter().map(|line| mode.paint_text(TextTone::Strong, line)).collect();
     format!("{} ", lines.join("\n"))
 }
 
 async fn read_json_answer(lines: &mut StdinLines) -> Result<Option<Value>, CliError> {
     loop {
-        let Some(line) = lines.next_line().await? else { return Ok(None) };
+        let Some(line) = lines.next_stdin_line().await? else { return Ok(None) };
         if line.trim().is_empty() {
             continue;
         }
-        match schema_form::parse_json_line(&line) {
+        match schema_form::parse_typed_json(&line) {
             Ok(value) => return Ok(Some(value)),
-            Err(why) => output::print_note(&format!("error: the answer cannot be read: {why}")),
+            Err(why) => {
+                output_streams::print_stderr_note(&format!("error: the answer cannot be read: {why}"))
+            }
         }
     }
 }

@@ -31,14 +31,14 @@ pub(crate) use workspace_args::{ConfigCommand, DoctorArgs, ShowConfigArgs, Works
 #[command(name = "trackway", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
     /// Which log lines are written to stderr
     #[arg(long, global = true, env = "TRACKWAY_LOG", default_value = "warn", value_name = "FILTER")]
     pub(crate) log: String,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Serve the bundled workflows and workflow files as A2A agents, and MCP at /mcp
     Serve(ServeArgs),
     /// Serve workflow files to the agent on stdin and stdout, over MCP

@@ -31,10 +31,10 @@ impl ArtifactAssembler {
                 false => open.parts.clone_from(&artifact.parts),
             },
             _ => {
-                whole.extend(self.close_open_artifact(run));
+                whole.extend(self.finish_open_artifact(run));
                 let mut open = artifact.clone();
                 // Pieces of an artifact that was already shown extend it.
-                if let Some(before) = self.emitted_parts(run, &open.artifact_id).filter(|_| append) {
+                if let Some(before) = self.emitted_artifact_parts(run, &open.artifact_id).filter(|_| append) {
                     let mut parts = before.to_vec();
                     append_parts(&mut parts, &artifact.parts);
                     open.parts = parts;
@@ -43,15 +43,15 @@ impl ArtifactAssembler {
             }
         }
         if last {
-            whole.extend(self.close_open_artifact(run));
+            whole.extend(self.finish_open_artifact(run));
         }
         whole
     }
 
     /// Completes the open artifact of a run. None if the same content was already shown.
-    pub(crate) fn close_open_artifact(&mut self, run: RunId) -> Option<Artifact> {
+    pub(crate) fn finish_open_artifact(&mut self, run: RunId) -> Option<Artifact> {
         let artifact = self.open.remove(&run)?;
-        if self.emitted_parts(run, &artifact.artifact_id) == Some(&artifact.parts) {
+        if self.emitted_artifact_parts(run, &artifact.artifact_id) == Some(&artifact.parts) {
             return None;
         }
         let shown = self.emitted.entry(run).or_default();
@@ -65,7 +65,7 @@ impl ArtifactAssembler {
         self.emitted.remove(&run);
     }
 
-    fn emitted_parts(&self, run: RunId, artifact: &str) -> Option<&Vec<Part>> {
+    fn emitted_artifact_parts(&self, run: RunId, artifact: &str) -> Option<&Vec<Part>> {
         self.emitted.get(&run)?.get(artifact)
     }
 }

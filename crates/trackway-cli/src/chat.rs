@@ -21,25 +21,25 @@ use futures_util::{StreamExt, stream::SelectAll};
 use serde_json::Value;
 use tokio::time::Instant;
 use trackway::api::{QuestionView, RunUpdate, RunUpdateKind, StartRequest};
-use trackway_domain::{Code, RunId, SessionId};
+use trackway_domain::{ErrorCode, RunId, SessionId};
 
 use self::{
     answer_form::{AnswerForm, AnswerProgress, FieldSelection},
     chat_view::ChatView,
-    line_queue::LineQueue,
+    line_queue::InputLineQueue,
     slash_command::SlashCommand,
 };
 use crate::{
     cli_error::CliError,
     exit_status::ExitStatus,
-    output,
+    output_streams,
     previous_inputs::PreviousInputs,
     run_client::{AnswerOutcome, RunClient, RunUpdates},
-    run_target::HintOptions,
+    run_target::HintCommandOptions,
     schema_form,
     stdin_lines::StdinLines,
     stop_signals::StopSignals,
-    style::OutputMode,
+    terminal_style::OutputMode,
     text_format,
 };
 
@@ -55,7 +55,7 @@ const FIRST_UPDATE_WAIT: Duration = Duration::from_secs(10);
 /// A running conversation.
 pub(crate) struct ChatSession<'a> {
     engine: &'a RunClient,
-    hint_options: HintOptions<'a>,
+    hint_options: HintCommandOptions<'a>,
     agent: String,
     session: Option<SessionId>,
     mode: OutputMode,
@@ -88,13 +88,18 @@ struct PendingQuestion {
 
 /// Whether the conversation continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChatFlow {
+enum ChatControlFlow {
     Continue,
     Exit(ExitStatus),
 }
 
 impl<'a> ChatSession<'a> {
-    pub(crate) fn new(engine: &'a RunClient, again: HintOptions<'a>, agent: String, json: bool) -> Self {
+    pub(crate) fn new(
+        engine: &'a RunClient,
+        again: HintCommandOptions<'a>,
+        agent: String,
+        json: bool,
+    ) -> Self {
         let mode = OutputMode::new(json);
         Self {
             engine,
@@ -119,7 +124,7 @@ impl<'a> ChatSession<'a> {
     pub(crate) fn print_greeting(&mut self, label: Option<&str>) -> Result<(), CliError> {
         self.view.render_greeting(&self.agent, label)?;
         if self.mode.is_terminal() {
-            self.view.render_note("/help lists the commands; /quit ends.")?;
+            self.view.render_chat_note("/help lists the commands; /quit ends.")?;
         }
         Ok(())
     }
@@ -127,77 +132,79 @@ impl<'a> ChatSession<'a> {
     /// Runs until the input ends or the user quits.
     pub(crate) async fn run_until_exit(mut self, signals: &mut StopSignals) -> Result<ExitStatus, CliError> {
         let mut lines = StdinLines::default();
-        let mut typed = LineQueue::default();
+        let mut typed = InputLineQueue::default();
         let mut patience = Instant::now() + FIRST_UPDATE_WAIT;
-        self.render_prompt();
+        self.draw_prompt_if_quiet();
         loop {
             if let Some(line) =
-                typed.take_usable_line(|line| self.can_use_line(line), |line| self.is_urgent_line(line))
+                typed.take_usable_line(|line| self.can_use_line_now(line), |line| self.is_urgent_line(line))
             {
-                if let ChatFlow::Exit(exit) = self.handle_line(&line).await? {
+                if let ChatControlFlow::Exit(exit) = self.handle_input_line(&line).await? {
                     return self.print_farewell(exit);
                 }
-                self.render_prompt();
+                self.draw_prompt_if_quiet();
                 patience = Instant::now() + FIRST_UPDATE_WAIT;
-                if self.is_work_visible() {
+                if self.is_awaited_run_working() {
                     self.view.canvas.start_spinner();
                 }
                 continue;
             }
             if self.turn.is_some() && self.updates.is_empty() {
-                return Err(self.engine.updates_broke_off_error());
+                return Err(self.engine.run_updates_broke_off_error());
             }
-            if self.is_input_ended && self.is_idle() {
+            if self.is_input_ended && self.is_chat_idle() {
                 let exit = self.print_farewell(ExitStatus::Done)?;
-                if typed.len() > 0 {
-                    output::print_note("Some lines do not answer the open question, and were not sent.");
+                if typed.queued_line_count() > 0 {
+                    output_streams::print_stderr_note(
+                        "Some lines do not answer the open question, and were not sent.",
+                    );
                 }
                 return Ok(exit);
             }
             tokio::select! {
                 biased;
-                () = signals.wait_for_signal() => {
-                    if let ChatFlow::Exit(exit) = self.handle_interrupt().await? {
+                () = signals.wait_for_stop_signal() => {
+                    if let ChatControlFlow::Exit(exit) = self.handle_interrupt().await? {
                         return self.print_farewell(exit);
                     }
                 }
                 Some(heard) = self.updates.next(), if !self.updates.is_empty() => {
-                    self.handle_update(&heard?)?;
+                    self.handle_run_update(&heard?)?;
                 }
-                line = lines.next_line(), if !typed.is_full() && !self.is_input_ended => match line? {
+                line = lines.next_stdin_line(), if !typed.is_line_queue_full() && !self.is_input_ended => match line? {
                     Some(line) => {
                         self.view.canvas.on_line_typed();
-                        typed.push(line);
+                        typed.push_line(line);
                     }
                     None => self.is_input_ended = true,
                 },
                 () = tokio::time::sleep_until(patience), if self.turn.is_none() && self.has_awaited_children() => {
                     self.view.note_silent_runs(self.busy_children.difference(&self.silent_children))?;
                     self.silent_children.clone_from(&self.busy_children);
-                    self.render_prompt();
+                    self.draw_prompt_if_quiet();
                 }
-                () = self.view.canvas.wait_for_spinner_frame(), if self.is_work_visible() => {
+                () = self.view.canvas.wait_for_spinner_frame(), if self.is_awaited_run_working() => {
                     self.view.canvas.draw_spinner();
                     continue;
                 }
             }
             // Something has happened, so the wait begins again.
             patience = Instant::now() + FIRST_UPDATE_WAIT;
-            if self.is_work_visible() {
+            if self.is_awaited_run_working() {
                 self.view.canvas.start_spinner();
             }
         }
     }
 
     /// Whether this line can be used now.
-    fn can_use_line(&self, line: &str) -> bool {
+    fn can_use_line_now(&self, line: &str) -> bool {
         let is_free = self.mode.is_terminal() || !self.has_awaited_children();
-        match SlashCommand::parse(line) {
+        match SlashCommand::parse_slash_command(line) {
             Some(SlashCommand::Stop | SlashCommand::Help | SlashCommand::Show(_)) => true,
             Some(SlashCommand::Skip) => {
-                self.mode.is_terminal() || !self.questions.is_empty() || self.is_idle()
+                self.mode.is_terminal() || !self.questions.is_empty() || self.is_chat_idle()
             }
-            Some(SlashCommand::Quit) => self.mode.is_terminal() || self.is_idle(),
+            Some(SlashCommand::Quit) => self.mode.is_terminal() || self.is_chat_idle(),
             None if self.is_answer_line(line) => true,
             Some(SlashCommand::Fork) | None => self.turn.is_none() && is_free,
         }
@@ -205,12 +212,13 @@ impl<'a> ChatSession<'a> {
 
     /// Whether this line need not wait for earlier lines.
     fn is_urgent_line(&self, line: &str) -> bool {
-        SlashCommand::parse(line).is_some_and(|command| command.is_urgent(self.mode.is_terminal()))
+        SlashCommand::parse_slash_command(line)
+            .is_some_and(|command| command.is_urgent(self.mode.is_terminal()))
     }
 
     /// Whether this line, which is not a command, answers a question.
     fn is_answer_line(&self, line: &str) -> bool {
-        !self.questions.is_empty() && !slash_command::is_agent_command(line)
+        !self.questions.is_empty() && !slash_command::is_offline_agent_command(line)
     }
 
     /// Whether a started run is expected to send an update soon.
@@ -219,33 +227,33 @@ impl<'a> ChatSession<'a> {
     }
 
     /// Whether a run works that a person waits for.
-    fn is_work_visible(&self) -> bool {
+    fn is_awaited_run_working(&self) -> bool {
         let asks = |turn| self.questions.iter().any(|open| open.run == turn);
         self.turn.is_some_and(|turn| !asks(turn))
             || (self.questions.is_empty() && self.has_awaited_children())
     }
 
     /// Whether nothing more happens without another line.
-    fn is_idle(&self) -> bool {
+    fn is_chat_idle(&self) -> bool {
         let asks = |turn| self.questions.iter().any(|open| open.run == turn);
         self.turn.is_none_or(asks) && (self.mode.is_terminal() || !self.has_awaited_children())
     }
 
-    async fn handle_line(&mut self, line: &str) -> Result<ChatFlow, CliError> {
-        match SlashCommand::parse(line) {
-            Some(SlashCommand::Quit) => return Ok(ChatFlow::Exit(ExitStatus::Done)),
+    async fn handle_input_line(&mut self, line: &str) -> Result<ChatControlFlow, CliError> {
+        match SlashCommand::parse_slash_command(line) {
+            Some(SlashCommand::Quit) => return Ok(ChatControlFlow::Exit(ExitStatus::Done)),
             Some(SlashCommand::Stop) => self.cancel_current_work().await?,
             Some(SlashCommand::Skip) => self.skip_question()?,
             Some(SlashCommand::Fork) => self.fork_session().await?,
             Some(SlashCommand::Show(number)) => self.view.render_clipped_parts(number)?,
             Some(SlashCommand::Help) => {
-                slash_command::HELP.iter().try_for_each(|line| self.view.render_note(line))?
+                slash_command::HELP.iter().try_for_each(|line| self.view.render_chat_note(line))?
             }
             None if self.is_answer_line(line) => self.answer_oldest_question(line).await?,
             None if line.trim().is_empty() => {}
             None => self.start_turn(line).await?,
         }
-        Ok(ChatFlow::Continue)
+        Ok(ChatControlFlow::Continue)
     }
 
     /// Begins a turn.
@@ -255,7 +263,7 @@ impl<'a> ChatSession<'a> {
             input: Value::from(line),
             session_id: self.session.clone(),
         };
-        let run = self.engine.start(request).await?;
+        let run = self.engine.start_run(request).await?;
         self.session = Some(run.summary.session_id);
         self.view.begin_turn();
         self.watch_turn(run.summary.id).await
@@ -267,26 +275,26 @@ impl<'a> ChatSession<'a> {
         Ok(())
     }
 
-    fn handle_update(&mut self, update: &RunUpdate) -> Result<(), CliError> {
+    fn handle_run_update(&mut self, update: &RunUpdate) -> Result<(), CliError> {
         let run = update.run_id;
         let is_turn = self.turn == Some(run);
-        for child in update.children() {
+        for child in update.referenced_child_runs() {
             if self.updates.len() < FOLLOWED_MAX && self.followed.insert(child) {
                 self.busy_children.insert(child);
-                self.updates.push(self.engine.watch_child(child));
+                self.updates.push(self.engine.watch_child_run(child));
             }
         }
         if is_turn {
-            let followed = update.children().all(|child| self.followed.contains(&child));
+            let followed = update.referenced_child_runs().all(|child| self.followed.contains(&child));
             self.view.render_turn_update(update, followed)?;
         } else {
             self.view.render_child_update(update)?;
         }
         if let RunUpdateKind::Task { input, .. } = &update.what {
-            self.previous_inputs.record_input(run, input);
+            self.previous_inputs.record_run_input(run, input);
         }
         if update.last {
-            self.previous_inputs.forget_run(run);
+            self.previous_inputs.forget_run_inputs(run);
         }
         self.silent_children.remove(&run);
         let RunUpdateKind::Status { state, question, evidence, .. } = &update.what else {
@@ -294,7 +302,7 @@ impl<'a> ChatSession<'a> {
         };
         // A message without a question leaves the open question open.
         if state.is_interrupted() && question.is_none() && evidence.is_none() {
-            self.render_prompt();
+            self.draw_prompt_if_quiet();
             return Ok(());
         }
         self.questions.retain(|open| open.run != run);
@@ -303,13 +311,13 @@ impl<'a> ChatSession<'a> {
             self.queue_question(run, question.clone());
         } else if is_turn && (update.last || evidence.is_some()) {
             if let Some(evidence) = evidence {
-                self.view.render_note(&format!("{run} is parked: {}", evidence.message))?;
+                self.view.render_chat_note(&format!("{run} is parked: {}", evidence.message))?;
             }
             (self.turn, self.is_stopping) = (None, false);
         } else if !is_turn && !update.last && evidence.is_none() {
             self.busy_children.insert(run);
         }
-        self.render_prompt();
+        self.draw_prompt_if_quiet();
         Ok(())
     }
 
@@ -323,17 +331,17 @@ impl<'a> ChatSession<'a> {
     /// A line for the oldest question.
     async fn answer_oldest_question(&mut self, line: &str) -> Result<(), CliError> {
         let Some(open) = self.questions.front_mut() else { return Ok(()) };
-        let answer = match open.answer_form.accept_line(line) {
+        let answer = match open.answer_form.accept_answer_line(line) {
             AnswerProgress::NeedsLine => return Ok(()),
             AnswerProgress::Invalid(why) => {
                 return Ok(self
                     .view
-                    .render_note(&format!("  {}", text_format::replace_control_chars(&why)))?);
+                    .render_chat_note(&format!("  {}", text_format::replace_control_chars(&why)))?);
             }
             AnswerProgress::Complete(answer) => answer,
         };
         let (run, question) = (open.run, open.question.id);
-        self.previous_inputs.record_input(run, &answer);
+        self.previous_inputs.record_run_input(run, &answer);
         // If the answer is refused, an update asks the question again.
         self.questions.pop_front();
         if self.turn != Some(run) {
@@ -341,9 +349,9 @@ impl<'a> ChatSession<'a> {
         }
         match self.engine.answer_question(run, Some(question), answer).await {
             Ok(AnswerOutcome::Accepted { .. } | AnswerOutcome::Refused(_)) => {}
-            Ok(AnswerOutcome::Late) => self.view.render_note("Another client has already answered.")?,
+            Ok(AnswerOutcome::Late) => self.view.render_chat_note("Another client has already answered.")?,
             // The run was canceled in the meantime; its last update reports that.
-            Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
+            Err(failure) if failure.code.as_deref() == Some(ErrorCode::RunEnded.as_str()) => {}
             Err(failure) => return Err(failure),
         }
         Ok(())
@@ -355,14 +363,14 @@ impl<'a> ChatSession<'a> {
         let one = self.turn.or_else(|| self.questions.front().map(|open| open.run));
         let runs = one.map_or_else(|| self.busy_children.iter().copied().collect(), |run| vec![run]);
         if runs.is_empty() {
-            return Ok(self.view.render_note("Nothing is running.")?);
+            return Ok(self.view.render_chat_note("Nothing is running.")?);
         }
         self.is_stopping = self.turn.is_some();
         for run in runs {
-            match self.engine.cancel(run).await {
+            match self.engine.cancel_run(run).await {
                 Ok(_) => {}
                 // The run ended first; its last update will arrive.
-                Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
+                Err(failure) if failure.code.as_deref() == Some(ErrorCode::RunEnded.as_str()) => {}
                 Err(failure) => return Err(failure),
             }
         }
@@ -371,7 +379,7 @@ impl<'a> ChatSession<'a> {
 
     fn skip_question(&mut self) -> Result<(), CliError> {
         let Some(open) = self.questions.pop_front() else {
-            return Ok(self.view.render_note("No question is open.")?);
+            return Ok(self.view.render_chat_note("No question is open.")?);
         };
         self.print_answer_hint(&open);
         // A turn may wait for its answer for ever, so the conversation continues without it.
@@ -384,27 +392,27 @@ impl<'a> ChatSession<'a> {
 
     async fn fork_session(&mut self) -> Result<(), CliError> {
         let Some(session) = &self.session else {
-            return Ok(self.view.render_note("There is no message yet.")?);
+            return Ok(self.view.render_chat_note("There is no message yet.")?);
         };
         let forked = session_history::fork_session(self.engine, &self.agent, session).await?;
-        self.view.render_note(&format!("This is {forked} now; {session} stays as it is."))?;
+        self.view.render_chat_note(&format!("This is {forked} now; {session} stays as it is."))?;
         self.session = Some(forked);
         Ok(())
     }
 
     /// Ctrl-C stops the turn. Without a turn, or the second time, it ends the conversation.
-    async fn handle_interrupt(&mut self) -> Result<ChatFlow, CliError> {
+    async fn handle_interrupt(&mut self) -> Result<ChatControlFlow, CliError> {
         if self.turn.is_none() || self.is_stopping {
-            return Ok(ChatFlow::Exit(ExitStatus::Interrupted));
+            return Ok(ChatControlFlow::Exit(ExitStatus::Interrupted));
         }
         self.cancel_current_work().await?;
-        Ok(ChatFlow::Continue)
+        Ok(ChatControlFlow::Continue)
     }
 
     /// Continues a session: shows its last lines, and follows its unfinished runs.
     pub(crate) async fn resume_session(&mut self, session: SessionId) -> Result<(), CliError> {
         for line in session_history::render_last_turns(self.engine, &self.agent, &session).await? {
-            self.view.render_note(&line)?;
+            self.view.render_chat_note(&line)?;
         }
         for run in session_history::load_unfinished_runs(self.engine, &session).await? {
             let id = run.summary.id;
@@ -415,7 +423,7 @@ impl<'a> ChatSession<'a> {
             }
             self.view.set_run_name(id, &run.summary.workflow);
             self.followed.insert(id);
-            self.previous_inputs.record_input(id, &run.input);
+            self.previous_inputs.record_run_input(id, &run.input);
             self.updates.push(self.engine.watch_run(id, run.pos).await?);
             if let Some(question) = run.question {
                 self.view.render_question(Some(&run.summary.workflow), &question)?;
@@ -427,23 +435,21 @@ impl<'a> ChatSession<'a> {
     }
 
     /// The newest session of this agent.
-    pub(crate) async fn newest_session(&self) -> Result<Option<SessionId>, CliError> {
-        session_history::newest_session(self.engine, &self.agent).await
+    pub(crate) async fn find_newest_session(&self) -> Result<Option<SessionId>, CliError> {
+        session_history::find_newest_session(self.engine, &self.agent).await
     }
 
     /// Shows the prompt once nothing else writes.
-    fn render_prompt(&mut self) {
+    fn draw_prompt_if_quiet(&mut self) {
         if self.is_input_ended {
             return;
         }
         let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
         match self.questions.front() {
             Some(open) if is_quiet(open.run) => {
-                self.view.canvas.render_prompt(&open.answer_form.render_prompt())
+                self.view.canvas.draw_prompt(&open.answer_form.render_answer_prompt())
             }
-            None if self.turn.is_none() && !self.has_awaited_children() => {
-                self.view.canvas.render_prompt("> ")
-            }
+            None if self.turn.is_none() && !self.has_awaited_children() => self.view.canvas.draw_prompt("> "),
             Some(_) | None => {}
         }
     }
@@ -456,8 +462,8 @@ impl<'a> ChatSession<'a> {
             self.print_answer_hint(open);
         }
         if let (Some(session), true) = (&self.session, self.mode.is_terminal()) {
-            let again = self.hint_options.drive_options();
-            output::print_note(&format!(
+            let again = self.hint_options.drive_command_options();
+            output_streams::print_stderr_note(&format!(
                 "hint: trackway chat {} --session {session} {again}",
                 text_format::quote_for_shell(&self.agent)
             ));
@@ -468,8 +474,8 @@ impl<'a> ChatSession<'a> {
     fn print_answer_hint(&self, open: &PendingQuestion) {
         let PendingQuestion { run, question, .. } = open;
         let answer = text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
-        let again = self.hint_options.drive_options();
-        output::print_note(&text_format::replace_control_chars(&format!(
+        let again = self.hint_options.drive_command_options();
+        output_streams::print_stderr_note(&text_format::replace_control_chars(&format!(
             "{run} waits for an answer.\nhint: trackway runs resume {run} --input {answer} {again}"
         )));
     }

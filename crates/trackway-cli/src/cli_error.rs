@@ -3,17 +3,17 @@
 use std::{error::Error, io};
 
 use trackway::{ApiKeysError, DataFolderError, ServerError, WorkspaceError, api::RunsError};
-use trackway_domain::{Code, ValidationError};
+use trackway_domain::{ErrorCode, ValidationError};
 use trackway_ports::ReadError;
-use trackway_sqlite::OpenError;
+use trackway_sqlite::OpenDatabaseError;
 
-use crate::{exit_status::ExitStatus, finding::Finding, output, text_format};
+use crate::{exit_status::ExitStatus, finding::Finding, output_streams, text_format};
 
 /// Printed as `error: …`, the causes below it, what is wrong in detail, and `hint: …` lines.
 #[derive(Debug)]
 pub(crate) struct CliError {
     message: String,
-    detail_lines: Vec<(DetailKind, String)>,
+    detail_lines: Vec<(ErrorDetailKind, String)>,
     /// A code of the catalogue. A string, because a newer server may have more codes.
     pub(crate) code: Option<String>,
     pub(crate) exit: ExitStatus,
@@ -27,7 +27,7 @@ pub(crate) struct CliError {
 
 /// The kinds of lines below the message, in the order of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum DetailKind {
+enum ErrorDetailKind {
     Cause,
     Detail,
     Hint,
@@ -63,27 +63,27 @@ impl CliError {
 
     /// Input that does not satisfy its schema.
     pub(crate) fn invalid_input(message: impl Into<String>, invalid: InvalidInputDetails) -> Self {
-        let mut failure = Self::new(message).with_code(Code::InvalidInput.as_str());
-        let problems = text_format::render_problems(&invalid.problems);
-        failure.detail_lines.extend(problems.into_iter().map(|line| (DetailKind::Detail, line)));
+        let mut failure = Self::new(message).with_error_code(ErrorCode::InvalidInput.as_str());
+        let problems = text_format::render_validation_errors(&invalid.problems);
+        failure.detail_lines.extend(problems.into_iter().map(|line| (ErrorDetailKind::Detail, line)));
         failure.invalid = Some(Box::new(invalid));
         failure
     }
 
     /// An unknown name, with the known names as hints.
-    pub(crate) fn unknown_workflow(message: impl Into<String>, name: &str, known: &[String]) -> Self {
-        let mut failure = Self::new(message).with_code(Code::UnknownWorkflow.as_str());
-        if let Some(meant) = trackway_definition::nearest(name, known) {
+    pub(crate) fn unknown_workflow(message: impl Into<String>, name: &str, known_names: &[String]) -> Self {
+        let mut failure = Self::new(message).with_error_code(ErrorCode::UnknownWorkflow.as_str());
+        if let Some(meant) = trackway_definition::nearest_known_word(name, known_names) {
             failure = failure.with_hint(format!("did you mean {meant:?}?"));
         }
-        failure.with_hint(format!("there are: {}", known.join(", ")))
+        failure.with_hint(format!("there are: {}", known_names.join(", ")))
     }
 
     #[must_use]
     pub(crate) fn with_cause(mut self, error: &dyn Error) -> Self {
         let mut next = Some(error);
         while let Some(cause) = next {
-            self.detail_lines.push((DetailKind::Cause, format!("  caused by: {cause}")));
+            self.detail_lines.push((ErrorDetailKind::Cause, format!("  caused by: {cause}")));
             next = cause.source();
         }
         self
@@ -91,12 +91,12 @@ impl CliError {
 
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.detail_lines.push((DetailKind::Hint, format!("hint: {}", hint.into())));
+        self.detail_lines.push((ErrorDetailKind::Hint, format!("hint: {}", hint.into())));
         self
     }
 
     #[must_use]
-    pub(crate) fn with_code(mut self, code: &str) -> Self {
+    pub(crate) fn with_error_code(mut self, code: &str) -> Self {
         self.exit = match code {
             "invalid-input" | "invalid-request" | "unknown-workflow" | "unknown-run" | "unknown-session"
             | "run-ended" | "session-mismatch" | "too-large" => ExitStatus::Usage,
@@ -108,7 +108,7 @@ impl CliError {
     }
 
     #[must_use]
-    pub(crate) fn with_exit(mut self, exit: ExitStatus) -> Self {
+    pub(crate) fn with_exit_status(mut self, exit: ExitStatus) -> Self {
         self.exit = exit;
         self
     }
@@ -120,7 +120,7 @@ impl CliError {
         self
     }
 
-    pub(crate) fn message(&self) -> &str {
+    pub(crate) fn error_message(&self) -> &str {
         &self.message
     }
 
@@ -129,12 +129,20 @@ impl CliError {
         if self.is_silent {
             return;
         }
-        output::print_note(&format!("error: {}", text_format::replace_control_chars(&self.message)));
+        output_streams::print_stderr_note(&format!(
+            "error: {}",
+            text_format::replace_control_chars(&self.message)
+        ));
         let mut lines: Vec<_> = self.detail_lines.iter().collect();
         lines.sort_by_key(|(line, _)| *line);
-        lines.iter().for_each(|(_, line)| output::print_note(&text_format::replace_control_chars(line)));
+        lines.iter().for_each(|(_, line)| {
+            output_streams::print_stderr_note(&text_format::replace_control_chars(line))
+        });
         if let Some(code) = &self.code {
-            output::print_note(&format!("see: docs/errors/{}.md", text_format::replace_control_chars(code)));
+            output_streams::print_stderr_note(&format!(
+                "see: docs/errors/{}.md",
+                text_format::replace_control_chars(code)
+            ));
         }
         self.other_errors.iter().for_each(Self::print_to_stderr);
     }
@@ -164,14 +172,14 @@ impl From<RunsError> for CliError {
             }
             RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow { why: Some(_), .. }) => {
                 Self::new(message)
-                    .with_code(code)
+                    .with_error_code(code)
                     .with_hint("an outside agent can drive it: see `trackway mcp --help`")
             }
             RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow { name, known, .. }) => {
                 Self::unknown_workflow(message, &name, &known)
             }
             RunsError::Runtime(_) | RunsError::NotWaiting { .. } | RunsError::TooDeep => {
-                Self::new(message).with_code(code)
+                Self::new(message).with_error_code(code)
             }
         }
     }
@@ -180,19 +188,19 @@ impl From<RunsError> for CliError {
 impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
         let code = match error {
-            ReadError::Damaged { .. } | ReadError::DamagedBlob { .. } => Code::DamagedLog,
-            ReadError::Unavailable { .. } => Code::StoreBusy,
-            ReadError::Broken { .. } => Code::StoreFailed,
+            ReadError::Damaged { .. } | ReadError::DamagedBlob { .. } => ErrorCode::DamagedLog,
+            ReadError::Unavailable { .. } => ErrorCode::StoreBusy,
+            ReadError::Broken { .. } => ErrorCode::StoreFailed,
         };
-        Self::from_error(&error).with_code(code.as_str())
+        Self::from_error(&error).with_error_code(code.as_str())
     }
 }
 
-impl From<OpenError> for CliError {
-    fn from(error: OpenError) -> Self {
+impl From<OpenDatabaseError> for CliError {
+    fn from(error: OpenDatabaseError) -> Self {
         let failure = Self::from_error(&error);
         match error {
-            OpenError::Missing { .. } => failure.with_hint(
+            OpenDatabaseError::Missing { .. } => failure.with_hint(
                 "name the folder with --data or TRACKWAY_DATA; `trackway serve` and `trackway run` make one",
             ),
             _ => failure,
@@ -205,7 +213,7 @@ impl From<ServerError> for CliError {
         let failure = Self::from_error(&error);
         match &error {
             ServerError::Data(DataFolderError::InUse { url, .. }) => {
-                let failure = failure.with_code(Code::DataInUse.as_str());
+                let failure = failure.with_error_code(ErrorCode::DataInUse.as_str());
                 match url {
                     Some(url) => failure.with_hint(format!("use that server: --server {url}")),
                     None => failure.with_hint("wait for it to end, or use another folder with --data"),
@@ -214,13 +222,15 @@ impl From<ServerError> for CliError {
             ServerError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => failure
                 .with_hint("another program uses this address; take a free port with --listen 127.0.0.1:0"),
             ServerError::DefaultAgent { name, known } => {
-                Self::unknown_workflow(error.to_string(), name, known).with_exit(ExitStatus::Usage)
+                Self::unknown_workflow(error.to_string(), name, known).with_exit_status(ExitStatus::Usage)
             }
             ServerError::SignedWithoutAddress => failure
-                .with_exit(ExitStatus::Usage)
+                .with_exit_status(ExitStatus::Usage)
                 .with_hint("set `[server] public_url` in trackway.toml, or leave out signing_key_file"),
-            ServerError::Address { .. } | ServerError::Exposed { .. } => failure.with_exit(ExitStatus::Usage),
-            ServerError::StoreFailed { .. } => failure.with_code(Code::StoreFailed.as_str()),
+            ServerError::Address { .. } | ServerError::Exposed { .. } => {
+                failure.with_exit_status(ExitStatus::Usage)
+            }
+            ServerError::StoreFailed { .. } => failure.with_error_code(ErrorCode::StoreFailed.as_str()),
             ServerError::Registry(_)
             | ServerError::Auth(_)
             | ServerError::Data(_)
@@ -235,7 +245,7 @@ impl From<ServerError> for CliError {
 
 impl From<&Finding> for CliError {
     fn from(finding: &Finding) -> Self {
-        let failure = Self::new(finding.to_string()).with_exit(ExitStatus::Usage);
+        let failure = Self::new(finding.to_string()).with_exit_status(ExitStatus::Usage);
         match &finding.suggestion {
             Some(suggestion) => failure.with_hint(suggestion),
             None => failure,
@@ -248,13 +258,13 @@ impl From<WorkspaceError> for CliError {
         match error {
             WorkspaceError::NoFolder(_) => Self::from_error(&error)
                 .with_hint("--workspace and TRACKWAY_WORKSPACE name the folder with trackway.toml")
-                .with_exit(ExitStatus::Usage),
+                .with_exit_status(ExitStatus::Usage),
             WorkspaceError::Findings(findings) => {
                 let mut failures = findings.iter().map(Self::from);
                 let first = failures.next().unwrap_or_else(|| Self::new("the workspace is wrong"));
                 failures.fold(first, Self::with_other_error)
             }
-            WorkspaceError::Signing(_) => Self::from_error(&error).with_exit(ExitStatus::Usage),
+            WorkspaceError::Signing(_) => Self::from_error(&error).with_exit_status(ExitStatus::Usage),
             WorkspaceError::Server(error) => error.into(),
         }
     }
@@ -265,16 +275,16 @@ impl From<ApiKeysError> for CliError {
         let failure = Self::from_error(&error);
         match &error {
             ApiKeysError::Unknown { id, known } => {
-                let failure = failure.with_exit(ExitStatus::Usage);
-                match trackway_definition::nearest(id, known) {
+                let failure = failure.with_exit_status(ExitStatus::Usage);
+                match trackway_definition::nearest_known_word(id, known) {
                     Some(meant) => failure.with_hint(format!("did you mean {meant:?}?")),
                     None => failure.with_hint("`trackway keys list` shows them"),
                 }
             }
             ApiKeysError::Taken { .. } => failure
-                .with_exit(ExitStatus::Usage)
+                .with_exit_status(ExitStatus::Usage)
                 .with_hint("choose another --id, or end that one first with `trackway keys revoke`"),
-            ApiKeysError::InvalidKey(_) => failure.with_exit(ExitStatus::Usage),
+            ApiKeysError::InvalidKey(_) => failure.with_exit_status(ExitStatus::Usage),
             ApiKeysError::Read { .. }
             | ApiKeysError::Damaged { .. }
             | ApiKeysError::Write { .. }

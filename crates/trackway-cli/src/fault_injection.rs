@@ -43,7 +43,7 @@ impl AbortAtFaultPoint {
 }
 
 impl FaultInjector for AbortAtFaultPoint {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         if self.point.point != "*" && self.point.point != point {
             return;
         }

@@ -12,7 +12,7 @@ mod cli_error;
 mod commands;
 mod exit_status;
 mod fault_injection;
-mod output;
+mod output_streams;
 mod previous_inputs;
 pub mod programs;
 mod rest_client;
@@ -24,8 +24,8 @@ mod schema_form;
 mod spinner;
 mod stdin_lines;
 mod stop_signals;
-mod style;
 mod terminal_layout;
+mod terminal_style;
 mod text_format;
 mod usage_text;
 
@@ -38,7 +38,7 @@ use tokio::runtime::{Builder, Runtime};
 use tracing_subscriber::EnvFilter;
 
 use crate::{
-    args::{Cli, Command},
+    args::{Cli, CliCommand},
     cli_error::CliError,
     exit_status::ExitStatus,
 };
@@ -68,9 +68,9 @@ pub fn main() -> ExitCode {
 
 /// A server for one client uses one thread: with several, each handover of a call between threads takes
 /// longer than the work itself. Blocking work has its own threads in any case.
-fn build_tokio_runtime(command: &Command) -> io::Result<Runtime> {
+fn build_tokio_runtime(command: &CliCommand) -> io::Result<Runtime> {
     match command {
-        Command::Mcp(_) => Builder::new_current_thread().enable_all().build(),
+        CliCommand::Mcp(_) => Builder::new_current_thread().enable_all().build(),
         _ => Runtime::new(),
     }
 }
@@ -81,7 +81,7 @@ fn init_logging(filter: &str) -> Result<(), CliError> {
         CliError::new(format!("{filter:?} is not a log filter"))
             .with_cause(&error)
             .with_hint("write for example `info` or `trackway_runtime=debug,warn`")
-            .with_exit(ExitStatus::Usage)
+            .with_exit_status(ExitStatus::Usage)
     })?;
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
     Ok(())

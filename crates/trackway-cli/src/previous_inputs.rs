@@ -14,7 +14,7 @@ pub(crate) struct PreviousInputs {
 
 impl PreviousInputs {
     /// Records values that the run got.
-    pub(crate) fn record_input(&mut self, run: RunId, input: &Value) {
+    pub(crate) fn record_run_input(&mut self, run: RunId, input: &Value) {
         if let Value::Object(input) = input {
             let known = self.runs.entry(run).or_default();
             known.extend(input.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -22,7 +22,7 @@ impl PreviousInputs {
     }
 
     /// The run has ended.
-    pub(crate) fn forget_run(&mut self, run: RunId) {
+    pub(crate) fn forget_run_inputs(&mut self, run: RunId) {
         self.runs.remove(&run);
     }
 
@@ -48,7 +48,7 @@ mod tests {
 
     const RUN: &str = "run_00000000000000000000000000000001";
 
-    fn question(reason: InterruptReason, refused: &[&str]) -> QuestionView {
+    fn question_with_refused_fields(reason: InterruptReason, refused: &[&str]) -> QuestionView {
         let error = |path: &&str| ValidationError {
             path: (*path).to_owned(),
             code: "minimum".into(),
@@ -70,17 +70,30 @@ mod tests {
     fn values_are_offered_unless_they_were_refused_or_somebody_signs() {
         let run: RunId = RUN.parse().unwrap();
         let mut known = PreviousInputs::default();
-        known.record_input(run, &json!({ "wallet": "0x1", "amount": 1 }));
-        known.record_input(run, &json!({ "amount": 0 }));
-        known.record_input(run, &json!("no object"));
+        known.record_run_input(run, &json!({ "wallet": "0x1", "amount": 1 }));
+        known.record_run_input(run, &json!({ "amount": 0 }));
+        known.record_run_input(run, &json!("no object"));
         for (question, expected) in [
-            (question(InterruptReason::InputRequired, &[]), json!({ "wallet": "0x1", "amount": 0 })),
-            (question(InterruptReason::InputRequired, &["/amount"]), json!({ "wallet": "0x1" })),
-            (question(InterruptReason::AuthRequired, &[]), json!({})),
+            (
+                question_with_refused_fields(InterruptReason::InputRequired, &[]),
+                json!({ "wallet": "0x1", "amount": 0 }),
+            ),
+            (
+                question_with_refused_fields(InterruptReason::InputRequired, &["/amount"]),
+                json!({ "wallet": "0x1" }),
+            ),
+            (question_with_refused_fields(InterruptReason::AuthRequired, &[]), json!({})),
         ] {
             assert_eq!(Value::Object(known.defaults_for_question(run, &question)), expected);
         }
-        known.forget_run(run);
-        assert!(known.defaults_for_question(run, &question(InterruptReason::InputRequired, &[])).is_empty());
+        known.forget_run_inputs(run);
+        assert!(
+            known
+                .defaults_for_question(
+                    run,
+                    &question_with_refused_fields(InterruptReason::InputRequired, &[])
+                )
+                .is_empty()
+        );
     }
 }

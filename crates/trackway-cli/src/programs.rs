@@ -32,9 +32,13 @@ pub fn bundled_server(data: &Path) -> Server {
         .workflow(FailingWorkflow)
         .workflow(FamilyWorkflow)
         .workflow(InvestWorkflow)
-        .workflow(LedgerWorkflow::in_folder(data))
+        .workflow(LedgerWorkflow::ledger_in_data_folder(data))
         .workflow(ReviewWorkflow)
-        .tool("ledger_enter", bundled_tools::LEDGER_ENTER_DESCRIPTION, bundled_tools::ledger_enter_tool(data))
+        .tool(
+            "ledger_enter",
+            bundled_tools::LEDGER_ENTER_DESCRIPTION,
+            bundled_tools::build_ledger_entry_tool(data),
+        )
 }
 
 /// The bundled programs and the scripted subject of the conformance suites, with the exceptions that

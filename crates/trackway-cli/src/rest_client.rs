@@ -47,22 +47,22 @@ impl RestClient {
         let bad = |why: &str| {
             CliError::new(format!("{url:?} is not the address of a server: {why}"))
                 .with_hint("write for example --server http://127.0.0.1:7420")
-                .with_exit(ExitStatus::Usage)
+                .with_exit_status(ExitStatus::Usage)
         };
         let base = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
         if base.scheme() != "http" || base.cannot_be_a_base() {
             return Err(bad("only http:// is supported"));
         }
-        if key.as_ref().is_some_and(|key| !key.expose().bytes().all(|byte| byte.is_ascii_graphic())) {
+        if key.as_ref().is_some_and(|key| !key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(CliError::new("the key contains characters that no key can have")
                 .with_hint("check --key and TRACKWAY_KEY: one line, without spaces")
-                .with_exit(ExitStatus::Usage));
+                .with_exit_status(ExitStatus::Usage));
         }
         Ok(Self { base, client: build_http_client()?, key })
     }
 
     /// The address, as the user wrote it.
-    pub(crate) fn url(&self) -> &str {
+    pub(crate) fn server_url(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
 
@@ -72,76 +72,79 @@ impl RestClient {
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend([".well-known", "agent-card.json"]);
         }
-        let card: AgentCardName = self.send_and_parse(self.client.get(url)).await?;
+        let card: AgentCardName = self.send_and_parse_json(self.client.get(url)).await?;
         Ok(card.name)
     }
 
-    pub(crate) async fn list(&self, filter: &RunListFilter) -> Result<RunList, CliError> {
+    pub(crate) async fn list_runs(&self, filter: &RunListFilter) -> Result<RunList, CliError> {
         let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
         let mut query = vec![("limit", filter.limit.to_string())];
         query.extend(filter.workflow.clone().map(|name| ("workflow", name)));
         query.extend((!states.is_empty()).then(|| ("state", states.join(","))));
         query.extend(filter.session.as_ref().map(|id| ("session", id.to_string())));
         query.extend(filter.before.map(|run| ("before", run.to_string())));
-        self.send_and_parse(self.build_runs_request(Method::GET, &[], &query)).await
+        self.send_and_parse_json(self.build_runs_request(Method::GET, &[], &query)).await
     }
 
-    pub(crate) async fn start(&self, request: &StartRequest) -> Result<RunDetail, CliError> {
-        self.send_and_parse(self.build_runs_request(Method::POST, &[], &[]).json(request)).await
+    pub(crate) async fn start_run(&self, request: &StartRequest) -> Result<RunDetail, CliError> {
+        self.send_and_parse_json(self.build_runs_request(Method::POST, &[], &[]).json(request)).await
     }
 
-    pub(crate) async fn run_detail(&self, run: RunId) -> Result<RunDetail, CliError> {
-        self.send_and_parse(self.build_runs_request(Method::GET, &[&run.to_string()], &[])).await
+    pub(crate) async fn load_run_detail(&self, run: RunId) -> Result<RunDetail, CliError> {
+        self.send_and_parse_json(self.build_runs_request(Method::GET, &[&run.to_string()], &[])).await
     }
 
-    pub(crate) async fn list_events(&self, run: RunId, after: Position) -> Result<EventPage, CliError> {
+    pub(crate) async fn list_run_events(&self, run: RunId, after: Position) -> Result<EventPage, CliError> {
         let query = [("after", after.to_string())];
-        self.send_and_parse(self.build_runs_request(Method::GET, &[&run.to_string(), "events"], &query)).await
+        self.send_and_parse_json(self.build_runs_request(Method::GET, &[&run.to_string(), "events"], &query))
+            .await
     }
 
-    pub(crate) async fn pinned_definition(&self, run: RunId) -> Result<Option<String>, CliError> {
+    pub(crate) async fn load_pinned_definition(&self, run: RunId) -> Result<Option<String>, CliError> {
         let pinned: PinnedDefinition = self
-            .send_and_parse(self.build_runs_request(Method::GET, &[&run.to_string(), "definition"], &[]))
+            .send_and_parse_json(self.build_runs_request(Method::GET, &[&run.to_string(), "definition"], &[]))
             .await?;
         Ok(pinned.definition)
     }
 
-    pub(crate) async fn adopt(&self, run: RunId) -> Result<RunDetail, CliError> {
-        self.send_and_parse(self.build_runs_request(Method::POST, &[&run.to_string(), "adopt"], &[])).await
+    pub(crate) async fn adopt_run(&self, run: RunId) -> Result<RunDetail, CliError> {
+        self.send_and_parse_json(self.build_runs_request(Method::POST, &[&run.to_string(), "adopt"], &[]))
+            .await
     }
 
-    pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, CliError> {
-        self.send_and_parse(self.build_runs_request(Method::POST, &[&run.to_string(), "cancel"], &[])).await
+    pub(crate) async fn cancel_run(&self, run: RunId) -> Result<RunDetail, CliError> {
+        self.send_and_parse_json(self.build_runs_request(Method::POST, &[&run.to_string(), "cancel"], &[]))
+            .await
     }
 
-    pub(crate) async fn fork(&self, run: RunId, request: &ForkRequest) -> Result<RunDetail, CliError> {
-        self.send_and_parse(
+    pub(crate) async fn fork_run(&self, run: RunId, request: &ForkRequest) -> Result<RunDetail, CliError> {
+        self.send_and_parse_json(
             self.build_runs_request(Method::POST, &[&run.to_string(), "fork"], &[]).json(request),
         )
         .await
     }
 
-    pub(crate) async fn resume(
+    pub(crate) async fn resume_run(
         &self,
         run: RunId,
         request: &ResumeRequest,
     ) -> Result<ResumeResponse, CliError> {
-        self.send_and_parse(
+        self.send_and_parse_json(
             self.build_runs_request(Method::POST, &[&run.to_string(), "resume"], &[]).json(request),
         )
         .await
     }
 
-    pub(crate) async fn open_update_stream(
+    pub(crate) async fn open_run_update_stream(
         &self,
         run: RunId,
         after: Position,
-    ) -> Result<UpdateStream, CliError> {
+    ) -> Result<RunUpdateStream, CliError> {
         let query = [("after", after.to_string())];
         let request = self.build_runs_request(Method::GET, &[&run.to_string(), "stream"], &query);
-        let response = self.check_response(request.send().await).await?;
+        let response = self.require_success_response(request.send().await).await?;
         let parser = SseParser::new(EVENT_BYTES_MAX);
-        Ok(UpdateStream { api: self.clone(), response, parser, received: Bytes::new() })
+        Ok(RunUpdateStream { api: self.clone(), response, parser, received: Bytes::new() })
     }
 
     fn build_runs_request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
@@ -154,22 +157,22 @@ impl RestClient {
         }
         let request = self.client.request(method, url);
         match &self.key {
-            Some(key) => request.bearer_auth(key.expose()),
+            Some(key) => request.bearer_auth(key.expose_secret()),
             None => request,
         }
     }
 
-    async fn send_and_parse<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CliError> {
-        let response = self.check_response(request.timeout(ANSWER_PATIENCE).send().await).await?;
+    async fn send_and_parse_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CliError> {
+        let response = self.require_success_response(request.timeout(ANSWER_PATIENCE).send().await).await?;
         response.json().await.map_err(|error| {
-            CliError::new(format!("the answer of {} cannot be read", self.url())).with_cause(&error)
+            CliError::new(format!("the answer of {} cannot be read", self.server_url())).with_cause(&error)
         })
     }
 
     /// The response if it is a success; otherwise the failure.
-    async fn check_response(&self, sent: reqwest::Result<Response>) -> Result<Response, CliError> {
+    async fn require_success_response(&self, sent: reqwest::Result<Response>) -> Result<Response, CliError> {
         let response = sent.map_err(|error| {
-            CliError::new(format!("the server at {} cannot be reached", self.url()))
+            CliError::new(format!("the server at {} cannot be reached", self.server_url()))
                 .with_cause(&error.without_url())
                 .with_hint("is it running? `trackway serve` starts one")
         })?;
@@ -180,7 +183,7 @@ impl RestClient {
         let body = response.bytes().await.unwrap_or_default();
         match serde_json::from_slice::<ProblemResponse>(&body) {
             Ok(refused) => Err(refused.into()),
-            Err(_) => Err(CliError::new(format!("{} answered {status}", self.url()))
+            Err(_) => Err(CliError::new(format!("{} answered {status}", self.server_url()))
                 .with_hint("is it a Trackway server of this version?")),
         }
     }
@@ -194,7 +197,7 @@ struct AgentCardName {
 
 /// The updates of a run, from the server.
 #[derive(Debug)]
-pub(crate) struct UpdateStream {
+pub(crate) struct RunUpdateStream {
     api: RestClient,
     response: Response,
     parser: SseParser,
@@ -202,39 +205,41 @@ pub(crate) struct UpdateStream {
     received: Bytes,
 }
 
-impl UpdateStream {
+impl RunUpdateStream {
     /// The next update; `None` when the run has ended. Dropping the future loses nothing.
-    pub(crate) async fn next_update(&mut self) -> Result<Option<RunUpdate>, CliError> {
+    pub(crate) async fn next_run_update(&mut self) -> Result<Option<RunUpdate>, CliError> {
         loop {
-            while let Some(event) = self.parser.next_event(&mut self.received).map_err(sse_error_to_cli)? {
+            while let Some(event) =
+                self.parser.next_event(&mut self.received).map_err(sse_error_to_cli_error)?
+            {
                 let failed = |error| CliError::new("an update cannot be read").with_cause(&error);
                 match event.kind.as_str() {
                     "" => return serde_json::from_str(&event.data).map(Some).map_err(failed),
                     "end" if event.data.contains("\"ended\"") => return Ok(None),
-                    "end" => return Err(self.connection_lost_error()),
+                    "end" => return Err(self.update_connection_lost_error()),
                     _ => {}
                 }
             }
             match self.response.chunk().await {
                 Ok(Some(chunk)) => self.received = chunk,
-                Ok(None) => return Err(self.connection_lost_error()),
+                Ok(None) => return Err(self.update_connection_lost_error()),
                 Err(error) => {
-                    return Err(self.connection_lost_error().with_cause(&error.without_url()));
+                    return Err(self.update_connection_lost_error().with_cause(&error.without_url()));
                 }
             }
         }
     }
 
-    fn connection_lost_error(&self) -> CliError {
-        CliError::new(format!("the server at {} went away before the run's end", self.api.url()))
+    fn update_connection_lost_error(&self) -> CliError {
+        CliError::new(format!("the server at {} went away before the run's end", self.api.server_url()))
             .with_hint("the run continues when the server is started again")
     }
 }
 
-fn sse_error_to_cli(bad: SseError) -> CliError {
-    match bad {
+fn sse_error_to_cli_error(sse_error: SseError) -> CliError {
+    match sse_error {
         SseError::TooLarge { .. } => CliError::new("the server sent an update that is too long"),
-        SseError::NotUtf8 => CliError::new("an update cannot be read").with_cause(&bad),
+        SseError::NotUtf8 => CliError::new("an update cannot be read").with_cause(&sse_error),
     }
 }
 
@@ -266,10 +271,10 @@ impl From<ProblemResponse> for CliError {
             // The server's hint names a header; at the terminal it is an option.
             "unauthenticated" => {
                 return Self::new(detail)
-                    .with_code(&code)
+                    .with_error_code(&code)
                     .with_hint("give a key with --key or TRACKWAY_KEY; `trackway keys create` makes one");
             }
-            _ => Self::new(detail).with_code(&code),
+            _ => Self::new(detail).with_error_code(&code),
         };
         match hint {
             Some(hint) => failure.with_hint(hint),

@@ -14,14 +14,14 @@ use trackway::{
         RunsService, StartRequest,
     },
 };
-use trackway_domain::{Code, Position, QuestionId, RunId, ValidationError};
+use trackway_domain::{ErrorCode, Position, QuestionId, RunId, ValidationError};
 use trackway_runtime::Runtime;
 
 use crate::{
     args::FaultInjectionArgs,
     cli_error::CliError,
     fault_injection::AbortAtFaultPoint,
-    rest_client::{RestClient, UpdateStream},
+    rest_client::{RestClient, RunUpdateStream},
     run_target::{self, RunTarget},
 };
 
@@ -64,7 +64,7 @@ pub(crate) type RunUpdates = BoxStream<'static, Result<RunUpdate, CliError>>;
 
 impl RunClient {
     /// An engine for existing runs, and so for an existing folder, with the content of this server.
-    pub(crate) async fn open_existing(
+    pub(crate) async fn open_for_existing_runs(
         target: RunTarget,
         server: impl FnOnce(&Path) -> Result<Server, CliError>,
         testing: &FaultInjectionArgs,
@@ -73,20 +73,20 @@ impl RunClient {
             RunTarget::Server(api) => Ok(Self::from_rest_client(api)),
             RunTarget::Folder { path, key } => {
                 run_target::open_existing_store(&path)?;
-                Self::open_local(server(&path)?, key, testing).await
+                Self::open_local_runtime(server(&path)?, key, testing).await
             }
         }
     }
 
     /// An engine for a folder that may be new, with the content of this server.
-    pub(crate) async fn open_with_server(
+    pub(crate) async fn open_or_create_with_server(
         target: RunTarget,
         server: Server,
         testing: &FaultInjectionArgs,
     ) -> Result<Self, CliError> {
         match target {
             RunTarget::Server(api) => Ok(Self::from_rest_client(api)),
-            RunTarget::Folder { key, .. } => Self::open_local(server, key, testing).await,
+            RunTarget::Folder { key, .. } => Self::open_local_runtime(server, key, testing).await,
         }
     }
 
@@ -94,7 +94,7 @@ impl RunClient {
         Self { backend: RunBackend::Remote(api), local: None }
     }
 
-    async fn open_local(
+    async fn open_local_runtime(
         mut server: Server,
         key: Option<Secret>,
         testing: &FaultInjectionArgs,
@@ -110,28 +110,28 @@ impl RunClient {
             }
             Err(error) => return Err(error.into()),
         };
-        let runs = RunBackend::Local(RunsService::local(runtime.clone()));
+        let runs = RunBackend::Local(RunsService::for_local_caller(runtime.clone()));
         Ok(Self { backend: runs, local: Some(LocalRuntime { runtime, guard: held }) })
     }
 
-    pub(crate) async fn start(&self, request: StartRequest) -> Result<RunDetail, CliError> {
+    pub(crate) async fn start_run(&self, request: StartRequest) -> Result<RunDetail, CliError> {
         match &self.backend {
-            RunBackend::Local(runs) => Ok(runs.start(request).await?),
-            RunBackend::Remote(api) => api.start(&request).await,
+            RunBackend::Local(runs) => Ok(runs.start_run(request).await?),
+            RunBackend::Remote(api) => api.start_run(&request).await,
         }
     }
 
-    pub(crate) async fn list(&self, filter: RunListFilter) -> Result<RunList, CliError> {
+    pub(crate) async fn list_runs(&self, filter: RunListFilter) -> Result<RunList, CliError> {
         match &self.backend {
-            RunBackend::Local(runs) => Ok(runs.list(filter).await?),
-            RunBackend::Remote(api) => api.list(&filter).await,
+            RunBackend::Local(runs) => Ok(runs.list_runs(filter).await?),
+            RunBackend::Remote(api) => api.list_runs(&filter).await,
         }
     }
 
-    pub(crate) async fn run_detail(&self, run: RunId) -> Result<RunDetail, CliError> {
+    pub(crate) async fn load_run_detail(&self, run: RunId) -> Result<RunDetail, CliError> {
         match &self.backend {
-            RunBackend::Local(runs) => Ok(runs.detail(run).await?),
-            RunBackend::Remote(api) => api.run_detail(run).await,
+            RunBackend::Local(runs) => Ok(runs.load_run_detail(run).await?),
+            RunBackend::Remote(api) => api.load_run_detail(run).await,
         }
     }
 
@@ -143,8 +143,8 @@ impl RunClient {
     ) -> Result<AnswerOutcome, CliError> {
         let request = ResumeRequest { input, question_id: question };
         let resumed = match &self.backend {
-            RunBackend::Local(runs) => runs.resume(run, request).await.map_err(CliError::from),
-            RunBackend::Remote(api) => api.resume(run, &request).await,
+            RunBackend::Local(runs) => runs.resume_run(run, request).await.map_err(CliError::from),
+            RunBackend::Remote(api) => api.resume_run(run, &request).await,
         };
         match resumed {
             Ok(ResumeResponse { errors, .. }) if !errors.is_empty() => Ok(AnswerOutcome::Refused(errors)),
@@ -157,40 +157,40 @@ impl RunClient {
         }
     }
 
-    pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, CliError> {
+    pub(crate) async fn cancel_run(&self, run: RunId) -> Result<RunDetail, CliError> {
         match &self.backend {
-            RunBackend::Local(runs) => Ok(runs.cancel(run).await?),
-            RunBackend::Remote(api) => api.cancel(run).await,
+            RunBackend::Local(runs) => Ok(runs.cancel_run(run).await?),
+            RunBackend::Remote(api) => api.cancel_run(run).await,
         }
     }
 
-    pub(crate) async fn adopt(&self, run: RunId) -> Result<RunDetail, CliError> {
+    pub(crate) async fn adopt_run(&self, run: RunId) -> Result<RunDetail, CliError> {
         match &self.backend {
-            RunBackend::Local(runs) => Ok(runs.adopt(run).await?),
-            RunBackend::Remote(api) => api.adopt(run).await,
+            RunBackend::Local(runs) => Ok(runs.adopt_run(run).await?),
+            RunBackend::Remote(api) => api.adopt_run(run).await,
         }
     }
 
-    pub(crate) async fn fork(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, CliError> {
+    pub(crate) async fn fork_run(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, CliError> {
         match &self.backend {
-            RunBackend::Local(runs) => Ok(runs.fork(run, request).await?),
-            RunBackend::Remote(api) => api.fork(run, &request).await,
+            RunBackend::Local(runs) => Ok(runs.fork_run(run, request).await?),
+            RunBackend::Remote(api) => api.fork_run(run, &request).await,
         }
     }
 
     /// All updates of a run after a position.
     pub(crate) async fn watch_run(&self, run: RunId, after: Position) -> Result<RunUpdates, CliError> {
-        self.backend.open_updates(run, after).await
+        self.backend.open_run_updates(run, after).await
     }
 
     /// All updates of a child. A child exists as soon as its parent names it. A message may also refer to a
     /// run that does not exist here; then there are no updates.
-    pub(crate) fn watch_child(&self, child: RunId) -> RunUpdates {
+    pub(crate) fn watch_child_run(&self, child: RunId) -> RunUpdates {
         let runs = self.backend.clone();
         let opening = async move {
-            match runs.open_updates(child, 0).await {
+            match runs.open_run_updates(child, 0).await {
                 Ok(updates) => updates,
-                Err(failure) if failure.code.as_deref() == Some(Code::UnknownRun.as_str()) => {
+                Err(failure) if failure.code.as_deref() == Some(ErrorCode::UnknownRun.as_str()) => {
                     stream::empty().boxed()
                 }
                 Err(failure) => stream::once(async { Err(failure) }).boxed(),
@@ -206,9 +206,9 @@ impl RunClient {
         let all = async {
             let mut left = children;
             while let Some(child) = left.pop() {
-                let mut updates = self.watch_child(child);
+                let mut updates = self.watch_child_run(child);
                 while let Some(Ok(update)) = updates.next().await {
-                    left.extend(update.children());
+                    left.extend(update.referenced_child_runs());
                 }
             }
         };
@@ -217,19 +217,19 @@ impl RunClient {
     }
 
     /// Why a run's updates ended before the run.
-    pub(crate) fn updates_broke_off_error(&self) -> CliError {
-        let reason = self.local.as_ref().and_then(|here| here.runtime.store_failure());
+    pub(crate) fn run_updates_broke_off_error(&self) -> CliError {
+        let reason = self.local.as_ref().and_then(|here| here.runtime.store_failure_reason());
         let failure = CliError::new("the engine stopped before the run's end");
         match reason {
-            Some(reason) => failure.with_hint(reason).with_code(Code::StoreFailed.as_str()),
+            Some(reason) => failure.with_hint(reason).with_error_code(ErrorCode::StoreFailed.as_str()),
             None => failure,
         }
     }
 
     /// Closes the store: acknowledged data is durable, and unfinished work continues at the next start.
-    pub(crate) async fn close(self) {
+    pub(crate) async fn close_local_store(self) {
         if let Some(here) = self.local {
-            here.guard.close().await;
+            here.guard.close_engine().await;
         }
     }
 
@@ -240,14 +240,16 @@ impl RunClient {
 }
 
 impl RunBackend {
-    async fn open_updates(&self, run: RunId, after: Position) -> Result<RunUpdates, CliError> {
+    async fn open_run_updates(&self, run: RunId, after: Position) -> Result<RunUpdates, CliError> {
         let teller = match self {
-            Self::Local(runs) => UpdateSource::Local(runs.updates(run, after).await?),
-            Self::Remote(api) => UpdateSource::Remote(Box::new(api.open_update_stream(run, after).await?)),
+            Self::Local(runs) => LocalOrRemoteUpdates::Local(runs.watch_run_updates(run, after).await?),
+            Self::Remote(api) => {
+                LocalOrRemoteUpdates::Remote(Box::new(api.open_run_update_stream(run, after).await?))
+            }
         };
         let told = stream::unfold(Some(teller), |teller| async {
             let mut teller = teller?;
-            match teller.next_update().await {
+            match teller.next_run_update().await {
                 Ok(Some(update)) => Some((Ok(update), Some(teller))),
                 Ok(None) => None,
                 Err(failure) => Some((Err(failure), None)),
@@ -258,16 +260,16 @@ impl RunBackend {
 }
 
 /// The source of a run's updates.
-enum UpdateSource {
-    Local(trackway::api::RunUpdates),
-    Remote(Box<UpdateStream>),
+enum LocalOrRemoteUpdates {
+    Local(trackway::api::RunUpdateStream),
+    Remote(Box<RunUpdateStream>),
 }
 
-impl UpdateSource {
-    async fn next_update(&mut self) -> Result<Option<RunUpdate>, CliError> {
+impl LocalOrRemoteUpdates {
+    async fn next_run_update(&mut self) -> Result<Option<RunUpdate>, CliError> {
         match self {
-            Self::Local(updates) => Ok(updates.next().await?),
-            Self::Remote(stream) => stream.next_update().await,
+            Self::Local(updates) => Ok(updates.next_update().await?),
+            Self::Remote(stream) => stream.next_run_update().await,
         }
     }
 }

@@ -4,17 +4,17 @@ use std::collections::{HashSet, VecDeque};
 
 use futures_util::{StreamExt, stream::SelectAll};
 use trackway::api::{QuestionView, RunUpdate, RunUpdateKind};
-use trackway_domain::{Code, Position, RunId};
+use trackway_domain::{ErrorCode, Position, RunId};
 
 use crate::{
     answer_source::AnswerSource,
     cli_error::CliError,
     exit_status::ExitStatus,
-    output,
+    output_streams,
     previous_inputs::PreviousInputs,
     run_client::{AnswerOutcome, RunClient, RunUpdates},
     run_screen::RunScreen,
-    run_target::HintOptions,
+    run_target::HintCommandOptions,
     schema_form,
     stop_signals::StopSignals,
     text_format,
@@ -29,7 +29,7 @@ const FOLLOWED_MAX: usize = 64;
 pub(crate) struct RunFollower<'a> {
     engine: &'a RunClient,
     screen: RunScreen,
-    hint_options: HintOptions<'a>,
+    hint_options: HintCommandOptions<'a>,
     root: RunId,
     updates: SelectAll<RunUpdates>,
     followed: HashSet<RunId>,
@@ -40,7 +40,7 @@ pub(crate) struct RunFollower<'a> {
 }
 
 /// The result of one step.
-enum FollowStep {
+enum FollowDecision {
     Continue,
     /// The run waits or has ended.
     Stop(ExitStatus),
@@ -51,7 +51,7 @@ impl<'a> RunFollower<'a> {
     pub(crate) async fn new(
         engine: &'a RunClient,
         screen: RunScreen,
-        again: HintOptions<'a>,
+        hint_options: HintCommandOptions<'a>,
         root: RunId,
         after: Position,
     ) -> Result<Self, CliError> {
@@ -62,7 +62,7 @@ impl<'a> RunFollower<'a> {
         Ok(Self {
             engine,
             screen,
-            hint_options: again,
+            hint_options,
             root,
             updates,
             followed: known,
@@ -72,167 +72,177 @@ impl<'a> RunFollower<'a> {
     }
 
     /// Follows until the run ends, is parked, or waits and there is no more input.
-    pub(crate) async fn run_until_stopped(
+    pub(crate) async fn follow_until_run_stops(
         mut self,
         asker: &mut AnswerSource,
         signals: &mut StopSignals,
     ) -> Result<ExitStatus, CliError> {
         loop {
             let step = match self.questions.front().cloned() {
-                Some((run, question)) => self.ask_question(run, &question, asker, signals).await?,
+                Some((run, question)) => self.ask_user_question(run, &question, asker, signals).await?,
                 None => {
                     self.screen.start_spinner();
                     tokio::select! {
                         biased;
-                        () = signals.wait_for_signal() => FollowStep::Stop(self.report_interrupted()),
-                        heard = self.updates.next() => self.handle_update(heard)?,
+                        () = signals.wait_for_stop_signal() => FollowDecision::Stop(self.report_interrupted_following()),
+                        heard = self.updates.next() => self.handle_run_update(heard)?,
                         () = self.screen.wait_for_spinner_frame() => {
                             self.screen.draw_spinner();
-                            FollowStep::Continue
+                            FollowDecision::Continue
                         }
                     }
                 }
             };
-            if let FollowStep::Stop(exit) = step {
+            if let FollowDecision::Stop(exit) = step {
                 self.screen.stop_spinner();
-                self.print_clipped_hint();
+                self.print_clipped_output_hint();
                 return Ok(exit);
             }
         }
     }
 
     /// Asks one question while updates continue: another client may answer it first.
-    async fn ask_question(
+    async fn ask_user_question(
         &mut self,
         run: RunId,
         question: &QuestionView,
         asker: &mut AnswerSource,
         signals: &mut StopSignals,
-    ) -> Result<FollowStep, CliError> {
+    ) -> Result<FollowDecision, CliError> {
         self.screen.stop_spinner();
         let known = self.previous_inputs.defaults_for_question(run, question);
         let mut asking = std::pin::pin!(asker.answer_question(question, &known));
         loop {
             let answer = tokio::select! {
                 biased;
-                () = signals.wait_for_signal() => return Ok(FollowStep::Stop(self.report_interrupted())),
-                heard = self.updates.next() => match self.handle_update(heard)? {
-                    FollowStep::Continue if self.questions.front().is_some_and(|(_, open)| open == question) => continue,
+                () = signals.wait_for_stop_signal() => return Ok(FollowDecision::Stop(self.report_interrupted_following())),
+                heard = self.updates.next() => match self.handle_run_update(heard)? {
+                    FollowDecision::Continue if self.questions.front().is_some_and(|(_, open)| open == question) => continue,
                     step => return Ok(step),
                 },
                 answer = &mut asking => answer?,
             };
             let Some(answer) = answer else {
-                return Ok(FollowStep::Stop(self.report_waiting(run, question)));
+                return Ok(FollowDecision::Stop(self.report_waiting_run(run, question)));
             };
-            self.previous_inputs.record_input(run, &answer);
+            self.previous_inputs.record_run_input(run, &answer);
             // If the answer is refused, an update asks the question again.
             self.questions.retain(|(_, open)| open.id != question.id);
             match self.engine.answer_question(run, Some(question.id), answer).await {
                 Ok(AnswerOutcome::Accepted { .. } | AnswerOutcome::Refused(_)) => {}
-                Ok(AnswerOutcome::Late) => output::print_note("Another client has already answered."),
+                Ok(AnswerOutcome::Late) => {
+                    output_streams::print_stderr_note("Another client has already answered.")
+                }
                 // The run was canceled in the meantime; its last update reports that.
-                Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
+                Err(failure) if failure.code.as_deref() == Some(ErrorCode::RunEnded.as_str()) => {}
                 Err(failure) => return Err(failure),
             }
-            return Ok(FollowStep::Continue);
+            return Ok(FollowDecision::Continue);
         }
     }
 
-    fn handle_update(
+    fn handle_run_update(
         &mut self,
         received: Option<Result<RunUpdate, CliError>>,
-    ) -> Result<FollowStep, CliError> {
+    ) -> Result<FollowDecision, CliError> {
         let update = match received {
             Some(Ok(update)) => update,
-            Some(Err(failure)) => return Err(self.with_show_hint(failure)),
-            None => return Err(self.engine.updates_broke_off_error()),
+            Some(Err(failure)) => return Err(self.with_runs_show_hint(failure)),
+            None => return Err(self.engine.run_updates_broke_off_error()),
         };
         let is_root = update.run_id == self.root;
         if is_root {
-            self.screen.render_update(&update)?;
+            self.screen.print_update(&update)?;
         }
-        for child in update.children() {
+        for child in update.referenced_child_runs() {
             if self.updates.len() < FOLLOWED_MAX && self.followed.insert(child) {
-                self.updates.push(self.engine.watch_child(child));
+                self.updates.push(self.engine.watch_child_run(child));
             }
         }
         if let RunUpdateKind::Task { input, .. } = &update.what {
-            self.previous_inputs.record_input(update.run_id, input);
+            self.previous_inputs.record_run_input(update.run_id, input);
         }
         let RunUpdateKind::Status { state, question, evidence, .. } = &update.what else {
-            return Ok(FollowStep::Continue);
+            return Ok(FollowDecision::Continue);
         };
         if update.last {
-            self.previous_inputs.forget_run(update.run_id);
+            self.previous_inputs.forget_run_inputs(update.run_id);
         }
         // A message without a question leaves the open question open.
         if state.is_interrupted() && question.is_none() && evidence.is_none() {
-            return Ok(FollowStep::Continue);
+            return Ok(FollowDecision::Continue);
         }
         self.questions.retain(|(run, _)| *run != update.run_id);
         if let Some(question) = question {
             if !is_root {
-                self.screen.render_child_question(&update)?;
+                self.screen.print_child_question(&update)?;
             }
             self.questions.push_back((update.run_id, question.clone()));
         }
         Ok(match evidence {
-            _ if is_root && update.last => FollowStep::Stop(ExitStatus::from_run_state(*state)),
-            Some(_) if is_root => FollowStep::Stop(self.report_parked()),
-            _ => FollowStep::Continue,
+            _ if is_root && update.last => FollowDecision::Stop(ExitStatus::from_run_state(*state)),
+            Some(_) if is_root => FollowDecision::Stop(self.report_parked_run()),
+            _ => FollowDecision::Continue,
         })
     }
 
-    fn with_show_hint(&self, failure: CliError) -> CliError {
-        failure.with_hint(format!("trackway runs show {} {}", self.root, self.hint_options.read_options()))
+    fn with_runs_show_hint(&self, failure: CliError) -> CliError {
+        failure.with_hint(format!(
+            "trackway runs show {} {}",
+            self.root,
+            self.hint_options.read_command_options()
+        ))
     }
 
-    fn print_clipped_hint(&self) {
+    fn print_clipped_output_hint(&self) {
         if self.screen.has_clipped() {
-            let (root, again) = (self.root, self.hint_options.read_options());
-            output::print_note(&format!(
+            let (root, again) = (self.root, self.hint_options.read_command_options());
+            output_streams::print_stderr_note(&format!(
                 "Some of it is shortened here.\nhint: trackway runs show {root} --json {again}"
             ));
         }
     }
 
-    fn report_waiting(&self, run: RunId, question: &QuestionView) -> ExitStatus {
-        output::print_note(&format!("{run} waits for an answer."));
+    fn report_waiting_run(&self, run: RunId, question: &QuestionView) -> ExitStatus {
+        output_streams::print_stderr_note(&format!("{run} waits for an answer."));
         self.print_resume_hint(run, question);
         ExitStatus::Waiting
     }
 
     fn print_resume_hint(&self, run: RunId, question: &QuestionView) {
         let answer = text_format::quote_for_shell(&schema_form::render_answer_template(&question.schema));
-        let again = self.hint_options.drive_options();
-        output::print_note(&text_format::replace_control_chars(&format!(
+        let again = self.hint_options.drive_command_options();
+        output_streams::print_stderr_note(&text_format::replace_control_chars(&format!(
             "hint: trackway runs resume {run} --input {answer} {again}"
         )));
     }
 
-    fn report_parked(&self) -> ExitStatus {
-        output::print_note(
+    fn report_parked_run(&self) -> ExitStatus {
+        output_streams::print_stderr_note(
             "The program does not fit the run's log; the run continues when a matching program runs.",
         );
-        output::print_note(&format!(
+        output_streams::print_stderr_note(&format!(
             "hint: trackway runs replay-check {} {}",
             self.root,
-            self.hint_options.read_options()
+            self.hint_options.read_command_options()
         ));
-        output::print_note(&format!("see: docs/errors/{}.md", Code::ReplayMismatch));
+        output_streams::print_stderr_note(&format!("see: docs/errors/{}.md", ErrorCode::ReplayMismatch));
         ExitStatus::ReplayMismatch
     }
 
-    fn report_interrupted(&mut self) -> ExitStatus {
+    fn report_interrupted_following(&mut self) -> ExitStatus {
         self.screen.stop_spinner();
         let root = self.root;
         if self.engine.is_local() {
-            let again = self.hint_options.drive_options();
-            output::print_note(&format!("\nInterrupted. {root} is kept and continues at the next start:"));
-            output::print_note(&format!("hint: trackway serve {again}"));
+            let again = self.hint_options.drive_command_options();
+            output_streams::print_stderr_note(&format!(
+                "\nInterrupted. {root} is kept and continues at the next start:"
+            ));
+            output_streams::print_stderr_note(&format!("hint: trackway serve {again}"));
         } else {
-            output::print_note(&format!("\nNo longer watching. {root} continues on the server."));
+            output_streams::print_stderr_note(&format!(
+                "\nNo longer watching. {root} continues on the server."
+            ));
         }
         if let Some((run, question)) = self.questions.front() {
             self.print_resume_hint(*run, question);

@@ -10,7 +10,7 @@ use trackway::{
     DataFolder, Secret,
     api::{EventRecord, RunDetail, RunList, RunListFilter, RunsReader},
 };
-use trackway_domain::{Code, RunId};
+use trackway_domain::{ErrorCode, RunId};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{args, cli_error::CliError, rest_client::RestClient, text_format};
@@ -26,24 +26,24 @@ pub(crate) enum RunTarget {
 }
 
 impl RunTarget {
-    pub(crate) fn resolve(args: &args::RunTargetArgs) -> Result<Self, CliError> {
+    pub(crate) fn resolve_run_target(args: &args::RunTargetArgs) -> Result<Self, CliError> {
         // An empty variable counts as not set.
-        let key = args.key.clone().filter(|key| !key.expose().is_empty());
+        let key = args.key.clone().filter(|key| !key.expose_secret().is_empty());
         if let Some(url) = args.server.as_deref().filter(|url| !url.is_empty()) {
             return Ok(Self::Server(RestClient::new(url, key)?));
         }
-        match DataFolder::served_url(&args.data.folder) {
+        match DataFolder::running_server_url(&args.data.folder) {
             Some(url) => Ok(Self::Server(RestClient::new(&url, key)?)),
             None => Ok(Self::Folder { path: args.data.folder.clone(), key }),
         }
     }
 
     /// A reader of runs that changes nothing, also while another process has locked the folder.
-    pub(crate) fn open_reader(self) -> Result<RunReader, CliError> {
+    pub(crate) fn open_run_reader(self) -> Result<RunReader, CliError> {
         match self {
             Self::Server(api) => Ok(RunReader::Server(api)),
             Self::Folder { path, .. } => {
-                Ok(RunReader::Folder(RunsReader::local(Arc::new(open_existing_store(&path)?))))
+                Ok(RunReader::Folder(RunsReader::for_local_caller(Arc::new(open_existing_store(&path)?))))
             }
         }
     }
@@ -61,36 +61,40 @@ pub(crate) enum RunReader {
 }
 
 impl RunReader {
-    pub(crate) async fn list(&self, filter: RunListFilter) -> Result<RunList, CliError> {
+    pub(crate) async fn list_runs(&self, filter: RunListFilter) -> Result<RunList, CliError> {
         match self {
-            Self::Server(api) => api.list(&filter).await,
-            Self::Folder(reader) => Ok(reader.list(filter).await?),
+            Self::Server(api) => api.list_runs(&filter).await,
+            Self::Folder(reader) => Ok(reader.list_runs(filter).await?),
         }
     }
 
-    pub(crate) async fn run_detail(&self, run: RunId) -> Result<RunDetail, CliError> {
+    pub(crate) async fn load_run_detail(&self, run: RunId) -> Result<RunDetail, CliError> {
         match self {
-            Self::Server(api) => api.run_detail(run).await,
-            Self::Folder(reader) => reader.detail(run).await?.ok_or_else(|| unknown_run_error(run)),
+            Self::Server(api) => api.load_run_detail(run).await,
+            Self::Folder(reader) => reader.load_run_detail(run).await?.ok_or_else(|| unknown_run_error(run)),
         }
     }
 
     /// The definition that a run is pinned to, in its normal form.
-    pub(crate) async fn pinned_definition(&self, run: RunId, hash: &str) -> Result<Option<String>, CliError> {
+    pub(crate) async fn load_pinned_definition(
+        &self,
+        run: RunId,
+        hash: &str,
+    ) -> Result<Option<String>, CliError> {
         match self {
-            Self::Server(api) => api.pinned_definition(run).await,
-            Self::Folder(reader) => Ok(reader.pinned_definition(hash).await?),
+            Self::Server(api) => api.load_pinned_definition(run).await,
+            Self::Folder(reader) => Ok(reader.find_pinned_definition(hash).await?),
         }
     }
 
     /// The whole log of a run.
-    pub(crate) async fn load_log(&self, run: RunId) -> Result<Vec<EventRecord>, CliError> {
+    pub(crate) async fn load_run_log(&self, run: RunId) -> Result<Vec<EventRecord>, CliError> {
         let (mut log, mut after) = (Vec::new(), 0);
         loop {
             let page = match self {
-                Self::Server(api) => api.list_events(run, after).await?,
+                Self::Server(api) => api.list_run_events(run, after).await?,
                 Self::Folder(reader) => {
-                    reader.events(run, after).await?.ok_or_else(|| unknown_run_error(run))?
+                    reader.list_run_events(run, after).await?.ok_or_else(|| unknown_run_error(run))?
                 }
             };
             log.extend(page.events);
@@ -103,24 +107,24 @@ impl RunReader {
 }
 
 fn unknown_run_error(run: RunId) -> CliError {
-    CliError::new(format!("there is no run {run}")).with_code(Code::UnknownRun.as_str())
+    CliError::new(format!("there is no run {run}")).with_error_code(ErrorCode::UnknownRun.as_str())
 }
 
 /// The options with which another command finds the same runs, for hints.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HintOptions<'a> {
+pub(crate) struct HintCommandOptions<'a> {
     pub(crate) target: &'a args::RunTargetArgs,
     pub(crate) workspace_args: &'a args::WorkspaceArgs,
 }
 
-impl HintOptions<'_> {
+impl HintCommandOptions<'_> {
     /// For commands that read runs.
-    pub(crate) fn read_options(self) -> String {
+    pub(crate) fn read_command_options(self) -> String {
         format_target_options(self.target)
     }
 
     /// For commands that drive runs.
-    pub(crate) fn drive_options(self) -> String {
+    pub(crate) fn drive_command_options(self) -> String {
         let place = format_target_options(self.target);
         match self.workspace_args.workspace.as_deref().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) => {

@@ -3,24 +3,24 @@
 //! The form only helps to type. The engine checks whether an answer satisfies the schema.
 
 use serde_json::{Map, Value};
-use trackway_agent::schema_form::{self, ValueShape, display_text};
+use trackway_agent::schema_form::{self, FieldValueShape, value_display_text};
 
 /// What a person is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SchemaForm {
     /// An object, field by field.
-    Fields(Vec<FormField>),
+    Fields(Vec<SchemaFormField>),
     /// One value.
-    Single(FormField),
+    Single(SchemaFormField),
     /// A value without a form: the whole value is typed as JSON.
     Json,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FormField {
+pub(crate) struct SchemaFormField {
     /// Empty for a value that is not a field of an object.
     pub(crate) name: String,
-    pub(crate) kind: FieldKind,
+    pub(crate) kind: FormFieldKind,
     pub(crate) required: bool,
     pub(crate) description: Option<String>,
     /// Bounds and the like, in words.
@@ -30,7 +30,7 @@ pub(crate) struct FormField {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum FieldKind {
+pub(crate) enum FormFieldKind {
     Text,
     Number,
     Integer,
@@ -42,11 +42,13 @@ pub(crate) enum FieldKind {
 
 impl SchemaForm {
     /// The form of a schema, with known values as defaults of the required fields.
-    pub(crate) fn with_defaults(schema: &Value, known: &Map<String, Value>) -> Self {
+    pub(crate) fn from_schema_with_defaults(schema: &Value, default_values: &Map<String, Value>) -> Self {
         let mut form = Self::from_schema(schema);
         if let Self::Fields(fields) = &mut form {
             for field in fields.iter_mut().filter(|field| field.required) {
-                let value = known.get(&field.name).filter(|value| field.kind.allows_default(value));
+                let value = default_values
+                    .get(&field.name)
+                    .filter(|value| field.kind.allows_default_for_empty_line(value));
                 field.default = value.cloned().or(field.default.take());
             }
         }
@@ -60,13 +62,13 @@ impl SchemaForm {
             // Required fields are asked first, in the order of `required`: the order of properties is lost
             // when JSON is read.
             Some(_) => Self::Fields(
-                schema_form::form_fields(schema).iter().map(FormField::from_schema_field).collect(),
+                schema_form::form_fields(schema).iter().map(SchemaFormField::from_schema_field).collect(),
             ),
             None => {
-                let shape = ValueShape::from_schema(schema, schema);
+                let shape = FieldValueShape::shape_from_schema(schema, schema);
                 let one = schema_form::FormField { name: "", required: true, description: None, shape };
-                match FormField::from_schema_field(&one) {
-                    FormField { kind: FieldKind::Json, .. } => Self::Json,
+                match SchemaFormField::from_schema_field(&one) {
+                    SchemaFormField { kind: FormFieldKind::Json, .. } => Self::Json,
                     field => Self::Single(field),
                 }
             }
@@ -87,7 +89,7 @@ fn has_cross_field_rules(object: &Map<String, Value>) -> bool {
 /// Limit (CLI): characters of a default that a question shows.
 const DEFAULT_SHOWN_MAX: usize = 60;
 
-fn describe_rules(schema: &Value, has_default: bool) -> Vec<String> {
+fn describe_field_rules(schema: &Value, has_default: bool) -> Vec<String> {
     let words = [
         ("minimum", "at least"),
         ("exclusiveMinimum", "more than"),
@@ -108,31 +110,34 @@ fn describe_rules(schema: &Value, has_default: bool) -> Vec<String> {
     said.collect()
 }
 
-impl FormField {
+impl SchemaFormField {
     fn from_schema_field(field: &schema_form::FormField<'_>) -> Self {
         let schema_form::FormField { name, required, description, ref shape } = *field;
-        let (schema, kind) = (shape.resolved_schema(), FieldKind::from_shape(shape));
+        let (schema, kind) = (shape.resolved_schema(), FormFieldKind::from_value_shape(shape));
         let description = description.or_else(|| schema.get("description")?.as_str());
-        let default = schema.get("default").filter(|value| required && kind.allows_default(value));
+        let default =
+            schema.get("default").filter(|value| required && kind.allows_default_for_empty_line(value));
         Self {
             default: default.cloned(),
             name: name.to_owned(),
             kind,
             required,
             description: description.map(str::to_owned),
-            rules: describe_rules(schema, default.is_some()),
+            rules: describe_field_rules(schema, default.is_some()),
         }
     }
 
     /// The prompt for the answer.
-    pub(crate) fn render_prompt(&self) -> String {
+    pub(crate) fn render_field_prompt(&self) -> String {
         let kind = match &self.kind {
-            FieldKind::Text => "text".to_owned(),
-            FieldKind::Number => "number".to_owned(),
-            FieldKind::Integer => "whole number".to_owned(),
-            FieldKind::Boolean => "y/n".to_owned(),
-            FieldKind::Choice(values) => values.iter().map(display_text).collect::<Vec<_>>().join(" | "),
-            FieldKind::Json => "JSON".to_owned(),
+            FormFieldKind::Text => "text".to_owned(),
+            FormFieldKind::Number => "number".to_owned(),
+            FormFieldKind::Integer => "whole number".to_owned(),
+            FormFieldKind::Boolean => "y/n".to_owned(),
+            FormFieldKind::Choice(values) => {
+                values.iter().map(value_display_text).collect::<Vec<_>>().join(" | ")
+            }
+            FormFieldKind::Json => "JSON".to_owned(),
         };
         let mut words = vec![kind];
         words.extend(self.rules.iter().cloned());
@@ -142,7 +147,7 @@ impl FormField {
         let name = if self.name.is_empty() { "answer" } else { &self.name };
         let description = self.description.as_deref().map(|text| format!(" {text}")).unwrap_or_default();
         let default = self.default.as_ref().map(|value| {
-            let value = display_text(value);
+            let value = value_display_text(value);
             let cut = value.char_indices().nth(DEFAULT_SHOWN_MAX);
             cut.map_or_else(|| format!(" [{value}]"), |(at, _)| format!(" [{}…]", &value[..at]))
         });
@@ -151,7 +156,7 @@ impl FormField {
     }
 
     /// The value of a typed line: `None` leaves the field out; the error says why the line is not valid.
-    pub(crate) fn parse_line(&self, line: &str) -> Result<Option<Value>, String> {
+    pub(crate) fn parse_typed_field_value(&self, line: &str) -> Result<Option<Value>, String> {
         let typed = line.trim();
         if typed.is_empty() {
             if self.default.is_some() {
@@ -160,24 +165,26 @@ impl FormField {
             return if self.required { Err("a value is needed".to_owned()) } else { Ok(None) };
         }
         let value = match &self.kind {
-            FieldKind::Text => Value::from(typed),
-            FieldKind::Number | FieldKind::Integer => match serde_json::from_str(typed) {
+            FormFieldKind::Text => Value::from(typed),
+            FormFieldKind::Number | FormFieldKind::Integer => match serde_json::from_str(typed) {
                 Ok(number @ Value::Number(_)) => number,
                 _ => return Err(format!("{typed:?} is not a number")),
             },
-            FieldKind::Boolean => match typed.to_lowercase().as_str() {
+            FormFieldKind::Boolean => match typed.to_lowercase().as_str() {
                 "y" | "yes" | "true" => Value::Bool(true),
                 "n" | "no" | "false" => Value::Bool(false),
                 _ => return Err("answer y or n".to_owned()),
             },
-            FieldKind::Choice(values) => match values.iter().find(|value| display_text(value) == typed) {
-                Some(value) => value.clone(),
-                None => {
-                    let known: Vec<String> = values.iter().map(display_text).collect();
-                    return Err(format!("it is one of: {}", known.join(", ")));
+            FormFieldKind::Choice(values) => {
+                match values.iter().find(|value| value_display_text(value) == typed) {
+                    Some(value) => value.clone(),
+                    None => {
+                        let known: Vec<String> = values.iter().map(value_display_text).collect();
+                        return Err(format!("it is one of: {}", known.join(", ")));
+                    }
                 }
-            },
-            FieldKind::Json => parse_json_line(typed)?,
+            }
+            FormFieldKind::Json => parse_typed_json(typed)?,
         };
         Ok(Some(value))
     }
@@ -188,34 +195,35 @@ impl FormField {
 pub(crate) fn render_answer_template(schema: &Value) -> String {
     match SchemaForm::from_schema(schema) {
         SchemaForm::Json => "JSON".to_owned(),
-        SchemaForm::Single(field) => field.kind.placeholder(),
+        SchemaForm::Single(field) => field.kind.answer_placeholder(),
         SchemaForm::Fields(fields) => {
             let required = fields.iter().filter(|field| field.required);
-            let pairs: Vec<String> =
-                required.map(|field| format!("\"{}\": {}", field.name, field.kind.placeholder())).collect();
+            let pairs: Vec<String> = required
+                .map(|field| format!("\"{}\": {}", field.name, field.kind.answer_placeholder()))
+                .collect();
             format!("{{{}}}", pairs.join(", "))
         }
     }
 }
 
-impl FieldKind {
-    fn from_shape(shape: &ValueShape<'_>) -> Self {
+impl FormFieldKind {
+    fn from_value_shape(shape: &FieldValueShape<'_>) -> Self {
         if !shape.choices.is_empty() {
             return Self::Choice(shape.choices.iter().copied().cloned().collect());
         }
         // `["string", "null"]` is how an optional string is written.
-        let kinds = shape.kinds.iter().filter(|kind| **kind != schema_form::ValueKind::Null);
+        let kinds = shape.kinds.iter().filter(|kind| **kind != schema_form::FieldValueKind::Null);
         match kinds.collect::<Vec<_>>().as_slice() {
-            [schema_form::ValueKind::Text] => Self::Text,
-            [schema_form::ValueKind::Number] => Self::Number,
-            [schema_form::ValueKind::Integer] => Self::Integer,
-            [schema_form::ValueKind::Boolean] => Self::Boolean,
+            [schema_form::FieldValueKind::Text] => Self::Text,
+            [schema_form::FieldValueKind::Number] => Self::Number,
+            [schema_form::FieldValueKind::Integer] => Self::Integer,
+            [schema_form::FieldValueKind::Boolean] => Self::Boolean,
             _ => Self::Json,
         }
     }
 
     /// Whether an empty line may mean this value. Never for yes or no: a person must type an agreement.
-    fn allows_default(&self, value: &Value) -> bool {
+    fn allows_default_for_empty_line(&self, value: &Value) -> bool {
         match self {
             Self::Text => value.as_str().is_some_and(|text| !text.contains('\n')),
             Self::Number => value.is_number(),
@@ -225,7 +233,7 @@ impl FieldKind {
         }
     }
 
-    fn placeholder(&self) -> String {
+    fn answer_placeholder(&self) -> String {
         match self {
             Self::Text => "\"TEXT\"".to_owned(),
             Self::Number | Self::Integer => "NUMBER".to_owned(),
@@ -237,7 +245,7 @@ impl FieldKind {
 }
 
 /// A typed line as JSON.
-pub(crate) fn parse_json_line(line: &str) -> Result<Value, String> {
+pub(crate) fn parse_typed_json(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| format!("that is not JSON: {error}"))
 }
 

@@ -8,8 +8,8 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    output,
-    style::{OutputMode, TerminalStyle, TextTone},
+    output_streams,
+    terminal_style::{OutputMode, TerminalStyle, TextTone},
 };
 
 /// How long a frame stays.
@@ -41,18 +41,18 @@ impl Spinner {
     }
 
     /// Work begins or continues.
-    pub(crate) fn start(&mut self) {
+    pub(crate) fn start_spinning(&mut self) {
         self.started_at = self.started_at.or_else(|| Some(Instant::now()));
     }
 
     /// Work has ended.
-    pub(crate) fn stop(&mut self) {
-        self.erase();
+    pub(crate) fn stop_spinning(&mut self) {
+        self.erase_spinner();
         self.started_at = None;
     }
 
     /// Waits until the next frame is due; for ever if there is none.
-    pub(crate) async fn wait_for_next_frame(&self) {
+    pub(crate) async fn wait_for_next_animation_frame(&self) {
         match self.started_at.filter(|_| self.style.is_some()) {
             Some(since) => {
                 let next = (since + QUIET).max(Instant::now() + FRAME);
@@ -63,29 +63,29 @@ impl Spinner {
     }
 
     /// Draws the next frame. Text that the user typed after the spinner stays.
-    pub(crate) fn draw_frame(&mut self) {
+    pub(crate) fn draw_animation_frame(&mut self) {
         let (Some(style), Some(since)) = (self.style, self.started_at) else { return };
         let picture = PICTURES[self.frame % PICTURES.len()];
         self.frame += 1;
         let sign = format!("{picture} working {}", format_elapsed(since.elapsed()));
-        let sign = style.paint(TextTone::Dim, &format!("{sign:<COLUMNS$}"));
+        let sign = style.paint_text(TextTone::Dim, &format!("{sign:<COLUMNS$}"));
         if self.is_drawn {
-            output::write_prompt(&format!("\x1b7\r{sign}\x1b8"));
+            output_streams::write_stderr_prompt(&format!("\x1b7\r{sign}\x1b8"));
         } else {
-            output::write_prompt(&sign);
+            output_streams::write_stderr_prompt(&sign);
             self.is_drawn = true;
         }
     }
 
     /// Removes the spinner, to make room for other output.
-    pub(crate) fn erase(&mut self) {
+    pub(crate) fn erase_spinner(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            output::write_prompt("\r\x1b[K");
+            output_streams::write_stderr_prompt("\r\x1b[K");
         }
     }
 
     /// The user typed a line after the spinner: it stays there.
-    pub(crate) fn leave_on_screen(&mut self) {
+    pub(crate) fn leave_spinner_on_screen(&mut self) {
         self.is_drawn = false;
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct StdinLines {
 
 impl StdinLines {
     /// The next line without its end; `None` when there are no more. Dropping the future loses nothing.
-    pub(crate) async fn next_line(&mut self) -> Result<Option<String>, CliError> {
+    pub(crate) async fn next_stdin_line(&mut self) -> Result<Option<String>, CliError> {
         let line = self.receiver.get_or_insert_with(spawn_stdin_reader).recv().await;
         line.transpose().map_err(|error| stdin_read_error(&error))
     }
@@ -39,7 +39,9 @@ fn spawn_stdin_reader() -> mpsc::Receiver<io::Result<String>> {
 fn stdin_read_error(error: &io::Error) -> CliError {
     let failure = CliError::new("a line of the input cannot be read").with_cause(error);
     match error.kind() {
-        io::ErrorKind::InvalidData => failure.with_hint("lines are UTF-8").with_exit(ExitStatus::Usage),
+        io::ErrorKind::InvalidData => {
+            failure.with_hint("lines are UTF-8").with_exit_status(ExitStatus::Usage)
+        }
         _ => failure,
     }
 }

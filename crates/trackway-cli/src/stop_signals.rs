@@ -15,7 +15,7 @@ pub(crate) struct StopSignals {
 }
 
 impl StopSignals {
-    pub(crate) fn install_handlers() -> io::Result<Self> {
+    pub(crate) fn install_signal_handlers() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
             interrupt: signal(SignalKind::interrupt())?,
@@ -25,7 +25,7 @@ impl StopSignals {
     }
 
     /// Resolves when one of them comes. Dropping the future loses nothing.
-    pub(crate) async fn wait_for_signal(&mut self) {
+    pub(crate) async fn wait_for_stop_signal(&mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = self.interrupt.recv() => {}

@@ -1,6 +1,6 @@
 //! Text and data laid out for the width of a terminal. Pure: values in, lines out.
 
-mod json_value;
+mod json_value_layout;
 mod word_wrap;
 
 use trackway::api::{Part, PartContent};
@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::text_format::{format_file_label, replace_control_chars};
 
 pub(crate) use self::{
-    json_value::{render_value, summarize_value},
-    word_wrap::WordWrap,
+    json_value_layout::{render_json_value, summarize_json_value},
+    word_wrap::StreamingWordWrap,
 };
 
 /// Lines for a terminal.
@@ -23,7 +23,7 @@ pub(crate) struct RenderedLines {
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DetailLimits {
+pub(crate) struct RenderLimits {
     /// Characters of one text.
     text_max: usize,
     /// Characters of one value within data.
@@ -34,7 +34,7 @@ pub(crate) struct DetailLimits {
     lines_max: usize,
 }
 
-impl DetailLimits {
+impl RenderLimits {
     /// A short form that leaves room for other output.
     pub(crate) const SHORT: Self =
         Self { text_max: TEXT_MAX, value_max: VALUE_MAX, entries_max: ENTRIES_MAX, lines_max: LINES_MAX };
@@ -97,7 +97,7 @@ fn clip_text(text: &str, characters: usize) -> (String, bool) {
 }
 
 /// Text wrapped at words; data as a table or a tree, indented if text is above it.
-pub(crate) fn render_parts(parts: &[Part], width: usize, detail: DetailLimits) -> RenderedLines {
+pub(crate) fn render_wrapped_parts(parts: &[Part], width: usize, detail: RenderLimits) -> RenderedLines {
     let mut whole = RenderedLines::default();
     for part in parts {
         let indent = if whole.lines.is_empty() { "" } else { "  " };
@@ -110,7 +110,7 @@ pub(crate) fn render_parts(parts: &[Part], width: usize, detail: DetailLimits) -
                 }
             }
             PartContent::Data { data } => {
-                let mut rendered = render_value(data, width.saturating_sub(indent.len()), detail);
+                let mut rendered = render_json_value(data, width.saturating_sub(indent.len()), detail);
                 rendered.lines.iter_mut().for_each(|line| line.insert_str(0, indent));
                 rendered
             }

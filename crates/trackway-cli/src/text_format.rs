@@ -16,14 +16,14 @@ pub(crate) fn replace_control_chars(text: &str) -> String {
 }
 
 /// The problems of a value: one line for each problem, and one for its hint.
-pub(crate) fn render_problems(problems: &[ValidationError]) -> Vec<String> {
+pub(crate) fn render_validation_errors(problems: &[ValidationError]) -> Vec<String> {
     let mut lines = Vec::new();
     for problem in problems {
         let path = if problem.path.is_empty() { "(the whole value)" } else { &problem.path };
         let mut line =
-            format!("  {path}: {} (expected {}", problem.message, format_short_value(&problem.expected));
+            format!("  {path}: {} (expected {}", problem.message, format_value_as_line(&problem.expected));
         if let Some(got) = &problem.got {
-            line.push_str(&format!(", got {}", format_short_value(got)));
+            line.push_str(&format!(", got {}", format_value_as_line(got)));
         }
         line.push(')');
         lines.push(replace_control_chars(&line));
@@ -35,7 +35,7 @@ pub(crate) fn render_problems(problems: &[ValidationError]) -> Vec<String> {
 }
 
 /// A value in one line; a plain string has no quotes.
-fn format_short_value(value: &Value) -> String {
+fn format_value_as_line(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -52,7 +52,7 @@ pub(crate) fn truncate_text(text: &str, characters: usize) -> String {
 }
 
 /// Parts as indented lines.
-pub(crate) fn render_parts(parts: &[Part], indent: &str) -> Vec<String> {
+pub(crate) fn render_indented_parts(parts: &[Part], indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for part in parts {
         let shown = match &part.content {
@@ -66,8 +66,8 @@ pub(crate) fn render_parts(parts: &[Part], indent: &str) -> Vec<String> {
 }
 
 /// `1 error`, `2 errors`.
-pub(crate) fn format_count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+pub(crate) fn format_counted_noun(number: usize, singular_noun: &str) -> String {
+    if number == 1 { format!("1 {singular_noun}") } else { format!("{number} {singular_noun}s") }
 }
 
 /// A file by what is known of it.
@@ -79,7 +79,7 @@ pub(crate) fn format_file_label(file: &File) -> String {
 }
 
 /// Rows in columns as wide as their widest cell; the last column is not padded.
-pub(crate) fn render_table(rows: &[Vec<String>]) -> Vec<String> {
+pub(crate) fn align_table_columns(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -94,7 +94,7 @@ pub(crate) fn render_table(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 /// A time without its fraction, for tables.
-pub(crate) fn format_timestamp(text: &str) -> String {
+pub(crate) fn strip_timestamp_fraction(text: &str) -> String {
     match text.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
         None => text.to_owned(),
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn tables_align_and_arguments_are_quoted() {
         let rows = [vec!["A".into(), "B".into()], vec!["long".into(), "x".into()]];
-        assert_eq!(render_table(&rows), ["A     B", "long  x"]);
+        assert_eq!(align_table_columns(&rows), ["A     B", "long  x"]);
         assert_eq!(quote_for_shell("run_1"), "run_1");
         assert_eq!(quote_for_shell("it's"), r"'it'\''s'");
     }

@@ -1,10 +1,11 @@
 //! The usage of model calls, for people.
 
-use trackway::api::UsageTotals;
+use trackway::api::ModelUsageTotals;
 
 /// The usage in one line.
-pub(crate) fn format_usage(spent: &UsageTotals) -> String {
-    let UsageTotals { calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost } = spent;
+pub(crate) fn format_usage(usage_totals: &ModelUsageTotals) -> String {
+    let ModelUsageTotals { calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost } =
+        usage_totals;
     let plural = if *calls == 1 { "" } else { "s" };
     let mut line = format!("{calls} model call{plural}, {input_tokens} tokens in");
     if *cached_tokens > 0 {
@@ -21,6 +22,6 @@ pub(crate) fn format_usage(spent: &UsageTotals) -> String {
 }
 
 /// The usage with the name of its owner.
-pub(crate) fn format_named_usage(name: &str, spent: &UsageTotals) -> String {
-    format!("{name}: {}", format_usage(spent))
+pub(crate) fn format_named_usage(name: &str, usage_totals: &ModelUsageTotals) -> String {
+    format!("{name}: {}", format_usage(usage_totals))
 }

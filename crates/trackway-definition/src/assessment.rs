@@ -6,24 +6,27 @@
 use serde_json::{Value, json};
 use trackway_domain::{BlockReason, InputRequirement, Object};
 
+use crate::choice_placeholder::choice_placeholder;
 use crate::context_error::child_pointer;
 use crate::model::{Assessment, AssessmentConsequence, AssessmentDimension, PromptStep};
-use crate::open_choice::choice_placeholder;
-use crate::schema::{put_at_pointer, truncate_value};
+use crate::schema_validation::{put_value_at_pointer, truncate_value_for_display};
 
 pub(crate) const KIND: &str = "wr.assessment";
 
 /// The schema of the artifact. If a step requires only this one, its id is optional.
-pub(crate) fn assessment_schema(assessment: &Assessment, only: bool) -> Value {
+pub(crate) fn assessment_artifact_schema(assessment: &Assessment, is_only_assessment: bool) -> Value {
     let dimensions: Object = assessment
         .dimensions
         .iter()
-        .map(|dimension| (dimension.id.clone(), level_schema(dimension)))
+        .map(|dimension| (dimension.id.clone(), dimension_level_schema(dimension)))
         .collect();
     let required: Vec<&str> =
         assessment.dimensions.iter().filter(|d| d.required).map(|d| d.id.as_str()).collect();
-    let names =
-        if only { json!(["kind", "dimensions"]) } else { json!(["kind", "assessmentId", "dimensions"]) };
+    let names = if is_only_assessment {
+        json!(["kind", "dimensions"])
+    } else {
+        json!(["kind", "assessmentId", "dimensions"])
+    };
     json!({
         "type": "object",
         "description": assessment.purpose,
@@ -43,7 +46,7 @@ pub(crate) fn assessment_schema(assessment: &Assessment, only: bool) -> Value {
 }
 
 /// An example of a judgement, with every level left open.
-pub(crate) fn assessment_example(assessment: &Assessment) -> Value {
+pub(crate) fn assessment_artifact_example(assessment: &Assessment) -> Value {
     json!({
         "kind": KIND,
         "assessmentId": assessment.id,
@@ -52,7 +55,11 @@ pub(crate) fn assessment_example(assessment: &Assessment) -> Value {
 }
 
 /// What is wrong with a judgement at this pointer of the call's arguments.
-pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &str) -> Vec<InputRequirement> {
+pub(crate) fn find_assessment_needs(
+    assessment: &Assessment,
+    artifact: &Value,
+    at: &str,
+) -> Vec<InputRequirement> {
     let mut needs = Vec::new();
     if let Some(id) = artifact.get("assessmentId").filter(|id| **id != *assessment.id) {
         needs.push(InputRequirement {
@@ -60,7 +67,7 @@ pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &s
             message: format!("The step asks for the assessment `{}`", assessment.id),
             schema: Some(json!({ "const": assessment.id })),
             example: Some(json!(assessment.id)),
-            got: Some(truncate_value(id)),
+            got: Some(truncate_value_for_display(id)),
         });
     }
     let at = child_pointer(at, "dimensions");
@@ -68,16 +75,16 @@ pub(crate) fn assessment_needs(assessment: &Assessment, artifact: &Value, at: &s
         needs.push(InputRequirement {
             pointer: at,
             message: format!("`dimensions` of the assessment `{}` is missing", assessment.id),
-            schema: assessment_schema(assessment, true).pointer("/properties/dimensions").cloned(),
+            schema: assessment_artifact_schema(assessment, true).pointer("/properties/dimensions").cloned(),
             example: Some(dimensions_example(assessment)),
-            got: artifact.get("dimensions").map(truncate_value),
+            got: artifact.get("dimensions").map(truncate_value_for_display),
         });
         return needs;
     };
     let each: Vec<InputRequirement> = assessment
         .dimensions
         .iter()
-        .filter_map(|dimension| dimension_need(dimension, dimensions, &at))
+        .filter_map(|dimension| find_dimension_need(dimension, dimensions, &at))
         .collect();
     match unknown_dimension_need(assessment, dimensions, &at, &each) {
         Some(whole) => needs.push(whole),
@@ -111,7 +118,7 @@ fn unknown_dimension_need(
             Some((pointer, assessment.dimensions.iter().find(of)?))
         });
         if let Some((pointer, dimension)) = dimension {
-            put_at_pointer(&mut whole, pointer, choice_placeholder(&dimension.levels));
+            put_value_at_pointer(&mut whole, pointer, choice_placeholder(&dimension.levels));
         }
         message.push_str("; ");
         message.push_str(&need.message);
@@ -119,14 +126,17 @@ fn unknown_dimension_need(
     Some(InputRequirement {
         pointer: at.to_owned(),
         message,
-        schema: assessment_schema(assessment, true).pointer("/properties/dimensions").cloned(),
+        schema: assessment_artifact_schema(assessment, true).pointer("/properties/dimensions").cloned(),
         example: Some(whole),
-        got: Some(truncate_value(&Value::Object(sent.clone()))),
+        got: Some(truncate_value_for_display(&Value::Object(sent.clone()))),
     })
 }
 
 /// Whether a judgement keeps the run at the step.
-pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Result<(), BlockReason> {
+pub(crate) fn check_assessment_consequences(
+    prompt: &PromptStep,
+    artifacts: &[Value],
+) -> Result<(), BlockReason> {
     let only = prompt.assessments.len() == 1;
     let mut needs: Vec<InputRequirement> = Vec::new();
     for (index, artifact) in artifacts.iter().enumerate() {
@@ -140,11 +150,17 @@ pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Re
             let Some(value) = artifact.get("dimensions").and_then(|all| all.get(&dimension.id)) else {
                 continue;
             };
-            let level = level_text(value).and_then(|level| match_level(dimension, level));
-            let held = level.and_then(|level| find_consequence(level, &assessment.id, &prompt.consequences));
+            let level =
+                assessment_level_text(value).and_then(|level| match_dimension_level(dimension, level));
+            let held =
+                level.and_then(|level| find_level_consequence(level, &assessment.id, &prompt.consequences));
             // No other level is shown: the step requires the work, and a new judgement after it.
             needs.extend(held.map(|consequence| InputRequirement {
-                pointer: level_pointer(value, &format!("/output/artifacts/{index}/dimensions"), dimension),
+                pointer: dimension_level_pointer(
+                    value,
+                    &format!("/output/artifacts/{index}/dimensions"),
+                    dimension,
+                ),
                 message: consequence.guidance.clone(),
                 ..InputRequirement::default()
             }));
@@ -161,32 +177,36 @@ pub(crate) fn check_consequences(prompt: &PromptStep, artifacts: &[Value]) -> Re
 
 /// What is wrong with one dimension. The schema names the levels. Only the agent can judge which one applies,
 /// so there is no example.
-fn dimension_need(dimension: &AssessmentDimension, sent: &Object, at: &str) -> Option<InputRequirement> {
+fn find_dimension_need(dimension: &AssessmentDimension, sent: &Object, at: &str) -> Option<InputRequirement> {
     let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
     let levels = levels.join(", ");
     let Some(value) = sent.get(&dimension.id) else {
         return dimension.required.then(|| InputRequirement {
             pointer: child_pointer(at, &dimension.id),
             message: format!("The dimension `{}` is missing; its levels are {levels}", dimension.id),
-            schema: Some(level_schema(dimension)),
+            schema: Some(dimension_level_schema(dimension)),
             example: None,
             got: None,
         });
     };
-    if level_text(value).and_then(|level| match_level(dimension, level)).is_some() {
+    if assessment_level_text(value).and_then(|level| match_dimension_level(dimension, level)).is_some() {
         return None;
     }
     let at_level = value.get("level").is_some();
     Some(InputRequirement {
-        pointer: level_pointer(value, at, dimension),
+        pointer: dimension_level_pointer(value, at, dimension),
         message: format!("The levels of `{}` are {levels}", dimension.id),
-        schema: Some(if at_level { json!({ "enum": dimension.levels }) } else { level_schema(dimension) }),
+        schema: Some(if at_level {
+            json!({ "enum": dimension.levels })
+        } else {
+            dimension_level_schema(dimension)
+        }),
         example: None,
-        got: Some(truncate_value(value.get("level").unwrap_or(value))),
+        got: Some(truncate_value_for_display(value.get("level").unwrap_or(value))),
     })
 }
 
-fn level_schema(dimension: &AssessmentDimension) -> Value {
+fn dimension_level_schema(dimension: &AssessmentDimension) -> Value {
     let levels = json!({ "enum": dimension.levels });
     json!({
         "description": dimension.purpose,
@@ -210,24 +230,24 @@ fn dimensions_example(assessment: &Assessment) -> Value {
 }
 
 /// The sent level, in either form.
-fn level_text(value: &Value) -> Option<&str> {
+fn assessment_level_text(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("level")?.as_str())
 }
 
-fn level_pointer(value: &Value, at: &str, dimension: &AssessmentDimension) -> String {
+fn dimension_level_pointer(value: &Value, at: &str, dimension: &AssessmentDimension) -> String {
     let pointer = child_pointer(at, &dimension.id);
     if value.get("level").is_some() { child_pointer(&pointer, "level") } else { pointer }
 }
 
 /// The level in the spelling of the dimension.
-fn match_level<'a>(dimension: &'a AssessmentDimension, level: &str) -> Option<&'a str> {
+fn match_dimension_level<'a>(dimension: &'a AssessmentDimension, level: &str) -> Option<&'a str> {
     let level = level.trim();
     let exact = dimension.levels.iter().find(|known| *known == level);
     let near = || dimension.levels.iter().find(|known| known.to_lowercase() == level.to_lowercase());
     exact.or_else(near).map(String::as_str)
 }
 
-fn find_consequence<'a>(
+fn find_level_consequence<'a>(
     level: &str,
     assessment: &str,
     consequences: &'a [AssessmentConsequence],

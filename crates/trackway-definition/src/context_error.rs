@@ -62,12 +62,12 @@ const SOME_TEXT: &str = "…";
 
 impl ContextError {
     /// A name that is not set, for which any value would work.
-    pub(crate) fn missing(name: impl Into<String>) -> Self {
+    pub(crate) fn missing_name(name: impl Into<String>) -> Self {
         Self::Missing { name: name.into(), expected: ExpectedType::Anything, others: Vec::new() }
     }
 
     /// A value that cannot be used, without a single name as the cause.
-    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+    pub(crate) fn invalid_without_name(reason: impl Into<String>) -> Self {
         Self::Invalid { reason: reason.into(), name: None, expected: ExpectedType::Anything, got: None }
     }
 
@@ -82,7 +82,7 @@ impl ContextError {
     }
 
     /// The missing or wrong name, if it is known.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub(crate) fn faulty_name(&self) -> Option<&str> {
         match self {
             Self::Missing { name, .. } => Some(name),
             Self::Invalid { name, .. } => name.as_deref(),
@@ -91,36 +91,37 @@ impl ContextError {
 
     /// Sets what the missing or wrong value has to be.
     #[must_use]
-    pub(crate) fn expecting(mut self, expected: ExpectedType) -> Self {
+    pub(crate) fn with_expected_type(mut self, expected: ExpectedType) -> Self {
         let (Self::Missing { expected: current, .. } | Self::Invalid { expected: current, .. }) = &mut self;
         *current = expected;
         self
     }
 
     /// What to send so that nothing is missing any more.
-    pub(crate) fn needs(&self) -> Vec<InputRequirement> {
-        self.named_needs().into_iter().map(|(_, need)| need).collect()
+    pub(crate) fn input_needs(&self) -> Vec<InputRequirement> {
+        self.input_needs_by_name().into_iter().map(|(_, need)| need).collect()
     }
 
     /// The needs, each with the name that it is for.
-    fn named_needs(&self) -> Vec<(Option<&str>, InputRequirement)> {
+    fn input_needs_by_name(&self) -> Vec<(Option<&str>, InputRequirement)> {
         match self {
             Self::Missing { name, expected, others } => {
                 let others = others.iter().map(|(name, expected)| (name, expected));
                 let all = [(name, expected)].into_iter().chain(others);
-                all.map(|(name, expected)| (Some(name.as_str()), unset_need(name, expected))).collect()
+                all.map(|(name, expected)| (Some(name.as_str()), need_for_unset_name(name, expected)))
+                    .collect()
             }
             Self::Invalid { reason, name, expected, got } => {
                 let need = InputRequirement {
-                    pointer: name.as_deref().map_or_else(|| "/context".to_owned(), context_pointer),
+                    pointer: name.as_deref().map_or_else(|| "/context".to_owned(), context_argument_pointer),
                     message: reason.clone(),
                     schema: Some(match name {
-                        Some(_) => expected.schema(),
+                        Some(_) => expected.to_json_schema(),
                         None => json!({ "type": "object" }),
                     }),
                     // Another value of any kind may be wrong too.
                     example: (name.is_some() && *expected != ExpectedType::Anything)
-                        .then(|| expected.example()),
+                        .then(|| expected.to_example_value()),
                     got: got.clone(),
                 };
                 vec![(name.as_deref(), need)]
@@ -128,7 +129,7 @@ impl ContextError {
         }
     }
 
-    pub(crate) fn code(&self) -> &'static str {
+    pub(crate) fn block_code(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "context-missing",
             Self::Invalid { .. } => "context-invalid",
@@ -137,42 +138,42 @@ impl ContextError {
 
     /// The same as [`ContextError::to_block`] for a context that is merged by its top-level names: a need
     /// inside a top-level value becomes a need for the whole value, with the rest of it kept.
-    pub(crate) fn block_in_context(&self, context: &Object) -> BlockReason {
+    pub(crate) fn to_block_with_top_level_needs(&self, context: &Object) -> BlockReason {
         let mut needs: Vec<InputRequirement> = Vec::new();
-        for (name, need) in self.named_needs() {
+        for (name, need) in self.input_needs_by_name() {
             let path = name.and_then(|name| name.split_once('.'));
             match path.filter(|(root, _)| *root != RESULT) {
-                Some((root, path)) => widen_need(&mut needs, need, root, path, context),
+                Some((root, path)) => add_need_for_top_level_name(&mut needs, need, root, path, context),
                 None => needs.push(need),
             }
         }
-        self.block_with_needs(needs)
+        self.block_reason_with_needs(needs)
     }
 
     /// The block reason for an answer that cannot advance because of this error.
-    pub(crate) fn to_block(&self) -> BlockReason {
-        self.block_with_needs(self.needs())
+    pub(crate) fn to_block_reason(&self) -> BlockReason {
+        self.block_reason_with_needs(self.input_needs())
     }
 
-    fn block_with_needs(&self, needs: Vec<InputRequirement>) -> BlockReason {
+    fn block_reason_with_needs(&self, needs: Vec<InputRequirement>) -> BlockReason {
         let message = needs.first().map(|need| need.message.clone()).unwrap_or_default();
-        BlockReason { code: self.code().to_owned(), message, needs }
+        BlockReason { code: self.block_code().to_owned(), message, needs }
     }
 }
 
 /// What to send for a name that is not set.
-fn unset_need(name: &str, expected: &ExpectedType) -> InputRequirement {
+fn need_for_unset_name(name: &str, expected: &ExpectedType) -> InputRequirement {
     InputRequirement {
-        pointer: context_pointer(name),
-        message: format!("`{name}` is not set; send it in `context`{}", expected.describe()),
-        schema: Some(expected.schema()),
-        example: Some(expected.example()),
+        pointer: context_argument_pointer(name),
+        message: format!("`{name}` is not set; send it in `context`{}", expected.type_hint_suffix()),
+        schema: Some(expected.to_json_schema()),
+        example: Some(expected.to_example_value()),
         got: None,
     }
 }
 
 /// Adds a need inside a top-level value as a need for the whole value.
-pub(crate) fn widen_need(
+pub(crate) fn add_need_for_top_level_name(
     needs: &mut Vec<InputRequirement>,
     mut need: InputRequirement,
     root: &str,
@@ -183,28 +184,28 @@ pub(crate) fn widen_need(
         needs.push(need);
         return;
     };
-    let at = context_pointer(root);
+    let at = context_argument_pointer(root);
     if let Some(same) = needs.iter_mut().find(|other| other.pointer == at)
         && let Some(whole) = &mut same.example
     {
         // One value is sent for both.
-        put_at_path(whole, path, example);
+        put_value_at_path(whole, path, example);
         same.message.push_str("; ");
         same.message.push_str(&need.message);
-        let both = (same.schema.take(), need.schema.map(|schema| nest_schema(path, schema)));
+        let both = (same.schema.take(), need.schema.map(|schema| nest_schema_at_path(path, schema)));
         if let (Some(one), Some(other)) = both {
-            same.schema = Some(join_schemas(one, other));
+            same.schema = Some(combine_schemas_all_of(one, other));
         }
         return;
     }
     let current = context.get(root).cloned().unwrap_or_else(|| json!({}));
-    match updated_if_small(current, |whole| {
-        put_at_path(whole, path, example);
+    match edit_value_if_small(current, |whole| {
+        put_value_at_path(whole, path, example);
         true
     }) {
         Some(whole) => {
             need.pointer = at;
-            need.schema = need.schema.map(|schema| nest_schema(path, schema));
+            need.schema = need.schema.map(|schema| nest_schema_at_path(path, schema));
             need.example = Some(whole);
             need.got = need.got.and_then(|_| context.get(root).cloned());
         }
@@ -214,7 +215,7 @@ pub(crate) fn widen_need(
 }
 
 /// The schema of a value with this schema at a path inside it.
-fn nest_schema(path: &str, schema: Value) -> Value {
+fn nest_schema_at_path(path: &str, schema: Value) -> Value {
     path.rsplit('.').fold(schema, |inner, part| {
         match part.parse::<usize>().ok().filter(|index| *index < PLACES_MAX) {
             Some(index) => {
@@ -228,46 +229,46 @@ fn nest_schema(path: &str, schema: Value) -> Value {
 }
 
 /// A schema that requires both.
-fn join_schemas(mut one: Value, other: Value) -> Value {
-    match one.get_mut("allOf").and_then(Value::as_array_mut) {
+fn combine_schemas_all_of(mut first: Value, other: Value) -> Value {
+    match first.get_mut("allOf").and_then(Value::as_array_mut) {
         Some(all) => all.push(other),
-        None => return json!({ "allOf": [one, other] }),
+        None => return json!({ "allOf": [first, other] }),
     }
-    one
+    first
 }
 
 /// A present value with something added to it. None if it is too large to show: an example without the rest
 /// would lose the rest.
-pub(crate) fn updated_if_small(current: Value, put: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
+pub(crate) fn edit_value_if_small(current: Value, edit: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
     let mut whole = current;
-    (whole.to_string().len() <= WHOLE_BYTES_MAX && put(&mut whole)).then_some(whole)
+    (whole.to_string().len() <= WHOLE_BYTES_MAX && edit(&mut whole)).then_some(whole)
 }
 
 impl From<ContextError> for BlockReason {
     fn from(error: ContextError) -> Self {
-        error.to_block()
+        error.to_block_reason()
     }
 }
 
 impl ExpectedType {
     /// A value to replace one that cannot be used.
-    pub(crate) fn from_example(example: Value, shape: &ValueShape) -> Self {
-        if shape.is_leaf() {
+    pub(crate) fn expected_type_from_example(example: Value, shape: &ValueShape) -> Self {
+        if shape.is_leaf_shape() {
             return Self::Example(example);
         }
-        Self::WithSchema(Box::new(SchemaWithExample { example, schema: shape.schema() }))
+        Self::WithSchema(Box::new(SchemaWithExample { example, schema: shape.to_json_schema() }))
     }
 
     /// In its simplest form.
-    pub(crate) fn simplify(self) -> Self {
+    pub(crate) fn simplify_leaf_shape(self) -> Self {
         match self {
-            Self::Shape(shape) if shape.is_leaf() => shape.expected,
+            Self::Shape(shape) if shape.is_leaf_shape() => shape.expected,
             other => other,
         }
     }
 
     /// Whether a value is of the expected kind.
-    pub(crate) fn accepts(&self, value: &Value) -> bool {
+    pub(crate) fn accepts_value(&self, value: &Value) -> bool {
         match self {
             Self::Anything | Self::Shape(_) | Self::WithSchema(_) => true,
             Self::Text => value.is_string(),
@@ -275,17 +276,19 @@ impl ExpectedType {
             Self::Count => value.is_u64(),
             Self::Boolean => value.is_boolean(),
             Self::List => value.is_array(),
-            Self::Example(example) => example.is_null() || json_type(example) == json_type(value),
+            Self::Example(example) => {
+                example.is_null() || json_schema_type(example) == json_schema_type(value)
+            }
         }
     }
 
-    pub(crate) fn schema(&self) -> Value {
+    pub(crate) fn to_json_schema(&self) -> Value {
         match self {
             Self::Anything => json!({}),
             Self::Example(value) => {
-                json_type(value).map_or_else(|| json!({}), |kind| json!({ "type": kind }))
+                json_schema_type(value).map_or_else(|| json!({}), |kind| json!({ "type": kind }))
             }
-            Self::Shape(shape) => shape.schema(),
+            Self::Shape(shape) => shape.to_json_schema(),
             Self::WithSchema(fitting) => fitting.schema.clone(),
             Self::Text => json!({ "type": "string" }),
             Self::Number => json!({ "type": "number" }),
@@ -295,7 +298,7 @@ impl ExpectedType {
         }
     }
 
-    pub(crate) fn example(&self) -> Value {
+    pub(crate) fn to_example_value(&self) -> Value {
         match self {
             Self::Anything | Self::Text => json!(SOME_TEXT),
             Self::Number | Self::Count => json!(1),
@@ -303,13 +306,13 @@ impl ExpectedType {
             Self::List => json!([SOME_TEXT]),
             Self::Example(value) => value.clone(),
             Self::WithSchema(fitting) => fitting.example.clone(),
-            Self::Shape(shape) => shape.example(),
+            Self::Shape(shape) => shape.example_value(),
         }
     }
 
-    fn describe(&self) -> &'static str {
+    fn type_hint_suffix(&self) -> &'static str {
         match self {
-            Self::Shape(shape) if shape.is_list() => ", as a list",
+            Self::Shape(shape) if shape.is_list_shape() => ", as a list",
             Self::Anything | Self::Example(_) | Self::Shape(_) | Self::WithSchema(_) => "",
             Self::Text => ", as a text",
             Self::Number => ", as a number",
@@ -321,7 +324,7 @@ impl ExpectedType {
 }
 
 /// The type of a value as a schema names it; none for null.
-fn json_type(value: &Value) -> Option<&'static str> {
+fn json_schema_type(value: &Value) -> Option<&'static str> {
     Some(match value {
         Value::Null => return None,
         Value::Bool(_) => "boolean",
@@ -334,7 +337,7 @@ fn json_type(value: &Value) -> Option<&'static str> {
 }
 
 /// The top-level name of a path.
-pub(crate) fn root_name(path: &str) -> &str {
+pub(crate) fn top_level_name(path: &str) -> &str {
     path.split(['.', '[']).next().unwrap_or(path)
 }
 
@@ -346,7 +349,7 @@ pub(crate) fn split_context_pointer(pointer: &str) -> Option<(String, String)> {
 }
 
 /// The pointer of a dotted name's value in a call's arguments.
-pub(crate) fn context_pointer(name: &str) -> String {
+pub(crate) fn context_argument_pointer(name: &str) -> String {
     name.split('.').fold("/context".to_owned(), |pointer, part| child_pointer(&pointer, part))
 }
 
@@ -356,7 +359,7 @@ pub(crate) fn child_pointer(pointer: &str, key: &str) -> String {
 }
 
 /// The value under a name: first the exact name, then a path of names and indexes joined by dots.
-pub(crate) fn find_value<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
+pub(crate) fn find_context_value<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
     if let Some(value) = context.get(name) {
         return Some(value);
     }
@@ -370,8 +373,8 @@ pub(crate) fn find_value<'a>(context: &'a Object, name: &str) -> Option<&'a Valu
 }
 
 /// Puts a value at a dotted path. A value on the way that cannot hold it becomes an object.
-pub(crate) fn put_at_path(whole: &mut Value, path: &str, value: Value) {
-    let mut slot = whole;
+pub(crate) fn put_value_at_path(root: &mut Value, path: &str, value: Value) {
+    let mut slot = root;
     for part in path.split('.') {
         let at = part.parse::<usize>().ok().filter(|at| *at < PLACES_MAX);
         slot = match (slot, at) {

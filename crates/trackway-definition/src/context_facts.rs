@@ -7,15 +7,15 @@ mod item_reads;
 mod missing_facts;
 
 use crate::{
-    context_error::root_name,
+    context_error::top_level_name,
     model::{Step, StepKind},
 };
 
-pub(crate) use self::{item_reads::item_shape, missing_facts::missing_facts_ahead};
+pub(crate) use self::{item_reads::loop_item_shape, missing_facts::missing_facts_ahead};
 
 /// Whether the steps set all of these names, each a path joined by dots.
 pub(crate) fn steps_set_all(steps: &[Step], names: &[String]) -> bool {
-    names.iter().all(|name| steps_set_name(steps, root_name(name)))
+    names.iter().all(|name| steps_set_name(steps, top_level_name(name)))
 }
 
 /// Whether one of the steps saves something under this name in their shared context.

@@ -5,7 +5,9 @@
 use serde_json::{Value, json};
 use trackway_domain::Object;
 
-use crate::context_error::{ContextError, ExpectedType, find_value, put_at_path, root_name};
+use crate::context_error::{
+    ContextError, ExpectedType, find_context_value, put_value_at_path, top_level_name,
+};
 use crate::value_shape::{ContextPath, ValueShape};
 
 /// Naming more at once does not help; the next attempt names the rest.
@@ -35,13 +37,13 @@ pub(crate) struct EvaluationError {
 pub(crate) type Trial<'t> = &'t dyn Fn(&Object) -> Result<(), EvaluationError>;
 
 /// Values of every kind, the most common first.
-fn sample_values() -> [Value; 8] {
+fn sample_values_of_each_type() -> [Value; 8] {
     [json!("…"), json!(1), json!(true), json!(["…"]), json!([1]), json!(1.5), json!([]), json!({})]
 }
 
 impl ContextReads {
     /// The shape of what is read at a path.
-    pub(crate) fn shape_at(
+    pub(crate) fn shape_at_path_mut(
         &mut self,
         ContextPath { name, segments: steps }: &ContextPath,
     ) -> &mut ValueShape {
@@ -49,28 +51,28 @@ impl ContextReads {
             self.names.push((name.clone(), ValueShape::default()));
             self.names.len() - 1
         });
-        self.names[index].1.shape_at(steps)
+        self.names[index].1.get_or_insert_shape_at(steps)
     }
 
     /// Removes the reads of one name.
-    pub(crate) fn remove(&mut self, name: &str) -> Option<ValueShape> {
+    pub(crate) fn remove_name(&mut self, name: &str) -> Option<ValueShape> {
         let index = self.names.iter().position(|(known, _)| known == name)?;
         Some(self.names.remove(index).1)
     }
 
     /// Adds the reads of something else.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge_reads(&mut self, other: Self) {
         for (name, shape) in other.names {
-            self.shape_at(&ContextPath::from_name(&name)).merge(shape);
+            self.shape_at_path_mut(&ContextPath::from_context_name(&name)).merge_shape(shape);
         }
     }
 
-    pub(crate) fn first_path(&self) -> Option<String> {
-        self.paths().into_iter().next().map(|(path, _)| path)
+    pub(crate) fn first_read_path(&self) -> Option<String> {
+        self.read_paths().into_iter().next().map(|(path, _)| path)
     }
 
     /// The part of a context that is read.
-    pub(crate) fn select_from(&self, context: &Object) -> Object {
+    pub(crate) fn select_read_names(&self, context: &Object) -> Object {
         let read = self.names.iter().filter_map(|(name, _)| context.get_key_value(name));
         read.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
@@ -80,28 +82,29 @@ impl ContextReads {
         mut self,
         failure: &EvaluationError,
         context: &Object,
-        tried: Trial<'_>,
+        try_context: Trial<'_>,
     ) -> Option<ContextError> {
-        self.infer_types(context, tried);
-        self.find_missing(failure, context, tried).or_else(|| self.find_invalid(failure, context, tried))
+        self.infer_types_by_trial(context, try_context);
+        self.find_missing_names_error(failure, context, try_context)
+            .or_else(|| self.find_invalid_value_error(failure, context, try_context))
     }
 
     /// The names that are not set. Each next one is found after an example is put under those before.
-    fn find_missing(
+    fn find_missing_names_error(
         &self,
         failure: &EvaluationError,
         context: &Object,
-        tried: Trial<'_>,
+        try_context: Trial<'_>,
     ) -> Option<ContextError> {
         let mut trial = context.clone();
         let mut failure = failure.clone();
         let mut found: Vec<(String, ExpectedType)> = Vec::new();
         while found.len() < NAMES_MAX
-            && let Some((name, shape)) = self.next_missing(&failure, &trial, tried)
+            && let Some((name, shape)) = self.next_missing_path(&failure, &trial, try_context)
         {
-            set_at_path(&mut trial, &name, shape.example());
-            found.push((name, ExpectedType::Shape(Box::new(shape.clone())).simplify()));
-            match tried(&trial) {
+            set_context_path(&mut trial, &name, shape.example_value());
+            found.push((name, ExpectedType::Shape(Box::new(shape.clone())).simplify_leaf_shape()));
+            match try_context(&trial) {
                 Ok(()) => break,
                 Err(next) => failure = next,
             }
@@ -112,13 +115,13 @@ impl ContextReads {
     }
 
     /// The name to set first: the one that the failure names, or else one that makes a difference.
-    fn next_missing(
+    fn next_missing_path(
         &self,
         failure: &EvaluationError,
         context: &Object,
-        tried: Trial<'_>,
+        try_context: Trial<'_>,
     ) -> Option<(String, &ValueShape)> {
-        let unset = self.unset_paths(context);
+        let unset = self.unset_read_paths(context);
         let named = failure.unset.as_ref().and_then(|named| {
             let above = |path: &str| {
                 named == path || named.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
@@ -127,12 +130,12 @@ impl ContextReads {
         });
         let matters = |(path, shape): &&(String, &ValueShape)| {
             let mut trial = context.clone();
-            set_at_path(&mut trial, path, shape.example());
-            tried(&trial).as_ref().err() != Some(failure)
+            set_context_path(&mut trial, path, shape.example_value());
+            try_context(&trial).as_ref().err() != Some(failure)
         };
         let all = || {
-            let whole = self.complete_context(context);
-            unset.first().filter(|_| tried(&whole).is_ok())
+            let whole = self.fill_context_with_examples(context);
+            unset.first().filter(|_| try_context(&whole).is_ok())
         };
         named
             .or_else(|| unset.iter().take(NAMES_MAX).find(matters))
@@ -141,70 +144,76 @@ impl ContextReads {
     }
 
     /// What is read and not set: a name, or a part of a value.
-    fn unset_paths(&self, context: &Object) -> Vec<(String, &ValueShape)> {
+    fn unset_read_paths(&self, context: &Object) -> Vec<(String, &ValueShape)> {
         let mut found = Vec::new();
         for (name, shape) in &self.names {
             match context.get(name) {
-                Some(value) => shape.collect_unset(name, value, &mut found),
+                Some(value) => shape.collect_missing_parts(name, value, &mut found),
                 None => found.push((name.clone(), shape)),
             }
         }
         found
     }
 
-    fn complete_context(&self, context: &Object) -> Object {
+    fn fill_context_with_examples(&self, context: &Object) -> Object {
         let mut whole = context.clone();
-        for (path, shape) in self.unset_paths(context) {
-            set_at_path(&mut whole, &path, shape.example());
+        for (path, shape) in self.unset_read_paths(context) {
+            set_context_path(&mut whole, &path, shape.example_value());
         }
         whole
     }
 
     /// A name whose value cannot be used, with one that would work. If several have to change, it is the
     /// first of them.
-    fn find_invalid(
+    fn find_invalid_value_error(
         &self,
         failure: &EvaluationError,
         context: &Object,
-        tried: Trial<'_>,
+        try_context: Trial<'_>,
     ) -> Option<ContextError> {
         let wrong = |path: &str, example: Value, shape: &ValueShape| {
-            let got = find_value(context, path).or_else(|| context.get(root_name(path)));
+            let got = find_context_value(context, path).or_else(|| context.get(top_level_name(path)));
             ContextError::Invalid {
                 reason: failure.reason.clone(),
                 got: got.cloned(),
                 name: Some(path.to_owned()),
-                expected: ExpectedType::from_example(example, shape),
+                expected: ExpectedType::expected_type_from_example(example, shape),
             }
         };
-        let whole = self.complete_context(context);
-        let paths = self.paths();
+        let whole = self.fill_context_with_examples(context);
+        let paths = self.read_paths();
         for (path, shape) in paths.iter().take(TRIED_MAX) {
-            let completed = find_value(context, path).map(|value| shape.complete_value(value));
-            let own = completed.into_iter().chain([shape.example()]);
-            let others = sample_values().into_iter().filter(|_| shape.is_leaf());
+            let completed =
+                find_context_value(context, path).map(|value| shape.fill_missing_with_examples(value));
+            let own = completed.into_iter().chain([shape.example_value()]);
+            let others = sample_values_of_each_type().into_iter().filter(|_| shape.is_leaf_shape());
             for value in own.chain(others) {
                 let mut trial = whole.clone();
-                set_at_path(&mut trial, path, value.clone());
-                if tried(&trial).is_ok() {
+                set_context_path(&mut trial, path, value.clone());
+                if try_context(&trial).is_ok() {
                     return Some(wrong(path, value, shape));
                 }
             }
         }
-        self.find_invalid_group(context, tried).map(|(path, value, shape)| wrong(&path, value, shape))
+        self.find_invalid_value_group(context, try_context)
+            .map(|(path, value, shape)| wrong(&path, value, shape))
     }
 
     /// The first of several values that have to be changed together.
-    fn find_invalid_group(&self, context: &Object, tried: Trial<'_>) -> Option<(String, Value, &ValueShape)> {
-        let paths: Vec<_> = self.paths().into_iter().take(TRIED_MAX).collect();
+    fn find_invalid_value_group(
+        &self,
+        context: &Object,
+        try_context: Trial<'_>,
+    ) -> Option<(String, Value, &ValueShape)> {
+        let paths: Vec<_> = self.read_paths().into_iter().take(TRIED_MAX).collect();
         let works = |changes: &[(String, Value, &ValueShape)]| {
-            let mut trial = self.complete_context(context);
-            changes.iter().for_each(|(path, value, _)| set_at_path(&mut trial, path, value.clone()));
-            tried(&trial).is_ok()
+            let mut trial = self.fill_context_with_examples(context);
+            changes.iter().for_each(|(path, value, _)| set_context_path(&mut trial, path, value.clone()));
+            try_context(&trial).is_ok()
         };
-        for kind in sample_values() {
-            let open = |shape: &ValueShape| shape.is_leaf() && shape.expected == ExpectedType::Anything;
-            let value = |shape: &ValueShape| if open(shape) { kind.clone() } else { shape.example() };
+        for kind in sample_values_of_each_type() {
+            let open = |shape: &ValueShape| shape.is_leaf_shape() && shape.expected == ExpectedType::Anything;
+            let value = |shape: &ValueShape| if open(shape) { kind.clone() } else { shape.example_value() };
             let each = paths.iter().map(|(path, shape)| (path.clone(), value(shape), *shape));
             let mut changes: Vec<_> = each.collect();
             if works(&changes) {
@@ -221,25 +230,26 @@ impl ContextReads {
         None
     }
 
-    pub(crate) fn paths(&self) -> Vec<(String, &ValueShape)> {
+    pub(crate) fn read_paths(&self) -> Vec<(String, &ValueShape)> {
         let mut found = Vec::new();
-        self.names.iter().for_each(|(name, shape)| shape.collect_paths(name, &mut found));
+        self.names.iter().for_each(|(name, shape)| shape.collect_field_paths(name, &mut found));
         found
     }
 
     /// Finds by trying what the values have to be if the syntax does not say: first any value that gives a
     /// result, then whether other values work as well.
-    fn infer_types(&mut self, context: &Object, tried: Trial<'_>) {
-        let open = self.untyped_parts().len();
-        let works = |reads: &Self| tried(&reads.complete_context(context)).is_ok();
+    fn infer_types_by_trial(&mut self, context: &Object, try_context: Trial<'_>) {
+        let open = self.untyped_parts_mut().len();
+        let works = |reads: &Self| try_context(&reads.fill_context_with_examples(context)).is_ok();
         if !works(self) {
             let with = |which: &dyn Fn(usize) -> bool, expected: &ExpectedType| {
                 let mut reads = self.clone();
-                let open = reads.untyped_parts().into_iter().enumerate();
+                let open = reads.untyped_parts_mut().into_iter().enumerate();
                 open.filter(|(index, _)| which(*index)).for_each(|(_, open)| *open = expected.clone());
                 works(&reads).then_some(reads)
             };
-            let likes: Vec<ExpectedType> = sample_values().into_iter().map(ExpectedType::Example).collect();
+            let likes: Vec<ExpectedType> =
+                sample_values_of_each_type().into_iter().map(ExpectedType::Example).collect();
             let one = |expected: &ExpectedType| {
                 (0..open.min(TRIED_MAX)).find_map(|index| with(&|other| other == index, expected))
             };
@@ -248,26 +258,26 @@ impl ContextReads {
             *self = found;
         }
         let mut narrow = Vec::new();
-        for index in 0..self.untyped_parts().len().min(TRIED_MAX) {
-            let fails = sample_values().into_iter().chain([Value::Null]).any(|kind| {
+        for index in 0..self.untyped_parts_mut().len().min(TRIED_MAX) {
+            let fails = sample_values_of_each_type().into_iter().chain([Value::Null]).any(|kind| {
                 let mut reads = self.clone();
-                *reads.untyped_parts()[index] = ExpectedType::Example(kind);
+                *reads.untyped_parts_mut()[index] = ExpectedType::Example(kind);
                 !works(&reads)
             });
             narrow.push(fails);
         }
-        let open = self.untyped_parts().into_iter().zip(narrow);
+        let open = self.untyped_parts_mut().into_iter().zip(narrow);
         open.filter(|(_, narrow)| *narrow).for_each(|(open, _)| *open = ExpectedType::Text);
     }
 
-    fn untyped_parts(&mut self) -> Vec<&mut ExpectedType> {
-        self.names.iter_mut().flat_map(|(_, shape)| shape.untyped_parts()).collect()
+    fn untyped_parts_mut(&mut self) -> Vec<&mut ExpectedType> {
+        self.names.iter_mut().flat_map(|(_, shape)| shape.unknown_types_mut()).collect()
     }
 }
 
-fn set_at_path(context: &mut Object, path: &str, value: Value) {
+fn set_context_path(context: &mut Object, path: &str, value: Value) {
     let mut whole = Value::Object(std::mem::take(context));
-    put_at_path(&mut whole, path, value);
+    put_value_at_path(&mut whole, path, value);
     if let Value::Object(whole) = whole {
         *context = whole;
     }

@@ -7,64 +7,65 @@ mod pending_step;
 mod repin;
 
 use serde_json::Value;
-use trackway_domain::{AttemptInputs, BlockReason, DocumentChange, DocumentKind, Object, StepState};
+use trackway_domain::{AttemptInputs, BlockReason, DocumentChange, DocumentKind, GuidedStepState, Object};
 
 pub(crate) use self::pending_step::render_prompt_text as prompt_text;
-pub use self::repin::repin;
+pub use self::repin::repin_to_definition;
 use crate::{
-    documents,
+    document_changes,
     model::{Definition, Step},
-    output_check, schema, step_prompt,
-    walk::{WalkMode, WalkPosition, WalkRoot, Walker, lost_position_block},
+    output_check, schema_validation, step_prompt,
+    walk::{WalkDriver, WalkPosition, WalkRoot, Walker, lost_position_block},
 };
 
 /// The first step of a new run.
-pub fn open_run(definition: &Definition, context: &Object) -> Result<StepState, BlockReason> {
-    check_input(definition, context)?;
-    let mut walker = Walker::begin(definition, WalkMode::Caller, WalkRoot::default(), context.clone())?;
+pub fn begin_guided_run(definition: &Definition, context: &Object) -> Result<GuidedStepState, BlockReason> {
+    check_run_input(definition, context)?;
+    let mut walker =
+        Walker::begin_walk(definition, WalkDriver::Caller, WalkRoot::default(), context.clone())?;
     let step = walker.walk_to_next_step()?;
     build_step_state(walker, step, Vec::new())
 }
 
 /// The step after an answer.
-pub fn advance(
+pub fn advance_guided_run(
     definition: &Definition,
     position: &Value,
     context: &Object,
     inputs: &AttemptInputs,
-) -> Result<StepState, BlockReason> {
-    let mut walker = resume_walker(definition, position, context)?;
-    let step = walker.current_step().ok_or_else(run_complete_block)?;
+) -> Result<GuidedStepState, BlockReason> {
+    let mut walker = resume_guided_walker(definition, position, context)?;
+    let step = walker.current_step().ok_or_else(run_complete_block_reason)?;
     let prompt = step_prompt::prompt_of_step(step)
         .ok_or_else(|| lost_position_block("the position is not at a step"))?;
-    walker.merge_facts(&inputs.context);
-    output_check::check_answer(&prompt, inputs, walker.context())?;
-    let documents = documents::document_changes(&prompt, &step.id, inputs);
+    walker.merge_sent_facts(&inputs.context);
+    output_check::check_step_answer(&prompt, inputs, walker.current_context())?;
+    let documents = document_changes::document_changes(&prompt, &step.id, inputs);
     let output = inputs.output.clone().unwrap_or_default();
-    walker.apply_decisions(&output);
+    walker.apply_loop_decisions(&output);
     walker
-        .finish_step(step, step_prompt::extract_result(step, output))
+        .finish_step(step, step_prompt::extract_step_result(step, output))
         .map_err(|block| step_prompt::point_block_at_output(step, block))?;
     let next = walker.walk_to_next_step()?;
     build_step_state(walker, next, documents)
 }
 
 /// Whether a run can begin with a context.
-pub(crate) fn check_input(definition: &Definition, context: &Object) -> Result<(), BlockReason> {
+pub(crate) fn check_run_input(definition: &Definition, context: &Object) -> Result<(), BlockReason> {
     match &definition.input {
-        Some(schema) => schema::check_context(schema, context),
+        Some(schema) => schema_validation::check_context_against_schema(schema, context),
         None => Ok(()),
     }
 }
 
 /// Resumes the walk of a node.
-fn resume_walker<'d>(
+fn resume_guided_walker<'d>(
     definition: &'d Definition,
     position: &Value,
     context: &Object,
 ) -> Result<Walker<'d>, BlockReason> {
     let position = decode_walk(position)?;
-    Walker::resume(definition, WalkMode::Caller, position, context.clone())
+    Walker::resume_walk(definition, WalkDriver::Caller, position, context.clone())
 }
 
 fn decode_walk(position: &Value) -> Result<WalkPosition, BlockReason> {
@@ -77,7 +78,7 @@ fn build_step_state(
     mut walker: Walker<'_>,
     step: Option<&Step>,
     mut documents: Vec<DocumentChange>,
-) -> Result<StepState, BlockReason> {
+) -> Result<GuidedStepState, BlockReason> {
     let pending = step.map(|step| pending_step::build_pending_step(&mut walker, step)).transpose()?;
     let stopped = walker.into_stopped();
     documents.extend(stopped.emitted.into_iter().map(|emitted| DocumentChange {
@@ -90,10 +91,10 @@ fn build_step_state(
     let position = serde_json::to_value(&stopped.position)
         .map_err(|error| lost_position_block(format!("the position cannot be written: {error}")))?;
     let warnings = stopped.warnings;
-    Ok(StepState { position, context: stopped.context, pending, documents, warnings })
+    Ok(GuidedStepState { position, context: stopped.context, pending, documents, warnings })
 }
 
-fn run_complete_block() -> BlockReason {
+fn run_complete_block_reason() -> BlockReason {
     BlockReason {
         code: "run-complete".to_owned(),
         message: "the workflow is complete here, and nothing is left to answer".to_owned(),

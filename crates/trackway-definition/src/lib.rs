@@ -5,15 +5,16 @@
 //! here, no clock and no async: the caller passes files as text, and time and ids.
 
 mod assessment;
+mod cel_expression;
+mod choice_placeholder;
 mod compile_error;
 mod condition;
 mod context_error;
 mod context_facts;
 mod context_reads;
 mod contract_registry;
-mod documents;
-pub mod drive;
-mod expression;
+mod document_changes;
+pub mod engine_walk;
 mod file_schema;
 mod finding;
 mod guided;
@@ -22,14 +23,13 @@ pub mod model;
 mod nesting_check;
 mod normal_form;
 mod notes_criteria;
-mod open_choice;
 mod output_check;
-mod pattern;
 mod read;
-mod schema;
+mod regex_pattern;
 pub mod schema_cost;
+mod schema_validation;
+mod spelling_suggestion;
 mod step_prompt;
-mod suggestion;
 mod template;
 #[cfg(test)]
 mod test_support;
@@ -38,9 +38,9 @@ mod walk;
 
 pub use file_schema::definition_file_schema;
 pub use finding::Finding;
-pub use guided::{advance, open_run, repin};
+pub use guided::{advance_guided_run, begin_guided_run, repin_to_definition};
 pub use located_text::{FILE_BYTES_MAX, LocatedValue, parse_located};
 pub use model::Definition;
-pub use read::{DefinitionDraft, FileFormat, ReadDefinitionError, parse_draft};
-pub use schema::{ExampleFiller, example_value, follow_references};
-pub use suggestion::nearest;
+pub use read::{DefinitionDraft, FileFormat, ReadDefinitionError, parse_definition_draft};
+pub use schema_validation::{ExampleFillValues, example_value_for_schema, follow_schema_references};
+pub use spelling_suggestion::nearest_known_word;

@@ -4,10 +4,10 @@
 //! lines for its findings. Lines are kept as a tree of the value's shape: a map from pointers would take
 //! quadratic space.
 
-mod json;
+mod located_json;
+mod located_yaml;
 #[cfg(test)]
 mod tests;
-mod yaml;
 mod yaml_scalar;
 
 use std::collections::BTreeMap;
@@ -26,20 +26,20 @@ pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocatedValue {
     pub value: Value,
-    locations: Location,
+    locations: ValueLocation,
 }
 
 impl LocatedValue {
     /// The line, from 1, of what a JSON pointer names: of its key if it has one. If it does not exist, the
     /// line of the innermost existing parent.
-    pub fn line_of(&self, pointer: &str) -> Option<u32> {
+    pub fn line_of_pointer(&self, pointer: &str) -> Option<u32> {
         let mut location = &self.locations;
         if pointer.is_empty() {
             return Some(location.line);
         }
         for token in pointer.strip_prefix('/')?.split('/') {
             let token = token.replace("~1", "/").replace("~0", "~");
-            let Some(inner) = location.inner.get(&token) else { break };
+            let Some(inner) = location.inner.location_of_token(&token) else { break };
             location = inner;
         }
         Some(location.line)
@@ -54,13 +54,13 @@ pub fn parse_located(text: &str, format: FileFormat) -> Result<LocatedValue, Fin
     // Some editors begin a file with this mark; it has no meaning.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let located = match format {
-        FileFormat::Json => json::parse_json(text)?,
-        FileFormat::Yaml => yaml::parse_yaml(text)?,
+        FileFormat::Json => located_json::parse_json(text)?,
+        FileFormat::Yaml => located_yaml::parse_yaml(text)?,
     };
     if let Some(mut segments) = find_inexact_number(&located.value) {
         segments.reverse();
         let path = join_pointer(segments.iter().map(String::as_str));
-        let line = located.line_of(&path).unwrap_or(1);
+        let line = located.line_of_pointer(&path).unwrap_or(1);
         return Err(finding_at(path, line, "a number this large is not kept exactly")
             .with_suggestion("write it as a text, in quotes"));
     }
@@ -93,13 +93,13 @@ fn find_inexact_number(value: &Value) -> Option<Vec<String>> {
 
 /// The line where a value begins, and those of its parts.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Location {
+struct ValueLocation {
     line: u32,
     inner: InnerLocations,
 }
 
-impl Location {
-    fn at_line(line: u32) -> Self {
+impl ValueLocation {
+    fn location_at_line(line: u32) -> Self {
         Self { line, inner: InnerLocations::Nothing }
     }
 }
@@ -108,12 +108,12 @@ impl Location {
 enum InnerLocations {
     #[default]
     Nothing,
-    Items(Vec<Location>),
-    Entries(BTreeMap<String, Location>),
+    Items(Vec<ValueLocation>),
+    Entries(BTreeMap<String, ValueLocation>),
 }
 
 impl InnerLocations {
-    fn get(&self, token: &str) -> Option<&Location> {
+    fn location_of_token(&self, token: &str) -> Option<&ValueLocation> {
         match self {
             Self::Nothing => None,
             Self::Items(items) => items.get(token.parse::<usize>().ok()?),

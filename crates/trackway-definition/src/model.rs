@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::DocumentKind;
 
-use crate::expression::name_path_of;
+use crate::cel_expression::expression_name_path;
 
 /// A workflow definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,18 +42,17 @@ pub struct Definition {
     pub on_exit: Vec<Step>,
     /// What the file contains and nothing acts on, so that it is not ignored silently.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unsupported: Vec<Unsupported>,
+    pub unsupported: Vec<UnsupportedConstruct>,
 }
 
 impl Definition {
     pub const FORMAT: u32 = 1;
 
     /// All rules: the guidance, and the references, with a mark if a document is not found.
-    pub fn render_rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let references = self
-            .references
-            .iter()
-            .map(|reference| reference.render_rule(!reference.packaged && is_found(&reference.source)));
+    pub fn render_workflow_rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let references = self.references.iter().map(|reference| {
+            reference.render_reference_rule(!reference.packaged && is_found(&reference.source))
+        });
         self.guidance.iter().cloned().chain(references).collect()
     }
 }
@@ -74,7 +73,7 @@ pub struct DocumentReference {
 }
 
 impl DocumentReference {
-    fn render_rule(&self, is_found: bool) -> String {
+    fn render_reference_rule(&self, is_found: bool) -> String {
         let Self { title, source, purpose, .. } = self;
         if !is_found {
             return format!(
@@ -89,7 +88,7 @@ impl DocumentReference {
 /// A construct of the file that is not acted on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Unsupported {
+pub struct UnsupportedConstruct {
     /// JSON pointer into the file.
     pub path: String,
     pub message: String,
@@ -129,7 +128,7 @@ pub enum StepKind {
     /// An artifact.
     Emit(EmitArtifact),
     /// A message to the watchers of the run.
-    Announce(Announcement),
+    Announce(RunAnnouncement),
     /// Another workflow, whose steps run inside this one with their own context.
     Nested(NestedWorkflow),
     Switch(SwitchStep),
@@ -239,15 +238,15 @@ pub enum Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputContract {
-    pub form: OutputForm,
+    pub form: OutputContractForm,
     pub required: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub documents: Vec<DocumentRule>,
+    pub documents: Vec<OutputDocumentRule>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OutputForm {
+pub enum OutputContractForm {
     /// The whole output fits a schema.
     WholeOutput { schema: Value, example: Value },
     /// `output.artifacts` has an artifact of this kind that fits the schema.
@@ -257,7 +256,7 @@ pub enum OutputForm {
 /// Which part of an output goes into which document, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DocumentRule {
+pub struct OutputDocumentRule {
     pub name: String,
     pub kind: DocumentKind,
     /// JSON pointer into the output.
@@ -274,12 +273,12 @@ pub enum NotesCriteria {
     All(Vec<NotesCriteria>),
     Any(Vec<NotesCriteria>),
     Not(Box<NotesCriteria>),
-    Rule { when: Option<Condition>, test: TextTest, message: String },
+    Rule { when: Option<Condition>, test: NotesTextTest, message: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TextTest {
+pub enum NotesTextTest {
     Contains(String),
     /// A regular expression that matches in linear time; its flags are part of it.
     Matches(String),
@@ -338,7 +337,7 @@ pub struct AskStep {
 /// A message to the watchers of a run. Both are templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Announcement {
+pub enum RunAnnouncement {
     /// The progress.
     Status(String),
     /// Why the workflow rejects its input; nothing after it runs.
@@ -423,7 +422,7 @@ pub enum LoopKind {
         id: Option<String>,
     },
     /// A number, or an expression that gives one.
-    Count(RoundCount),
+    Count(LoopRoundCount),
     /// The items of a list.
     Each {
         list: ValueExpression,
@@ -435,7 +434,7 @@ pub enum LoopKind {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RoundCount {
+pub enum LoopRoundCount {
     Number(u32),
     From(ValueExpression),
 }
@@ -451,10 +450,10 @@ pub enum ValueExpression {
 
 impl ValueExpression {
     /// The path of names, if the value is only a path.
-    pub(crate) fn path(&self) -> Option<String> {
+    pub(crate) fn context_name_path(&self) -> Option<String> {
         match self {
             Self::Name(path) => Some(path.clone()),
-            Self::Cel(source) => name_path_of(source),
+            Self::Cel(source) => expression_name_path(source),
         }
     }
 }

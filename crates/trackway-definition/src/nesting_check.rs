@@ -10,7 +10,7 @@ const DEEPEST: usize = 8;
 
 /// Whether the nesting of brackets, choices and negations is low enough. This is an upper bound: quoted text
 /// is counted too.
-pub(crate) fn is_shallow(text: &str) -> bool {
+pub(crate) fn has_shallow_nesting(text: &str) -> bool {
     let (mut open, mut deepest, mut row) = (0_usize, 0, 0_usize);
     for byte in text.bytes() {
         match byte {

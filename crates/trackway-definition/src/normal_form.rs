@@ -12,15 +12,15 @@ use crate::Definition;
 
 impl Definition {
     /// Canonical JSON (RFC 8785), which is hashed and pinned.
-    pub fn normal_form(&self) -> String {
+    pub fn to_canonical_json(&self) -> String {
         serde_json_canonicalizer::to_string(self)
             .expect("a definition's keys are texts and its numbers are finite")
     }
 
     /// `sha256-` and the digest of the normal form in hex.
-    pub fn hash(&self) -> String {
+    pub fn definition_hash(&self) -> String {
         let mut hash = String::from("sha256-");
-        for byte in Sha256::digest(self.normal_form()) {
+        for byte in Sha256::digest(self.to_canonical_json()) {
             // Writing to a text cannot fail.
             let _ = write!(hash, "{byte:02x}");
         }
@@ -28,7 +28,7 @@ impl Definition {
     }
 
     /// Reads a pinned definition.
-    pub fn from_pinned(text: &str) -> Result<Self, String> {
+    pub fn from_pinned_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("the pinned definition is not JSON: {error}"))?;
         match value.get("format").and_then(Value::as_u64) {

@@ -8,9 +8,9 @@ use trackway_domain::{BlockReason, InputRequirement, Object};
 
 use crate::condition::condition_holds;
 use crate::context_error::ContextError;
-use crate::model::{NotesCriteria, TextTest};
-use crate::pattern::{CaseSensitivity, Pattern};
-use crate::schema;
+use crate::model::{NotesCriteria, NotesTextTest};
+use crate::regex_pattern::{CaseSensitivity, CompiledPattern};
+use crate::schema_validation;
 
 /// The pointer of the notes in a call's arguments.
 const NOTES: &str = "/notesMarkdown";
@@ -31,15 +31,15 @@ pub(crate) fn check_notes(
         pointer: NOTES.to_owned(),
         message: message.clone(),
         schema: Some(notes_form::notes_schema(criteria, context)),
-        example: example_notes::notes_example(criteria, text, context).map(Value::from),
-        got: notes.map(|notes| schema::truncate_value(&Value::from(notes))),
+        example: example_notes::build_example_notes(criteria, text, context).map(Value::from),
+        got: notes.map(|notes| schema_validation::truncate_value_for_display(&Value::from(notes))),
     };
     Err(BlockReason { code: "notes-invalid".to_owned(), message, needs: vec![need] })
 }
 
 /// Why a pattern of the criteria cannot be used, for the reader of definitions.
-pub(crate) fn text_pattern_error(pattern: &str) -> Option<String> {
-    Pattern::new(pattern, CaseSensitivity::Sensitive).err()
+pub(crate) fn notes_pattern_error(pattern: &str) -> Option<String> {
+    CompiledPattern::new(pattern, CaseSensitivity::Sensitive).err()
 }
 
 fn notes_satisfy(
@@ -71,7 +71,8 @@ fn notes_satisfy(
         NotesCriteria::Not(inner) => {
             let fits = !notes_satisfy(inner, text, context, &mut Vec::new())?;
             if !fits {
-                reasons.push(format!("The notes are not to be like this: {}", describe_criteria(inner)));
+                reasons
+                    .push(format!("The notes are not to be like this: {}", describe_notes_criteria(inner)));
             }
             Ok(fits)
         }
@@ -83,71 +84,70 @@ fn notes_satisfy(
             }
             let fits = text_test_passes(test, text);
             if !fits {
-                reasons.push(failure_message(test, message));
+                reasons.push(text_test_failure_message(test, message));
             }
             Ok(fits)
         }
     }
 }
 
-fn text_test_passes(test: &TextTest, text: &str) -> bool {
+fn text_test_passes(test: &NotesTextTest, text: &str) -> bool {
     match test {
-        TextTest::Contains(part) => text.contains(part.as_str()),
+        NotesTextTest::Contains(part) => text.contains(part.as_str()),
         // The reader of definitions refuses a pattern that cannot be used; nothing matches it.
-        TextTest::Matches(pattern) => {
-            Pattern::new(pattern, CaseSensitivity::Sensitive).is_ok_and(|pattern| pattern.is_match(text))
-        }
-        TextTest::Length { min, max } => {
+        NotesTextTest::Matches(pattern) => CompiledPattern::new(pattern, CaseSensitivity::Sensitive)
+            .is_ok_and(|pattern| pattern.is_match(text)),
+        NotesTextTest::Length { min, max } => {
             let length = text.chars().count() as u64;
             min.is_none_or(|min| length >= min) && max.is_none_or(|max| length <= max)
         }
-        TextTest::Schema(schema) => serde_json::from_str::<Value>(text)
-            .is_ok_and(|value| schema::find_schema_needs(schema, &value, "", None).is_empty()),
+        NotesTextTest::Schema(schema) => serde_json::from_str::<Value>(text)
+            .is_ok_and(|value| schema_validation::find_schema_needs(schema, &value, "", None).is_empty()),
     }
 }
 
 /// What is wrong, in the words of the file, plus the rule if those words do not name it.
-fn failure_message(test: &TextTest, message: &str) -> String {
+fn text_test_failure_message(test: &NotesTextTest, message: &str) -> String {
     let is_said = match test {
-        TextTest::Contains(part) => message.contains(part.as_str()),
-        TextTest::Matches(pattern) => message.contains(pattern.as_str()),
-        TextTest::Length { min, max } => {
+        NotesTextTest::Contains(part) => message.contains(part.as_str()),
+        NotesTextTest::Matches(pattern) => message.contains(pattern.as_str()),
+        NotesTextTest::Length { min, max } => {
             [min, max].into_iter().flatten().all(|bound| message.contains(&bound.to_string()))
         }
-        TextTest::Schema(_) => false,
+        NotesTextTest::Schema(_) => false,
     };
     match (message.trim_end_matches('.'), is_said) {
-        ("", _) => describe_test(test),
+        ("", _) => describe_text_test(test),
         (_, true) => message.to_owned(),
-        (message, false) => format!("{message} ({})", describe_test(test)),
+        (message, false) => format!("{message} ({})", describe_text_test(test)),
     }
 }
 
-fn describe_test(test: &TextTest) -> String {
+fn describe_text_test(test: &NotesTextTest) -> String {
     match test {
-        TextTest::Contains(part) => format!("The notes have to contain \"{part}\""),
-        TextTest::Matches(pattern) => format!("The notes have to match `{pattern}`"),
-        TextTest::Length { min: Some(min), max: Some(max) } => {
+        NotesTextTest::Contains(part) => format!("The notes have to contain \"{part}\""),
+        NotesTextTest::Matches(pattern) => format!("The notes have to match `{pattern}`"),
+        NotesTextTest::Length { min: Some(min), max: Some(max) } => {
             format!("The notes have to have {min} to {max} characters")
         }
-        TextTest::Length { min: Some(min), .. } => {
+        NotesTextTest::Length { min: Some(min), .. } => {
             format!("The notes have to have at least {min} characters")
         }
-        TextTest::Length { max: Some(max), .. } => {
+        NotesTextTest::Length { max: Some(max), .. } => {
             format!("The notes have to have at most {max} characters")
         }
-        TextTest::Length { .. } => "The notes may have any length".to_owned(),
-        TextTest::Schema(schema) => format!("The notes have to be JSON that fits {schema}"),
+        NotesTextTest::Length { .. } => "The notes may have any length".to_owned(),
+        NotesTextTest::Schema(schema) => format!("The notes have to be JSON that fits {schema}"),
     }
 }
 
-fn describe_criteria(criteria: &NotesCriteria) -> String {
+fn describe_notes_criteria(criteria: &NotesCriteria) -> String {
     match criteria {
         NotesCriteria::All(all) | NotesCriteria::Any(all) => {
-            all.iter().map(describe_criteria).collect::<Vec<_>>().join(", ")
+            all.iter().map(describe_notes_criteria).collect::<Vec<_>>().join(", ")
         }
-        NotesCriteria::Not(inner) => describe_criteria(inner),
-        NotesCriteria::Rule { test, .. } => describe_test(test),
+        NotesCriteria::Not(inner) => describe_notes_criteria(inner),
+        NotesCriteria::Rule { test, .. } => describe_text_test(test),
     }
 }
 

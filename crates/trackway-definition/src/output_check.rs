@@ -5,19 +5,19 @@ mod artifact_check;
 use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, BlockReason, ExpectedOutput, InputRequirement, Object};
 
-use crate::model::{OutputForm, PromptStep};
-use crate::{assessment, notes_criteria, schema};
+use crate::model::{OutputContractForm, PromptStep};
+use crate::{assessment, notes_criteria, schema_validation};
 use artifact_check::ExpectedArtifact;
 
 /// The pointer of an answer's output in a call's arguments.
 pub(crate) const OUTPUT: &str = "/output";
 
 /// The form of a step's whole output; none if the step does not define it.
-pub(crate) fn expected_output(prompt: &PromptStep) -> Option<ExpectedOutput> {
+pub(crate) fn expected_step_output(prompt: &PromptStep) -> Option<ExpectedOutput> {
     let expected = artifact_check::expected_artifacts(prompt);
     let whole = prompt.output.as_ref().and_then(|contract| match &contract.form {
-        OutputForm::WholeOutput { schema, example } => Some((schema, example, contract.required)),
-        OutputForm::Artifact { .. } => None,
+        OutputContractForm::WholeOutput { schema, example } => Some((schema, example, contract.required)),
+        OutputContractForm::Artifact { .. } => None,
     });
     let Some((schema, example, required)) = whole else {
         return (!expected.is_empty()).then(|| ExpectedOutput {
@@ -38,14 +38,14 @@ pub(crate) fn expected_output(prompt: &PromptStep) -> Option<ExpectedOutput> {
 }
 
 /// Whether an answer contains what the step requires. If not, everything that is missing or wrong at once.
-pub(crate) fn check_answer(
+pub(crate) fn check_step_answer(
     prompt: &PromptStep,
     inputs: &AttemptInputs,
     context: &Object,
 ) -> Result<(), BlockReason> {
     let mut blocks: Vec<BlockReason> = Vec::new();
     blocks.extend(check_whole_output(prompt, inputs));
-    blocks.extend(check_artifacts(prompt, inputs));
+    blocks.extend(check_output_artifacts(prompt, inputs));
     if let Some(criteria) = &prompt.criteria {
         blocks.extend(notes_criteria::check_notes(criteria, inputs.notes.as_deref(), context).err());
     }
@@ -54,7 +54,7 @@ pub(crate) fn check_answer(
         first.needs.extend(blocks.flat_map(|other| other.needs));
         return Err(first);
     }
-    assessment::check_consequences(prompt, output_artifacts(inputs))
+    assessment::check_assessment_consequences(prompt, output_artifacts(inputs))
 }
 
 /// The artifacts of an answer, if it has a list of them.
@@ -63,7 +63,7 @@ pub(crate) fn output_artifacts(inputs: &AttemptInputs) -> &[Value] {
     artifacts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub(crate) fn block_from_needs(code: &str, needs: Vec<InputRequirement>) -> Option<BlockReason> {
+pub(crate) fn block_reason_from_needs(code: &str, needs: Vec<InputRequirement>) -> Option<BlockReason> {
     let message = match needs.as_slice() {
         [] => return None,
         [only] => only.message.clone(),
@@ -74,11 +74,11 @@ pub(crate) fn block_from_needs(code: &str, needs: Vec<InputRequirement>) -> Opti
 
 fn check_whole_output(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockReason> {
     let contract = prompt.output.as_ref()?;
-    let OutputForm::WholeOutput { schema, example } = &contract.form else { return None };
+    let OutputContractForm::WholeOutput { schema, example } = &contract.form else { return None };
     match &inputs.output {
-        Some(output) => block_from_needs(
+        Some(output) => block_reason_from_needs(
             "output-invalid",
-            schema::find_schema_needs(schema, output, OUTPUT, Some(example)),
+            schema_validation::find_schema_needs(schema, output, OUTPUT, Some(example)),
         ),
         None if contract.required => {
             let need = InputRequirement {
@@ -88,13 +88,13 @@ fn check_whole_output(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<Blo
                 example: Some(example.clone()),
                 got: None,
             };
-            block_from_needs("output-missing", vec![need])
+            block_reason_from_needs("output-missing", vec![need])
         }
         None => None,
     }
 }
 
-fn check_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockReason> {
+fn check_output_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockReason> {
     let expected = artifact_check::expected_artifacts(prompt);
     if expected.is_empty() {
         return None;
@@ -103,15 +103,15 @@ fn check_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockR
     match &inputs.output {
         None if required.is_empty() => return None,
         Some(output) if !output.is_object() => {
-            let expected = expected_output(prompt)?;
+            let expected = expected_step_output(prompt)?;
             let need = InputRequirement {
                 pointer: OUTPUT.to_owned(),
                 message: "`output` has to be an object with a list of `artifacts`".to_owned(),
                 schema: Some(expected.schema),
                 example: Some(expected.example),
-                got: Some(schema::truncate_value(output)),
+                got: Some(schema_validation::truncate_value_for_display(output)),
             };
-            return block_from_needs("output-invalid", vec![need]);
+            return block_reason_from_needs("output-invalid", vec![need]);
         }
         _ => {}
     }
@@ -119,19 +119,21 @@ fn check_artifacts(prompt: &PromptStep, inputs: &AttemptInputs) -> Option<BlockR
     match list {
         Some(Value::Array(items)) if !items.is_empty() => {
             let mut needs: Vec<InputRequirement> =
-                expected.iter().flat_map(|expected| expected.invalid_needs(items)).collect();
+                expected.iter().flat_map(|expected| expected.needs_of_invalid_artifacts(items)).collect();
             let code = if needs.is_empty() { "output-missing" } else { "output-invalid" };
-            let missing = required.iter().filter(|expected| !expected.is_present(items));
+            let missing = required.iter().filter(|expected| !expected.is_artifact_present(items));
             needs.extend(
-                missing.enumerate().map(|(index, expected)| expected.missing_need(items.len() + index)),
+                missing
+                    .enumerate()
+                    .map(|(index, expected)| expected.need_for_missing_artifact(items.len() + index)),
             );
-            block_from_needs(code, needs)
+            block_reason_from_needs(code, needs)
         }
         Some(Value::Array(_)) | None if required.is_empty() => None,
         other => {
             let is_list = matches!(other, Some(Value::Array(_)) | None);
             let code = if is_list { "output-missing" } else { "output-invalid" };
-            block_from_needs(code, vec![artifact_check::artifact_list_need(&expected, other)])
+            block_reason_from_needs(code, vec![artifact_check::artifact_list_need(&expected, other)])
         }
     }
 }

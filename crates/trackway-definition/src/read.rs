@@ -3,33 +3,33 @@
 //! Reading and linking follow the same path through the file. Reading alone leaves out what other files
 //! contain, so that each file's own faults are known without them.
 
-mod assessments;
-mod condition;
-mod delegations;
+mod assessment_parser;
+mod condition_parser;
+mod delegation_parser;
 mod file_reader;
 mod file_value;
+mod file_value_checks;
 mod finding_sink;
-mod loops;
+mod loop_parser;
 mod native_steps;
-mod notes_criteria;
-mod output_contract;
+mod notes_criteria_parser;
+mod output_contract_parser;
 mod prompt_blocks;
 mod prompt_functions;
 mod prompt_steps;
 mod routine_arguments;
-mod step_header;
+mod step_parser;
 mod template_text;
 #[cfg(test)]
 pub(crate) mod tests;
-mod value_checks;
-mod workflow;
-mod workflow_calls;
+mod workflow_call_parser;
+mod workflow_parser;
 mod workrail_texts;
 
 use serde_json::Value;
-use trackway_domain::is_too_deep;
+use trackway_domain::is_json_too_deep;
 
-use self::file_reader::LinkState;
+use self::file_reader::WorkflowLinkState;
 use self::finding_sink::FindingSink;
 use crate::located_text::{LocatedValue, parse_located};
 use crate::{Definition, Finding};
@@ -62,12 +62,15 @@ pub struct ReadDefinitionError {
 ///
 /// A YAML file, or a JSON file with `"trackway": 1`, is strict: every key has to be known. Any other JSON
 /// file may contain more than is acted on; the definition then lists it.
-pub fn parse_draft(text: &str, format: FileFormat) -> Result<DefinitionDraft, ReadDefinitionError> {
+pub fn parse_definition_draft(
+    text: &str,
+    format: FileFormat,
+) -> Result<DefinitionDraft, ReadDefinitionError> {
     let located = parse_located(text, format)
         .map_err(|fault| ReadDefinitionError { id: None, findings: vec![fault] })?;
     let strict = format == FileFormat::Yaml || located.value.get("trackway").is_some();
     let mut draft = DefinitionDraft { id: String::new(), located, is_strict: strict, references: Vec::new() };
-    let linking = LinkState::new(None);
+    let linking = WorkflowLinkState::new(None);
     match draft.build_definition(&linking) {
         Ok(definition) => {
             let references = linking.references.into_inner().into_iter().collect();
@@ -76,7 +79,7 @@ pub fn parse_draft(text: &str, format: FileFormat) -> Result<DefinitionDraft, Re
             Ok(draft)
         }
         Err(faults) => {
-            let id = draft.root_value().get("id").and_then(Value::as_str).map(str::to_owned);
+            let id = draft.draft_root_value().get("id").and_then(Value::as_str).map(str::to_owned);
             Err(ReadDefinitionError { id, findings: faults })
         }
     }
@@ -84,19 +87,19 @@ pub fn parse_draft(text: &str, format: FileFormat) -> Result<DefinitionDraft, Re
 
 impl DefinitionDraft {
     /// Ids of the workflows that it refers to.
-    pub fn referenced_workflows(&self) -> Vec<&str> {
+    pub fn referenced_workflow_ids(&self) -> Vec<&str> {
         self.references.iter().map(String::as_str).collect()
     }
 
     /// The definition in its normal form, with everything it refers to inside.
-    pub fn link<'a>(
+    pub fn link_references<'a>(
         &'a self,
         library: &dyn Fn(&str) -> Option<&'a DefinitionDraft>,
     ) -> Result<Definition, Vec<Finding>> {
-        self.build_definition(&LinkState::new(Some(&|id: &str| library(id))))
+        self.build_definition(&WorkflowLinkState::new(Some(&|id: &str| library(id))))
     }
 
-    fn root_value(&self) -> &Value {
+    fn draft_root_value(&self) -> &Value {
         &self.located.value
     }
 
@@ -104,17 +107,17 @@ impl DefinitionDraft {
         self.is_strict
     }
 
-    fn build_definition(&self, linking: &LinkState<'_>) -> Result<Definition, Vec<Finding>> {
+    fn build_definition(&self, link_state: &WorkflowLinkState<'_>) -> Result<Definition, Vec<Finding>> {
         let sink = FindingSink::new(self.is_strict);
-        let top = workflow::parse_workflow(self.root_value(), &sink, linking, None);
-        let (mut faults, unheeded) = sink.into_parts();
+        let top = workflow_parser::parse_workflow_file(self.draft_root_value(), &sink, link_state, None);
+        let (mut faults, unheeded) = sink.into_findings_and_unsupported();
         if !faults.is_empty() {
             for fault in &mut faults {
-                fault.line = self.located.line_of(&fault.path);
+                fault.line = self.located.line_of_pointer(&fault.path);
             }
             return Err(faults);
         }
-        let mut references = linking.documents.take();
+        let mut references = link_state.documents.take();
         references.dedup();
         let definition = Definition {
             format: Definition::FORMAT,
@@ -133,7 +136,7 @@ impl DefinitionDraft {
         };
         // A pinned definition has to be readable, and JSON parsers use the stack for every level.
         match serde_json::to_value(&definition) {
-            Ok(value) if !is_too_deep(&value) => Ok(definition),
+            Ok(value) if !is_json_too_deep(&value) => Ok(definition),
             _ => Err(vec![Finding::new("", "the workflow is nested too deep with everything in it")]),
         }
     }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::schema::target;
+use crate::schema_validation::resolve_schema_reference;
 
 /// Schema locations that a value is checked against to find all errors. A form has a few hundred; each costs
 /// some microseconds and up to some kilobytes.
@@ -52,41 +52,43 @@ const EACH_INNER: [&str; 7] = [
 ];
 
 /// Whether all errors of the value can be listed.
-pub fn can_list_errors(schema: &Value, value: &Value) -> bool {
-    ErrorListingCost { root: schema, budget: PLACES_MAX }.count_checks(schema, value, DEPTH_MAX).is_some()
+pub fn can_list_all_errors(schema: &Value, value: &Value) -> bool {
+    ErrorListingCost { root: schema, budget: PLACES_MAX }
+        .count_schema_checks(schema, value, DEPTH_MAX)
+        .is_some()
 }
 
 /// Whether the schema has a choice of several branches anywhere.
-pub fn has_choices(schema: &Value) -> bool {
+pub fn has_schema_alternatives(schema: &Value) -> bool {
     match schema {
-        Value::Array(items) => items.iter().any(has_choices),
-        Value::Object(rules) => {
-            rules.iter().any(|(key, rule)| matches!(key.as_str(), "anyOf" | "oneOf") || has_choices(rule))
-        }
+        Value::Array(items) => items.iter().any(has_schema_alternatives),
+        Value::Object(rules) => rules
+            .iter()
+            .any(|(key, rule)| matches!(key.as_str(), "anyOf" | "oneOf") || has_schema_alternatives(rule)),
         _ => false,
     }
 }
 
 /// Whether a value is so large that its check takes a while.
-pub fn is_large(value: &Value) -> bool {
+pub fn is_slow_to_validate(value: &Value) -> bool {
     let mut size = 0;
-    visit_values_until(value, |value| {
+    visit_values_until_stopped(value, |value| {
         size += value.as_str().map_or(1, str::len);
         size <= LARGE
     })
 }
 
 /// Whether a value contains too many values to compare them all with each other.
-pub fn has_many_values(value: &Value) -> bool {
+pub fn has_too_many_values(value: &Value) -> bool {
     let mut values = 0;
-    visit_values_until(value, |_| {
+    visit_values_until_stopped(value, |_| {
         values += 1;
         values <= MANY_VALUES
     })
 }
 
 /// Visits a value and everything inside it, until `go_on` returns false. True if it was stopped.
-fn visit_values_until(value: &Value, mut go_on: impl FnMut(&Value) -> bool) -> bool {
+fn visit_values_until_stopped(value: &Value, mut go_on: impl FnMut(&Value) -> bool) -> bool {
     let mut open = vec![value];
     while let Some(value) = open.pop() {
         if !go_on(value) {
@@ -108,9 +110,9 @@ pub const fn is_large_text(text: &str) -> bool {
 
 /// Whether the schema with its references followed stays within the limits. If one definition refers to
 /// another twice, which does the same, and so on, the size doubles each time.
-pub fn can_be_compiled(schema: &Value) -> bool {
+pub fn has_bounded_expansion(schema: &Value) -> bool {
     ReferenceExpansion { root: schema, followed: Vec::new(), budget: EXPANDED_MAX }
-        .count_expanded(schema)
+        .count_expanded_schema(schema)
         .is_some()
 }
 
@@ -122,43 +124,43 @@ struct ErrorListingCost<'a> {
 
 impl<'a> ErrorListingCost<'a> {
     /// None if it is too much.
-    fn count_checks(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
+    fn count_schema_checks(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
         self.budget = self.budget.checked_sub(1)?;
         let depth = depth.checked_sub(1)?;
         let Value::Object(rules) = schema else { return Some(()) };
         for (key, rule) in rules {
             match (key.as_str(), rule) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(to)) => {
-                    self.count_checks(target(self.root, to)?, value, depth)?;
+                    self.count_schema_checks(resolve_schema_reference(self.root, to)?, value, depth)?;
                 }
-                (key, rule) if SAME_VALUE.contains(&key) => self.count_checks(rule, value, depth)?,
+                (key, rule) if SAME_VALUE.contains(&key) => self.count_schema_checks(rule, value, depth)?,
                 (key, Value::Array(forms)) if SAME_VALUE_LISTS.contains(&key) => {
-                    forms.iter().try_for_each(|form| self.count_checks(form, value, depth))?;
+                    forms.iter().try_for_each(|form| self.count_schema_checks(form, value, depth))?;
                 }
                 ("dependentSchemas", Value::Object(schemas)) => {
-                    schemas.values().try_for_each(|schema| self.count_checks(schema, value, depth))?;
+                    schemas.values().try_for_each(|schema| self.count_schema_checks(schema, value, depth))?;
                 }
                 ("properties", Value::Object(schemas)) => {
                     for (name, schema) in schemas {
                         if let Some(inner) = value.get(name) {
-                            self.count_checks(schema, inner, depth)?;
+                            self.count_schema_checks(schema, inner, depth)?;
                         }
                     }
                 }
                 ("patternProperties", Value::Object(schemas)) => {
                     for schema in schemas.values() {
-                        self.visit_items(schema, value, depth)?;
+                        self.count_item_checks(schema, value, depth)?;
                     }
                 }
                 ("prefixItems" | "items", Value::Array(schemas)) => {
                     for (schema, item) in schemas.iter().zip(value.as_array().into_iter().flatten()) {
-                        self.count_checks(schema, item, depth)?;
+                        self.count_schema_checks(schema, item, depth)?;
                     }
                 }
                 // These accept or refuse everything at once.
                 (_, Value::Bool(_)) => {}
                 (key, schema) if EACH_INNER.contains(&key) => {
-                    self.visit_items(schema, value, depth)?;
+                    self.count_item_checks(schema, value, depth)?;
                 }
                 _ => {}
             }
@@ -166,11 +168,13 @@ impl<'a> ErrorListingCost<'a> {
         Some(())
     }
 
-    fn visit_items(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
+    fn count_item_checks(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
         match value {
-            Value::Array(items) => items.iter().try_for_each(|item| self.count_checks(schema, item, depth)),
+            Value::Array(items) => {
+                items.iter().try_for_each(|item| self.count_schema_checks(schema, item, depth))
+            }
             Value::Object(entries) => {
-                entries.values().try_for_each(|entry| self.count_checks(schema, entry, depth))
+                entries.values().try_for_each(|entry| self.count_schema_checks(schema, entry, depth))
             }
             _ => Some(()),
         }
@@ -185,30 +189,30 @@ struct ReferenceExpansion<'a> {
 }
 
 impl<'a> ReferenceExpansion<'a> {
-    fn count_expanded(&mut self, schema: &'a Value) -> Option<()> {
+    fn count_expanded_schema(&mut self, schema: &'a Value) -> Option<()> {
         self.budget = self.budget.checked_sub(1)?;
         match schema {
-            Value::Array(items) => items.iter().try_for_each(|item| self.count_expanded(item)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.count_expanded_schema(item)),
             Value::Object(rules) => rules.iter().try_for_each(|(key, rule)| {
                 match (key.as_str(), rule) {
                     ("$ref", Value::String(to)) => self.follow_reference(to),
                     // Definitions count when they are referred to.
                     ("$defs" | "definitions" | "enum" | "const" | "examples" | "default", _) => Some(()),
-                    (_, rule) => self.count_expanded(rule),
+                    (_, rule) => self.count_expanded_schema(rule),
                 }
             }),
             _ => Some(()),
         }
     }
 
-    fn follow_reference(&mut self, to: &'a str) -> Option<()> {
-        if self.followed.contains(&to) {
+    fn follow_reference(&mut self, reference: &'a str) -> Option<()> {
+        if self.followed.contains(&reference) {
             return Some(());
         }
         // The library refuses a missing target.
-        let Some(target) = target(self.root, to) else { return Some(()) };
-        self.followed.push(to);
-        let visited = self.count_expanded(target);
+        let Some(target) = resolve_schema_reference(self.root, reference) else { return Some(()) };
+        self.followed.push(reference);
+        let visited = self.count_expanded_schema(target);
         self.followed.pop();
         visited
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use trackway_domain::BlockReason;
 
 use crate::{
-    model::{AskStep, Condition, OutputContract, OutputForm, PromptStep, Step, StepKind},
-    schema,
+    model::{AskStep, Condition, OutputContract, OutputContractForm, PromptStep, Step, StepKind},
+    schema_validation,
 };
 
 /// The pointer of a step's result as if it were part of the context, as it is for `set`.
@@ -26,7 +26,7 @@ pub(crate) fn prompt_of_step(step: &Step) -> Option<Cow<'_, PromptStep>> {
 }
 
 /// The result of an outside agent's answer.
-pub(crate) fn extract_result(step: &Step, mut output: Value) -> Value {
+pub(crate) fn extract_step_result(step: &Step, mut output: Value) -> Value {
     match &step.kind {
         StepKind::Tool(_) => output.get_mut("result").map(Value::take).unwrap_or_default(),
         _ => output,
@@ -58,17 +58,17 @@ fn prompt_from_ask(ask: &AskStep) -> PromptStep {
         false => "Ask the user this",
     };
     let text = format!("{whom}, and send the answer in `output`:\n\n{}", ask.message);
-    let form = OutputForm::WholeOutput {
+    let form = OutputContractForm::WholeOutput {
         schema: ask.schema.clone(),
-        example: schema::example_for(&ask.schema, &ask.schema),
+        example: schema_validation::example_for_subschema(&ask.schema, &ask.schema),
     };
     // A person confirms that the answer is theirs.
     let confirm = ask.authorize.then_some(Condition::Always);
-    PromptStep { text, confirm, output: Some(required_contract(form)), ..PromptStep::default() }
+    PromptStep { text, confirm, output: Some(required_output_contract(form)), ..PromptStep::default() }
 }
 
 fn prompt_for_tool_result() -> PromptStep {
-    let form = OutputForm::WholeOutput {
+    let form = OutputContractForm::WholeOutput {
         schema: json!({
             "type": "object",
             "properties": {"result": {"description": "What the tool returned."}},
@@ -76,9 +76,9 @@ fn prompt_for_tool_result() -> PromptStep {
         }),
         example: json!({"result": "what the tool returned"}),
     };
-    PromptStep { output: Some(required_contract(form)), ..PromptStep::default() }
+    PromptStep { output: Some(required_output_contract(form)), ..PromptStep::default() }
 }
 
-fn required_contract(form: OutputForm) -> OutputContract {
+fn required_output_contract(form: OutputContractForm) -> OutputContract {
     OutputContract { form, required: true, documents: Vec::new() }
 }

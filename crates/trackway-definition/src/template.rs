@@ -4,10 +4,10 @@
 //! of the work. The features of templates are an allow-list, so that a template means the same after an
 //! upgrade of the library and cannot grow a value without limit.
 
-mod filters;
-mod name_check;
-mod tag_check;
-mod variable_reads;
+mod template_filters;
+mod template_name_check;
+mod template_tag_check;
+mod template_variable_reads;
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -44,104 +44,108 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     // Only in debug mode does an error contain the name that is not set.
     environment.set_debug(true);
     environment.set_fuel(Some(FUEL));
-    environment.set_syntax(syntax_config());
+    environment.set_syntax(template_syntax_config());
     environment.set_recursion_limit(RECURSION_MAX);
     environment.set_formatter(|out, state, value| match value.kind() {
         ValueKind::String | ValueKind::Undefined => minijinja::escape_formatter(out, state, value),
-        _ => Ok(out.write_str(&filters::to_json(value)?)?),
+        _ => Ok(out.write_str(&template_filters::to_compact_json(value)?)?),
     });
-    filters::add_to_environment(&mut environment);
+    template_filters::add_filters_and_tests(&mut environment);
     environment
 });
 
-fn syntax_config() -> SyntaxConfig {
+fn template_syntax_config() -> SyntaxConfig {
     // The default delimiters always build.
     SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
 }
 
 /// The template rendered with the values of the context.
 pub(crate) fn render_template(source: &str, context: &Object) -> Result<String, ContextError> {
-    if has_no_tags(source) {
+    if has_no_template_tags(source) {
         return Ok(source.to_owned());
     }
-    let template = compile(source).map_err(ContextError::invalid)?;
+    let template = compile_template(source).map_err(ContextError::invalid_without_name)?;
     // Only what the template reads: a context can be much larger.
     let names = template.undeclared_variables(false);
     let read = names.iter().filter_map(|name| context.get_key_value(name));
-    match render_bytes(&template, read) {
+    match render_template_bytes(&template, read) {
         Ok(bytes) => String::from_utf8(bytes)
-            .map_err(|_| ContextError::invalid("The template made something that is no text.")),
-        Err(error) => Err(context_error(&error, &template, context)),
+            .map_err(|_| ContextError::invalid_without_name("The template made something that is no text.")),
+        Err(error) => Err(template_context_error(&error, &template, context)),
     }
 }
 
-fn render_bytes<'v>(
+fn render_template_bytes<'v>(
     template: &Template<'_, '_>,
     values: impl IntoIterator<Item = (&'v String, &'v Value)>,
 ) -> Result<Vec<u8>, minijinja::Error> {
     let values = values.into_iter().map(|(name, value)| (name.as_str(), Shown::from(Serde(value))));
-    let mut text = BoundedWriter(Vec::new());
+    let mut text = BoundedTemplateWriter(Vec::new());
     template.render_captured_to(Shown::from_pairs(values), &mut text)?;
     Ok(text.0)
 }
 
 /// Why a text can never be a usable template, for the reader of definitions.
-pub(crate) fn template_error(source: &str) -> Option<CompileError> {
-    if has_no_tags(source) {
+pub(crate) fn find_template_error(source: &str) -> Option<CompileError> {
+    if has_no_template_tags(source) {
         return None;
     }
-    match compile(source) {
-        Ok(_) => name_check::find_unknown_name(source),
+    match compile_template(source) {
+        Ok(_) => template_name_check::find_unknown_filter_or_function(source),
         Err(reason) => Some(CompileError::from(reason)),
     }
 }
 
 /// What a template reads; nothing if it is not valid.
-pub(crate) fn template_reads(source: &str) -> ContextReads {
-    if has_no_tags(source) || source.len() > SOURCE_BYTES_MAX {
+pub(crate) fn template_context_reads(source: &str) -> ContextReads {
+    if has_no_template_tags(source) || source.len() > SOURCE_BYTES_MAX {
         return ContextReads::default();
     }
-    variable_reads::collect_reads(source)
+    template_variable_reads::collect_template_reads(source)
 }
 
 /// The names that a template takes from outside.
 #[cfg(test)]
-pub(crate) fn undeclared_names(source: &str) -> Vec<String> {
-    let template = compile(source).ok();
+pub(crate) fn undeclared_template_variables(source: &str) -> Vec<String> {
+    let template = compile_template(source).ok();
     template.map(|found| found.undeclared_variables(false).into_iter().collect()).unwrap_or_default()
 }
 
 /// Most titles contain no tags.
-fn has_no_tags(source: &str) -> bool {
+fn has_no_template_tags(source: &str) -> bool {
     source.len() <= RENDERED_BYTES_MAX && !source.contains(['{', '}'])
 }
 
-fn compile(source: &str) -> Result<Template<'_, '_>, String> {
+fn compile_template(source: &str) -> Result<Template<'_, '_>, String> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(format!("A template has at most {SOURCE_BYTES_MAX} bytes."));
     }
-    tag_check::check_tags(source)?;
+    template_tag_check::check_template_tags(source)?;
     let environment: &Environment<'_> = &ENVIRONMENT;
     environment.template_from_str(source).map_err(|error| format_template_error(&error))
 }
 
-fn context_error(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> ContextError {
-    let failure = evaluation_error(error);
+fn template_context_error(
+    error: &minijinja::Error,
+    template: &Template<'_, '_>,
+    context: &Object,
+) -> ContextError {
+    let failure = template_evaluation_error(error);
     if matches!(error.kind(), ErrorKind::OutOfFuel | ErrorKind::WriteFailure) {
-        return ContextError::invalid(failure.reason);
+        return ContextError::invalid_without_name(failure.reason);
     }
-    let reads = variable_reads::collect_reads(template.source());
-    let shown = reads.select_from(context);
-    let tried = |trial: &Object| match render_bytes(template, trial) {
+    let reads = template_variable_reads::collect_template_reads(template.source());
+    let shown = reads.select_read_names(context);
+    let tried = |trial: &Object| match render_template_bytes(template, trial) {
         Ok(_) => Ok(()),
-        Err(error) => Err(self::evaluation_error(&error)),
+        Err(error) => Err(self::template_evaluation_error(&error)),
     };
     reads
         .find_context_error(&failure, &shown, &tried)
-        .unwrap_or_else(|| ContextError::invalid(failure.reason))
+        .unwrap_or_else(|| ContextError::invalid_without_name(failure.reason))
 }
 
-fn evaluation_error(error: &minijinja::Error) -> EvaluationError {
+fn template_evaluation_error(error: &minijinja::Error) -> EvaluationError {
     let reason = match error.kind() {
         ErrorKind::OutOfFuel => "The template takes too long to fill in.".to_owned(),
         ErrorKind::WriteFailure => {
@@ -149,12 +153,12 @@ fn evaluation_error(error: &minijinja::Error) -> EvaluationError {
         }
         _ => format_template_error(error),
     };
-    EvaluationError { reason, unset: error.detail().and_then(undefined_path) }
+    EvaluationError { reason, unset: error.detail().and_then(undefined_path_in_error) }
 }
 
 /// The path that an error says is undefined.
-fn undefined_path(detail: &str) -> Option<String> {
-    let before = &detail[..detail.find("` is undefined")?];
+fn undefined_path_in_error(error_detail: &str) -> Option<String> {
+    let before = &error_detail[..error_detail.find("` is undefined")?];
     let expression = before.rfind('`').map(|start| &before[start + 1..])?;
     Some(expression.replace('[', ".").replace([']', '\'', '"'], ""))
 }
@@ -169,9 +173,9 @@ fn format_template_error(error: &minijinja::Error) -> String {
 }
 
 /// A writer that refuses to grow beyond the limit.
-struct BoundedWriter(Vec<u8>);
+struct BoundedTemplateWriter(Vec<u8>);
 
-impl Write for BoundedWriter {
+impl Write for BoundedTemplateWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > RENDERED_BYTES_MAX {
             return Err(io::Error::other("too long"));

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, InputRequirement, Object};
 
+use crate::choice_placeholder;
 use crate::model::{
-    AskStep, Comparison, Condition, ConditionRule, Definition, EmitArtifact, EmitContent, LoopKind, LoopStep,
-    MapStep, NestedWorkflow, OnFailure, PromptStep, RoundCount, Step, StepKind, SwitchCase, SwitchStep,
-    ToolStep, ValueExpression,
+    AskStep, Comparison, Condition, ConditionRule, Definition, EmitArtifact, EmitContent, LoopKind,
+    LoopRoundCount, LoopStep, MapStep, NestedWorkflow, OnFailure, PromptStep, Step, StepKind, SwitchCase,
+    SwitchStep, ToolStep, ValueExpression,
 };
-use crate::open_choice;
 
 pub(crate) fn sample_definition(steps: Vec<Step>) -> Definition {
     Definition {
@@ -39,12 +39,12 @@ impl Step {
         self
     }
 
-    pub(crate) fn with_save(mut self, name: &str) -> Self {
+    pub(crate) fn with_save_name(mut self, name: &str) -> Self {
         self.save = Some(name.to_owned());
         self
     }
 
-    pub(crate) fn with_set(mut self, name: &str, source: &str) -> Self {
+    pub(crate) fn with_set_expression(mut self, name: &str, source: &str) -> Self {
         self.set.insert(name.to_owned(), source.to_owned());
         self
     }
@@ -105,7 +105,7 @@ pub(crate) fn loop_over_items(list: &str, item: &str) -> LoopKind {
 }
 
 pub(crate) fn loop_by_count(name: &str) -> LoopKind {
-    LoopKind::Count(RoundCount::From(ValueExpression::Name(name.to_owned())))
+    LoopKind::Count(LoopRoundCount::From(ValueExpression::Name(name.to_owned())))
 }
 
 pub(crate) fn loop_by_decision(id: Option<&str>) -> LoopKind {
@@ -139,31 +139,32 @@ pub(crate) fn expect_object(value: Value) -> Object {
     }
 }
 
-pub(crate) fn context_inputs(context: Value) -> AttemptInputs {
+pub(crate) fn attempt_inputs_with_context(context: Value) -> AttemptInputs {
     AttemptInputs { context: expect_object(context), ..AttemptInputs::default() }
 }
 
-pub(crate) fn output_inputs(output: Value) -> AttemptInputs {
+pub(crate) fn attempt_inputs_with_output(output: Value) -> AttemptInputs {
     AttemptInputs { output: Some(output), ..AttemptInputs::default() }
 }
 
 /// A decision about a loop.
-pub(crate) fn loop_decision_inputs(decision: &str, loop_id: Option<&str>) -> AttemptInputs {
+pub(crate) fn attempt_inputs_with_loop_decision(decision: &str, loop_id: Option<&str>) -> AttemptInputs {
     let mut artifact = json!({"kind": "wr.loop_control", "decision": decision});
     if let Some(id) = loop_id {
         artifact["loopId"] = json!(id);
     }
-    output_inputs(json!({"artifacts": [artifact]}))
+    attempt_inputs_with_output(json!({"artifacts": [artifact]}))
 }
 
 /// Makes the choices that an example leaves open: always the last one, which ends a loop and keeps no run at
 /// a step in these tests.
-pub(crate) fn fill_choices(value: &mut Value) {
+pub(crate) fn fill_example_choices(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(fill_choices),
-        Value::Object(entries) => entries.values_mut().for_each(fill_choices),
+        Value::Array(items) => items.iter_mut().for_each(fill_example_choices),
+        Value::Object(entries) => entries.values_mut().for_each(fill_example_choices),
         other => {
-            let last = open_choice::parse_choices(other).and_then(|choices| Some(json!(choices.last()?)));
+            let last = choice_placeholder::parse_choice_placeholder(other)
+                .and_then(|choices| Some(json!(choices.last()?)));
             if let Some(last) = last {
                 *other = last;
             }
@@ -173,19 +174,19 @@ pub(crate) fn fill_choices(value: &mut Value) {
 
 /// The value that an agent sends for a need: the example with the choices made, or, if only a choice is
 /// required, one of those that the schema names.
-pub(crate) fn chosen_value(need: &InputRequirement) -> Value {
-    if let Some(mut example) = need.example.clone() {
-        fill_choices(&mut example);
+pub(crate) fn value_satisfying_need(requirement: &InputRequirement) -> Value {
+    if let Some(mut example) = requirement.example.clone() {
+        fill_example_choices(&mut example);
         return example;
     }
-    let schema = need.schema.as_ref();
+    let schema = requirement.schema.as_ref();
     let named = |at: &str| schema.and_then(|schema| schema.pointer(at)?.as_array()?.last());
     let found = named("/enum").or_else(|| named("/anyOf/0/enum")).cloned();
-    found.unwrap_or_else(|| panic!("a need has an example or names the choices: {need:#?}"))
+    found.unwrap_or_else(|| panic!("a need has an example or names the choices: {requirement:#?}"))
 }
 
 /// Any JSON with such numbers, texts and keys.
-pub(crate) fn any_json(
+pub(crate) fn any_json_strategy(
     numbers: impl Strategy<Value = Value> + 'static,
     texts: &'static str,
     keys: &'static str,

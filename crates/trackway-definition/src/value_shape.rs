@@ -18,7 +18,7 @@ pub(crate) const SOME_NAME: &str = "name";
 
 /// One level deeper into a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PathSegment {
+pub(crate) enum ContextPathSegment {
     Field(String),
     /// This index of a list.
     Index(usize),
@@ -32,17 +32,17 @@ pub(crate) enum PathSegment {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ContextPath {
     pub(crate) name: String,
-    pub(crate) segments: Vec<PathSegment>,
+    pub(crate) segments: Vec<ContextPathSegment>,
 }
 
 impl ContextPath {
-    pub(crate) fn from_name(name: &str) -> Self {
+    pub(crate) fn from_context_name(name: &str) -> Self {
         Self { name: name.to_owned(), segments: Vec::new() }
     }
 
     #[must_use]
-    pub(crate) fn join(mut self, step: PathSegment) -> Self {
-        self.segments.push(step);
+    pub(crate) fn with_segment(mut self, segment: ContextPathSegment) -> Self {
+        self.segments.push(segment);
         self
     }
 }
@@ -71,40 +71,40 @@ impl Default for ValueShape {
 
 impl ValueShape {
     /// The shape at a path inside this one, which is created if needed.
-    pub(crate) fn shape_at(&mut self, steps: &[PathSegment]) -> &mut Self {
+    pub(crate) fn get_or_insert_shape_at(&mut self, segments: &[ContextPathSegment]) -> &mut Self {
         let mut shape = self;
-        for step in steps {
+        for step in segments {
             shape = match step {
-                PathSegment::Field(name) => shape.fields.entry(name.clone()).or_default(),
-                PathSegment::Index(index) => shape.indices.entry(*index).or_default(),
-                PathSegment::EachItem => shape.items.get_or_insert_with(Box::default),
-                PathSegment::AnyField => shape.any_field.get_or_insert_with(Box::default),
+                ContextPathSegment::Field(name) => shape.fields.entry(name.clone()).or_default(),
+                ContextPathSegment::Index(index) => shape.indices.entry(*index).or_default(),
+                ContextPathSegment::EachItem => shape.items.get_or_insert_with(Box::default),
+                ContextPathSegment::AnyField => shape.any_field.get_or_insert_with(Box::default),
             };
         }
         shape
     }
 
     /// The first known type stays; any type replaces an unknown one.
-    pub(crate) fn expect_type(&mut self, expected: ExpectedType) {
+    pub(crate) fn expect_type_if_unset(&mut self, expected: ExpectedType) {
         if self.expected == ExpectedType::Anything {
             self.expected = expected;
         }
     }
 
     /// Adds what another reader expects of the same value.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.expect_type(other.expected);
+    pub(crate) fn merge_shape(&mut self, other: Self) {
+        self.expect_type_if_unset(other.expected);
         for (name, field) in other.fields {
-            self.fields.entry(name).or_default().merge(field);
+            self.fields.entry(name).or_default().merge_shape(field);
         }
         for (index, shape) in other.indices {
-            self.indices.entry(index).or_default().merge(shape);
+            self.indices.entry(index).or_default().merge_shape(shape);
         }
         if let Some(each) = other.items {
-            self.items.get_or_insert_with(Box::default).merge(*each);
+            self.items.get_or_insert_with(Box::default).merge_shape(*each);
         }
         if let Some(any) = other.any_field {
-            self.any_field.get_or_insert_with(Box::default).merge(*any);
+            self.any_field.get_or_insert_with(Box::default).merge_shape(*any);
         }
     }
 
@@ -113,22 +113,22 @@ impl ValueShape {
         Self { items: Some(Box::new(self)), ..Self::default() }
     }
 
-    pub(crate) fn is_leaf(&self) -> bool {
-        self.indices.is_empty() && self.items.is_none() && !self.is_object()
+    pub(crate) fn is_leaf_shape(&self) -> bool {
+        self.indices.is_empty() && self.items.is_none() && !self.is_object_shape()
     }
 
     /// A value that is read by field name is an object, even if it is iterated over as well.
-    fn is_object(&self) -> bool {
+    fn is_object_shape(&self) -> bool {
         !self.fields.is_empty() || self.any_field.is_some()
     }
 
-    pub(crate) fn is_list(&self) -> bool {
-        !self.is_object() && !self.is_leaf()
+    pub(crate) fn is_list_shape(&self) -> bool {
+        !self.is_object_shape() && !self.is_leaf_shape()
     }
 
     /// The parts without a known type, in order.
-    pub(crate) fn untyped_parts(&mut self) -> Vec<&mut ExpectedType> {
-        if self.is_leaf() {
+    pub(crate) fn unknown_types_mut(&mut self) -> Vec<&mut ExpectedType> {
+        if self.is_leaf_shape() {
             return if self.expected == ExpectedType::Anything {
                 vec![&mut self.expected]
             } else {
@@ -139,54 +139,58 @@ impl ValueShape {
         parts
             .chain(self.items.as_deref_mut())
             .chain(self.any_field.as_deref_mut())
-            .flat_map(Self::untyped_parts)
+            .flat_map(Self::unknown_types_mut)
             .collect()
     }
 
     /// A value of this shape.
-    pub(crate) fn example(&self) -> Value {
-        if self.is_leaf() {
-            return self.expected.example();
+    pub(crate) fn example_value(&self) -> Value {
+        if self.is_leaf_shape() {
+            return self.expected.to_example_value();
         }
-        if self.is_list() {
+        if self.is_list_shape() {
             let length = self.indices.keys().last().map_or(1, |last| last + 1);
-            return (0..length.min(PLACES_MAX)).map(|index| self.item_shape(index).example()).collect();
+            return (0..length.min(PLACES_MAX))
+                .map(|index| self.item_shape_at_index(index).example_value())
+                .collect();
         }
-        let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.example()));
-        let any = self.any_field.iter().map(|any| (SOME_NAME.to_owned(), any.example()));
+        let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.example_value()));
+        let any = self.any_field.iter().map(|any| (SOME_NAME.to_owned(), any.example_value()));
         Value::Object(any.chain(fields).collect())
     }
 
-    fn item_shape(&self, index: usize) -> Self {
+    fn item_shape_at_index(&self, index: usize) -> Self {
         let each = self.items.as_deref();
         self.indices.get(&index).or(each).cloned().unwrap_or_default()
     }
 
     /// The schema of this shape.
-    pub(crate) fn schema(&self) -> Value {
-        if self.is_leaf() {
-            return self.expected.schema();
+    pub(crate) fn to_json_schema(&self) -> Value {
+        if self.is_leaf_shape() {
+            return self.expected.to_json_schema();
         }
         let mut schema = Map::new();
-        if self.is_list() {
+        if self.is_list_shape() {
             schema.insert("type".to_owned(), json!("array"));
             if let Some((last, _)) = self.indices.last_key_value() {
-                let items = (0..=*last).take(PLACES_MAX).map(|index| self.item_shape(index).schema());
+                let items = (0..=*last)
+                    .take(PLACES_MAX)
+                    .map(|index| self.item_shape_at_index(index).to_json_schema());
                 schema.insert("minItems".to_owned(), json!(last.saturating_add(1)));
                 schema.insert("prefixItems".to_owned(), items.collect());
             }
-            let each = self.items.as_ref().map(|each| each.schema());
+            let each = self.items.as_ref().map(|each| each.to_json_schema());
             if let Some(each) = each.filter(|each| *each != json!({})) {
                 schema.insert("items".to_owned(), each);
             }
         } else {
-            let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.schema()));
+            let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.to_json_schema()));
             schema.insert("type".to_owned(), json!("object"));
             if !self.fields.is_empty() {
                 schema.insert("required".to_owned(), self.fields.keys().cloned().collect());
                 schema.insert("properties".to_owned(), Value::Object(fields.collect()));
             }
-            let any = self.any_field.as_ref().map(|any| any.schema());
+            let any = self.any_field.as_ref().map(|any| any.to_json_schema());
             if let Some(any) = any.filter(|any| *any != json!({})) {
                 schema.insert("additionalProperties".to_owned(), any);
             }
@@ -195,7 +199,7 @@ impl ValueShape {
     }
 
     /// The missing parts of a value, as paths below this one with the shape of each.
-    pub(crate) fn collect_unset<'s>(
+    pub(crate) fn collect_missing_parts<'s>(
         &'s self,
         path: &str,
         value: &Value,
@@ -204,7 +208,7 @@ impl ValueShape {
         let mut part = |name: &str, part: &'s Self, value: Option<&Value>| {
             let path = format!("{path}.{name}");
             match value {
-                Some(value) => part.collect_unset(&path, value, found),
+                Some(value) => part.collect_missing_parts(&path, value, found),
                 None => found.push((path, part)),
             }
         };
@@ -230,39 +234,45 @@ impl ValueShape {
     }
 
     /// The same value with missing parts added, and examples instead of parts of the wrong kind.
-    pub(crate) fn complete_value(&self, value: &Value) -> Value {
+    pub(crate) fn fill_missing_with_examples(&self, value: &Value) -> Value {
         match value {
-            Value::Object(object) if self.is_object() => {
+            Value::Object(object) if self.is_object_shape() => {
                 let mut object = object.clone();
                 if let Some(any) = &self.any_field {
-                    object.values_mut().for_each(|value| *value = any.complete_value(value));
+                    object.values_mut().for_each(|value| *value = any.fill_missing_with_examples(value));
                 }
                 for (name, field) in &self.fields {
-                    let value =
-                        object.get(name).map_or_else(|| field.example(), |value| field.complete_value(value));
+                    let value = object.get(name).map_or_else(
+                        || field.example_value(),
+                        |value| field.fill_missing_with_examples(value),
+                    );
                     object.insert(name.clone(), value);
                 }
                 Value::Object(object)
             }
-            Value::Array(items) if self.is_list() => {
+            Value::Array(items) if self.is_list_shape() => {
                 let length = self.indices.keys().last().map_or(0, |last| last + 1);
                 let completed = (0..items.len().max(length.min(PLACES_MAX))).map(|index| {
-                    let shape = self.item_shape(index);
-                    items.get(index).map_or_else(|| shape.example(), |item| shape.complete_value(item))
+                    let shape = self.item_shape_at_index(index);
+                    items
+                        .get(index)
+                        .map_or_else(|| shape.example_value(), |item| shape.fill_missing_with_examples(item))
                 });
                 completed.collect()
             }
-            _ if self.is_leaf() && self.expected.accepts(value) => value.clone(),
-            _ => self.example(),
+            _ if self.is_leaf_shape() && self.expected.accepts_value(value) => value.clone(),
+            _ => self.example_value(),
         }
     }
 
     /// The parts at a path of names alone, with what is read there.
-    pub(crate) fn collect_paths<'s>(&'s self, path: &str, found: &mut Vec<(String, &'s Self)>) {
-        if !self.is_object() || self.any_field.is_some() {
+    pub(crate) fn collect_field_paths<'s>(&'s self, path: &str, found: &mut Vec<(String, &'s Self)>) {
+        if !self.is_object_shape() || self.any_field.is_some() {
             found.push((path.to_owned(), self));
             return;
         }
-        self.fields.iter().for_each(|(name, field)| field.collect_paths(&format!("{path}.{name}"), found));
+        self.fields
+            .iter()
+            .for_each(|(name, field)| field.collect_field_paths(&format!("{path}.{name}"), found));
     }
 }

@@ -8,16 +8,16 @@
 //! The walk is the same for both drivers. It continues by itself until an outside action is needed or until
 //! the end; [`WalkMode`] says which steps are outside. [`Walker`] is a walk in progress.
 
-mod item_needs;
+mod block_reasons;
+mod context_size_limits;
 mod loop_decisions;
+mod loop_item_requirements;
 mod loop_variables;
 mod nested_context;
-mod size_limits;
 mod step_entry;
 mod step_lookup;
 mod undecided_steps;
 mod value_resolution;
-mod walk_blocks;
 mod walker;
 
 use std::collections::BTreeMap;
@@ -27,9 +27,9 @@ use serde_json::Value;
 use trackway_domain::Object;
 
 pub(crate) use self::{
-    loop_variables::loop_names,
-    step_lookup::{owner_step, root_for_item},
-    walk_blocks::lost_position_block,
+    block_reasons::lost_position_block,
+    loop_variables::loop_variable_names,
+    step_lookup::{owner_step_of_root, walk_root_inside_current_step},
     walker::Walker,
 };
 
@@ -55,7 +55,7 @@ pub(crate) struct WalkRoot {
     pub(crate) exit: bool,
     /// The path from there to the map of this item.
     #[serde(default)]
-    pub(crate) hops: Vec<PathHop>,
+    pub(crate) hops: Vec<StepPathHop>,
 }
 
 impl WalkRoot {
@@ -67,7 +67,7 @@ impl WalkRoot {
 /// Into the step at a position, and into one of its cases if it is a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PathHop {
+pub(crate) struct StepPathHop {
     pub(crate) step_index: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) case: Option<usize>,
@@ -79,13 +79,13 @@ pub(crate) struct PathHop {
 pub(crate) struct WalkFrame {
     /// Position of the current step.
     pub(crate) step_index: usize,
-    pub(crate) kind: FrameKind,
+    pub(crate) kind: WalkFrameKind,
 }
 
 /// What a list of steps belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FrameKind {
+pub(crate) enum WalkFrameKind {
     Root,
     Group,
     /// The case with this number.
@@ -95,14 +95,14 @@ pub(crate) enum FrameKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outer: Option<Object>,
     },
-    Loop(LoopState),
-    Map(MapState),
+    Loop(LoopFrameState),
+    Map(MapFrameState),
 }
 
 /// The progress of a loop.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct LoopState {
+pub(crate) struct LoopFrameState {
     /// From 0.
     pub(crate) round: u32,
     /// The list as it was when the loop was entered.
@@ -122,7 +122,7 @@ pub(crate) struct LoopState {
 /// The progress of a map that handles its items one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MapState {
+pub(crate) struct MapFrameState {
     pub(crate) list: Vec<Value>,
     /// Results of the items before the current one.
     pub(crate) results: Vec<Value>,
@@ -140,7 +140,7 @@ pub(crate) enum LoopDecision {
 
 /// Which driver walks, and so which steps are outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WalkMode {
+pub(crate) enum WalkDriver {
     /// An outside agent: prompts, questions and tools are for it. Emitted artifacts become documents on the
     /// way, and a map handles one item after the other.
     Caller,

@@ -5,12 +5,12 @@
 //! letters can be copied, but does not print correctly. A character that the fonts lack is an empty
 //! box.
 
-mod block;
-mod draw;
-mod fonts;
-mod layout;
+mod markdown_block;
+mod page_layout;
+mod pdf_drawing;
+mod pdf_fonts;
 
-use fonts::FontSet;
+use pdf_fonts::FontSet;
 
 /// Why no PDF could be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,10 +26,10 @@ impl PdfError {
 }
 
 /// The document: the same bytes for the same text. Viewers show the title as the name of the file.
-pub fn render_markdown(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
-    let letters = FontSet::load()?;
-    let lines = layout::layout_blocks(&letters, &block::parse_blocks(markdown));
-    draw::render_pdf(&letters, title, &lines)
+pub fn render_markdown_to_pdf(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
+    let letters = FontSet::load_embedded_fonts()?;
+    let lines = page_layout::layout_blocks(&letters, &markdown_block::parse_blocks(markdown));
+    pdf_drawing::render_pdf(&letters, title, &lines)
 }
 
 #[cfg(test)]

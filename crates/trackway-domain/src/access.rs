@@ -7,12 +7,12 @@ use crate::{Caller, Scopes};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Access {
     pub caller: Caller,
-    coverage: Coverage,
+    coverage: AccessCoverage,
 }
 
 /// The owners whose data a caller may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Coverage {
+enum AccessCoverage {
     Own,
     Tenant,
 }
@@ -20,39 +20,39 @@ enum Coverage {
 impl Access {
     /// The access that these scopes grant to the caller.
     pub fn new(caller: Caller, scopes: &Scopes) -> Self {
-        if scopes.allows_tenant() { Self::tenant_wide(caller) } else { Self::own_only(caller) }
+        if scopes.allows_tenant_wide_access() { Self::tenant_wide(caller) } else { Self::own_only(caller) }
     }
 
     /// Access to the caller's own data only.
     pub const fn own_only(caller: Caller) -> Self {
-        Self { caller, coverage: Coverage::Own }
+        Self { caller, coverage: AccessCoverage::Own }
     }
 
     /// Access to the data of all users in the caller's tenant.
     pub const fn tenant_wide(caller: Caller) -> Self {
-        Self { caller, coverage: Coverage::Tenant }
+        Self { caller, coverage: AccessCoverage::Tenant }
     }
 
     /// The caller on a machine without auth.
-    pub fn local() -> Self {
-        Self::own_only(Caller::local())
+    pub fn local_without_auth() -> Self {
+        Self::own_only(Caller::local_without_auth())
     }
 
     /// Whether the caller may see and change data of this owner: a session, or a run with its log,
     /// documents, files and push configurations. For the caller, anything else does not exist.
-    pub fn covers(&self, owner: &Caller) -> bool {
+    pub fn covers_owner(&self, owner: &Caller) -> bool {
         owner.tenant == self.caller.tenant
             && match self.coverage {
-                Coverage::Own => owner.user == self.caller.user,
-                Coverage::Tenant => true,
+                AccessCoverage::Own => owner.user == self.caller.user,
+                AccessCoverage::Tenant => true,
             }
     }
 
     /// The one user whose data is covered; `None` if the whole tenant is covered.
-    pub fn only_user(&self) -> Option<&str> {
+    pub fn only_covered_user(&self) -> Option<&str> {
         match self.coverage {
-            Coverage::Own => Some(&self.caller.user),
-            Coverage::Tenant => None,
+            AccessCoverage::Own => Some(&self.caller.user),
+            AccessCoverage::Tenant => None,
         }
     }
 }
@@ -80,7 +80,7 @@ mod tests {
         ];
         let owners = [("acme", "ann"), ("acme", "bob"), ("umbrella", "ann")];
         for (access, expected) in table {
-            let covered = owners.map(|(tenant, user)| access.covers(&Caller::new(tenant, user)));
+            let covered = owners.map(|(tenant, user)| access.covers_owner(&Caller::new(tenant, user)));
             assert_eq!(covered, expected, "{access:?}");
         }
     }

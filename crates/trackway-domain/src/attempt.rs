@@ -3,25 +3,25 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AckId, DocumentChange, Node, NodeId, Object};
+use crate::{AckId, DocumentChange, GuidedNode, NodeId, Object};
 
 /// What a guided run records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum GuidedEvent {
+pub enum GuidedRunEvent {
     /// The first node.
-    Opened { node: Node, reply: AttemptReply, documents: Vec<DocumentChange> },
+    Opened { node: GuidedNode, reply: AttemptReply, documents: Vec<DocumentChange> },
     /// One answer to a node. A repeated answer finds this record and adds no other.
-    Attempted(Attempt),
+    Attempted(NodeAttempt),
     /// Notes on a node, or on the session if no node is named. The run does not advance.
-    Checkpointed(Checkpoint),
+    Checkpointed(CheckpointNotes),
     /// A node uses another definition from here on. Its id and its tokens stay valid.
-    Repinned { node: Node },
+    Repinned { node: GuidedNode },
 }
 
 /// One answer to a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Attempt {
+pub struct NodeAttempt {
     pub node: NodeId,
     pub ack: AckId,
     /// Digest of `inputs` as canonical JSON. Together with node and ack it identifies a repeated
@@ -53,7 +53,7 @@ pub struct AttemptInputs {
 )]
 pub enum AttemptOutcome {
     /// The run advanced to this node.
-    Advanced(Node),
+    Advanced(GuidedNode),
     /// The run did not advance, for this reason.
     Blocked(BlockReason),
 }
@@ -89,8 +89,8 @@ pub struct AttemptReply {
     pub ack: Option<AckId>,
     pub branch: BranchPosition,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
-    pub stamp: RenderStamp,
+    pub warnings: Vec<GuidedRunWarning>,
+    pub stamp: ReplyRenderStamp,
 }
 
 /// The position of an answered node among the branches of its parent.
@@ -111,7 +111,7 @@ impl BranchPosition {
 
 /// A warning that did not stop the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
+pub struct GuidedRunWarning {
     /// A stable name, such as `definition-changed`.
     pub code: String,
     pub message: String,
@@ -123,7 +123,7 @@ pub struct Warning {
     pub facts: Vec<String>,
 }
 
-impl Warning {
+impl GuidedRunWarning {
     /// A warning that is not about a particular step or fact.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), steps: Vec::new(), facts: Vec::new() }
@@ -132,7 +132,7 @@ impl Warning {
 
 /// What a door needs to render the same reply again, byte for byte. Only the door reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RenderStamp {
+pub struct ReplyRenderStamp {
     /// Name of the key that signed the tokens of the reply.
     pub key: String,
     /// Version of the text of the reply.
@@ -141,7 +141,7 @@ pub struct RenderStamp {
 
 /// Notes without an advance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct CheckpointNotes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
     pub notes: String,

@@ -17,7 +17,7 @@ impl Caller {
     }
 
     /// The caller on a machine without auth. Every request on the loopback address has this caller.
-    pub fn local() -> Self {
+    pub fn local_without_auth() -> Self {
         Self::new("local", "local")
     }
 }

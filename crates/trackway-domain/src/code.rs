@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A stable error code. Doors translate it into their own convention and never invent one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Code {
+pub enum ErrorCode {
     /// The input does not satisfy the workflow's schema.
     InvalidInput,
     /// The request does not have the form that the door requires.
@@ -76,7 +76,7 @@ pub enum Code {
     Stopping,
 }
 
-impl Code {
+impl ErrorCode {
     pub const ALL: [Self; 34] = [
         Self::InvalidInput,
         Self::InvalidRequest,
@@ -154,7 +154,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }

@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Failure, FirstAnswer, GuidedCommand, Message, MessageId, Op, QuestionId,
+    Caller, ChildFirstAnswer, ChildOutcome, Failure, GuidedRunCommand, Message, MessageId, Op, QuestionId,
     ReplayMismatch, RunId, Seq, SessionId, StepOutcome, StepRetry, TimerKey, Timestamp, ValidationError,
     WaitingRun, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
+pub enum RunCommand {
     /// Creates the run.
-    Submit(Box<Submission>),
+    Submit(Box<RunSubmission>),
     /// The program yields.
     Yield {
         op: Op,
@@ -38,7 +38,7 @@ pub enum Command {
     /// The program starts a child.
     StartChild {
         op: Op,
-        child: Box<NewChild>,
+        child: Box<NewChildRun>,
     },
     /// The program stopped waiting for the answer to this question.
     WithdrawQuestion {
@@ -61,7 +61,7 @@ pub enum Command {
         from: RunId,
         /// The message that it answers. It identifies a repeated delivery.
         reply_to: Option<MessageId>,
-        answer: FirstAnswer,
+        answer: ChildFirstAnswer,
     },
     /// A run below this one waits for a person, or no longer waits.
     UpdateWaitingRun {
@@ -76,12 +76,12 @@ pub enum Command {
     /// The program fits the log again.
     Unpark,
     /// What an outside agent does with a run that it drives.
-    Guided(Box<GuidedCommand>),
+    Guided(Box<GuidedRunCommand>),
 }
 
 /// What a child starts with, in addition to what it gets from its parent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewChild {
+pub struct NewChildRun {
     pub workflow: WorkflowRef,
     /// The workflow in one sentence, for people who see that it was started.
     pub description: String,
@@ -95,7 +95,7 @@ pub struct NewChild {
 
 /// What a new run starts with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Submission {
+pub struct RunSubmission {
     pub run: RunId,
     pub session: SessionId,
     pub workflow: WorkflowRef,
@@ -123,7 +123,7 @@ pub struct Submission {
     pub forked_from: Option<ForkPoint>,
 }
 
-impl Submission {
+impl RunSubmission {
     /// A submission without a parent, a message or a deadline.
     pub fn new(run: RunId, session: SessionId, workflow: WorkflowRef, caller: Caller, input: Value) -> Self {
         Self {

@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Caller, ChildOutcome, FirstAnswer, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef};
+use crate::{
+    Caller, ChildFirstAnswer, ChildOutcome, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef,
+};
 
 /// Work across two runs. It is recorded with the decision that creates it and removed with the decision
 /// that completes it, so a crash between the two only repeats the attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Errand {
+pub enum CrossRunErrand {
     CancelChild {
         child: RunId,
     },
@@ -42,6 +44,6 @@ pub enum Errand {
         from: RunId,
         /// The message that it answers; `None` if it is the first answer after a child's start.
         reply_to: Option<MessageId>,
-        answer: FirstAnswer,
+        answer: ChildFirstAnswer,
     },
 }

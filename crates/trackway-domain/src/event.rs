@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ArtifactChunk, ChildOutcome, Failure, FirstAnswer, GuidedEvent, Message, MessageId, Op, Part, Question,
-    QuestionId, ReplayMismatch, RunId, Seq, StateName, StepOutcome, Submission, Timestamp, ValidationError,
-    WaitingRun,
+    ArtifactChunk, ChildFirstAnswer, ChildOutcome, Failure, GuidedRunEvent, Message, MessageId, Op, Part,
+    Question, QuestionId, ReplayMismatch, RunId, RunSubmission, Seq, StateName, StepOutcome, Timestamp,
+    ValidationError, WaitingRun,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.
@@ -14,7 +14,7 @@ use crate::{
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// The run exists.
-    Submitted(Box<Submission>),
+    Submitted(Box<RunSubmission>),
     /// The program did its first thing.
     Started,
     /// Progress. `state` is the current state of the run; it does not change.
@@ -123,7 +123,7 @@ pub enum Event {
         /// start. Answers may arrive in another order than they were sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<MessageId>,
-        answer: FirstAnswer,
+        answer: ChildFirstAnswer,
     },
     /// The program's answer to a run that waits for its first answer. It is not visible to other
     /// clients.
@@ -144,7 +144,7 @@ pub enum Event {
     /// A caller adopted the imported run; it continues.
     Adopted,
     /// Something in a run that an outside agent drives.
-    Guided(Box<GuidedEvent>),
+    Guided(Box<GuidedRunEvent>),
     Completed {
         output: Value,
         /// Set if the output is a text and the run has no artifact. The text is then the message of the end.
@@ -177,13 +177,13 @@ impl WorkflowRef {
     /// Definitions have hashes as versions, so none has this version.
     const SESSION_NOTES_VERSION: &str = "1";
 
-    pub fn session_notes() -> Self {
+    pub fn session_notes_workflow() -> Self {
         let (name, version) = (Self::SESSION_NOTES, Self::SESSION_NOTES_VERSION);
         Self { name: name.to_owned(), version: version.to_owned() }
     }
 
     /// Whether runs of this workflow hold the notes of a session itself.
-    pub fn is_session_notes(&self) -> bool {
+    pub fn is_session_notes_workflow(&self) -> bool {
         self.name == Self::SESSION_NOTES && self.version == Self::SESSION_NOTES_VERSION
     }
 }
@@ -222,7 +222,7 @@ pub struct StepRetry {
 
 impl Event {
     /// A stable name for tables and screens.
-    pub fn name(&self) -> &'static str {
+    pub fn event_name(&self) -> &'static str {
         match self {
             Self::Submitted(_) => "submitted",
             Self::Started => "started",
@@ -250,10 +250,10 @@ impl Event {
             Self::Imported => "imported",
             Self::Adopted => "adopted",
             Self::Guided(guided) => match **guided {
-                GuidedEvent::Opened { .. } => "opened",
-                GuidedEvent::Attempted(_) => "attempted",
-                GuidedEvent::Checkpointed(_) => "checkpointed",
-                GuidedEvent::Repinned { .. } => "repinned",
+                GuidedRunEvent::Opened { .. } => "opened",
+                GuidedRunEvent::Attempted(_) => "attempted",
+                GuidedRunEvent::Checkpointed(_) => "checkpointed",
+                GuidedRunEvent::Repinned { .. } => "repinned",
             },
             Self::Completed { .. } => "completed",
             Self::Failed { .. } => "failed",

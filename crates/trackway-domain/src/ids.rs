@@ -1,14 +1,14 @@
 //! Typed ids. Ids that Trackway makes have a printable prefix, so an id in a log line says what it
 //! names.
 
-mod compact;
+mod compact_ids;
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use compact::{ACK_BYTES, NODE_BYTES, RUN_BYTES};
+pub use compact_ids::{ACK_BYTES, NODE_BYTES, RUN_BYTES};
 
 /// Longest id that a client may choose (session, message, artifact). Long enough for a UUID with a
 /// prefix or a URL-like name, short enough for an index key.

@@ -10,59 +10,62 @@ mod attempt;
 mod caller;
 mod code;
 mod command;
-mod document;
+mod document_change;
 mod errand;
 mod event;
-mod guided;
+mod guided_commands;
 mod ids;
 mod message;
 mod node;
 mod normalize_integers;
-mod op;
-mod outcome;
 mod part;
-mod pattern;
+mod program_op;
 mod question;
+mod recorded_outcomes;
+mod run_state;
 mod scopes;
-mod state;
-mod time;
+mod timestamp;
 mod validation_error;
-mod yields;
+mod wildcard_pattern;
+mod workflow_yield;
 
 pub use access::Access;
 pub use artifact::{Artifact, ArtifactChunk};
 pub use attempt::{
-    Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Checkpoint,
-    GuidedEvent, InputRequirement, RenderStamp, Warning,
+    AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, CheckpointNotes,
+    GuidedRunEvent, GuidedRunWarning, InputRequirement, NodeAttempt, ReplyRenderStamp,
 };
 pub use caller::Caller;
-pub use code::Code;
-pub use command::{Command, ForkPoint, MessageDelivery, NewChild, ParsedAnswer, Submission};
-pub use document::{DocumentChange, DocumentKind};
-pub use errand::Errand;
+pub use code::ErrorCode;
+pub use command::{ForkPoint, MessageDelivery, NewChildRun, ParsedAnswer, RunCommand, RunSubmission};
+pub use document_change::{DocumentChange, DocumentKind};
+pub use errand::CrossRunErrand;
 pub use event::{AnswerRequest, Event, LateAnswer, StepRetry, WorkflowRef};
-pub use guided::{AnsweredNode, Consent, GuidedCommand, NodeAnswer};
+pub use guided_commands::{AnsweredNode, ConsentStatus, GuidedRunCommand, NodeAnswer};
 pub use ids::{
     ACK_BYTES, AckId, ArtifactId, MessageId, NODE_BYTES, NodeId, ParseIdError, QuestionId, RUN_BYTES, RunId,
     SessionId,
 };
-pub use message::{Message, Role};
-pub use node::{ExpectedOutput, MissingFact, Node, PendingStep, StepState};
+pub use message::{Message, MessageRole};
+pub use node::{ExpectedOutput, GuidedNode, GuidedStepState, MissingFact, PendingStep};
 pub use normalize_integers::normalize_integers;
-pub use op::{Op, OpKind, ParseOpError, TimerKey};
-pub use outcome::{
-    ChildOutcome, Failure, FirstAnswer, FirstAnswerKind, ReplayMismatch, StepOutcome, WaitingRun,
+pub use part::{
+    File, FileSource, IntoParts, JSON_DEPTH_MAX, MessagePartContent, Part, is_json_deeper_than,
+    is_json_too_deep,
 };
-pub use part::{Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep};
-pub use pattern::matches_pattern;
+pub use program_op::{Op, OpKind, ParseOpError, TimerKey};
 pub use question::{InterruptReason, Question};
+pub use recorded_outcomes::{
+    ChildFirstAnswer, ChildFirstAnswerKind, ChildOutcome, Failure, ReplayMismatch, StepOutcome, WaitingRun,
+};
+pub use run_state::{State, StateName};
 pub use scopes::{ParseScopeError, Scope, Scopes};
-pub use state::{State, StateName};
-pub use time::Timestamp;
+pub use timestamp::Timestamp;
 pub use validation_error::{
     VALIDATION_ERRORS_MAX, ValidationError, limit_validation_errors, shorten_text, shorten_value,
 };
-pub use yields::Yield;
+pub use wildcard_pattern::matches_wildcard;
+pub use workflow_yield::Yield;
 
 /// Number of an event inside its run's log; the first event has number 1.
 pub type Seq = u64;

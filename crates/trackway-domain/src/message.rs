@@ -6,7 +6,7 @@ use crate::{MessageId, Object, Part};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum MessageRole {
     User,
     Agent,
 }
@@ -15,7 +15,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub id: MessageId,
-    pub role: Role,
+    pub role: MessageRole,
     pub parts: Vec<Part>,
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub metadata: Object,
@@ -29,7 +29,7 @@ pub struct Message {
 }
 
 impl Message {
-    pub fn new(id: MessageId, role: Role, parts: Vec<Part>) -> Self {
+    pub fn new(id: MessageId, role: MessageRole, parts: Vec<Part>) -> Self {
         Self { id, role, parts, metadata: Object::new(), references: Vec::new(), extensions: Vec::new() }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{DocumentChange, NodeId, Object, Seq, Warning};
+use crate::{DocumentChange, GuidedRunWarning, NodeId, Object, Seq};
 
 /// A point in a run from which it can continue. A run that an outside agent drives is a tree of nodes:
 /// each answer to a node makes another node, and two answers to the same node make two branches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Node {
+pub struct GuidedNode {
     pub id: NodeId,
     /// The node whose answer made this one; `None` for the first node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub struct Node {
 
 /// The state of a guided run after a start or an answer, as its interpreter reports it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StepState {
+pub struct GuidedStepState {
     /// The state of the interpreter. It is stored with the node and passed back with its answer.
     pub position: Value,
     /// The context of the current step. Inside a nested workflow, it is the context of the nested one.
@@ -41,7 +41,7 @@ pub struct StepState {
     pub pending: Option<PendingStep>,
     /// What this adds to the session's documents.
     pub documents: Vec<DocumentChange>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<GuidedRunWarning>,
 }
 
 /// The step that a node waits for.

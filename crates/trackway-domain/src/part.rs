@@ -9,14 +9,14 @@ use crate::Object;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     #[serde(flatten)]
-    pub content: Content,
+    pub content: MessagePartContent,
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub metadata: Object,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Content {
+pub enum MessagePartContent {
     Text(String),
     Data(Value),
     File(File),
@@ -42,17 +42,17 @@ pub enum FileSource {
 
 impl Part {
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: Content::Text(text.into()), metadata: Object::new() }
+        Self { content: MessagePartContent::Text(text.into()), metadata: Object::new() }
     }
 
     /// A JSON value, marked as `application/json`.
     pub fn data(value: impl Into<Value>) -> Self {
-        Self { content: Content::Data(value.into()), metadata: Object::new() }
+        Self { content: MessagePartContent::Data(value.into()), metadata: Object::new() }
             .with_metadata("mimeType", "application/json")
     }
 
     pub fn file(file: File) -> Self {
-        Self { content: Content::File(file), metadata: Object::new() }
+        Self { content: MessagePartContent::File(file), metadata: Object::new() }
     }
 
     /// The same part with one more metadata entry.
@@ -63,21 +63,21 @@ impl Part {
     }
 
     /// Whether its data or its metadata is nested deeper than [`JSON_DEPTH_MAX`].
-    pub fn is_too_deep(&self) -> bool {
-        self.as_data().is_some_and(is_too_deep) || self.metadata.values().any(is_too_deep)
+    pub fn is_nested_too_deep(&self) -> bool {
+        self.as_data().is_some_and(is_json_too_deep) || self.metadata.values().any(is_json_too_deep)
     }
 
     pub fn as_text(&self) -> Option<&str> {
         match &self.content {
-            Content::Text(text) => Some(text),
-            Content::Data(_) | Content::File(_) => None,
+            MessagePartContent::Text(text) => Some(text),
+            MessagePartContent::Data(_) | MessagePartContent::File(_) => None,
         }
     }
 
     pub fn as_data(&self) -> Option<&Value> {
         match &self.content {
-            Content::Data(value) => Some(value),
-            Content::Text(_) | Content::File(_) => None,
+            MessagePartContent::Data(value) => Some(value),
+            MessagePartContent::Text(_) | MessagePartContent::File(_) => None,
         }
     }
 }
@@ -88,18 +88,18 @@ impl Part {
 pub const JSON_DEPTH_MAX: usize = 100;
 
 /// Whether a value is nested deeper than [`JSON_DEPTH_MAX`].
-pub fn is_too_deep(value: &Value) -> bool {
-    is_deeper_than(value, JSON_DEPTH_MAX)
+pub fn is_json_too_deep(value: &Value) -> bool {
+    is_json_deeper_than(value, JSON_DEPTH_MAX)
 }
 
 /// Whether a value is nested deeper than `levels`, for values that are recorded inside others.
-pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
+pub fn is_json_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(inner) = levels.checked_sub(1) else {
         return true;
     };
     match value {
-        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, inner)),
-        Value::Object(entries) => entries.values().any(|entry| is_deeper_than(entry, inner)),
+        Value::Array(items) => items.iter().any(|item| is_json_deeper_than(item, inner)),
+        Value::Object(entries) => entries.values().any(|entry| is_json_deeper_than(entry, inner)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn nesting_is_bounded() {
         let nested = |levels| (1..levels).fold(serde_json::json!(1), |inner, _| serde_json::json!([inner]));
-        assert!(!is_too_deep(&nested(JSON_DEPTH_MAX)));
-        assert!(is_too_deep(&nested(JSON_DEPTH_MAX + 1)));
-        assert!(Part::data(nested(JSON_DEPTH_MAX + 1)).is_too_deep());
+        assert!(!is_json_too_deep(&nested(JSON_DEPTH_MAX)));
+        assert!(is_json_too_deep(&nested(JSON_DEPTH_MAX + 1)));
+        assert!(Part::data(nested(JSON_DEPTH_MAX + 1)).is_nested_too_deep());
     }
 
     /// Proves L2.

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::matches_pattern;
+use crate::matches_wildcard;
 
 /// Scopes of one caller. The bound is higher than any hand-written list, and low enough to check all of
 /// them on each request.
@@ -108,12 +108,14 @@ impl Scopes {
 
     /// The Trackway scopes in a list from another issuer, and what is wrong with those that look like ours.
     /// Tokens also carry scopes of other services (`openid`, `profile`), which permit nothing here.
-    pub fn parse_lenient<'a>(texts: impl IntoIterator<Item = &'a str>) -> (Self, Vec<ParseScopeError>) {
+    pub fn parse_scopes_leniently<'a>(
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> (Self, Vec<ParseScopeError>) {
         let (mut scopes, mut bad) = (Vec::new(), Vec::new());
         for text in texts {
             match text.parse::<Scope>() {
                 Ok(scope) if scopes.len() < SCOPES_MAX => scopes.push(scope),
-                Err(error) if has_scope_kind(text) && bad.len() < SCOPES_MAX => bad.push(error),
+                Err(error) if begins_with_scope_kind(text) && bad.len() < SCOPES_MAX => bad.push(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -121,15 +123,15 @@ impl Scopes {
     }
 
     /// Every workflow and agent.
-    pub fn all() -> Self {
+    pub fn all_workflows_and_agents() -> Self {
         Self(vec![Scope("*".into())])
     }
 
-    pub fn is_all(&self) -> bool {
+    pub fn is_all_workflows_and_agents(&self) -> bool {
         self.0.iter().any(|scope| &*scope.0 == "*")
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub fn has_no_scopes(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -139,23 +141,23 @@ impl Scopes {
 
     /// Whether the data of other users of the same tenant is covered too. `*` alone does not cover it: `*`
     /// is about what a caller may run, and each caller owns only its own runs.
-    pub fn allows_tenant(&self) -> bool {
+    pub fn allows_tenant_wide_access(&self) -> bool {
         self.0.iter().any(|scope| &*scope.0 == TENANT)
     }
 
     /// Whether the scopes permit something such as `workflow:echo:run`.
-    pub fn allows(&self, permission: &str) -> bool {
-        self.0.iter().any(|scope| matches_pattern(&scope.0, permission))
+    pub fn allows_permission(&self, permission: &str) -> bool {
+        self.0.iter().any(|scope| matches_wildcard(&scope.0, permission))
     }
 
     /// Whether the caller may start, answer and cancel runs of this workflow: as a workflow, or as the
     /// agent that the A2A door publishes for it.
-    pub fn allows_run(&self, name: &str) -> bool {
-        FORMS.iter().any(|(kind, verb)| self.allows(&format!("{kind}:{name}:{verb}")))
+    pub fn allows_workflow_run(&self, name: &str) -> bool {
+        FORMS.iter().any(|(kind, verb)| self.allows_permission(&format!("{kind}:{name}:{verb}")))
     }
 }
 
-fn has_scope_kind(text: &str) -> bool {
+fn begins_with_scope_kind(text: &str) -> bool {
     let kind = text.split_once(':').map(|(kind, _)| kind);
     FORMS.iter().any(|(known, _)| kind == Some(known))
 }

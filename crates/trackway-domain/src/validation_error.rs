@@ -36,14 +36,14 @@ pub struct ValidationError {
 
 impl ValidationError {
     /// The problem in words: where it is, and what is wrong.
-    pub fn to_sentence(&self) -> String {
+    pub fn format_validation_error(&self) -> String {
         match self.path.as_str() {
             "" => self.message.clone(),
             path => format!("{path}: {}", self.message),
         }
     }
 
-    fn with_shortened_fields(self) -> Self {
+    fn with_shortened_error_fields(self) -> Self {
         Self {
             path: shorten_text(&self.path),
             code: shorten_text(&self.code),
@@ -54,7 +54,7 @@ impl ValidationError {
         }
     }
 
-    fn approximate_bytes(&self) -> usize {
+    fn approximate_error_bytes(&self) -> usize {
         let values =
             approximate_json_bytes(&self.expected) + self.got.as_ref().map_or(0, approximate_json_bytes);
         let texts = [&self.path, &self.code, &self.message].map(String::len);
@@ -67,9 +67,9 @@ impl ValidationError {
 pub fn limit_validation_errors(problems: impl IntoIterator<Item = ValidationError>) -> Vec<ValidationError> {
     let mut bytes = 0;
     let limited =
-        problems.into_iter().map(ValidationError::with_shortened_fields).take(VALIDATION_ERRORS_MAX);
+        problems.into_iter().map(ValidationError::with_shortened_error_fields).take(VALIDATION_ERRORS_MAX);
     let fitting = limited.take_while(|problem| {
-        bytes += problem.approximate_bytes();
+        bytes += problem.approximate_error_bytes();
         bytes <= VALIDATION_ERRORS_BYTES_MAX
     });
     fitting.collect()

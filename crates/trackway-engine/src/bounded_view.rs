@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use trackway_domain::{Artifact, ArtifactId, Content, FileSource, Message, Object, Part};
+use trackway_domain::{Artifact, ArtifactId, FileSource, Message, MessagePartContent, Object, Part};
 
-use crate::{RunView, Update};
+use crate::{RunView, VisibleUpdate};
 
 /// What an answer omits from a view, or an event from an update. The log has it, event by event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,14 +20,14 @@ pub struct OmittedContent {
 }
 
 impl OmittedContent {
-    pub fn is_empty(&self) -> bool {
+    pub fn is_nothing_omitted(&self) -> bool {
         *self == Self::default()
     }
 }
 
 /// A view that includes only what was requested and what fits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BoundedView {
+pub struct BoundedRunView {
     pub view: RunView,
     pub omitted: OmittedContent,
     /// Approximate size as JSON.
@@ -36,7 +36,7 @@ pub struct BoundedView {
 
 /// How much of a run the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ViewLimits {
+pub struct RunViewLimits {
     /// How many of the newest messages of the history.
     pub messages: usize,
     pub artifacts: bool,
@@ -47,60 +47,60 @@ pub struct ViewLimits {
 
 /// An update that includes only what fits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BoundedUpdate {
-    pub update: Update,
+pub struct BoundedRunUpdate {
+    pub update: VisibleUpdate,
     pub omitted: OmittedContent,
     /// Approximate size as JSON.
     pub bytes: usize,
 }
 
-impl Update {
+impl VisibleUpdate {
     /// The update without the content that does not fit into `max` bytes. The content of a submission is not
     /// counted, because it is not part of the update.
-    pub fn truncate_to_bytes(mut self, max: usize) -> BoundedUpdate {
+    pub fn omit_content_over_bytes(mut self, max_bytes: usize) -> BoundedRunUpdate {
         let mut omitted = OmittedContent::default();
         let bytes = match &mut self {
             Self::Submitted => 0,
             Self::Status(status) => {
                 let message = status.message.as_mut();
-                let bytes = message.map_or(0, |it| truncate_message(it, max, &mut omitted));
-                bytes + drop_oversized_output(&mut status.output, max - bytes, &mut omitted)
+                let bytes = message.map_or(0, |it| omit_oversized_message_parts(it, max_bytes, &mut omitted));
+                bytes + omit_oversized_output(&mut status.output, max_bytes - bytes, &mut omitted)
             }
             Self::Artifact(chunk) => {
                 let Artifact { parts, metadata, .. } = &mut chunk.artifact;
-                drop_oversized_parts(parts, metadata, max, &mut omitted)
+                omit_oversized_parts(parts, metadata, max_bytes, &mut omitted)
             }
         };
-        BoundedUpdate { update: self, omitted, bytes }
+        BoundedRunUpdate { update: self, omitted, bytes }
     }
 }
 
 impl RunView {
     /// The view with the requested content. Only a status that does not fit is copied.
-    pub fn truncate_to_limits(mut self, wanted: ViewLimits) -> BoundedView {
+    pub fn omit_content_over_limits(mut self, limits: RunViewLimits) -> BoundedRunView {
         let mut omitted = OmittedContent::default();
         let mut bytes = self.status_message().map_or(0, |message| message_bytes(message));
-        if bytes > wanted.bytes
+        if bytes > limits.bytes
             && let Some(message) = self.status_message_mut()
         {
-            bytes = truncate_message(Arc::make_mut(message), wanted.bytes, &mut omitted);
+            bytes = omit_oversized_message_parts(Arc::make_mut(message), limits.bytes, &mut omitted);
         }
-        bytes += drop_oversized_output(&mut self.output, wanted.bytes - bytes, &mut omitted);
+        bytes += omit_oversized_output(&mut self.output, limits.bytes - bytes, &mut omitted);
         let artifacts = std::mem::take(&mut self.artifacts);
-        for artifact in artifacts.into_iter().filter(|_| wanted.artifacts) {
+        for artifact in artifacts.into_iter().filter(|_| limits.artifacts) {
             let more = artifact_bytes(&artifact);
-            if bytes + more > wanted.bytes {
+            if bytes + more > limits.bytes {
                 omitted.artifacts.push(artifact.id.clone());
             } else {
                 bytes += more;
                 self.artifacts.push(artifact);
             }
         }
-        let asked = self.history().count().min(wanted.messages);
+        let asked = self.message_history().count().min(limits.messages);
         let mut kept: Vec<Arc<Message>> = Vec::new();
-        for message in self.history().rev().take(asked) {
+        for message in self.message_history().rev().take(asked) {
             let more = message_bytes(message);
-            if bytes + more > wanted.bytes {
+            if bytes + more > limits.bytes {
                 break;
             }
             bytes += more;
@@ -108,27 +108,31 @@ impl RunView {
         }
         omitted.messages = asked - kept.len();
         kept.reverse();
-        self.replace_history(kept);
-        BoundedView { view: self, omitted, bytes }
+        self.replace_message_history(kept);
+        BoundedRunView { view: self, omitted, bytes }
     }
 }
 
-fn truncate_message(message: &mut Message, max: usize, omitted: &mut OmittedContent) -> usize {
-    drop_oversized_parts(&mut message.parts, &mut message.metadata, max, omitted)
+fn omit_oversized_message_parts(
+    message: &mut Message,
+    max_bytes: usize,
+    omitted: &mut OmittedContent,
+) -> usize {
+    omit_oversized_parts(&mut message.parts, &mut message.metadata, max_bytes, omitted)
 }
 
 /// Removes the parts that do not fit, and the metadata if it does not fit by itself. Returns about how many
 /// bytes remain. A message and an artifact need at least one part, so an empty text replaces them if all are
 /// removed.
-fn drop_oversized_parts(
+fn omit_oversized_parts(
     parts: &mut Vec<Part>,
     metadata: &mut Object,
-    max: usize,
+    max_bytes: usize,
     omitted: &mut OmittedContent,
 ) -> usize {
     let mut bytes = ENVELOPE_BYTES;
     let mut fits = |more: usize| {
-        let fits = bytes + more <= max;
+        let fits = bytes + more <= max_bytes;
         bytes += if fits { more } else { 0 };
         fits
     };
@@ -142,13 +146,13 @@ fn drop_oversized_parts(
     if parts.is_empty() && before > 0 {
         parts.push(Part::text(""));
     }
-    bytes.min(max)
+    bytes.min(max_bytes)
 }
 
-fn drop_oversized_output(output: &mut Value, room: usize, omitted: &mut OmittedContent) -> usize {
-    let bytes = value_bytes(output);
-    if bytes <= room || output.is_null() {
-        return bytes.min(room);
+fn omit_oversized_output(output: &mut Value, max_bytes: usize, omitted: &mut OmittedContent) -> usize {
+    let bytes = approximate_json_bytes(output);
+    if bytes <= max_bytes || output.is_null() {
+        return bytes.min(max_bytes);
     }
     *output = Value::Null;
     omitted.fields.push("output");
@@ -172,9 +176,9 @@ fn parts_bytes(parts: &[Part]) -> usize {
 
 fn part_bytes(part: &Part) -> usize {
     let content = match &part.content {
-        Content::Text(text) => text.len(),
-        Content::Data(value) => value_bytes(value),
-        Content::File(file) => match &file.source {
+        MessagePartContent::Text(text) => text.len(),
+        MessagePartContent::Data(value) => approximate_json_bytes(value),
+        MessagePartContent::File(file) => match &file.source {
             FileSource::Base64(text) | FileSource::Uri(text) => text.len(),
         },
     };
@@ -182,16 +186,18 @@ fn part_bytes(part: &Part) -> usize {
 }
 
 fn object_bytes(object: &Object) -> usize {
-    object.iter().map(|(name, value)| name.len() + 4 + value_bytes(value)).sum()
+    object.iter().map(|(name, value)| name.len() + 4 + approximate_json_bytes(value)).sum()
 }
 
 /// Approximate size of a value as JSON.
-pub fn value_bytes(value: &Value) -> usize {
+pub fn approximate_json_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
         Value::Number(_) => 16,
         Value::String(text) => text.len() + 2,
-        Value::Array(values) => values.iter().map(|value| value_bytes(value) + 1).sum::<usize>() + 2,
+        Value::Array(values) => {
+            values.iter().map(|value| approximate_json_bytes(value) + 1).sum::<usize>() + 2
+        }
         Value::Object(object) => object_bytes(object) + 2,
     }
 }
@@ -201,8 +207,8 @@ mod tests {
     use super::*;
     use crate::fixture::ScriptedRun;
 
-    fn view_limits(bytes: usize) -> ViewLimits {
-        ViewLimits { messages: 1_000, artifacts: true, bytes }
+    fn view_limits(bytes: usize) -> RunViewLimits {
+        RunViewLimits { messages: 1_000, artifacts: true, bytes }
     }
 
     /// Proves X5: content that fits is included, and the rest is named.
@@ -213,15 +219,15 @@ mod tests {
             "submit; status {large}; artifact a {large}; artifact b small; artifact c {large}; \
              status done; say hello"
         ));
-        let whole = story.view().clone().truncate_to_limits(view_limits(usize::MAX));
-        assert!(whole.omitted.is_empty());
-        assert_eq!(whole.view.history().count(), 3);
-        let some = story.view().clone().truncate_to_limits(view_limits(1_900));
+        let whole = story.view().clone().omit_content_over_limits(view_limits(usize::MAX));
+        assert!(whole.omitted.is_nothing_omitted());
+        assert_eq!(whole.view.message_history().count(), 3);
+        let some = story.view().clone().omit_content_over_limits(view_limits(1_900));
         let names: Vec<_> = some.view.artifacts.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
         assert_eq!(some.omitted.artifacts.len(), 1);
         assert_eq!(some.omitted.messages, 2, "the long status, and what is older");
-        let shown: Vec<_> = some.view.history().map(|it| it.parts[0].as_text()).collect();
+        let shown: Vec<_> = some.view.message_history().map(|it| it.parts[0].as_text()).collect();
         assert_eq!(shown, [Some("hello")]);
         let status = some.view.status_message().unwrap();
         assert_eq!(status.parts[0].as_text(), Some("done"));
@@ -235,7 +241,7 @@ mod tests {
         let story = ScriptedRun::after_commands(&format!("submit; status {large}"));
         let mut view = story.view().clone();
         view.output = Value::from(large);
-        let some = view.truncate_to_limits(view_limits(900));
+        let some = view.omit_content_over_limits(view_limits(900));
         let message = some.view.status_message().unwrap();
         assert_eq!(message.parts, [Part::text("")], "a message has one part at least");
         assert_eq!((some.omitted.parts, &*some.omitted.fields), (1, &["output"][..]));
@@ -251,12 +257,12 @@ mod tests {
         let mut artifact = Artifact::new(ArtifactId::new("a").unwrap(), vec![]);
         artifact.parts = vec![text(300), text(900), text(200)];
         artifact.metadata.insert("note".to_owned(), "y".repeat(2_000).into());
-        let whole = Update::Artifact(artifact.clone().into());
-        let bounded = whole.clone().truncate_to_bytes(usize::MAX / 2);
-        assert!(bounded.omitted.is_empty());
+        let whole = VisibleUpdate::Artifact(artifact.clone().into());
+        let bounded = whole.clone().omit_content_over_bytes(usize::MAX / 2);
+        assert!(bounded.omitted.is_nothing_omitted());
         assert_eq!(bounded.update, whole);
-        let BoundedUpdate { update, omitted, bytes } = whole.truncate_to_bytes(1_000);
-        let Update::Artifact(chunk) = update else { panic!("it is another update") };
+        let BoundedRunUpdate { update, omitted, bytes } = whole.omit_content_over_bytes(1_000);
+        let VisibleUpdate::Artifact(chunk) = update else { panic!("it is another update") };
         assert_eq!(chunk.artifact.parts, [text(300), text(200)]);
         assert_eq!((omitted.parts, &*omitted.fields), (1, &["metadata"][..]));
         assert!(bytes <= 1_000 && bytes > 500, "{bytes}");
@@ -266,9 +272,9 @@ mod tests {
     #[test]
     fn unrequested_content_takes_no_room() {
         let story = ScriptedRun::after_commands("submit; status one; artifact a text; status two; say more");
-        let bare = ViewLimits { messages: 1, artifacts: false, bytes: 400 };
-        let bounded = story.view().clone().truncate_to_limits(bare);
-        assert!(bounded.omitted.is_empty());
-        assert_eq!((bounded.view.history().count(), bounded.view.artifacts.len()), (1, 0));
+        let bare = RunViewLimits { messages: 1, artifacts: false, bytes: 400 };
+        let bounded = story.view().clone().omit_content_over_limits(bare);
+        assert!(bounded.omitted.is_nothing_omitted());
+        assert_eq!((bounded.view.message_history().count(), bounded.view.artifacts.len()), (1, 0));
     }
 }

@@ -2,99 +2,103 @@
 
 use serde_json::json;
 use trackway_domain::{
-    ChildOutcome, Command, Errand, Event, Failure, Message, Role, RunId, State, StateName, Submission,
-    TimerKey,
+    ChildOutcome, CrossRunErrand, Event, Failure, Message, MessageRole, RunCommand, RunId, RunSubmission,
+    State, StateName, TimerKey,
 };
 
 use crate::{
-    Decision, DecisionEnv, Effect, Refusal, Run,
-    first_answer::first_answer,
+    CommandRefusal, Decision, DecisionEffect, DecisionEnv, Run,
+    first_answer::first_answer_in_events,
     run::{FirstAnswerWaiter, OpenChild},
     transition,
 };
 
-mod adopt;
-mod children;
-mod deliver;
+mod child_runs;
 mod end_run;
-mod guided;
-mod park;
-mod steps;
-mod timers;
-mod waiting_runs;
-mod yields;
+mod guided_commands;
+mod imported_runs;
+mod message_delivery;
+mod program_yields;
+mod run_parking;
+mod run_timers;
+mod step_results;
+mod waiting_descendants;
 
-pub use adopt::event_for_import;
-pub use guided::guided_run_accepts;
+pub use guided_commands::check_guided_run_accepts_events;
+pub use imported_runs::imported_event_if_resumable;
 
 /// Decides one command. `run` is `None` only for a run that does not exist yet.
 ///
 /// The events are legal by construction: each one is checked against the transition table before it is
 /// returned, so that folding it cannot fail.
-pub fn decide(run: Option<&Run>, command: Command, env: DecisionEnv<'_>) -> Result<Decision, Refusal> {
+pub fn decide(
+    run: Option<&Run>,
+    command: RunCommand,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, CommandRefusal> {
     let (run, command) = match (run, command) {
-        (None, Command::Submit(submission)) => return Ok(submit_run(submission)),
-        (None, Command::Guided(command)) => {
-            return check_created_run(guided::decide_creation(*command, env)?);
+        (None, RunCommand::Submit(submission)) => return Ok(submit_run(submission)),
+        (None, RunCommand::Guided(command)) => {
+            return check_creation_transitions(guided_commands::decide_guided_run_creation(*command, env)?);
         }
-        (Some(_), Command::Submit(_)) => return Err(Refusal::AlreadySubmitted),
-        (None, _) => return Err(Refusal::NotSubmitted),
+        (Some(_), RunCommand::Submit(_)) => return Err(CommandRefusal::AlreadySubmitted),
+        (None, _) => return Err(CommandRefusal::NotSubmitted),
         (Some(run), command) => (run, command),
     };
     let mut decision = match command {
-        Command::Submit(_) => return Err(Refusal::AlreadySubmitted),
-        Command::Yield { op, what } => yields::decide_yield(run, op, what, env)?,
-        Command::FinishStep { op, outcome } => steps::finish_step(run, op, outcome)?,
-        Command::RetryStep(retry) => steps::retry_step(run, retry)?,
-        Command::RecordValue { op, value } => steps::record_value(run, op, value)?,
-        Command::Sleep { op, due } => timers::start_sleep(run, op, due)?,
-        Command::StartChild { op, child } => children::start_child(run, op, *child, env)?,
-        Command::WithdrawQuestion { op } => yields::withdraw_question(run, &op),
-        Command::End(result) => end_run::end_run(run, result, env)?,
-        Command::Deliver(delivery) => deliver::decide_delivery(run, *delivery, env)?,
-        Command::Cancel => end_run::cancel_run(run, env)?,
-        Command::FireTimer(timer) => timers::fire_timer(run, timer, env),
-        Command::ReceiveChildOutcome { child, outcome } => {
-            children::receive_child_outcome(run, child, outcome)
+        RunCommand::Submit(_) => return Err(CommandRefusal::AlreadySubmitted),
+        RunCommand::Yield { op, what } => program_yields::decide_yield(run, op, what, env)?,
+        RunCommand::FinishStep { op, outcome } => step_results::record_step_outcome(run, op, outcome)?,
+        RunCommand::RetryStep(retry) => step_results::record_step_retry(run, retry)?,
+        RunCommand::RecordValue { op, value } => step_results::record_nondeterministic_value(run, op, value)?,
+        RunCommand::Sleep { op, due } => run_timers::start_sleep(run, op, due)?,
+        RunCommand::StartChild { op, child } => child_runs::start_child(run, op, *child, env)?,
+        RunCommand::WithdrawQuestion { op } => program_yields::withdraw_question(run, &op),
+        RunCommand::End(result) => end_run::end_run_with_result(run, result, env)?,
+        RunCommand::Deliver(delivery) => message_delivery::decide_message_delivery(run, *delivery, env)?,
+        RunCommand::Cancel => end_run::cancel_run(run, env)?,
+        RunCommand::FireTimer(timer) => run_timers::fire_timer(run, timer, env),
+        RunCommand::ReceiveChildOutcome { child, outcome } => {
+            child_runs::receive_child_outcome(run, child, outcome)
         }
-        Command::ReceiveFirstAnswer { from, reply_to, answer } => {
-            children::receive_first_answer(run, from, reply_to, answer)
+        RunCommand::ReceiveFirstAnswer { from, reply_to, answer } => {
+            child_runs::receive_child_first_answer(run, from, reply_to, answer)
         }
-        Command::UpdateWaitingRun { run: child, report_seq, waiting } => {
-            waiting_runs::update_waiting_run(run, child, report_seq, waiting, env)
+        RunCommand::UpdateWaitingRun { run: child, report_seq, waiting } => {
+            waiting_descendants::update_waiting_descendant(run, child, report_seq, waiting, env)
         }
-        Command::Adopt => adopt::adopt_run(run)?,
-        Command::Park(evidence) => park::park_run(run, evidence, env)?,
-        Command::Unpark => park::unpark_run(run),
-        Command::Guided(command) => guided::decide_guided(run, *command, env)?,
+        RunCommand::Adopt => imported_runs::adopt_imported_run(run)?,
+        RunCommand::Park(evidence) => run_parking::park_run(run, evidence, env)?,
+        RunCommand::Unpark => run_parking::unpark_run(run),
+        RunCommand::Guided(command) => guided_commands::decide_guided_command(run, *command, env)?,
     };
     check_transitions(&run.state, &decision.events)?;
-    decision.effects.extend(waiting_runs::parent_notifications(run, &decision.events));
+    decision.effects.extend(waiting_descendants::waiting_notifications_for_parent(run, &decision.events));
     if let Some(FirstAnswerWaiter { by: to, reply_to }) = run.first_answer_waiter.clone()
-        && let Some(answer) = first_answer(&decision.events)
+        && let Some(answer) = first_answer_in_events(&decision.events)
     {
-        let errand = Errand::DeliverFirstAnswer { to, from: run.id(), reply_to, answer };
-        decision.effects.push(Effect::AddErrand(errand));
+        let errand = CrossRunErrand::DeliverFirstAnswer { to, from: run.id(), reply_to, answer };
+        decision.effects.push(DecisionEffect::AddErrand(errand));
     }
     Ok(decision)
 }
 
-fn submit_run(submission: Box<Submission>) -> Decision {
-    let mut effects = vec![Effect::Drive];
+fn submit_run(submission: Box<RunSubmission>) -> Decision {
+    let mut effects = vec![DecisionEffect::Drive];
     if let Some(due) = submission.deadline {
-        effects.push(Effect::SetTimer(TimerKey::Deadline, due));
+        effects.push(DecisionEffect::SetTimer(TimerKey::Deadline, due));
     }
     Decision { events: vec![Event::Submitted(submission)], effects, ..Decision::default() }
 }
 
 /// A run that starts with more events than its submission.
-fn check_created_run(decision: Decision) -> Result<Decision, Refusal> {
+fn check_creation_transitions(decision: Decision) -> Result<Decision, CommandRefusal> {
     check_transitions(&State::Submitted, decision.events.get(1..).unwrap_or_default())?;
     Ok(decision)
 }
 
 /// Checks the events against the transition table without changing the run.
-fn check_transitions(state: &State, events: &[Event]) -> Result<(), Refusal> {
+fn check_transitions(state: &State, events: &[Event]) -> Result<(), CommandRefusal> {
     let mut moved: Option<State> = None;
     for event in events {
         if let Some(next) = transition(moved.as_ref().unwrap_or(state), event)? {
@@ -106,10 +110,10 @@ fn check_transitions(state: &State, events: &[Event]) -> Result<(), Refusal> {
 
 /// Starts the events of a program's command. Refuses if the run has ended, and adds `Started` before
 /// the first one.
-fn start_if_submitted(run: &Run) -> Result<Vec<Event>, Refusal> {
+fn started_event_if_submitted(run: &Run) -> Result<Vec<Event>, CommandRefusal> {
     let state = run.state.name();
     if state.is_terminal() {
-        return Err(Refusal::Ended { state });
+        return Err(CommandRefusal::Ended { state });
     }
     Ok(if state == StateName::Submitted { vec![Event::Started] } else { Vec::new() })
 }
@@ -123,7 +127,7 @@ fn state_after_start(run: &Run) -> StateName {
 }
 
 fn new_agent_message(env: DecisionEnv<'_>, parts: Vec<trackway_domain::Part>) -> Message {
-    Message::new(new_message_id(env), Role::Agent, parts)
+    Message::new(new_message_id(env), MessageRole::Agent, parts)
 }
 
 fn new_message_id(env: DecisionEnv<'_>) -> trackway_domain::MessageId {
@@ -133,10 +137,10 @@ fn new_message_id(env: DecisionEnv<'_>) -> trackway_domain::MessageId {
 /// The effects of the end of a run: its program stops, its timers are cleared, its parent is notified,
 /// and children without a waiting parent are cancelled. The children of a completed run continue. A
 /// dispatched child continues unless the run was cancelled.
-fn effects_of_end(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
-    let mut effects = vec![Effect::Stop];
+fn effects_of_run_end(run: &Run, outcome: ChildOutcome) -> Vec<DecisionEffect> {
+    let mut effects = vec![DecisionEffect::Stop];
     if !run.timers.is_empty() {
-        effects.push(Effect::ClearTimers);
+        effects.push(DecisionEffect::ClearTimers);
     }
     let goes_with_it = |child: &OpenChild| match outcome.state {
         StateName::Completed => false,
@@ -144,18 +148,24 @@ fn effects_of_end(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
         _ => !child.dispatched,
     };
     let children = run.children.iter().filter(|child| goes_with_it(child));
-    effects.extend(children.map(|child| Effect::AddErrand(Errand::CancelChild { child: child.run })));
+    effects.extend(
+        children.map(|child| DecisionEffect::AddErrand(CrossRunErrand::CancelChild { child: child.run })),
+    );
     if let Some(parent) = run.submission.parent {
-        effects.push(Effect::AddErrand(Errand::NotifyParent { parent, child: run.id(), outcome }));
+        effects.push(DecisionEffect::AddErrand(CrossRunErrand::NotifyParent {
+            parent,
+            child: run.id(),
+            outcome,
+        }));
     }
     effects
 }
 
 /// The exit steps of the run, if its program can no longer run them.
-fn exit_workflow_effect(run: &Run, how: &str, env: DecisionEnv<'_>) -> Option<Effect> {
+fn exit_workflow_effect(run: &Run, end_kind: &str, env: DecisionEnv<'_>) -> Option<DecisionEffect> {
     let workflow = run.submission.exit.clone()?;
-    let input = json!({ "context": run.submission.input, "run": run.id(), "ended": how });
-    Some(Effect::AddErrand(Errand::RunExit {
+    let input = json!({ "context": run.submission.input, "run": run.id(), "ended": end_kind });
+    Some(DecisionEffect::AddErrand(CrossRunErrand::RunExit {
         of: run.id(),
         exit: RunId::new((env.ids)()),
         session: run.submission.session.clone(),
@@ -172,7 +182,7 @@ fn fail_run(run: &Run, mut events: Vec<Event>, failure: Failure, env: DecisionEn
         message: Some(failure.message.clone()),
     };
     events.push(Event::Failed { failure, message_id: new_message_id(env) });
-    Decision { events, effects: effects_of_end(run, outcome), ..Decision::default() }
+    Decision { events, effects: effects_of_run_end(run, outcome), ..Decision::default() }
 }
 
 #[cfg(test)]

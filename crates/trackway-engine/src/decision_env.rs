@@ -17,18 +17,18 @@ pub struct DecisionEnv<'a> {
 pub trait SchemaChecker {
     /// What is wrong with `value`, within the bounds of [`trackway_domain::limit_validation_errors`]; empty
     /// when it satisfies `schema`.
-    fn check(&self, schema: &Value, value: &Value) -> Vec<ValidationError>;
+    fn check_against_schema(&self, schema: &Value, value: &Value) -> Vec<ValidationError>;
 
     /// What is wrong with an answer to a question of that workflow: first by the schema, then by the
     /// type that the workflow parses it into, if that is known.
-    fn check_answer(
+    fn check_question_answer(
         &self,
         workflow: &WorkflowRef,
         question: &Question,
         answer: &Value,
     ) -> Vec<ValidationError> {
         let _ = workflow;
-        self.check(&question.schema, answer)
+        self.check_against_schema(&question.schema, answer)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The first answer: what a waiting run receives, built from the events that the other run recorded.
 
 use serde_json::Value;
-use trackway_domain::{Event, FirstAnswer, FirstAnswerKind, InterruptReason, Part};
+use trackway_domain::{ChildFirstAnswer, ChildFirstAnswerKind, Event, InterruptReason, Part};
 
 /// Whether an event counts as an answer to a run that waits.
 pub(crate) const fn counts_as_first_answer(event: &Event) -> bool {
@@ -20,7 +20,7 @@ pub(crate) const fn counts_as_first_answer(event: &Event) -> bool {
 
 /// The answer in the events of one decision, if there is one. An artifact that comes with a question
 /// belongs to the question.
-pub(crate) fn first_answer(events: &[Event]) -> Option<FirstAnswer> {
+pub(crate) fn first_answer_in_events(events: &[Event]) -> Option<ChildFirstAnswer> {
     let said: Vec<&Event> = events.iter().filter(|event| counts_as_first_answer(event)).collect();
     let mut parts = Vec::new();
     for event in said.iter().copied() {
@@ -31,26 +31,29 @@ pub(crate) fn first_answer(events: &[Event]) -> Option<FirstAnswer> {
             Event::Asked { question, .. } => {
                 parts.extend(question.prompt.iter().cloned());
                 let kind = match question.reason {
-                    InterruptReason::InputRequired => FirstAnswerKind::InputRequired,
-                    InterruptReason::AuthRequired => FirstAnswerKind::AuthRequired,
+                    InterruptReason::InputRequired => ChildFirstAnswerKind::InputRequired,
+                    InterruptReason::AuthRequired => ChildFirstAnswerKind::AuthRequired,
                 };
                 let schema = Some(question.schema.clone());
-                return Some(FirstAnswer { kind, parts, schema, reason: None });
+                return Some(ChildFirstAnswer { kind, parts, schema, reason: None });
             }
             Event::Completed { output, .. } => parts.extend(part_from_output(output)),
             Event::Failed { failure, .. } => {
-                return Some(FirstAnswer::from_failure(FirstAnswerKind::Failed, &failure.message));
+                return Some(ChildFirstAnswer::from_failure(ChildFirstAnswerKind::Failed, &failure.message));
             }
             Event::Canceled => {
-                return Some(FirstAnswer::from_failure(FirstAnswerKind::Failed, "it was cancelled"));
+                return Some(ChildFirstAnswer::from_failure(
+                    ChildFirstAnswerKind::Failed,
+                    "it was cancelled",
+                ));
             }
             Event::Rejected { reason, .. } => {
-                return Some(FirstAnswer::from_failure(FirstAnswerKind::Rejected, reason));
+                return Some(ChildFirstAnswer::from_failure(ChildFirstAnswerKind::Rejected, reason));
             }
             _ => {}
         }
     }
-    (!said.is_empty()).then(|| FirstAnswer::from_parts(parts))
+    (!said.is_empty()).then(|| ChildFirstAnswer::answered_with_parts(parts))
 }
 
 /// An output as parts: nothing, text, or data.

@@ -3,18 +3,18 @@
 //! Ids are counted and time moves one second with each command, so that the same script always
 //! gives the same result. Only the JSON Schema check is faked; everything else is the product code.
 
-pub(crate) mod render;
-mod schemas;
-mod words;
+mod command_words;
+pub(crate) mod decision_text;
+mod fake_schema_checker;
 
 use std::{cell::Cell, sync::Arc};
 
-use trackway_domain::{Command, Event, QuestionId, RunId, StateName, Timestamp};
+use trackway_domain::{Event, QuestionId, RunCommand, RunId, StateName, Timestamp};
 use uuid::Uuid;
 
-use crate::{Decision, DecisionEnv, Refusal, Run, RunView, decide};
+use crate::{CommandRefusal, Decision, DecisionEnv, Run, RunView, decide};
 
-pub(crate) use schemas::FakeSchemaChecker;
+pub(crate) use fake_schema_checker::FakeSchemaChecker;
 
 /// One run with its whole history.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl ScriptedRun {
     pub(crate) fn after_commands(commands: &str) -> Self {
         let mut story = Self::default();
         for words in commands.split(';').map(str::trim) {
-            if let Err(refusal) = story.try_command(words) {
+            if let Err(refusal) = story.try_scripted_command(words) {
                 panic!("`{words}` of `{commands}` was not accepted: {refusal}");
             }
         }
@@ -42,13 +42,13 @@ impl ScriptedRun {
     }
 
     /// One more command, as text.
-    pub(crate) fn try_command(&mut self, words: &str) -> Result<Decision, Refusal> {
-        let command = words::parse_command(self, words);
+    pub(crate) fn try_scripted_command(&mut self, words: &str) -> Result<Decision, CommandRefusal> {
+        let command = command_words::parse_scripted_command(self, words);
         self.apply_command(command)
     }
 
     /// Decides a command and folds its events, one by one.
-    pub(crate) fn apply_command(&mut self, command: Command) -> Result<Decision, Refusal> {
+    pub(crate) fn apply_command(&mut self, command: RunCommand) -> Result<Decision, CommandRefusal> {
         self.commands += 1;
         let now = Timestamp::from_millis(self.commands * 1_000);
         let ids = || {
@@ -65,15 +65,15 @@ impl ScriptedRun {
 
     /// The whole result of a command in one line.
     pub(crate) fn command_summary(&mut self, words: &str) -> String {
-        match self.try_command(words) {
-            Ok(decision) => self.with_short_ids(render::render_decision(&decision)),
+        match self.try_scripted_command(words) {
+            Ok(decision) => self.with_short_ids(decision_text::render_decision_line(&decision)),
             Err(refusal) => self.with_short_ids(format!("X {refusal}")),
         }
     }
 
     /// The log so far, one event per line.
     pub(crate) fn render_log(&self) -> String {
-        let lines: Vec<_> = self.events().map(render::render_event).collect();
+        let lines: Vec<_> = self.events().map(decision_text::render_event_line).collect();
         self.with_short_ids(lines.join("\n"))
     }
 
@@ -128,7 +128,8 @@ impl ScriptedRun {
         for (index, id) in self.children().iter().enumerate() {
             text = text.replace(&id.to_string(), &format!("c{}", index + 1));
         }
-        text.replace(&words::SELF.to_string(), "me").replace(&words::PARENT.to_string(), "parent")
+        text.replace(&command_words::SELF.to_string(), "me")
+            .replace(&command_words::PARENT.to_string(), "parent")
     }
 }
 
@@ -146,9 +147,9 @@ pub(crate) fn fold_into_projections(
             *view = Some(RunView::from_submission(Arc::new((**submission).clone()), at, pos));
         }
         (event, Some(run), Some(view)) => {
-            run.apply(event).expect("decided events are legal");
-            view.apply(event, at, pos);
+            run.apply_event(event).expect("decided events are legal");
+            view.apply_event(event, at, pos);
         }
-        (event, ..) => panic!("{} before the run exists", event.name()),
+        (event, ..) => panic!("{} before the run exists", event.event_name()),
     }
 }

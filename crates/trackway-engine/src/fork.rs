@@ -1,7 +1,7 @@
 //! Forks: a new run that starts with a part of another run's log. The recorded part is not executed
 //! again. After that point the new run is independent, and the original does not change.
 
-use trackway_domain::{Event, ForkPoint, RunId, Seq, SessionId, Submission, Timestamp};
+use trackway_domain::{Event, ForkPoint, RunId, RunSubmission, Seq, SessionId, Timestamp};
 
 use crate::{IllegalTransition, Run};
 
@@ -46,7 +46,7 @@ pub struct ForkedRun {
 
 /// Forks the run of this log.
 pub fn fork_run(log: &[&Event], fork: ForkOptions) -> Result<ForkedRun, ForkRefusal> {
-    let at = fork_point(log, &fork)?;
+    let at = resolve_fork_point(log, &fork)?;
     let prefix = &log[..usize::try_from(at).unwrap_or(usize::MAX).min(log.len())];
     let Some((Event::Submitted(original), rest)) = prefix.split_first() else {
         return Err(ForkRefusal::NotSubmitted);
@@ -55,7 +55,7 @@ pub fn fork_run(log: &[&Event], fork: ForkOptions) -> Result<ForkedRun, ForkRefu
         return Err(ForkRefusal::Guided);
     }
     let ForkOptions { id, session, now, at: _ } = fork;
-    let submission = Submission {
+    let submission = RunSubmission {
         run: id,
         // The fork has no parent, and does not inherit the deadline of the original.
         parent: None,
@@ -67,7 +67,7 @@ pub fn fork_run(log: &[&Event], fork: ForkOptions) -> Result<ForkedRun, ForkRefu
     let mut run = Run::from_submission(Box::new(submission.clone()), now);
     let mut events = vec![Event::Submitted(Box::new(submission))];
     for event in rest {
-        run.apply(event)?;
+        run.apply_event(event)?;
         events.push((*event).clone());
     }
     let has_ended = run.state.name().is_terminal();
@@ -77,14 +77,14 @@ pub fn fork_run(log: &[&Event], fork: ForkOptions) -> Result<ForkedRun, ForkRefu
     let copied = events.len();
     // A caller that forks an imported run has reviewed it.
     if run.imported {
-        run.apply(&Event::Adopted)?;
+        run.apply_event(&Event::Adopted)?;
         events.push(Event::Adopted);
     }
     Ok(ForkedRun { run, events, copied })
 }
 
 /// The event after which the new run is independent.
-fn fork_point(log: &[&Event], fork: &ForkOptions) -> Result<Seq, ForkRefusal> {
+fn resolve_fork_point(log: &[&Event], fork: &ForkOptions) -> Result<Seq, ForkRefusal> {
     let end = log.len() as Seq;
     let last = if fork.session.is_some() { end } else { last_event_before_end(log) };
     let asked = log.iter().rposition(|event| matches!(event, Event::Asked { .. }));

@@ -9,34 +9,38 @@
 mod agent_messages;
 mod bounded_view;
 mod decide;
+mod decision_effects;
 mod decision_env;
-mod effect;
 mod first_answer;
 #[cfg(test)]
 mod fixture;
 mod fork;
-mod input;
+mod message_input;
 mod refusal;
 mod run;
+mod run_updates;
+mod run_view;
 mod session;
+mod state_transition;
 mod status_time;
-mod transition;
-mod update;
-mod view;
 
-pub use bounded_view::{BoundedUpdate, BoundedView, OmittedContent, ViewLimits, value_bytes};
-pub use decide::{decide, event_for_import, guided_run_accepts};
-pub use decision_env::{DecisionEnv, SchemaChecker};
-pub use effect::{CommandReply, Decision, DeliveryOutcome, Effect, GuidedReply};
-pub use fork::{ForkOptions, ForkRefusal, ForkedRun, fork_run};
-pub use input::{input_from_parts, parse_answer, parse_yes_or_no, required_properties};
-pub use refusal::{IllegalTransition, Refusal};
-pub use run::{FirstAnswerWaiter, OpenChild, QuestionRecord, ReceivedAnswer, Run};
-pub use session::{
-    Document, GuidedRunStatus, RunTree, RunTreeError, SessionNote, SessionView, TreeEdge, TreeNode,
-    reduce_documents,
+pub use bounded_view::{
+    BoundedRunUpdate, BoundedRunView, OmittedContent, RunViewLimits, approximate_json_bytes,
 };
+pub use decide::{check_guided_run_accepts_events, decide, imported_event_if_resumable};
+pub use decision_effects::{
+    CommandReply, Decision, DecisionEffect, GuidedCommandReply, MessageDeliveryOutcome,
+};
+pub use decision_env::{DecisionEnv, SchemaChecker};
+pub use fork::{ForkOptions, ForkRefusal, ForkedRun, fork_run};
+pub use message_input::{input_from_parts, parse_question_answer, parse_yes_or_no, required_properties};
+pub use refusal::{CommandRefusal, IllegalTransition};
+pub use run::{FirstAnswerWaiter, OpenChild, QuestionRecord, ReceivedFirstAnswer, Run};
+pub use run_updates::{AnswerRequestRank, StatusUpdate, VisibleUpdate, is_visible, visible_update};
+pub use run_view::RunView;
+pub use session::{
+    GuidedRunStatus, RunDocument, RunTree, RunTreeEdge, RunTreeError, RunTreeNode, SessionNote, SessionView,
+    documents_from_changes,
+};
+pub use state_transition::{TRANSITIONS, transition};
 pub use status_time::StatusTime;
-pub use transition::{TRANSITIONS, transition};
-pub use update::{ResumeRank, StatusUpdate, Update, is_visible, visible_update};
-pub use view::RunView;

@@ -4,7 +4,7 @@ use trackway_domain::{BlockReason, QuestionId, StateName};
 
 /// A command that the run does not accept in its current state. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum CommandRefusal {
     #[error("the run has ended ({state})")]
     Ended { state: StateName },
     #[error("this run never asked question {0}")]

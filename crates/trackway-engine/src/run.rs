@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trackway_domain::{
-    Event, Failure, MessageId, Question, QuestionId, ReplayMismatch, RunId, Seq, State, StateName,
-    Submission, TimerKey, Timestamp,
+    Event, Failure, MessageId, Question, QuestionId, ReplayMismatch, RunId, RunSubmission, Seq, State,
+    StateName, TimerKey, Timestamp,
 };
 
 use crate::{IllegalTransition, first_answer::counts_as_first_answer, transition};
@@ -12,7 +12,7 @@ use crate::{IllegalTransition, first_answer::counts_as_first_answer, transition}
 /// The decision state of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    pub submission: Box<Submission>,
+    pub submission: Box<RunSubmission>,
     pub created_at: Timestamp,
     /// Number of the last event folded in.
     pub seq: Seq,
@@ -27,7 +27,7 @@ pub struct Run {
     /// The run that waits for the next answer of this run.
     pub first_answer_waiter: Option<FirstAnswerWaiter>,
     /// The first answers that this run received.
-    pub received_answers: BTreeSet<ReceivedAnswer>,
+    pub received_answers: BTreeSet<ReceivedFirstAnswer>,
     pub parked: Option<ReplayMismatch>,
     /// What is known about runs below this one that wait for a person: the number of the latest
     /// notification, and whether the run waits.
@@ -56,7 +56,7 @@ pub struct FirstAnswerWaiter {
 
 /// An answer that this run received: its sender, and the message that it answers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ReceivedAnswer {
+pub struct ReceivedFirstAnswer {
     pub from: RunId,
     pub reply_to: Option<MessageId>,
 }
@@ -73,12 +73,12 @@ pub struct QuestionRecord {
 }
 
 impl Run {
-    pub fn from_submission(submission: Box<Submission>, at: Timestamp) -> Self {
+    pub fn from_submission(submission: Box<RunSubmission>, recorded_at: Timestamp) -> Self {
         let timers = submission.deadline.map(|due| (TimerKey::Deadline, due)).into_iter().collect();
         let by = submission.parent.filter(|_| submission.awaited);
         Self {
             submission,
-            created_at: at,
+            created_at: recorded_at,
             seq: 1,
             state: State::Submitted,
             questions: BTreeMap::new(),
@@ -96,8 +96,8 @@ impl Run {
 
     /// A guided run from the row of the store's index. Its decisions need nothing else, so an answer
     /// costs the same in a log of ten events and in one of ten thousand.
-    pub fn from_index(
-        submission: Box<Submission>,
+    pub fn from_index_row(
+        submission: Box<RunSubmission>,
         created_at: Timestamp,
         state: StateName,
         seq: Seq,
@@ -121,7 +121,7 @@ impl Run {
     }
 
     /// Folds one event. Only [`transition`] changes the state.
-    pub fn apply(&mut self, event: &Event) -> Result<(), IllegalTransition> {
+    pub fn apply_event(&mut self, event: &Event) -> Result<(), IllegalTransition> {
         if let Some(next) = transition(&self.state, event)? {
             self.state = next;
         }
@@ -140,14 +140,18 @@ impl Run {
                 self.questions.insert(question.id, asked);
                 self.last_question = Some(question.id);
             }
-            Event::Refused { request, .. } => self.set_request_count(request.question, request.order),
-            Event::LateAnswer(late) => self.set_request_count(late.request.question, late.request.order),
+            Event::Refused { request, .. } => {
+                self.set_question_request_count(request.question, request.order)
+            }
+            Event::LateAnswer(late) => {
+                self.set_question_request_count(late.request.question, late.request.order)
+            }
             Event::Resumed { request, awaited_by, .. } => {
                 if let Some(by) = *awaited_by {
                     self.first_answer_waiter =
                         Some(FirstAnswerWaiter { by, reply_to: Some(request.message.id.clone()) });
                 }
-                self.set_request_count(request.question, request.order);
+                self.set_question_request_count(request.question, request.order);
                 if let Some(asked) = self.questions.get_mut(&request.question) {
                     asked.answered = true;
                 }
@@ -162,7 +166,7 @@ impl Run {
                 self.timers.remove(&TimerKey::Op(op.clone()));
             }
             Event::RunAnswered { run, reply_to, .. } => {
-                self.received_answers.insert(ReceivedAnswer { from: *run, reply_to: reply_to.clone() });
+                self.received_answers.insert(ReceivedFirstAnswer { from: *run, reply_to: reply_to.clone() });
             }
             Event::ChildStarted { child, awaited, .. } => {
                 self.children.push(OpenChild { run: *child, dispatched: *awaited });
@@ -199,7 +203,7 @@ impl Run {
         Ok(())
     }
 
-    fn set_request_count(&mut self, question: QuestionId, order: u32) {
+    fn set_question_request_count(&mut self, question: QuestionId, order: u32) {
         if let Some(asked) = self.questions.get_mut(&question) {
             asked.requests = order;
         }

@@ -18,7 +18,7 @@ impl StatusTime {
     }
 
     /// Folds the next event, recorded at `at`.
-    pub fn apply(&mut self, event: &Event, at: Timestamp) {
+    pub fn apply_event(&mut self, event: &Event, recorded_at: Timestamp) {
         match event {
             // A status while a question is open does not replace the question, and a status without a
             // message is not published.
@@ -30,10 +30,10 @@ impl StatusTime {
             Event::Status { message, .. } if message.parts.is_empty() => {}
             Event::Parked { .. } => {
                 self.covered.get_or_insert(self.at);
-                self.at = at;
+                self.at = recorded_at;
             }
             // Every guided event changes the status of a guided run.
-            Event::Guided(_) => self.at = at,
+            Event::Guided(_) => self.at = recorded_at,
             Event::Unparked => self.at = self.covered.take().unwrap_or(self.at),
             Event::Started
             | Event::Status { .. }
@@ -46,7 +46,7 @@ impl StatusTime {
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled
-            | Event::Rejected { .. } => *self = Self::from_submission_time(at),
+            | Event::Rejected { .. } => *self = Self::from_submission_time(recorded_at),
             Event::Submitted(_)
             | Event::Artifact { .. }
             | Event::LateAnswer(_)

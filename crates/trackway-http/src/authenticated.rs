@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, HeaderValue, header, request::Parts},
 };
-use trackway_domain::Code;
+use trackway_domain::ErrorCode;
 use trackway_ports::{Authenticator, Identity, Unauthenticated, parse_bearer_token};
 
 use crate::HttpError;
@@ -16,11 +16,11 @@ use crate::HttpError;
 pub type OptionalAuthenticator = Option<Arc<dyn Authenticator>>;
 
 /// Resolves the credentials of a request to an identity.
-pub async fn authenticate(
-    gate: &OptionalAuthenticator,
+pub async fn authenticate_headers(
+    authenticator: &OptionalAuthenticator,
     headers: &HeaderMap,
 ) -> Result<Identity, Unauthenticated> {
-    let Some(gatekeeper) = gate else { return Ok(Identity::local_user()) };
+    let Some(gatekeeper) = authenticator else { return Ok(Identity::local_user()) };
     let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     gatekeeper.authenticate(parse_bearer_token(carried)?).await
 }
@@ -36,7 +36,7 @@ where
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
-        let identity = authenticate(&OptionalAuthenticator::from_ref(state), &parts.headers).await;
+        let identity = authenticate_headers(&OptionalAuthenticator::from_ref(state), &parts.headers).await;
         identity.map(Self).map_err(|error| {
             tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
             HttpError::from(error)
@@ -46,26 +46,26 @@ where
 
 impl Authenticated {
     /// Whether the caller may start, answer and cancel runs of this workflow.
-    pub fn check_can_run(&self, workflow: &str) -> Result<(), HttpError> {
-        if self.0.scopes.allows_run(workflow) {
+    pub fn check_can_run_workflow(&self, workflow: &str) -> Result<(), HttpError> {
+        if self.0.scopes.allows_workflow_run(workflow) {
             return Ok(());
         }
         let detail = format!("this key may not run {workflow:?}");
-        Err(HttpError::new(Code::Forbidden, detail)
+        Err(HttpError::new(ErrorCode::Forbidden, detail)
             .with_hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
     }
 
     /// Whether the caller may run every workflow, so that a check of one workflow is not needed.
-    pub fn can_run_all(&self) -> bool {
-        self.0.scopes.is_all()
+    pub fn can_run_all_workflows(&self) -> bool {
+        self.0.scopes.is_all_workflows_and_agents()
     }
 
     /// Whether the caller may see data that belongs to no single tenant.
-    pub fn check_can_see_all(&self) -> Result<(), HttpError> {
-        if self.0.scopes.is_all() {
+    pub fn check_can_see_all_tenants(&self) -> Result<(), HttpError> {
+        if self.0.scopes.is_all_workflows_and_agents() {
             return Ok(());
         }
-        Err(HttpError::new(Code::Forbidden, "this key may not see what others do")
+        Err(HttpError::new(ErrorCode::Forbidden, "this key may not see what others do")
             .with_hint("it needs the scope *"))
     }
 }

@@ -6,13 +6,13 @@
 //! no route.
 
 mod authenticated;
-mod door;
-mod extract;
-pub mod origin;
-mod problem;
+pub mod origin_checks;
+mod problem_details;
+mod protocol_door;
+mod request_extractors;
 pub mod sse;
 
-pub use authenticated::{Authenticated, OptionalAuthenticator, authenticate};
-pub use door::Door;
-pub use extract::{JsonBody, QueryParams};
-pub use problem::{HttpError, catch_panics, problem_response};
+pub use authenticated::{Authenticated, OptionalAuthenticator, authenticate_headers};
+pub use problem_details::{HttpError, catch_panics, problem_response};
+pub use protocol_door::ProtocolDoor;
+pub use request_extractors::{JsonBody, QueryParams};

@@ -1,6 +1,6 @@
 //! Server-sent events: the frames, the heartbeat, and the pace of the reader.
 
-mod shared_frames;
+mod shared_frame_cache;
 
 use std::{fmt, io, io::Write, time::Duration};
 
@@ -14,8 +14,8 @@ use futures_util::{FutureExt, stream};
 use tokio::time::{Instant, timeout_at};
 use trackway_domain::Position;
 
-use self::shared_frames::FrameCursor;
-pub use self::shared_frames::{FrameKey, FrameScope, SharedFrames, WHOLE_BYTES_MAX};
+use self::shared_frame_cache::FrameSendCursor;
+pub use self::shared_frame_cache::{FrameContentKind, FrameKey, SharedFrameCache, WHOLE_BYTES_MAX};
 
 /// Events that are ready at once share one chunk up to this size: enough to make a long replay cheap. The
 /// connection buffers up to sixteen chunks for a reader that does not read.
@@ -26,26 +26,26 @@ const CHUNK_BYTES: usize = 8 * 1024;
 const HEARTBEAT: &[u8] = b":\n\n";
 
 /// The source of a stream, one event at a time.
-pub trait SseSource: Send + 'static {
+pub trait SseEventSource: Send + 'static {
     /// An event that is not encoded yet.
     type Item: Send + Sync;
     type Error: fmt::Debug + Send;
 
     /// The next event, or none at the end. Dropping the future loses nothing.
-    fn next(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
 
     /// The last event again.
-    fn repeat_last(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
+    fn repeat_last_event(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
 
-    fn describe(&self, item: &Self::Item) -> SseEventInfo;
+    fn describe_event(&self, item: &Self::Item) -> SseEventInfo;
 
     /// Bytes before and after the encoded event, for this reader only.
-    fn envelope(&self) -> (&[u8], &[u8]) {
+    fn event_envelope(&self) -> (&[u8], &[u8]) {
         (b"", b"")
     }
 
     /// Appends the data of an event, which is one line. It is the same for all readers with the same key.
-    fn encode(&self, item: &Self::Item, out: &mut Vec<u8>);
+    fn encode_event_data(&self, item: &Self::Item, out: &mut Vec<u8>);
 
     /// The frame after the last event, complete with its empty line. It has no id: a reader that
     /// reconnects continues after the last event that it received.
@@ -63,17 +63,21 @@ pub struct SseEventInfo {
 }
 
 /// Answers with the stream. The body pulls, so a reader that stops reading stops everything behind it.
-pub fn stream_response(feed: impl SseSource, frames: SharedFrames, heartbeat: Duration) -> Response {
-    let events = SseBody { feed, frames, heartbeat, sending: None, ended: false };
+pub fn sse_stream_response(
+    source: impl SseEventSource,
+    frames: SharedFrameCache,
+    heartbeat: Duration,
+) -> Response {
+    let events = SseBody { feed: source, frames, heartbeat, sending: None, ended: false };
     let body = stream::unfold(events, |mut events| async {
-        let chunk = events.next_chunk().await?;
+        let chunk = events.next_body_chunk().await?;
         Some((chunk, events))
     });
     event_stream_response(Body::from_stream(body))
 }
 
 /// A stream of one event.
-pub fn single_event_response(encode: impl FnOnce(&mut Vec<u8>)) -> Response {
+pub fn single_sse_event_response(encode: impl FnOnce(&mut Vec<u8>)) -> Response {
     let mut out = b"data: ".to_vec();
     encode(&mut out);
     out.extend_from_slice(b"\n\n");
@@ -92,41 +96,41 @@ fn event_stream_response(body: Body) -> Response {
 
 struct SseBody<F> {
     feed: F,
-    frames: SharedFrames,
+    frames: SharedFrameCache,
     heartbeat: Duration,
     /// A large event that is partly sent.
-    sending: Option<FrameCursor>,
+    sending: Option<FrameSendCursor>,
     ended: bool,
 }
 
-impl<F: SseSource> SseBody<F> {
+impl<F: SseEventSource> SseBody<F> {
     /// The next bytes to send; `None` at the end. An error cuts the stream in the middle of an event, and
     /// the reader then discards that event.
-    async fn next_chunk(&mut self) -> Option<io::Result<Bytes>> {
+    async fn next_body_chunk(&mut self) -> Option<io::Result<Bytes>> {
         if let Some(sending) = self.sending.take() {
-            return Some(self.next_piece(sending).await.map(Bytes::from));
+            return Some(self.next_large_event_piece(sending).await.map(Bytes::from));
         }
         if self.ended {
             return None;
         }
         let patience = Instant::now() + self.heartbeat;
-        let Ok(next) = timeout_at(patience, self.feed.next()).await else {
+        let Ok(next) = timeout_at(patience, self.feed.next_event()).await else {
             return Some(Ok(Bytes::from_static(HEARTBEAT)));
         };
         let mut out = Vec::new();
-        self.write_next(&mut out, next).await;
+        self.write_next_event(&mut out, next).await;
         while !self.ended && self.sending.is_none() && out.len() < CHUNK_BYTES {
-            let Some(next) = self.feed.next().now_or_never() else {
+            let Some(next) = self.feed.next_event().now_or_never() else {
                 break;
             };
-            self.write_next(&mut out, next).await;
+            self.write_next_event(&mut out, next).await;
         }
         (!out.is_empty()).then(|| Ok(out.into()))
     }
 
-    async fn write_next(&mut self, out: &mut Vec<u8>, next: Result<Option<F::Item>, F::Error>) {
+    async fn write_next_event(&mut self, out: &mut Vec<u8>, next: Result<Option<F::Item>, F::Error>) {
         let end = match next {
-            Ok(Some(item)) => return self.write_event(out, &item),
+            Ok(Some(item)) => return self.write_sse_event(out, &item),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
@@ -135,35 +139,35 @@ impl<F: SseSource> SseBody<F> {
     }
 
     /// Appends an event. For a large event it appends only the beginning, and the rest follows in pieces.
-    fn write_event(&mut self, out: &mut Vec<u8>, item: &F::Item) {
-        let SseEventInfo { pos, bytes, key } = self.feed.describe(item);
-        let (before, after) = self.feed.envelope();
+    fn write_sse_event(&mut self, out: &mut Vec<u8>, item: &F::Item) {
+        let SseEventInfo { pos, bytes, key } = self.feed.describe_event(item);
+        let (before, after) = self.feed.event_envelope();
         // Writing to memory cannot fail.
         let _ = write!(out, "id: {pos}\ndata: ");
         out.extend_from_slice(before);
         if bytes > WHOLE_BYTES_MAX {
-            self.sending = Some(self.frames.start_sending(key, || self.encode_item(item, bytes)));
+            self.sending = Some(self.frames.start_sending_frame(key, || self.encode_event_item(item, bytes)));
             return;
         }
-        self.feed.encode(item, out);
+        self.feed.encode_event_data(item, out);
         out.extend_from_slice(after);
         out.extend_from_slice(b"\n\n");
     }
 
-    fn encode_item(&self, item: &F::Item, bytes: usize) -> Vec<u8> {
-        let mut encoded = Vec::with_capacity(bytes);
-        self.feed.encode(item, &mut encoded);
+    fn encode_event_item(&self, item: &F::Item, size_hint: usize) -> Vec<u8> {
+        let mut encoded = Vec::with_capacity(size_hint);
+        self.feed.encode_event_data(item, &mut encoded);
         encoded
     }
 
     /// The next piece of a large event.
-    async fn next_piece(&mut self, mut sending: FrameCursor) -> io::Result<Vec<u8>> {
-        let mut piece = match sending.next_piece() {
+    async fn next_large_event_piece(&mut self, mut sending: FrameSendCursor) -> io::Result<Vec<u8>> {
+        let mut piece = match sending.next_frame_piece() {
             Some(piece) => piece,
-            None => self.restore_frame(&mut sending).await?,
+            None => self.reencode_last_frame(&mut sending).await?,
         };
-        if sending.is_done() {
-            piece.extend_from_slice(self.feed.envelope().1);
+        if sending.is_fully_sent() {
+            piece.extend_from_slice(self.feed.event_envelope().1);
             piece.extend_from_slice(b"\n\n");
         } else {
             self.sending = Some(sending);
@@ -171,12 +175,12 @@ impl<F: SseSource> SseBody<F> {
         Ok(piece)
     }
 
-    async fn restore_frame(&mut self, sending: &mut FrameCursor) -> io::Result<Vec<u8>> {
-        let again = self.feed.repeat_last().await.map_err(|error| incomplete_event_error(&error))?;
+    async fn reencode_last_frame(&mut self, sending: &mut FrameSendCursor) -> io::Result<Vec<u8>> {
+        let again = self.feed.repeat_last_event().await.map_err(|error| incomplete_event_error(&error))?;
         let item = again.ok_or_else(|| incomplete_event_error(&"it is gone"))?;
-        let bytes = self.feed.describe(&item).bytes;
+        let bytes = self.feed.describe_event(&item).bytes;
         sending
-            .restore_frame(self.encode_item(&item, bytes))
+            .restore_evicted_frame(self.encode_event_item(&item, bytes))
             .ok_or_else(|| incomplete_event_error(&"it has changed"))
     }
 }

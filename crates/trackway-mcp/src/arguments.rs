@@ -3,17 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use trackway_definition::nearest;
+use trackway_definition::nearest_known_word;
 use trackway_domain::{InputRequirement, Object, normalize_integers};
 
 use crate::{refusal::ToolRefusal, text};
 
 /// One parameter of a tool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Parameter {
+pub(crate) struct ToolParameter {
     pub(crate) name: String,
     #[serde(rename = "type")]
-    pub(crate) kind: ParameterType,
+    pub(crate) kind: ToolParameterType,
     #[serde(default)]
     pub(crate) required: bool,
     pub(crate) description: String,
@@ -23,12 +23,12 @@ pub(crate) struct Parameter {
 /// The JSON type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ParameterType {
+pub(crate) enum ToolParameterType {
     String,
     Object,
 }
 
-impl ParameterType {
+impl ToolParameterType {
     const fn as_str(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -36,7 +36,7 @@ impl ParameterType {
         }
     }
 
-    fn matches(self, value: &Value) -> bool {
+    fn matches_value_type(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),
             Self::Object => value.is_object(),
@@ -44,30 +44,30 @@ impl ParameterType {
     }
 }
 
-impl Parameter {
-    pub(crate) fn schema(&self) -> Value {
+impl ToolParameter {
+    pub(crate) fn to_json_schema(&self) -> Value {
         json!({ "type": self.kind, "description": self.description })
     }
 
-    fn need_with_example(&self, message: String, got: Option<Value>) -> InputRequirement {
+    fn requirement_with_example(&self, message: String, received: Option<Value>) -> InputRequirement {
         InputRequirement {
             pointer: format!("/{}", self.name),
             message,
-            schema: Some(self.schema()),
+            schema: Some(self.to_json_schema()),
             example: Some(self.example.clone()),
-            got,
+            got: received,
         }
     }
 }
 
 /// Arguments whose names and types fit the tool. A null counts as absent.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Arguments(Object);
+pub(crate) struct CheckedToolArguments(Object);
 
-impl Arguments {
-    pub(crate) fn parse(
+impl CheckedToolArguments {
+    pub(crate) fn parse_checked_arguments(
         tool: &str,
-        parameters: &[Parameter],
+        parameters: &[ToolParameter],
         raw: Option<Value>,
     ) -> Result<Self, ToolRefusal> {
         let mut given = match raw {
@@ -79,9 +79,9 @@ impl Arguments {
                     message: "the arguments must be one JSON object".to_owned(),
                     schema: Some(json!({ "type": "object" })),
                     example: Some(example_arguments(parameters)),
-                    got: Some(truncate_echo(other)),
+                    got: Some(truncate_echoed_value(other)),
                 };
-                return Err(ToolRefusal::invalid_arguments(tool, vec![need]));
+                return Err(ToolRefusal::invalid_arguments_refusal(tool, vec![need]));
             }
         };
         given.retain(|_, value| !value.is_null());
@@ -89,29 +89,34 @@ impl Arguments {
         let mut needs = Vec::new();
         for (name, value) in &given {
             match parameters.iter().find(|parameter| parameter.name == *name) {
-                None => needs.push(unknown_parameter_need(parameters, name, value)),
-                Some(parameter) if !parameter.kind.matches(value) => {
-                    needs.push(wrong_type_need(parameter, value));
+                None => needs.push(unknown_parameter_requirement(parameters, name, value)),
+                Some(parameter) if !parameter.kind.matches_value_type(value) => {
+                    needs.push(wrong_type_requirement(parameter, value));
                 }
                 Some(_) => {}
             }
         }
         for parameter in parameters.iter().filter(|parameter| parameter.required) {
             if !given.contains_key(&parameter.name) {
-                needs.push(parameter.need_with_example(format!("{} is missing", parameter.name), None));
+                needs
+                    .push(parameter.requirement_with_example(format!("{} is missing", parameter.name), None));
             }
         }
-        if needs.is_empty() { Ok(Self(given)) } else { Err(ToolRefusal::invalid_arguments(tool, needs)) }
+        if needs.is_empty() {
+            Ok(Self(given))
+        } else {
+            Err(ToolRefusal::invalid_arguments_refusal(tool, needs))
+        }
     }
 
-    pub(crate) fn take_string(&mut self, name: &str) -> Option<String> {
+    pub(crate) fn take_string_argument(&mut self, name: &str) -> Option<String> {
         match self.0.remove(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,
         }
     }
 
-    pub(crate) fn take_object(&mut self, name: &str) -> Option<Object> {
+    pub(crate) fn take_object_argument(&mut self, name: &str) -> Option<Object> {
         match self.0.remove(name) {
             Some(Value::Object(object)) => Some(object),
             _ => None,
@@ -124,7 +129,7 @@ impl Arguments {
 const ECHOED_CHARS_MAX: usize = 200;
 
 /// The wrong argument, shortened for the refusal. It may be large.
-pub(crate) fn truncate_echo(value: Value) -> Value {
+pub(crate) fn truncate_echoed_value(value: Value) -> Value {
     let shown = value.to_string();
     if shown.len() <= ECHOED_CHARS_MAX {
         return value;
@@ -132,14 +137,18 @@ pub(crate) fn truncate_echo(value: Value) -> Value {
     text::truncate_chars(&shown, ECHOED_CHARS_MAX).into()
 }
 
-fn example_arguments(parameters: &[Parameter]) -> Value {
+fn example_arguments(parameters: &[ToolParameter]) -> Value {
     let required = parameters.iter().filter(|parameter| parameter.required);
     required.map(|parameter| (parameter.name.clone(), parameter.example.clone())).collect()
 }
 
-fn unknown_parameter_need(parameters: &[Parameter], name: &str, value: &Value) -> InputRequirement {
+fn unknown_parameter_requirement(
+    parameters: &[ToolParameter],
+    name: &str,
+    value: &Value,
+) -> InputRequirement {
     let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-    let message = match suggest_name(name, names.iter().copied()) {
+    let message = match suggest_similar_name(name, names.iter().copied()) {
         Some(meant) => format!("there is no parameter {name:?}; did you mean {meant:?}?"),
         None => {
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -150,14 +159,14 @@ fn unknown_parameter_need(parameters: &[Parameter], name: &str, value: &Value) -
     InputRequirement {
         pointer,
         message,
-        got: Some(truncate_echo(value.clone())),
+        got: Some(truncate_echoed_value(value.clone())),
         ..InputRequirement::default()
     }
 }
 
-fn wrong_type_need(parameter: &Parameter, value: &Value) -> InputRequirement {
+fn wrong_type_requirement(parameter: &ToolParameter, value: &Value) -> InputRequirement {
     let (name, wanted) = (&parameter.name, parameter.kind.as_str());
-    let is_text_of_object = parameter.kind == ParameterType::Object
+    let is_text_of_object = parameter.kind == ToolParameterType::Object
         && value
             .as_str()
             .is_some_and(|text| serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object()));
@@ -166,7 +175,7 @@ fn wrong_type_need(parameter: &Parameter, value: &Value) -> InputRequirement {
     } else {
         format!("{name} must be of type {wanted}")
     };
-    parameter.need_with_example(message, Some(truncate_echo(value.clone())))
+    parameter.requirement_with_example(message, Some(truncate_echoed_value(value.clone())))
 }
 
 /// Letters that a part of a name needs before it can identify the name.
@@ -174,13 +183,16 @@ const NAME_PART_CHARS_MIN: usize = 2;
 
 /// The known name that was probably meant: the same letters in another style, a name with one typing error,
 /// or a part that only one name contains.
-pub(crate) fn suggest_name<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn suggest_similar_name<'a>(
+    unknown: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let plain = |name: &str| -> String {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    let known: Vec<&str> = known.into_iter().collect();
-    if let Some(name) = nearest(unknown, known.iter().copied()) {
+    let known: Vec<&str> = candidates.into_iter().collect();
+    if let Some(name) = nearest_known_word(unknown, known.iter().copied()) {
         return Some(name);
     }
     let unknown = plain(unknown);

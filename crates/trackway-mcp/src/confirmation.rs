@@ -18,9 +18,9 @@ use rmcp::{
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use trackway_domain::{AttemptInputs, Code, InputRequirement, PendingStep};
+use trackway_domain::{AttemptInputs, ErrorCode, InputRequirement, PendingStep};
 use trackway_ports::Identity;
-use trackway_runtime::{AdvanceRequest, Consent};
+use trackway_runtime::{ConsentStatus, GuidedAdvanceRequest};
 
 use crate::{arguments, door::McpDoor, refusal::ToolRefusal};
 
@@ -38,7 +38,7 @@ const AGREE_FIELD: &str = "agree";
 
 /// The person's answer and the sealed state of a call that was sent again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RetriedCall {
+pub(crate) struct RetriedCallInputs {
     pub(crate) responses: Option<InputResponses>,
     pub(crate) state: Option<String>,
 }
@@ -63,7 +63,7 @@ pub(crate) enum ConfirmationOutcome {
 }
 
 impl ConfirmationMode {
-    pub(crate) fn for_client(context: &RequestContext<RoleServer>) -> Self {
+    pub(crate) fn for_client_capabilities(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities();
         let Some(elicitation) = capabilities.and_then(|can| can.elicitation) else {
             return Self::Agent;
@@ -77,34 +77,34 @@ impl ConfirmationMode {
     }
 
     /// What is known of the person's agreement when the call arrives.
-    pub(crate) fn initial_consent(
+    pub(crate) fn consent_before_asking(
         self,
         door: &McpDoor,
         identity: &Identity,
-        advance: &AdvanceRequest,
-        retry: &RetriedCall,
-    ) -> Result<Consent, ToolRefusal> {
+        advance: &GuidedAdvanceRequest,
+        retry: &RetriedCallInputs,
+    ) -> Result<ConsentStatus, ToolRefusal> {
         Ok(match self {
-            Self::Agent => Consent::Implied,
-            Self::Elicitation => Consent::NotAskedYet,
-            Self::InputRequired => match returned_answer(door, identity, advance, retry) {
-                Some(result) => Consent::Answered(parse_agreement(&result)?),
-                None => Consent::NotAskedYet,
+            Self::Agent => ConsentStatus::Implied,
+            Self::Elicitation => ConsentStatus::NotAskedYet,
+            Self::InputRequired => match confirmation_in_retried_call(door, identity, advance, retry) {
+                Some(result) => ConsentStatus::Answered(parse_user_agrees(&result)?),
+                None => ConsentStatus::NotAskedYet,
             },
         })
     }
 
-    pub(crate) async fn ask_user(
+    pub(crate) async fn ask_user_to_confirm(
         self,
         door: &McpDoor,
         identity: &Identity,
-        advance: &AdvanceRequest,
+        advance: &GuidedAdvanceRequest,
         pending: &PendingStep,
         context: &RequestContext<RoleServer>,
     ) -> Result<ConfirmationOutcome, ToolRefusal> {
-        let question = build_question(pending, &advance.inputs);
+        let question = build_confirmation_question(pending, &advance.inputs);
         if self == Self::InputRequired {
-            let bound = call_binding(identity, advance);
+            let bound = digest_of_confirmed_call(identity, advance);
             let options = SealOptions::new().associated_data(&bound).ttl(CONFIRMATION_TTL);
             let state = request_state_codec(door)?.seal_with(CONFIRMATION_KEY.as_bytes(), &options);
             let request = InputRequest::Elicitation(ElicitRequest::new(question));
@@ -117,25 +117,28 @@ impl ConfirmationMode {
         // A person who leaves without an answer has not agreed.
         let answer = tokio::select! {
             answer = context.peer.create_elicitation(question) => answer,
-            () = context.ct.cancelled() => return Err(unanswered_refusal("the call was cancelled")),
-            () = door.wait_for_disconnect() => return Err(unanswered_refusal("the client is gone")),
+            () = context.ct.cancelled() => return Err(unanswered_confirmation_refusal("the call was cancelled")),
+            () = door.wait_for_client_disconnect() => return Err(unanswered_confirmation_refusal("the client is gone")),
         };
         match answer {
-            Ok(result) => Ok(ConfirmationOutcome::Answered(parse_agreement(&result)?)),
-            Err(error) => Err(unanswered_refusal(&error.to_string())),
+            Ok(result) => Ok(ConfirmationOutcome::Answered(parse_user_agrees(&result)?)),
+            Err(error) => Err(unanswered_confirmation_refusal(&error.to_string())),
         }
     }
 }
 
 /// The person's answer that came with the call, if it belongs to exactly this call.
-fn returned_answer(
+fn confirmation_in_retried_call(
     door: &McpDoor,
     identity: &Identity,
-    advance: &AdvanceRequest,
-    retry: &RetriedCall,
+    advance: &GuidedAdvanceRequest,
+    retry: &RetriedCallInputs,
 ) -> Option<ElicitResult> {
     let (state, responses) = (retry.state.as_ref()?, retry.responses.as_ref()?);
-    let opened = request_state_codec(door).ok()?.open_with(state, &call_binding(identity, advance)).ok()?;
+    let opened = request_state_codec(door)
+        .ok()?
+        .open_with(state, &digest_of_confirmed_call(identity, advance))
+        .ok()?;
     if opened != CONFIRMATION_KEY.as_bytes() {
         return None;
     }
@@ -144,20 +147,20 @@ fn returned_answer(
 
 /// Only the boolean `true` is agreement. `false`, declining and cancelling mean no. Any other value is
 /// neither yes nor no, and nothing is recorded for it.
-fn parse_agreement(result: &ElicitResult) -> Result<bool, ToolRefusal> {
+fn parse_user_agrees(result: &ElicitResult) -> Result<bool, ToolRefusal> {
     if result.action != ElicitationAction::Accept {
         return Ok(false);
     }
     let agree = result.content.as_ref().map(|content| &content[AGREE_FIELD]);
     match agree {
         Some(Value::Bool(agree)) => Ok(*agree),
-        other => Err(unclear_answer_refusal(other.cloned().unwrap_or_default())),
+        other => Err(unclear_confirmation_refusal(other.cloned().unwrap_or_default())),
     }
 }
 
 /// The text for the person: the agent's result, because that is what they agree to. The instructions to the
 /// agent do not say what it did.
-fn build_question(pending: &PendingStep, inputs: &AttemptInputs) -> ElicitRequestParams {
+fn build_confirmation_question(pending: &PendingStep, inputs: &AttemptInputs) -> ElicitRequestParams {
     let mut message = format!(
         "The agent says that the step “{}” is done and wants to go on. Do you agree?\n",
         pending.title
@@ -199,24 +202,26 @@ fn truncate_with_count(text: &str, chars_max: usize) -> String {
 }
 
 /// Everything that an agreement covers: the caller, the step and the inputs.
-fn call_binding(identity: &Identity, advance: &AdvanceRequest) -> Vec<u8> {
-    let AdvanceRequest { run, node, ack, inputs, .. } = advance;
+fn digest_of_confirmed_call(identity: &Identity, advance: &GuidedAdvanceRequest) -> Vec<u8> {
+    let GuidedAdvanceRequest { run, node, ack, inputs, .. } = advance;
     let told = serde_json::json!([identity.caller, run, node, ack, inputs]);
     Sha256::digest(told.to_string()).to_vec()
 }
 
 fn request_state_codec(door: &McpDoor) -> Result<RequestStateCodec, ToolRefusal> {
-    RequestStateCodec::try_new(door.key_ring().derive_key(b"mcp request state")).map_err(|error| {
-        ToolRefusal::new(Code::Internal, error.to_string(), "Tell the user; nothing was recorded.")
-    })
+    RequestStateCodec::try_new(door.key_ring().derive_key_for_purpose(b"mcp request state")).map_err(
+        |error| {
+            ToolRefusal::new(ErrorCode::Internal, error.to_string(), "Tell the user; nothing was recorded.")
+        },
+    )
 }
 
-fn unclear_answer_refusal(got: Value) -> ToolRefusal {
+fn unclear_confirmation_refusal(received: Value) -> ToolRefusal {
     let need = InputRequirement {
         pointer: format!("/{AGREE_FIELD}"),
         message: "the user's answer must be true or false".to_owned(),
         schema: Some(serde_json::json!({ "type": "boolean" })),
-        got: Some(arguments::truncate_echo(got)),
+        got: Some(arguments::truncate_echoed_value(received)),
         ..InputRequirement::default()
     };
     let message = "the user was asked for agreement, and the answer is neither true nor false";
@@ -224,14 +229,14 @@ fn unclear_answer_refusal(got: Value) -> ToolRefusal {
     ToolRefusal {
         retryable: true,
         needs: vec![need],
-        ..ToolRefusal::new(Code::ConfirmationUnclear, message, next)
+        ..ToolRefusal::new(ErrorCode::ConfirmationUnclear, message, next)
     }
 }
 
-fn unanswered_refusal(why: &str) -> ToolRefusal {
+fn unanswered_confirmation_refusal(why: &str) -> ToolRefusal {
     let message = format!("the user could not be asked for agreement: {why}");
     let next = "Nothing was recorded. Send the same call again to have the user asked again.";
-    ToolRefusal { retryable: true, ..ToolRefusal::new(Code::InvalidRequest, message, next) }
+    ToolRefusal { retryable: true, ..ToolRefusal::new(ErrorCode::InvalidRequest, message, next) }
 }
 
 #[cfg(test)]

@@ -16,19 +16,22 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trackway_domain::{Code, RenderStamp};
+use trackway_domain::{ErrorCode, ReplyRenderStamp};
 use trackway_ports::Identity;
 use trackway_runtime::{GuidedRunError, GuidedRuns, WorkflowLookupError};
 
 use crate::{
-    arguments::{self, Arguments},
-    confirmation::RetriedCall,
+    arguments::{self, CheckedToolArguments},
+    confirmation::RetriedCallInputs,
     http::SessionCallLimit,
     position_answer,
     refusal::ToolRefusal,
     token::{KeyRing, NodeRef},
-    tools::{self, CheckpointSwitches, ToolName, advance, checkpoint, inspect, list, resume, start},
-    unparsed::CALL_METHOD,
+    tools::{
+        self, CheckpointSwitches, ToolName, advance_tool, checkpoint_tool, inspect_tool, list_tool,
+        resume_tool, start_tool,
+    },
+    unparsed_messages::CALL_METHOD,
 };
 
 /// The instructions that a client gets about the whole server.
@@ -37,14 +40,14 @@ const SERVER_INSTRUCTIONS: &str = "Trackway walks you through workflows step by 
 /// The MCP door. Cheap to clone; every connection has one.
 #[derive(Debug, Clone)]
 pub struct McpDoor {
-    inner: Arc<DoorState>,
+    inner: Arc<McpDoorState>,
     /// Becomes true when the one client of this connection disconnects. Stays false if a connection is not
     /// a client.
     disconnected: watch::Receiver<bool>,
 }
 
 #[derive(Debug)]
-struct DoorState {
+struct McpDoorState {
     guide: GuidedRuns,
     ring: Arc<KeyRing>,
     switches: CheckpointSwitches,
@@ -55,15 +58,18 @@ struct DoorState {
 impl McpDoor {
     pub fn new(guide: GuidedRuns, ring: Arc<KeyRing>, switches: CheckpointSwitches) -> Self {
         let (present, gone) = watch::channel(false);
-        Self { inner: Arc::new(DoorState { guide, ring, switches, _present: present }), disconnected: gone }
+        Self {
+            inner: Arc::new(McpDoorState { guide, ring, switches, _present: present }),
+            disconnected: gone,
+        }
     }
 
     /// The same door for one client, with a signal that reports when it disconnects.
-    pub(crate) fn with_disconnect_signal(&self, gone: watch::Receiver<bool>) -> Self {
-        Self { inner: self.inner.clone(), disconnected: gone }
+    pub(crate) fn with_client_disconnect_signal(&self, client_disconnected: watch::Receiver<bool>) -> Self {
+        Self { inner: self.inner.clone(), disconnected: client_disconnected }
     }
 
-    pub(crate) fn guide(&self) -> &GuidedRuns {
+    pub(crate) fn guided_runs(&self) -> &GuidedRuns {
         &self.inner.guide
     }
 
@@ -72,12 +78,12 @@ impl McpDoor {
     }
 
     /// The key and the text version that answers are rendered with from now on.
-    pub(crate) fn current_stamp(&self) -> RenderStamp {
+    pub(crate) fn current_stamp(&self) -> ReplyRenderStamp {
         position_answer::current_stamp(self.key_ring())
     }
 
     /// Returns when the client of this connection disconnects.
-    pub(crate) async fn wait_for_disconnect(&self) {
+    pub(crate) async fn wait_for_client_disconnect(&self) {
         let mut gone = self.disconnected.clone();
         if gone.wait_for(|gone| *gone).await.is_err() {
             std::future::pending().await
@@ -87,96 +93,111 @@ impl McpDoor {
     /// Whether these scopes allow work on the run of a token. Only a caller without full scopes needs a
     /// lookup.
     pub(crate) async fn authorize_run(&self, identity: &Identity, node: NodeRef) -> Result<(), ToolRefusal> {
-        if identity.scopes.is_all() {
+        if identity.scopes.is_all_workflows_and_agents() {
             return Ok(());
         }
-        let position =
-            self.guide().inspect_node(&identity.access(), node.run, node.node, self.current_stamp()).await?;
-        if identity.scopes.allows_run(&position.workflow) {
+        let position = self
+            .guided_runs()
+            .inspect_node(&identity.access(), node.run, node.node, self.current_stamp())
+            .await?;
+        if identity.scopes.allows_workflow_run(&position.workflow) {
             Ok(())
         } else {
-            Err(ToolRefusal::forbidden_workflow(&position.workflow))
+            Err(ToolRefusal::forbidden_workflow_refusal(&position.workflow))
         }
     }
 
     /// Carries out any call. A refused call is an answer too.
-    async fn call_or_refuse(
+    async fn call_tool_or_refuse(
         &self,
         name: &str,
         raw: Option<Value>,
         context: &RequestContext<RoleServer>,
-        retry: RetriedCall,
+        retry: RetriedCallInputs,
     ) -> CallToolResponse {
-        match self.dispatch_call(name, raw, context, retry).await {
+        match self.dispatch_tool_call(name, raw, context, retry).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_tool_result().into(),
         }
     }
 
-    async fn dispatch_call(
+    async fn dispatch_tool_call(
         &self,
         name: &str,
         raw: Option<Value>,
         context: &RequestContext<RoleServer>,
-        retry: RetriedCall,
+        retry: RetriedCallInputs,
     ) -> Result<CallToolResponse, ToolRefusal> {
-        let session = http_extension::<SessionCallLimit>(context);
-        let _room = session.map(|calls| calls.acquire(call_size_bytes(context, raw.as_ref()))).transpose()?;
+        let session = http_request_extension::<SessionCallLimit>(context);
+        let _room = session
+            .map(|calls| calls.acquire_call_permit(http_call_size_bytes(context, raw.as_ref())))
+            .transpose()?;
         let switches = self.inner.switches;
-        let tool = ToolName::find(name).ok_or_else(|| unknown_tool_refusal(name, switches))?;
+        let tool = ToolName::find_by_name(name).ok_or_else(|| unknown_tool_refusal(name, switches))?;
         if tool == ToolName::Checkpoint && !switches.checkpoints {
-            return Err(checkpoint::checkpoints_disabled());
+            return Err(checkpoint_tool::checkpoints_disabled_refusal());
         }
         let names_session = raw.as_ref().is_some_and(|raw| !raw["sessionId"].is_null());
         if tool == ToolName::Checkpoint && !switches.session_checkpoints && names_session {
-            return Err(checkpoint::session_checkpoints_disabled());
+            return Err(checkpoint_tool::session_checkpoints_disabled_refusal());
         }
         let arguments = tool.parse_arguments(switches, raw)?;
         self.key_ring().reload_if_changed().await;
         let identity = caller_identity(context);
         match tool {
-            ToolName::List => self.call_list(&identity, arguments).await.map(Into::into),
-            ToolName::Inspect => self.call_inspect(&identity, arguments).await.map(Into::into),
-            ToolName::Start => start::call_start(self, &identity, arguments).await.map(Into::into),
-            ToolName::Advance => advance::call_advance(self, &identity, arguments, context, retry).await,
-            ToolName::Resume => resume::call_resume(self, &identity, arguments).await.map(Into::into),
+            ToolName::List => self.call_workflow_list(&identity, arguments).await.map(Into::into),
+            ToolName::Inspect => self.call_workflow_inspect(&identity, arguments).await.map(Into::into),
+            ToolName::Start => {
+                start_tool::call_workflow_start(self, &identity, arguments).await.map(Into::into)
+            }
+            ToolName::Advance => {
+                advance_tool::call_workflow_advance(self, &identity, arguments, context, retry).await
+            }
+            ToolName::Resume => {
+                resume_tool::call_workflow_resume(self, &identity, arguments).await.map(Into::into)
+            }
             ToolName::Checkpoint => {
-                checkpoint::call_checkpoint(self, &identity, arguments).await.map(Into::into)
+                checkpoint_tool::call_workflow_checkpoint(self, &identity, arguments).await.map(Into::into)
             }
         }
     }
 
-    async fn call_list(
+    async fn call_workflow_list(
         &self,
         identity: &Identity,
-        mut arguments: Arguments,
+        mut arguments: CheckedToolArguments,
     ) -> Result<rmcp::model::CallToolResult, ToolRefusal> {
-        let wanted = list::ListQuery {
-            query: arguments.take_string("query"),
-            cursor: arguments.take_string("cursor"),
+        let wanted = list_tool::WorkflowListQuery {
+            query: arguments.take_string_argument("query"),
+            cursor: arguments.take_string_argument("cursor"),
         };
-        let (guide, scopes) = (self.guide().clone(), identity.scopes.clone());
+        let (guide, scopes) = (self.guided_runs().clone(), identity.scopes.clone());
         let found = run_blocking(move || {
             let catalogue = guide.catalogue();
-            list::list_workflows(catalogue.list(), catalogue.folders(), &scopes, &wanted)
+            list_tool::workflow_list_result(
+                catalogue.list_definitions(),
+                catalogue.workflow_folders(),
+                &scopes,
+                &wanted,
+            )
         });
         found.await?
     }
 
-    async fn call_inspect(
+    async fn call_workflow_inspect(
         &self,
         identity: &Identity,
-        mut arguments: Arguments,
+        mut arguments: CheckedToolArguments,
     ) -> Result<rmcp::model::CallToolResult, ToolRefusal> {
-        let workflow = arguments.take_string("workflowId").unwrap_or_default();
-        if !identity.scopes.allows_run(&workflow) {
-            return Err(ToolRefusal::forbidden_workflow(&workflow));
+        let workflow = arguments.take_string_argument("workflowId").unwrap_or_default();
+        if !identity.scopes.allows_workflow_run(&workflow) {
+            return Err(ToolRefusal::forbidden_workflow_refusal(&workflow));
         }
-        let guide = self.guide().clone();
+        let guide = self.guided_runs().clone();
         let wanted = workflow.clone();
         let found = run_blocking(move || {
-            guide.catalogue().get(&wanted).map(|known| {
-                let rules = guide.catalogue().render_rules(&known.definition);
+            guide.catalogue().get_entry(&wanted).map(|known| {
+                let rules = guide.catalogue().render_workflow_rules(&known.definition);
                 (known, rules)
             })
         });
@@ -190,7 +211,7 @@ impl McpDoor {
                 findings: invalid.errors,
             },
         })?;
-        Ok(inspect::inspect_result(&known, &rules))
+        Ok(inspect_tool::workflow_inspect_result(&known, &rules))
     }
 }
 
@@ -221,9 +242,9 @@ impl ServerHandler for McpDoor {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let retry = RetriedCall { responses: request.input_responses, state: request.request_state };
+        let retry = RetriedCallInputs { responses: request.input_responses, state: request.request_state };
         let raw = request.arguments.map(Value::Object);
-        Ok(self.call_or_refuse(&request.name, raw, &context, retry).await)
+        Ok(self.call_tool_or_refuse(&request.name, raw, &context, retry).await)
     }
 
     // Features that are not declared are refused: an empty list would look like an offer.
@@ -275,7 +296,7 @@ impl ServerHandler for McpDoor {
             return Err(ErrorData::invalid_params("the call names no tool", None));
         };
         let raw = request.params.as_ref().and_then(|params| params.get("arguments")).cloned();
-        let response = self.call_or_refuse(name, raw, &context, RetriedCall::default()).await;
+        let response = self.call_tool_or_refuse(name, raw, &context, RetriedCallInputs::default()).await;
         let CallToolResponse::Complete(mut result) = response else {
             return Err(ErrorData::invalid_params("the call is not of its form", None));
         };
@@ -289,16 +310,16 @@ impl ServerHandler for McpDoor {
 
 /// The caller: the one that the HTTP door identified, or the local user on stdio.
 fn caller_identity(context: &RequestContext<RoleServer>) -> Identity {
-    http_extension::<Identity>(context).cloned().unwrap_or_else(Identity::local_user)
+    http_request_extension::<Identity>(context).cloned().unwrap_or_else(Identity::local_user)
 }
 
 /// What the HTTP door found out about a request; nothing on stdio.
-fn http_extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
+fn http_request_extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
     context.extensions.get::<http::request::Parts>()?.extensions.get()
 }
 
 /// Bytes of a call over HTTP. Absent for a message of a batch.
-fn call_size_bytes(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
+fn http_call_size_bytes(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
     let parts = context.extensions.get::<http::request::Parts>();
     let length = parts.and_then(|parts| parts.headers.get(http::header::CONTENT_LENGTH));
     let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -315,21 +336,21 @@ fn method_not_served_error(method: &str) -> ErrorData {
 
 fn unknown_tool_refusal(name: &str, switches: CheckpointSwitches) -> ToolRefusal {
     let offered: Vec<_> = tools::list_enabled_tools(switches).into_iter().map(|tool| tool.name).collect();
-    let next = match arguments::suggest_name(name, offered.iter().map(AsRef::as_ref)) {
+    let next = match arguments::suggest_similar_name(name, offered.iter().map(AsRef::as_ref)) {
         Some(meant) => format!("Did you mean {meant}?"),
         None => format!("There are: {}.", offered.join(", ")),
     };
     let name: String = name.chars().take(64).collect();
-    ToolRefusal::new(Code::InvalidRequest, format!("there is no tool {name:?}"), next)
+    ToolRefusal::new(ErrorCode::InvalidRequest, format!("there is no tool {name:?}"), next)
 }
 
 /// Reads files on a blocking thread, so that other calls are not delayed.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolRefusal> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ToolRefusal::new(Code::Internal, error.to_string(), "Send the same call once more."))
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        ToolRefusal::new(ErrorCode::Internal, error.to_string(), "Send the same call once more.")
+    })
 }
 
 #[cfg(test)]

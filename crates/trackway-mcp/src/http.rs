@@ -1,8 +1,8 @@
 //! Streamable HTTP: the door at `/mcp`, for clients with protocol sessions and for those without.
 
-mod batch;
-mod body;
-mod sessions;
+mod body_limits;
+mod http_batch;
+mod protocol_sessions;
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,12 +21,14 @@ use rmcp::{
         session::local::{LocalSessionManager, SessionConfig},
     },
 };
-use trackway_domain::{Caller, Code};
-use trackway_http::{HttpError, OptionalAuthenticator, authenticate, origin, problem_response};
+use trackway_domain::{Caller, ErrorCode};
+use trackway_http::{
+    HttpError, OptionalAuthenticator, authenticate_headers, origin_checks, problem_response,
+};
 use trackway_ports::{Identity, Unauthenticated};
 
-use self::sessions::ProtocolSessions;
-pub(crate) use self::sessions::SessionCallLimit;
+use self::protocol_sessions::ProtocolSessions;
+pub(crate) use self::protocol_sessions::SessionCallLimit;
 use crate::McpDoor;
 
 /// How long a protocol session of the older revisions may be silent. An agent may work on one step for
@@ -39,14 +41,14 @@ const ERROR_TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// A handler behind HTTP: the door, or a fixture in the tests of the transport.
 #[derive(Debug, Clone)]
-pub struct HttpDoor<H = McpDoor> {
+pub struct McpHttpDoor<H = McpDoor> {
     door: H,
     /// Absent if every caller is the local caller.
     gatekeeper: OptionalAuthenticator,
     config: StreamableHttpServerConfig,
 }
 
-impl<H: ServerHandler + Clone> HttpDoor<H> {
+impl<H: ServerHandler + Clone> McpHttpDoor<H> {
     pub fn new(door: H, gatekeeper: OptionalAuthenticator, body_bytes_max: usize) -> Self {
         // The server checks the host before a request arrives here.
         let config = StreamableHttpServerConfig::default()
@@ -74,17 +76,17 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
             .route("/mcp/", any_service(service))
             .layer(middleware::from_fn_with_state(
                 self.config.max_request_body_bytes,
-                body::refuse_unparsable_bodies,
+                body_limits::refuse_too_long_or_deep_bodies,
             ))
-            .layer(middleware::from_fn(batch::split_batch))
-            .layer(middleware::from_fn_with_state(sessions, check_session_owner))
+            .layer(middleware::from_fn(http_batch::serve_batch_request))
+            .layer(middleware::from_fn_with_state(sessions, check_protocol_session_owner))
             .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), authenticate_request))
-            .layer(middleware::from_fn(origin::same_origin_only))
-            .layer(middleware::from_fn(convert_errors_to_json))
+            .layer(middleware::from_fn(origin_checks::same_or_local_origin_only))
+            .layer(middleware::from_fn(convert_transport_errors_to_json))
     }
 
     /// Ends open streams, so that a server can stop.
-    pub fn shutdown(&self) {
+    pub fn end_open_streams(&self) {
         self.config.cancellation_token.cancel();
     }
 }
@@ -95,32 +97,32 @@ async fn authenticate_request(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let identity = match authenticate(&gate, request.headers()).await {
+    let identity = match authenticate_headers(&gate, request.headers()).await {
         Ok(identity) => identity,
-        Err(why) => return unauthenticated_refusal(&why).into_response(),
+        Err(why) => return unauthenticated_http_error(&why).into_response(),
     };
     request.extensions_mut().insert(identity);
     next.run(request).await
 }
 
 /// Only the caller that opened a session can find it.
-async fn check_session_owner(
+async fn check_protocol_session_owner(
     State(sessions): State<Arc<ProtocolSessions>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let identity = request.extensions().get::<Identity>();
-    let caller = identity.map_or_else(Caller::local, |identity| identity.caller.clone());
-    if let Some(sent) = request.headers().get(sessions::SESSION_ID_HEADER) {
+    let caller = identity.map_or_else(Caller::local_without_auth, |identity| identity.caller.clone());
+    if let Some(sent) = request.headers().get(protocol_sessions::SESSION_ID_HEADER) {
         let opened = sent.to_str().ok().and_then(|sent| sessions.verify_session_id(sent, &caller));
         let Some(Ok(id)) = opened.map(header::HeaderValue::from_str) else {
             let detail = "there is no such session; begin a new one with initialize";
-            return problem_response(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
+            return problem_response(StatusCode::NOT_FOUND, ErrorCode::InvalidRequest, detail);
         };
-        if let Some(calls) = sessions.mark_session_used(&id, request.method() == Method::DELETE) {
+        if let Some(calls) = sessions.touch_or_end_session(&id, request.method() == Method::DELETE) {
             request.extensions_mut().insert(calls);
         }
-        request.headers_mut().insert(sessions::SESSION_ID_HEADER, id);
+        request.headers_mut().insert(protocol_sessions::SESSION_ID_HEADER, id);
     }
     let is_end = request.method() == Method::DELETE;
     let mut response = next.run(request).await;
@@ -128,19 +130,19 @@ async fn check_session_owner(
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    if let Some(id) = response.headers_mut().remove(sessions::SESSION_ID_HEADER) {
+    if let Some(id) = response.headers_mut().remove(protocol_sessions::SESSION_ID_HEADER) {
         if let Ok(id) = id.to_str() {
             sessions.register_session(id, &caller).await;
         }
         let shown = id.to_str().ok().and_then(|id| sessions.sign_session_id(id, &caller));
         if let Some(Ok(shown)) = shown.map(header::HeaderValue::try_from) {
-            response.headers_mut().insert(sessions::SESSION_ID_HEADER, shown);
+            response.headers_mut().insert(protocol_sessions::SESSION_ID_HEADER, shown);
         }
     }
     response
 }
 
-fn unauthenticated_refusal(why: &Unauthenticated) -> HttpError {
+fn unauthenticated_http_error(why: &Unauthenticated) -> HttpError {
     match why {
         Unauthenticated::Missing | Unauthenticated::Wrong { .. } => {
             let detail = format!(
@@ -157,7 +159,7 @@ fn unauthenticated_refusal(why: &Unauthenticated) -> HttpError {
 }
 
 /// Errors of the transport are plain text, but programs read JSON.
-async fn convert_errors_to_json(request: Request, next: Next) -> Response {
+async fn convert_transport_errors_to_json(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let status = response.status();
     let is_json = response
@@ -173,9 +175,9 @@ async fn convert_errors_to_json(request: Request, next: Next) -> Response {
     let text = String::from_utf8_lossy(&text);
     let detail = if text.is_empty() { status.canonical_reason().unwrap_or_default() } else { &text };
     let code = match status {
-        StatusCode::PAYLOAD_TOO_LARGE => Code::TooLarge,
-        _ if status.is_server_error() => Code::Internal,
-        _ => Code::InvalidRequest,
+        StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::TooLarge,
+        _ if status.is_server_error() => ErrorCode::Internal,
+        _ => ErrorCode::InvalidRequest,
     };
     let mut told = problem_response(status, code, detail);
     // The body is new, so its headers go. All other headers, such as `Allow`, stay.

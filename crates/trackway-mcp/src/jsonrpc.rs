@@ -15,12 +15,12 @@ pub(crate) const INVALID_PARAMS: i32 = -32602;
 pub(crate) const REVISION_HEADER: &str = "mcp-protocol-version";
 
 /// The answer to a message that was refused.
-pub(crate) fn error_message(id: &Value, code: i32, message: &str) -> Value {
+pub(crate) fn jsonrpc_error_message(id: &Value, code: i32, message: &str) -> Value {
     let error = json!({ "code": code, "message": message });
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-pub(crate) fn json_response(status: StatusCode, answer: &Value) -> Response {
+pub(crate) fn http_json_response(status: StatusCode, answer: &Value) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (status, kind, Body::from(answer.to_string())).into_response()
 }

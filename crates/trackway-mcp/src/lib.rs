@@ -5,13 +5,13 @@
 //! `refusal` renders a refusal.
 
 mod arguments;
-mod batch;
+mod batch_rules;
 mod confirmation;
 mod door;
 mod http;
 mod jsonrpc;
+mod markdown_quoting;
 mod position_answer;
-mod quoting;
 mod recap;
 mod refusal;
 mod stdio;
@@ -20,14 +20,14 @@ mod testing;
 mod text;
 mod token;
 mod tools;
-mod unparsed;
+mod unparsed_messages;
 
 pub use door::McpDoor;
-pub use http::HttpDoor;
+pub use http::McpHttpDoor;
 pub use position_answer::{current_stamp, describe_position};
 pub use stdio::StdioError;
 pub use token::{
     AttemptRef as AckPlace, BundleSigner, KeyRing, KeyRingError, KeyRotation, NodeRef as NodePlace,
     TokenError,
 };
-pub use tools::{CheckpointSwitches, inspect::describe_workflow};
+pub use tools::{CheckpointSwitches, inspect_tool::render_workflow_json_and_text};

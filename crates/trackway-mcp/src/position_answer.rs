@@ -3,8 +3,8 @@
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_domain::{PendingStep, RenderStamp};
-use trackway_runtime::{NodeView, Recap};
+use trackway_domain::{PendingStep, ReplyRenderStamp};
+use trackway_runtime::{GuidedNodeView, NodeRecap};
 
 use crate::{
     recap::SignedRecap,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// An answer to a step.
-pub(crate) async fn position_result(ring: &KeyRing, position: &NodeView) -> CallToolResult {
+pub(crate) async fn position_result(ring: &KeyRing, position: &GuidedNodeView) -> CallToolResult {
     let tokens = sign_tokens(ring, position).await;
     tools::tool_result(text::render_position(position, &tokens, ""), position_json(position, &tokens))
 }
@@ -22,29 +22,33 @@ pub(crate) async fn position_result(ring: &KeyRing, position: &NodeView) -> Call
 /// A look: where a run stands, and what was recorded around it.
 pub(crate) async fn position_result_with_recap(
     ring: &KeyRing,
-    position: &NodeView,
-    recap: &Recap,
+    position: &GuidedNodeView,
+    recap: &NodeRecap,
 ) -> CallToolResult {
     let (structured, text) = describe_position(ring, position, recap).await;
     tools::tool_result(text, structured)
 }
 
 /// Where a run stands, for whoever hands it on to an agent: the same facts as JSON and as text.
-pub async fn describe_position(ring: &KeyRing, position: &NodeView, recap: &Recap) -> (Value, String) {
+pub async fn describe_position(
+    ring: &KeyRing,
+    position: &GuidedNodeView,
+    recap: &NodeRecap,
+) -> (Value, String) {
     let tokens = sign_tokens(ring, position).await;
     let recap = SignedRecap::new(ring, recap);
     let mut answer = position_json(position, &tokens);
-    answer["recap"] = recap.to_json();
-    (answer, text::render_position(position, &tokens, &recap.render_markdown()))
+    answer["recap"] = recap.to_recap_json();
+    (answer, text::render_position(position, &tokens, &recap.render_recap_markdown()))
 }
 
 /// The key and the text version that answers are rendered with from now on.
-pub fn current_stamp(ring: &KeyRing) -> RenderStamp {
-    RenderStamp { key: ring.active_key_name(), text_version: TEXT_VERSION }
+pub fn current_stamp(ring: &KeyRing) -> ReplyRenderStamp {
+    ReplyRenderStamp { key: ring.active_key_name(), text_version: TEXT_VERSION }
 }
 
 /// The tokens of a position, with the key that the answer was first signed with.
-pub(crate) async fn sign_tokens(ring: &KeyRing, position: &NodeView) -> SignedTokens {
+pub(crate) async fn sign_tokens(ring: &KeyRing, position: &GuidedNodeView) -> SignedTokens {
     let place = NodeRef { run: position.run, node: position.node };
     let key = &position.stamp.key;
     ring.ensure_key(key).await;
@@ -52,13 +56,13 @@ pub(crate) async fn sign_tokens(ring: &KeyRing, position: &NodeView) -> SignedTo
     SignedTokens { state: ring.sign_state_token(place, key), ack }
 }
 
-fn position_json(position: &NodeView, tokens: &SignedTokens) -> Value {
+fn position_json(position: &GuidedNodeView, tokens: &SignedTokens) -> Value {
     let mut told = json!({
         "stateToken": tokens.state,
         "ackToken": tokens.ack,
         "pending": position.pending.as_ref().map(pending_step_json),
         "isComplete": position.pending.is_none(),
-        "session": session_json(position),
+        "session": position_session_json(position),
         "workflowId": position.workflow,
         "workflowHash": position.hash,
         "branch": position.branch,
@@ -71,7 +75,7 @@ fn position_json(position: &NodeView, tokens: &SignedTokens) -> Value {
     told
 }
 
-pub(crate) fn session_json(position: &NodeView) -> Value {
+pub(crate) fn position_session_json(position: &GuidedNodeView) -> Value {
     json!({ "sessionId": position.session, "runId": position.run })
 }
 

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use trackway_runtime::{Recap, RecapBranch, RecapNote};
+use trackway_runtime::{NodeRecap, RecapBranch, RecapNote};
 
 use crate::{
-    quoting::{collapse_to_one_line, quote_markdown},
+    markdown_quoting::{close_unclosed_markdown, collapse_to_one_line},
     text::push_paragraph,
     token::{KeyRing, NodeRef},
 };
@@ -15,29 +15,29 @@ use crate::{
 /// A recap with the signed tokens of its branches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SignedRecap<'a> {
-    recap: &'a Recap,
+    recap: &'a NodeRecap,
     /// One per branch, in the order of the branches.
     tokens: Vec<String>,
 }
 
 impl<'a> SignedRecap<'a> {
-    pub(crate) fn new(ring: &KeyRing, recap: &'a Recap) -> Self {
+    pub(crate) fn new(ring: &KeyRing, recap: &'a NodeRecap) -> Self {
         let key = ring.active_key_name();
         let token =
             |grown: &RecapBranch| ring.sign_state_token(NodeRef { run: grown.run, node: grown.node }, &key);
         Self { recap, tokens: recap.branches.iter().map(token).collect() }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        let Recap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
+    pub(crate) fn to_recap_json(&self) -> Value {
+        let NodeRecap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
             self.recap;
-        let grew = grew.iter().zip(&self.tokens).map(|(grown, token)| branch_json(grown, token));
+        let grew = grew.iter().zip(&self.tokens).map(|(grown, token)| recap_branch_json(grown, token));
         let documents = documents.iter().map(
             |document| json!({ "name": document.name, "kind": document.kind, "content": document.text }),
         );
         let mut recap = json!({
-            "notes": notes.iter().map(note_json).collect::<Vec<_>>(),
-            "checkpoints": checkpoints.iter().map(note_json).collect::<Vec<_>>(),
+            "notes": notes.iter().map(recap_note_json).collect::<Vec<_>>(),
+            "checkpoints": checkpoints.iter().map(recap_note_json).collect::<Vec<_>>(),
             "documents": documents.collect::<Vec<_>>(),
             "grew": grew.collect::<Vec<_>>(),
             "truncated": is_cut,
@@ -49,8 +49,8 @@ impl<'a> SignedRecap<'a> {
     }
 
     /// The recap as paragraphs; empty if nothing was recorded.
-    pub(crate) fn render_markdown(&self) -> String {
-        let Recap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
+    pub(crate) fn render_recap_markdown(&self) -> String {
+        let NodeRecap { notes, checkpoints, documents, branches: grew, is_truncated: is_cut, damaged } =
             self.recap;
         let mut text = String::new();
         if !grew.is_empty() {
@@ -60,7 +60,7 @@ impl<'a> SignedRecap<'a> {
                 &mut text,
                 "Answered before. What grew from this snapshot, newest first (`recap.grew` has the stateToken of each; workflow_resume finds the newest):",
             );
-            grew.iter().for_each(|grown| render_branch(&mut text, grown));
+            grew.iter().for_each(|grown| render_recap_branch(&mut text, grown));
             text.push('\n');
         }
         for (heading, entries) in [
@@ -69,7 +69,7 @@ impl<'a> SignedRecap<'a> {
         ] {
             if !entries.is_empty() {
                 push_paragraph(&mut text, heading);
-                entries.iter().for_each(|entry| render_note(&mut text, entry));
+                entries.iter().for_each(|entry| render_recap_note(&mut text, entry));
                 text.push('\n');
             }
         }
@@ -97,7 +97,7 @@ impl<'a> SignedRecap<'a> {
     }
 }
 
-fn note_json(note: &RecapNote) -> Value {
+fn recap_note_json(note: &RecapNote) -> Value {
     let mut told = json!({ "notesMarkdown": note.text, "recordedAt": note.at.to_string() });
     let fields = [("stepId", &note.step), ("title", &note.title), ("workflowId", &note.workflow)];
     for (name, value) in fields {
@@ -112,36 +112,36 @@ fn note_json(note: &RecapNote) -> Value {
     told
 }
 
-fn branch_json(grown: &RecapBranch, token: &str) -> Value {
+fn recap_branch_json(branch: &RecapBranch, token: &str) -> Value {
     let mut told = json!({
         "stateToken": token,
-        "stepId": grown.pending.as_ref().map(|pending| &pending.step),
-        "title": grown.pending.as_ref().map(|pending| &pending.title),
-        "isComplete": grown.pending.is_none(),
-        "updatedAt": grown.at.to_string(),
+        "stepId": branch.pending.as_ref().map(|pending| &pending.step),
+        "title": branch.pending.as_ref().map(|pending| &pending.title),
+        "isComplete": branch.pending.is_none(),
+        "updatedAt": branch.at.to_string(),
     });
-    if let Some(notes) = &grown.notes {
+    if let Some(notes) = &branch.notes {
         told["notesMarkdown"] = notes.as_str().into();
     }
-    if grown.is_truncated {
+    if branch.is_truncated {
         told["truncated"] = true.into();
     }
     told
 }
 
-fn render_branch(text: &mut String, grown: &RecapBranch) {
-    let state = match &grown.pending {
+fn render_recap_branch(text: &mut String, branch: &RecapBranch) {
+    let state = match &branch.pending {
         Some(pending) => format!("now at “{}”", collapse_to_one_line(&pending.title)),
         None => "complete".to_owned(),
     };
-    let beyond = if grown.is_truncated { ", and goes on beyond it" } else { "" };
-    let _ = writeln!(text, "- {state}{beyond} ({})", grown.at);
-    if let Some(notes) = &grown.notes {
-        let _ = writeln!(text, "  {}", quote_markdown(notes).replace('\n', "\n  "));
+    let beyond = if branch.is_truncated { ", and goes on beyond it" } else { "" };
+    let _ = writeln!(text, "- {state}{beyond} ({})", branch.at);
+    if let Some(notes) = &branch.notes {
+        let _ = writeln!(text, "  {}", close_unclosed_markdown(notes).replace('\n', "\n  "));
     }
 }
 
-fn render_note(text: &mut String, note: &RecapNote) {
+fn render_recap_note(text: &mut String, note: &RecapNote) {
     let at = match (&note.title, note.run) {
         (Some(title), _) => format!("“{}”", collapse_to_one_line(title)),
         (None, Some(_)) => "a step".to_owned(),
@@ -149,5 +149,5 @@ fn render_note(text: &mut String, note: &RecapNote) {
     };
     let of = note.workflow.as_ref().map(|id| format!(" of another run of `{id}`"));
     let _ = writeln!(text, "- {at}{} ({}):", of.unwrap_or_default(), note.at);
-    let _ = writeln!(text, "  {}", quote_markdown(&note.text).replace('\n', "\n  "));
+    let _ = writeln!(text, "  {}", close_unclosed_markdown(&note.text).replace('\n', "\n  "));
 }

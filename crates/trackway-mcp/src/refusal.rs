@@ -5,7 +5,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-use trackway_domain::{Code, InputRequirement};
+use trackway_domain::{ErrorCode, InputRequirement};
 use trackway_runtime::GuidedRunError;
 
 use crate::{text, token::TokenError};
@@ -21,7 +21,7 @@ const NEEDS_IN_MESSAGE_MAX: usize = 3;
 /// Why a call was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolRefusal {
-    pub(crate) code: Code,
+    pub(crate) code: ErrorCode,
     pub(crate) message: String,
     /// What to do instead, as a sentence for the agent.
     pub(crate) next: String,
@@ -31,15 +31,17 @@ pub(crate) struct ToolRefusal {
 }
 
 impl ToolRefusal {
-    pub(crate) fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        let retryable =
-            matches!(code, Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable);
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>, next: impl Into<String>) -> Self {
+        let retryable = matches!(
+            code,
+            ErrorCode::StoreBusy | ErrorCode::StoreFailed | ErrorCode::Stopping | ErrorCode::AuthUnavailable
+        );
         let message = text::truncate_chars(&message.into(), MESSAGE_CHARS_MAX);
         Self { code, message, next: next.into(), retryable, needs: Vec::new() }
     }
 
     /// The arguments themselves are wrong.
-    pub(crate) fn invalid_arguments(tool: &str, needs: Vec<InputRequirement>) -> Self {
+    pub(crate) fn invalid_arguments_refusal(tool: &str, needs: Vec<InputRequirement>) -> Self {
         let told: Vec<&str> =
             needs.iter().take(NEEDS_IN_MESSAGE_MAX).map(|need| need.message.as_str()).collect();
         let more = match needs.len() - told.len() {
@@ -48,12 +50,12 @@ impl ToolRefusal {
         };
         let message = format!("{tool}: {}{more}", told.join("; "));
         let next = format!("Call {tool} again with what `needs` says at each pointer.");
-        Self { needs, ..Self::new(Code::InvalidRequest, message, next) }
+        Self { needs, ..Self::new(ErrorCode::InvalidRequest, message, next) }
     }
 
-    pub(crate) fn forbidden_workflow(workflow: &str) -> Self {
+    pub(crate) fn forbidden_workflow_refusal(workflow: &str) -> Self {
         Self::new(
-            Code::Forbidden,
+            ErrorCode::Forbidden,
             format!("the key of this connection does not permit workflow {workflow:?}"),
             format!(
                 "Use a workflow that workflow_list shows, or a key with the scope workflow:{workflow}:run."
@@ -61,7 +63,7 @@ impl ToolRefusal {
         )
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn to_refusal_json(&self) -> Value {
         let mut error = json!({
             "code": self.code.as_str(),
             "message": self.message,
@@ -76,15 +78,15 @@ impl ToolRefusal {
 
     pub(crate) fn into_tool_result(self) -> CallToolResult {
         let mut result = CallToolResult::error(vec![ContentBlock::text(text::render_refusal(&self))]);
-        result.structured_content = Some(self.to_json());
+        result.structured_content = Some(self.to_refusal_json());
         result
     }
 }
 
 impl From<TokenError> for ToolRefusal {
     fn from(error: TokenError) -> Self {
-        let need = need_at(format!("/{}", error.param), &error.fault.to_string());
-        Self { needs: vec![need], ..Self::new(error.code(), error.to_string(), error.next_step()) }
+        let need = requirement_at_pointer(format!("/{}", error.param), &error.fault.to_string());
+        Self { needs: vec![need], ..Self::new(error.code(), error.to_string(), error.recovery_hint()) }
     }
 }
 
@@ -92,37 +94,40 @@ impl From<GuidedRunError> for ToolRefusal {
     fn from(error: GuidedRunError) -> Self {
         let (code, message) = (error.code(), error.to_string());
         let needs = match &error {
-            GuidedRunError::UnknownWorkflow { similar: near, .. } => vec![workflow_need(near)],
+            GuidedRunError::UnknownWorkflow { similar: near, .. } => vec![workflow_id_requirement(near)],
             GuidedRunError::MissingContext(block) | GuidedRunError::TooManyAttempts { block, .. } => {
                 block.needs.clone()
             }
             GuidedRunError::TooLarge { what, .. } | GuidedRunError::TooDeep { what, .. } => {
-                vec![need_at(format!("/{what}"), &message)]
+                vec![requirement_at_pointer(format!("/{what}"), &message)]
             }
             GuidedRunError::InvalidSessionId { what, .. } => {
-                vec![need_at(format!("/context/{what}"), &message)]
+                vec![requirement_at_pointer(format!("/context/{what}"), &message)]
             }
             _ => Vec::new(),
         };
-        Self { needs, ..Self::new(code, append_details(&error, message), next_step_for(&error)) }
+        Self {
+            needs,
+            ..Self::new(code, append_error_details(&error, message), recovery_hint_for_error(&error))
+        }
     }
 }
 
-fn need_at(pointer: String, message: &str) -> InputRequirement {
+fn requirement_at_pointer(pointer: String, message: &str) -> InputRequirement {
     InputRequirement { pointer, message: message.to_owned(), ..InputRequirement::default() }
 }
 
-fn workflow_need(near: &[String]) -> InputRequirement {
+fn workflow_id_requirement(similar_ids: &[String]) -> InputRequirement {
     InputRequirement {
         pointer: "/workflowId".to_owned(),
         message: "an id that workflow_list shows".to_owned(),
-        example: near.first().map(|id| id.as_str().into()),
+        example: similar_ids.first().map(|id| id.as_str().into()),
         ..InputRequirement::default()
     }
 }
 
 /// The message, with what a person needs to know if the agent cannot fix it.
-fn append_details(error: &GuidedRunError, message: String) -> String {
+fn append_error_details(error: &GuidedRunError, message: String) -> String {
     let lines: Vec<String> = match error {
         GuidedRunError::InvalidWorkflow { file, findings: faults, .. } => {
             let told =
@@ -138,7 +143,7 @@ fn append_details(error: &GuidedRunError, message: String) -> String {
     format!("{message}: {}", lines.join("; "))
 }
 
-fn next_step_for(error: &GuidedRunError) -> String {
+fn recovery_hint_for_error(error: &GuidedRunError) -> String {
     match error {
         GuidedRunError::UnknownWorkflow { similar: near, .. } => match near.first() {
             Some(id) => format!("Did you mean {id:?}? workflow_list shows which there are."),

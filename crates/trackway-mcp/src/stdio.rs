@@ -1,7 +1,7 @@
 //! One client on standard input and output: the process belongs to the client and ends with it.
 
-mod batches;
 mod line_transport;
+mod stdio_batches;
 
 use rmcp::{
     serve_server,
@@ -12,7 +12,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::{McpDoor, stdio::line_transport::LineTransport};
+use crate::{McpDoor, stdio::line_transport::JsonLineTransport};
 
 /// Why the connection to a client failed.
 #[derive(Debug, thiserror::Error)]
@@ -28,18 +28,18 @@ impl McpDoor {
     /// Nothing else may be written to standard output.
     pub async fn serve_stdio(self) -> Result<(), StdioError> {
         let (read, write) = rmcp::transport::stdio_pipes();
-        self.serve_stream(read, write).await
+        self.serve_line_streams(read, write).await
     }
 
     /// Serves one client on a pair of streams, one JSON-RPC message per line.
-    pub async fn serve_stream<R, W>(self, read: R, write: W) -> Result<(), StdioError>
+    pub async fn serve_line_streams<R, W>(self, read: R, write: W) -> Result<(), StdioError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (gone, is_gone) = watch::channel(false);
-        let transport = LineTransport::new(read, write, gone);
-        let serving = match serve_server(self.with_disconnect_signal(is_gone), transport).await {
+        let transport = JsonLineTransport::new(read, write, gone);
+        let serving = match serve_server(self.with_client_disconnect_signal(is_gone), transport).await {
             Ok(serving) => serving,
             // A client that disconnects before its first request is not an error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

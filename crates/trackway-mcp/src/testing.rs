@@ -19,11 +19,11 @@ use crate::{CheckpointSwitches, KeyRing, McpDoor};
 pub(crate) const NOTES: &str = include_str!("testing/notes.yaml");
 
 /// A data folder, and a folder of workflows next to it.
-pub(crate) struct TestFolder {
+pub(crate) struct TestWorkflowFolder {
     folder: TempDir,
 }
 
-impl TestFolder {
+impl TestWorkflowFolder {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("workflows")).unwrap();
@@ -39,7 +39,7 @@ impl TestFolder {
     }
 
     /// Writes a workflow's file.
-    pub(crate) fn write_workflow(&self, name: &str, text: &str) -> &Self {
+    pub(crate) fn write_workflow_file(&self, name: &str, text: &str) -> &Self {
         fs::write(self.folder.path().join("workflows").join(name), text).unwrap();
         self
     }
@@ -64,7 +64,7 @@ impl TestFolder {
 }
 
 /// A client that speaks line by line, so that tests see the bytes on the wire.
-pub(crate) struct LineClient {
+pub(crate) struct TestLineClient {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
     serving: JoinHandle<Result<(), crate::StdioError>>,
@@ -73,45 +73,45 @@ pub(crate) struct LineClient {
     id: u64,
 }
 
-impl LineClient {
+impl TestLineClient {
     /// A client that has sent nothing yet.
-    pub(crate) fn connect(door: McpDoor) -> Self {
+    pub(crate) fn connect_without_initialize(door: McpDoor) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
-        let serving = tokio::spawn(door.serve_stream(read, write));
+        let serving = tokio::spawn(door.serve_line_streams(read, write));
         let (read, write) = tokio::io::split(ours);
         Self { read: BufReader::new(read), write, serving, meta: None, id: 0 }
     }
 
     /// A client of an older revision, which sends `initialize` first.
-    pub(crate) async fn connect_older(door: McpDoor, capabilities: Value) -> Self {
+    pub(crate) async fn connect_with_older_revision(door: McpDoor, capabilities: Value) -> Self {
         Self::connect_with_revision(door, "2025-06-18", capabilities).await
     }
 
     /// A client of an older revision on a folder with the workflow [`NOTES`].
-    pub(crate) async fn connect_to_notes(capabilities: Value) -> (TestFolder, Self) {
-        let at = TestFolder::new();
-        at.write_workflow("notes.yaml", NOTES);
-        let client = Self::connect_older(at.open_door().await, capabilities).await;
+    pub(crate) async fn connect_to_notes_workflow(capabilities: Value) -> (TestWorkflowFolder, Self) {
+        let at = TestWorkflowFolder::new();
+        at.write_workflow_file("notes.yaml", NOTES);
+        let client = Self::connect_with_older_revision(at.open_door().await, capabilities).await;
         (at, client)
     }
 
     pub(crate) async fn connect_with_revision(door: McpDoor, revision: &str, capabilities: Value) -> Self {
-        let mut client = Self::connect(door);
+        let mut client = Self::connect_without_initialize(door);
         let params = json!({
             "protocolVersion": revision,
             "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "0" },
         });
-        let greeted = client.request("initialize", params).await;
+        let greeted = client.send_request_and_wait("initialize", params).await;
         assert_eq!(greeted["result"]["protocolVersion"], revision, "{greeted}");
-        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        client.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         client
     }
 
     /// A client of the newest revision, which sends its capabilities with each request.
-    pub(crate) fn connect_newest(door: McpDoor, capabilities: &Value) -> Self {
-        let mut client = Self::connect(door);
+    pub(crate) fn connect_with_newest_revision(door: McpDoor, capabilities: &Value) -> Self {
+        let mut client = Self::connect_without_initialize(door);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
@@ -125,7 +125,7 @@ impl LineClient {
         self.write.write_all(b"\n").await.unwrap();
     }
 
-    pub(crate) async fn send(&mut self, message: &Value) {
+    pub(crate) async fn send_message(&mut self, message: &Value) {
         self.send_line(&message.to_string()).await;
     }
 
@@ -143,32 +143,32 @@ impl LineClient {
         }
         let id = self.id;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.send(&request).await;
+        self.send_message(&request).await;
     }
 
-    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) async fn send_request_and_wait(&mut self, method: &str, params: Value) -> Value {
         self.send_request(method, params).await;
         self.next_message().await
     }
 
     /// The result of a call.
-    pub(crate) async fn call(&mut self, name: &str, arguments: Value) -> Value {
+    pub(crate) async fn call_tool(&mut self, name: &str, arguments: Value) -> Value {
         let params = json!({ "name": name, "arguments": arguments });
-        let mut answer = self.request("tools/call", params).await;
+        let mut answer = self.send_request_and_wait("tools/call", params).await;
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].take()
     }
 
     /// The structured part of a call that succeeds.
-    pub(crate) async fn call_ok(&mut self, name: &str, arguments: Value) -> Value {
-        let mut result = self.call(name, arguments).await;
+    pub(crate) async fn call_tool_ok(&mut self, name: &str, arguments: Value) -> Value {
+        let mut result = self.call_tool(name, arguments).await;
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].take()
     }
 
     /// The code of a refused call.
-    pub(crate) async fn call_refused(&mut self, name: &str, arguments: Value) -> String {
-        let result = self.call(name, arguments).await;
+    pub(crate) async fn call_tool_refused(&mut self, name: &str, arguments: Value) -> String {
+        let result = self.call_tool(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         let code = result["structuredContent"]["error"]["code"].as_str().unwrap().to_owned();
         let text = result["content"][0]["text"].as_str().unwrap();
@@ -186,7 +186,7 @@ impl LineClient {
 }
 
 /// The arguments that answer the pending step of a position.
-pub(crate) fn answer_arguments(position: &Value, notes: &str) -> Value {
+pub(crate) fn advance_arguments(position: &Value, notes: &str) -> Value {
     json!({
         "stateToken": position["stateToken"],
         "ackToken": position["ackToken"],

@@ -13,12 +13,12 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use trackway_definition::Finding;
 use trackway_domain::{
-    BlockReason, Code, ExpectedOutput, InputRequirement, MissingFact, PendingStep, Warning,
+    BlockReason, ErrorCode, ExpectedOutput, GuidedRunWarning, InputRequirement, MissingFact, PendingStep,
 };
-use trackway_runtime::NodeView;
+use trackway_runtime::GuidedNodeView;
 
 use crate::{
-    quoting::{collapse_to_one_line, mask_tokens, quote_markdown},
+    markdown_quoting::{close_unclosed_markdown, collapse_to_one_line, mask_tokens_in_text},
     refusal::ToolRefusal,
 };
 
@@ -34,12 +34,12 @@ pub(crate) struct SignedTokens {
 }
 
 /// The text for a start, an advance or a look. A recap is a separate part, between the step and the tokens.
-pub(crate) fn render_position(position: &NodeView, tokens: &SignedTokens, recap: &str) -> String {
+pub(crate) fn render_position(position: &GuidedNodeView, tokens: &SignedTokens, recap: &str) -> String {
     let mut text = String::new();
     match (&position.blocked, &position.pending) {
         (Some(block), Some(_)) if tokens.ack.is_none() => render_ended_run(&mut text, block),
-        (Some(block), pending) => render_block(&mut text, block, pending.as_ref()),
-        (None, Some(pending)) => render_step(&mut text, pending, &position.guidance),
+        (Some(block), pending) => render_block_reason(&mut text, block, pending.as_ref()),
+        (None, Some(pending)) => render_pending_step(&mut text, pending, &position.guidance),
         (None, None) => render_completed_run(&mut text, &position.workflow),
     }
     if position.advanced && position.branch.forked {
@@ -53,7 +53,7 @@ pub(crate) fn render_position(position: &NodeView, tokens: &SignedTokens, recap:
     }
     render_warnings(&mut text, &position.warnings);
     text.push_str(recap);
-    let mut text = mask_tokens(&text, tokens);
+    let mut text = mask_tokens_in_text(&text, tokens);
     push_fenced_token(&mut text, "stateToken", &tokens.state);
     if let Some(ack) = &tokens.ack {
         push_fenced_token(&mut text, "ackToken", ack);
@@ -61,13 +61,17 @@ pub(crate) fn render_position(position: &NodeView, tokens: &SignedTokens, recap:
     text
 }
 
-fn render_step(text: &mut String, pending: &PendingStep, guidance: &[String]) {
-    let _ =
-        writeln!(text, "# {}\n\n{}\n", collapse_to_one_line(&pending.title), quote_markdown(&pending.prompt));
+fn render_pending_step(text: &mut String, pending: &PendingStep, guidance: &[String]) {
+    let _ = writeln!(
+        text,
+        "# {}\n\n{}\n",
+        collapse_to_one_line(&pending.title),
+        close_unclosed_markdown(&pending.prompt)
+    );
     if !guidance.is_empty() {
         push_paragraph(text, "Rules of this workflow:");
         for rule in guidance {
-            let _ = writeln!(text, "- {}", quote_markdown(rule).replace('\n', "\n  "));
+            let _ = writeln!(text, "- {}", close_unclosed_markdown(rule).replace('\n', "\n  "));
         }
         text.push('\n');
     }
@@ -92,7 +96,7 @@ fn render_step(text: &mut String, pending: &PendingStep, guidance: &[String]) {
             text,
             &format!(
                 "Later steps depend on facts that are not set yet. Put those that you know into `context`: {}.",
-                format_wanted_facts(&pending.facts)
+                format_missing_facts(&pending.facts)
             ),
         );
     }
@@ -112,7 +116,7 @@ fn render_step(text: &mut String, pending: &PendingStep, guidance: &[String]) {
 }
 
 /// Facts with the values that later conditions compare them with.
-fn format_wanted_facts(facts: &[MissingFact]) -> String {
+fn format_missing_facts(facts: &[MissingFact]) -> String {
     let each = facts.iter().map(|fact| {
         let values: Vec<String> = fact.values.iter().map(Value::to_string).collect();
         let name = collapse_to_one_line(&fact.name);
@@ -146,20 +150,20 @@ fn render_completed_run(text: &mut String, workflow: &str) {
 
 /// A user ended the run, or it was imported. An agent can do nothing about it.
 fn render_ended_run(text: &mut String, block: &BlockReason) {
-    let heading = match block.code == Code::NotAdopted.as_str() {
+    let heading = match block.code == ErrorCode::NotAdopted.as_str() {
         true => "Not open",
         false => "Over",
     };
-    let _ = writeln!(text, "# {heading}: {}\n\n{}\n", block.code, quote_markdown(&block.message));
+    let _ = writeln!(text, "# {heading}: {}\n\n{}\n", block.code, close_unclosed_markdown(&block.message));
 }
 
-fn render_block(text: &mut String, block: &BlockReason, pending: Option<&PendingStep>) {
-    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, quote_markdown(&block.message));
+fn render_block_reason(text: &mut String, block: &BlockReason, pending: Option<&PendingStep>) {
+    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, close_unclosed_markdown(&block.message));
     if block.code == FOLLOWUP_REQUIRED_CODE {
-        render_followup(text, block);
+        render_required_followup(text, block);
     } else {
         push_paragraph(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
-        render_needs(text, &block.needs);
+        render_input_requirements(text, &block.needs);
         push_paragraph(
             text,
             "Next: call `workflow_advance` with the same stateToken, the FRESH ackToken below (the one that you sent would only get this answer again), and everything from your call with the changes above.",
@@ -170,7 +174,7 @@ fn render_block(text: &mut String, block: &BlockReason, pending: Option<&Pending
             text,
             "The step is still: {}\n\n{}\n",
             collapse_to_one_line(&pending.title),
-            quote_markdown(&pending.prompt)
+            close_unclosed_markdown(&pending.prompt)
         );
     }
 }
@@ -179,7 +183,7 @@ fn render_block(text: &mut String, block: &BlockReason, pending: Option<&Pending
 const FOLLOWUP_REQUIRED_CODE: &str = "followup-required";
 
 /// The work comes first. The text does not say which judgement would pass.
-fn render_followup(text: &mut String, block: &BlockReason) {
+fn render_required_followup(text: &mut String, block: &BlockReason) {
     push_paragraph(
         text,
         "Nothing advanced. Your own judgement asks for follow-up work before this step is done:",
@@ -189,7 +193,7 @@ fn render_followup(text: &mut String, block: &BlockReason) {
             text,
             "- judged at `{}`: {}",
             need.pointer,
-            quote_markdown(&need.message).replace('\n', "\n  ")
+            close_unclosed_markdown(&need.message).replace('\n', "\n  ")
         );
     }
     text.push('\n');
@@ -199,10 +203,11 @@ fn render_followup(text: &mut String, block: &BlockReason) {
     );
 }
 
-pub(crate) fn render_needs(text: &mut String, needs: &[InputRequirement]) {
+pub(crate) fn render_input_requirements(text: &mut String, needs: &[InputRequirement]) {
     for need in needs {
         let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
-        let _ = writeln!(text, "- `{pointer}`: {}", quote_markdown(&need.message).replace('\n', "\n  "));
+        let _ =
+            writeln!(text, "- `{pointer}`: {}", close_unclosed_markdown(&need.message).replace('\n', "\n  "));
         let more = need.schema.as_ref().filter(|schema| match &need.example {
             Some(example) => schema_summary::schema_adds_to_example(schema, example),
             None => true,
@@ -221,14 +226,21 @@ pub(crate) fn render_needs(text: &mut String, needs: &[InputRequirement]) {
     text.push('\n');
 }
 
-fn render_warnings(text: &mut String, warnings: &[Warning]) {
+fn render_warnings(text: &mut String, warnings: &[GuidedRunWarning]) {
     for warning in warnings {
-        push_paragraph(text, &format!("Warning `{}`: {}", warning.code, quote_markdown(&warning.message)));
+        push_paragraph(
+            text,
+            &format!("Warning `{}`: {}", warning.code, close_unclosed_markdown(&warning.message)),
+        );
     }
 }
 
 /// The text after notes were recorded on a node.
-pub(crate) fn render_checkpoint(position: &NodeView, tokens: &SignedTokens, repeated: bool) -> String {
+pub(crate) fn render_node_checkpoint(
+    position: &GuidedNodeView,
+    tokens: &SignedTokens,
+    repeated: bool,
+) -> String {
     let mut text = String::from(if repeated {
         "# Checkpoint\n\nThese notes were recorded on this snapshot before; they stand once.\n\n"
     } else {
@@ -239,7 +251,7 @@ pub(crate) fn render_checkpoint(position: &NodeView, tokens: &SignedTokens, repe
         "Nothing advanced: the tokens that you have are still good. With the stateToken alone, `workflow_advance` shows the pending step again.",
     );
     render_warnings(&mut text, &position.warnings);
-    let mut text = mask_tokens(&text, tokens);
+    let mut text = mask_tokens_in_text(&text, tokens);
     push_fenced_token(&mut text, "stateToken", &tokens.state);
     text
 }
@@ -255,7 +267,7 @@ pub(crate) fn render_refusal(refusal: &ToolRefusal) -> String {
     push_paragraph(&mut text, &format!("Next: {}", refusal.next));
     if !refusal.needs.is_empty() {
         push_paragraph(&mut text, "What is needed, by place in the arguments of your call:");
-        render_needs(&mut text, &refusal.needs);
+        render_input_requirements(&mut text, &refusal.needs);
     }
     text.push_str(if refusal.retryable {
         "The same call may work later.\n"
@@ -266,21 +278,21 @@ pub(crate) fn render_refusal(refusal: &ToolRefusal) -> String {
 }
 
 /// A fault of a file in one line.
-pub(crate) fn format_finding(fault: &Finding) -> String {
-    match &fault.suggestion {
-        Some(suggestion) => format!("{} ({suggestion})", fault.message),
-        None => fault.message.clone(),
+pub(crate) fn format_finding(finding: &Finding) -> String {
+    match &finding.suggestion {
+        Some(suggestion) => format!("{} ({suggestion})", finding.message),
+        None => finding.message.clone(),
     }
 }
 
 /// A fault with its place, as far as it has one: the fault of a folder has neither line nor pointer.
-pub(crate) fn format_finding_with_location(found: &Finding) -> String {
-    let line = found.line.map(|line| format!("line {line}"));
-    let path = Some(format!("`{}`", found.path)).filter(|_| !found.path.is_empty());
+pub(crate) fn format_finding_with_location(finding: &Finding) -> String {
+    let line = finding.line.map(|line| format!("line {line}"));
+    let path = Some(format!("`{}`", finding.path)).filter(|_| !finding.path.is_empty());
     let place: Vec<String> = line.into_iter().chain(path).collect();
     match place.is_empty() {
-        true => format_finding(found),
-        false => format!("{}: {}", place.join(", "), format_finding(found)),
+        true => format_finding(finding),
+        false => format!("{}: {}", place.join(", "), format_finding(finding)),
     }
 }
 

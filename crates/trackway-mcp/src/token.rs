@@ -4,13 +4,13 @@
 //! `codec` writes and reads them, `key_ring` holds the keys that sign them, `token_keys` is their document in
 //! the store.
 
-mod codec;
-mod error;
 mod key_ring;
+mod token_codec;
+mod token_error;
 mod token_keys;
 
-pub(crate) use codec::looks_like_token;
-pub use codec::{AttemptRef, NodeRef};
-pub use error::TokenError;
 pub use key_ring::{BundleSigner, KeyRing, KeyRotation};
+pub(crate) use token_codec::looks_like_token;
+pub use token_codec::{AttemptRef, NodeRef};
+pub use token_error::TokenError;
 pub use token_keys::KeyRingError;

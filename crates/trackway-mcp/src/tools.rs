@@ -1,22 +1,22 @@
 //! The tools of the door as clients see them: `tools.json` has the purpose, the parameters and the answer
 //! of each.
 
-pub(crate) mod advance;
-pub(crate) mod checkpoint;
-pub(crate) mod inspect;
-pub(crate) mod list;
-pub(crate) mod resume;
-pub(crate) mod start;
+pub(crate) mod advance_tool;
+pub(crate) mod checkpoint_tool;
+pub(crate) mod inspect_tool;
+pub(crate) mod list_tool;
+pub(crate) mod resume_tool;
+pub(crate) mod start_tool;
 
 use std::sync::{Arc, LazyLock};
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use trackway_definition::follow_references;
+use trackway_definition::follow_schema_references;
 
 use crate::{
-    arguments::{Arguments, Parameter},
+    arguments::{CheckedToolArguments, ToolParameter},
     refusal::ToolRefusal,
 };
 
@@ -55,7 +55,7 @@ impl ToolName {
         }
     }
 
-    pub(crate) fn find(name: &str) -> Option<Self> {
+    pub(crate) fn find_by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name)
     }
 
@@ -71,16 +71,21 @@ impl ToolName {
         self,
         switches: CheckpointSwitches,
         raw: Option<Value>,
-    ) -> Result<Arguments, ToolRefusal> {
-        Arguments::parse(self.as_str(), &self.tool_signature(switches).parameters, raw)
+    ) -> Result<CheckedToolArguments, ToolRefusal> {
+        CheckedToolArguments::parse_checked_arguments(
+            self.as_str(),
+            &self.tool_signature(switches).parameters,
+            raw,
+        )
     }
 
     fn to_mcp_tool(self, switches: CheckpointSwitches) -> Tool {
         let ToolSpec { annotations, output_schema, .. } = &TOOLS[self as usize];
         let ToolSignature { description, parameters } = self.tool_signature(switches);
-        let mut tool = Tool::new(self.as_str(), description.as_str(), Arc::new(input_schema(parameters)))
-            .with_raw_output_schema(output_schema.clone())
-            .with_annotations(annotations.clone());
+        let mut tool =
+            Tool::new(self.as_str(), description.as_str(), Arc::new(tool_input_schema(parameters)))
+                .with_raw_output_schema(output_schema.clone())
+                .with_annotations(annotations.clone());
         tool.title.clone_from(&annotations.title);
         tool
     }
@@ -101,7 +106,7 @@ struct ToolSpec {
 #[derive(Deserialize)]
 struct ToolSignature {
     description: String,
-    parameters: Vec<Parameter>,
+    parameters: Vec<ToolParameter>,
 }
 
 static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
@@ -114,7 +119,7 @@ static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
 /// Replaces the references in a schema by their targets: not every client follows references.
 fn inline_schema_refs(schema: &mut Value, file: &Value) {
     if schema.get("$ref").is_some() {
-        *schema = follow_references(file, schema).clone();
+        *schema = follow_schema_references(file, schema).clone();
     }
     match schema {
         Value::Array(items) => items.iter_mut().for_each(|item| inline_schema_refs(item, file)),
@@ -123,9 +128,9 @@ fn inline_schema_refs(schema: &mut Value, file: &Value) {
     }
 }
 
-fn input_schema(parameters: &[Parameter]) -> JsonObject {
+fn tool_input_schema(parameters: &[ToolParameter]) -> JsonObject {
     let properties: JsonObject =
-        parameters.iter().map(|parameter| (parameter.name.clone(), parameter.schema())).collect();
+        parameters.iter().map(|parameter| (parameter.name.clone(), parameter.to_json_schema())).collect();
     let required = parameters.iter().filter(|parameter| parameter.required);
     let required: Vec<&str> = required.map(|parameter| parameter.name.as_str()).collect();
     let schema = [

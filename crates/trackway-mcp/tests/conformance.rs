@@ -12,7 +12,7 @@ mod fixture;
 use std::{path::Path, process::Command};
 
 use fixture::Fixture;
-use trackway_mcp::HttpDoor;
+use trackway_mcp::McpHttpDoor;
 
 /// Largest request of the suite by far.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -21,7 +21,7 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 async fn run_conformance_suite(revision: &str) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let router = HttpDoor::new(Fixture::default(), None, BODY_BYTES_MAX).router();
+    let router = McpHttpDoor::new(Fixture::default(), None, BODY_BYTES_MAX).router();
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     let packages = Path::new(&prepared_path("TRACKWAY_TEST_MCP_JS")).join("node_modules");
     let listed =

@@ -5,15 +5,17 @@
 //!
 //! [`sse`] parses responses that are a stream of events.
 
-mod address;
-mod client;
+mod address_policy;
+mod outgoing_client;
+mod policy_resolver;
 mod request_error;
-mod resolver;
 pub mod sse;
-mod url;
+mod url_check;
 
-pub use address::AddressPolicy;
-pub use client::{CONNECT_WAIT, LazyClient, install_tls_provider, operator_client, restricted_client};
+pub use address_policy::AddressPolicy;
+pub use outgoing_client::{
+    CONNECT_WAIT, LazyRestrictedClient, build_operator_client, build_restricted_client, install_tls_provider,
+};
+pub use policy_resolver::{DnsLookup, HostRefusal, SystemDnsLookup, find_host_refusal};
 pub use request_error::describe_request_error;
-pub use resolver::{DnsLookup, HostRefusal, SystemDnsLookup, find_host_refusal};
-pub use url::UrlRefusal;
+pub use url_check::UrlRefusal;

@@ -51,11 +51,11 @@ pub struct SseParser {
 impl SseParser {
     /// `bytes_max` bounds an event, and therefore a line.
     pub fn new(bytes_max: usize) -> Self {
-        Self::resume_after(None, bytes_max)
+        Self::resume_after_event_id(None, bytes_max)
     }
 
     /// `id`: the newest id of the previous connection.
-    pub fn resume_after(id: Option<String>, bytes_max: usize) -> Self {
+    pub fn resume_after_event_id(id: Option<String>, bytes_max: usize) -> Self {
         Self {
             line: Vec::new(),
             kind: String::new(),
@@ -88,7 +88,7 @@ impl SseParser {
             // The newline after a return at the end of a chunk may be in the next chunk.
             self.after_return = received.first() == Some(&b'\r');
             received.advance(1);
-            if let Some(event) = self.end_line()? {
+            if let Some(event) = self.process_line()? {
                 return Ok(Some(event));
             }
         }
@@ -96,11 +96,11 @@ impl SseParser {
 
     /// The stream has ended. Some servers omit the empty line after their last event. This returns
     /// that event, for callers that accept it.
-    pub fn finish(&mut self) -> Result<Option<SseEvent>, SseError> {
+    pub fn finish_stream(&mut self) -> Result<Option<SseEvent>, SseError> {
         if !self.line.is_empty() {
-            self.end_line()?;
+            self.process_line()?;
         }
-        Ok(self.end_event())
+        Ok(self.take_finished_event())
     }
 
     fn append_to_line(&mut self, bytes: &[u8]) -> Result<(), SseError> {
@@ -112,13 +112,13 @@ impl SseParser {
         Ok(())
     }
 
-    fn end_line(&mut self) -> Result<Option<SseEvent>, SseError> {
+    fn process_line(&mut self) -> Result<Option<SseEvent>, SseError> {
         let mut line = mem::take(&mut self.line);
         if mem::take(&mut self.at_start) && line.starts_with(BYTE_ORDER_MARK) {
             line.drain(..BYTE_ORDER_MARK.len());
         }
         if line.is_empty() {
-            return Ok(self.end_event());
+            return Ok(self.take_finished_event());
         }
         let (name, value) = match line.iter().position(|byte| *byte == b':') {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
@@ -142,7 +142,7 @@ impl SseParser {
         Ok(None)
     }
 
-    fn end_event(&mut self) -> Option<SseEvent> {
+    fn take_finished_event(&mut self) -> Option<SseEvent> {
         let (kind, data) = (mem::take(&mut self.kind), mem::take(&mut self.data));
         let id = || self.id.clone().filter(|id| !id.is_empty());
         mem::take(&mut self.has_data).then(|| SseEvent { kind, data, id: id() })

@@ -7,7 +7,7 @@ use trackway_domain::Event;
 pub const FORMAT_LATEST: u32 = 1;
 
 #[derive(Debug, thiserror::Error)]
-pub enum DecodeError {
+pub enum DecodeEventError {
     #[error("record format {0} is newer than this program knows ({FORMAT_LATEST})")]
     UnknownFormat(u32),
     #[error("the record is not a known event")]
@@ -19,10 +19,10 @@ pub fn encode_event(event: &Event) -> String {
     serde_json::to_string(event).expect("events hold no map with keys other than strings")
 }
 
-pub fn decode_event(format: u32, body: &str) -> Result<Event, DecodeError> {
+pub fn decode_event(format: u32, body: &str) -> Result<Event, DecodeEventError> {
     match format {
-        1 => decode_json_event(body).map_err(DecodeError::Malformed),
-        newer => Err(DecodeError::UnknownFormat(newer)),
+        1 => decode_json_event(body).map_err(DecodeEventError::Malformed),
+        newer => Err(DecodeEventError::UnknownFormat(newer)),
     }
 }
 

@@ -2,8 +2,8 @@
 //! recorded, and the definitions that runs are pinned to. The indexes are derived from the events.
 
 use trackway_domain::{
-    AckId, Attempt, AttemptOutcome, Event, GuidedEvent, Node, NodeId, RunId, Seq, SessionId, Timestamp,
-    WorkflowRef,
+    AckId, AttemptOutcome, Event, GuidedNode, GuidedRunEvent, NodeAttempt, NodeId, RunId, Seq, SessionId,
+    Timestamp, WorkflowRef,
 };
 
 use crate::{RunRow, StoredEvent};
@@ -60,20 +60,20 @@ pub struct SessionRow {
 }
 
 /// The node that this event makes, or whose definition it changes.
-pub fn node_in_event(event: &Event) -> Option<&Node> {
+pub fn node_in_event(event: &Event) -> Option<&GuidedNode> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
-        GuidedEvent::Opened { node, .. } | GuidedEvent::Repinned { node } => Some(node),
-        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), .. }) => Some(node),
-        GuidedEvent::Attempted(_) | GuidedEvent::Checkpointed(_) => None,
+        GuidedRunEvent::Opened { node, .. } | GuidedRunEvent::Repinned { node } => Some(node),
+        GuidedRunEvent::Attempted(NodeAttempt { outcome: AttemptOutcome::Advanced(node), .. }) => Some(node),
+        GuidedRunEvent::Attempted(_) | GuidedRunEvent::Checkpointed(_) => None,
     }
 }
 
 /// The attempt that this event records.
-pub fn attempt_in_event(event: &Event) -> Option<&Attempt> {
+pub fn attempt_in_event(event: &Event) -> Option<&NodeAttempt> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
-        GuidedEvent::Attempted(attempt) => Some(attempt),
+        GuidedRunEvent::Attempted(attempt) => Some(attempt),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trackway_domain::{Access, Caller, Code, Scopes};
+use trackway_domain::{Access, Caller, ErrorCode, Scopes};
 
 use crate::PortFuture;
 
@@ -16,7 +16,7 @@ pub struct Identity {
 impl Identity {
     /// The caller on a machine without auth. It may do everything.
     pub fn local_user() -> Self {
-        Self { caller: Caller::local(), scopes: Scopes::all() }
+        Self { caller: Caller::local_without_auth(), scopes: Scopes::all_workflows_and_agents() }
     }
 
     /// The data that the caller may use.
@@ -41,10 +41,10 @@ pub enum Unauthenticated {
 }
 
 impl Unauthenticated {
-    pub const fn code(&self) -> Code {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Missing | Self::Wrong { .. } => Code::Unauthenticated,
-            Self::Unavailable { .. } => Code::AuthUnavailable,
+            Self::Missing | Self::Wrong { .. } => ErrorCode::Unauthenticated,
+            Self::Unavailable { .. } => ErrorCode::AuthUnavailable,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Index rows that a store keeps next to the log. All of them are derived from the events.
 
 use trackway_domain::{
-    Access, Caller, Errand, Event, Position, RunId, Seq, SessionId, StateName, TimerKey, Timestamp,
+    Access, Caller, CrossRunErrand, Event, Position, RunId, Seq, SessionId, StateName, TimerKey, Timestamp,
     WorkflowRef,
 };
 
@@ -69,7 +69,7 @@ pub struct StatusTimeQuery {
     /// Only runs whose status was published at this time or later.
     pub since: Option<Timestamp>,
     /// The page starts after this cursor.
-    pub after: Option<RunCursor>,
+    pub after: Option<StatusTimeCursor>,
     pub limit: usize,
 }
 
@@ -82,7 +82,7 @@ impl StatusTimeQuery {
 
 /// A run's position in a listing by status time: later ones first; at the same time, the greater id first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunCursor {
+pub struct StatusTimeCursor {
     pub status_at: Timestamp,
     pub id: RunId,
 }
@@ -97,8 +97,8 @@ pub struct RunPage {
 
 impl RunRow {
     /// Its position in a listing by status time.
-    pub fn cursor(&self) -> RunCursor {
-        RunCursor { status_at: self.status_at, id: self.id }
+    pub fn status_time_cursor(&self) -> StatusTimeCursor {
+        StatusTimeCursor { status_at: self.status_at, id: self.id }
     }
 }
 
@@ -112,5 +112,5 @@ pub struct DueTimer {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxRow {
     pub id: crate::OutboxId,
-    pub item: Errand,
+    pub item: CrossRunErrand,
 }

@@ -34,12 +34,17 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
 
     /// Whether the append of that id is stored. It followed event `expected` of the run and had at least one
     /// event. The receipt may report due hooks although none is due.
-    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>>;
+    fn find_append_receipt(
+        &self,
+        run: RunId,
+        expected_seq: Seq,
+        id: AppendId,
+    ) -> ReadFuture<'_, Option<AppendReceipt>>;
 
     /// The covered events of the log after the cursor, at most `limit`, and fewer if they are large. The empty
     /// cursor is the start of the log. An event that cannot be read is skipped. A cursor of another store is
     /// [`crate::ReadError::Broken`].
-    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage>;
+    fn list_feed_events(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage>;
 
     /// The run's events after `after`, oldest first, at most `limit`, and fewer if they are large: only an
     /// empty list means that there are no more. An event that cannot be read also ends the list: the events
@@ -49,7 +54,7 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     /// The state that a run is loaded from: the results of [`Self::list_events`] from the beginning with
     /// this limit, of [`Self::find_run`] and of [`Leases::find_run_lease`]. A store reads all of it at once
     /// if it can.
-    fn stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
+    fn load_stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
         Box::pin(async move {
             let events = self.list_events(run, 0, limit).await?;
             let newest = events.last().map_or(0, |stored| stored.seq);
@@ -139,10 +144,15 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
 
     /// The surroundings of a node, found without reading the run's log unless the index is damaged. Events that
     /// cannot be read are omitted and reported in the result. Empty if the node does not exist.
-    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage>;
+    fn load_node_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> ReadFuture<'_, NodeLineage>;
 
     /// The definition of that hash, as pinned.
-    fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>>;
+    fn find_pinned_definition(&self, hash: String) -> ReadFuture<'_, Option<String>>;
 
     /// The covered sessions, most recently updated first, at most `limit`. If several users chose the same
     /// session id, a caller that may see all of them gets one session.
@@ -161,5 +171,5 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
 
     /// Writes what is still buffered and ends. Appends that were handed in before are committed first; later
     /// ones fail. Calling it twice is no error.
-    fn close(&self) -> PortFuture<'_, ()>;
+    fn close_store(&self) -> PortFuture<'_, ()>;
 }

@@ -24,9 +24,9 @@ impl fmt::Display for WorkerId {
 
 /// Counts how often a worker took over a run. Decisions of an earlier epoch are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct Epoch(pub u64);
+pub struct DriverEpoch(pub u64);
 
-impl Epoch {
+impl DriverEpoch {
     #[must_use]
     pub fn next_epoch(self) -> Self {
         Self(self.0 + 1)
@@ -41,15 +41,15 @@ pub enum AppendFence {
     Unfenced,
     /// The driver made the decision. Refused with [`crate::AppendError::Fenced`] unless this is the run's
     /// epoch.
-    AtEpoch(Epoch),
+    AtEpoch(DriverEpoch),
     /// The append's worker becomes the driver with this epoch. Refused with [`crate::AppendError::Fenced`]
     /// unless the run has no driver and its epoch is one less.
-    TakeOver(Epoch),
+    TakeOver(DriverEpoch),
 }
 
 /// How long a worker counts as alive. Another worker can claim whatever a dead worker drives or has claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lease {
+pub enum WorkerLease {
     /// Until it is released, and exclusive: the lease of every other worker ends now. For a process that knows
     /// from a lock on the folder that it is the only one.
     Exclusive,
@@ -69,7 +69,7 @@ pub enum LeaseMode {
 /// Who drives a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RunLease {
-    pub epoch: Epoch,
+    pub epoch: DriverEpoch,
     /// A run has no driver while its row is neither `runnable` nor `parked`.
     pub driver: Option<WorkerId>,
 }
@@ -78,7 +78,7 @@ pub struct RunLease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimedRun {
     pub run: RunId,
-    pub epoch: Epoch,
+    pub epoch: DriverEpoch,
 }
 
 /// A worker's request for work. No work goes to two workers that are alive at `now`.
@@ -95,7 +95,8 @@ pub struct WorkClaim {
 /// the lease of its worker.
 pub trait Leases: Send + Sync + fmt::Debug {
     /// Starts the worker's lease, or extends it.
-    fn acquire_or_renew(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_>;
+    fn acquire_or_renew_lease(&self, worker: WorkerId, lease: WorkerLease, now: Timestamp)
+    -> WriteFuture<'_>;
 
     /// Ends the worker's lease.
     fn release_lease(&self, worker: WorkerId) -> WriteFuture<'_>;
@@ -105,11 +106,11 @@ pub trait Leases: Send + Sync + fmt::Debug {
 
     /// Runs that need a driver and have none, or have a dead one: `runnable` runs, and parked runs to try
     /// again. Each gets the next epoch and this worker as its driver. In order of id.
-    fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>>;
+    fn claim_abandoned_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>>;
 
     /// Errands without a claim of a live worker. An append claims the errands that it adds for its worker. In
     /// order of id.
-    fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>>;
+    fn claim_unclaimed_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>>;
 
     /// Timers due at or before `now` that no other worker has claimed, earliest first. Setting a timer again
     /// releases its claim.

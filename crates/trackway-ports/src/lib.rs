@@ -7,19 +7,19 @@ mod append;
 mod blobs;
 mod clock_and_ids;
 mod error;
+mod event_feed;
 mod event_record;
-mod faults;
-mod feed;
+mod fault_injection;
 mod guided_index;
-mod headers;
 mod hooks;
+mod http_headers;
 mod identity;
 mod index_rows;
 mod journal;
 mod keys;
 mod leases;
-mod lineage;
-mod removal;
+mod node_lineage;
+mod run_removal;
 mod store;
 mod wakeups;
 
@@ -32,28 +32,31 @@ pub use append::{
 pub use blobs::{BlobHash, Blobs};
 pub use clock_and_ids::{Clock, IdSource};
 pub use error::{AppendError, ReadError};
-pub use event_record::{DecodeError, FORMAT_LATEST, decode_event, encode_event};
-pub use faults::{FaultInjector, NoFaultInjection};
-pub use feed::{FeedCursor, FeedEvent, FeedPage};
+pub use event_feed::{FeedCursor, FeedEvent, FeedPage};
+pub use event_record::{DecodeEventError, FORMAT_LATEST, decode_event, encode_event};
+pub use fault_injection::{FaultInjector, NoFaultInjection};
 pub use guided_index::{
     AttemptKey, NodeWithAttempt, PinnedDefinition, SessionRow, StoredNode, attempt_in_event, node_in_event,
 };
-pub use headers::{host_of_origin, is_local_host, parse_bearer_token};
 pub use hooks::{DueHook, Hook, HookChange, HookTarget};
+pub use http_headers::{host_of_origin, is_local_host, parse_bearer_token};
 pub use identity::{Authenticator, Identity, Unauthenticated};
 pub use index_rows::{
-    DueTimer, OutboxRow, RunCursor, RunFilter, RunPage, RunRow, StatusTimeQuery, StoredEvent, StoredRun,
+    DueTimer, OutboxRow, RunFilter, RunPage, RunRow, StatusTimeCursor, StatusTimeQuery, StoredEvent,
+    StoredRun,
 };
 pub use journal::Journal;
 pub use keys::{
     KeyDocument, KeyDocumentName, KeyFuture, KeyInspection, KeyRevision, KeyStore, KeyStoreError,
 };
-pub use leases::{AppendFence, ClaimedRun, Epoch, Lease, LeaseMode, Leases, RunLease, WorkClaim, WorkerId};
-pub use lineage::{ChildBranch, LineageLimits, NodeLineage, checkpointed_node_id, created_node_id};
-pub use removal::{RunHead, RunRemoval};
+pub use leases::{
+    AppendFence, ClaimedRun, DriverEpoch, LeaseMode, Leases, RunLease, WorkClaim, WorkerId, WorkerLease,
+};
+pub use node_lineage::{ChildBranch, LineageLimits, NodeLineage, checkpointed_node_id, created_node_id};
+pub use run_removal::{RunLogHead, RunRemoval};
 pub use store::{OpenStoreError, Store, StoreOpener};
 /// What an outbox row holds.
-pub use trackway_domain::Errand as OutboxItem;
+pub use trackway_domain::CrossRunErrand as OutboxItem;
 pub use wakeups::{InProcessWakeups, Wakeup, WakeupListener, Wakeups};
 
 /// The future of every port method: boxed, so that ports can be `dyn`.

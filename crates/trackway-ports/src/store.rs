@@ -20,10 +20,10 @@ pub struct Store {
 
 /// Opens a store for a server.
 pub trait StoreOpener: Send + Sync + fmt::Debug {
-    fn open(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>>;
+    fn open_store(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>>;
 
     /// Opens an existing store, even while a server is running. Every append fails.
-    fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>>;
+    fn open_journal_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>>;
 }
 
 /// Why a store could not be opened.

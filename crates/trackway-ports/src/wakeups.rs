@@ -26,10 +26,10 @@ pub type WakeupListener = Box<dyn Fn(Wakeup) -> bool + Send + Sync>;
 /// Carries wake-ups from worker to worker. They are sent after the commit. A wake-up may be lost or
 /// arrive twice: it only saves the wait until the next poll of the store.
 pub trait Wakeups: Send + Sync + fmt::Debug {
-    fn publish(&self, wakeup: Wakeup);
+    fn publish_wakeup(&self, wakeup: Wakeup);
 
     /// Receives every wake-up from now on, including those of this process.
-    fn subscribe(&self, listener: WakeupListener);
+    fn subscribe_to_wakeups(&self, listener: WakeupListener);
 }
 
 /// Wake-ups among workers in one process.
@@ -51,11 +51,11 @@ impl fmt::Debug for InProcessWakeups {
 }
 
 impl Wakeups for InProcessWakeups {
-    fn publish(&self, wakeup: Wakeup) {
+    fn publish_wakeup(&self, wakeup: Wakeup) {
         self.lock_listeners().retain(|listener| listener(wakeup));
     }
 
-    fn subscribe(&self, listener: WakeupListener) {
+    fn subscribe_to_wakeups(&self, listener: WakeupListener) {
         self.lock_listeners().push(listener);
     }
 }

@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 use trackway_domain::{Event, RunId, Seq, Timestamp};
-use trackway_engine::{Refusal, Run, is_visible};
+use trackway_engine::{CommandRefusal, Run, is_visible};
 use trackway_ports::{
     Append, AppendCallback, AppendError, AppendReceipt, Journal, OutboxChange, OutboxId, PinnedDefinition,
     RunRow, TimerChange,
@@ -11,9 +11,9 @@ use trackway_ports::{
 use crate::live_run::RunRowStatus;
 
 /// The append of a decision, with its events. The caller sets what goes with them.
-pub(crate) fn build_append(run: RunId, expected: Seq, at: Timestamp, events: Vec<Event>) -> Append {
+pub(crate) fn build_run_append(run: RunId, expected_seq: Seq, at: Timestamp, events: Vec<Event>) -> Append {
     let tells = events.iter().any(is_visible);
-    Append { events, notifies_hooks: tells, ..Append::new(run, expected, at) }
+    Append { events, notifies_hooks: tells, ..Append::new(run, expected_seq, at) }
 }
 
 /// The append that settles an errand and changes no run's log.
@@ -23,7 +23,7 @@ pub(crate) fn build_errand_removal(id: OutboxId, at: Timestamp) -> Append {
 
 /// A whole log that was recorded under another id or in another store.
 #[derive(Debug, Clone)]
-pub struct CopiedLog {
+pub struct CopiedRunLog {
     pub row: RunRow,
     pub events: Vec<Event>,
     /// When each of them was recorded.
@@ -32,8 +32,8 @@ pub struct CopiedLog {
     pub pins: Vec<PinnedDefinition>,
 }
 
-impl CopiedLog {
-    pub(crate) fn into_append(self, at: Timestamp) -> Append {
+impl CopiedRunLog {
+    pub(crate) fn into_import_append(self, at: Timestamp) -> Append {
         let Self { row, events, stamps, timers, pins } = self;
         let fresh = Append::new(row.id, 0, at);
         Append {
@@ -49,16 +49,16 @@ impl CopiedLog {
 }
 
 /// Writes logs that were recorded elsewhere, all of them or none.
-pub async fn import_logs(journal: &dyn Journal, logs: Vec<CopiedLog>) -> Result<(), AppendError> {
-    let append = |log: CopiedLog| {
+pub async fn import_copied_logs(journal: &dyn Journal, logs: Vec<CopiedRunLog>) -> Result<(), AppendError> {
+    let append = |log: CopiedRunLog| {
         let at = log.stamps.last().copied().unwrap_or_default();
-        log.into_append(at)
+        log.into_import_append(at)
     };
     journal.append_all(logs.into_iter().map(append).collect()).await
 }
 
 /// Hands an append to the store.
-pub(crate) fn enqueue(journal: &dyn Journal, append: Append, done: AppendCallback) {
+pub(crate) fn enqueue_append(journal: &dyn Journal, append: Append, done: AppendCallback) {
     journal.append(append, done);
 }
 
@@ -70,21 +70,25 @@ pub(crate) async fn append_and_wait(
     let (answer, answered) = oneshot::channel();
     // The send fails if the caller has stopped waiting.
     let done = move |result| drop(answer.send(result));
-    enqueue(journal, append, Box::new(done));
+    enqueue_append(journal, append, Box::new(done));
     let ended = || AppendError::Broken { reason: "the store has ended".into() };
     answered.await.map_err(|_| ended())?
 }
 
 /// Folds events into a run. If there is no run yet, the first event begins it.
-pub(crate) fn fold_events(run: Option<Run>, events: &[Event], at: Timestamp) -> Result<Option<Run>, Refusal> {
+pub(crate) fn fold_events_into_run(
+    run: Option<Run>,
+    events: &[Event],
+    at: Timestamp,
+) -> Result<Option<Run>, CommandRefusal> {
     let mut folded = run;
     for event in events {
         match (&mut folded, event) {
-            (Some(run), event) => run.apply(event)?,
+            (Some(run), event) => run.apply_event(event)?,
             (none @ None, Event::Submitted(submission)) => {
                 *none = Some(Run::from_submission(submission.clone(), at));
             }
-            (None, _) => return Err(Refusal::NotSubmitted),
+            (None, _) => return Err(CommandRefusal::NotSubmitted),
         }
     }
     Ok(folded)

@@ -8,16 +8,16 @@
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
-use trackway_domain::{Command, Seq, Submission, Timestamp};
+use trackway_domain::{RunCommand, RunSubmission, Seq, Timestamp};
 use trackway_ports::{Append, AppendFence, PinnedDefinition};
 
 use crate::{
     append,
-    command::AppendContext,
-    commit::{AfterCommit, AppendLookup},
-    core::Core,
-    drive::FirstDrive,
+    command_execution::CommandAttachments,
+    commit_handling::{AfterCommitActions, AppendLookupKey},
     live_run::LiveRunRef,
+    program_drive::PreparedDrive,
+    runtime_core::RuntimeCore,
 };
 
 /// The most events that are joined. Beyond it a longer append saves nothing more per event.
@@ -27,14 +27,14 @@ const JOINED_EVENTS_MAX: usize = 64;
 /// An append, and what follows its commit.
 pub(crate) struct PendingAppend {
     pub(crate) append: Append,
-    pub(crate) after: AfterCommit,
+    pub(crate) after: AfterCommitActions,
 }
 
 /// A run that begins with the append of its parent.
-pub(crate) struct PendingChild {
+pub(crate) struct PendingChildRun {
     live: LiveRunRef,
     /// Its program, until it is polled for the first time.
-    first_drive: Option<FirstDrive>,
+    first_drive: Option<PreparedDrive>,
 }
 
 /// The appends of a run that were not sent to the journal yet. Protected by the head's lock, like every
@@ -56,36 +56,36 @@ impl fmt::Debug for AppendBuffer {
 
 impl AppendBuffer {
     /// Keeps appends until the program's next poll is over.
-    pub(crate) fn start_holding(&mut self) {
+    pub(crate) fn start_buffering(&mut self) {
         self.is_holding = true;
     }
 
     /// When the kept appends were decided; none if there are none.
-    pub(crate) fn pending_time(&self) -> Option<Timestamp> {
+    pub(crate) fn pending_append_time(&self) -> Option<Timestamp> {
         self.appends.back().map(|order| order.append.at)
     }
 
     /// Takes an append. It is sent at once if it is urgent, or if no program is being polled.
-    pub(crate) fn push(&mut self, core: &Core, append: PendingAppend, urgent: bool) {
+    pub(crate) fn push_append(&mut self, core: &RuntimeCore, append: PendingAppend, send_now: bool) {
         match self.appends.back_mut() {
-            Some(last) if last.can_merge(&append) => last.merge(append),
+            Some(last) if last.can_merge_append(&append) => last.merge_append(append),
             Some(_) if !self.awaits_parent => {
-                self.flush(core);
+                self.enqueue_buffered_appends(core);
                 self.appends.push_back(append);
             }
             Some(_) | None => self.appends.push_back(append),
         }
-        if !self.awaits_parent && (urgent || !self.is_holding) {
-            self.flush(core);
+        if !self.awaits_parent && (send_now || !self.is_holding) {
+            self.enqueue_buffered_appends(core);
         }
     }
 
-    fn flush(&mut self, core: &Core) {
-        self.appends.drain(..).for_each(|order| order.enqueue(core));
+    fn enqueue_buffered_appends(&mut self, core: &RuntimeCore) {
+        self.appends.drain(..).for_each(|order| order.enqueue_to_journal(core));
     }
 
     /// Programs of children that must be polled before the appends are sent.
-    fn take_first_drives(&mut self) -> Vec<FirstDrive> {
+    fn take_prepared_child_drives(&mut self) -> Vec<PreparedDrive> {
         let children = self.appends.iter_mut().flat_map(|order| &mut order.after.children);
         children.filter_map(|child| child.first_drive.take()).collect()
     }
@@ -94,7 +94,7 @@ impl AppendBuffer {
 impl PendingAppend {
     /// Whether the other can be in the same append: it has the same time, and nothing that an append can have
     /// only once.
-    fn can_merge(&self, next: &Self) -> bool {
+    fn can_merge_append(&self, next: &Self) -> bool {
         let Append {
             at, events, hook_changes: hooks, pins, event_times: stamps, message_claim: claim, ..
         } = &next.append;
@@ -106,7 +106,7 @@ impl PendingAppend {
         *at == self.append.at && !alone && self.append.events.len() + events.len() <= JOINED_EVENTS_MAX
     }
 
-    fn merge(&mut self, next: Self) {
+    fn merge_append(&mut self, next: Self) {
         let Append {
             events, row, timer_changes: timers, outbox_changes: outbox, notifies_hooks: tells, ..
         } = next.append;
@@ -117,99 +117,99 @@ impl PendingAppend {
         append.timer_changes.extend(timers);
         append.outbox_changes.extend(outbox);
         append.notifies_hooks |= tells;
-        self.after.merge(next.after);
+        self.after.merge_next_actions(next.after);
     }
 
-    fn enqueue(self, core: &Core) {
+    fn enqueue_to_journal(self, core: &RuntimeCore) {
         let Self { mut append, mut after } = self;
-        let children = after.collect_start_appends(&mut append.started_runs);
+        let children = after.collect_children_start_appends(&mut append.started_runs);
         core.reach_fault_point("runtime:ordered");
-        let lookup = AppendLookup { expected: append.expected, id: append.id };
-        let done = move |result| after.on_result(result, lookup);
-        append::enqueue(&*core.options.journal, append, Box::new(done));
+        let lookup = AppendLookupKey { expected: append.expected, id: append.id };
+        let done = move |result| after.on_append_result(result, lookup);
+        append::enqueue_append(&*core.options.journal, append, Box::new(done));
         for child in children {
-            let mut head = child.head();
+            let mut head = child.lock_head();
             head.buffer.awaits_parent = false;
             if !head.buffer.is_holding {
-                head.buffer.flush(core);
+                head.buffer.enqueue_buffered_appends(core);
             }
         }
     }
 }
 
-impl PendingChild {
+impl PendingChildRun {
     /// Takes the append that begins the child's log, and those of the runs that begin with it. Returns the
     /// runs that may send the rest of their appends once the parent's append is sent.
-    pub(crate) fn collect_start_appends(
+    pub(crate) fn collect_child_start_appends(
         self,
         starts: &mut Vec<Append>,
-        afters: &mut Vec<AfterCommit>,
+        afters: &mut Vec<AfterCommitActions>,
         begun: &mut Vec<LiveRunRef>,
     ) {
-        let first = self.live.head().buffer.appends.pop_front();
+        let first = self.live.lock_head().buffer.appends.pop_front();
         let Some(PendingAppend { append, mut after }) = first else { return };
         starts.push(append);
         let children = std::mem::take(&mut after.children);
         after.first_drive = self.first_drive;
         afters.push(after);
         begun.push(self.live);
-        children.into_iter().for_each(|child| child.collect_start_appends(starts, afters, begun));
+        children.into_iter().for_each(|child| child.collect_child_start_appends(starts, afters, begun));
     }
 
     /// The append that begins it will never be sent.
-    pub(crate) fn discard_appends(self) {
-        let orders = std::mem::take(&mut self.live.head().buffer.appends);
-        orders.into_iter().for_each(|order| order.after.discard_uncommitted());
+    pub(crate) fn discard_buffered_appends(self) {
+        let orders = std::mem::take(&mut self.live.lock_head().buffer.appends);
+        orders.into_iter().for_each(|order| order.after.discard_unsent_append());
     }
 }
 
-impl Core {
+impl RuntimeCore {
     /// A run that begins with the append of its parent, whose head is locked. Its id is fresh, so no other
     /// caller can have read it before.
-    pub(crate) fn create_pending_child(
+    pub(crate) fn create_pending_child_run(
         self: &Arc<Self>,
-        submission: Box<Submission>,
+        submission: Box<RunSubmission>,
         pins: Vec<PinnedDefinition>,
-    ) -> PendingChild {
-        let live = self.live_runs.get_or_create(self, submission.run);
+    ) -> PendingChildRun {
+        let live = self.live_runs.get_or_create_live_run(self, submission.run);
         // Everything that is known of the run is here. It is already set if a caller guessed the id.
         let _ = live.loaded.set(());
-        let mut head = live.head();
+        let mut head = live.lock_head();
         head.buffer.awaits_parent = true;
         let first_drive = self.prepare_first_drive(&live, &mut head, &submission);
-        let attached = AppendContext { pins, ..AppendContext::default() };
-        let ordered = self.decide_and_append(&live, &mut head, Command::Submit(submission), attached);
+        let attached = CommandAttachments { pins, ..CommandAttachments::default() };
+        let ordered = self.decide_and_append(&live, &mut head, RunCommand::Submit(submission), attached);
         debug_assert!(ordered.is_ok(), "a fresh run can be submitted");
         drop(head);
-        PendingChild { live, first_drive }
+        PendingChildRun { live, first_drive }
     }
 }
 
 impl LiveRunRef {
     /// From here on appends are kept.
-    pub(crate) fn hold_appends(&self) {
-        self.head().buffer.start_holding();
+    pub(crate) fn buffer_appends_until_flush(&self) {
+        self.lock_head().buffer.start_buffering();
     }
 
     /// Sends the kept appends, after the first poll of the children that begin with them.
-    pub(crate) fn flush_appends(&self, core: &Arc<Core>) {
+    pub(crate) fn flush_buffered_appends(&self, core: &Arc<RuntimeCore>) {
         loop {
-            let mut head = self.head();
-            let first_drives = head.buffer.take_first_drives();
+            let mut head = self.lock_head();
+            let first_drives = head.buffer.take_prepared_child_drives();
             if first_drives.is_empty() {
                 head.buffer.is_holding = false;
                 if head.stale {
                     // If the head is void, what was decided on it is void too.
                     let orders = std::mem::take(&mut head.buffer.appends);
                     drop(head);
-                    orders.into_iter().for_each(|order| order.after.discard_uncommitted());
+                    orders.into_iter().for_each(|order| order.after.discard_unsent_append());
                 } else if !head.buffer.awaits_parent {
-                    head.buffer.flush(core);
+                    head.buffer.enqueue_buffered_appends(core);
                 }
                 return;
             }
             drop(head);
-            first_drives.into_iter().for_each(|first| core.drive_first(first));
+            first_drives.into_iter().for_each(|first| core.poll_prepared_then_drive_in_background(first));
         }
     }
 }

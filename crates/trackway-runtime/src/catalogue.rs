@@ -4,24 +4,24 @@
 //! synchronise, and an old definition is never returned. Reading is synchronous: files are small, their
 //! number is bounded, and an unchanged file costs one check of its stamp.
 
+mod catalogue_index;
+mod definition_source_file;
 mod folder_scan;
 mod folder_watch;
-mod id_scan;
-mod index;
-mod source_file;
 #[cfg(test)]
 mod tests;
+mod workflow_id_scan;
 
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use trackway_definition::{Definition, Finding, nearest};
-use trackway_domain::Warning;
+use trackway_definition::{Definition, Finding, nearest_known_word};
+use trackway_domain::GuidedRunWarning;
 
-pub use folder_watch::{FolderWatch, WatchError, watch_paths};
-use index::CatalogueIndex;
+use catalogue_index::CatalogueIndex;
+pub use folder_watch::{FolderWatch, FolderWatchError, watch_paths_for_changes};
 
 /// How many ids are suggested for an id that does not exist.
 /// Limit (Definitions): similar ids that are offered for an unknown one.
@@ -53,7 +53,7 @@ pub struct CatalogueEntry {
 
 /// A file that is not a valid definition, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InvalidFile {
+pub struct InvalidDefinitionFile {
     pub file: PathBuf,
     pub workflow: Option<String>,
     pub errors: Vec<Finding>,
@@ -65,7 +65,7 @@ pub struct CatalogueListing {
     /// In order of id.
     pub workflows: Vec<CatalogueEntry>,
     /// In order of file.
-    pub invalid: Vec<InvalidFile>,
+    pub invalid: Vec<InvalidDefinitionFile>,
 }
 
 /// Why the folders do not have a workflow.
@@ -75,7 +75,7 @@ pub enum WorkflowLookupError {
     UnknownId {
         similar: Vec<String>,
     },
-    Invalid(InvalidFile),
+    Invalid(InvalidDefinitionFile),
 }
 
 impl Catalogue {
@@ -90,14 +90,14 @@ impl Catalogue {
     }
 
     /// The folders, as they were named.
-    pub fn folders(&self) -> &[PathBuf] {
+    pub fn workflow_folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
     /// The rules of a workflow. Files that they refer to are looked up next to the workflows, in the parent
     /// folder, and in the current one. A URL is used as it is.
-    pub fn render_rules(&self, definition: &Definition) -> Vec<String> {
-        definition.render_rules(&|source| {
+    pub fn render_workflow_rules(&self, definition: &Definition) -> Vec<String> {
+        definition.render_workflow_rules(&|source| {
             let around = self.folders.iter().flat_map(|folder| [Some(&**folder), folder.parent()]);
             let mut roots = around.flatten().chain([Path::new("")]);
             source.contains("://") || roots.any(|root| root.join(source).exists())
@@ -105,58 +105,64 @@ impl Catalogue {
     }
 
     /// What is in the folders now. Changed files are read again.
-    pub fn list(&self) -> CatalogueListing {
+    pub fn list_definitions(&self) -> CatalogueListing {
         let mut shelf = self.lock_index();
-        shelf.refresh(&self.folders, self.missing_folders);
+        shelf.refresh_from_folders(&self.folders, self.missing_folders);
         CatalogueListing {
-            workflows: shelf.workflows().cloned().collect(),
+            workflows: shelf.catalogue_entries().cloned().collect(),
             invalid: shelf.invalid_files().cloned().collect(),
         }
     }
 
-    pub fn get(&self, id: &str) -> Result<CatalogueEntry, WorkflowLookupError> {
+    pub fn get_entry(&self, workflow_id: &str) -> Result<CatalogueEntry, WorkflowLookupError> {
         let mut shelf = self.lock_index();
-        shelf.refresh(&self.folders, self.missing_folders);
-        if let Some(known) = shelf.find(id) {
+        shelf.refresh_from_folders(&self.folders, self.missing_folders);
+        if let Some(known) = shelf.find_entry(workflow_id) {
             return Ok(known.clone());
         }
-        match shelf.find_invalid(id) {
+        match shelf.find_invalid_file(workflow_id) {
             Some(invalid) => Err(WorkflowLookupError::Invalid(invalid.clone())),
-            None => Err(WorkflowLookupError::UnknownId { similar: similar_ids(id, &shelf) }),
+            None => Err(WorkflowLookupError::UnknownId {
+                similar: find_similar_workflow_ids(workflow_id, &shelf),
+            }),
         }
     }
 
     /// Whether the definition still has this `hash`, by a quick check: it reads no file and waits for
     /// nothing. If it returns false, [`Self::drift_warning`] finds out.
-    pub fn is_unchanged(&self, id: &str, hash: &str) -> bool {
+    pub fn is_definition_unchanged(&self, id: &str, pinned_hash: &str) -> bool {
         let Ok(shelf) = self.index.try_lock() else { return false };
-        shelf.find(id).is_some_and(|known| *known.hash == *hash) && shelf.is_unchanged_by_stamps(id)
+        shelf.find_entry(id).is_some_and(|known| *known.hash == *pinned_hash)
+            && shelf.has_unchanged_file_stamps(id)
     }
 
     /// The warning for a run that is pinned to `hash`, if the file has changed. Checks only the files of this
     /// definition unless one of them changed.
-    pub fn drift_warning(&self, id: &str, hash: &str) -> Option<Warning> {
+    pub fn definition_drift_warning(&self, id: &str, pinned_hash: &str) -> Option<GuidedRunWarning> {
         let mut shelf = self.lock_index();
-        if !shelf.is_current(id) {
-            shelf.refresh(&self.folders, self.missing_folders);
+        if !shelf.is_definition_current(id) {
+            shelf.refresh_from_folders(&self.folders, self.missing_folders);
         }
-        let (code, message) = match shelf.find(id) {
-            Some(known) if *known.hash == *hash => return None,
+        let (code, message) = match shelf.find_entry(id) {
+            Some(known) if *known.hash == *pinned_hash => return None,
             Some(_) => ("definition-changed", format!("The definition of {id:?} has changed.")),
-            None => match shelf.find_invalid(id) {
+            None => match shelf.find_invalid_file(id) {
                 // A file that is no longer valid still exists.
-                Some(invalid) => ("definition-changed", invalid_message(id, invalid)),
+                Some(invalid) => ("definition-changed", invalid_definition_message(id, invalid)),
                 None => ("definition-missing", format!("The definition of {id:?} no longer exists.")),
             },
         };
         let message = format!("{message} This run keeps the one that it was started with.");
-        Some(Warning::new(code, message))
+        Some(GuidedRunWarning::new(code, message))
     }
 
     /// Calls `on_change` after something in the folders changed, until the returned value is dropped. Changes
     /// that come together cause one call or several; the callback then reads the list.
-    pub fn watch(self: &Arc<Self>, on_change: impl Fn() + Send + 'static) -> Result<FolderWatch, WatchError> {
-        folder_watch::watch_paths(&self.folders, on_change)
+    pub fn watch_folders(
+        self: &Arc<Self>,
+        on_change: impl Fn() + Send + 'static,
+    ) -> Result<FolderWatch, FolderWatchError> {
+        folder_watch::watch_paths_for_changes(&self.folders, on_change)
     }
 
     fn lock_index(&self) -> MutexGuard<'_, CatalogueIndex> {
@@ -165,7 +171,7 @@ impl Catalogue {
     }
 }
 
-fn invalid_message(id: &str, invalid: &InvalidFile) -> String {
+fn invalid_definition_message(id: &str, invalid: &InvalidDefinitionFile) -> String {
     let mut message =
         format!("The definition of {id:?} has changed and is not valid now: {}", invalid.file.display());
     if let Some(fault) = invalid.errors.first() {
@@ -179,9 +185,9 @@ fn invalid_message(id: &str, invalid: &InvalidFile) -> String {
 }
 
 /// Ids that the user may have meant: typing errors first, then ids that share a part of the text.
-fn similar_ids(id: &str, shelf: &CatalogueIndex) -> Vec<String> {
-    let ids: Vec<&str> = shelf.workflows().map(|known| known.definition.id.as_str()).collect();
-    let slip = nearest(id, ids.iter().copied());
+fn find_similar_workflow_ids(id: &str, index: &CatalogueIndex) -> Vec<String> {
+    let ids: Vec<&str> = index.catalogue_entries().map(|known| known.definition.id.as_str()).collect();
+    let slip = nearest_known_word(id, ids.iter().copied());
     let word = id.to_lowercase();
     let alike = ids.iter().copied().filter(|other| {
         let other = other.to_lowercase();

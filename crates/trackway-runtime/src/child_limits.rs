@@ -6,10 +6,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use trackway_domain::{Command, RunId, SessionId};
+use trackway_domain::{RunCommand, RunId, SessionId};
 use trackway_ports::{ReadError, RunFilter, RunRow};
 
-use crate::{ChildError, Error, ProgramKind, core::Core};
+use crate::{ChildError, Error, ProgramKind, runtime_core::RuntimeCore};
 
 /// How far runs may grow below a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,18 +50,18 @@ impl Default for ChildLimits {
 pub(crate) struct DescendantCounts(Mutex<BTreeMap<RunId, u32>>);
 
 impl DescendantCounts {
-    fn has_count(&self, root: RunId) -> bool {
+    fn has_descendant_count(&self, root: RunId) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&root)
     }
 
     /// Counts one more, unless the maximum is reached.
-    fn try_increment(&self, root: RunId, first: u32, max: u32) -> bool {
+    fn try_count_descendant(&self, root: RunId, initial_count: u32, max: u32) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= ROOTS_MAX && !counts.contains_key(&root) {
             // The oldest: ids are ordered by time.
             counts.pop_first();
         }
-        let count = counts.entry(root).or_insert(first);
+        let count = counts.entry(root).or_insert(initial_count);
         if *count >= max {
             return false;
         }
@@ -79,13 +79,13 @@ pub(crate) struct ParentRun {
     pub(crate) is_first: bool,
 }
 
-impl Core {
+impl RuntimeCore {
     /// Whether the run may have another child. A child that `counts` is an agent's turn, or dispatched by
     /// one.
     pub(crate) async fn check_child_limits(
         self: &Arc<Self>,
         parent: ParentRun,
-        counts: bool,
+        counts_toward_limit: bool,
     ) -> Result<Result<(), ChildError>, ReadError> {
         let limits = self.options.child_limits;
         let (mut depth, mut root, mut above) = (1, parent.run, parent.parent);
@@ -100,16 +100,16 @@ impl Core {
         if depth >= limits.depth_max {
             return Ok(Err(ChildError::TooDeep { max: limits.depth_max }));
         }
-        if !counts {
+        if !counts_toward_limit {
             return Ok(Ok(()));
         }
         let is_fresh = parent.is_first && parent.parent.is_none();
-        let first = if is_fresh || self.descendants.has_count(root) {
+        let first = if is_fresh || self.descendants.has_descendant_count(root) {
             0
         } else {
-            self.count_descendants(root, parent.session).await?
+            self.count_stored_descendants(root, parent.session).await?
         };
-        if self.descendants.try_increment(root, first, limits.runs_max) {
+        if self.descendants.try_count_descendant(root, first, limits.runs_max) {
             Ok(Ok(()))
         } else {
             Ok(Err(ChildError::TooMany { max: limits.runs_max }))
@@ -117,9 +117,9 @@ impl Core {
     }
 
     /// Agents and dispatched workflows that the store has below a root.
-    async fn count_descendants(&self, root: RunId, session: SessionId) -> Result<u32, ReadError> {
+    async fn count_stored_descendants(&self, root: RunId, session: SessionId) -> Result<u32, ReadError> {
         let is_agent = |row: &RunRow| {
-            let program = self.options.registry.get(&row.workflow.name);
+            let program = self.options.registry.current_program(&row.workflow.name);
             program.is_some_and(|program| program.info().kind == ProgramKind::Agent)
         };
         let root = self.options.journal.find_run(root).await?;
@@ -157,14 +157,14 @@ impl Core {
     }
 
     /// Cancels what still runs below a run. True if there was anything.
-    pub(crate) async fn cancel_descendants(self: &Arc<Self>, root: RunId) -> Result<bool, Error> {
+    pub(crate) async fn cancel_running_descendants(self: &Arc<Self>, root: RunId) -> Result<bool, Error> {
         let Some(row) = self.options.journal.find_run(root).await? else { return Ok(false) };
         let mut any = false;
         for row in self.list_descendants(root, row.session).await? {
             if row.state.is_terminal() {
                 continue;
             }
-            match self.execute(row.id, &Command::Cancel, None).await {
+            match self.execute_command(row.id, &RunCommand::Cancel, None).await {
                 Ok(_) => any = true,
                 // It has ended in the meantime.
                 Err(Error::Ended { .. }) => {}

@@ -10,26 +10,26 @@
 //! If something else ends a run (a caller cancels it, its deadline passes), its program cannot run them any
 //! more, and the engine starts a separate run for them: workflow `<id>.exit`.
 
-mod actions;
-mod agent_step;
+mod agent_prompt_step;
 mod bounded_concurrency;
 mod catalogue_sync;
 mod drive_refusal;
+mod step_actions;
 #[cfg(test)]
 mod tests;
 
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use trackway_definition::{Definition, drive};
+use trackway_definition::{Definition, engine_walk};
 use trackway_domain::{Failure, Object, WorkflowRef};
 use trackway_ports::PinnedDefinition;
 
 use crate::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramStop, Stage, Tools};
 
-use actions::{DefinitionDriver, WalkError, format_blocked_walk};
 pub use catalogue_sync::{CatalogueSync, RegistrationRefusal};
 pub use drive_refusal::DriveRefusal;
+use step_actions::{DefinitionDriver, WalkError, format_blocked_walk};
 
 /// The suffix of the workflow name that means only the exit steps.
 const EXIT_SUFFIX: &str = ".exit";
@@ -38,14 +38,14 @@ const EXIT_SUFFIX: &str = ".exit";
 #[derive(Debug)]
 pub struct DefinitionProgram {
     info: ProgramInfo,
-    part: ProgramPart,
+    part: DefinitionPart,
     definition: Arc<Definition>,
     tools: Arc<Tools>,
 }
 
 /// Which part of a definition runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ProgramPart {
+enum DefinitionPart {
     Steps,
     Exit,
 }
@@ -53,20 +53,27 @@ enum ProgramPart {
 impl DefinitionProgram {
     /// The program of the steps of a definition with this hash.
     pub fn new(definition: Arc<Definition>, hash: &str, tools: Arc<Tools>) -> Self {
-        Self::for_part(ProgramPart::Steps, definition, hash, tools)
+        Self::for_definition_part(DefinitionPart::Steps, definition, hash, tools)
     }
 
-    fn for_part(aim: ProgramPart, definition: Arc<Definition>, hash: &str, tools: Arc<Tools>) -> Self {
+    fn for_definition_part(
+        aim: DefinitionPart,
+        definition: Arc<Definition>,
+        hash: &str,
+        tools: Arc<Tools>,
+    ) -> Self {
         let Definition { id, name, description, .. } = &*definition;
         let open = json!({ "type": "object" });
         let modes = || ProgramInfo::MODES_DEFAULT.map(str::to_owned).to_vec();
         let (called, description, input_schema) = match aim {
-            ProgramPart::Steps => {
+            DefinitionPart::Steps => {
                 (id.clone(), description.clone(), definition.input.clone().unwrap_or(open.clone()))
             }
-            ProgramPart::Exit => {
-                (exit_workflow_name(id), format!("The exit steps of {id}, after it was ended."), open.clone())
-            }
+            DefinitionPart::Exit => (
+                exit_steps_workflow_name(id),
+                format!("The exit steps of {id}, after it was ended."),
+                open.clone(),
+            ),
         };
         let info = ProgramInfo {
             name: called,
@@ -95,13 +102,13 @@ impl Program for DefinitionProgram {
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
         let driver = DefinitionDriver::new(stage, self.definition.clone(), self.tools.clone());
         match self.part {
-            ProgramPart::Steps => Box::pin(run_workflow(driver, input)),
-            ProgramPart::Exit => Box::pin(run_exit_only(driver, input)),
+            DefinitionPart::Steps => Box::pin(run_definition_steps(driver, input)),
+            DefinitionPart::Exit => Box::pin(run_only_exit_steps(driver, input)),
         }
     }
 
     fn pinned_source(&self) -> Option<PinnedDefinition> {
-        Some(PinnedDefinition { hash: self.info.version.clone(), body: self.definition.normal_form() })
+        Some(PinnedDefinition { hash: self.info.version.clone(), body: self.definition.to_canonical_json() })
     }
 
     fn first_answer_timeout(&self) -> Option<Duration> {
@@ -109,44 +116,44 @@ impl Program for DefinitionProgram {
     }
 
     fn exit_workflow(&self) -> Option<WorkflowRef> {
-        let has_exit = self.part == ProgramPart::Steps && !self.definition.on_exit.is_empty();
+        let has_exit = self.part == DefinitionPart::Steps && !self.definition.on_exit.is_empty();
         let WorkflowRef { name, version } = self.info.workflow_ref();
-        has_exit.then(|| WorkflowRef { name: exit_workflow_name(&name), version })
+        has_exit.then(|| WorkflowRef { name: exit_steps_workflow_name(&name), version })
     }
 }
 
-fn exit_workflow_name(id: &str) -> String {
-    format!("{id}{EXIT_SUFFIX}")
+fn exit_steps_workflow_name(workflow_id: &str) -> String {
+    format!("{workflow_id}{EXIT_SUFFIX}")
 }
 
 /// The program of a definition that the store keeps.
-pub(crate) fn load_pinned_program(
+pub(crate) fn load_pinned_definition_program(
     workflow: &WorkflowRef,
     body: &str,
     tools: &Arc<Tools>,
 ) -> Option<Arc<dyn Program>> {
-    let definition = Definition::from_pinned(body)
+    let definition = Definition::from_pinned_json(body)
         .inspect_err(|reason| tracing::warn!(workflow = workflow.name, reason, "unreadable"))
         .ok()?;
     let aim = if workflow.name == definition.id {
-        ProgramPart::Steps
-    } else if workflow.name == exit_workflow_name(&definition.id) {
-        ProgramPart::Exit
+        DefinitionPart::Steps
+    } else if workflow.name == exit_steps_workflow_name(&definition.id) {
+        DefinitionPart::Exit
     } else {
         return None;
     };
     let (definition, tools) = (Arc::new(definition), tools.clone());
-    Some(Arc::new(DefinitionProgram::for_part(aim, definition, &workflow.version, tools)))
+    Some(Arc::new(DefinitionProgram::for_definition_part(aim, definition, &workflow.version, tools)))
 }
 
 /// The whole workflow: its steps, then its exit steps.
-async fn run_workflow(driver: DefinitionDriver, input: Value) -> Result<Value, ProgramStop> {
+async fn run_definition_steps(driver: DefinitionDriver, input: Value) -> Result<Value, ProgramStop> {
     let Value::Object(context) = input else {
         return Err(ProgramStop::Rejected("the input is not an object".to_owned()));
     };
-    let first = drive::begin_run(driver.definition(), &context)
+    let first = engine_walk::begin_engine_run(driver.definition(), &context)
         .map_err(|stuck| ProgramStop::Rejected(format_blocked_walk(&stuck)))?;
-    let (context, result) = driver.walk_to_end("", first).await;
+    let (context, result) = driver.walk_definition_to_end("", first).await;
     let (ended, reason) = match &result {
         Ok(_) => ("completed", ""),
         Err(WalkError::Failed(reason)) => ("failed", reason.as_str()),
@@ -156,28 +163,28 @@ async fn run_workflow(driver: DefinitionDriver, input: Value) -> Result<Value, P
     if let Err(why) = run_exit_steps(&driver, context, ended, reason).await {
         driver.report_status(&format!("The exit steps failed: {why}")).await;
     }
-    result.map_err(stop_from_error)
+    result.map_err(program_stop_from_walk_error)
 }
 
-fn stop_from_error(halt: WalkError) -> ProgramStop {
+fn program_stop_from_walk_error(halt: WalkError) -> ProgramStop {
     match halt {
-        WalkError::Failed(reason) => failed_stop(reason),
+        WalkError::Failed(reason) => failed_program_stop(reason),
         WalkError::Rejected(reason) => ProgramStop::Rejected(reason),
     }
 }
 
 /// Only the exit steps, for a run that something else ended.
-async fn run_exit_only(driver: DefinitionDriver, mut input: Value) -> Result<Value, ProgramStop> {
+async fn run_only_exit_steps(driver: DefinitionDriver, mut input: Value) -> Result<Value, ProgramStop> {
     let context = match input["context"].take() {
         Value::Object(context) => context,
         _ => Object::new(),
     };
     let run = input["run"].take();
     let ended = input["ended"].as_str().unwrap_or_default().to_owned();
-    let context = exit_context(context, run, &ended, "");
-    match drive::begin_exit(driver.definition(), &context) {
-        Ok(first) => driver.walk_to_end("", first).await.1.map_err(stop_from_error),
-        Err(stuck) => Err(failed_stop(format_blocked_walk(&stuck))),
+    let context = build_exit_steps_context(context, run, &ended, "");
+    match engine_walk::begin_exit_steps(driver.definition(), &context) {
+        Ok(first) => driver.walk_definition_to_end("", first).await.1.map_err(program_stop_from_walk_error),
+        Err(stuck) => Err(failed_program_stop(format_blocked_walk(&stuck))),
     }
 }
 
@@ -187,20 +194,20 @@ async fn run_exit_steps(
     ended: &str,
     reason: &str,
 ) -> Result<Value, String> {
-    let context = exit_context(context, json!(driver.run_id()), ended, reason);
-    let first =
-        drive::begin_exit(driver.definition(), &context).map_err(|stuck| format_blocked_walk(&stuck))?;
-    driver.walk_to_end("", first).await.1.map_err(|halt| halt.reason().to_owned())
+    let context = build_exit_steps_context(context, json!(driver.run_id()), ended, reason);
+    let first = engine_walk::begin_exit_steps(driver.definition(), &context)
+        .map_err(|stuck| format_blocked_walk(&stuck))?;
+    driver.walk_definition_to_end("", first).await.1.map_err(|halt| halt.walk_error_reason().to_owned())
 }
 
 /// The context of the exit steps: the results of the run, and how it ended.
-fn exit_context(mut context: Object, run: Value, ended: &str, reason: &str) -> Object {
+fn build_exit_steps_context(mut context: Object, run: Value, ended: &str, reason: &str) -> Object {
     context.insert("run".to_owned(), run);
     context.insert("ended".to_owned(), ended.into());
     context.insert("reason".to_owned(), reason.into());
     context
 }
 
-fn failed_stop(reason: String) -> ProgramStop {
+fn failed_program_stop(reason: String) -> ProgramStop {
     ProgramStop::Failed(Failure::new(reason))
 }

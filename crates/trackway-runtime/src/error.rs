@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Code, MessageId, QuestionId, ReplayMismatch, RunId, SessionId, StateName, ValidationError,
+    ErrorCode, MessageId, QuestionId, ReplayMismatch, RunId, SessionId, StateName, ValidationError,
 };
-use trackway_engine::Refusal;
+use trackway_engine::CommandRefusal;
 use trackway_ports::{AppendError, ReadError};
 
 use crate::ForkRefusal;
@@ -14,7 +14,7 @@ use crate::ForkRefusal;
 pub enum Error {
     #[error("the input does not satisfy the workflow's schema")]
     InvalidInput { problems: Vec<ValidationError>, schema: Value },
-    #[error("there is no workflow named {name:?}{}", unavailable_suffix(.why.as_deref()))]
+    #[error("there is no workflow named {name:?}{}", workflow_unavailable_suffix(.why.as_deref()))]
     UnknownWorkflow {
         name: String,
         known: Vec<String>,
@@ -53,43 +53,43 @@ pub enum Error {
     Stopping,
 }
 
-fn unavailable_suffix(why: Option<&str>) -> String {
+fn workflow_unavailable_suffix(why: Option<&str>) -> String {
     why.map(|why| format!(" that the engine can run: {why}")).unwrap_or_default()
 }
 
 impl Error {
-    pub fn code(&self) -> Code {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::InvalidInput { .. } => Code::InvalidInput,
-            Self::UnknownWorkflow { .. } => Code::UnknownWorkflow,
-            Self::UnknownRun { .. } => Code::UnknownRun,
-            Self::SessionMismatch { .. } => Code::SessionMismatch,
-            Self::Ended { .. } => Code::RunEnded,
+            Self::InvalidInput { .. } => ErrorCode::InvalidInput,
+            Self::UnknownWorkflow { .. } => ErrorCode::UnknownWorkflow,
+            Self::UnknownRun { .. } => ErrorCode::UnknownRun,
+            Self::SessionMismatch { .. } => ErrorCode::SessionMismatch,
+            Self::Ended { .. } => ErrorCode::RunEnded,
             Self::UnknownQuestion { .. } | Self::HookRefused { .. } | Self::CannotFork { .. } => {
-                Code::InvalidRequest
+                ErrorCode::InvalidRequest
             }
-            Self::NotAdopted { .. } => Code::NotAdopted,
-            Self::CannotAdopt { .. } => Code::ReplayMismatch,
-            Self::MessageReused { .. } => Code::MessageReused,
-            Self::Damaged { .. } => Code::DamagedLog,
-            Self::Unavailable { .. } => Code::StoreBusy,
-            Self::Store { .. } => Code::StoreFailed,
-            Self::Internal { .. } => Code::Internal,
-            Self::Stopping => Code::Stopping,
+            Self::NotAdopted { .. } => ErrorCode::NotAdopted,
+            Self::CannotAdopt { .. } => ErrorCode::ReplayMismatch,
+            Self::MessageReused { .. } => ErrorCode::MessageReused,
+            Self::Damaged { .. } => ErrorCode::DamagedLog,
+            Self::Unavailable { .. } => ErrorCode::StoreBusy,
+            Self::Store { .. } => ErrorCode::StoreFailed,
+            Self::Internal { .. } => ErrorCode::Internal,
+            Self::Stopping => ErrorCode::Stopping,
         }
     }
 
-    pub(crate) fn from_refusal(run: RunId, refusal: &Refusal) -> Self {
+    pub(crate) fn from_refusal(run: RunId, refusal: &CommandRefusal) -> Self {
         match refusal {
-            Refusal::Ended { state } => Self::Ended { run, state: *state },
-            Refusal::UnknownQuestion(question) => Self::UnknownQuestion { run, question: *question },
-            Refusal::NotAdopted => Self::NotAdopted { run },
+            CommandRefusal::Ended { state } => Self::Ended { run, state: *state },
+            CommandRefusal::UnknownQuestion(question) => Self::UnknownQuestion { run, question: *question },
+            CommandRefusal::NotAdopted => Self::NotAdopted { run },
             // The command path never sends these; if it does, the run stays as it was.
-            Refusal::ProgramNotIdle
-            | Refusal::NotSubmitted
-            | Refusal::AlreadySubmitted
-            | Refusal::TooManyAttempts(_)
-            | Refusal::Illegal(_) => Self::Internal { reason: refusal.to_string() },
+            CommandRefusal::ProgramNotIdle
+            | CommandRefusal::NotSubmitted
+            | CommandRefusal::AlreadySubmitted
+            | CommandRefusal::TooManyAttempts(_)
+            | CommandRefusal::Illegal(_) => Self::Internal { reason: refusal.to_string() },
         }
     }
 

@@ -7,31 +7,31 @@ use trackway_engine::{ForkOptions, ForkRefusal, ForkedRun, RunView};
 use trackway_ports::{PinnedDefinition, ReadError, RunRow, StoredEvent, TimerChange};
 
 use crate::{
-    CopiedLog, Error, RunAddress,
+    CopiedRunLog, Error, RunAddress,
     append::{self, build_run_row},
-    core::Core,
     live_run::RunRowStatus,
+    runtime_core::RuntimeCore,
 };
 
 /// Events read at once while a log is copied.
 const PAGE_EVENTS: usize = 1_024;
 
-impl Core {
+impl RuntimeCore {
     /// Forks a run after one of its events; see [`trackway_engine::fork`].
-    pub(crate) async fn fork(
+    pub(crate) async fn fork_run(
         self: &Arc<Self>,
         address: &RunAddress,
-        at: Option<Seq>,
+        after_seq: Option<Seq>,
         session: Option<SessionId>,
     ) -> Result<RunView, Error> {
         let run = address.run;
-        let live = self.open_for_write(address).await?;
+        let live = self.open_run_for_write(address).await?;
         drop(live);
-        let log = self.load_log(run).await?;
+        let log = self.load_run_log(run).await?;
         let now = self.now();
         let id = RunId::new(self.options.ids.new_uuid());
         let events: Vec<&Event> = log.iter().map(|stored| &stored.event).collect();
-        let forked = trackway_engine::fork_run(&events, ForkOptions { id, at, session, now });
+        let forked = trackway_engine::fork_run(&events, ForkOptions { id, at: after_seq, session, now });
         let ForkedRun { run: copy, events, copied } = forked.map_err(|why| match why {
             ForkRefusal::NotSubmitted | ForkRefusal::Illegal(_) => {
                 Error::Damaged { run, reason: why.to_string() }
@@ -43,8 +43,8 @@ impl Core {
         let row = build_run_row(&copy, marks);
         let timers = copy.timers.iter().map(|(timer, due)| TimerChange::Set(timer.clone(), *due));
         let stamps = log.iter().take(copied).map(|stored| stored.at);
-        let copy = CopiedLog {
-            pins: self.load_pins(&row).await?,
+        let copy = CopiedRunLog {
+            pins: self.load_pinned_definitions(&row).await?,
             row,
             stamps: stamps.chain(std::iter::repeat_n(now, events.len() - copied)).collect(),
             timers: timers.collect(),
@@ -56,24 +56,24 @@ impl Core {
         });
         let first_due = first_due.min();
         let permit = self.acquire_append_permit().await?;
-        let committed = append::append_and_wait(&*self.options.journal, copy.into_append(now)).await;
+        let committed = append::append_and_wait(&*self.options.journal, copy.into_import_append(now)).await;
         committed.map_err(|error| Error::from_append_error(&error))?;
         drop(permit);
         // The timer loop has not seen the timers of the copy.
         if let Some(due) = first_due {
-            self.alarm.set_if_sooner(due);
+            self.alarm.set_alarm_if_sooner(due);
         }
-        let live = self.load(id).await?;
-        let view = live.committed_state().view.clone();
-        self.wake(id);
+        let live = self.load_run_for_write(id).await?;
+        let view = live.lock_committed_state().view.clone();
+        self.wake_run(id);
         view.ok_or(Error::Stopping)
     }
 
     /// The definition that the copy is pinned to, if any: the copy needs it even after the original is
     /// removed.
-    async fn load_pins(&self, row: &RunRow) -> Result<Vec<PinnedDefinition>, Error> {
+    async fn load_pinned_definitions(&self, row: &RunRow) -> Result<Vec<PinnedDefinition>, Error> {
         let hash = row.workflow.version.clone();
-        match self.options.journal.find_definition(hash.clone()).await {
+        match self.options.journal.find_pinned_definition(hash.clone()).await {
             Ok(body) => Ok(body.map(|body| PinnedDefinition { hash, body }).into_iter().collect()),
             // The original has the same problem; both continue if the folders hold the same definition.
             Err(ReadError::DamagedBlob { .. }) => Ok(Vec::new()),
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    pub(crate) async fn load_log(&self, run: RunId) -> Result<Vec<StoredEvent>, Error> {
+    pub(crate) async fn load_run_log(&self, run: RunId) -> Result<Vec<StoredEvent>, Error> {
         let mut log: Vec<StoredEvent> = Vec::new();
         loop {
             let after = log.last().map_or(0, |stored| stored.seq);

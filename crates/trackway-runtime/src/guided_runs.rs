@@ -1,23 +1,23 @@
 //! Guided runs: an outside agent drives, node by node, and every answer is recorded once.
 
-mod advance;
-mod api;
-mod checkpoint;
+mod attempt_input_digest;
+mod checkpoint_notes;
 mod definition_cache;
-mod execute;
-mod full_context;
-mod input_digest;
-mod loading;
-mod migrate;
-mod newest_node;
+mod definition_migration;
+mod full_node_context;
+mod guided_command_execution;
+mod guided_request_types;
+mod guided_start;
+mod input_size_limits;
+mod newest_open_node;
+mod node_advance;
 mod node_context;
+mod node_recap;
 mod node_view;
 mod open_nodes;
-mod recap;
-mod resume;
-mod session;
-mod size_limits;
-mod start;
+mod resume_search;
+mod run_and_definition_loading;
+mod session_resolution;
 
 use std::sync::Arc;
 
@@ -25,12 +25,12 @@ use tokio::sync::Semaphore;
 use trackway_domain::Object;
 use trackway_ports::{Clock, FaultInjector, IdSource, Journal};
 
-pub use api::{
-    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedStartRequest, MigrateResponse,
-    NodeView,
+pub use guided_request_types::{
+    GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedCheckpointResponse, GuidedMigrateResponse,
+    GuidedNodeView, GuidedRunError, GuidedStartRequest,
 };
-pub use recap::{Recap, RecapBranch, RecapDocument, RecapNote};
-pub use resume::{ResumableRun, ResumeResults};
+pub use node_recap::{NodeRecap, RecapBranch, RecapDocument, RecapNote};
+pub use resume_search::{ResumableRun, ResumeResults};
 
 use self::definition_cache::DefinitionCache;
 use crate::{Catalogue, Runtime, SchemaCache};
@@ -82,8 +82,8 @@ impl GuidedRuns {
     }
 
     /// Whether a context names a session, which may already have content.
-    pub fn has_session_id(context: &Object) -> bool {
-        !session::session_ids(context).is_empty()
+    pub fn context_has_session_id(context: &Object) -> bool {
+        !session_resolution::session_ids_in_context(context).is_empty()
     }
 
     pub fn catalogue(&self) -> &Catalogue {

@@ -12,23 +12,23 @@ use trackway_ports::{Hook, PortFuture, StoredEvent};
 /// one waits for this one. After a crash the last one may be delivered again.
 pub trait HookMessenger: Send + Sync + fmt::Debug {
     /// The host that answers the deliveries of this hook. Hooks with the same host share its slots.
-    fn target_host(&self, _hook: &Hook) -> String {
+    fn hook_target_host(&self, _hook: &Hook) -> String {
         String::new()
     }
 
     /// `stored` is the event to deliver, always one that is visible as an update. `view` is the run at this
     /// event. The future must end by itself within seconds: until then it occupies a slot.
-    fn deliver<'a>(
+    fn deliver_hook_update<'a>(
         &'a self,
         hook: &'a Hook,
         stored: &'a StoredEvent,
         view: &'a RunView,
-    ) -> PortFuture<'a, Result<(), DeliveryError>>;
+    ) -> PortFuture<'a, Result<(), HookDeliveryError>>;
 }
 
 /// Why an update was not delivered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeliveryError {
+pub enum HookDeliveryError {
     /// It may succeed later.
     #[error("{reason}")]
     Transient { reason: String },

@@ -3,40 +3,42 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use trackway_definition::schema_cost::{is_large, is_large_text};
+use trackway_definition::schema_cost::{is_large_text, is_slow_to_validate};
 use trackway_domain::{
     Event, LateAnswer, Message, MessageId, ParsedAnswer, Part, QuestionId, RunId, ValidationError,
-    is_too_deep, normalize_integers,
+    is_json_too_deep, normalize_integers,
 };
-use trackway_engine::{SchemaChecker, parse_answer};
+use trackway_engine::{SchemaChecker, parse_question_answer};
 
-use crate::{Error, Program, ProgramRegistry, core::Core, depth_limit, live_run::LiveRunRef};
+use crate::{
+    Error, Program, ProgramRegistry, json_depth_limit, live_run::LiveRunRef, runtime_core::RuntimeCore,
+};
 
 /// Events read from the store at once during a search for one of them.
 const PAGE_EVENTS: usize = 256;
 
 impl ProgramRegistry {
     /// What is wrong with an input of that program: first by its schema, then by its type.
-    pub(crate) fn check_input(&self, program: &dyn Program, input: &Value) -> Vec<ValidationError> {
-        let problems = self.schemas.check(&program.info().input_schema, input);
+    pub(crate) fn check_program_input(&self, program: &dyn Program, input: &Value) -> Vec<ValidationError> {
+        let problems = self.schemas.check_against_schema(&program.info().input_schema, input);
         if problems.is_empty() { program.check_input(input) } else { problems }
     }
 }
 
-impl Core {
+impl RuntimeCore {
     /// The input of a new run as the program takes it, or what is wrong with it.
-    pub(crate) async fn parse_input(
+    pub(crate) async fn parse_program_input(
         self: &Arc<Self>,
         program: &Arc<dyn Program>,
         mut input: Value,
     ) -> Result<Value, Vec<ValidationError>> {
-        if is_too_deep(&input) {
-            return Err(vec![depth_limit::too_deep_error()]);
+        if is_json_too_deep(&input) {
+            return Err(vec![json_depth_limit::json_too_deep_error()]);
         }
-        let (core, program, large) = (self.clone(), program.clone(), is_large(&input));
+        let (core, program, large) = (self.clone(), program.clone(), is_slow_to_validate(&input));
         let read = move || {
             normalize_integers(&mut input);
-            match core.options.registry.check_input(&*program, &input) {
+            match core.options.registry.check_program_input(&*program, &input) {
                 problems if problems.is_empty() => Ok(input),
                 problems => Err(problems),
             }
@@ -54,31 +56,33 @@ impl Core {
 
     /// Reads a large answer on a thread that serves no requests. None if it is small: the decision reads it
     /// itself.
-    pub(crate) async fn parse_large_answer(
+    pub(crate) async fn parse_large_answer_off_thread(
         self: &Arc<Self>,
         live: &LiveRunRef,
         question: Option<QuestionId>,
         message: &Message,
     ) -> Option<Box<ParsedAnswer>> {
-        let is_large =
-            |part: &Part| part.as_data().is_some_and(is_large) || part.as_text().is_some_and(is_large_text);
+        let is_large = |part: &Part| {
+            part.as_data().is_some_and(is_slow_to_validate) || part.as_text().is_some_and(is_large_text)
+        };
         if !message.parts.iter().any(is_large) {
             return None;
         }
         let (workflow, question) = {
-            let head = live.head();
+            let head = live.lock_head();
             let run = head.run.as_ref()?;
             let asked = run.questions.get(&question.or(run.last_question)?)?;
             (run.submission.workflow.clone(), asked.question.clone())
         };
         let (core, parts) = (self.clone(), message.parts.clone());
-        let read = move || parse_answer(&workflow, &question, &parts, &core.options.registry.schemas);
+        let read =
+            move || parse_question_answer(&workflow, &question, &parts, &core.options.registry.schemas);
         // If it fails, the decision reads it again and reports the failure itself.
         self.tokio.spawn_blocking(read).await.ok().map(Box::new)
     }
 
     /// What was wrong with the answer in this message, as the run's log records it.
-    pub(crate) async fn load_recorded_errors(
+    pub(crate) async fn load_recorded_answer_errors(
         &self,
         run: RunId,
         message: &MessageId,

@@ -6,78 +6,81 @@
 //! programs are dropped and cost nothing but rows.
 
 mod answer_types;
-mod api;
 mod append;
 mod append_buffer;
 mod catalogue;
 mod child_limits;
-mod command;
-mod commit;
+mod command_execution;
+mod commit_handling;
 mod commit_observer;
-mod core;
 mod definition_program;
-mod deliver;
-mod depth_limit;
-mod drive;
-mod errand;
+mod errand_runner;
 mod error;
 mod fork;
 mod guided_runs;
 mod hook_messenger;
-mod hooks;
+mod hook_queue;
 mod input_parsing;
-mod lease;
+mod json_depth_limit;
 mod live_run;
+mod message_delivery;
 mod options;
 mod program;
-mod replay;
+mod program_drive;
+mod replay_check;
+mod request_types;
+mod run_submission;
 mod run_watch;
 mod runtime;
-mod schema;
+mod runtime_core;
+mod schema_cache;
 mod stage;
-mod submit;
-mod supervisor;
-mod system;
+mod system_clock_and_ids;
+mod task_supervisor;
 mod timers;
 mod tool;
 mod value_type;
 mod wakeups;
+mod worker_lease;
 
-pub use api::{DeliverRequest, DeliverResponse, NewHook, RunAddress, RunPin, SubmitRequest, SubmitResponse};
-pub use append::{CopiedLog, import_logs};
+pub use append::{CopiedRunLog, import_copied_logs};
 pub use catalogue::{
-    Catalogue, CatalogueEntry, CatalogueListing, FolderWatch, InvalidFile, WatchError, WorkflowLookupError,
-    watch_paths,
+    Catalogue, CatalogueEntry, CatalogueListing, FolderWatch, FolderWatchError, InvalidDefinitionFile,
+    WorkflowLookupError, watch_paths_for_changes,
 };
 pub use child_limits::ChildLimits;
 pub use commit_observer::CommitObserver;
 pub use definition_program::{CatalogueSync, DefinitionProgram, DriveRefusal, RegistrationRefusal};
 pub use error::Error;
 pub use guided_runs::{
-    AdvanceRequest, AdvanceResponse, CheckpointResponse, GuidedRunError, GuidedRunOptions, GuidedRuns,
-    GuidedStartRequest, MigrateResponse, NodeView, Recap, RecapBranch, RecapDocument, RecapNote,
-    ResumableRun, ResumeResults,
+    GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedCheckpointResponse, GuidedMigrateResponse,
+    GuidedNodeView, GuidedRunError, GuidedRunOptions, GuidedRuns, GuidedStartRequest, NodeRecap, RecapBranch,
+    RecapDocument, RecapNote, ResumableRun, ResumeResults,
 };
-pub use hook_messenger::{DeliveryError, HookMessenger};
+pub use hook_messenger::{HookDeliveryError, HookMessenger};
 pub use options::Options;
 pub use program::{
     Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramLoader, ProgramRegistry, ProgramSkill,
     ProgramStop, ProtocolExtension, RegistryError,
 };
-pub use replay::{ReplayVerdict, replay, replay_registered};
+pub use replay_check::{ReplayVerdict, replay_program_on_log, replay_with_registered_program};
+pub use request_types::{
+    DeliverMessageRequest, DeliverMessageResponse, NewHook, RunAddress, RunPin, SubmitRunRequest,
+    SubmitRunResponse,
+};
 pub use run_watch::RunWatch;
 pub use runtime::Runtime;
-pub use schema::{SchemaCache, SchemaError};
+pub use schema_cache::{SchemaCache, SchemaError};
 pub use stage::{
-    Answer, ChildError, KeepAlive, OpenQuestion, QuestionSource, RetryPolicy, SessionHistory, Stage,
+    Answer, ChildError, KeepInMemoryGuard, OpenQuestion, QuestionSource, RetryPolicy, SessionHistory, Stage,
     StepAttempt, StepWork,
 };
-pub use supervisor::TaskSupervisor;
-pub use system::{MonotonicClock, SystemClock, SystemIds};
-pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
+pub use system_clock_and_ids::{MonotonicClock, SystemClock, SystemIds};
+pub use task_supervisor::TaskSupervisor;
+pub use tool::{Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// The known name that is nearest to an unknown one.
-pub use trackway_definition::nearest;
-pub use trackway_domain::Consent;
+pub use trackway_definition::nearest_known_word;
+pub use trackway_domain::ConsentStatus;
 pub use trackway_engine::ForkRefusal;
 pub use trackway_ports::LeaseMode;
 pub use value_type::ValueType;

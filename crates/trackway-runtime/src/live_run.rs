@@ -14,7 +14,9 @@ use trackway_domain::{MessageId, QuestionId, RunId, Seq, StateName, Timestamp};
 use trackway_engine::{Run, RunView, StatusTime};
 use trackway_ports::{MessageClaimKey, StoredEvent};
 
-use crate::{append_buffer::AppendBuffer, core::Core, lease::DriverLease, stage::StageInner};
+use crate::{
+    append_buffer::AppendBuffer, runtime_core::RuntimeCore, stage::StageInner, worker_lease::RunDriverLease,
+};
 
 /// Newest events kept in memory for watchers that keep up; others read from the store. A watcher
 /// that falls further behind costs reads, never memory.
@@ -34,9 +36,9 @@ pub(crate) struct LiveRun {
     pub(crate) loaded: OnceCell<()>,
     /// What has been decided, committed or not. A std mutex: sections are short and never await. The
     /// append is handed to the journal inside, so that the log has the order of the decisions.
-    head: Mutex<DecidedHead>,
+    head: Mutex<DecidedRunHead>,
     /// What is committed. It is separate from the head, because no reader may see more than this.
-    committed_state: Mutex<CommittedState>,
+    committed_state: Mutex<CommittedRunState>,
     /// Number of the last committed event.
     pub(crate) committed_seq: watch::Sender<Seq>,
     /// Messages on their way to this run, with the question that each is for.
@@ -53,12 +55,12 @@ pub(crate) struct LiveRun {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct DecidedHead {
+pub(crate) struct DecidedRunHead {
     pub(crate) run: Option<Run>,
     /// The program that is being driven. Weak: the driver's task owns it.
     pub(crate) program: Weak<StageInner>,
     /// Which worker drives it.
-    pub(crate) lease: DriverLease,
+    pub(crate) lease: RunDriverLease,
     /// The program must be driven after a crash.
     pub(crate) runnable: bool,
     /// The last attempt to drive it failed: it is impossible to know whether it has seen everything.
@@ -91,7 +93,7 @@ pub(crate) struct RunRowStatus {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct CommittedState {
+pub(crate) struct CommittedRunState {
     pub(crate) view: Option<RunView>,
     /// Number of the last event that made the run idle; of the last event that was read if the run was
     /// loaded.
@@ -99,9 +101,9 @@ pub(crate) struct CommittedState {
     pub(crate) tail: VecDeque<StoredEvent>,
 }
 
-impl CommittedState {
+impl CommittedRunState {
     /// The whole log up to this event, if it is in memory.
-    pub(crate) fn log(&self, seq: Seq) -> Option<impl Iterator<Item = &StoredEvent>> {
+    pub(crate) fn log_in_memory_up_to(&self, seq: Seq) -> Option<impl Iterator<Item = &StoredEvent>> {
         let is_whole = self.tail.front().is_some_and(|first| first.seq == 1)
             && self.tail.back().is_some_and(|last| last.seq >= seq);
         is_whole.then(|| self.tail.iter().take_while(move |stored| stored.seq <= seq))
@@ -124,59 +126,59 @@ impl LiveRun {
         }
     }
 
-    pub(crate) fn head(&self) -> MutexGuard<'_, DecidedHead> {
+    pub(crate) fn lock_head(&self) -> MutexGuard<'_, DecidedRunHead> {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The program has seen everything and waits, or is not driven any more.
-    pub(crate) fn notify_idle(&self) {
+    pub(crate) fn notify_program_idle(&self) {
         self.idle_count.send_modify(|rests| *rests += 1);
     }
 
-    pub(crate) fn arriving(&self) -> MutexGuard<'_, Vec<(QuestionId, MessageId)>> {
+    pub(crate) fn lock_arriving_answers(&self) -> MutexGuard<'_, Vec<(QuestionId, MessageId)>> {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn committed_state(&self) -> MutexGuard<'_, CommittedState> {
+    pub(crate) fn lock_committed_state(&self) -> MutexGuard<'_, CommittedRunState> {
         self.committed_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Nothing more happens to the run until a caller acts on it, or on a run below it.
-pub(crate) fn rests(view: &RunView) -> bool {
+pub(crate) fn is_run_idle(view: &RunView) -> bool {
     view.state.is_terminal()
         || view.state.is_interrupted()
         || view.parked.is_some()
-        || view.waiting_runs().next().is_some()
+        || view.waiting_descendant_runs().next().is_some()
 }
 
 /// A use of a live run. The last one to go evicts it.
 #[derive(Debug)]
 pub(crate) struct LiveRunRef {
     live: Arc<LiveRun>,
-    pub(crate) core: Arc<Core>,
+    pub(crate) core: Arc<RuntimeCore>,
 }
 
 impl LiveRunRef {
     /// Waits until the run's first `seq` events are durable.
-    pub(crate) async fn wait_until_committed(&self, seq: Seq) -> Durability {
+    pub(crate) async fn wait_until_seq_committed(&self, seq: Seq) -> DecisionDurability {
         let mut committed = self.live.committed_seq.subscribe();
         let mut broken = self.core.store_failure.subscribe();
-        let there = committed.wait_for(|now| *now >= seq || self.live.head().stale);
+        let there = committed.wait_for(|now| *now >= seq || self.live.lock_head().stale);
         tokio::select! {
             biased;
             there = there => match there {
-                Ok(now) if *now >= seq => Durability::Durable,
-                Ok(_) | Err(_) => Durability::Stale,
+                Ok(now) if *now >= seq => DecisionDurability::Durable,
+                Ok(_) | Err(_) => DecisionDurability::Stale,
             },
-            _ = broken.wait_for(Option::is_some) => Durability::StoreFailed,
+            _ = broken.wait_for(Option::is_some) => DecisionDurability::StoreFailed,
         }
     }
 }
 
 /// Whether what was decided is durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub(crate) enum DecisionDurability {
     Durable,
     /// It never will be: an append before it was refused.
     Stale,
@@ -202,45 +204,45 @@ impl Clone for LiveRunRef {
 impl Drop for LiveRunRef {
     fn drop(&mut self) {
         if self.live.users.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.core.live_runs.evict(&self.live);
+            self.core.live_runs.evict_if_unused(&self.live);
         }
     }
 }
 
 /// The runs in memory.
 #[derive(Debug, Default)]
-pub(crate) struct LiveRuns {
+pub(crate) struct LiveRunTable {
     runs: Mutex<HashMap<RunId, Arc<LiveRun>>>,
 }
 
-impl LiveRuns {
+impl LiveRunTable {
     /// The live run of that id, loaded or not.
-    pub(crate) fn get_or_create(&self, core: &Arc<Core>, id: RunId) -> LiveRunRef {
-        let mut runs = self.lock();
+    pub(crate) fn get_or_create_live_run(&self, core: &Arc<RuntimeCore>, id: RunId) -> LiveRunRef {
+        let mut runs = self.lock_live_runs();
         let live = runs.entry(id).or_insert_with(|| Arc::new(LiveRun::new(id))).clone();
         live.users.fetch_add(1, Ordering::Relaxed);
         LiveRunRef { live, core: core.clone() }
     }
 
     /// The run, if it is in memory. Does not count as a user.
-    pub(crate) fn find(&self, id: RunId) -> Option<Arc<LiveRun>> {
-        self.lock().get(&id).cloned()
+    pub(crate) fn find_live_run(&self, id: RunId) -> Option<Arc<LiveRun>> {
+        self.lock_live_runs().get(&id).cloned()
     }
 
-    pub(crate) fn list(&self) -> Vec<Arc<LiveRun>> {
-        self.lock().values().cloned().collect()
+    pub(crate) fn list_live_runs(&self) -> Vec<Arc<LiveRun>> {
+        self.lock_live_runs().values().cloned().collect()
     }
 
     /// Removes a void run, so that the next user loads it again.
-    pub(crate) fn remove_stale(&self, live: &LiveRun) {
-        let mut runs = self.lock();
+    pub(crate) fn remove_stale_run(&self, live: &LiveRun) {
+        let mut runs = self.lock_live_runs();
         if runs.get(&live.id).is_some_and(|known| std::ptr::eq(&**known, live)) {
             runs.remove(&live.id);
         }
     }
 
-    fn evict(&self, live: &Arc<LiveRun>) {
-        let mut runs = self.lock();
+    fn evict_if_unused(&self, live: &Arc<LiveRun>) {
+        let mut runs = self.lock_live_runs();
         // A new user may have entered between the last drop and this lock.
         let idle = live.users.load(Ordering::Acquire) == 0;
         if idle && runs.get(&live.id).is_some_and(|known| Arc::ptr_eq(known, live)) {
@@ -248,11 +250,11 @@ impl LiveRuns {
         }
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+    pub(crate) fn live_run_count(&self) -> usize {
+        self.lock_live_runs().len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
+    fn lock_live_runs(&self) -> MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

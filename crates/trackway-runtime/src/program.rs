@@ -124,7 +124,7 @@ impl ProgramInfo {
     }
 
     /// Whether a workflow can have this name, which is part of addresses.
-    pub fn is_valid_name(name: &str) -> bool {
+    pub fn is_valid_program_name(name: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let dotted = name.starts_with('.') || name.ends_with('.') || name.contains("..");
         let fits = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
@@ -184,56 +184,64 @@ impl ProgramRegistry {
     }
 
     /// Adds a program, which new runs of its name take from now on.
-    pub fn add(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+    pub fn add_program(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
         let WorkflowRef { name, version } = program.info().workflow_ref();
-        if self.get_version(&program.info().workflow_ref()).is_some() {
+        if self.find_program_version(&program.info().workflow_ref()).is_some() {
             return Err(RegistryError::DuplicateWorkflow { name, version });
         }
-        self.set_current(program)
+        self.set_current_program(program)
     }
 
     /// Makes this program the one that new runs of its name take; it may have been that before.
-    pub fn set_current(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        Self::check_info(program.info())?;
-        let mut names = self.write();
+    pub fn set_current_program(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        Self::check_program_info(program.info())?;
+        let mut names = self.write_programs();
         let versions = names.entry(program.info().name.clone()).or_default();
-        versions.current_index = Some(versions.index_or_insert(program));
+        versions.current_index = Some(versions.version_index_or_insert(program));
         Ok(())
     }
 
     /// Keeps a program for the runs that began with it. New runs do not take it.
-    fn add_for_existing_runs(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        Self::check_info(program.info())?;
-        self.write().entry(program.info().name.clone()).or_default().index_or_insert(program);
+    fn add_program_for_existing_runs(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        Self::check_program_info(program.info())?;
+        self.write_programs()
+            .entry(program.info().name.clone())
+            .or_default()
+            .version_index_or_insert(program);
         Ok(())
     }
 
     /// Registers the program whose body a store has pinned; false if it cannot be built.
-    pub fn load_pinned(&self, workflow: &WorkflowRef, body: &str, tools: &Arc<Tools>) -> bool {
+    pub fn register_pinned_program(
+        &self,
+        workflow: &WorkflowRef,
+        pinned_body: &str,
+        tools: &Arc<Tools>,
+    ) -> bool {
         let revivers = self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone();
         let program = revivers
             .iter()
-            .find_map(|reviver| reviver.load_program(workflow, body))
-            .or_else(|| definition_program::load_pinned_program(workflow, body, tools));
+            .find_map(|reviver| reviver.load_program(workflow, pinned_body))
+            .or_else(|| definition_program::load_pinned_definition_program(workflow, pinned_body, tools));
         // A name that cannot be registered has no program, as if it had not been pinned.
-        program.is_some_and(|program| self.add_for_existing_runs(program).is_ok())
+        program.is_some_and(|program| self.add_program_for_existing_runs(program).is_ok())
     }
 
     /// Adds a loader for pinned bodies that are not definitions.
-    pub fn add_loader(&self, reviver: Arc<dyn ProgramLoader>) {
-        self.loaders.write().unwrap_or_else(PoisonError::into_inner).push(reviver);
+    pub fn add_program_loader(&self, loader: Arc<dyn ProgramLoader>) {
+        self.loaders.write().unwrap_or_else(PoisonError::into_inner).push(loader);
     }
 
     /// New runs of this name are refused from now on; those in flight continue.
-    pub fn withdraw(&self, name: &str) {
-        if let Some(versions) = self.write().get_mut(name) {
+    pub fn withdraw_program(&self, name: &str) {
+        if let Some(versions) = self.write_programs().get_mut(name) {
             versions.current_index = None;
         }
     }
 
-    fn check_info(info: &ProgramInfo) -> Result<(), RegistryError> {
+    fn check_program_info(info: &ProgramInfo) -> Result<(), RegistryError> {
         let name = info.name.clone();
-        if !ProgramInfo::is_valid_name(&name) {
+        if !ProgramInfo::is_valid_program_name(&name) {
             return Err(RegistryError::InvalidName { name });
         }
         SchemaCache::check_schema_bounds(&info.input_schema)
@@ -241,34 +249,34 @@ impl ProgramRegistry {
     }
 
     /// The program that new runs of this name take.
-    pub fn get(&self, name: &str) -> Option<Arc<dyn Program>> {
-        self.read().get(name)?.current().cloned()
+    pub fn current_program(&self, name: &str) -> Option<Arc<dyn Program>> {
+        self.read_programs().get(name)?.current_version().cloned()
     }
 
     /// The program that a run began with.
-    pub fn get_version(&self, workflow: &WorkflowRef) -> Option<Arc<dyn Program>> {
-        let names = self.read();
+    pub fn find_program_version(&self, workflow: &WorkflowRef) -> Option<Arc<dyn Program>> {
+        let names = self.read_programs();
         let mut known = names.get(&workflow.name)?.programs.iter();
         known.find(|known| known.info().version == workflow.version).cloned()
     }
 
     /// What new runs can take, by name.
-    pub fn list(&self) -> Vec<Arc<dyn Program>> {
-        self.read().values().filter_map(ProgramVersions::current).cloned().collect()
+    pub fn list_current_programs(&self) -> Vec<Arc<dyn Program>> {
+        self.read_programs().values().filter_map(ProgramVersions::current_version).cloned().collect()
     }
 
     /// Why a workflow of this name cannot start new runs, if it exists.
-    pub fn unavailable_reason(&self, name: &str) -> Option<String> {
+    pub fn workflow_unavailable_reason(&self, name: &str) -> Option<String> {
         self.unavailable.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    pub(crate) fn set_unavailable(&self, aside: BTreeMap<String, String>) {
-        *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = aside;
+    pub(crate) fn set_unavailable_workflows(&self, reasons: BTreeMap<String, String>) {
+        *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = reasons;
     }
 
     /// Versions of a name that are registered.
-    pub fn versions(&self, name: &str) -> Vec<String> {
-        let names = self.read();
+    pub fn registered_versions(&self, name: &str) -> Vec<String> {
+        let names = self.read_programs();
         let known = names.get(name).map(|versions| versions.programs.as_slice()).unwrap_or_default();
         known.iter().map(|known| known.info().version.clone()).collect()
     }
@@ -276,35 +284,35 @@ impl ProgramRegistry {
     /// Why the program that a run began with is not available here.
     pub(crate) fn missing_program_mismatch(&self, workflow: &WorkflowRef) -> ReplayMismatch {
         let WorkflowRef { name, version } = workflow;
-        let known = self.versions(name).join(", ");
+        let known = self.registered_versions(name).join(", ");
         let known = if known.is_empty() { "none" } else { &known };
         let message =
             format!("no program {name} version {version} is registered (registered versions: {known})");
         ReplayMismatch { message, asked: None, recorded: None }
     }
 
-    pub(crate) fn current_names(&self) -> Vec<String> {
-        let names = self.read();
+    pub(crate) fn current_program_names(&self) -> Vec<String> {
+        let names = self.read_programs();
         let offered = names.iter().filter(|(_, versions)| versions.current_index.is_some());
         offered.map(|(name, _)| name.clone()).collect()
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, ProgramVersions>> {
+    fn read_programs(&self) -> RwLockReadGuard<'_, BTreeMap<String, ProgramVersions>> {
         self.names.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, ProgramVersions>> {
+    fn write_programs(&self) -> RwLockWriteGuard<'_, BTreeMap<String, ProgramVersions>> {
         self.names.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ProgramVersions {
-    fn current(&self) -> Option<&Arc<dyn Program>> {
+    fn current_version(&self) -> Option<&Arc<dyn Program>> {
         self.programs.get(self.current_index?)
     }
 
     /// The index of the program's version among the known ones; it is inserted if it is missing.
-    fn index_or_insert(&mut self, program: Arc<dyn Program>) -> usize {
+    fn version_index_or_insert(&mut self, program: Arc<dyn Program>) -> usize {
         let version = &program.info().version;
         let known = self.programs.iter().position(|known| known.info().version == *version);
         known.unwrap_or_else(|| {

@@ -12,7 +12,7 @@ use trackway_ports::{StoredEvent, encode_event};
 
 use crate::{
     Error,
-    live_run::{CommittedState, LiveRunRef, NEWS_EVENTS},
+    live_run::{CommittedRunState, LiveRunRef, NEWS_EVENTS},
 };
 
 /// Events read from the store at once. The store stops earlier if they are large, so this is all that a
@@ -26,14 +26,14 @@ const LIGHT_BYTES_MAX: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct RunWatch {
     live: LiveRunRef,
-    cursor: WatchCursor,
+    cursor: RunWatchCursor,
     page: VecDeque<StoredEvent>,
     committed: watch::Receiver<Seq>,
     stopping: watch::Receiver<bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum WatchCursor {
+enum RunWatchCursor {
     /// After this event of the run.
     Seq(Seq),
     /// After this position; its event is looked up with the first read.
@@ -41,7 +41,7 @@ enum WatchCursor {
 }
 
 /// The run's newest event at or before this position, if memory holds it.
-fn find_seq_in_memory(state: &CommittedState, pos: Position) -> Option<Seq> {
+fn find_seq_in_memory(state: &CommittedRunState, pos: Position) -> Option<Seq> {
     if pos == 0 {
         return Some(0);
     }
@@ -53,17 +53,17 @@ fn find_seq_in_memory(state: &CommittedState, pos: Position) -> Option<Seq> {
 }
 
 impl RunWatch {
-    pub(crate) fn after_position(live: LiveRunRef, pos: Position) -> Self {
-        let cursor = find_seq_in_memory(&live.committed_state(), pos)
-            .map_or(WatchCursor::Position(pos), WatchCursor::Seq);
+    pub(crate) fn watch_after_position(live: LiveRunRef, pos: Position) -> Self {
+        let cursor = find_seq_in_memory(&live.lock_committed_state(), pos)
+            .map_or(RunWatchCursor::Position(pos), RunWatchCursor::Seq);
         Self::new(live, cursor)
     }
 
-    pub(crate) fn after_seq(live: LiveRunRef, seq: Seq) -> Self {
-        Self::new(live, WatchCursor::Seq(seq))
+    pub(crate) fn watch_after_seq(live: LiveRunRef, seq: Seq) -> Self {
+        Self::new(live, RunWatchCursor::Seq(seq))
     }
 
-    fn new(live: LiveRunRef, cursor: WatchCursor) -> Self {
+    fn new(live: LiveRunRef, cursor: RunWatchCursor) -> Self {
         let committed = live.committed_seq.subscribe();
         let stopping = live.core.stopping.subscribe();
         Self { live, cursor, page: VecDeque::new(), committed, stopping }
@@ -71,24 +71,24 @@ impl RunWatch {
 
     /// The next event. `None` when the run has ended and every event was returned, or the runtime stops.
     /// Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Result<Option<StoredEvent>, Error> {
+    pub async fn next_event(&mut self) -> Result<Option<StoredEvent>, Error> {
         loop {
             if let Some(stored) = self.page.pop_front() {
-                self.cursor = WatchCursor::Seq(stored.seq);
+                self.cursor = RunWatchCursor::Seq(stored.seq);
                 return Ok(Some(stored));
             }
             self.committed.mark_unchanged();
-            if self.live.head().stale {
-                self.live = self.live.core.load_for_read(self.live.id).await?;
+            if self.live.lock_head().stale {
+                self.live = self.live.core.load_run_for_read(self.live.id).await?;
                 self.committed = self.live.committed_seq.subscribe();
                 continue;
             }
             let (ended, newest) = {
-                let state = self.live.committed_state();
+                let state = self.live.lock_committed_state();
                 let view = state.view.as_ref().ok_or(Error::Stopping)?;
                 (view.state.is_terminal(), view.seq)
             };
-            self.fill_page(newest).await?;
+            self.fill_event_page(newest).await?;
             if !self.page.is_empty() {
                 continue;
             }
@@ -105,12 +105,12 @@ impl RunWatch {
 
     /// As [`RunWatch::next`], for a caller that only waits for the run to become idle. Events that do not
     /// make it idle come later than they could, several at a time.
-    pub(crate) async fn next_news(&mut self) -> Result<Option<StoredEvent>, Error> {
+    pub(crate) async fn next_event_once_idle(&mut self) -> Result<Option<StoredEvent>, Error> {
         loop {
             let rung = self.live.news.notified();
             tokio::pin!(rung);
             rung.as_mut().enable();
-            if self.has_news() {
+            if self.has_idle_or_many_events() {
                 break;
             }
             tokio::select! {
@@ -119,25 +119,25 @@ impl RunWatch {
                 () = rung => {}
             }
         }
-        self.next().await
+        self.next_event().await
     }
 
     /// The run became idle after this cursor, or has grown by many events.
-    fn has_news(&self) -> bool {
-        let WatchCursor::Seq(seq) = self.cursor else { return true };
-        if !self.page.is_empty() || self.live.head().stale {
+    fn has_idle_or_many_events(&self) -> bool {
+        let RunWatchCursor::Seq(seq) = self.cursor else { return true };
+        if !self.page.is_empty() || self.live.lock_head().stale {
             return true;
         }
-        let state = self.live.committed_state();
+        let state = self.live.lock_committed_state();
         let is_far = state.view.as_ref().is_none_or(|view| view.seq >= seq + 2 * NEWS_EVENTS);
         is_far || state.rested > seq
     }
 
     /// The last returned event, once more.
-    pub async fn reload_last(&self) -> Result<Option<StoredEvent>, Error> {
-        let WatchCursor::Seq(seq) = self.cursor else { return Ok(None) };
+    pub async fn reload_last_event(&self) -> Result<Option<StoredEvent>, Error> {
+        let RunWatchCursor::Seq(seq) = self.cursor else { return Ok(None) };
         let in_memory = {
-            let state = self.live.committed_state();
+            let state = self.live.lock_committed_state();
             let found = state.tail.binary_search_by_key(&seq, |stored| stored.seq).ok();
             found.map(|index| state.tail[index].clone())
         };
@@ -150,13 +150,13 @@ impl RunWatch {
     }
 
     /// Takes what follows the cursor, from memory if it is there.
-    async fn fill_page(&mut self, newest: Seq) -> Result<(), Error> {
+    async fn fill_event_page(&mut self, newest: Seq) -> Result<(), Error> {
         let journal = &self.live.core.options.journal;
         match self.cursor {
-            WatchCursor::Seq(seq) if seq >= newest => {}
-            WatchCursor::Seq(seq) => {
+            RunWatchCursor::Seq(seq) if seq >= newest => {}
+            RunWatchCursor::Seq(seq) => {
                 let in_memory = {
-                    let state = self.live.committed_state();
+                    let state = self.live.lock_committed_state();
                     let first = state.tail.front().map(|stored| stored.seq);
                     first.is_some_and(|first| first <= seq + 1).then(|| {
                         // One at a time: a watcher that stops reading must not hold a copy of the tail.
@@ -166,15 +166,15 @@ impl RunWatch {
                 };
                 self.page = match in_memory {
                     Some(page) => page,
-                    None => drop_large_tail(journal.list_events(self.live.id, seq, PAGE_EVENTS).await?),
+                    None => drop_large_last_event(journal.list_events(self.live.id, seq, PAGE_EVENTS).await?),
                 };
             }
-            WatchCursor::Position(pos) => {
+            RunWatchCursor::Position(pos) => {
                 let page = journal.list_events_after_position(self.live.id, pos, PAGE_EVENTS).await?;
-                self.page = drop_large_tail(page);
+                self.page = drop_large_last_event(page);
                 if self.page.is_empty() {
                     // Nothing after it yet: from here on the run's own numbers are used.
-                    self.cursor = WatchCursor::Seq(newest);
+                    self.cursor = RunWatchCursor::Seq(newest);
                 }
             }
         }
@@ -184,7 +184,7 @@ impl RunWatch {
 
 /// Drops a large event at the end of a page, which is read again by itself: a watcher that stops reading
 /// before it must not hold it. Only the last one can be large, because a store stops there.
-fn drop_large_tail(mut page: Vec<StoredEvent>) -> VecDeque<StoredEvent> {
+fn drop_large_last_event(mut page: Vec<StoredEvent>) -> VecDeque<StoredEvent> {
     let is_large = |stored: &StoredEvent| encode_event(&stored.event).len() > LIGHT_BYTES_MAX;
     if page.len() > 1 && page.last().is_some_and(is_large) {
         page.pop();

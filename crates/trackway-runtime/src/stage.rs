@@ -7,12 +7,12 @@
 //! them. So it sees the same order live and on every replay.
 
 mod activity_guards;
-mod children;
+mod child_runs;
+mod program_yields;
 mod replay_state;
 mod session_history;
 mod step_yields;
 mod steps;
-mod yields;
 
 use std::{
     fmt,
@@ -25,26 +25,28 @@ use std::{
 
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Command, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunId, Seq, SessionId,
-    Submission, Timestamp, WorkflowRef,
+    Caller, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunCommand, RunId, RunSubmission,
+    Seq, SessionId, Timestamp, WorkflowRef,
 };
-use trackway_engine::{CommandReply, Refusal, Run};
+use trackway_engine::{CommandRefusal, CommandReply, Run};
 use trackway_ports::PinnedDefinition;
 
 use self::replay_state::{RecordedFact, ReplayState};
 use crate::{
     Program, ValueType,
-    command::AppendContext,
-    core::Core,
-    depth_limit::is_command_too_deep,
-    live_run::{DecidedHead, LiveRunRef},
+    command_execution::CommandAttachments,
+    json_depth_limit::is_command_json_too_deep,
+    live_run::{DecidedRunHead, LiveRunRef},
+    runtime_core::RuntimeCore,
 };
 
 /// Keeps a program in memory.
 #[derive(Debug)]
-pub struct KeepAlive(#[expect(dead_code, reason = "holding it is its use")] activity_guards::ActiveGuard);
+pub struct KeepInMemoryGuard(
+    #[expect(dead_code, reason = "holding it is its use")] activity_guards::ActiveProgramGuard,
+);
 
-pub use children::ChildError;
+pub use child_runs::ChildError;
 pub use replay_state::Answer;
 pub use session_history::{OpenQuestion, QuestionSource, SessionHistory};
 pub use steps::{RetryPolicy, StepAttempt, StepWork};
@@ -79,7 +81,7 @@ pub(crate) enum StageMode {
     /// Against a log alone: nothing is recorded or done.
     Check,
     /// The same, to find the types of the answers to its questions.
-    DiscoverTypes(Arc<Core>),
+    DiscoverTypes(Arc<RuntimeCore>),
 }
 
 impl fmt::Debug for StageInner {
@@ -89,7 +91,7 @@ impl fmt::Debug for StageInner {
 }
 
 impl StageInner {
-    pub(crate) fn new(submission: &Submission, mode: StageMode) -> Arc<Self> {
+    pub(crate) fn new(submission: &RunSubmission, mode: StageMode) -> Arc<Self> {
         Arc::new(Self {
             run: submission.run,
             session: submission.session.clone(),
@@ -104,13 +106,13 @@ impl StageInner {
         })
     }
 
-    pub(crate) fn replay_state(&self) -> MutexGuard<'_, ReplayState> {
+    pub(crate) fn lock_replay_state(&self) -> MutexGuard<'_, ReplayState> {
         self.replay_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a slot in memory.
-    pub(crate) fn hold_program_permit(&self, room: OwnedSemaphorePermit) {
-        *self.program_permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(room);
+    pub(crate) fn hold_program_permit(&self, permit: OwnedSemaphorePermit) {
+        *self.program_permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
     }
 
     /// Returns the slot while the program waits only for a person: other programs may use it.
@@ -120,37 +122,46 @@ impl StageInner {
 
     /// Events were appended while the program runs. Called under the head's lock, so they arrive in the order
     /// of the log. True if the program will be polled for them.
-    pub(crate) fn on_events(&self, events: &[Event]) -> bool {
-        let mut book = self.replay_state();
+    pub(crate) fn on_appended_events(&self, events: &[Event]) -> bool {
+        let mut book = self.lock_replay_state();
         // Each of them has to arrive, so this is not `any`.
-        events.iter().filter(|event| book.add_event(event)).count() > 0
+        events.iter().filter(|event| book.add_live_event(event)).count() > 0
     }
 
     /// The program must not continue.
-    pub(crate) fn stop(&self) {
+    pub(crate) fn stop_program(&self) {
         self.stopped.store(true, Ordering::Release);
-        if let Some(driver) = self.replay_state().driver.take() {
+        if let Some(driver) = self.lock_replay_state().driver.take() {
             driver.wake();
         }
     }
 
     /// Withdraws questions that the program no longer waits for. Fails when the run has ended.
-    pub(crate) fn withdraw_questions(&self, head: &mut DecidedHead, ops: Vec<Op>) -> Result<(), Refusal> {
+    pub(crate) fn withdraw_questions(
+        &self,
+        head: &mut DecidedRunHead,
+        ops: Vec<Op>,
+    ) -> Result<(), CommandRefusal> {
         let Some((core, live)) = self.live_run() else { return Ok(()) };
         // Otherwise a task that waits for its turn would wake itself when it checks its turn.
         if ops.is_empty() {
             return Ok(());
         }
         for op in ops {
-            core.decide_and_append(live, head, Command::WithdrawQuestion { op }, AppendContext::default())?;
+            core.decide_and_append(
+                live,
+                head,
+                RunCommand::WithdrawQuestion { op },
+                CommandAttachments::default(),
+            )?;
         }
-        self.replay_state().change_wakers.drain(..).for_each(Waker::wake);
+        self.lock_replay_state().change_wakers.drain(..).for_each(Waker::wake);
         Ok(())
     }
 
     /// The program's command cannot be recorded; its driver ends the run.
-    fn set_failure(&self, failure: Failure) {
-        let mut book = self.replay_state();
+    fn set_program_failure(&self, failure: Failure) {
+        let mut book = self.lock_replay_state();
         book.failure = Some(failure);
         if let Some(driver) = book.driver.take() {
             driver.wake();
@@ -159,7 +170,7 @@ impl StageInner {
 
     /// The program does not fit; its driver parks the run.
     fn set_replay_mismatch(&self, evidence: ReplayMismatch) {
-        let mut book = self.replay_state();
+        let mut book = self.lock_replay_state();
         book.replay_mismatch = Some(evidence);
         if let Some(driver) = book.driver.take() {
             driver.wake();
@@ -167,27 +178,27 @@ impl StageInner {
     }
 
     /// The outcome of a step that a request waits for was appended.
-    fn mark_step_recorded(&self) {
+    fn require_durable_step_outcome(&self) {
         let Some((_, live)) = self.live_run() else { return };
-        let seq = live.head().run.as_ref().map_or(1, |run| run.seq);
-        self.goes_on_by(seq);
+        let seq = live.lock_head().run.as_ref().map_or(1, |run| run.seq);
+        self.require_durable_up_to(seq);
     }
 
     /// The program continues with the events up to there: a request waits for them as for a submission.
-    pub(crate) fn goes_on_by(&self, seq: Seq) {
+    pub(crate) fn require_durable_up_to(&self, seq: Seq) {
         self.last_step_seq.fetch_max(seq, Ordering::AcqRel);
     }
 
     /// The events that must be durable when a request begins.
-    fn last_step_seq(&self) -> Seq {
+    fn required_durable_seq(&self) -> Seq {
         self.last_step_seq.load(Ordering::Acquire)
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_program_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 
-    pub(crate) fn live_run(&self) -> Option<(&Arc<Core>, &LiveRunRef)> {
+    pub(crate) fn live_run(&self) -> Option<(&Arc<RuntimeCore>, &LiveRunRef)> {
         match &self.mode {
             StageMode::Live(live) => Some((&live.core, live)),
             StageMode::Check | StageMode::DiscoverTypes(_) => None,
@@ -201,7 +212,7 @@ impl StageInner {
             StageMode::DiscoverTypes(core) => core,
             StageMode::Check => return,
         };
-        core.options.registry.schemas.answer_types.insert(&self.workflow, answer);
+        core.options.registry.schemas.answer_types.insert_answer_type(&self.workflow, answer);
     }
 }
 
@@ -211,7 +222,7 @@ impl Stage {
     }
 
     /// The session of the run.
-    pub fn session(&self) -> &SessionId {
+    pub fn session_id(&self) -> &SessionId {
         &self.0.session
     }
 
@@ -226,8 +237,8 @@ impl Stage {
     }
 
     /// The programs that are available here at the moment. Not recorded: for use within a step.
-    pub fn list_programs(&self) -> Vec<Arc<dyn Program>> {
-        self.0.live_run().map(|(core, _)| core.options.registry.list()).unwrap_or_default()
+    pub fn list_available_programs(&self) -> Vec<Arc<dyn Program>> {
+        self.0.live_run().map(|(core, _)| core.options.registry.list_current_programs()).unwrap_or_default()
     }
 
     /// The current time. Not recorded: for use within a step.
@@ -237,17 +248,17 @@ impl Stage {
 
     /// Keeps the program in memory until the guard is dropped, even while it only waits. For waits that are
     /// short and bounded.
-    pub fn keep_alive(&self) -> KeepAlive {
-        KeepAlive(activity_guards::ActiveGuard::new(self.0.clone()))
+    pub fn keep_program_in_memory(&self) -> KeepInMemoryGuard {
+        KeepInMemoryGuard(activity_guards::ActiveProgramGuard::new(self.0.clone()))
     }
 
     /// Reports that the log does not fit the program: the run is parked with this evidence. Never returns.
     pub async fn park_as_nondeterministic(&self, op: &str, message: String) -> ! {
         let evidence = ReplayMismatch { message, asked: None, recorded: Some(op.to_owned()) };
-        self.park_run(evidence).await
+        self.park_run_on_mismatch(evidence).await
     }
 
-    async fn park_run<T>(&self, evidence: ReplayMismatch) -> T {
+    async fn park_run_on_mismatch<T>(&self, evidence: ReplayMismatch) -> T {
         self.0.set_replay_mismatch(evidence);
         std::future::pending().await
     }
@@ -262,7 +273,7 @@ impl Stage {
     async fn wait_for_replay_end(&self, op: &Op) {
         let mut asking = None;
         std::future::poll_fn(|cx| {
-            let mut book = self.0.replay_state();
+            let mut book = self.0.lock_replay_state();
             if book.is_live {
                 return Poll::Ready(());
             }
@@ -276,10 +287,10 @@ impl Stage {
     }
 
     /// The next recorded fact of this op.
-    async fn next_fact(&self, op: &Op) -> RecordedFact {
+    async fn next_recorded_fact(&self, op: &Op) -> RecordedFact {
         let mut asking = None;
         std::future::poll_fn(|cx| {
-            let polled = self.0.replay_state().poll_fact(op, cx.waker());
+            let polled = self.0.lock_replay_state().poll_recorded_fact(op, cx.waker());
             if polled.is_pending() {
                 asking.get_or_insert_with(|| activity_guards::ReplayWaitGuard::new(self.0.clone()));
             }
@@ -290,99 +301,110 @@ impl Stage {
 
     /// As [`Stage::next_fact`], for a fact that may come days later: the program may be dropped in the
     /// meantime.
-    async fn wait_for_fact(&self, op: &Op) -> RecordedFact {
+    async fn wait_durably_for_fact(&self, op: &Op) -> RecordedFact {
         let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
-        self.next_fact(op).await
+        self.next_recorded_fact(op).await
     }
 
     /// Records a command. Returns when it is appended; a caller that shows it waits for the commit.
-    async fn decide_and_append(&self, command: Command) -> CommandReply {
-        self.append_when(command, |_| true).await
+    async fn decide_and_append(&self, command: RunCommand) -> CommandReply {
+        self.append_command_when_allowed(command, |_| true).await
     }
 
     /// Records a command together with definitions that a run needs.
-    async fn append_with_pins(&self, command: Command, pins: Vec<PinnedDefinition>) -> CommandReply {
-        self.append_with_retry(command, |_| true, pins).await
+    async fn append_command_with_pins(
+        &self,
+        command: RunCommand,
+        pins: Vec<PinnedDefinition>,
+    ) -> CommandReply {
+        self.append_command_with_retry(command, |_| true, pins).await
     }
 
     /// Records a command once the run allows it.
-    async fn append_when(&self, command: Command, allowed: impl Fn(&Run) -> bool + Send) -> CommandReply {
-        self.append_with_retry(command, allowed, Vec::new()).await
+    async fn append_command_when_allowed(
+        &self,
+        command: RunCommand,
+        allowed: impl Fn(&Run) -> bool + Send,
+    ) -> CommandReply {
+        self.append_command_with_retry(command, allowed, Vec::new()).await
     }
 
-    async fn append_with_retry(
+    async fn append_command_with_retry(
         &self,
-        command: Command,
+        command: RunCommand,
         allowed: impl Fn(&Run) -> bool + Send,
         pins: Vec<PinnedDefinition>,
     ) -> CommandReply {
         let Some((core, _)) = self.0.live_run() else {
             return std::future::pending().await;
         };
-        if is_command_too_deep(&command) {
-            self.0
-                .set_failure(Failure::new(format!("a value is nested deeper than {JSON_DEPTH_MAX} levels")));
+        if is_command_json_too_deep(&command) {
+            self.0.set_program_failure(Failure::new(format!(
+                "a value is nested deeper than {JSON_DEPTH_MAX} levels"
+            )));
             return std::future::pending().await;
         }
         loop {
-            let active = activity_guards::ActiveGuard::new(self.0.clone());
+            let active = activity_guards::ActiveProgramGuard::new(self.0.clone());
             let Ok(permit) = core.acquire_append_permit().await else {
                 return std::future::pending().await;
             };
             drop(active);
-            match self.try_append(&command, &allowed, &pins, permit) {
-                AppendTry::Appended(reply) => return reply,
-                AppendTry::NotYet => self.wait_for_change().await,
+            match self.try_append_command(&command, &allowed, &pins, permit) {
+                AppendAttemptOutcome::Appended(reply) => return reply,
+                AppendAttemptOutcome::NotYet => self.wait_for_new_visible_fact().await,
                 // The run has ended, or its head is void: the driver drops this program.
-                AppendTry::RunEnded => return std::future::pending().await,
-                AppendTry::Refused(refusal) => {
+                AppendAttemptOutcome::RunEnded => return std::future::pending().await,
+                AppendAttemptOutcome::Refused(refusal) => {
                     let message = format!("the engine refused it: {refusal}");
-                    return self.park_run(ReplayMismatch { message, asked: None, recorded: None }).await;
+                    return self
+                        .park_run_on_mismatch(ReplayMismatch { message, asked: None, recorded: None })
+                        .await;
                 }
             }
         }
     }
 
-    fn try_append(
+    fn try_append_command(
         &self,
-        command: &Command,
+        command: &RunCommand,
         allowed: &impl Fn(&Run) -> bool,
         pins: &[PinnedDefinition],
         permit: OwnedSemaphorePermit,
-    ) -> AppendTry {
+    ) -> AppendAttemptOutcome {
         let Some((core, live)) = self.0.live_run() else {
-            return AppendTry::RunEnded;
+            return AppendAttemptOutcome::RunEnded;
         };
-        let mut head = live.head();
-        if head.stale || self.0.is_stopped() {
-            return AppendTry::RunEnded;
+        let mut head = live.lock_head();
+        if head.stale || self.0.is_program_stopped() {
+            return AppendAttemptOutcome::RunEnded;
         }
         // A question that the program dropped is withdrawn before anything it does next.
-        let withdrawn = std::mem::take(&mut self.0.replay_state().withdrawn);
+        let withdrawn = std::mem::take(&mut self.0.lock_replay_state().withdrawn);
         if self.0.withdraw_questions(&mut head, withdrawn).is_err() {
-            return AppendTry::RunEnded;
+            return AppendAttemptOutcome::RunEnded;
         }
         if !head.run.as_ref().is_some_and(allowed) {
-            return AppendTry::NotYet;
+            return AppendAttemptOutcome::NotYet;
         }
         let (permit, pins) = (Some(permit), pins.to_vec());
-        let attached = AppendContext { permit, pins, ..AppendContext::default() };
+        let attached = CommandAttachments { permit, pins, ..CommandAttachments::default() };
         match core.decide_and_append(live, &mut head, command.clone(), attached) {
-            Ok(ordered) => AppendTry::Appended(ordered.reply),
-            Err(Refusal::Ended { .. }) => AppendTry::RunEnded,
-            Err(refusal) => AppendTry::Refused(refusal),
+            Ok(ordered) => AppendAttemptOutcome::Appended(ordered.reply),
+            Err(CommandRefusal::Ended { .. }) => AppendAttemptOutcome::RunEnded,
+            Err(refusal) => AppendAttemptOutcome::Refused(refusal),
         }
     }
 
     /// Waits until another fact becomes visible. The program may be dropped in the meantime.
-    async fn wait_for_change(&self) {
+    async fn wait_for_new_visible_fact(&self) {
         let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
         let mut registered = false;
         std::future::poll_fn(|cx| {
             if std::mem::replace(&mut registered, true) {
                 return Poll::Ready(());
             }
-            self.0.replay_state().change_wakers.push(cx.waker().clone());
+            self.0.lock_replay_state().change_wakers.push(cx.waker().clone());
             Poll::Pending
         })
         .await;
@@ -390,9 +412,9 @@ impl Stage {
 }
 
 /// The result of one attempt to record a command.
-enum AppendTry {
+enum AppendAttemptOutcome {
     Appended(CommandReply),
     NotYet,
     RunEnded,
-    Refused(Refusal),
+    Refused(CommandRefusal),
 }

@@ -25,12 +25,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
         Vec::new()
     }
     /// `arguments` fit the input schema, and integral numbers are integers.
-    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture;
+    fn call(&self, arguments: Value, call: ToolCallContext) -> ToolFuture;
 }
 
 /// One call of a tool: its caller, and what it may do in addition to its work.
 #[derive(Debug, Clone)]
-pub struct ToolCall {
+pub struct ToolCallContext {
     pub attempt: StepAttempt,
     pub caller: Caller,
     pub session: SessionId,
@@ -53,10 +53,10 @@ impl From<Value> for ToolOutput {
     }
 }
 
-impl ToolCall {
+impl ToolCallContext {
     /// A call from within a step of that stage.
     pub fn from_step(stage: &Stage, attempt: StepAttempt) -> Self {
-        let (caller, session) = (stage.caller().clone(), stage.session().clone());
+        let (caller, session) = (stage.caller().clone(), stage.session_id().clone());
         Self { attempt, caller, session, stage: Some(stage.clone()) }
     }
 
@@ -66,9 +66,9 @@ impl ToolCall {
     }
 
     /// Asks the user. The tool continues only with an answer that fits the schema.
-    pub async fn ask(&self, prompt: Vec<Part>, schema: Value) -> Result<Value, Failure> {
+    pub async fn ask_question(&self, prompt: Vec<Part>, schema: Value) -> Result<Value, Failure> {
         let stage = self.stage.as_ref().ok_or_else(|| Failure::new("there is no user to ask"))?;
-        Ok(stage.ask_from_step(&self.attempt.op, prompt, schema).await.input)
+        Ok(stage.ask_question_from_step(&self.attempt.op, prompt, schema).await.input)
     }
 
     /// Emits an artifact in the run that makes the call.
@@ -101,15 +101,15 @@ pub struct Tools {
 
 impl Tools {
     /// Adds a tool. Returns the previous one of the same name.
-    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Option<Arc<dyn Tool>> {
+    pub fn add_tool(&mut self, tool: Arc<dyn Tool>) -> Option<Arc<dyn Tool>> {
         self.tools.insert(tool.info().name.clone(), tool)
     }
 
-    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+    pub fn find_tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
     }
 
-    pub fn list(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+    pub fn list_tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }
 
@@ -122,18 +122,18 @@ impl Tools {
         mut arguments: Value,
         attempt: StepAttempt,
     ) -> Result<Value, Failure> {
-        let Some(tool) = self.get(name) else {
+        let Some(tool) = self.find_tool(name) else {
             // Another process may have it: the run is parked and continues there.
             let message = format!("the tool {name:?} is not known here");
             stage.park_as_nondeterministic(&attempt.op.to_string(), message).await
         };
-        let problems = self.schemas.parse_arguments(&**tool, &mut arguments);
+        let problems = self.schemas.parse_tool_arguments(&**tool, &mut arguments);
         if !problems.is_empty() {
-            let each: Vec<String> = problems.iter().map(ValidationError::to_sentence).collect();
+            let each: Vec<String> = problems.iter().map(ValidationError::format_validation_error).collect();
             let message = format!("its arguments do not fit: {}", each.join("; "));
             return Err(Failure::new(message));
         }
-        let output = tool.call(arguments, ToolCall::from_step(stage, attempt)).await?;
+        let output = tool.call(arguments, ToolCallContext::from_step(stage, attempt)).await?;
         Ok(output.value)
     }
 }
@@ -141,9 +141,9 @@ impl Tools {
 impl SchemaCache {
     /// Converts the arguments of a call to what the tool takes: integral numbers become integers. Returns
     /// what is wrong with them, by the tool's schema and then by its type; empty if they fit.
-    pub fn parse_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<ValidationError> {
+    pub fn parse_tool_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<ValidationError> {
         normalize_integers(arguments);
-        let problems = self.check(&tool.info().input_schema, arguments);
+        let problems = self.check_against_schema(&tool.info().input_schema, arguments);
         if problems.is_empty() { tool.check_arguments(arguments) } else { problems }
     }
 }

@@ -21,12 +21,12 @@ impl ValueType {
     }
 
     /// Its path in the program's code.
-    pub fn name(&self) -> &'static str {
+    pub fn rust_type_name(&self) -> &'static str {
         self.name
     }
 
     /// Why the value cannot be read into the type; empty if it can.
-    pub fn check(&self, value: &Value) -> Vec<ValidationError> {
+    pub fn check_value(&self, value: &Value) -> Vec<ValidationError> {
         limit_validation_errors((self.check_fn)(value))
     }
 }
@@ -40,7 +40,9 @@ fn deserialize_error<T: DeserializeOwned>(value: &Value) -> Option<ValidationErr
     for segment in error.path() {
         match segment {
             Segment::Seq { index } => path.push_str(&format!("/{index}")),
-            Segment::Map { key } => path.push_str(&format!("/{}", crate::schema::escape_pointer_token(key))),
+            Segment::Map { key } => {
+                path.push_str(&format!("/{}", crate::schema_cache::escape_pointer_token(key)))
+            }
             // Variants have no reliable level in the value.
             Segment::Enum { .. } | Segment::Unknown => break,
         }
@@ -65,13 +67,13 @@ mod tests {
 
     #[derive(Deserialize)]
     #[expect(dead_code, reason = "only read into")]
-    struct Order {
-        items: Vec<Item>,
+    struct SampleOrder {
+        items: Vec<SampleOrderItem>,
     }
 
     #[derive(Deserialize)]
     #[expect(dead_code, reason = "only read into")]
-    struct Item {
+    struct SampleOrderItem {
         amount: u32,
         from: std::net::Ipv4Addr,
     }
@@ -81,7 +83,7 @@ mod tests {
     fn value_outside_the_type_is_reported_with_its_pointer() {
         let order = |amount: Value, from: &str| {
             let order = json!({"items": [{"amount": amount, "from": from}]});
-            let problems = ValueType::for_type::<Order>().check(&order);
+            let problems = ValueType::for_type::<SampleOrder>().check_value(&order);
             problems.into_iter().map(|problem| (problem.path, problem.expected)).next()
         };
         assert_eq!(order(json!(40), "127.0.0.1"), None);

@@ -40,7 +40,7 @@ pub enum BundleError {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct Bundle {
+pub(super) struct SessionBundle {
     #[serde(rename = "trackway-session")]
     version: u32,
     pub(super) session_id: SessionId,
@@ -86,55 +86,55 @@ pub(super) struct BundledSignature {
 #[derive(Serialize)]
 struct DigestedContent<'a>(u32, &'a SessionId, &'a [BundledRun], &'a [BundledDefinition]);
 
-impl Bundle {
-    pub(super) fn new_signed(
+impl SessionBundle {
+    pub(super) fn new_signed_bundle(
         session_id: SessionId,
         runs: Vec<BundledRun>,
         definitions: Vec<BundledDefinition>,
         public_key: [u8; 32],
         sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Self {
-        let digest = content_digest(&DigestedContent(VERSION, &session_id, &runs, &definitions));
+        let digest = bundle_content_digest(&DigestedContent(VERSION, &session_id, &runs, &definitions));
         let signature = BundledSignature {
             algorithm: ALGORITHM.to_owned(),
             public_key: HEXLOWER.encode(&public_key),
-            value: signing_key::sign_digest(sign, &digest),
+            value: signing_key::sign_bundle_digest(sign, &digest),
         };
         Self { version: VERSION, session_id, runs, definitions, digest, signature }
     }
 
-    pub(super) fn to_text(&self) -> String {
+    pub(super) fn to_bundle_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a bundle has no map keys but strings");
         text.push('\n');
         text
     }
 
     /// The bundle in this file, complete and signed. If a signer is named, it must be signed by that one.
-    pub(super) fn parse_and_verify(
+    pub(super) fn parse_and_verify_bundle(
         file: &[u8],
         signer: Option<&ExpectedSigner>,
     ) -> Result<Self, BundleError> {
         let not_one = |why: String| BundleError::NotABundle { why };
         let text = std::str::from_utf8(file).map_err(|error| not_one(error.to_string()))?;
-        check_version(text)?;
+        check_bundle_version(text)?;
         let bundle: Self = serde_json::from_str(text).map_err(|error| not_one(error.to_string()))?;
-        if bundle.to_text() != text {
+        if bundle.to_bundle_text() != text {
             return Err(BundleError::Rewritten);
         }
         let content = DigestedContent(bundle.version, &bundle.session_id, &bundle.runs, &bundle.definitions);
-        if content_digest(&content) != bundle.digest {
+        if bundle_content_digest(&content) != bundle.digest {
             return Err(BundleError::DigestMismatch);
         }
         let public = bundle.signer_public_key().ok_or(BundleError::Signature)?;
         let value = decode_hex(&bundle.signature.value).ok_or(BundleError::Signature)?;
         if bundle.signature.algorithm != ALGORITHM
-            || !signing_key::verify_digest(&public, &bundle.digest, &value)
+            || !signing_key::is_digest_signature_valid(&public, &bundle.digest, &value)
         {
             return Err(BundleError::Signature);
         }
         match signer {
-            Some(expected) if !expected.is_key(&public) => Err(BundleError::WrongSigner {
-                found: signing_key::fingerprint(&public),
+            Some(expected) if !expected.matches_public_key(&public) => Err(BundleError::WrongSigner {
+                found: signing_key::public_key_fingerprint(&public),
                 expected: expected.to_string(),
             }),
             _ => Ok(bundle),
@@ -147,34 +147,36 @@ impl Bundle {
     }
 
     pub(super) fn signer_fingerprint(&self) -> String {
-        self.signer_public_key().map(|public| signing_key::fingerprint(&public)).unwrap_or_default()
+        self.signer_public_key()
+            .map(|public| signing_key::public_key_fingerprint(&public))
+            .unwrap_or_default()
     }
 }
 
 /// For a file that is not one of our bundles, says what it is instead, before the form is checked.
-fn check_version(text: &str) -> Result<(), BundleError> {
+fn check_bundle_version(text: &str) -> Result<(), BundleError> {
     #[derive(Deserialize)]
-    struct Version {
+    struct BundleVersion {
         #[serde(rename = "trackway-session")]
         version: Option<u64>,
     }
-    match serde_json::from_str::<Version>(text) {
-        Ok(Version { version: Some(found) }) if found == u64::from(VERSION) => Ok(()),
-        Ok(Version { version: Some(found) }) => Err(BundleError::Version { found }),
-        Ok(Version { version: None }) => {
+    match serde_json::from_str::<BundleVersion>(text) {
+        Ok(BundleVersion { version: Some(found) }) if found == u64::from(VERSION) => Ok(()),
+        Ok(BundleVersion { version: Some(found) }) => Err(BundleError::Version { found }),
+        Ok(BundleVersion { version: None }) => {
             Err(BundleError::NotABundle { why: "it has no \"trackway-session\"".to_owned() })
         }
         Err(error) => Err(BundleError::NotABundle { why: error.to_string() }),
     }
 }
 
-fn content_digest(content: &DigestedContent<'_>) -> String {
+fn bundle_content_digest(content: &DigestedContent<'_>) -> String {
     let text = serde_json::to_vec(content).expect("a bundle has no map keys but strings");
-    sha256_name(&text)
+    sha256_hash_name(&text)
 }
 
 /// The hash of a text, in the same form as the hashes of definitions.
-pub(super) fn sha256_name(text: &[u8]) -> String {
+pub(super) fn sha256_hash_name(text: &[u8]) -> String {
     format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(text)))
 }
 

@@ -1,6 +1,6 @@
 //! Why an operation on a session failed.
 
-use trackway_domain::{Code, RunId, SessionId};
+use trackway_domain::{ErrorCode, RunId, SessionId};
 use trackway_ports::{AppendError, ReadError};
 
 use super::BundleError;
@@ -26,18 +26,18 @@ pub enum SessionsError {
 
 impl SessionsError {
     /// The stable code of the error; it names the page that explains it.
-    pub fn code(&self) -> Code {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::UnknownSession { .. } => Code::UnknownSession,
-            Self::Bundle(_) => Code::BadBundle,
+            Self::UnknownSession { .. } => ErrorCode::UnknownSession,
+            Self::Bundle(_) => ErrorCode::BadBundle,
             Self::Damaged { .. } | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {
-                Code::DamagedLog
+                ErrorCode::DamagedLog
             }
             Self::Read(ReadError::Unavailable { .. }) | Self::Append(AppendError::Unavailable { .. }) => {
-                Code::StoreBusy
+                ErrorCode::StoreBusy
             }
-            Self::Append(AppendError::Closed) => Code::Stopping,
-            Self::Read(ReadError::Broken { .. }) | Self::Append(_) => Code::StoreFailed,
+            Self::Append(AppendError::Closed) => ErrorCode::Stopping,
+            Self::Read(ReadError::Broken { .. }) | Self::Append(_) => ErrorCode::StoreFailed,
         }
     }
 }

@@ -9,14 +9,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, Timestamp};
-use trackway_engine::{RunTree, SchemaChecker as _, StatusTime, event_for_import};
+use trackway_engine::{RunTree, SchemaChecker as _, StatusTime, imported_event_if_resumable};
 use trackway_ports::{AppendError, PinnedDefinition, RunRow, decode_event};
-use trackway_runtime::{CopiedLog, SchemaCache, import_logs};
+use trackway_runtime::{CopiedRunLog, SchemaCache, import_copied_logs};
 
 use super::{
     BundleError, ExpectedSigner, SessionsError, SessionsReader,
-    bundle::{self, Bundle, BundledRun},
-    export::definition_hash_of,
+    bundle::{self, BundledRun, SessionBundle},
+    export::definition_hash_in_event,
     run_log,
 };
 
@@ -27,7 +27,7 @@ const RECORD_DEPTH_MAX: usize = JSON_DEPTH_MAX + 32;
 /// What an import did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ImportReport {
+pub struct BundleImportReport {
     pub session_id: SessionId,
     pub imported: Vec<RunId>,
     /// Runs that were already here, with the same content.
@@ -37,7 +37,7 @@ pub struct ImportReport {
 }
 
 /// A run that was checked.
-struct CheckedRun {
+struct CheckedBundleRun {
     row: RunRow,
     events: Vec<Event>,
     stamps: Vec<Timestamp>,
@@ -51,11 +51,11 @@ impl SessionsReader {
         &self,
         file: &[u8],
         signer: Option<&ExpectedSigner>,
-    ) -> Result<ImportReport, SessionsError> {
-        let bundle = Bundle::parse_and_verify(file, signer)?;
-        let runs = self.check_runs(&bundle)?;
-        let pins = check_definitions(&bundle, &runs)?;
-        let mut report = ImportReport {
+    ) -> Result<BundleImportReport, SessionsError> {
+        let bundle = SessionBundle::parse_and_verify_bundle(file, signer)?;
+        let runs = self.check_bundled_runs(&bundle)?;
+        let pins = check_bundled_definitions(&bundle, &runs)?;
+        let mut report = BundleImportReport {
             session_id: bundle.session_id.clone(),
             imported: Vec::new(),
             skipped: Vec::new(),
@@ -63,18 +63,18 @@ impl SessionsReader {
         };
         let mut fresh = Vec::new();
         for run in runs {
-            if self.is_already_stored(&run).await? {
+            if self.is_run_already_stored(&run).await? {
                 report.skipped.push(run.row.id);
             } else {
                 fresh.push(run);
             }
         }
         report.imported = fresh.iter().map(|run| run.row.id).collect();
-        self.append_runs(fresh, &pins).await?;
+        self.append_imported_runs(fresh, &pins).await?;
         Ok(report)
     }
 
-    fn check_runs(&self, bundle: &Bundle) -> Result<Vec<CheckedRun>, BundleError> {
+    fn check_bundled_runs(&self, bundle: &SessionBundle) -> Result<Vec<CheckedBundleRun>, BundleError> {
         if bundle.runs.is_empty() {
             return Err(BundleError::NotABundle { why: "it has no runs".to_owned() });
         }
@@ -85,11 +85,11 @@ impl SessionsReader {
                 let why = "the bundle has it twice".to_owned();
                 return Err(BundleError::Run { run: run.run_id, why });
             }
-            runs.push(check_run(run, &bundle.session_id, &self.access.caller)?);
+            runs.push(check_bundled_run(run, &bundle.session_id, &self.access.caller)?);
         }
         // A child belongs to its parent's session. A child with another parent could report to a run of
         // another caller.
-        let orphan = |run: &&CheckedRun| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
+        let orphan = |run: &&CheckedBundleRun| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
         if let Some(orphan) = runs.iter().find(orphan) {
             let why = "its parent is not in the bundle".to_owned();
             return Err(BundleError::Run { run: orphan.row.id, why });
@@ -98,7 +98,7 @@ impl SessionsReader {
     }
 
     /// Whether the store has exactly this run. A run with the same id and other content is refused.
-    async fn is_already_stored(&self, run: &CheckedRun) -> Result<bool, SessionsError> {
+    async fn is_run_already_stored(&self, run: &CheckedBundleRun) -> Result<bool, SessionsError> {
         let id = run.row.id;
         let refused =
             |why: &str| Err(SessionsError::Bundle(BundleError::Run { run: id, why: why.to_owned() }));
@@ -121,13 +121,13 @@ impl SessionsReader {
     }
 
     /// One transaction, so that no reader sees a part of a session.
-    async fn append_runs(
+    async fn append_imported_runs(
         &self,
-        runs: Vec<CheckedRun>,
+        runs: Vec<CheckedBundleRun>,
         pins: &[PinnedDefinition],
     ) -> Result<(), SessionsError> {
         let logs = runs.into_iter().map(|run| to_copied_log(run, pins)).collect();
-        match import_logs(&*self.journal, logs).await {
+        match import_copied_logs(&*self.journal, logs).await {
             Ok(()) => Ok(()),
             Err(AppendError::Conflict { run, .. }) => {
                 let why = "another process wrote it here at the same time; import again".to_owned();
@@ -138,14 +138,14 @@ impl SessionsReader {
     }
 }
 
-fn to_copied_log(mut run: CheckedRun, pins: &[PinnedDefinition]) -> CopiedLog {
+fn to_copied_log(mut run: CheckedBundleRun, pins: &[PinnedDefinition]) -> CopiedRunLog {
     let at = run.stamps.last().copied().unwrap_or_default();
-    let decided = event_for_import(&run.row.workflow, run.row.state, run.guided);
+    let decided = imported_event_if_resumable(&run.row.workflow, run.row.state, run.guided);
     run.stamps.extend(decided.iter().map(|_| at));
     run.events.extend(decided);
     let needs =
         |pin: &&PinnedDefinition| run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash;
-    CopiedLog {
+    CopiedRunLog {
         pins: pins.iter().filter(needs).cloned().collect(),
         events: run.events,
         row: run.row,
@@ -155,7 +155,11 @@ fn to_copied_log(mut run: CheckedRun, pins: &[PinnedDefinition]) -> CopiedLog {
 }
 
 /// The run, if every event can be read and follows from those before it.
-fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<CheckedRun, BundleError> {
+fn check_bundled_run(
+    run: &BundledRun,
+    session: &SessionId,
+    caller: &Caller,
+) -> Result<CheckedBundleRun, BundleError> {
     let id = run.run_id;
     let mut events = Vec::with_capacity(run.events.len());
     let mut stamps = Vec::with_capacity(run.events.len());
@@ -166,25 +170,28 @@ fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<C
         if record.seq != seq {
             return Err(wrong(format!("it has number {}", record.seq)));
         }
-        if json_depth(&record.body) > RECORD_DEPTH_MAX {
+        if max_json_nesting_depth(&record.body) > RECORD_DEPTH_MAX {
             return Err(wrong("it is nested too deeply".to_owned()));
         }
-        let mut event =
-            decode_event(record.format, &record.body).map_err(|error| wrong(format_with_cause(&error)))?;
+        let mut event = decode_event(record.format, &record.body)
+            .map_err(|error| wrong(format_error_with_cause(&error)))?;
         match &mut track {
             None => {
-                track = Some(check_first_event(&mut event, id, session, caller, record.at).map_err(wrong)?)
+                track = Some(
+                    check_and_reassign_first_event(&mut event, id, session, caller, record.at)
+                        .map_err(wrong)?,
+                )
             }
             Some((track, status)) => {
-                track.apply(&event, record.at).map_err(|misfit| wrong(misfit.to_string()))?;
-                status.apply(&event, record.at);
+                track.apply_event(&event, record.at).map_err(|misfit| wrong(misfit.to_string()))?;
+                status.apply_event(&event, record.at);
             }
         }
         match &event {
             Event::Asked { question, .. } => drop(asked.insert(question.id, question.clone())),
             Event::Resumed { request, input, .. } => {
                 let question = asked.get(&request.question);
-                let problems = question.map(|question| schemas.check(&question.schema, input));
+                let problems = question.map(|question| schemas.check_against_schema(&question.schema, input));
                 if let Some(problem) = problems.iter().flatten().next() {
                     let why = format!("the answer does not fit its question: {}", problem.message);
                     return Err(wrong(why));
@@ -198,7 +205,7 @@ fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<C
     let Some((track, status)) = track else {
         return Err(BundleError::Run { run: id, why: "it has no events".to_owned() });
     };
-    let definitions = events.iter().filter_map(definition_hash_of).collect();
+    let definitions = events.iter().filter_map(definition_hash_in_event).collect();
     let row = RunRow {
         id,
         session: session.clone(),
@@ -212,11 +219,11 @@ fn check_run(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<C
         status_at: status.at,
     };
     let guided = track.submission.guided;
-    Ok(CheckedRun { row, events, stamps, definitions, guided })
+    Ok(CheckedBundleRun { row, events, stamps, definitions, guided })
 }
 
 /// The first event: the run's submission, which from now on belongs to the caller that imports it.
-fn check_first_event(
+fn check_and_reassign_first_event(
     event: &mut Event,
     run: RunId,
     session: &SessionId,
@@ -234,14 +241,17 @@ fn check_first_event(
 }
 
 /// Every definition that a run needs, each under its own hash, and no others.
-fn check_definitions(bundle: &Bundle, runs: &[CheckedRun]) -> Result<Vec<PinnedDefinition>, BundleError> {
+fn check_bundled_definitions(
+    bundle: &SessionBundle,
+    runs: &[CheckedBundleRun],
+) -> Result<Vec<PinnedDefinition>, BundleError> {
     let needed: BTreeSet<&str> = runs.iter().flat_map(|run| &run.definitions).map(String::as_str).collect();
     let versions: BTreeSet<&str> = runs.iter().map(|run| run.row.workflow.version.as_str()).collect();
     let mut pins: Vec<PinnedDefinition> = Vec::with_capacity(bundle.definitions.len());
     let wrong = |hash: &str, why| BundleError::Definition { hash: hash.to_owned(), why };
     for definition in &bundle.definitions {
         let hash = definition.hash.as_str();
-        if bundle::sha256_name(definition.body.as_bytes()) != hash {
+        if bundle::sha256_hash_name(definition.body.as_bytes()) != hash {
             return Err(wrong(hash, "its text has another hash"));
         }
         if !needed.contains(hash) && !versions.contains(hash) {
@@ -260,7 +270,7 @@ fn check_definitions(bundle: &Bundle, runs: &[CheckedRun]) -> Result<Vec<PinnedD
 
 /// How many brackets of a JSON text are open at once, at most. Records are parsed without the usual limit
 /// on depth, so records from outside are checked first.
-fn json_depth(text: &str) -> usize {
+fn max_json_nesting_depth(text: &str) -> usize {
     let (mut open, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
@@ -279,7 +289,7 @@ fn json_depth(text: &str) -> usize {
 }
 
 /// An error with its cause, in one line.
-fn format_with_cause(error: &dyn std::error::Error) -> String {
+fn format_error_with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

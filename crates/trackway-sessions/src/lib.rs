@@ -14,13 +14,13 @@ mod views;
 
 pub use bundle::BundleError;
 pub use error::SessionsError;
-pub use import::ImportReport;
+pub use import::BundleImportReport;
 pub use prune::{PruneRequest, PrunedSession};
 pub use reader::SessionsReader;
-pub use signing_key::{ExpectedSigner, ParseSignerError, fingerprint};
+pub use signing_key::{ExpectedSigner, ParseSignerError, public_key_fingerprint};
 pub use views::{
-    GraphDamage, GraphEdge, GraphNode, SessionDetail, SessionDocument, SessionGraph, SessionRun,
-    SessionSummary, SessionUsage,
+    DamagedGraphRun, SessionDetail, SessionDocument, SessionGraph, SessionGraphEdge, SessionGraphNode,
+    SessionRun, SessionSummary, SessionUsage,
 };
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! A session as a page of Markdown: the session's own notes, then every run with every branch. The same
 //! session always gives the same page.
 
-mod branches;
-mod embedding;
-mod values;
+mod embedded_markdown;
+mod markdown_values;
+mod run_branches;
 
 use trackway_domain::DocumentKind;
-use trackway_engine::{Document, RunTree, SessionNote, SessionView};
+use trackway_engine::{RunDocument, RunTree, SessionNote, SessionView};
 
-use embedding::{collapse_to_one_line, embed_markdown};
+use embedded_markdown::{collapse_to_one_line, embed_markdown_below_heading};
 
-pub(super) fn render_session(view: &SessionView) -> String {
+pub(super) fn render_session_page(view: &SessionView) -> String {
     let mut page = MarkdownPage::default();
     page.push_heading(1, &format!("Session {}", view.id));
     for (run, reason) in view.damaged_runs() {
@@ -20,25 +20,25 @@ pub(super) fn render_session(view: &SessionView) -> String {
             collapse_to_one_line(reason)
         ));
     }
-    let notes = view.notes();
+    let notes = view.session_notes();
     if !notes.is_empty() {
         page.push_heading(2, "Session notes");
-        notes.iter().for_each(|note| page.push_note(3, &note.at.to_string(), note.markdown));
+        notes.iter().for_each(|note| page.push_titled_markdown(3, &note.at.to_string(), note.markdown));
     }
     for run in &view.runs {
-        render_run(&mut page, run);
+        render_run_section(&mut page, run);
     }
     page.text
 }
 
 /// Only the session's own notes.
-pub(super) fn render_notes(notes: &[SessionNote<'_>]) -> String {
+pub(super) fn render_session_notes(notes: &[SessionNote<'_>]) -> String {
     let mut page = MarkdownPage::default();
-    notes.iter().for_each(|note| page.push_note(2, &note.at.to_string(), note.markdown));
+    notes.iter().for_each(|note| page.push_titled_markdown(2, &note.at.to_string(), note.markdown));
     page.text
 }
 
-fn render_run(page: &mut MarkdownPage, run: &RunTree) {
+fn render_run_section(page: &mut MarkdownPage, run: &RunTree) {
     let workflow = &run.submission.workflow;
     page.push_heading(2, &format!("Run of {}", collapse_to_one_line(&workflow.name)));
     let branches = run.branch_count();
@@ -57,14 +57,14 @@ fn render_run(page: &mut MarkdownPage, run: &RunTree) {
             collapse_to_one_line(reason)
         ));
     }
-    page.push_value("Context at the start", &run.submission.input);
+    page.push_titled_value("Context at the start", &run.submission.input);
     if run.nodes.is_empty() {
-        if let Some(output) = run.output() {
-            page.push_value("Output", output);
+        if let Some(output) = run.workflow_output() {
+            page.push_titled_value("Output", output);
         }
         return;
     }
-    branches::render_branches(page, run);
+    run_branches::render_run_branches(page, run);
 }
 
 /// A page under construction.
@@ -88,20 +88,20 @@ impl MarkdownPage {
     }
 
     /// Foreign Markdown below a heading, with its headings moved below that one.
-    fn push_note(&mut self, level: usize, title: &str, markdown: &str) {
+    fn push_titled_markdown(&mut self, level: usize, title: &str, markdown: &str) {
         self.push_heading(level, title);
-        self.push_paragraph(&embed_markdown(markdown, level));
+        self.push_paragraph(&embed_markdown_below_heading(markdown, level));
     }
 
     /// A value that is not empty.
-    fn push_value(&mut self, title: &str, value: &serde_json::Value) {
-        if !values::is_empty_value(value) {
+    fn push_titled_value(&mut self, title: &str, value: &serde_json::Value) {
+        if !markdown_values::is_empty_value(value) {
             self.push_paragraph(&format!("{title}:"));
-            self.push_paragraph(&values::format_json_block(value));
+            self.push_paragraph(&markdown_values::format_json_block(value));
         }
     }
 
-    fn push_document(&mut self, level: usize, document: &Document) {
+    fn push_document(&mut self, level: usize, document: &RunDocument) {
         let kind = match document.kind {
             DocumentKind::Header => "header",
             DocumentKind::Log => "log",
@@ -110,7 +110,7 @@ impl MarkdownPage {
             DocumentKind::Checkpoint => "checkpoint",
         };
         self.push_heading(level, &format!("{} ({kind})", document.name));
-        self.push_paragraph(&values::format_document_value(&document.value));
+        self.push_paragraph(&markdown_values::format_document_value(&document.value));
     }
 }
 

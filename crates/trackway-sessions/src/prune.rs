@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use serde::Serialize;
 use trackway_domain::{Access, Caller, SessionId, Timestamp};
 use trackway_engine::SessionView;
-use trackway_ports::{AppendError, Journal, ReadError, RunFilter, RunHead, RunRemoval, RunRow};
+use trackway_ports::{AppendError, Journal, ReadError, RunFilter, RunLogHead, RunRemoval, RunRow};
 
 use super::{SessionsError, run_log};
 
@@ -38,11 +38,14 @@ pub struct PrunedSession {
 
 impl PruneRequest {
     /// Removes them, oldest first. The store must be open for writing, unless it is a dry run.
-    pub async fn run(self, journal: &Arc<dyn Journal>) -> Result<Vec<PrunedSession>, SessionsError> {
+    pub async fn prune_sessions(
+        self,
+        journal: &Arc<dyn Journal>,
+    ) -> Result<Vec<PrunedSession>, SessionsError> {
         let mut found = Vec::new();
-        for ((caller, session), rows) in load_rows_by_session(&**journal).await? {
+        for ((caller, session), rows) in load_run_rows_by_session(&**journal).await? {
             if let Some(PrunableSession { updated, .. }) =
-                self.find_if_prunable(&**journal, &session, &rows).await?
+                self.find_prunable_session(&**journal, &session, &rows).await?
             {
                 found.push((updated, caller, session));
             }
@@ -50,14 +53,14 @@ impl PruneRequest {
         found.sort_by(|one, other| (one.0, &one.2).cmp(&(other.0, &other.2)));
         let mut removed = Vec::with_capacity(found.len());
         for (_, caller, session) in found {
-            removed.extend(self.remove_if_still_old(&**journal, caller, session).await?);
+            removed.extend(self.remove_session_if_still_old(&**journal, caller, session).await?);
         }
         Ok(removed)
     }
 
     /// Checks again: agents continue to work, and reading all the other sessions took time. The store
     /// itself detects a change after this check.
-    async fn remove_if_still_old(
+    async fn remove_session_if_still_old(
         self,
         journal: &dyn Journal,
         caller: Caller,
@@ -71,7 +74,7 @@ impl PruneRequest {
             Err(error) => return Err(error.into()),
         };
         let Some(PrunableSession { updated, heads }) =
-            self.find_if_prunable(journal, &session, &rows).await?
+            self.find_prunable_session(journal, &session, &rows).await?
         else {
             return Ok(None);
         };
@@ -94,14 +97,15 @@ impl PruneRequest {
     }
 
     /// The current session, if it should be removed.
-    async fn find_if_prunable(
+    async fn find_prunable_session(
         self,
         journal: &dyn Journal,
         session: &SessionId,
         rows: &[RunRow],
     ) -> Result<Option<PrunableSession>, SessionsError> {
         // For most sessions the rows alone show that they stay, without reading their logs.
-        if rows.is_empty() || rows.iter().any(|row| row.runnable || !self.is_older_than_limit(row.status_at))
+        if rows.is_empty()
+            || rows.iter().any(|row| row.runnable || !self.is_older_than_prune_limit(row.status_at))
         {
             return Ok(None);
         }
@@ -109,19 +113,19 @@ impl PruneRequest {
         let mut heads = Vec::with_capacity(rows.len());
         for row in rows {
             let log = run_log::load_run_log(journal, row.id).await?;
-            heads.push(RunHead { run: row.id, head: log.last_seq() });
-            tracks.push(log.to_run_track(row));
+            heads.push(RunLogHead { run: row.id, head: log.last_readable_seq() });
+            tracks.push(log.to_run_tree(row));
         }
         let updated = tracks.iter().map(|track| track.updated_at).max().unwrap_or_default();
         let view = SessionView::new(session.clone(), tracks);
         let spared = self.older_than.max(ABANDONED_AGE_MIN);
         let abandoned =
             self.now.millis().saturating_sub(i64::try_from(spared.as_millis()).unwrap_or(i64::MAX));
-        let is_old = view.can_be_removed(Timestamp(abandoned)) && self.is_older_than_limit(updated);
+        let is_old = view.can_be_removed(Timestamp(abandoned)) && self.is_older_than_prune_limit(updated);
         Ok(is_old.then_some(PrunableSession { updated, heads }))
     }
 
-    fn is_older_than_limit(self, at: Timestamp) -> bool {
+    fn is_older_than_prune_limit(self, at: Timestamp) -> bool {
         self.now.duration_since(at) >= self.older_than
     }
 }
@@ -130,15 +134,15 @@ impl PruneRequest {
 struct PrunableSession {
     /// When it was last changed.
     updated: Timestamp,
-    heads: Vec<RunHead>,
+    heads: Vec<RunLogHead>,
 }
 
 /// The rows of every session. One session id may name sessions of several callers.
-async fn load_rows_by_session(
+async fn load_run_rows_by_session(
     journal: &dyn Journal,
 ) -> Result<HashMap<(Caller, SessionId), Vec<RunRow>>, SessionsError> {
     let mut sessions: HashMap<(Caller, SessionId), Vec<RunRow>> = HashMap::new();
-    for row in run_log::load_all_rows(journal, RunFilter::default()).await? {
+    for row in run_log::load_all_run_rows(journal, RunFilter::default()).await? {
         let key = (row.caller.clone(), row.session.clone());
         sessions.entry(key).or_default().push(row);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Event, RunId, Seq, StateName, Submission, Timestamp};
+use trackway_domain::{Event, RunId, RunSubmission, Seq, StateName, Timestamp};
 use trackway_engine::{RunTree, RunView};
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, StoredEvent};
 
@@ -54,12 +54,12 @@ pub async fn load_run_log(journal: &dyn Journal, run: RunId) -> Result<RunLog, R
 
 impl RunLog {
     /// Number of the last event that could be read.
-    pub(super) fn last_seq(&self) -> Seq {
+    pub(super) fn last_readable_seq(&self) -> Seq {
         self.events.last().map_or(0, |stored| stored.seq)
     }
 
     /// The submission at the start of the log, and when it was recorded.
-    pub fn submission(&self) -> Option<(&Submission, Timestamp)> {
+    pub fn first_event_submission(&self) -> Option<(&RunSubmission, Timestamp)> {
         match self.events.first() {
             Some(StoredEvent { event: Event::Submitted(submission), at, .. }) => Some((submission, *at)),
             _ => None,
@@ -67,8 +67,8 @@ impl RunLog {
     }
 
     /// The content of the run's row, rebuilt because the row cannot be read.
-    pub fn row_from_submission(&self) -> Option<RunRow> {
-        let (submission, at) = self.submission()?;
+    pub fn run_row_from_submission(&self) -> Option<RunRow> {
+        let (submission, at) = self.first_event_submission()?;
         Some(RunRow {
             id: submission.run,
             session: submission.session.clone(),
@@ -91,14 +91,14 @@ impl RunLog {
         let mut view = RunView::from_log(readable).unwrap_or_else(|| {
             RunView::from_submission(Arc::new(submission_from_row(row)), row.created_at, 0)
         });
-        if let Some(reason) = self.damage.clone().or_else(|| self.to_run_track(row).damaged) {
-            view.mark_damaged(reason);
+        if let Some(reason) = self.damage.clone().or_else(|| self.to_run_tree(row).damaged) {
+            view.mark_log_damaged(reason);
         }
         view
     }
 
     /// The run as its session shows it: also the events after the damage.
-    pub fn to_run_track(&self, row: &RunRow) -> RunTree {
+    pub fn to_run_tree(&self, row: &RunRow) -> RunTree {
         let events = || self.events.iter().map(|stored| (&stored.event, stored.at));
         if self.damage.is_none()
             && let Some(track) = RunTree::fold_log(events())
@@ -106,18 +106,18 @@ impl RunLog {
             return track;
         }
         let reason = self.damage.as_deref().unwrap_or("its first event is not a submission");
-        let mut track = match self.submission() {
+        let mut track = match self.first_event_submission() {
             Some((submission, at)) => RunTree::fold_damaged_log(submission, at, events().skip(1)),
             // If the first event of a run is lost, the row still has its submission.
             None => RunTree::fold_damaged_log(&submission_from_row(row), row.created_at, events()),
         };
-        track.mark_damaged(reason.to_owned());
+        track.mark_log_damaged(reason.to_owned());
         track
     }
 }
 
 /// Every run that matches, newest first.
-pub(super) async fn load_all_rows(
+pub(super) async fn load_all_run_rows(
     journal: &dyn Journal,
     filter: RunFilter,
 ) -> Result<Vec<RunRow>, ReadError> {
@@ -132,8 +132,8 @@ pub(super) async fn load_all_rows(
     }
 }
 
-fn submission_from_row(row: &RunRow) -> Submission {
-    Submission {
+fn submission_from_row(row: &RunRow) -> RunSubmission {
+    RunSubmission {
         run: row.id,
         session: row.session.clone(),
         workflow: row.workflow.clone(),

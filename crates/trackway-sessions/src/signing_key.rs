@@ -12,24 +12,24 @@ const SIGNATURE_DOMAIN: &[u8] = b"trackway-session-1\n";
 const FINGERPRINT_LETTERS: usize = 32;
 
 /// A signature over a digest, in hex.
-pub(super) fn sign_digest(sign: impl FnOnce(&[u8]) -> [u8; 64], digest: &str) -> String {
-    HEXLOWER.encode(&sign(&bytes_to_sign(digest)))
+pub(super) fn sign_bundle_digest(sign: impl FnOnce(&[u8]) -> [u8; 64], digest: &str) -> String {
+    HEXLOWER.encode(&sign(&digest_bytes_to_sign(digest)))
 }
 
 /// Whether the signature was made over this digest by the holder of that public key.
-pub(super) fn verify_digest(public: &[u8; 32], digest: &str, signature: &[u8; 64]) -> bool {
+pub(super) fn is_digest_signature_valid(public: &[u8; 32], digest: &str, signature: &[u8; 64]) -> bool {
     let Ok(key) = VerifyingKey::from_bytes(public) else { return false };
-    key.verify_strict(&bytes_to_sign(digest), &Signature::from_bytes(signature)).is_ok()
+    key.verify_strict(&digest_bytes_to_sign(digest), &Signature::from_bytes(signature)).is_ok()
 }
 
 /// A short name of a public key that people can compare.
-pub fn fingerprint(public: &[u8]) -> String {
+pub fn public_key_fingerprint(public: &[u8]) -> String {
     let mut text = HEXLOWER.encode(&Sha256::digest(public));
     text.truncate(FINGERPRINT_LETTERS);
     text
 }
 
-fn bytes_to_sign(digest: &str) -> Vec<u8> {
+fn digest_bytes_to_sign(digest: &str) -> Vec<u8> {
     [SIGNATURE_DOMAIN, digest.as_bytes()].concat()
 }
 
@@ -56,8 +56,8 @@ impl FromStr for ExpectedSigner {
 }
 
 impl ExpectedSigner {
-    pub(super) fn is_key(&self, public: &[u8; 32]) -> bool {
-        self.0 == HEXLOWER.encode(public) || self.0 == fingerprint(public)
+    pub(super) fn matches_public_key(&self, public: &[u8; 32]) -> bool {
+        self.0 == HEXLOWER.encode(public) || self.0 == public_key_fingerprint(public)
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use trackway_agent::{UsageReport, UsageTotals};
+use trackway_agent::{ModelUsageReport, ModelUsageTotals};
 use trackway_domain::{AckId, DocumentKind, NodeId, RunId, Seq, SessionId, StateName};
-use trackway_engine::{Document, RunTree, SessionView, TreeEdge, TreeNode};
+use trackway_engine::{RunDocument, RunTree, RunTreeEdge, RunTreeNode, SessionView};
 
 /// One session of a listing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,16 +37,16 @@ pub struct SessionDetail {
 #[serde(rename_all = "camelCase")]
 pub struct SessionUsage {
     #[serde(flatten)]
-    pub total: UsageReport,
+    pub total: ModelUsageReport,
     /// By the name of the agent.
-    pub agents: BTreeMap<String, UsageTotals>,
+    pub agents: BTreeMap<String, ModelUsageTotals>,
 }
 
 impl SessionUsage {
     /// Adds the usage of a run of this agent.
-    pub(super) fn add_run(&mut self, agent: &str, bill: &UsageReport) {
-        self.total.merge_report(bill);
-        self.agents.entry(agent.to_owned()).or_default().add_totals(&bill.total);
+    pub(super) fn add_run_usage(&mut self, agent: &str, usage_report: &ModelUsageReport) {
+        self.total.merge_usage_report(usage_report);
+        self.agents.entry(agent.to_owned()).or_default().add_totals(&usage_report.total);
     }
 }
 
@@ -90,23 +90,23 @@ pub struct SessionDocument {
 /// The lineage of a session: one node per snapshot, one edge per answer that advanced.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionGraph {
-    pub nodes: Vec<GraphNode>,
-    pub edges: Vec<GraphEdge>,
+    pub nodes: Vec<SessionGraphNode>,
+    pub edges: Vec<SessionGraphEdge>,
     /// Runs that can be shown only in part; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub damaged: Vec<GraphDamage>,
+    pub damaged: Vec<DamagedGraphRun>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GraphDamage {
+pub struct DamagedGraphRun {
     pub run_id: RunId,
     pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GraphNode {
+pub struct SessionGraphNode {
     pub id: NodeId,
     /// Its number in the run: the short form that `trackway runs fork --node` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub struct GraphNode {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GraphEdge {
+pub struct SessionGraphEdge {
     pub id: String,
     pub from: NodeId,
     pub to: NodeId,
@@ -143,7 +143,7 @@ impl From<&SessionView> for SessionDetail {
         Self {
             session_id: view.id.clone(),
             runs: view.runs.iter().map(SessionRun::from).collect(),
-            documents: view.documents().into_iter().map(SessionDocument::from).collect(),
+            documents: view.session_documents().into_iter().map(SessionDocument::from).collect(),
             usage: None,
         }
     }
@@ -167,8 +167,8 @@ impl From<&RunTree> for SessionRun {
     }
 }
 
-impl From<Document> for SessionDocument {
-    fn from(document: Document) -> Self {
+impl From<RunDocument> for SessionDocument {
+    fn from(document: RunDocument) -> Self {
         Self {
             name: document.name,
             kind: document.kind,
@@ -184,34 +184,34 @@ impl From<Document> for SessionDocument {
 impl From<&SessionView> for SessionGraph {
     fn from(view: &SessionView) -> Self {
         Self {
-            nodes: view.nodes().map(|(run, node)| to_graph_node(run, node)).collect(),
-            edges: view.edges().map(|(run, edge)| to_graph_edge(run, edge)).collect(),
+            nodes: view.run_nodes().map(|(run, node)| to_graph_node(run, node)).collect(),
+            edges: view.run_edges().map(|(run, edge)| to_graph_edge(run, edge)).collect(),
             damaged: view
                 .damaged_runs()
-                .map(|(run, reason)| GraphDamage { run_id: run.id(), reason: reason.to_owned() })
+                .map(|(run, reason)| DamagedGraphRun { run_id: run.id(), reason: reason.to_owned() })
                 .collect(),
         }
     }
 }
 
-fn to_graph_node(run: &RunTree, node: &TreeNode) -> GraphNode {
-    GraphNode {
+fn to_graph_node(run: &RunTree, node: &RunTreeNode) -> SessionGraphNode {
+    SessionGraphNode {
         id: node.id,
-        number: node.id.event_number(run.id()),
+        number: node.id.event_number_of_node(run.id()),
         parent: node.parent,
         run_id: run.id(),
         step_id: node.step.clone(),
         title: node.title.clone(),
-        is_complete: node.is_complete(),
+        is_complete: node.is_workflow_complete(),
         workflow_hash: node.definition.clone(),
         at: node.at.to_string(),
         state_token_hashes: Vec::new(),
     }
 }
 
-fn to_graph_edge(run: &RunTree, edge: &TreeEdge) -> GraphEdge {
-    GraphEdge {
-        id: edge.id(),
+fn to_graph_edge(run: &RunTree, edge: &RunTreeEdge) -> SessionGraphEdge {
+    SessionGraphEdge {
+        id: edge.edge_id(),
         from: edge.from,
         to: edge.to,
         run_id: run.id(),

@@ -22,7 +22,7 @@ use crate::{
 
 /// Why a blob was not written.
 #[derive(Debug)]
-pub(crate) enum BlobError {
+pub(crate) enum BlobWriteError {
     /// The file got no name, so no reader finds it. It can be written again.
     Unavailable(io::Error),
     /// A sync failed: the content of the disk is unknown, and another sync may succeed without having
@@ -30,9 +30,9 @@ pub(crate) enum BlobError {
     Unknown(io::Error),
 }
 
-impl BlobError {
+impl BlobWriteError {
     /// If the disk is full, the file is removed, and the next attempt writes another one.
-    fn from_sync_error(error: io::Error) -> Self {
+    fn from_file_sync_error(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Unavailable(error),
             _ => Self::Unknown(error),
@@ -42,7 +42,7 @@ impl BlobError {
 
 /// Whether the file itself is missing or unreadable. Any other error, such as a lack of file
 /// descriptors, says nothing about the file.
-fn is_file_damage(error: &io::Error) -> bool {
+fn is_missing_or_unreadable_file(error: &io::Error) -> bool {
     /// The same number on every Unix.
     const EIO: i32 = 5;
     let kind = error.kind();
@@ -53,26 +53,26 @@ fn is_file_damage(error: &io::Error) -> bool {
 
 /// Blobs in a folder. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct FolderBlobs {
+pub struct FolderBlobStore {
     folder: Arc<Path>,
 }
 
-impl FolderBlobs {
+impl FolderBlobStore {
     /// The blobs of the store in `folder`. Creates `folder/blobs` if it is missing.
-    pub fn open(folder: &Path) -> io::Result<Self> {
-        let blobs = Self::in_existing_folder(folder);
+    pub fn open_or_create_blob_folder(folder: &Path) -> io::Result<Self> {
+        let blobs = Self::blobs_in_existing_folder(folder);
         create_private_folder(&blobs.folder)?;
         sync_folder(folder)?;
         Ok(blobs)
     }
 
     /// Like `open`, but creates nothing.
-    pub(crate) fn in_existing_folder(folder: &Path) -> Self {
+    pub(crate) fn blobs_in_existing_folder(folder: &Path) -> Self {
         Self { folder: folder.join("blobs").into() }
     }
 
     /// Writes the bytes under their hash. After it returns they survive a power cut.
-    pub(crate) fn write_blob(&self, hash: BlobHash, bytes: &[u8]) -> Result<(), BlobError> {
+    pub(crate) fn write_blob(&self, hash: BlobHash, bytes: &[u8]) -> Result<(), BlobWriteError> {
         let path = self.blob_path(hash);
         // Existing bytes are compared, so that a caller that still has the content repairs a damaged
         // blob.
@@ -80,18 +80,19 @@ impl FolderBlobs {
             self.write_blob_file(&path, bytes)?;
         }
         // Also for an existing blob: its writer may not have reached this line yet.
-        let Some(folder) = open_folder(&self.folder).map_err(BlobError::Unavailable)? else {
+        let Some(folder) = open_folder(&self.folder).map_err(BlobWriteError::Unavailable)? else {
             return Ok(());
         };
-        folder.sync_all().map_err(BlobError::Unknown)
+        folder.sync_all().map_err(BlobWriteError::Unknown)
     }
 
     pub(crate) fn read_blob(&self, hash: BlobHash) -> Result<Vec<u8>, ReadError> {
         let damaged = |reason: String| ReadError::DamagedBlob { hash: hash.to_string(), reason };
-        let bytes = fs::read(self.blob_path(hash)).map_err(|error| match is_file_damage(&error) {
-            true => damaged(error.to_string()),
-            false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
-        })?;
+        let bytes =
+            fs::read(self.blob_path(hash)).map_err(|error| match is_missing_or_unreadable_file(&error) {
+                true => damaged(error.to_string()),
+                false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
+            })?;
         if hash_bytes(&bytes) != hash {
             return Err(damaged("its bytes do not match its hash".to_owned()));
         }
@@ -113,13 +114,13 @@ impl FolderBlobs {
     }
 
     /// The file gets its name only after its bytes are durable, so a named file is complete.
-    fn write_blob_file(&self, path: &Path, bytes: &[u8]) -> Result<(), BlobError> {
-        let (mut file, unfinished) = create_temporary_file(path).map_err(BlobError::Unavailable)?;
+    fn write_blob_file(&self, path: &Path, bytes: &[u8]) -> Result<(), BlobWriteError> {
+        let (mut file, unfinished) = create_temporary_file(path).map_err(BlobWriteError::Unavailable)?;
         let written = file
             .write_all(bytes)
-            .map_err(BlobError::Unavailable)
-            .and_then(|()| file.sync_all().map_err(BlobError::from_sync_error))
-            .and_then(|()| fs::rename(&unfinished, path).map_err(BlobError::Unavailable));
+            .map_err(BlobWriteError::Unavailable)
+            .and_then(|()| file.sync_all().map_err(BlobWriteError::from_file_sync_error))
+            .and_then(|()| fs::rename(&unfinished, path).map_err(BlobWriteError::Unavailable));
         if written.is_err() {
             // Best effort: the error that matters is the one above.
             let _ = fs::remove_file(&unfinished);
@@ -132,17 +133,17 @@ impl FolderBlobs {
     }
 }
 
-impl Blobs for FolderBlobs {
+impl Blobs for FolderBlobStore {
     fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
         let blobs = self.clone();
-        Box::pin(reader_pool::run_blocking(move || {
+        Box::pin(reader_pool::run_blocking_read(move || {
             let hash = hash_bytes(&bytes);
             match blobs.write_blob(hash, &bytes) {
                 Ok(()) => Ok(hash),
-                Err(BlobError::Unavailable(error)) => Err(ReadError::Unavailable {
+                Err(BlobWriteError::Unavailable(error)) => Err(ReadError::Unavailable {
                     reason: format!("blob {hash} cannot be written now: {error}"),
                 }),
-                Err(BlobError::Unknown(error)) => {
+                Err(BlobWriteError::Unknown(error)) => {
                     Err(ReadError::Broken { reason: format!("blob {hash} cannot be written: {error}") })
                 }
             }
@@ -151,7 +152,7 @@ impl Blobs for FolderBlobs {
 
     fn load_blob(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {
         let blobs = self.clone();
-        Box::pin(reader_pool::run_blocking(move || blobs.read_blob(hash)))
+        Box::pin(reader_pool::run_blocking_read(move || blobs.read_blob(hash)))
     }
 }
 

@@ -10,7 +10,7 @@ use rusqlite::{
 
 /// What the checksum of an event covers in addition to its content.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EventKey<'a> {
+pub(crate) struct EventChecksumKey<'a> {
     pub(crate) run: &'a str,
     pub(crate) seq: i64,
     pub(crate) pos: i64,
@@ -18,10 +18,10 @@ pub(crate) struct EventKey<'a> {
     pub(crate) format: u32,
 }
 
-impl EventKey<'_> {
+impl EventChecksumKey<'_> {
     /// The checksum of an event whose content has the checksum `content`. The content is the body, or
     /// the name of the blob that holds it.
-    pub(crate) fn checksum_with_content(self, content: u32) -> u32 {
+    pub(crate) fn event_checksum_with_content(self, content: u32) -> u32 {
         let Self { run, seq, pos, at, format } = self;
         let mut hasher = Hasher::new_with_initial(content);
         hasher.update(format!(" {run} {seq} {pos} {at} {format}").as_bytes());
@@ -41,12 +41,12 @@ pub(crate) const RUN_COLUMNS_COUNT: usize = 13;
 const RUN_CRC: &str = "run_crc";
 
 /// Adds `run_crc(columns…)` to the connection.
-pub(crate) fn register_run_checksum(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn register_run_checksum_function(conn: &Connection) -> rusqlite::Result<()> {
     let columns = i32::try_from(RUN_COLUMNS_COUNT).unwrap_or(-1);
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
     conn.create_scalar_function(RUN_CRC, columns, flags, |context: &Context<'_>| {
-        Ok(checksum_of_values((0..context.len()).map(|column| context.get_raw(column))))
+        Ok(checksum_of_row_values((0..context.len()).map(|column| context.get_raw(column))))
     })
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn new_run_checksum_sql() -> String {
 
 /// The checksum of a row's values. It includes the type and size of each, so that different rows never
 /// give the same bytes.
-pub(crate) fn checksum_of_values<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> u32 {
+pub(crate) fn checksum_of_row_values<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> u32 {
     let mut hasher = Hasher::new();
     for value in values {
         let (kind, number, text) = match value {

@@ -49,7 +49,7 @@ const STATEMENTS_KEPT: usize = 64;
 
 /// Why a folder could not be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum OpenDatabaseError {
     #[error("the folder {} cannot be prepared", folder.display())]
     Folder {
         folder: PathBuf,
@@ -76,15 +76,18 @@ pub enum OpenError {
 
 /// The paths of one store.
 #[derive(Debug, Clone)]
-pub(crate) struct Database {
+pub(crate) struct DatabaseFolder {
     folder: PathBuf,
     busy_wait: Duration,
 }
 
-impl Database {
+impl DatabaseFolder {
     /// Creates the folder if it is missing, and makes it durable.
-    pub(crate) fn create_in_folder(folder: &Path, busy_wait: Duration) -> Result<Self, OpenError> {
-        let failed = |source| OpenError::Folder { folder: folder.to_owned(), source };
+    pub(crate) fn create_database_folder(
+        folder: &Path,
+        busy_wait: Duration,
+    ) -> Result<Self, OpenDatabaseError> {
+        let failed = |source| OpenDatabaseError::Folder { folder: folder.to_owned(), source };
         create_private_folder(folder).map_err(failed)?;
         // The entry of a new folder is stored in its parent folder.
         if let Ok(parent) = folder.join("..").canonicalize() {
@@ -100,10 +103,10 @@ impl Database {
     }
 
     /// The store in an existing folder, for reading.
-    pub(crate) fn open_existing(folder: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn open_existing_database_folder(folder: &Path) -> Result<Self, OpenDatabaseError> {
         let database = Self { folder: folder.to_owned(), busy_wait: BUSY_WAIT };
         if !database.database_path().is_file() {
-            return Err(OpenError::Missing { folder: folder.to_owned() });
+            return Err(OpenDatabaseError::Missing { folder: folder.to_owned() });
         }
         Ok(database)
     }
@@ -113,14 +116,14 @@ impl Database {
     }
 
     /// The writer's connection. The database is migrated to the current version.
-    pub(crate) fn open_writer(&self) -> Result<Connection, OpenError> {
-        let mut conn = self.open_writable(OpenFlags::SQLITE_OPEN_CREATE)?;
+    pub(crate) fn open_writer_connection(&self) -> Result<Connection, OpenDatabaseError> {
+        let mut conn = self.open_writable_connection(OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
         // A page that is written to the log before the commit would be written again at the commit.
         conn.pragma_update(None, "cache_spill", false)?;
         conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
         migrate::migrate_schema(&mut conn)?;
-        checksum::register_run_checksum(&conn)?;
+        checksum::register_run_checksum_function(&conn)?;
         Ok(conn)
     }
 
@@ -142,21 +145,21 @@ impl Database {
     }
 
     /// The connection that moves the write-ahead log into the database.
-    pub(crate) fn open_checkpointer(&self) -> Result<Connection, OpenError> {
-        let conn = self.open_writable(OpenFlags::empty())?;
+    pub(crate) fn open_checkpoint_connection(&self) -> Result<Connection, OpenDatabaseError> {
+        let conn = self.open_writable_connection(OpenFlags::empty())?;
         conn.busy_timeout(CLOSE_WAIT)?;
         Ok(conn)
     }
 
     /// A connection that cannot write.
-    pub(crate) fn open_reader(&self) -> Result<Connection, rusqlite::Error> {
+    pub(crate) fn open_read_only_connection(&self) -> Result<Connection, rusqlite::Error> {
         let conn = self.open_connection(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
         conn.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
         Ok(conn)
     }
 
-    fn open_writable(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    fn open_writable_connection(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
         let conn = self.open_connection(OpenFlags::SQLITE_OPEN_READ_WRITE | flags)?;
         enable_wal(&conn)?;
         conn.pragma_update(None, "synchronous", "full")?;

@@ -6,16 +6,16 @@ use trackway_domain::{AttemptOutcome, Event};
 use trackway_ports::{attempt_in_event, checkpointed_node_id, created_node_id, node_in_event};
 
 #[derive(Debug)]
-pub(crate) struct IndexEntries {
-    pub(crate) node: Option<NodeEntry>,
-    pub(crate) attempt: Option<AttemptEntry>,
+pub(crate) struct GuidedIndexEntries {
+    pub(crate) node: Option<NodeIndexEntry>,
+    pub(crate) attempt: Option<AttemptIndexEntry>,
     /// The node that the event is a checkpoint on.
     pub(crate) checkpoint: Option<String>,
 }
 
 /// A node that the event makes, or whose definition it changes.
 #[derive(Debug)]
-pub(crate) struct NodeEntry {
+pub(crate) struct NodeIndexEntry {
     pub(crate) id: String,
     /// The event makes the node. Otherwise the node exists, and its definition changes.
     pub(crate) is_new: bool,
@@ -24,7 +24,7 @@ pub(crate) struct NodeEntry {
 }
 
 #[derive(Debug)]
-pub(crate) struct AttemptEntry {
+pub(crate) struct AttemptIndexEntry {
     pub(crate) node: String,
     pub(crate) ack: String,
     pub(crate) digest: String,
@@ -32,15 +32,15 @@ pub(crate) struct AttemptEntry {
     pub(crate) child: Option<String>,
 }
 
-impl IndexEntries {
+impl GuidedIndexEntries {
     /// `None` for an event without index entries, such as every event of other runs.
-    pub(crate) fn from_event(event: &Event) -> Option<Box<Self>> {
-        let node = node_in_event(event).map(|node| NodeEntry {
+    pub(crate) fn index_entries_from_event(event: &Event) -> Option<Box<Self>> {
+        let node = node_in_event(event).map(|node| NodeIndexEntry {
             id: node.id.to_string(),
             is_new: created_node_id(event).is_some(),
             definition: node.definition.clone(),
         });
-        let attempt = attempt_in_event(event).map(|attempt| AttemptEntry {
+        let attempt = attempt_in_event(event).map(|attempt| AttemptIndexEntry {
             node: attempt.node.to_string(),
             ack: attempt.ack.to_string(),
             digest: attempt.digest.clone(),
@@ -72,7 +72,7 @@ impl NodeIndexRow {
     pub(crate) const COLUMNS: &str = "seq, branches, attempts_sum, created_seq, blocked, crc";
 
     /// The row, if it is undamaged.
-    pub(crate) fn decode_verified(row: &Row<'_>, run: &str, node: &str) -> Option<Self> {
+    pub(crate) fn decode_verified_node_row(row: &Row<'_>, run: &str, node: &str) -> Option<Self> {
         let found = Self {
             seq: row.get(0).ok()?,
             branches: row.get(1).ok()?,
@@ -81,10 +81,10 @@ impl NodeIndexRow {
             blocked: row.get(4).ok()?,
         };
         let crc: u32 = row.get(5).ok()?;
-        (crc == found.row_checksum(run, node)).then_some(found)
+        (crc == found.node_row_checksum(run, node)).then_some(found)
     }
 
-    pub(crate) fn row_checksum(&self, run: &str, node: &str) -> u32 {
+    pub(crate) fn node_row_checksum(&self, run: &str, node: &str) -> u32 {
         let Self { seq, branches, attempts_sum, created_seq, blocked } = self;
         let row = format!("{run} {node} {seq} {branches} {attempts_sum} {created_seq} {blocked}");
         crc32fast::hash(row.as_bytes())
@@ -92,6 +92,6 @@ impl NodeIndexRow {
 }
 
 /// What one row of an attempt adds to the sum in its node's row.
-pub(crate) fn attempt_checksum(ack: &str, digest: &str, seq: i64) -> i64 {
+pub(crate) fn attempt_row_checksum(ack: &str, digest: &str, seq: i64) -> i64 {
     i64::from(crc32fast::hash(format!("{ack} {digest} {seq}").as_bytes()))
 }

@@ -17,12 +17,13 @@ use trackway_ports::{
 };
 
 use crate::{
-    FolderBlobs, OpenError, checkpoint,
-    database::{BUSY_WAIT, Database},
+    FolderBlobStore, OpenDatabaseError,
+    database::{BUSY_WAIT, DatabaseFolder},
     migrate,
     read::{self, ReadSource},
     reader_pool::ReaderPool,
-    write_jobs::{EncodedAppend, Maintenance, WriteJob, WriteRequest},
+    wal_checkpoint,
+    write_jobs::{EncodedAppend, MaintenanceRequest, WriteJob, WriteRequest},
     writer::{self, WriterThread},
 };
 
@@ -58,29 +59,30 @@ pub struct SqliteJournal {
     /// Locked while the threads are joined, so that a second `close` waits for the first.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
     readers: ReaderPool,
-    blobs: FolderBlobs,
+    blobs: FolderBlobStore,
     /// The worker with the exclusive lease.
     pub(crate) sole: Mutex<Option<WorkerId>>,
 }
 
 impl SqliteJournal {
     /// Opens the store in this folder and creates whatever is missing.
-    pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        Self::open_with(folder, SqliteOptions::default())
+    pub fn open(folder: &Path) -> Result<Self, OpenDatabaseError> {
+        Self::open_with_options(folder, SqliteOptions::default())
     }
 
-    pub fn open_with(folder: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
-        let database = Database::create_in_folder(folder, options.busy_wait)?;
-        let blobs = FolderBlobs::open(folder)
-            .map_err(|source| OpenError::Folder { folder: folder.to_owned(), source })?;
-        let conn = database.open_writer()?;
+    pub fn open_with_options(folder: &Path, options: SqliteOptions) -> Result<Self, OpenDatabaseError> {
+        let database = DatabaseFolder::create_database_folder(folder, options.busy_wait)?;
+        let blobs = FolderBlobStore::open_or_create_blob_folder(folder)
+            .map_err(|source| OpenDatabaseError::Folder { folder: folder.to_owned(), source })?;
+        let conn = database.open_writer_connection()?;
         database.warn_of_lost_commits(&conn);
-        let (checkpoints, checkpointer) = checkpoint::new_checkpointer(database.open_checkpointer()?);
+        let (checkpoints, checkpointer) =
+            wal_checkpoint::new_wal_checkpointer(database.open_checkpoint_connection()?);
         let writer = WriterThread { blobs: blobs.clone(), faults: options.faults, checkpoints };
-        let (inbox, receiver) = writer::new_job_channel();
+        let (inbox, receiver) = writer::new_write_job_channel();
         let threads = vec![
             spawn_thread("trackway-writer", move || writer.run_writer_thread(conn, &receiver))?,
-            spawn_thread("trackway-checkpoint", move || checkpointer.run())?,
+            spawn_thread("trackway-checkpoint", move || checkpointer.run_checkpoint_loop())?,
         ];
         Ok(Self {
             inbox: Mutex::new(Some(inbox)),
@@ -93,27 +95,27 @@ impl SqliteJournal {
     }
 
     /// Opens an existing store for reading, even while a server is running. Every append fails.
-    pub fn open_read_only(folder: &Path) -> Result<Self, OpenError> {
-        let database = Database::open_existing(folder)?;
-        migrate::check_version(&database.open_reader()?)?;
+    pub fn open_read_only(folder: &Path) -> Result<Self, OpenDatabaseError> {
+        let database = DatabaseFolder::open_existing_database_folder(folder)?;
+        migrate::check_schema_version(&database.open_read_only_connection()?)?;
         Ok(Self {
             inbox: Mutex::new(None),
             refusal: AppendError::Broken { reason: "it was opened for reading only".to_owned() },
             threads: Arc::default(),
             readers: ReaderPool::new(database),
-            blobs: FolderBlobs::in_existing_folder(folder),
+            blobs: FolderBlobStore::blobs_in_existing_folder(folder),
             sole: Mutex::default(),
         })
     }
 
     /// The blobs of the same folder.
-    pub fn blobs(&self) -> FolderBlobs {
+    pub fn blob_store(&self) -> FolderBlobStore {
         self.blobs.clone()
     }
 
-    fn enqueue(&self, work: WriteRequest, done: AppendCallback) {
+    fn enqueue_write_request(&self, work: WriteRequest, done: AppendCallback) {
         let job = WriteJob { work, done };
-        let (job, refusal) = match &*self.lock_inbox() {
+        let (job, refusal) = match &*self.lock_writer_inbox() {
             Some(inbox) => match inbox.send(job) {
                 Ok(()) => return,
                 Err(unsent) => (unsent.0, AppendError::Broken { reason: WRITER_DIED.to_owned() }),
@@ -124,11 +126,11 @@ impl SqliteJournal {
     }
 
     /// Hands in work that is not an append, and waits for it.
-    pub(crate) fn enqueue_and_wait(&self, upkeep: Maintenance) -> WriteFuture<'_> {
+    pub(crate) fn enqueue_maintenance_and_wait(&self, maintenance: MaintenanceRequest) -> WriteFuture<'_> {
         let (sender, receiver) = oneshot::channel();
         // The caller may have stopped waiting.
         let done: AppendCallback = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
-        self.enqueue(WriteRequest::Maintenance(upkeep), done);
+        self.enqueue_write_request(WriteRequest::Maintenance(maintenance), done);
         Box::pin(async {
             receiver.await.unwrap_or_else(|_| Err(AppendError::Broken { reason: WRITER_DIED.to_owned() }))
         })
@@ -139,29 +141,36 @@ impl SqliteJournal {
         &self,
         read: impl FnOnce(ReadSource<'_>) -> Result<T, ReadError> + Send + 'static,
     ) -> ReadFuture<'_, T> {
-        let blobs = self.blobs();
+        let blobs = self.blob_store();
         Box::pin(self.readers.read_with_connection(move |conn| read(ReadSource { conn, blobs: &blobs })))
     }
 
-    fn lock_inbox(&self) -> MutexGuard<'_, Option<Sender<WriteJob>>> {
+    fn lock_writer_inbox(&self) -> MutexGuard<'_, Option<Sender<WriteJob>>> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Journal for SqliteJournal {
     fn append(&self, append: Append, done: AppendCallback) {
-        self.enqueue(WriteRequest::encode_append(append), done);
+        self.enqueue_write_request(WriteRequest::encode_append_request(append), done);
     }
 
     fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_> {
-        self.enqueue_and_wait(Maintenance::AppendAll(appends.into_iter().map(EncodedAppend::new).collect()))
+        self.enqueue_maintenance_and_wait(MaintenanceRequest::AppendAll(
+            appends.into_iter().map(EncodedAppend::new).collect(),
+        ))
     }
 
-    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>> {
+    fn find_append_receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> ReadFuture<'_, Option<AppendReceipt>> {
         self.read_on_pool(move |from| read::find_receipt(from.conn, run, expected, id))
     }
 
-    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
+    fn list_feed_events(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
         self.read_on_pool(move |from| read::list_feed(from, &access, &after, limit))
     }
 
@@ -169,8 +178,8 @@ impl Journal for SqliteJournal {
         self.read_on_pool(move |from| read::list_events(from, run, after, limit))
     }
 
-    fn stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
-        self.read_on_pool(move |from| read::stored_run(from, run, limit))
+    fn load_stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
+        self.read_on_pool(move |from| read::load_stored_run(from, run, limit))
     }
 
     fn list_events_after_position(
@@ -251,11 +260,16 @@ impl Journal for SqliteJournal {
         self.read_on_pool(move |from| read::find_node_and_attempt(from, &key))
     }
 
-    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage> {
+    fn load_node_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> ReadFuture<'_, NodeLineage> {
         self.read_on_pool(move |from| read::load_lineage(from, run, node, limits))
     }
 
-    fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
+    fn find_pinned_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
         self.read_on_pool(move |from| read::find_definition(from.conn, &hash))
     }
 
@@ -268,12 +282,12 @@ impl Journal for SqliteJournal {
     }
 
     fn remove_runs(&self, removal: RunRemoval) -> WriteFuture<'_> {
-        self.enqueue_and_wait(Maintenance::Remove(removal))
+        self.enqueue_maintenance_and_wait(MaintenanceRequest::Remove(removal))
     }
 
-    fn close(&self) -> PortFuture<'_, ()> {
+    fn close_store(&self) -> PortFuture<'_, ()> {
         // After its sender is dropped, the writer commits the waiting work and ends.
-        drop(self.lock_inbox().take());
+        drop(self.lock_writer_inbox().take());
         let threads = Arc::clone(&self.threads);
         let readers = self.readers.clone();
         Box::pin(async move {
@@ -292,6 +306,9 @@ impl Journal for SqliteJournal {
     }
 }
 
-fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, OpenError> {
-    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(OpenError::Thread)
+fn spawn_thread(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, OpenDatabaseError> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(OpenDatabaseError::Thread)
 }

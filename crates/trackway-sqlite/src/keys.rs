@@ -113,7 +113,7 @@ impl FolderKeys {
             return Err(KeyStoreError::Conflict);
         }
         self.write_file(&self.path(name), bytes).map_err(io_error)?;
-        self.faults.reach_point("keys.replaced");
+        self.faults.reach_fault_point("keys.replaced");
         sync_folder(&self.folder).map_err(|error| KeyStoreError::Unknown { reason: error.to_string() })?;
         Ok(KeyRevision(hash_bytes(bytes).0))
     }
@@ -128,7 +128,7 @@ impl FolderKeys {
         let mut file = private_file_options().write(true).create_new(true).open(&unfinished)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        self.faults.reach_point("keys.written");
+        self.faults.reach_fault_point("keys.written");
         fs::rename(&unfinished, path)
     }
 

@@ -10,7 +10,6 @@
 //! `done`.
 
 mod blobs;
-mod checkpoint;
 mod checksum;
 mod database;
 mod guided_index_entries;
@@ -24,12 +23,13 @@ mod read;
 mod reader_pool;
 mod sqlite_error;
 mod store;
+mod wal_checkpoint;
 mod wal_inspection;
 mod write_jobs;
 mod writer;
 
-pub use blobs::FolderBlobs;
-pub use database::OpenError;
+pub use blobs::FolderBlobStore;
+pub use database::OpenDatabaseError;
 pub use journal::{SqliteJournal, SqliteOptions};
 pub use keys::FolderKeys;
 pub use private_files::{create_private_folder, private_file_options};

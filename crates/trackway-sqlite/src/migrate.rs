@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::OpenError;
+use crate::OpenDatabaseError;
 
 /// Every migration ever released, in order. A released file never changes; a new one is added.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001-first.sql")];
@@ -12,12 +12,12 @@ pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Migrates the database to the current version. Two processes may do so at once: the second finds
 /// nothing to do.
-pub(crate) fn migrate_schema(conn: &mut Connection) -> Result<(), OpenError> {
-    if stored_version(conn)? == SCHEMA_VERSION {
+pub(crate) fn migrate_schema(conn: &mut Connection) -> Result<(), OpenDatabaseError> {
+    if stored_schema_version(conn)? == SCHEMA_VERSION {
         return Ok(());
     }
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let applied = refuse_newer(stored_version(&transaction)?)?;
+    let applied = refuse_newer_schema(stored_schema_version(&transaction)?)?;
     for migration in MIGRATIONS.iter().skip(applied as usize) {
         transaction.execute_batch(migration)?;
     }
@@ -33,20 +33,20 @@ pub(crate) fn migrate_schema(conn: &mut Connection) -> Result<(), OpenError> {
 }
 
 /// For a reader, which cannot migrate: the database must have exactly this version.
-pub(crate) fn check_version(conn: &Connection) -> Result<(), OpenError> {
-    match refuse_newer(stored_version(conn)?)? {
+pub(crate) fn check_schema_version(conn: &Connection) -> Result<(), OpenDatabaseError> {
+    match refuse_newer_schema(stored_schema_version(conn)?)? {
         SCHEMA_VERSION => Ok(()),
-        found => Err(OpenError::Older { found, known: SCHEMA_VERSION }),
+        found => Err(OpenDatabaseError::Older { found, known: SCHEMA_VERSION }),
     }
 }
 
-fn stored_version(conn: &Connection) -> Result<u32, OpenError> {
+fn stored_schema_version(conn: &Connection) -> Result<u32, OpenDatabaseError> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-fn refuse_newer(found: u32) -> Result<u32, OpenError> {
-    if found > SCHEMA_VERSION {
-        return Err(OpenError::Newer { found, known: SCHEMA_VERSION });
+fn refuse_newer_schema(stored_version_number: u32) -> Result<u32, OpenDatabaseError> {
+    if stored_version_number > SCHEMA_VERSION {
+        return Err(OpenDatabaseError::Newer { found: stored_version_number, known: SCHEMA_VERSION });
     }
-    Ok(found)
+    Ok(stored_version_number)
 }

@@ -5,15 +5,15 @@
 //! it belongs to. If a row is not found although another table says that it must exist, the whole table is
 //! scanned (`table_scan`), which needs no key.
 
-mod events;
-mod feed;
-mod guided_index;
-mod hooks;
-mod index_rows;
-mod leases;
-mod lineage;
-mod run_row;
-mod sessions;
+mod event_reads;
+mod feed_reads;
+mod guided_index_reads;
+mod hook_reads;
+mod index_row_reads;
+mod lease_reads;
+mod lineage_reads;
+mod run_row_reads;
+mod session_reads;
 mod status_time_listing;
 mod table_scan;
 
@@ -21,23 +21,23 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, types::FromSqlEr
 use trackway_domain::Timestamp;
 use trackway_ports::ReadError;
 
-use crate::{FolderBlobs, sqlite_error::to_read_error};
+use crate::{FolderBlobStore, sqlite_error::to_read_error};
 
 pub(crate) use self::{
-    events::{find_receipt, is_page_damage, list_events, list_events_after_position},
-    feed::list_feed,
-    guided_index::{find_attempt, find_definition, find_node, find_node_and_attempt},
-    hooks::{list_hooks, next_hook_due},
-    index_rows::{
+    event_reads::{find_receipt, is_damaged_page_error, list_events, list_events_after_position},
+    feed_reads::list_feed,
+    guided_index_reads::{find_attempt, find_definition, find_node, find_node_and_attempt},
+    hook_reads::{list_hooks, next_hook_due},
+    index_row_reads::{
         find_message_claim, list_outbox, list_runs, list_waiting_runs, newest_event_time, next_timer_due,
     },
-    leases::{
-        find_run_lease, list_claimable_errands, list_claimable_runs, list_due_hooks, list_due_timers,
-        parse_worker_key, stored_worker_key,
+    lease_reads::{
+        find_run_lease, format_worker_key, list_claimable_errands, list_claimable_runs, list_due_hooks,
+        list_due_timers, parse_worker_key,
     },
-    lineage::{list_newest_events, load_lineage},
-    run_row::{find_run, stored_run},
-    sessions::{list_session_runs, list_sessions},
+    lineage_reads::{list_newest_events, load_lineage},
+    run_row_reads::{find_run, load_stored_run},
+    session_reads::{list_session_runs, list_sessions},
     status_time_listing::list_runs_by_status_time,
 };
 
@@ -45,12 +45,12 @@ pub(crate) use self::{
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadSource<'a> {
     pub(crate) conn: &'a Connection,
-    pub(crate) blobs: &'a FolderBlobs,
+    pub(crate) blobs: &'a FolderBlobStore,
 }
 
 /// Why one row could not be read.
 #[derive(Debug, thiserror::Error)]
-enum RowError {
+enum RowReadError {
     #[error(transparent)]
     Sql(#[from] rusqlite::Error),
     #[error(transparent)]
@@ -62,9 +62,9 @@ enum RowError {
     Unavailable(String),
 }
 
-impl RowError {
+impl RowReadError {
     #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-    fn invalid_content(error: impl ToString) -> Self {
+    fn invalid_row_content(error: impl ToString) -> Self {
         Self::Content(error.to_string())
     }
 
@@ -79,13 +79,13 @@ impl RowError {
 
 /// The rows of a statement, until there are `limit` good ones. A row that cannot be read is logged and
 /// omitted.
-fn select_rows<T>(
+fn select_readable_rows<T>(
     conn: &Connection,
-    what: &str,
+    row_kind: &str,
     sql: &str,
     values: impl Params,
     limit: usize,
-    read: impl Fn(&Row<'_>) -> Result<T, RowError>,
+    read: impl Fn(&Row<'_>) -> Result<T, RowReadError>,
 ) -> Result<Vec<T>, ReadError> {
     let mut statement = conn.prepare_cached(sql).map_err(to_read_error)?;
     let mut rows = statement.query(values).map_err(to_read_error)?;
@@ -96,7 +96,7 @@ fn select_rows<T>(
         };
         match read(row) {
             Ok(value) => found.push(value),
-            Err(error) => tracing::error!(%error, what, "a damaged row is omitted"),
+            Err(error) => tracing::error!(%error, row_kind, "a damaged row is omitted"),
         }
     }
     Ok(found)
@@ -115,12 +115,12 @@ fn select_timestamp(
 }
 
 /// A column's text, parsed.
-fn parse_column<T>(row: &Row<'_>, column: usize) -> Result<T, RowError>
+fn parse_text_column<T>(row: &Row<'_>, column: usize) -> Result<T, RowReadError>
 where
     T: std::str::FromStr,
     T::Err: ToString,
 {
-    row.get_ref(column)?.as_str()?.parse().map_err(RowError::invalid_content)
+    row.get_ref(column)?.as_str()?.parse().map_err(RowReadError::invalid_row_content)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use tokio::{
 };
 use trackway_ports::ReadError;
 
-use crate::{database::Database, sqlite_error::to_read_error};
+use crate::{database::DatabaseFolder, sqlite_error::to_read_error};
 
 /// Concurrent reads. They are short and mostly answered from memory, so more than a few per core
 /// would only cost memory; further reads wait.
@@ -19,7 +19,7 @@ const READERS_MAX: usize = 8;
 /// A pool of read connections. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct ReaderPool {
-    database: Arc<Database>,
+    database: Arc<DatabaseFolder>,
     /// One permit per active read.
     turns: Arc<Semaphore>,
     /// Idle connections. A plain mutex: it is locked only to push or pop.
@@ -27,7 +27,7 @@ pub(crate) struct ReaderPool {
 }
 
 impl ReaderPool {
-    pub(crate) fn new(database: Database) -> Self {
+    pub(crate) fn new(database: DatabaseFolder) -> Self {
         Self {
             database: Arc::new(database),
             turns: Arc::new(Semaphore::new(READERS_MAX)),
@@ -43,7 +43,7 @@ impl ReaderPool {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
     {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(broken_error)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(broken_store_read_error)?;
         let readers = self.clone();
         let work = move || {
             // Moved in, so that a caller who stops waiting does not free the turn too early.
@@ -51,7 +51,7 @@ impl ReaderPool {
             let idle = readers.lock_idle_connections().pop();
             let conn = match idle {
                 Some(conn) => conn,
-                None => readers.database.open_reader().map_err(to_read_error)?,
+                None => readers.database.open_read_only_connection().map_err(to_read_error)?,
             };
             let result = read(&conn);
             // A connection that had an error is not used again.
@@ -62,7 +62,7 @@ impl ReaderPool {
         };
         match Handle::current().runtime_flavor() {
             RuntimeFlavor::CurrentThread => work(),
-            _ => run_blocking(work).await,
+            _ => run_blocking_read(work).await,
         }
     }
 
@@ -77,15 +77,15 @@ impl ReaderPool {
 }
 
 /// Runs blocking work on a thread where blocking is allowed.
-pub(crate) async fn run_blocking<T, F>(work: F) -> Result<T, ReadError>
+pub(crate) async fn run_blocking_read<T, F>(work: F) -> Result<T, ReadError>
 where
     T: Send + 'static,
     F: FnOnce() -> Result<T, ReadError> + Send + 'static,
 {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(broken_error(error)))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(broken_store_read_error(error)))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-pub(crate) fn broken_error(error: impl ToString) -> ReadError {
+pub(crate) fn broken_store_read_error(error: impl ToString) -> ReadError {
     ReadError::Broken { reason: error.to_string() }
 }

@@ -4,7 +4,7 @@ use rusqlite::ErrorCode;
 use trackway_ports::ReadError;
 
 /// The same operation may succeed later: the data in the database is not the cause.
-pub(crate) fn is_retryable(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_retryable_sqlite_error(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(
@@ -33,7 +33,7 @@ pub(crate) fn is_certainly_uncommitted(error: &rusqlite::Error) -> bool {
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
 pub(crate) fn to_read_error(error: rusqlite::Error) -> ReadError {
     let reason = error.to_string();
-    match is_retryable(&error) {
+    match is_retryable_sqlite_error(&error) {
         true => ReadError::Unavailable { reason },
         false => ReadError::Broken { reason },
     }

@@ -7,7 +7,7 @@ use std::{
 
 use trackway_ports::{FaultInjector, Journal, LeaseMode, OpenStoreError, PortFuture, Store, StoreOpener};
 
-use crate::{FolderKeys, OpenError, SqliteJournal, SqliteOptions};
+use crate::{FolderKeys, OpenDatabaseError, SqliteJournal, SqliteOptions};
 
 /// The store in this folder. The lock on the folder ensures that one process at a time drives its
 /// runs.
@@ -21,19 +21,19 @@ impl SqliteStore {
         Self { folder: folder.to_owned() }
     }
 
-    fn open_store_error(&self, source: OpenError) -> OpenStoreError {
+    fn open_store_error(&self, source: OpenDatabaseError) -> OpenStoreError {
         let location = self.folder.display().to_string();
         OpenStoreError { location, source: Box::new(source) }
     }
 }
 
 impl StoreOpener for SqliteStore {
-    fn open(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+    fn open_store(&self, faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
         let keys = Arc::new(FolderKeys::with_faults(&self.folder, faults.clone()));
         let options = SqliteOptions { faults, ..SqliteOptions::default() };
-        let opened = SqliteJournal::open_with(&self.folder, options);
+        let opened = SqliteJournal::open_with_options(&self.folder, options);
         let store = opened.map_err(|source| self.open_store_error(source)).map(|journal| Store {
-            blobs: Arc::new(journal.blobs()),
+            blobs: Arc::new(journal.blob_store()),
             journal: Arc::new(journal),
             keys,
             lease: LeaseMode::Exclusive,
@@ -42,7 +42,7 @@ impl StoreOpener for SqliteStore {
         Box::pin(std::future::ready(store))
     }
 
-    fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>> {
+    fn open_journal_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>> {
         let opened = SqliteJournal::open_read_only(&self.folder);
         let journal = opened.map(|journal| Arc::new(journal) as Arc<dyn Journal>);
         Box::pin(std::future::ready(journal.map_err(|source| self.open_store_error(source))))

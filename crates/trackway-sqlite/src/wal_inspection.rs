@@ -14,7 +14,7 @@ const HEADER_BYTES: u64 = 32;
 const FRAME_HEADER_BYTES: u64 = 24;
 
 /// Commits after the `whole` frames that were read back.
-pub(crate) fn count_lost_commits(wal: &Path, whole: u64) -> io::Result<u64> {
+pub(crate) fn count_lost_commits(wal: &Path, readable_frames: u64) -> io::Result<u64> {
     let mut file = match File::open(wal) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -28,7 +28,7 @@ pub(crate) fn count_lost_commits(wal: &Path, whole: u64) -> io::Result<u64> {
     let page = u64::from(u32::from_be_bytes([header[8], header[9], header[10], header[11]]));
     let frames = (file.metadata()?.len() - HEADER_BYTES) / (FRAME_HEADER_BYTES + page);
     let mut lost = 0;
-    for frame in whole..frames {
+    for frame in readable_frames..frames {
         file.seek(SeekFrom::Start(HEADER_BYTES + frame * (FRAME_HEADER_BYTES + page)))?;
         let mut found = [0; FRAME_HEADER_BYTES as usize];
         file.read_exact(&mut found)?;
@@ -47,9 +47,9 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::database::Database;
+    use crate::database::DatabaseFolder;
 
-    fn frames(conn: &Connection) -> u64 {
+    fn readable_wal_frames(conn: &Connection) -> u64 {
         let frames = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get::<_, i64>(1));
         frames.unwrap().unsigned_abs()
     }
@@ -59,13 +59,13 @@ mod tests {
     #[test]
     fn commits_behind_damage_are_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let database = Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap();
-        let conn = database.open_writer().unwrap();
+        let database = DatabaseFolder::create_database_folder(folder.path(), Duration::from_secs(1)).unwrap();
+        let conn = database.open_writer_connection().unwrap();
         for number in 0..30 {
             let value = (format!("name {number}"), "x".repeat(1_000));
             conn.execute("INSERT INTO meta (name, value) VALUES (?1, ?2)", value).unwrap();
         }
-        let whole = frames(&conn);
+        let whole = readable_wal_frames(&conn);
         let log = fs::read(folder.path().join("trackway.db-wal")).unwrap();
         let looked_at = |change: &dyn Fn(&mut Vec<u8>)| {
             let copy = tempfile::tempdir().unwrap();
@@ -76,10 +76,11 @@ mod tests {
             change(&mut log);
             let (_, to) = file("trackway.db-wal");
             fs::write(&to, log).unwrap();
-            let database = Database::create_in_folder(copy.path(), Duration::from_secs(1)).unwrap();
+            let database =
+                DatabaseFolder::create_database_folder(copy.path(), Duration::from_secs(1)).unwrap();
             // Kept open: the last connection to close moves the log into the database.
-            let conn = database.open_writer().unwrap();
-            let read_back = frames(&conn);
+            let conn = database.open_writer_connection().unwrap();
+            let read_back = readable_wal_frames(&conn);
             (read_back, count_lost_commits(&to, read_back).unwrap())
         };
         assert_eq!(looked_at(&|_| {}), (whole, 0));

@@ -8,7 +8,7 @@ use trackway_ports::{
     PinnedDefinition, ReadError, RunRemoval, RunRow, TimerChange, WorkerId, encode_event,
 };
 
-use crate::{blobs::hash_bytes, guided_index_entries::IndexEntries, json, read::stored_worker_key};
+use crate::{blobs::hash_bytes, guided_index_entries::GuidedIndexEntries, json, read::format_worker_key};
 
 /// Largest event body that is kept in its row. SQLite reads bodies of this size faster than a file can
 /// be opened. Larger bodies would push everything else out of the page cache and make every checkpoint
@@ -24,11 +24,11 @@ pub(crate) struct WriteJob {
 
 pub(crate) enum WriteRequest {
     Append(Box<EncodedAppend>),
-    Maintenance(Maintenance),
+    Maintenance(MaintenanceRequest),
 }
 
 /// Work that is not a single append and has its own transaction.
-pub(crate) enum Maintenance {
+pub(crate) enum MaintenanceRequest {
     /// Remove these runs with everything that belongs only to them.
     Remove(RunRemoval),
     /// Write all of these appends, or none.
@@ -41,13 +41,13 @@ pub(crate) enum Maintenance {
 pub(crate) type ClaimTransaction = Box<dyn Fn(&Connection) -> Result<Vec<RunId>, ReadError> + Send>;
 
 impl WriteJob {
-    pub(crate) fn is_append(&self) -> bool {
+    pub(crate) fn is_append_job(&self) -> bool {
         matches!(self.work, WriteRequest::Append(_))
     }
 }
 
 impl WriteRequest {
-    pub(crate) fn encode_append(append: Append) -> Self {
+    pub(crate) fn encode_append_request(append: Append) -> Self {
         Self::Append(Box::new(EncodedAppend::new(append)))
     }
 }
@@ -72,14 +72,14 @@ pub(crate) struct EncodedAppend {
     pub(crate) hooks: Vec<HookChange>,
     /// Idle hooks become due with this append.
     pub(crate) notifies_hooks: bool,
-    pub(crate) pins: Vec<EncodedDefinition>,
+    pub(crate) pins: Vec<EncodedPinnedDefinition>,
     /// Runs that start with it.
     pub(crate) started_runs: Vec<EncodedAppend>,
 }
 
 /// A definition that the run is pinned to.
 #[derive(Debug)]
-pub(crate) struct EncodedDefinition {
+pub(crate) struct EncodedPinnedDefinition {
     pub(crate) hash: String,
     pub(crate) crc: u32,
     pub(crate) body: String,
@@ -97,7 +97,7 @@ pub(crate) struct EncodedEvent {
     /// It is a guided event.
     pub(crate) guided: bool,
     /// Its entries in the index of guided runs.
-    pub(crate) index_entries: Option<Box<IndexEntries>>,
+    pub(crate) index_entries: Option<Box<GuidedIndexEntries>>,
 }
 
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl EncodedAppend {
         Self {
             id: append.id.map(|id| id.0.cast_signed()),
             worker: append.worker,
-            worker_key: append.worker.map(stored_worker_key),
+            worker_key: append.worker.map(format_worker_key),
             fence: append.fence,
             run: append.run,
             key: append.run.to_string(),
@@ -138,7 +138,7 @@ impl EncodedAppend {
                 .map(|claim| EncodedMessageClaim { reply: json::to_json_text(&claim.reply), claim }),
             hooks: append.hook_changes,
             notifies_hooks: tells,
-            pins: append.pins.into_iter().map(EncodedDefinition::new).collect(),
+            pins: append.pins.into_iter().map(EncodedPinnedDefinition::new).collect(),
             started_runs: append.started_runs.into_iter().map(Self::new).collect(),
         }
     }
@@ -146,12 +146,12 @@ impl EncodedAppend {
 
 impl EncodedAppend {
     /// The append, and the appends of the runs that start with it.
-    pub(crate) fn with_started_runs(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn iter_with_started_run_appends(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.started_runs)
     }
 }
 
-impl EncodedDefinition {
+impl EncodedPinnedDefinition {
     fn new(PinnedDefinition { hash, body }: PinnedDefinition) -> Self {
         Self { crc: crc32fast::hash(body.as_bytes()), hash, body }
     }
@@ -167,9 +167,9 @@ impl EncodedEvent {
         };
         Self {
             at: at.millis(),
-            index_entries: IndexEntries::from_event(event),
+            index_entries: GuidedIndexEntries::index_entries_from_event(event),
             guided: matches!(event, Event::Guided(_)),
-            kind: event.name(),
+            kind: event.event_name(),
             crc,
             blob,
             body,
@@ -181,14 +181,14 @@ impl EncodedOutboxChange {
     fn new(change: &OutboxChange) -> Self {
         match change {
             OutboxChange::Add(id, item) => {
-                Self::Add { id: stored_outbox_key(*id), body: json::to_json_text(item) }
+                Self::Add { id: format_outbox_key(*id), body: json::to_json_text(item) }
             }
-            OutboxChange::Remove(id) => Self::Remove { id: stored_outbox_key(*id) },
+            OutboxChange::Remove(id) => Self::Remove { id: format_outbox_key(*id) },
         }
     }
 }
 
 /// An outbox id as stored; its text sorts as the id does.
-pub(crate) fn stored_outbox_key(id: OutboxId) -> String {
+pub(crate) fn format_outbox_key(id: OutboxId) -> String {
     id.0.simple().to_string()
 }

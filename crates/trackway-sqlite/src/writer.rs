@@ -4,12 +4,12 @@
 //! fails alone. There is no timer: a single append is committed at once, and under load the appends that
 //! arrive during one commit form the next batch.
 
-mod guided_index;
+mod guided_index_writes;
 mod head_cache;
-mod hooks;
-pub(crate) mod leases;
+mod hook_writes;
+pub(crate) mod lease_writes;
 mod maintenance;
-mod removal;
+mod run_removal;
 mod statements;
 
 use std::{
@@ -24,14 +24,14 @@ use rusqlite::{Connection, config::DbConfig};
 use trackway_ports::{AppendError, AppendReceipt, BlobHash, FaultInjector};
 
 use crate::{
-    FolderBlobs,
-    blobs::BlobError,
-    checkpoint::CheckpointHandle,
-    sqlite_error::{is_certainly_uncommitted, is_retryable},
-    write_jobs::{EncodedAppend, Maintenance, WriteJob, WriteRequest},
+    FolderBlobStore,
+    blobs::BlobWriteError,
+    sqlite_error::{is_certainly_uncommitted, is_retryable_sqlite_error},
+    wal_checkpoint::WalCheckpointHandle,
+    write_jobs::{EncodedAppend, MaintenanceRequest, WriteJob, WriteRequest},
 };
 
-use self::{head_cache::HeadCache, statements::WriterStatements};
+use self::{head_cache::RunHeadCache, statements::WriterStatements};
 
 /// Appends in one transaction. A larger batch would save nothing more per append, and its first append
 /// would wait longer for the last.
@@ -41,9 +41,9 @@ const BATCH_MAX: usize = 1_024;
 /// What the writer uses in addition to its connection.
 #[derive(Debug)]
 pub(crate) struct WriterThread {
-    pub(crate) blobs: FolderBlobs,
+    pub(crate) blobs: FolderBlobStore,
     pub(crate) faults: Arc<dyn FaultInjector>,
-    pub(crate) checkpoints: CheckpointHandle,
+    pub(crate) checkpoints: WalCheckpointHandle,
 }
 
 /// The outcome of one piece of work.
@@ -59,7 +59,7 @@ enum CommitError {
     Unknown(String),
 }
 
-pub(crate) fn new_job_channel() -> (Sender<WriteJob>, Receiver<WriteJob>) {
+pub(crate) fn new_write_job_channel() -> (Sender<WriteJob>, Receiver<WriteJob>) {
     // Not bounded: the port leaves it to the callers to limit their pending appends.
     channel()
 }
@@ -67,45 +67,45 @@ pub(crate) fn new_job_channel() -> (Sender<WriteJob>, Receiver<WriteJob>) {
 impl WriterThread {
     /// Serves the inbox until every sender is dropped, or until the store can no longer write.
     pub(crate) fn run_writer_thread(self, conn: Connection, inbox: &Receiver<WriteJob>) {
-        let result = self.serve_jobs(&conn, inbox);
+        let result = self.serve_write_jobs(&conn, inbox);
         if let Err(error) = &result {
-            tracing::error!(reason = error.reason(), "the store has stopped writing");
+            tracing::error!(reason = error.failure_reason(), "the store has stopped writing");
             // The next start reads the log as it is on the disk; nothing is moved before.
             let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
         drop(conn);
         match result {
-            Ok(()) => self.checkpoints.finish_and_truncate(),
+            Ok(()) => self.checkpoints.request_final_wal_truncation(),
             Err(error) => {
                 drop(self.checkpoints);
                 for job in inbox {
-                    complete_job(job, Err(error.to_append_error()));
+                    report_job_outcome(job, Err(error.to_append_error()));
                 }
             }
         }
     }
 
-    fn serve_jobs(&self, conn: &Connection, inbox: &Receiver<WriteJob>) -> Result<(), CommitError> {
-        let mut statements = WriterStatements::prepare_statements(conn)
+    fn serve_write_jobs(&self, conn: &Connection, inbox: &Receiver<WriteJob>) -> Result<(), CommitError> {
+        let mut statements = WriterStatements::prepare_writer_statements(conn)
             .map_err(|error| CommitError::Unknown(format!("preparing to write: {error}")))?;
-        let mut heads = HeadCache::default();
+        let mut heads = RunHeadCache::default();
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while let Ok(first) = inbox.recv() {
             batch.push(first);
             batch.extend(inbox.try_iter().take(BATCH_MAX - 1));
             while !batch.is_empty() {
-                let first_alone = batch.iter().position(|job| !job.is_append());
+                let first_alone = batch.iter().position(|job| !job.is_append_job());
                 let together = first_alone.unwrap_or(batch.len()).max(1);
                 match self.commit_batch(conn, &mut statements, &mut heads, &batch[..together]) {
                     Ok(outcomes) => {
                         for (job, outcome) in batch.drain(..together).zip(outcomes) {
-                            complete_job(job, outcome);
+                            report_job_outcome(job, outcome);
                         }
-                        self.faults.reach_point("store:after-done");
+                        self.faults.reach_fault_point("store:after-done");
                         self.wake_checkpointer(&mut statements);
                     }
                     Err(error) => {
-                        let error = self.roll_back(conn, &mut statements, &mut heads, error);
+                        let error = self.roll_back_failed_batch(conn, &mut statements, &mut heads, error);
                         let refused = match &error {
                             CommitError::Unavailable(reason) => {
                                 tracing::warn!(
@@ -119,7 +119,7 @@ impl WriterThread {
                             CommitError::Unknown(_) => batch.len(),
                         };
                         for job in batch.drain(..refused) {
-                            complete_job(job, Err(error.to_append_error()));
+                            report_job_outcome(job, Err(error.to_append_error()));
                         }
                         if matches!(error, CommitError::Unknown(_)) {
                             return Err(error);
@@ -133,15 +133,15 @@ impl WriterThread {
 
     /// Rolls back, unless the failure has already done so. If the transaction cannot be ended, the store
     /// stops: the content of the next commit would be unknown.
-    fn roll_back(
+    fn roll_back_failed_batch(
         &self,
         conn: &Connection,
         statements: &mut WriterStatements<'_>,
-        heads: &mut HeadCache,
+        heads: &mut RunHeadCache,
         error: CommitError,
     ) -> CommitError {
         // These entries belong to the transaction that is rolled back.
-        heads.forget_all_runs();
+        heads.clear_all_run_heads();
         if conn.is_autocommit() {
             return error;
         }
@@ -161,59 +161,61 @@ impl WriterThread {
         &self,
         conn: &Connection,
         statements: &mut WriterStatements<'_>,
-        heads: &mut HeadCache,
+        heads: &mut RunHeadCache,
         batch: &[WriteJob],
     ) -> Result<Vec<WriteOutcome>, CommitError> {
         // A blob that cannot be written refuses only the append that needs it.
         let mut refusals = Vec::with_capacity(batch.len());
         for job in batch {
-            refusals.push(self.write_blobs(&job.work)?.err());
+            refusals.push(self.write_blobs_of_request(&job.work)?.err());
         }
         if refusals.iter().all(Option::is_some) {
             return Ok(refusals.into_iter().flatten().map(Err).collect());
         }
-        let _turn = self.checkpoints.lock_for_write();
-        statements.begin_transaction().map_err(write_error)?;
+        let _turn = self.checkpoints.lock_for_write_transaction();
+        statements.begin_transaction().map_err(classify_write_failure)?;
         let mut appends = Vec::with_capacity(batch.len());
         for (job, refusal) in batch.iter().zip(refusals) {
             let refusal = match refusal {
                 Some(refusal) => Some(refusal),
-                None => self.rewrite_removed_blobs(&job.work)?.err(),
+                None => self.rewrite_removed_blobs_of_request(&job.work)?.err(),
             };
             match &job.work {
                 WriteRequest::Append(append) => appends.push((append, refusal)),
                 WriteRequest::Maintenance(upkeep) => {
                     return match refusal {
                         Some(refusal) => {
-                            statements.roll_back_transaction().map_err(write_error)?;
+                            statements.roll_back_transaction().map_err(classify_write_failure)?;
                             Ok(vec![Err(refusal)])
                         }
-                        None => self.run_maintenance(conn, statements, heads, upkeep).map(|it| vec![it]),
+                        None => self
+                            .run_maintenance_transaction(conn, statements, heads, upkeep)
+                            .map(|it| vec![it]),
                     };
                 }
             }
         }
         let write = || {
-            heads.forget_if_changed(statements.data_version()?);
+            heads.clear_if_database_changed(statements.sqlite_data_version()?);
             let mut newest = statements.newest_position()?;
             let outcomes = appends
                 .into_iter()
                 .map(|(append, refusal)| match refusal {
                     Some(refusal) => Ok(Err(refusal)),
-                    None => statements.write_append(append, heads, &mut newest),
+                    None => statements.check_and_write_append(append, heads, &mut newest),
                 })
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(outcomes)
         };
-        let outcomes = write().map_err(write_error)?;
-        self.faults.reach_point("store:before-commit");
-        statements.commit_transaction().map_err(commit_error)?;
-        self.faults.reach_point("store:after-commit");
+        let outcomes = write().map_err(classify_write_failure)?;
+        self.faults.reach_fault_point("store:before-commit");
+        statements.commit_transaction().map_err(classify_commit_failure)?;
+        self.faults.reach_fault_point("store:after-commit");
         Ok(outcomes)
     }
 
     /// Runs before the write lock is taken, because file operations are slow.
-    fn write_blobs(&self, work: &WriteRequest) -> Result<Result<(), AppendError>, CommitError> {
+    fn write_blobs_of_request(&self, work: &WriteRequest) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_in_request(work) {
             if let Err(refused) = classify_blob_write(hash, self.blobs.write_blob(hash, body))? {
                 return Ok(Err(refused));
@@ -224,7 +226,10 @@ impl WriterThread {
 
     /// Runs under the write lock, which also protects the removal of blobs: another process may have
     /// removed a blob that no event named yet, after it was found or written.
-    fn rewrite_removed_blobs(&self, work: &WriteRequest) -> Result<Result<(), AppendError>, CommitError> {
+    fn rewrite_removed_blobs_of_request(
+        &self,
+        work: &WriteRequest,
+    ) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_in_request(work) {
             if !self.blobs.contains_blob(hash)
                 && let Err(refused) = classify_blob_write(hash, self.blobs.write_blob(hash, body))?
@@ -237,14 +242,14 @@ impl WriterThread {
 
     fn wake_checkpointer(&self, statements: &mut WriterStatements<'_>) {
         // An error here loses nothing: the next commit checks again.
-        if let Ok(frames) = statements.unmoved_wal_frames() {
-            self.checkpoints.wake_if_due(frames);
+        if let Ok(frames) = statements.count_unmoved_wal_frames() {
+            self.checkpoints.wake_checkpointer_if_due(frames);
         }
     }
 }
 
 impl CommitError {
-    fn reason(&self) -> &str {
+    fn failure_reason(&self) -> &str {
         match self {
             Self::Unavailable(reason) | Self::Unknown(reason) => reason,
         }
@@ -261,16 +266,18 @@ impl CommitError {
 /// The outer error stops the store; the inner one refuses the append that names the blob.
 fn classify_blob_write(
     hash: BlobHash,
-    written: Result<(), BlobError>,
+    write_result: Result<(), BlobWriteError>,
 ) -> Result<Result<(), AppendError>, CommitError> {
-    match written {
+    match write_result {
         Ok(()) => Ok(Ok(())),
-        Err(BlobError::Unavailable(error)) => {
+        Err(BlobWriteError::Unavailable(error)) => {
             let reason = format!("writing blob {hash}: {error}");
             tracing::warn!(reason, "a blob was not written; its append can be tried again");
             Ok(Err(AppendError::Unavailable { reason }))
         }
-        Err(BlobError::Unknown(error)) => Err(CommitError::Unknown(format!("writing blob {hash}: {error}"))),
+        Err(BlobWriteError::Unknown(error)) => {
+            Err(CommitError::Unknown(format!("writing blob {hash}: {error}")))
+        }
     }
 }
 
@@ -278,26 +285,27 @@ fn classify_blob_write(
 fn blobs_in_request(work: &WriteRequest) -> impl Iterator<Item = (BlobHash, &[u8])> {
     let appends = match work {
         WriteRequest::Append(append) => std::slice::from_ref(&**append),
-        WriteRequest::Maintenance(Maintenance::AppendAll(appends)) => appends.as_slice(),
-        WriteRequest::Maintenance(Maintenance::Remove(_) | Maintenance::Claim(_)) => &[],
+        WriteRequest::Maintenance(MaintenanceRequest::AppendAll(appends)) => appends.as_slice(),
+        WriteRequest::Maintenance(MaintenanceRequest::Remove(_) | MaintenanceRequest::Claim(_)) => &[],
     };
-    let records = appends.iter().flat_map(EncodedAppend::with_started_runs).flat_map(|it| &it.records);
+    let records =
+        appends.iter().flat_map(EncodedAppend::iter_with_started_run_appends).flat_map(|it| &it.records);
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 
 /// Before the commit, every failure is rolled back. If the database is damaged, the next attempt would
 /// fail in the same way.
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-fn write_error(error: rusqlite::Error) -> CommitError {
+fn classify_write_failure(error: rusqlite::Error) -> CommitError {
     let reason = format!("writing: {error}");
-    match is_retryable(&error) {
+    match is_retryable_sqlite_error(&error) {
         true => CommitError::Unavailable(reason),
         false => CommitError::Unknown(reason),
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-fn commit_error(error: rusqlite::Error) -> CommitError {
+fn classify_commit_failure(error: rusqlite::Error) -> CommitError {
     let reason = format!("committing: {error}");
     match is_certainly_uncommitted(&error) {
         true => CommitError::Unavailable(reason),
@@ -305,7 +313,7 @@ fn commit_error(error: rusqlite::Error) -> CommitError {
     }
 }
 
-fn complete_job(job: WriteJob, outcome: WriteOutcome) {
+fn report_job_outcome(job: WriteJob, outcome: WriteOutcome) {
     // A panic in one caller's code must not stop the store for the others. The panic hook has already
     // printed the panic.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| (job.done)(outcome)));

@@ -124,7 +124,7 @@ impl CrashAt {
 }
 
 impl FaultInjector for CrashAt {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         if self.should_crash_at(point) || self.life.is_over() {
             self.life.unwind_current_thread();
         }

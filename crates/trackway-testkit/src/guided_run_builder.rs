@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::oneshot;
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Caller,
-    Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object, PendingStep,
-    RenderStamp, RunId, SessionId, StateName, Submission, Timestamp, WorkflowRef,
+    AckId, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Caller, CheckpointNotes,
+    DocumentChange, DocumentKind, Event, GuidedNode, GuidedRunEvent, NodeAttempt, NodeId, Object,
+    PendingStep, ReplyRenderStamp, RunId, RunSubmission, SessionId, StateName, Timestamp, WorkflowRef,
 };
 use trackway_ports::{Append, Journal, PinnedDefinition, RunRow};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ const BEGINNING: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 #[derive(Debug, Clone)]
 pub struct GuidedRunBuilder {
     number: u128,
-    submission: Submission,
+    submission: RunSubmission,
     definition: Option<PinnedDefinition>,
     events: Vec<Event>,
     state: StateName,
@@ -41,7 +41,7 @@ impl GuidedRunBuilder {
 
     /// The run that holds a session's own notes.
     pub fn new_session_notes(number: u128, session: &str) -> Self {
-        Self::new_run(number, session, WorkflowRef::session_notes(), None).complete_run()
+        Self::new_run(number, session, WorkflowRef::session_notes_workflow(), None).complete_run()
     }
 
     fn new_run(
@@ -53,8 +53,10 @@ impl GuidedRunBuilder {
         let run = RunId::new(Uuid::from_u128(number));
         let input = json!({ "ticketId": session });
         let session = SessionId::new(session).expect("a session's id");
-        let submission =
-            Submission { guided: true, ..Submission::new(run, session, workflow, Caller::local(), input) };
+        let submission = RunSubmission {
+            guided: true,
+            ..RunSubmission::new(run, session, workflow, Caller::local_without_auth(), input)
+        };
         let began = BEGINNING + Duration::from_secs(u64::try_from(number).unwrap_or(0) * 60);
         let events = vec![Event::Submitted(Box::new(submission.clone())), Event::Started];
         Self { number, submission, definition, events, state: StateName::Working, began }
@@ -81,7 +83,7 @@ impl GuidedRunBuilder {
     #[must_use]
     pub fn open_node(self, name: &str) -> Self {
         let node = self.new_node(name, None);
-        self.with_event(guided_event(GuidedEvent::Opened {
+        self.with_event(guided_event(GuidedRunEvent::Opened {
             node,
             reply: attempt_reply(),
             documents: Vec::new(),
@@ -118,7 +120,10 @@ impl GuidedRunBuilder {
     #[must_use]
     pub fn add_checkpoint(self, node: Option<&str>, notes: &str) -> Self {
         let node = node.map(|name| self.node_id(name));
-        self.with_event(guided_event(GuidedEvent::Checkpointed(Checkpoint { node, notes: notes.to_owned() })))
+        self.with_event(guided_event(GuidedRunEvent::Checkpointed(CheckpointNotes {
+            node,
+            notes: notes.to_owned(),
+        })))
     }
 
     #[must_use]
@@ -171,7 +176,7 @@ impl GuidedRunBuilder {
         outcome.await.expect("the store answers").expect("the trail is written");
     }
 
-    fn new_node(&self, name: &str, parent: Option<&str>) -> Node {
+    fn new_node(&self, name: &str, parent: Option<&str>) -> GuidedNode {
         let pending = PendingStep {
             step: format!("step-{name}"),
             title: format!("Step {name}"),
@@ -180,7 +185,7 @@ impl GuidedRunBuilder {
             output: None,
             facts: Vec::new(),
         };
-        Node {
+        GuidedNode {
             id: self.node_id(name),
             parent: parent.map(|name| self.node_id(name)),
             definition: self.submission.workflow.version.clone(),
@@ -199,7 +204,7 @@ impl GuidedRunBuilder {
         documents: Vec<DocumentChange>,
     ) -> Self {
         let number = self.events.len();
-        let attempt = Attempt {
+        let attempt = NodeAttempt {
             node: self.node_id(from),
             ack: AckId::new(Uuid::from_u128(number as u128)),
             digest: format!("sha256-{number}"),
@@ -208,7 +213,7 @@ impl GuidedRunBuilder {
             reply: attempt_reply(),
             documents,
         };
-        self.with_event(guided_event(GuidedEvent::Attempted(attempt)))
+        self.with_event(guided_event(GuidedRunEvent::Attempted(attempt)))
     }
 }
 
@@ -223,10 +228,10 @@ pub fn inputs_with_notes(notes: &str) -> AttemptInputs {
 }
 
 pub(crate) fn attempt_reply() -> AttemptReply {
-    let stamp = RenderStamp { key: "key".to_owned(), text_version: 1 };
+    let stamp = ReplyRenderStamp { key: "key".to_owned(), text_version: 1 };
     AttemptReply { ack: None, branch: BranchPosition::default(), warnings: Vec::new(), stamp }
 }
 
-pub(crate) fn guided_event(guided: GuidedEvent) -> Event {
+pub(crate) fn guided_event(guided: GuidedRunEvent) -> Event {
     Event::Guided(Box::new(guided))
 }

@@ -5,10 +5,10 @@ use std::{fmt, sync::Arc};
 use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook, DueTimer,
-    FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim, MessageClaimKey,
-    NodeLineage, NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter,
-    RunLease, RunPage, RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent, StoredNode, WorkClaim,
-    WorkerId, WriteFuture,
+    FeedCursor, FeedPage, Hook, Journal, Leases, LineageLimits, MessageClaim, MessageClaimKey, NodeLineage,
+    NodeWithAttempt, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter, RunLease, RunPage,
+    RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent, StoredNode, WorkClaim, WorkerId,
+    WorkerLease, WriteFuture,
 };
 
 /// An interceptor of journal calls.
@@ -83,12 +83,17 @@ impl Journal for InterceptedJournal {
         self.tap.intercept_append(&self.journal, append, done);
     }
 
-    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>> {
-        self.intercept_read(Some(run), move |journal| journal.find_receipt(run, expected, id))
+    fn find_append_receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> ReadFuture<'_, Option<AppendReceipt>> {
+        self.intercept_read(Some(run), move |journal| journal.find_append_receipt(run, expected, id))
     }
 
-    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
-        self.intercept_read(None, move |journal| journal.list_feed(access, after, limit))
+    fn list_feed_events(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
+        self.intercept_read(None, move |journal| journal.list_feed_events(access, after, limit))
     }
 
     fn list_events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<StoredEvent>> {
@@ -174,12 +179,17 @@ impl Journal for InterceptedJournal {
         self.intercept_read(Some(key.run), move |journal| journal.find_node_and_attempt(key))
     }
 
-    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage> {
-        self.intercept_read(Some(run), move |journal| journal.load_lineage(run, node, limits))
+    fn load_node_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> ReadFuture<'_, NodeLineage> {
+        self.intercept_read(Some(run), move |journal| journal.load_node_lineage(run, node, limits))
     }
 
-    fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
-        self.intercept_read(None, move |journal| journal.find_definition(hash))
+    fn find_pinned_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
+        self.intercept_read(None, move |journal| journal.find_pinned_definition(hash))
     }
 
     fn list_sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
@@ -199,15 +209,20 @@ impl Journal for InterceptedJournal {
         self.intercept_write(move |journal| journal.append_all(appends))
     }
 
-    fn close(&self) -> PortFuture<'_, ()> {
+    fn close_store(&self) -> PortFuture<'_, ()> {
         self.tap.before_close();
-        self.journal.close()
+        self.journal.close_store()
     }
 }
 
 impl Leases for InterceptedJournal {
-    fn acquire_or_renew(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
-        self.intercept_write(move |journal| journal.acquire_or_renew(worker, lease, now))
+    fn acquire_or_renew_lease(
+        &self,
+        worker: WorkerId,
+        lease: WorkerLease,
+        now: Timestamp,
+    ) -> WriteFuture<'_> {
+        self.intercept_write(move |journal| journal.acquire_or_renew_lease(worker, lease, now))
     }
 
     fn release_lease(&self, worker: WorkerId) -> WriteFuture<'_> {
@@ -218,12 +233,12 @@ impl Leases for InterceptedJournal {
         self.intercept_read(None, move |journal| journal.find_run_lease(run))
     }
 
-    fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
-        self.intercept_read(None, move |journal| journal.claim_runs(claim))
+    fn claim_abandoned_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
+        self.intercept_read(None, move |journal| journal.claim_abandoned_runs(claim))
     }
 
-    fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
-        self.intercept_read(None, move |journal| journal.claim_errands(claim))
+    fn claim_unclaimed_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
+        self.intercept_read(None, move |journal| journal.claim_unclaimed_errands(claim))
     }
 
     fn claim_due_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {

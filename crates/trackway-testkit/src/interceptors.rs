@@ -83,7 +83,7 @@ impl OwnThreadInterceptor {
 fn run_append_thread(faults: &dyn FaultInjector, jobs: &mpsc::Receiver<AppendJob>) {
     for (journal, append, done) in jobs {
         let (tell, told) = mpsc::sync_channel::<Result<AppendReceipt, AppendError>>(1);
-        faults.reach_point("store:before-commit");
+        faults.reach_fault_point("store:before-commit");
         journal.append(
             append,
             Box::new(move |result| {
@@ -92,9 +92,9 @@ fn run_append_thread(faults: &dyn FaultInjector, jobs: &mpsc::Receiver<AppendJob
         );
         // A journal that pauses this append delays the others too, as a disk does.
         let Ok(result) = told.recv() else { continue };
-        faults.reach_point("store:after-commit");
+        faults.reach_fault_point("store:after-commit");
         done(result);
-        faults.reach_point("store:after-done");
+        faults.reach_fault_point("store:after-done");
     }
 }
 

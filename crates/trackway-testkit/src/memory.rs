@@ -18,10 +18,9 @@ use std::{
 use trackway_domain::{Access, Caller, NodeId, Position, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendCallback, AppendError, AppendId, AppendReceipt, AttemptKey, ClaimedRun, DueHook, DueTimer,
-    FeedCursor, FeedPage, Hook, Journal, Lease, Leases, LineageLimits, MessageClaim, MessageClaimKey,
-    NodeLineage, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter, RunLease, RunPage,
-    RunRemoval, RunRow, SessionRow, StatusTimeQuery, StoredEvent, StoredNode, WorkClaim, WorkerId,
-    WriteFuture,
+    FeedCursor, FeedPage, Hook, Journal, Leases, LineageLimits, MessageClaim, MessageClaimKey, NodeLineage,
+    OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, RunFilter, RunLease, RunPage, RunRemoval, RunRow,
+    SessionRow, StatusTimeQuery, StoredEvent, StoredNode, WorkClaim, WorkerId, WorkerLease, WriteFuture,
 };
 
 use self::contents::MemoryContents;
@@ -151,11 +150,16 @@ impl Journal for MemoryJournal {
         self.write_contents(move |contents| contents.append_all(appends))
     }
 
-    fn find_receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<AppendReceipt>> {
+    fn find_append_receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> ReadFuture<'_, Option<AppendReceipt>> {
         self.read_contents(move |contents| Ok(contents.find_receipt(run, expected, id)))
     }
 
-    fn list_feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
+    fn list_feed_events(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
         self.read_contents(move |contents| contents.list_feed(&access, &after, limit))
     }
 
@@ -237,11 +241,16 @@ impl Journal for MemoryJournal {
         self.read_contents(move |contents| contents.find_attempt(&key))
     }
 
-    fn load_lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, NodeLineage> {
+    fn load_node_lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> ReadFuture<'_, NodeLineage> {
         self.read_contents(move |contents| Ok(contents.load_lineage(run, node, limits)))
     }
 
-    fn find_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
+    fn find_pinned_definition(&self, hash: String) -> ReadFuture<'_, Option<String>> {
         self.read_contents(move |contents| Ok(contents.index.find_definition(&hash)))
     }
 
@@ -257,14 +266,19 @@ impl Journal for MemoryJournal {
         self.write_contents(move |contents| contents.remove_runs(&removal))
     }
 
-    fn close(&self) -> PortFuture<'_, ()> {
+    fn close_store(&self) -> PortFuture<'_, ()> {
         self.lock_process().is_closed = true;
         Box::pin(future::ready(()))
     }
 }
 
 impl Leases for MemoryJournal {
-    fn acquire_or_renew(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
+    fn acquire_or_renew_lease(
+        &self,
+        worker: WorkerId,
+        lease: WorkerLease,
+        now: Timestamp,
+    ) -> WriteFuture<'_> {
         self.write_contents(move |contents| {
             contents.workers.renew_lease(worker, lease, now);
             Ok(())
@@ -282,11 +296,11 @@ impl Leases for MemoryJournal {
         self.read_contents(move |contents| Ok(contents.find_run_lease(run)))
     }
 
-    fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
+    fn claim_abandoned_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
         self.run_claim(move |contents| contents.claim_runs(claim))
     }
 
-    fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
+    fn claim_unclaimed_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
         self.run_claim(move |contents| contents.claim_errands(claim))
     }
 

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use trackway_domain::{RunId, Seq, StateName};
 use trackway_engine::RunView;
 use trackway_ports::{Hook, PortFuture, StoredEvent};
-use trackway_runtime::{DeliveryError, HookMessenger};
+use trackway_runtime::{HookDeliveryError, HookMessenger};
 
 use crate::{interceptors::lock_ignoring_poison, summarize_updates};
 
@@ -26,7 +26,7 @@ pub struct RecordedDelivery {
     pub was_delivered: bool,
 }
 
-type DeliveryVerdict = Box<dyn FnMut(&RecordedDelivery) -> Result<(), DeliveryError> + Send>;
+type DeliveryVerdict = Box<dyn FnMut(&RecordedDelivery) -> Result<(), HookDeliveryError> + Send>;
 
 /// Outlives processes, as a real receiver does: pass the same one to the next.
 pub struct RecordingMessenger {
@@ -54,7 +54,7 @@ impl RecordingMessenger {
     /// Decides the result of each delivery from now on.
     pub fn set_verdict(
         &self,
-        verdict: impl FnMut(&RecordedDelivery) -> Result<(), DeliveryError> + Send + 'static,
+        verdict: impl FnMut(&RecordedDelivery) -> Result<(), HookDeliveryError> + Send + 'static,
     ) {
         *lock_ignoring_poison(&self.verdict) = Box::new(verdict);
     }
@@ -94,12 +94,12 @@ impl RecordingMessenger {
 }
 
 impl HookMessenger for RecordingMessenger {
-    fn deliver<'a>(
+    fn deliver_hook_update<'a>(
         &'a self,
         hook: &'a Hook,
         stored: &'a StoredEvent,
         view: &'a RunView,
-    ) -> PortFuture<'a, Result<(), DeliveryError>> {
+    ) -> PortFuture<'a, Result<(), HookDeliveryError>> {
         Box::pin(async move {
             let mut letter = RecordedDelivery {
                 run: hook.run,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use trackway_domain::Message;
-use trackway_engine::{RunView, StatusUpdate, Update, visible_update};
+use trackway_engine::{RunView, StatusUpdate, VisibleUpdate, visible_update};
 use trackway_ports::StoredEvent;
 
 /// Lengths of the ids we make: 32 hex digits after a prefix, or a UUID with its hyphens.
@@ -20,10 +20,10 @@ pub fn summarize_updates(log: &[StoredEvent]) -> Vec<String> {
 
 fn summarize_event(stored: &StoredEvent) -> Option<String> {
     Some(match visible_update(&stored.event)? {
-        Update::Submitted => "submitted".into(),
-        Update::Artifact(chunk) if chunk.append => format!("+{}…", chunk.artifact.id),
-        Update::Artifact(chunk) => format!("+{}", chunk.artifact.id),
-        Update::Status(status) => status_line(&status),
+        VisibleUpdate::Submitted => "submitted".into(),
+        VisibleUpdate::Artifact(chunk) if chunk.append => format!("+{}…", chunk.artifact.id),
+        VisibleUpdate::Artifact(chunk) => format!("+{}", chunk.artifact.id),
+        VisibleUpdate::Status(status) => status_line(&status),
     })
 }
 
@@ -52,7 +52,7 @@ pub fn comparable_view(view: &RunView) -> Value {
         "submission": *view.submission,
         "state": view.state,
         "status": view.status_message(),
-        "history": view.history().collect::<Vec<_>>(),
+        "history": view.message_history().collect::<Vec<_>>(),
         "artifacts": view.artifacts,
         "question": view.question,
         "resume": view.resume.map(|mark| json!([mark.order, mark.concurrent, mark.primary])),

@@ -15,11 +15,11 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway_domain::{
-    Access, Caller, Event, Message, MessageId, Part, Role, RunId, SessionId, Submission, Timestamp,
+    Access, Caller, Event, Message, MessageId, MessageRole, Part, RunId, RunSubmission, SessionId, Timestamp,
 };
-use trackway_engine::DeliveryOutcome;
+use trackway_engine::MessageDeliveryOutcome;
 use trackway_ports::{HookTarget, StoredEvent};
-use trackway_runtime::{DeliverRequest, Error, NewHook, RunAddress, RunWatch, SubmitRequest};
+use trackway_runtime::{DeliverMessageRequest, Error, NewHook, RunAddress, RunWatch, SubmitRunRequest};
 
 use crate::{TestProcess, interceptors::lock_ignoring_poison};
 
@@ -43,13 +43,13 @@ pub struct ScriptedClient {
 #[derive(Debug, Default)]
 pub struct ClientHistory {
     observed_events: Mutex<BTreeMap<RunId, Vec<Vec<StoredEvent>>>>,
-    delivered_replies: Mutex<HashMap<MessageId, DeliveryOutcome>>,
+    delivered_replies: Mutex<HashMap<MessageId, MessageDeliveryOutcome>>,
 }
 
 /// What the client knows about one run.
 #[derive(Default)]
 struct RunProgress {
-    submission: Option<Box<Submission>>,
+    submission: Option<Box<RunSubmission>>,
     questions: usize,
 }
 
@@ -125,15 +125,15 @@ impl ScriptedClient {
     /// them sleeps, and returns when all of them have ended and no work is left.
     pub async fn run_client(&self, process: &TestProcess, visit: &ClientHistory) -> RunId {
         let message = user_message("start", Part::data(self.input.clone()));
-        let submit = SubmitRequest {
+        let submit = SubmitRunRequest {
             workflow: self.workflow.clone(),
             input: self.input.clone(),
-            caller: Caller::local(),
+            caller: Caller::local_without_auth(),
             session: self.session.clone(),
             message: Some(message),
             hook: self.has_hook.then(|| new_test_hook(HOOK)),
         };
-        let submitted = process.pending_if_process_died(process.submit(submit).await).await;
+        let submitted = process.pending_if_process_died(process.submit_run(submit).await).await;
         let run = submitted.expect("the start is taken").view.submission.run;
         self.follow_run(process, visit, run).await;
         process.wait_until_quiet().await;
@@ -204,7 +204,9 @@ impl ScriptedClient {
                 if text == self.cancel_at_status.as_deref() {
                     let run = progress.submission.as_ref()?.run;
                     ignore_ended_run(
-                        process.pending_if_process_died(process.cancel(&local_run_address(run)).await).await,
+                        process
+                            .pending_if_process_died(process.cancel_run(&local_run_address(run)).await)
+                            .await,
                     );
                 }
             }
@@ -213,9 +215,14 @@ impl ScriptedClient {
         None
     }
 
-    async fn deliver_answer(&self, process: &TestProcess, visit: &ClientHistory, deliver: DeliverRequest) {
+    async fn deliver_answer(
+        &self,
+        process: &TestProcess,
+        visit: &ClientHistory,
+        deliver: DeliverMessageRequest,
+    ) {
         let id = deliver.message.id.clone();
-        let answered = process.pending_if_process_died(process.deliver(deliver).await).await;
+        let answered = process.pending_if_process_died(process.deliver_message(deliver).await).await;
         let Some(answered) = ignore_ended_run(answered) else {
             return;
         };
@@ -255,7 +262,7 @@ impl TestProcess {
     }
 
     async fn next_watched_event(&self, watch: &mut RunWatch) -> Option<StoredEvent> {
-        let next = self.pending_if_process_died(watch.next().await).await;
+        let next = self.pending_if_process_died(watch.next_event().await).await;
         let next = next.expect("a watch shows every event");
         if next.is_none() && self.faults.process_life().is_over() {
             std::future::pending().await
@@ -265,7 +272,7 @@ impl TestProcess {
 
     /// A watch on a run, if it exists.
     async fn watch_if_started(&self, run: RunId) -> Option<RunWatch> {
-        match self.pending_if_process_died(self.watch(&local_run_address(run), 0).await).await {
+        match self.pending_if_process_died(self.watch_run(&local_run_address(run), 0).await).await {
             Ok(watch) => Some(watch),
             Err(Error::UnknownRun { .. }) => None,
             Err(error) => panic!("{run} cannot be watched: {error}"),
@@ -281,7 +288,7 @@ impl TestProcess {
             let untold = self.pending_if_process_died(hooks.map_err(Error::from)).await;
             if owed.expect("the outbox can be read").is_empty()
                 && untold.expect("hooks can be read").is_none()
-                && self.runs_in_memory() == 0
+                && self.count_runs_in_memory() == 0
             {
                 return;
             }
@@ -300,18 +307,18 @@ pub fn new_test_hook(id: &str) -> NewHook {
 
 /// The address of a run, for the caller of all tests.
 pub fn local_run_address(run: RunId) -> RunAddress {
-    RunAddress { run, access: Access::local(), workflow: None }
+    RunAddress { run, access: Access::local_without_auth(), workflow: None }
 }
 
 /// A message of one part.
 pub fn user_message(id: &str, part: Part) -> Message {
     let id = MessageId::new(id).expect("a good message id");
-    Message::new(id, Role::User, vec![part])
+    Message::new(id, MessageRole::User, vec![part])
 }
 
 /// An answer of one data part.
-pub fn answer_delivery(run: RunId, id: &str, answer: Value) -> DeliverRequest {
-    DeliverRequest {
+pub fn answer_delivery(run: RunId, id: &str, answer: Value) -> DeliverMessageRequest {
+    DeliverMessageRequest {
         to: local_run_address(run),
         session: None,
         message: user_message(id, Part::data(answer)),

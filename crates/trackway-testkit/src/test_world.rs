@@ -169,7 +169,7 @@ impl TestWorld {
                 }
             };
             let seen = look(journal.clone()).await;
-            journal.close().await;
+            journal.close_store().await;
             seen
         })
     }
@@ -205,7 +205,7 @@ impl TestWorld {
         }));
         life.end_process();
         // The store's threads end at their next fault point. They must not overlap with the next process.
-        threads.block_on(store.close());
+        threads.block_on(store.close_store());
         drop(store);
         threads.shutdown_timeout(SHUTDOWN);
         match lived {
@@ -240,7 +240,7 @@ impl TestWorld {
             )),
             WorldStore::Sqlite(folder) => {
                 let options = trackway_sqlite::SqliteOptions { faults: faults.clone(), ..Default::default() };
-                let journal = SqliteJournal::open_with(folder.path(), options);
+                let journal = SqliteJournal::open_with_options(folder.path(), options);
                 Arc::new(journal.expect("the store opens"))
             }
         };

@@ -5,7 +5,7 @@ use std::{error::Error, sync::Arc};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use trackway_runtime::{Options, ProgramRegistry, Runtime, SubmitRequest};
+use trackway_runtime::{Options, ProgramRegistry, Runtime, SubmitRunRequest};
 use trackway_sqlite::SqliteJournal;
 use trackway_workflow::{Caller, Ctx, StateName, Stop, Workflow, program};
 
@@ -35,21 +35,21 @@ impl Workflow for Purchase {
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let registry = ProgramRegistry::new();
-    registry.add(program(Purchase))?;
+    registry.add_program(program(Purchase))?;
     let store = Arc::new(SqliteJournal::open(folder.path())?);
     let runtime = Runtime::start(Options::new(store, Arc::new(registry)));
     let submitted = runtime
-        .submit(SubmitRequest {
+        .submit_run(SubmitRunRequest {
             workflow: "purchase".to_owned(),
             input: json!({ "item": "tea" }),
-            caller: Caller::local(),
+            caller: Caller::local_without_auth(),
             session: None,
             message: None,
             hook: None,
         })
         .await?;
-    let run = runtime.wait_until_idle(submitted.view).await?;
-    runtime.stop().await;
+    let run = runtime.wait_until_run_idle(submitted.view).await?;
+    runtime.stop_runtime().await;
     assert_eq!(run.state, StateName::Completed);
     assert!(run.output.as_str().is_some_and(|output| output.starts_with("tea: ")));
     Ok(())

@@ -52,7 +52,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Ask<T> {
         Box::pin(async move {
             let answer_type = ValueType::for_type::<T>();
             let schema = json_schema_of::<T>();
-            let (op, answer) = stage.ask_typed(reason, prompt, schema, artifact, answer_type).await;
+            let (op, answer) = stage.ask_typed_question(reason, prompt, schema, artifact, answer_type).await;
             // The answer was parsed into the type before it was delivered; only a type that parses the
             // same value in two ways gets here.
             let error = match serde_json::from_value(answer.input) {

@@ -45,7 +45,7 @@ impl<T> Child<T> {
 
     /// Waits for its end, in any final state.
     pub async fn outcome(self) -> ChildOutcome {
-        self.stage.wait_for_child(&self.op).await
+        self.stage.wait_for_child_outcome(&self.op).await
     }
 
     /// Waits for its output; any other end is an error.
@@ -81,7 +81,7 @@ pub(crate) struct AgentPrompt<'a> {
 
 /// The output of a turn that has no output schema.
 #[derive(Deserialize)]
-struct TextOutput {
+struct AgentTextOutput {
     text: String,
 }
 
@@ -90,13 +90,13 @@ impl<'a> AgentPrompt<'a> {
         Self { agent, prompt }
     }
 
-    pub(crate) async fn ask_for_text(self, stage: &Stage) -> Result<String, AgentFailed> {
+    pub(crate) async fn ask_agent_for_text(self, stage: &Stage) -> Result<String, AgentFailed> {
         let input = json!({ "prompt": self.prompt });
-        let TextOutput { text } = self.run_agent_child(stage, input).await?;
+        let AgentTextOutput { text } = self.run_agent_child(stage, input).await?;
         Ok(text)
     }
 
-    pub(crate) async fn ask_for_output<T: DeserializeOwned>(
+    pub(crate) async fn ask_agent_for_output<T: DeserializeOwned>(
         self,
         stage: &Stage,
         schema: Value,
@@ -114,7 +114,7 @@ impl<'a> AgentPrompt<'a> {
             name: self.agent.to_owned(),
             reason: error.to_string(),
         };
-        let (op, run) = stage.start_child(self.agent, input).await.map_err(not_started)?;
+        let (op, run) = stage.start_child_run(self.agent, input).await.map_err(not_started)?;
         Ok(Child::new(stage.clone(), op, run).output().await?)
     }
 }

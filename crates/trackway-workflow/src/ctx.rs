@@ -53,7 +53,7 @@ impl Ctx {
     /// Without this call, the first answer is the first visible output of the run. A second call is
     /// recorded, but not delivered. People who watch the run do not see it.
     pub async fn dispatch_response(&self, parts: impl IntoParts) {
-        self.stage.send_first_answer(parts.into_message_parts()).await;
+        self.stage.send_first_answer_to_parent(parts.into_message_parts()).await;
     }
 
     /// Asks for input and waits for an answer of type `T`, which may take days: the workflow uses no
@@ -102,17 +102,17 @@ impl Ctx {
 
     /// Sleeps durably: time also passes while no process is running.
     pub async fn sleep(&self, span: Duration) {
-        self.stage.sleep(span).await;
+        self.stage.sleep_durably(span).await;
     }
 
     /// The current time, recorded: every replay sees the same.
     pub async fn now(&self) -> Timestamp {
-        self.stage.now().await
+        self.stage.recorded_now().await
     }
 
     /// A random number, recorded: every replay sees the same.
     pub async fn random(&self) -> u64 {
-        self.stage.random().await
+        self.stage.recorded_random().await
     }
 
     /// Starts a child run of workflow `W` in the same session. Returns when the start is recorded;
@@ -126,7 +126,7 @@ impl Ctx {
 
     /// Like [`Ctx::child`], for a workflow that is chosen by its name.
     pub async fn child_named<T>(&self, name: &str, input: Value) -> Result<Child<T>, Stop> {
-        let (op, run) = self.stage.start_child(name, input).await?;
+        let (op, run) = self.stage.start_child_run(name, input).await?;
         Ok(Child::new(self.stage.clone(), op, run))
     }
 
@@ -136,7 +136,7 @@ impl Ctx {
     /// let summary = ctx.agent("editor", format!("Sum this up: {text}")).await?;
     /// ```
     pub async fn agent(&self, name: &str, prompt: impl Into<String>) -> Result<String, AgentFailed> {
-        AgentPrompt::new(name, prompt.into()).ask_for_text(&self.stage).await
+        AgentPrompt::new(name, prompt.into()).ask_agent_for_text(&self.stage).await
     }
 
     /// Like [`Ctx::agent`], for an agent whose output is a `T`: the agent gets the schema, and corrects an
@@ -146,7 +146,7 @@ impl Ctx {
         name: &str,
         prompt: impl Into<String>,
     ) -> Result<T, AgentFailed> {
-        AgentPrompt::new(name, prompt.into()).ask_for_output(&self.stage, json_schema_of::<T>()).await
+        AgentPrompt::new(name, prompt.into()).ask_agent_for_output(&self.stage, json_schema_of::<T>()).await
     }
 
     /// Waits for both.

@@ -9,22 +9,23 @@ mod ask;
 mod child;
 mod ctx;
 mod step;
-mod stop;
-mod tool;
 mod typed_program;
+mod typed_tool;
 mod workflow;
+mod workflow_stop;
 
 pub use ask::Ask;
 pub use child::{AgentFailed, Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
 pub use step::{Step, StepFailed};
-pub use stop::{Stop, reject};
-pub use tool::tool;
 pub use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, Content, File, FileSource, IntoParts, Message,
-    MessageId, Part, ReplayMismatch, Role, RunId, StateName, Timestamp, WorkflowRef,
+    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, File, FileSource, IntoParts, Message,
+    MessageId, MessagePartContent, MessageRole, Part, ReplayMismatch, RunId, StateName, Timestamp,
+    WorkflowRef,
 };
 pub use trackway_runtime::{ProtocolExtension, RetryPolicy, StepAttempt};
 pub use typed_program::program;
+pub use typed_tool::tool;
 pub use workflow::Workflow;
+pub use workflow_stop::{Stop, reject};

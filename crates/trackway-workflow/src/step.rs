@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use trackway_domain::{Failure, StepOutcome};
 use trackway_runtime::{RetryPolicy, Stage, StepAttempt, StepWork};
 
-use crate::stop::format_error_chain;
+use crate::workflow_stop::format_error_chain;
 
 /// A step that is executed when it is awaited.
 #[must_use = "a step is done when it is awaited"]
@@ -54,7 +54,7 @@ impl<'a, T> Step<'a, T> {
         let (on, tool) = (stage.clone(), name.to_owned());
         let work: Box<StepWork<'a>> = Box::new(move |attempt| {
             let (stage, tool, arguments) = (on.clone(), tool.clone(), arguments.clone());
-            Box::pin(async move { stage.call_tool(&tool, arguments?, attempt).await })
+            Box::pin(async move { stage.call_tool_in_step(&tool, arguments?, attempt).await })
         });
         let policy = RetryPolicy::default();
         Self { stage, key: name.to_owned(), policy, work, output: PhantomData }

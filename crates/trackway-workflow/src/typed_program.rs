@@ -77,11 +77,11 @@ impl<W: Workflow> Program for TypedProgram<W> {
     }
 
     fn check_input(&self, input: &Value) -> Vec<ValidationError> {
-        ValueType::for_type::<W::Input>().check(input)
+        ValueType::for_type::<W::Input>().check_value(input)
     }
 
     fn answer_without_run(&self, message: &Message) -> Option<Vec<Part>> {
-        self.workflow.answer(message)
+        self.workflow.answer_without_run(message)
     }
 }
 

@@ -54,7 +54,7 @@ pub trait Workflow: Send + Sync + 'static {
     /// The answer to a message that needs no run, such as a question about the workflow itself. It must
     /// depend only on the message: no run is created and nothing is recorded. Most workflows have none, and
     /// every message starts a run.
-    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+    fn answer_without_run(&self, message: &Message) -> Option<Vec<Part>> {
         let _ = message;
         None
     }

@@ -12,9 +12,9 @@ struct Note {
     text: String,
 }
 
-struct Tell;
+struct NoteWorkflow;
 
-impl Workflow for Tell {
+impl Workflow for NoteWorkflow {
     const NAME: &'static str = "tell";
     const DESCRIPTION: &'static str = "Tells a note.";
     type Input = Note;
@@ -28,7 +28,7 @@ impl Workflow for Tell {
 
 /// The workflows of this program, as in its `main`.
 fn server() -> Server {
-    Server::new().workflow(Tell).data("trackway-data/tell")
+    Server::new().workflow(NoteWorkflow).data("trackway-data/tell")
 }
 
 #[tokio::main]

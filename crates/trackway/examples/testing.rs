@@ -43,26 +43,26 @@ impl Workflow for Purchase {
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("trackway-testing-{}", std::process::id()));
     let (runtime, held) = Server::new().workflow(Purchase).data(&folder).start_engine().await?;
-    let runs = RunsService::local(runtime);
+    let runs = RunsService::for_local_caller(runtime);
 
     let start =
         StartRequest { workflow: "purchase".into(), input: json!({ "item": "a lamp" }), session_id: None };
-    let run = runs.start(start).await?.summary.id;
+    let run = runs.start_run(start).await?.summary.id;
 
     // Every update of the run, in order, as it happens. No polling.
-    let mut updates = runs.updates(run, 0).await?;
+    let mut updates = runs.watch_run_updates(run, 0).await?;
     let mut seen = Vec::new();
     let mut output = None;
-    while let Some(update) = updates.next().await? {
+    while let Some(update) = updates.next_update().await? {
         let RunUpdateKind::Status { state, question, output: returned, .. } = update.what else {
             continue;
         };
         seen.push(state);
         if question.is_some_and(|question| question.errors.is_empty()) {
             let wrong = ResumeRequest { input: json!({ "approved": "perhaps" }), question_id: None };
-            assert_eq!(runs.resume(run, wrong).await?.errors[0].path, "/approved");
+            assert_eq!(runs.resume_run(run, wrong).await?.errors[0].path, "/approved");
             let right = ResumeRequest { input: json!({ "approved": true }), question_id: None };
-            assert!(runs.resume(run, right).await?.errors.is_empty());
+            assert!(runs.resume_run(run, right).await?.errors.is_empty());
         }
         output = Some(returned);
     }
@@ -77,7 +77,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(seen, expected);
     assert_eq!(output, Some(json!("a lamp")));
 
-    held.close().await;
+    held.close_engine().await;
     std::fs::remove_dir_all(&folder)?;
     Ok(())
 }

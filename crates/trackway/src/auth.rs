@@ -5,20 +5,20 @@
 //! give access.
 
 mod api_key;
+mod api_key_ring;
 mod api_keys;
 mod authenticator;
-mod claims;
 #[cfg(test)]
 mod fake_issuer;
 mod jwks;
+mod jwks_cache;
 mod jwt;
-mod key_ring;
-mod key_set_cache;
+mod jwt_claims;
 mod url_fetcher;
 
-pub use api_key::{ApiKey, KeyHash, ParseKeyError, Secret};
+pub use api_key::{ApiKey, ApiKeyConfigError, ApiKeyHash, Secret};
 pub use api_keys::{ApiKeys, ApiKeysError, NewKey, StoredKey};
-pub use jwt::{JwksSource, JwtError, JwtOptions};
+pub use jwt::{JwksSource, JwtOptions, JwtOptionsError};
 
 pub(crate) use authenticator::ServerAuthenticator;
 

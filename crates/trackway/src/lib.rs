@@ -49,25 +49,25 @@ mod server;
 pub mod workspace;
 
 pub use auth::{
-    ApiKey, ApiKeys, ApiKeysError, Auth, AuthError, JwksSource, JwtError, JwtOptions, KeyHash, NewKey,
-    ParseKeyError, Secret, StoredKey,
+    ApiKey, ApiKeyConfigError, ApiKeyHash, ApiKeys, ApiKeysError, Auth, AuthError, JwksSource, JwtOptions,
+    JwtOptionsError, NewKey, Secret, StoredKey,
 };
 pub use server::{
     AgentSet, BoundServer, ConnectionLimits, DataFolder, DataFolderError, DoorContext, EngineGuard,
-    McpOptions, ReplayCheck, Server, ServerError,
+    McpOptions, ReplayCheckResult, Server, ServerError,
 };
 pub use trackway_a2a::{CardSigner, SigningKeyError};
 /// Runs in the shape of the REST API, for programs that call it or embed the engine.
 pub use trackway_api as api;
 pub use trackway_domain::{ParseScopeError, Scopes};
-pub use trackway_http::Door;
+pub use trackway_http::ProtocolDoor;
 pub use trackway_runtime::ChildLimits;
 pub use trackway_sessions as sessions;
 #[doc(inline)]
 pub use trackway_workflow::{
-    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Caller, Child, ChildFailed, ChildOutcome, Content,
-    Ctx, Either, File, FileSource, IntoParts, Message, MessageId, Part, ProtocolExtension, ReplayMismatch,
-    RetryPolicy, Role, RunId, StateName, Step, StepAttempt, StepFailed, Stop, Timestamp, Workflow,
-    WorkflowRef, program, reject,
+    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Caller, Child, ChildFailed, ChildOutcome, Ctx,
+    Either, File, FileSource, IntoParts, Message, MessageId, MessagePartContent, MessageRole, Part,
+    ProtocolExtension, ReplayMismatch, RetryPolicy, RunId, StateName, Step, StepAttempt, StepFailed, Stop,
+    Timestamp, Workflow, WorkflowRef, program, reject,
 };
 pub use workspace::WorkspaceError;

@@ -1,17 +1,17 @@
 //! The server: an embedded store, an engine, and the front doors behind one listener.
 
-mod agents;
 mod bound_server;
 mod connections;
 mod data_folder;
-mod definitions;
-mod doors;
 mod engine_guard;
-mod error;
 mod mcp_door;
 mod metrics;
 mod replay_check;
-mod retention;
+mod server_agents;
+mod server_definitions;
+mod server_doors;
+mod server_error;
+mod session_retention;
 
 use std::{
     any::Any,
@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use trackway_a2a::{
     AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, CardSigner, PushNotifier, PushSender, PushSenderOptions,
 };
-use trackway_http::Door;
+use trackway_http::ProtocolDoor;
 use trackway_ports::{Authenticator, FaultInjector, KeyStore, NoFaultInjection, Store, StoreOpener};
 use trackway_runtime::{
     ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime, SystemClock, Tool,
@@ -33,21 +33,21 @@ use trackway_sqlite::SqliteStore;
 
 use crate::{Auth, AuthError, Secret, Workflow, auth::ServerAuthenticator, program};
 
-pub use agents::AgentSet;
-use agents::RunningAgents;
 pub use bound_server::BoundServer;
 pub use connections::ConnectionLimits;
 pub(crate) use connections::mark_caller_authenticated;
 pub use data_folder::{DataFolder, DataFolderError};
-use definitions::Definitions;
-pub use doors::DoorContext;
-use doors::{DoorFactory, ServerDoors};
 pub use engine_guard::EngineGuard;
-pub use error::ServerError;
 pub use mcp_door::McpOptions;
 use metrics::Metrics;
-pub use replay_check::ReplayCheck;
-use retention::RetentionTask;
+pub use replay_check::ReplayCheckResult;
+pub use server_agents::AgentSet;
+use server_agents::RunningAgents;
+use server_definitions::ServerDefinitions;
+pub use server_doors::DoorContext;
+use server_doors::{DoorFactory, ServerDoors};
+pub use server_error::ServerError;
+use session_retention::RetentionTask;
 
 /// Default address of the listener.
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
@@ -302,7 +302,7 @@ impl Server {
     /// Adds a door of the embedding program to the built-in ones. It is opened when the engine runs, and
     /// has the same listener, origin check and error answers.
     #[must_use]
-    pub fn door(mut self, open: impl FnOnce(&DoorContext) -> Door + Send + Sync + 'static) -> Self {
+    pub fn door(mut self, open: impl FnOnce(&DoorContext) -> ProtocolDoor + Send + Sync + 'static) -> Self {
         self.doors.push(DoorFactory::new(open));
         self
     }
@@ -325,17 +325,17 @@ impl Server {
 
     /// Only the workflows, for checks that need no server: the programs, the agents, and the definitions
     /// that the engine can drive.
-    pub fn registry(&self) -> Result<ProgramRegistry, RegistryError> {
-        let registry = self.program_registry()?;
-        self.register_agents(&registry);
-        self.open_definitions(&registry)?.reload(&registry);
+    pub fn workflow_registry(&self) -> Result<ProgramRegistry, RegistryError> {
+        let registry = self.registry_of_added_workflows()?;
+        self.register_agents_for_inspection(&registry);
+        self.open_definitions(&registry)?.reload_definitions(&registry);
         Ok(registry)
     }
 
-    fn program_registry(&self) -> Result<ProgramRegistry, RegistryError> {
+    fn registry_of_added_workflows(&self) -> Result<ProgramRegistry, RegistryError> {
         let registry = ProgramRegistry::new();
         for workflow in &self.workflows {
-            registry.add(workflow.clone())?;
+            registry.add_program(workflow.clone())?;
         }
         Ok(registry)
     }
@@ -343,35 +343,35 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. The second
     /// value holds the resources of the engine and also stops it.
     pub async fn start_engine(&self) -> Result<(Runtime, EngineGuard), ServerError> {
-        let OpenedEngine { runtime, folder, staff, .. } = self.open_engine(self.build_outgoing()).await?;
+        let OpenedEngine { runtime, folder, staff, .. } = self.open_engine(self.build_push_sender()).await?;
         Ok((runtime.clone(), EngineGuard::new(runtime, folder, staff)))
     }
 
-    async fn open_engine(&self, outgoing: PushSender) -> Result<OpenedEngine, ServerError> {
-        let registry = Arc::new(self.program_registry()?);
+    async fn open_engine(&self, push_sender: PushSender) -> Result<OpenedEngine, ServerError> {
+        let registry = Arc::new(self.registry_of_added_workflows()?);
         let folder = DataFolder::lock(&self.data)?;
         // Before the workflow definitions, so that no file takes the name of an agent.
         let staff = self.start_agents(&registry).await?;
         let written = Arc::new(self.open_definitions(&registry)?);
-        written.reload(&registry);
+        written.reload_definitions(&registry);
         if let Some(staff) = &staff {
-            staff.set_definitions(&written);
+            staff.set_definitions_to_reload(&written);
         }
-        let store = self.store_opener().open(self.faults.clone()).await?;
+        let store = self.store_opener().open_store(self.faults.clone()).await?;
         let servers = staff.as_ref().map(RunningAgents::mcp_servers).unwrap_or_default();
         let metrics = Arc::new(Metrics::new(registry.clone(), servers));
         let mut options = Options::new(store.journal.clone(), registry);
         options.lease = store.lease;
         options.wakeups = store.wakeups.clone();
         let newest = store.journal.newest_event_time().await.map_err(ServerError::Read)?;
-        options.clock = Arc::new(MonotonicClock::starting_from(newest));
+        options.clock = Arc::new(MonotonicClock::starting_from_newest_event(newest));
         options.observer = Some(metrics.clone());
         options.resume_unfinished = self.recover;
         options.child_limits = self.child_limits;
         options.tools = written.tools().clone();
         options.faults = self.faults.clone();
         options.deduplicate_messages = !self.repeat_messages;
-        options.messenger = Some(Arc::new(PushNotifier::new(outgoing)));
+        options.messenger = Some(Arc::new(PushNotifier::new(push_sender)));
         let runtime = Runtime::start(options);
         Ok(OpenedEngine { runtime, folder, store, written, staff, metrics })
     }
@@ -381,18 +381,19 @@ impl Server {
     }
 
     /// The HTTP client for calls to addresses that clients choose.
-    fn build_outgoing(&self) -> PushSender {
+    fn build_push_sender(&self) -> PushSender {
         let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
-        let secret = self.push_secret.as_ref().map(|secret| secret.expose().as_bytes().to_vec());
+        let secret = self.push_secret.as_ref().map(|secret| secret.expose_secret().as_bytes().to_vec());
         PushSender::new(PushSenderOptions { addresses, secret })
     }
 
     /// With an unknown name, the addresses that most clients try first would not answer.
-    fn check_default_agent(&self) -> Result<(), ServerError> {
-        let registry = self.registry()?;
+    fn check_default_agent_exists(&self) -> Result<(), ServerError> {
+        let registry = self.workflow_registry()?;
         match self.default_agent.clone().or_else(|| self.default_agent_name()) {
-            Some(name) if registry.get(&name).is_none() && !self.has_agent(&name) => {
-                let known = registry.list().into_iter().map(|known| known.info().name.clone());
+            Some(name) if registry.current_program(&name).is_none() && !self.has_agent(&name) => {
+                let known =
+                    registry.list_current_programs().into_iter().map(|known| known.info().name.clone());
                 Err(ServerError::DefaultAgent { name, known: known.collect() })
             }
             Some(_) | None => Ok(()),
@@ -401,7 +402,7 @@ impl Server {
 
     /// Binds the addresses and locks the folder. No request is answered before [`BoundServer::serve`].
     pub async fn bind(self) -> Result<BoundServer, ServerError> {
-        self.check_default_agent()?;
+        self.check_default_agent_exists()?;
         if self.signer.is_some() && self.public_url.is_none() {
             return Err(ServerError::SignedWithoutAddress);
         }
@@ -411,14 +412,14 @@ impl Server {
             Some(address) => Some(bound_server::bind_listener(address, &self.auth).await?),
             None => None,
         };
-        let outgoing = self.build_outgoing();
+        let outgoing = self.build_push_sender();
         let opened = self.open_engine(outgoing.clone()).await?;
         let mcp = match &self.mcp {
             Some(mcp) => Some(mcp.door(&opened, &self.faults).await?),
             None => None,
         };
         let OpenedEngine { runtime, folder, store, written, staff, metrics } = opened;
-        let watching = definitions::watch_definition_folders(&written, &runtime);
+        let watching = server_definitions::watch_definition_folders(&written, &runtime);
         let retention =
             self.retention.map(|older_than| RetentionTask { journal: store.journal.clone(), older_than });
         let required = self.auth.is_required();
@@ -429,7 +430,7 @@ impl Server {
             secured: required,
             // With keys configured, some callers are authenticated and can read the extended card.
             extended_card: a2a.extended_card || gate.is_some(),
-            base_url: listener.url(),
+            base_url: listener.local_url(),
             grpc_address: grpc.as_ref().map(|grpc| grpc.address().to_string()),
             ..a2a
         };
@@ -441,14 +442,14 @@ impl Server {
             frames: a2a.frames.clone(),
             body_bytes_max: a2a.body_bytes_max,
         };
-        let grpc = grpc.map(|grpc| (grpc, trackway_a2a::grpc(runtime.clone(), a2a.clone())));
-        let doors = ServerDoors { metrics, a2a, mcp, added: self.doors }.open(&context);
+        let grpc = grpc.map(|grpc| (grpc, trackway_a2a::grpc_server(runtime.clone(), a2a.clone())));
+        let doors = ServerDoors { metrics, a2a, mcp, added: self.doors }.open_doors(&context);
         let bound = BoundServer::new(listener, grpc, runtime, folder, entrance, doors)?;
         Ok(bound
             .with_connection_limits(limits)
             .with_retention(retention)
             .with_folder_watch(watching)
-            .with_agents(staff))
+            .with_running_agents(staff))
     }
 
     /// Serves until Ctrl-C or a termination signal.
@@ -463,7 +464,7 @@ struct OpenedEngine {
     runtime: Runtime,
     folder: DataFolder,
     store: Store,
-    written: Arc<Definitions>,
+    written: Arc<ServerDefinitions>,
     /// Its agents, if it has any.
     staff: Option<RunningAgents>,
     metrics: Arc<Metrics>,

@@ -42,6 +42,6 @@ impl Workflow for Greeter {
 async fn main() -> Result<(), ServerError> {
     let server =
         Server::new().workflow(Greeter).data("trackway-data/greeter").listen("127.0.0.1:7421").bind().await?;
-    println!("greeting at {}/a2a/agents/greeter", server.url());
+    println!("greeting at {}/a2a/agents/greeter", server.local_url());
     server.serve_until_interrupted().await
 }

@@ -7,7 +7,7 @@ use super::*;
 fn at(tenant: Option<&str>, operation: AgentOperation, params: &Value) -> (String, Value) {
     let base = Url::parse("http://a/rest/").unwrap();
     let mut params = params.as_object().unwrap().clone();
-    let (method, url) = route_operation(&base, tenant, operation, &mut params);
+    let (method, url) = rest_method_and_url(&base, tenant, operation, &mut params);
     let place = url.as_str().strip_prefix("http://a/rest/").unwrap();
     (format!("{method} {place}"), params.into())
 }
@@ -46,22 +46,22 @@ fn refusals_are_known_by_their_reason_and_else_by_their_status() {
     let refused = |status: u16, reason: &str| {
         let details = json!([{"@type": "x", "domain": "y"}, {"reason": reason}]);
         let body = json!({"error": {"code": status, "message": "no", "details": details}});
-        match parse_response(&body.to_string(), status) {
+        match parse_rest_response(&body.to_string(), status) {
             Err(ClientError::Refused(refusal)) => (refusal.kind, refusal.code, refusal.status),
             other => panic!("{other:?}"),
         }
     };
     for (status, reason, kind, code) in [
-        (404, "TASK_NOT_FOUND", RefusalKind::TaskNotFound, -32001),
-        (400, "VERSION_NOT_SUPPORTED", RefusalKind::VersionNotSupported, -32009),
-        (400, "", RefusalKind::InvalidParams, -32602),
-        (404, "WHATEVER", RefusalKind::MethodNotFound, -32601),
-        (500, "", RefusalKind::Internal, -32603),
-        (401, "", RefusalKind::Other, 401),
+        (404, "TASK_NOT_FOUND", AgentRefusalKind::TaskNotFound, -32001),
+        (400, "VERSION_NOT_SUPPORTED", AgentRefusalKind::VersionNotSupported, -32009),
+        (400, "", AgentRefusalKind::InvalidParams, -32602),
+        (404, "WHATEVER", AgentRefusalKind::MethodNotFound, -32601),
+        (500, "", AgentRefusalKind::Internal, -32603),
+        (401, "", AgentRefusalKind::Other, 401),
     ] {
         assert_eq!(refused(status, reason), (kind, code, status), "{status} {reason}");
     }
-    assert_eq!(parse_response("", 204).unwrap().get(), "null");
-    assert_eq!(parse_response("{\"task\":{}}", 200).unwrap().get(), "{\"task\":{}}");
-    assert!(matches!(parse_response("<html>", 200), Err(ClientError::MalformedResponse { .. })));
+    assert_eq!(parse_rest_response("", 204).unwrap().get(), "null");
+    assert_eq!(parse_rest_response("{\"task\":{}}", 200).unwrap().get(), "{\"task\":{}}");
+    assert!(matches!(parse_rest_response("<html>", 200), Err(ClientError::MalformedResponse { .. })));
 }

@@ -4,7 +4,7 @@ mod parts;
 mod requests;
 
 use serde_json::{Value, json};
-use trackway_domain::{Content, Part, Role, StateName, Timestamp};
+use trackway_domain::{MessagePartContent, MessageRole, Part, StateName, Timestamp};
 
 use super::*;
 use crate::{StatusUpdate, TaskStatus};
@@ -46,10 +46,10 @@ fn a_task_is_the_same_in_both_generations() {
     assert_eq!(old.status.message.as_ref().unwrap().parts, [Part::text("How much?")]);
     let artifact = &old.artifacts[0];
     assert_eq!((artifact.id.as_str(), artifact.name.as_deref()), ("a", Some("A")));
-    assert_eq!(artifact.parts[0].content, Content::Data(json!({"n": 1})));
+    assert_eq!(artifact.parts[0].content, MessagePartContent::Data(json!({"n": 1})));
     assert_eq!(artifact.metadata["k"], 1);
     let message = &old.history[0];
-    assert_eq!((message.role, message.id.as_str()), (Role::User, "m-1"));
+    assert_eq!((message.role, message.id.as_str()), (MessageRole::User, "m-1"));
     assert_eq!(
         (&message.references[..], &message.extensions[..]),
         (&["t-0".to_owned()][..], &["urn:x".to_owned()][..])
@@ -61,7 +61,7 @@ fn a_task_is_the_same_in_both_generations() {
 fn every_state_has_its_name_and_unheard_of_ones_are_unknown() {
     for state in StateName::ALL {
         for dialect in [JsonDialect::V03, JsonDialect::V03Protobuf, JsonDialect::V1] {
-            assert_eq!(dialect.parse_state(dialect.state_name(state)), Some(state));
+            assert_eq!(dialect.parse_task_state(dialect.state_name(state)), Some(state));
         }
     }
     for (generation, name) in [
@@ -119,14 +119,14 @@ fn each_kind_of_item_is_read_in_both_generations() {
     ];
     let mut seen = Vec::new();
     for (old, new) in pairs {
-        let read = parse_update(ProtocolVersion::V03, &old.to_string()).unwrap();
-        assert_eq!(read, parse_update(ProtocolVersion::V1, &new.to_string()).unwrap());
+        let read = parse_stream_update(ProtocolVersion::V03, &old.to_string()).unwrap();
+        assert_eq!(read, parse_stream_update(ProtocolVersion::V1, &new.to_string()).unwrap());
         seen.push(read);
     }
-    assert!(matches!(&seen[1], Update::Message(said) if said.context.as_deref() == Some("c")));
-    assert!(matches!(&seen[2], Update::Status(StatusUpdate { last: false, .. })));
-    assert!(matches!(&seen[3], Update::Status(StatusUpdate { last: true, .. })));
-    assert!(matches!(&seen[4], Update::Artifact(update) if update.chunk.append && update.chunk.last));
+    assert!(matches!(&seen[1], TaskUpdate::Message(said) if said.context.as_deref() == Some("c")));
+    assert!(matches!(&seen[2], TaskUpdate::Status(StatusUpdate { last: false, .. })));
+    assert!(matches!(&seen[3], TaskUpdate::Status(StatusUpdate { last: true, .. })));
+    assert!(matches!(&seen[4], TaskUpdate::Artifact(update) if update.chunk.append && update.chunk.last));
 }
 
 #[test]
@@ -149,20 +149,20 @@ fn what_is_not_of_the_protocol_is_malformed() {
         (ProtocolVersion::V1, json!({"kind": "task", "id": "t", "status": {"state": "working"}})),
         (ProtocolVersion::V1, json!({"task": {"id": "t", "status": {"state": 3}}})),
     ] {
-        let read = parse_update(generation, &json.to_string());
+        let read = parse_stream_update(generation, &json.to_string());
         assert!(matches!(read, Err(ClientError::MalformedResponse { .. })), "{generation}: {json}");
     }
     let status = json!({"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}});
-    assert!(parse_reply(ProtocolVersion::V1, &status.to_string()).is_err(), "no answer to a send");
+    assert!(parse_send_reply(ProtocolVersion::V1, &status.to_string()).is_err(), "no answer to a send");
 }
 
 #[test]
 fn pages_are_read_to_their_last() {
     let [_, (_, new)] = tasks();
     let first = json!({"tasks": [new], "nextPageToken": "p2", "pageSize": 1, "totalSize": 2});
-    let first = parse_page(&first.to_string()).unwrap();
+    let first = parse_task_page(&first.to_string()).unwrap();
     assert_eq!((first.tasks.len(), first.next.as_deref(), first.total), (1, Some("p2"), 2));
     let last = json!({"tasks": [], "nextPageToken": "", "pageSize": 1, "totalSize": 2});
-    assert_eq!(parse_page(&last.to_string()).unwrap().next, None);
-    assert_eq!(parse_page("{}").unwrap().tasks, []);
+    assert_eq!(parse_task_page(&last.to_string()).unwrap().next, None);
+    assert_eq!(parse_task_page("{}").unwrap().tasks, []);
 }

@@ -157,12 +157,12 @@ async fn a_card_leads_to_its_agent_and_is_asked_for_by_its_tag() {
     .await;
     let client = Client::discover(&format!("{}/x/", agent.url), options()).await.unwrap();
     assert_eq!(client.protocol_version(), ProtocolVersion::V1);
-    assert_eq!(client.url(), format!("{}/rpc", agent.url));
-    assert_eq!(client.card().unwrap().name, "one");
+    assert_eq!(client.agent_url(), format!("{}/rpc", agent.url));
+    assert_eq!(client.agent_card().unwrap().name, "one");
     client.get_task("t-1", None).await.unwrap();
-    assert!(client.rediscover().await.unwrap().is_none(), "it has not changed");
-    let newer = client.rediscover().await.unwrap().expect("it has changed");
-    assert_eq!(newer.card().unwrap().etag.as_deref(), Some("\"v2\""));
+    assert!(client.rediscover_if_card_changed().await.unwrap().is_none(), "it has not changed");
+    let newer = client.rediscover_if_card_changed().await.unwrap().expect("it has changed");
+    assert_eq!(newer.agent_card().unwrap().etag.as_deref(), Some("\"v2\""));
     let asked = agent.recorded_requests();
     assert_eq!(asked[1].request_line(), "GET /x/.well-known/agent-card.json HTTP/1.1");
     assert_eq!(asked[2].request_line(), "POST /rpc HTTP/1.1");
@@ -179,5 +179,5 @@ async fn addresses_that_cannot_be_spoken_to_are_refused_at_once() {
         assert!(matches!(error, ClientError::InvalidAddress { .. }), "{url}");
     }
     let client = Client::for_json_rpc("http://agent/", ProtocolVersion::V03, options()).unwrap();
-    assert!(client.card().is_none() && client.rediscover().await.unwrap().is_none());
+    assert!(client.agent_card().is_none() && client.rediscover_if_card_changed().await.unwrap().is_none());
 }

@@ -1,7 +1,7 @@
 //! The example of the guide, so that it compiles and does what the guide says.
 
 use trackway_a2a_client::{
-    AddressedMessage, Client, ClientError, MessageId, Options, Part, SendOptions, Update,
+    AddressedMessage, Client, ClientError, MessageId, Options, Part, SendOptions, TaskUpdate,
 };
 
 use super::{options, test_server::TestServer};
@@ -14,13 +14,13 @@ async fn ask(url: &str, options: Options) -> Result<String, ClientError> {
     let mut said = String::new();
     while let Some(update) = updates.next().await? {
         match update {
-            Update::Artifact(update) => {
+            TaskUpdate::Artifact(update) => {
                 said.extend(update.chunk.artifact.parts.iter().filter_map(Part::as_text));
             }
-            Update::Status(update) if update.status.state.is_interrupted() => {
+            TaskUpdate::Status(update) if update.status.state.is_interrupted() => {
                 said.push('?'); // Answer with `AddressedMessage::to_task(update.task)`.
             }
-            Update::Task(_) | Update::Status(_) | Update::Message(_) => {}
+            TaskUpdate::Task(_) | TaskUpdate::Status(_) | TaskUpdate::Message(_) => {}
         }
     }
     Ok(said)

@@ -3,24 +3,24 @@
 use serde_json::json;
 use trackway_a2a::{AddressPolicy, PushSender, PushSenderOptions};
 use trackway_a2a_client::{
-    AddressedMessage, Binding, Client, ClientError, MessageId, Options, Part, ProtocolVersion,
-    PushAuthentication, PushConfig, RefusalKind, ResendPolicy, SendOptions, SendReply, Task, TaskQuery,
-    TaskState, Update,
+    AddressedMessage, AgentRefusalKind, Client, ClientError, MessageId, Options, Part, ProtocolBinding,
+    ProtocolVersion, PushAuthentication, PushConfig, ResendPolicy, SendOptions, SendReply, Task, TaskQuery,
+    TaskState, TaskUpdate,
 };
 
 use super::{options, read_all, summarize, test_server::TestServer, user_message};
 
 /// A way to reach the front door, and its name.
-type Way = (&'static str, Binding, ProtocolVersion);
+type Way = (&'static str, ProtocolBinding, ProtocolVersion);
 
 const WAYS: [Way; 3] = [
-    ("old", Binding::JsonRpc, ProtocolVersion::V03),
-    ("new", Binding::JsonRpc, ProtocolVersion::V1),
-    ("rest", Binding::HttpJson, ProtocolVersion::V1),
+    ("old", ProtocolBinding::JsonRpc, ProtocolVersion::V03),
+    ("new", ProtocolBinding::JsonRpc, ProtocolVersion::V1),
+    ("rest", ProtocolBinding::HttpJson, ProtocolVersion::V1),
 ];
 
 fn client(door: &TestServer, (_, binding, generation): Way, options: Options) -> Client {
-    let below = if binding == Binding::HttpJson { "/rest" } else { "" };
+    let below = if binding == ProtocolBinding::HttpJson { "/rest" } else { "" };
     Client::for_binding(binding, &format!("{}{below}", door.url()), generation, options).unwrap()
 }
 
@@ -33,14 +33,14 @@ async fn send_for_task(client: &Client, envelope: &AddressedMessage) -> Task {
 
 fn answer(id: &str, task: &Task, amount: i32) -> AddressedMessage {
     let parts = vec![Part::data(json!({ "amount": amount }))];
-    AddressedMessage::from_user(MessageId::new(id).unwrap(), parts).to_task(&task.id)
+    AddressedMessage::from_user(MessageId::new(id).unwrap(), parts).addressed_to_task(&task.id)
 }
 
 #[tokio::test]
 async fn the_card_leads_to_an_agent_that_answers() {
     let door = TestServer::open().await;
     let client = door.client().await;
-    let card = client.card().unwrap();
+    let card = client.agent_card().unwrap();
     assert_eq!((card.name.as_str(), card.streaming), ("script", true));
     assert_eq!(card.skills[0].tags, ["test"]);
     let schemas = card.extensions.iter().find(|extension| extension.uri.ends_with("/schemas"));
@@ -74,15 +74,15 @@ async fn a_conversation_with_a_question() {
         assert!(client.get_task(&task.id, Some(0)).await.unwrap().history.is_empty());
 
         let late = client.send_message(&answer(&id("m-3"), &task, 8), &SendOptions::default()).await;
-        assert_eq!(late.unwrap_err().refusal_kind(), Some(RefusalKind::UnsupportedOperation));
+        assert_eq!(late.unwrap_err().refusal_kind(), Some(AgentRefusalKind::UnsupportedOperation));
         let error = client.cancel_task(&task.id).await.unwrap_err();
-        assert_eq!(error.refusal_kind(), Some(RefusalKind::TaskNotCancelable));
+        assert_eq!(error.refusal_kind(), Some(AgentRefusalKind::TaskNotCancelable));
         let error = client.get_task("run_0", None).await.unwrap_err();
-        assert_eq!(error.refusal_kind(), Some(RefusalKind::TaskNotFound));
+        assert_eq!(error.refusal_kind(), Some(AgentRefusalKind::TaskNotFound));
         let empty =
             AddressedMessage::from_user(MessageId::new(&id("m-4")).unwrap(), vec![Part::data(json!({}))]);
         let error = client.send_message(&empty, &SendOptions::default()).await.unwrap_err();
-        assert_eq!(error.refusal_kind(), Some(RefusalKind::InvalidParams));
+        assert_eq!(error.refusal_kind(), Some(AgentRefusalKind::InvalidParams));
     }
 }
 
@@ -97,7 +97,7 @@ async fn a_task_is_left_running_followed_and_cancelled() {
         assert!(!task.status.state.is_terminal());
         assert_eq!(task.context, envelope.context);
         let mut updates = client.subscribe_to_task(&task.id, None).await.unwrap();
-        assert!(matches!(updates.next().await.unwrap(), Some(Update::Task(_))));
+        assert!(matches!(updates.next().await.unwrap(), Some(TaskUpdate::Task(_))));
         assert_eq!(client.cancel_task(&task.id).await.unwrap().status.state, TaskState::Canceled);
         let (seen, error) = read_all(&mut updates).await;
         assert!(error.is_none(), "{error:?}");
@@ -179,11 +179,11 @@ async fn unsupported_operations_are_refused_by_kind() {
     for way in WAYS {
         let client = client(&door, way, options());
         let error = client.list_push_configs("run_0").await.unwrap_err();
-        assert_eq!(error.refusal_kind(), Some(RefusalKind::PushNotificationNotSupported));
+        assert_eq!(error.refusal_kind(), Some(AgentRefusalKind::PushNotificationNotSupported));
         let error = client.get_extended_card().await.unwrap_err();
         let undeclared = match way.2 {
-            ProtocolVersion::V03 => RefusalKind::ExtendedCardNotConfigured,
-            ProtocolVersion::V1 => RefusalKind::UnsupportedOperation,
+            ProtocolVersion::V03 => AgentRefusalKind::ExtendedCardNotConfigured,
+            ProtocolVersion::V1 => AgentRefusalKind::UnsupportedOperation,
         };
         assert_eq!(error.refusal_kind(), Some(undeclared));
     }
@@ -209,7 +209,7 @@ async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
     }
 }
 
-async fn stream(door: &TestServer, way: Way, id: &str, text: &str) -> Vec<Update> {
+async fn stream(door: &TestServer, way: Way, id: &str, text: &str) -> Vec<TaskUpdate> {
     // One connection per request, so that a cut affects nothing else.
     let options = Options { resend: ResendPolicy::WhenLost, ..options() };
     let client = client(door, way, options);
@@ -220,14 +220,16 @@ async fn stream(door: &TestServer, way: Way, id: &str, text: &str) -> Vec<Update
 }
 
 /// Each update with the text in it.
-fn summarize_content(updates: &[Update]) -> Vec<String> {
-    let text = |update: &Update| match update {
-        Update::Status(update) => {
+fn summarize_content(updates: &[TaskUpdate]) -> Vec<String> {
+    let text = |update: &TaskUpdate| match update {
+        TaskUpdate::Status(update) => {
             let parts = update.status.message.as_ref().map(|message| &message.parts[..]);
             parts.unwrap_or_default().iter().filter_map(Part::as_text).collect()
         }
-        Update::Artifact(update) => update.chunk.artifact.parts.iter().filter_map(Part::as_text).collect(),
-        Update::Task(_) | Update::Message(_) => String::new(),
+        TaskUpdate::Artifact(update) => {
+            update.chunk.artifact.parts.iter().filter_map(Part::as_text).collect()
+        }
+        TaskUpdate::Task(_) | TaskUpdate::Message(_) => String::new(),
     };
     summarize(updates).into_iter().zip(updates).map(|(kind, update)| kind + &text(update)).collect()
 }
@@ -247,7 +249,7 @@ async fn a_subscription_outlives_the_server() {
         let client = client(&door, way, patient);
         let task = send_for_task(&client, &user_message("m-1", "ask")).await;
         let mut updates = client.subscribe_to_task(&task.id, None).await.unwrap();
-        assert!(matches!(updates.next().await.unwrap(), Some(Update::Task(_))));
+        assert!(matches!(updates.next().await.unwrap(), Some(TaskUpdate::Task(_))));
         door.close().await;
         let following = tokio::spawn(async move { read_all(&mut updates).await });
         door.reopen().await;

@@ -16,7 +16,7 @@ mod test_server;
 use std::time::Duration;
 
 use trackway_a2a_client::{
-    AddressedMessage, Backoff, ClientError, MessageId, Options, Part, TaskUpdateStream, Update,
+    AddressedMessage, Backoff, ClientError, MessageId, Options, Part, TaskUpdate, TaskUpdateStream,
 };
 
 /// Far longer than any test takes: only a hang reaches it.
@@ -42,7 +42,7 @@ pub(crate) fn user_message(id: &str, text: &str) -> AddressedMessage {
 }
 
 /// All items of a stream, and its end.
-pub(crate) async fn read_all(updates: &mut TaskUpdateStream) -> (Vec<Update>, Option<ClientError>) {
+pub(crate) async fn read_all(updates: &mut TaskUpdateStream) -> (Vec<TaskUpdate>, Option<ClientError>) {
     let mut seen = Vec::new();
     loop {
         match tokio::time::timeout(PATIENCE, updates.next()).await.expect("more, or an end") {
@@ -58,13 +58,13 @@ pub(crate) async fn read_all(updates: &mut TaskUpdateStream) -> (Vec<Update>, Op
 }
 
 /// In short: `task:STATE`, `STATE`, `STATE!` for a last one, `+ARTIFACT`, `message`.
-pub(crate) fn summarize(updates: &[Update]) -> Vec<String> {
-    let short = |update: &Update| match update {
-        Update::Task(task) => format!("task:{}", task.status.state),
-        Update::Status(update) if update.last => format!("{}!", update.status.state),
-        Update::Status(update) => update.status.state.to_string(),
-        Update::Artifact(update) => format!("+{}", update.chunk.artifact.id),
-        Update::Message(_) => "message".to_owned(),
+pub(crate) fn summarize(updates: &[TaskUpdate]) -> Vec<String> {
+    let short = |update: &TaskUpdate| match update {
+        TaskUpdate::Task(task) => format!("task:{}", task.status.state),
+        TaskUpdate::Status(update) if update.last => format!("{}!", update.status.state),
+        TaskUpdate::Status(update) => update.status.state.to_string(),
+        TaskUpdate::Artifact(update) => format!("+{}", update.chunk.artifact.id),
+        TaskUpdate::Message(_) => "message".to_owned(),
     };
     updates.iter().map(short).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use trackway_a2a_client::{
-    ClientError, Options, ProtocolVersion, RefusalKind, ResendPolicy, SendOptions, Update,
+    AgentRefusalKind, ClientError, Options, ProtocolVersion, ResendPolicy, SendOptions, TaskUpdate,
 };
 
 use super::{
@@ -157,7 +157,7 @@ async fn a_task_that_ended_meanwhile_is_fetched() {
             assert!(error.is_none(), "{error:?}");
             assert_eq!(seen, ["task:submitted", "working", "task:completed"]);
             let (_, error, _) = stream(generation, steps("working"), options()).await;
-            assert_eq!(error.unwrap().refusal_kind(), Some(RefusalKind::UnsupportedOperation));
+            assert_eq!(error.unwrap().refusal_kind(), Some(AgentRefusalKind::UnsupportedOperation));
         }
     }
 }
@@ -355,7 +355,7 @@ async fn garbage_ends_a_stream_with_its_reason() {
     let refused = "data: {\"error\": {\"code\": -32001, \"message\": \"gone\"}}\n\n";
     let steps = [ScriptedStep::Stream(vec![first.clone(), refused.into()], StreamEnd::Proper)];
     let (_, error, _) = stream(generation, steps, options()).await;
-    assert_eq!(error.unwrap().refusal_kind(), Some(RefusalKind::TaskNotFound));
+    assert_eq!(error.unwrap().refusal_kind(), Some(AgentRefusalKind::TaskNotFound));
     let steps = [ScriptedStep::Stream(vec![first, b"data: \xff\n\n".to_vec()], StreamEnd::Proper)];
     assert!(matches!(
         stream(generation, steps, options()).await.1,
@@ -371,7 +371,7 @@ async fn updates_are_a_send_stream() {
     ])
     .await;
     let client = agent.client(ProtocolVersion::V1, options());
-    let seen: Vec<Update> = tokio::spawn({
+    let seen: Vec<TaskUpdate> = tokio::spawn({
         let client = client.clone();
         async move {
             let updates = client.stream_message(&user_message("m-1", "hi"), &SendOptions::default()).await?;

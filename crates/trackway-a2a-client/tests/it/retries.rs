@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use trackway_a2a_client::{
-    AddressedMessage, ClientError, Options, ProtocolVersion, RefusalKind, ResendPolicy, SendOptions,
+    AddressedMessage, AgentRefusalKind, ClientError, Options, ProtocolVersion, ResendPolicy, SendOptions,
     SendReply, TaskState,
 };
 
@@ -109,21 +109,21 @@ async fn a_stream_is_opened_again_like_a_send() {
 #[tokio::test]
 async fn refusals_have_their_names_and_are_final() {
     for (code, kind) in [
-        (-32700, RefusalKind::Parse),
-        (-32600, RefusalKind::InvalidRequest),
-        (-32601, RefusalKind::MethodNotFound),
-        (-32602, RefusalKind::InvalidParams),
-        (-32603, RefusalKind::Internal),
-        (-32001, RefusalKind::TaskNotFound),
-        (-32002, RefusalKind::TaskNotCancelable),
-        (-32003, RefusalKind::PushNotificationNotSupported),
-        (-32004, RefusalKind::UnsupportedOperation),
-        (-32005, RefusalKind::ContentTypeNotSupported),
-        (-32006, RefusalKind::InvalidAgentResponse),
-        (-32007, RefusalKind::ExtendedCardNotConfigured),
-        (-32008, RefusalKind::ExtensionSupportRequired),
-        (-32009, RefusalKind::VersionNotSupported),
-        (-1, RefusalKind::Other),
+        (-32700, AgentRefusalKind::Parse),
+        (-32600, AgentRefusalKind::InvalidRequest),
+        (-32601, AgentRefusalKind::MethodNotFound),
+        (-32602, AgentRefusalKind::InvalidParams),
+        (-32603, AgentRefusalKind::Internal),
+        (-32001, AgentRefusalKind::TaskNotFound),
+        (-32002, AgentRefusalKind::TaskNotCancelable),
+        (-32003, AgentRefusalKind::PushNotificationNotSupported),
+        (-32004, AgentRefusalKind::UnsupportedOperation),
+        (-32005, AgentRefusalKind::ContentTypeNotSupported),
+        (-32006, AgentRefusalKind::InvalidAgentResponse),
+        (-32007, AgentRefusalKind::ExtendedCardNotConfigured),
+        (-32008, AgentRefusalKind::ExtensionSupportRequired),
+        (-32009, AgentRefusalKind::VersionNotSupported),
+        (-1, AgentRefusalKind::Other),
     ] {
         let agent = ScriptedAgent::new([ScriptedStep::error(code, &json!({"next": "x"}))]).await;
         let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else {
@@ -136,11 +136,11 @@ async fn refusals_have_their_names_and_are_final() {
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "no"}});
     let agent = ScriptedAgent::new([ScriptedStep::Answer(404, "", body.to_string())]).await;
     let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else { panic!() };
-    assert_eq!((refusal.kind, refusal.status), (RefusalKind::TaskNotFound, 404));
+    assert_eq!((refusal.kind, refusal.status), (AgentRefusalKind::TaskNotFound, 404));
     let agent = ScriptedAgent::new([ScriptedStep::error(-32602, &json!(null))]).await;
     let client = agent.client(ProtocolVersion::V03, options());
     let error = client.stream_message(&user_message("m-1", "hi"), &SendOptions::default()).await.unwrap_err();
-    assert_eq!(error.refusal_kind(), Some(RefusalKind::InvalidParams));
+    assert_eq!(error.refusal_kind(), Some(AgentRefusalKind::InvalidParams));
 }
 
 #[tokio::test]

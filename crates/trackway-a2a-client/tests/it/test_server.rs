@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
-use trackway_a2a::{PushNotifier, router};
+use trackway_a2a::{PushNotifier, a2a_router};
 use trackway_a2a_client::Client;
 use trackway_domain::{Artifact, InterruptReason, Part};
 use trackway_runtime::{Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, Runtime, Stage};
@@ -41,7 +41,7 @@ impl TestServer {
     /// The server is gone and connections fail.
     pub(crate) async fn close(&self) {
         self.line.forward_to(None);
-        self.runtime.stop().await;
+        self.runtime.stop_runtime().await;
         self.serving.abort();
     }
 
@@ -67,13 +67,13 @@ async fn serve(
 ) -> (Runtime, JoinHandle<()>) {
     let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
     let registry = ProgramRegistry::new();
-    registry.add(Arc::new(ScriptedProgram::new())).unwrap();
+    registry.add_program(Arc::new(ScriptedProgram::new())).unwrap();
     let mut runtime_options = trackway_runtime::Options::new(journal, Arc::new(registry));
     if let Some(outgoing) = options.outgoing.clone() {
         runtime_options.messenger = Some(Arc::new(PushNotifier::new(outgoing)));
     }
     let runtime = Runtime::start(runtime_options);
-    let router = router(runtime.clone(), options);
+    let router = a2a_router(runtime.clone(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     line.forward_to(Some(listener.local_addr().unwrap()));
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -116,11 +116,12 @@ impl Program for ScriptedProgram {
                     let schema = json!({"type": "object", "required": ["amount"],
                         "properties": {"amount": {"type": "number"}}});
                     let prompt = vec![Part::text("How much?")];
-                    let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+                    let (_, answer) =
+                        stage.ask_question(InterruptReason::InputRequired, prompt, schema, None).await;
                     Ok(json!({ "invested": answer.input["amount"] }))
                 }
                 "wait" => {
-                    stage.sleep(Duration::from_secs(3_600)).await;
+                    stage.sleep_durably(Duration::from_secs(3_600)).await;
                     Ok(Value::Null)
                 }
                 text => {

@@ -5,9 +5,9 @@ use trackway_runtime::{ProgramInfo, ProgramKind};
 
 use super::*;
 use crate::{
-    card::{AgentCard, AgentInterface, Binding},
+    agent_card::{AgentCard, AgentInterface, ProtocolBinding},
+    multi_version_card,
     protocol_version::ProtocolVersion,
-    union_card,
     wire::v1,
 };
 
@@ -53,7 +53,7 @@ fn info() -> ProgramInfo {
 fn interfaces() -> Vec<AgentInterface> {
     let known = |generation| AgentInterface {
         url: "https://a.example".to_owned(),
-        binding: Binding::JsonRpc,
+        binding: ProtocolBinding::JsonRpc,
         generation,
         tenant: None,
     };
@@ -79,11 +79,11 @@ fn signer() -> CardSigner {
 fn the_card_of_both_generations_is_signed_as_the_one_of_1_0() {
     let info = info();
     let card = AgentCard::new(&info, interfaces());
-    let plain = v1::render_card(&card);
+    let plain = v1::render_card_json(&card);
     let signer = signer();
     for mut signed in [
-        union_card::with_signatures(plain.clone(), Some(&signer)),
-        union_card::render_union_card(&card, Some(&signer)),
+        multi_version_card::with_card_signatures(plain.clone(), Some(&signer)),
+        multi_version_card::render_multi_version_card(&card, Some(&signer)),
     ] {
         let signature = signed["signatures"][0].take();
         assert!(holds(&signature, &canonical_json(&plain)));
@@ -111,7 +111,11 @@ fn header_names_the_key_and_signing_is_deterministic() {
     let header = URL_SAFE_NO_PAD.decode(signatures[0]["protected"].as_str().unwrap()).unwrap();
     assert_eq!(header, br#"{"alg":"ES256","kid":"key-1","typ":"JOSE"}"#);
     assert_eq!(signer().sign_card(&card), signatures, "the same card has the same tag");
-    assert_eq!(union_card::with_signatures(card.clone(), None), card, "without a key there is no signature");
+    assert_eq!(
+        multi_version_card::with_card_signatures(card.clone(), None),
+        card,
+        "without a key there is no signature"
+    );
 }
 
 /// Proves X6: a client that removes empty values before it verifies also finds a signature.

@@ -58,7 +58,7 @@ fn invalid_input_carries_the_errors_and_the_schema_and_nothing_else() {
     };
     let schema = json!({"type": "object"});
     let fault = A2aError::from(Error::InvalidInput { problems: vec![problem], schema });
-    assert_eq!(fault.kind, ErrorKind::InvalidParams);
+    assert_eq!(fault.kind, A2aErrorKind::InvalidParams);
     assert_eq!(
         serde_json::to_value(&fault.detail).unwrap(),
         json!({
@@ -71,6 +71,6 @@ fn invalid_input_carries_the_errors_and_the_schema_and_nothing_else() {
 
 #[test]
 fn only_a_few_words_of_a_strange_id_come_back() {
-    let fault = A2aError::unknown_run(&"x".repeat(10_000));
+    let fault = A2aError::unknown_task_error(&"x".repeat(10_000));
     assert!(fault.message.len() < 200);
 }

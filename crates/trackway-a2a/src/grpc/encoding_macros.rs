@@ -2,16 +2,16 @@
 //! types are unrelated. A function that is the same for both is therefore a macro.
 
 use prost_types::Struct;
-use trackway_domain::{Object, Role};
+use trackway_domain::{MessageRole, Object};
 
 use super::protobuf_value::{self, NotJsonError};
-use crate::{error::A2aError, wire::sent_message::invalid_message_error};
+use crate::{error::A2aError, wire::client_message::invalid_message_error};
 
 /// Whether a client's message may have that role.
-pub(super) fn check_role(role: Option<Role>) -> Result<(), A2aError> {
+pub(super) fn check_client_role(role: Option<MessageRole>) -> Result<(), A2aError> {
     match role {
-        Some(Role::User) => Ok(()),
-        Some(Role::Agent) => {
+        Some(MessageRole::User) => Ok(()),
+        Some(MessageRole::Agent) => {
             let next = "send ROLE_USER: what a client says has that role";
             Err(invalid_message_error("role", "a client cannot speak as the agent", next))
         }
@@ -20,13 +20,15 @@ pub(super) fn check_role(role: Option<Role>) -> Result<(), A2aError> {
 }
 
 /// The metadata at a location in the message.
-pub(super) fn parse_metadata(sent: Option<Struct>, field: &str) -> Result<Object, A2aError> {
-    let read =
-        sent.map(protobuf_value::decode_struct).transpose().map_err(|why| not_json_error(field, why))?;
+pub(super) fn parse_protobuf_metadata(sent: Option<Struct>, field: &str) -> Result<Object, A2aError> {
+    let read = sent
+        .map(protobuf_value::decode_protobuf_struct)
+        .transpose()
+        .map_err(|why| protobuf_not_json_error(field, why))?;
     Ok(read.unwrap_or_default())
 }
 
-pub(super) fn not_json_error(field: &str, why: NotJsonError) -> A2aError {
+pub(super) fn protobuf_not_json_error(field: &str, why: NotJsonError) -> A2aError {
     invalid_message_error(field, &why.to_string(), "send a value that JSON can express")
 }
 
@@ -45,13 +47,13 @@ macro_rules! task_encoding {
         use trackway_domain::{Artifact, StateName, Timestamp};
 
         use crate::{
-            operations::{CallOutcome, HistoryLength, SendReply, TaskEvent, TaskEventContent, TaskSnapshot},
-            wire::metadata::TrackwayMetadata,
+            operations::{AgentCallOutcome, HistoryLength, SendReply, TaskEvent, TaskEventContent, TaskSnapshot},
+            wire::trackway_metadata::TrackwayMetadata,
         };
 
         /// The outcome of a send.
-        pub(super) fn encode_send_response(outcome: &CallOutcome) -> Option<pb::SendMessageResponse> {
-            let CallOutcome::Reply(reply, history) = outcome else { return None };
+        pub(super) fn encode_send_response(outcome: &AgentCallOutcome) -> Option<pb::SendMessageResponse> {
+            let AgentCallOutcome::Reply(reply, history) = outcome else { return None };
             let payload = match reply {
                 SendReply::Task(snapshot) => {
                     sent::Payload::Task(encode_task(snapshot, &snapshot.task_ref(), *history))
@@ -61,15 +63,15 @@ macro_rules! task_encoding {
             Some(pb::SendMessageResponse { payload: Some(payload) })
         }
 
-        pub(super) fn encode_task_response(outcome: &CallOutcome) -> Option<pb::Task> {
-            let CallOutcome::Task(snapshot, history) = outcome else { return None };
+        pub(super) fn encode_task_response(outcome: &AgentCallOutcome) -> Option<pb::Task> {
+            let AgentCallOutcome::Task(snapshot, history) = outcome else { return None };
             Some(encode_task(snapshot, &snapshot.task_ref(), *history))
         }
 
         /// One item of a stream. Its metadata contains the position after which to continue: gRPC has
         /// no other field for it.
         pub(super) fn encode_stream_item(item: &TaskEvent, task_ref: &TaskRef, history: HistoryLength) -> pb::StreamResponse {
-            let position = |metadata| protobuf_value::with_position(metadata, item.pos);
+            let position = |metadata| protobuf_value::with_stream_position(metadata, item.pos);
             let payload = match &item.content {
                 TaskEventContent::Snapshot(snapshot) => {
                     let mut task = encode_task(snapshot, task_ref, history);
@@ -106,8 +108,8 @@ macro_rules! task_encoding {
         fn encode_task(snapshot: &TaskSnapshot, task_ref: &TaskRef, history: HistoryLength) -> pb::Task {
             let view = &snapshot.view;
             let said = view.status_message().map(|said| &**said);
-            let older = view.history().count().saturating_sub(history);
-            let newest = view.history().skip(older);
+            let older = view.message_history().count().saturating_sub(history);
+            let newest = view.message_history().skip(older);
             pb::Task {
                 id: task_ref.run.to_string(),
                 context_id: task_ref.session.to_string(),
@@ -146,16 +148,16 @@ macro_rules! task_encoding {
             }
         }
 
-        const fn encode_role(role: Role) -> pb::Role {
+        const fn encode_role(role: MessageRole) -> pb::Role {
             match role {
-                Role::User => pb::Role::User,
-                Role::Agent => pb::Role::Agent,
+                MessageRole::User => pb::Role::User,
+                MessageRole::Agent => pb::Role::Agent,
             }
         }
 
         /// The role, if one was sent.
-        pub(super) fn decode_role(message: &pb::Message) -> Option<Role> {
-            [Role::User, Role::Agent].into_iter().find(|known| encode_role(*known) == message.role())
+        pub(super) fn decode_role(message: &pb::Message) -> Option<MessageRole> {
+            [MessageRole::User, MessageRole::Agent].into_iter().find(|known| encode_role(*known) == message.role())
         }
 
         pub(super) fn encode_message(message: &Message, task: &TaskRef) -> pb::Message {
@@ -183,7 +185,7 @@ macro_rules! task_encoding {
 macro_rules! card_encoding {
     () => {
         fn encode_skills(card: &AgentCard<'_>) -> Vec<pb::AgentSkill> {
-            let skill = |known: crate::card::AgentSkill<'_>| pb::AgentSkill {
+            let skill = |known: crate::agent_card::AgentSkill<'_>| pb::AgentSkill {
                 id: known.id.to_owned(),
                 name: known.id.to_owned(),
                 description: known.description.to_owned(),
@@ -192,15 +194,15 @@ macro_rules! card_encoding {
                 input_modes: card.program_info.input_modes.clone(),
                 output_modes: card.program_info.output_modes.clone(),
             };
-            card.skills().into_iter().map(skill).collect()
+            card.agent_skills().into_iter().map(skill).collect()
         }
 
         fn encode_extensions(card: &AgentCard<'_>) -> Vec<pb::AgentExtension> {
-            let extension = |known: &crate::card::DeclaredExtension<'_>| pb::AgentExtension {
+            let extension = |known: &crate::agent_card::DeclaredExtension<'_>| pb::AgentExtension {
                 uri: known.uri.to_owned(),
                 description: known.description.to_owned(),
                 required: known.required,
-                params: known.params.as_object().map(protobuf_value::encode_struct),
+                params: known.params.as_object().map(protobuf_value::encode_protobuf_struct),
             };
             card.extensions.iter().map(extension).collect()
         }

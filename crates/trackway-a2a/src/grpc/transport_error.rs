@@ -3,9 +3,9 @@
 use axum::http::Response;
 use tonic::Code;
 
-use super::status::to_grpc_status;
+use super::grpc_status::to_grpc_status;
 use crate::{
-    error::{A2aError, ErrorKind},
+    error::{A2aError, A2aErrorKind},
     http,
 };
 
@@ -30,8 +30,8 @@ pub(super) fn replace_transport_error<B: Default>(
 
 fn unreadable_message_error() -> A2aError {
     A2aError::new(
-        ErrorKind::Parse,
-        trackway_domain::Code::InvalidRequest,
+        A2aErrorKind::Parse,
+        trackway_domain::ErrorCode::InvalidRequest,
         "the message cannot be read",
         "send the message of the method, in protobuf, without compression, not too deep",
     )

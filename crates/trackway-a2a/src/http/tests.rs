@@ -56,7 +56,7 @@ async fn a_body_is_read_whole_up_to_its_bound() {
         (&["abcdefghi"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
         (&["abcd", "efgh", "i", "j"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
     ] {
-        let read = read_body(&none, pieces(sent), 8).await.map_err(|fault| {
+        let read = read_json_body(&none, pieces(sent), 8).await.map_err(|fault| {
             let status = fault.kind.http_status();
             assert_eq!(serde_json::to_value(&fault.detail).unwrap()["code"], "too-large");
             status
@@ -68,19 +68,19 @@ async fn a_body_is_read_whole_up_to_its_bound() {
 #[tokio::test]
 async fn oversized_bodies_are_cut_off_and_expect_is_answered_first() {
     let endless = stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(64)));
-    let refused = read_body(&HeaderMap::new(), Body::from_stream(endless), 1_000).await;
+    let refused = read_json_body(&HeaderMap::new(), Body::from_stream(endless), 1_000).await;
     assert_eq!(refused.unwrap_err().kind.http_status(), StatusCode::PAYLOAD_TOO_LARGE);
 
     let polite = headers(&[("content-length", "1001"), ("expect", "100-continue")]);
     let unread = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
-    let refused = read_body(&polite, unread, 1_000).await;
+    let refused = read_json_body(&polite, unread, 1_000).await;
     assert_eq!(refused.unwrap_err().kind.http_status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_off_is_no_request() {
     let broken = stream::iter([Ok("{"), Err(std::io::Error::other("gone"))]);
-    let refused = read_body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
+    let refused = read_json_body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
     assert_eq!(refused.unwrap_err().kind.http_status(), StatusCode::BAD_REQUEST);
 }
 

@@ -6,9 +6,10 @@ use super::*;
 
 fn refused(body: &[u8]) -> (i32, Value) {
     let malformed =
-        parse_request(body).map(|request| request.method.into_owned()).expect_err("it must be refused");
+        parse_rpc_request(body).map(|request| request.method.into_owned()).expect_err("it must be refused");
     let answer: Value =
-        serde_json::from_slice(&error_body(malformed.id, &malformed.fault, ProtocolVersion::V03)).unwrap();
+        serde_json::from_slice(&rpc_error_body(malformed.id, &malformed.fault, ProtocolVersion::V03))
+            .unwrap();
     assert_eq!(answer["jsonrpc"], "2.0");
     assert!(answer["error"]["data"]["next"].is_string(), "it says what to do: {answer}");
     assert_eq!(answer["error"]["data"]["code"], "invalid-request");
@@ -19,14 +20,14 @@ fn refused(body: &[u8]) -> (i32, Value) {
 fn request_is_parsed_without_copies() {
     let body =
         br#" {"params": {"id": "x"}, "extra": [1], "method": "tasks\/get", "id": 1.50, "jsonrpc": "2.0"} "#;
-    let request = parse_request(body).unwrap();
+    let request = parse_rpc_request(body).unwrap();
     assert_eq!(request.method, "tasks/get");
     assert_eq!(request.id.get(), "1.50", "an id comes back digit for digit");
-    let params: Value = request.parse_params().unwrap();
+    let params: Value = request.parse_rpc_params().unwrap();
     assert_eq!(params, json!({"id": "x"}));
     for id in ["null", "\"a\"", "-3", "0", "18446744073709551616"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
-        assert_eq!(parse_request(body.as_bytes()).unwrap().id.get(), id);
+        assert_eq!(parse_rpc_request(body.as_bytes()).unwrap().id.get(), id);
     }
 }
 
@@ -119,11 +120,11 @@ fn invalid_params_name_the_path_and_the_expected_type() {
         (r#""params": {"inner": [{"messageId": "a"}, {}]}"#, "/params/inner/1", "add it at /params/inner/1"),
     ] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m",{params}}}"#);
-        let request = parse_request(body.as_bytes()).unwrap();
-        let fault = request.parse_params::<Outer>().unwrap_err();
-        assert_eq!(fault.kind, ErrorKind::InvalidParams);
+        let request = parse_rpc_request(body.as_bytes()).unwrap();
+        let fault = request.parse_rpc_params::<Outer>().unwrap_err();
+        assert_eq!(fault.kind, A2aErrorKind::InvalidParams);
         let answer: Value =
-            serde_json::from_slice(&error_body(request.id, &fault, ProtocolVersion::V03)).unwrap();
+            serde_json::from_slice(&rpc_error_body(request.id, &fault, ProtocolVersion::V03)).unwrap();
         let data = &answer["error"]["data"];
         assert_eq!((&data["path"], &data["next"]), (&json!(path), &json!(next)), "{body}");
         let message = answer["error"]["message"].as_str().unwrap();
@@ -137,7 +138,7 @@ fn nesting_without_end_is_refused_and_not_followed() {
     for (levels, taken) in [(100, true), (200, false), (100_000, false)] {
         let deep = format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{deep}}}}}"#);
-        match parse_request(body.as_bytes()).unwrap().parse_params::<Value>() {
+        match parse_rpc_request(body.as_bytes()).unwrap().parse_rpc_params::<Value>() {
             Ok(_) => assert!(taken, "{levels} levels"),
             Err(fault) => {
                 assert!(!taken, "{levels} levels");

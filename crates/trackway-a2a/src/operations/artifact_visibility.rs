@@ -19,20 +19,20 @@ pub(crate) enum ArtifactVisibility {
 impl ArtifactVisibility {
     /// The artifacts for the sender of a message, by the output modes that it accepts.
     pub(super) fn for_accepted_modes(accepted: &[String], info: &ProgramInfo) -> Self {
-        let is_plain = !accepted.is_empty() && !media_type::accepts_json(accepted);
+        let is_plain = !accepted.is_empty() && !media_type::accepts_json_mode(accepted);
         if info.kind == ProgramKind::Agent && is_plain { Self::AnswersOnly } else { Self::Everything }
     }
 
-    pub(super) fn is_visible(self, artifact: &Artifact) -> bool {
-        self == Self::Everything || !is_agent_work(artifact)
+    pub(super) fn is_artifact_visible(self, artifact: &Artifact) -> bool {
+        self == Self::Everything || !is_tool_or_reasoning_artifact(artifact)
     }
 
     pub(super) fn hide_artifacts(self, view: &mut RunView) {
-        view.artifacts.retain(|artifact| self.is_visible(artifact));
+        view.artifacts.retain(|artifact| self.is_artifact_visible(artifact));
     }
 }
 
-fn is_agent_work(artifact: &Artifact) -> bool {
+fn is_tool_or_reasoning_artifact(artifact: &Artifact) -> bool {
     let id = artifact.id.as_str();
     let is_call = id.starts_with("tool-call-") || id.starts_with("tool-result-");
     (is_call && artifact.metadata.contains_key("toolName")) || id == "reasoning"
@@ -42,7 +42,7 @@ fn is_agent_work(artifact: &Artifact) -> bool {
 mod tests {
     use super::*;
 
-    fn artifact(id: &str, of_tool: bool) -> Artifact {
+    fn tool_or_plain_artifact(id: &str, of_tool: bool) -> Artifact {
         let mut artifact = Artifact::text(id, "x").unwrap();
         if of_tool {
             artifact.metadata.insert("toolName".to_owned(), "echo".into());
@@ -54,16 +54,21 @@ mod tests {
     #[test]
     fn tool_calls_and_reasoning_are_hidden() {
         let table = [
-            (artifact("text-response", false), true),
-            (artifact("report.txt", false), true),
-            (artifact("tool-call-echo", true), false),
-            (artifact("tool-result-echo.2", true), false),
-            (artifact("reasoning", false), false),
-            (artifact("tool-call-sheet", false), true),
+            (tool_or_plain_artifact("text-response", false), true),
+            (tool_or_plain_artifact("report.txt", false), true),
+            (tool_or_plain_artifact("tool-call-echo", true), false),
+            (tool_or_plain_artifact("tool-result-echo.2", true), false),
+            (tool_or_plain_artifact("reasoning", false), false),
+            (tool_or_plain_artifact("tool-call-sheet", false), true),
         ];
         for (artifact, shown) in table {
-            assert_eq!(ArtifactVisibility::AnswersOnly.is_visible(&artifact), shown, "{}", artifact.id);
-            assert!(ArtifactVisibility::Everything.is_visible(&artifact));
+            assert_eq!(
+                ArtifactVisibility::AnswersOnly.is_artifact_visible(&artifact),
+                shown,
+                "{}",
+                artifact.id
+            );
+            assert!(ArtifactVisibility::Everything.is_artifact_visible(&artifact));
         }
     }
 }

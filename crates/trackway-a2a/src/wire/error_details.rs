@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-use crate::error::{A2aError, ErrorDetail};
+use crate::error::{A2aError, A2aErrorDetail};
 
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
@@ -28,8 +28,8 @@ impl Serialize for ErrorDetails<'_> {
             list.serialize_element(&bad)?;
         }
         let told = match &*fault.detail {
-            ErrorDetail::Advice(_) => None,
-            ErrorDetail::Input { .. } => Some(fault.code_and_next()),
+            A2aErrorDetail::Advice(_) => None,
+            A2aErrorDetail::Input { .. } => Some(fault.code_and_advice()),
         };
         let (code, next) = told.unzip();
         list.serialize_element(&AdviceDetail { r#type: ADVICE, code, next, detail: &fault.detail })?;
@@ -40,20 +40,23 @@ impl Serialize for ErrorDetails<'_> {
 /// The invalid values of the request, and why.
 pub(crate) fn field_violations(fault: &A2aError) -> Vec<FieldViolation<'_>> {
     match &*fault.detail {
-        ErrorDetail::Advice(advice) => advice
+        A2aErrorDetail::Advice(advice) => advice
             .path
             .iter()
-            .map(|path| FieldViolation { field: dotted_path(path), description: &fault.message })
+            .map(|path| FieldViolation { field: pointer_to_dotted_path(path), description: &fault.message })
             .collect(),
-        ErrorDetail::Input { errors, .. } => errors
+        A2aErrorDetail::Input { errors, .. } => errors
             .iter()
-            .map(|error| FieldViolation { field: dotted_path(&error.path), description: &error.message })
+            .map(|error| FieldViolation {
+                field: pointer_to_dotted_path(&error.path),
+                description: &error.message,
+            })
             .collect(),
     }
 }
 
 /// A JSON pointer in the dotted form that the error model uses.
-fn dotted_path(pointer: &str) -> String {
+fn pointer_to_dotted_path(pointer: &str) -> String {
     let path = pointer.strip_prefix("/params").unwrap_or(pointer);
     path.trim_start_matches('/').replace('/', ".")
 }
@@ -90,5 +93,5 @@ struct AdviceDetail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a str>,
     #[serde(flatten)]
-    detail: &'a ErrorDetail,
+    detail: &'a A2aErrorDetail,
 }

@@ -4,15 +4,15 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 use trackway_a2a_wire::{JsonDialect, WirePushConfig};
 
-use super::{task::WireTask, update::WireStreamItem};
+use super::{wire_stream_item::WireStreamItem, wire_task::WireTask};
 use crate::operations::{
-    CallOutcome, HistoryLength, PushNotificationConfig, SendReply, TaskPage, TaskSnapshot,
+    AgentCallOutcome, HistoryLength, PushNotificationConfig, SendReply, TaskPage, TaskSnapshot,
 };
 
 /// Every outcome except streams, which are written event by event.
 #[derive(Debug)]
 pub(crate) struct ResponseBody<'a> {
-    pub(crate) outcome: &'a CallOutcome,
+    pub(crate) outcome: &'a AgentCallOutcome,
     /// The card of a [`CallOutcome::ExtendedCard`].
     pub(crate) card: &'a Value,
     pub(crate) dialect: JsonDialect,
@@ -22,24 +22,24 @@ impl Serialize for ResponseBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let dialect = self.dialect;
         match self.outcome {
-            CallOutcome::Reply(SendReply::Task(snapshot), history) => {
+            AgentCallOutcome::Reply(SendReply::Task(snapshot), history) => {
                 let place = snapshot.task_ref();
                 let task = WireTask::new(snapshot, &place, *history, dialect);
                 WireStreamItem::from_task(task, dialect).serialize(serializer)
             }
-            CallOutcome::Reply(SendReply::Message(said), _) => {
+            AgentCallOutcome::Reply(SendReply::Message(said), _) => {
                 WireStreamItem::from_direct_reply(said, dialect).serialize(serializer)
             }
-            CallOutcome::Task(snapshot, history) => {
+            AgentCallOutcome::Task(snapshot, history) => {
                 WireTask::new(snapshot, &snapshot.task_ref(), *history, dialect).serialize(serializer)
             }
-            CallOutcome::Page { page, history, artifacts } => {
-                serialize_page(page, *history, *artifacts, dialect, serializer)
+            AgentCallOutcome::Page { page, history, artifacts } => {
+                serialize_task_page(page, *history, *artifacts, dialect, serializer)
             }
-            CallOutcome::Push { task, push } => {
+            AgentCallOutcome::Push { task, push } => {
                 WireTaskPushConfig { task, push, dialect }.serialize(serializer)
             }
-            CallOutcome::Pushes { task, pushes, next } => {
+            AgentCallOutcome::Pushes { task, pushes, next } => {
                 let configs = pushes.iter().map(|push| WireTaskPushConfig { task, push, dialect });
                 if dialect == JsonDialect::V03 {
                     return serializer.collect_seq(configs);
@@ -51,17 +51,17 @@ impl Serialize for ResponseBody<'_> {
                 }
                 fields.end()
             }
-            CallOutcome::ExtendedCard => self.card.serialize(serializer),
-            CallOutcome::Done | CallOutcome::Stream(..) if dialect == JsonDialect::V03 => {
+            AgentCallOutcome::ExtendedCard => self.card.serialize(serializer),
+            AgentCallOutcome::Done | AgentCallOutcome::Stream(..) if dialect == JsonDialect::V03 => {
                 serializer.serialize_unit()
             }
-            CallOutcome::Done | CallOutcome::Stream(..) => serializer.serialize_map(Some(0))?.end(),
+            AgentCallOutcome::Done | AgentCallOutcome::Stream(..) => serializer.serialize_map(Some(0))?.end(),
         }
     }
 }
 
 /// Only 1.0 lists tasks.
-fn serialize_page<S: Serializer>(
+fn serialize_task_page<S: Serializer>(
     page: &TaskPage,
     history: HistoryLength,
     artifacts: bool,
@@ -69,11 +69,10 @@ fn serialize_page<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let places: Vec<_> = page.tasks.iter().map(TaskSnapshot::task_ref).collect();
-    let tasks = page
-        .tasks
-        .iter()
-        .zip(&places)
-        .map(|(snapshot, place)| WireTask::new(snapshot, place, history, dialect).for_list(artifacts));
+    let tasks =
+        page.tasks.iter().zip(&places).map(|(snapshot, place)| {
+            WireTask::new(snapshot, place, history, dialect).for_task_list(artifacts)
+        });
     let mut fields = serializer.serialize_map(Some(4))?;
     fields.serialize_entry("tasks", &tasks.collect::<Vec<_>>())?;
     fields.serialize_entry("nextPageToken", &page.next)?;

@@ -6,7 +6,7 @@ mod update;
 use serde_json::{Value, json};
 use trackway_a2a_wire::JsonDialect;
 
-use super::samples::RUN;
+use super::wire_samples::RUN;
 
 /// The dialects that differ most: in one a value names its kind, in the other the member around it
 /// does.

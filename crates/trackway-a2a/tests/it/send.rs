@@ -130,16 +130,16 @@ async fn a_context_in_which_two_runs_wait_takes_a_message_as_a_new_start() {
     let first = site.start_task("m-1", "ask").await;
     let session = trackway_domain::SessionId::new(first["contextId"].as_str().unwrap()).unwrap();
     // Directly to the engine: the front door would resume the first run.
-    let submit = trackway_runtime::SubmitRequest {
+    let submit = trackway_runtime::SubmitRunRequest {
         workflow: "script".into(),
         input: json!({"text": "ask"}),
-        caller: trackway_domain::Caller::local(),
+        caller: trackway_domain::Caller::local_without_auth(),
         session: Some(session),
         message: None,
         hook: None,
     };
-    let second = site.runtime.submit(submit).await.unwrap().view;
-    site.runtime.wait_until_idle(second).await.unwrap();
+    let second = site.runtime.submit_run(submit).await.unwrap().view;
+    site.runtime.wait_until_run_idle(second).await.unwrap();
     let mut third = text_message("m-3", "ask");
     third["contextId"] = first["contextId"].clone();
     let third = json!({"message": third, "configuration": {"blocking": true}});

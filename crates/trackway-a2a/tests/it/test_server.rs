@@ -13,7 +13,7 @@ use axum::{
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use trackway_a2a::{Options, PushNotifier, router};
+use trackway_a2a::{Options, PushNotifier, a2a_router};
 use trackway_runtime::{Program, ProgramRegistry, Runtime};
 use trackway_sqlite::SqliteJournal;
 
@@ -64,17 +64,17 @@ impl TestServer {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
         let registry = ProgramRegistry::new();
-        registry.add(Arc::new(ScriptedProgram::new("script"))).unwrap();
-        registry.add(Arc::new(ScriptedProgram::new("other"))).unwrap();
+        registry.add_program(Arc::new(ScriptedProgram::new("script"))).unwrap();
+        registry.add_program(Arc::new(ScriptedProgram::new("other"))).unwrap();
         for other in others {
-            registry.add(other).unwrap();
+            registry.add_program(other).unwrap();
         }
         let mut options_of_runtime = trackway_runtime::Options::new(journal, Arc::new(registry));
         if let Some(outgoing) = options.outgoing.clone() {
             options_of_runtime.messenger = Some(Arc::new(PushNotifier::new(outgoing)));
         }
         let runtime = Runtime::start(options_of_runtime);
-        let router = router(runtime.clone(), options);
+        let router = a2a_router(runtime.clone(), options);
         Self { runtime, router, _folder: folder }
     }
 

@@ -6,14 +6,14 @@ use trackway_runtime::Stage;
 
 /// The part of the model's output that an artifact contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StreamKind {
+pub(super) enum AnswerStreamKind {
     Text,
     Reasoning,
 }
 
-impl StreamKind {
+impl AnswerStreamKind {
     /// Id and name of the artifact.
-    fn artifact_id(self) -> &'static str {
+    fn answer_artifact_id(self) -> &'static str {
         match self {
             Self::Text => "text-response",
             Self::Reasoning => "reasoning",
@@ -31,21 +31,21 @@ const CLOSING_BYTES_MAX: usize = 256 * 1024;
 pub(super) const SEPARATOR: &str = "\n\n";
 
 /// Streams the text of one model call, from within its step.
-pub(super) struct AnswerStream<'a> {
+pub(super) struct AnswerArtifactStream<'a> {
     stage: &'a Stage,
-    speech: StreamKind,
+    speech: AnswerStreamKind,
     step: Op,
     label: String,
     /// Text of the turn's earlier answers, which is already published.
     before: String,
     /// Text of this attempt so far.
     text: String,
-    state: StreamState,
+    state: PublishedTextState,
 }
 
 /// The published content of the artifact.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum StreamState {
+enum PublishedTextState {
     /// There is none yet.
     Empty,
     /// Exactly `before` and `text`.
@@ -54,28 +54,42 @@ enum StreamState {
     Stale,
 }
 
-impl<'a> AnswerStream<'a> {
-    pub(super) fn new(stage: &'a Stage, speech: StreamKind, step: Op, label: &str, texts: &[String]) -> Self {
+impl<'a> AnswerArtifactStream<'a> {
+    pub(super) fn new(
+        stage: &'a Stage,
+        stream_kind: AnswerStreamKind,
+        step: Op,
+        label: &str,
+        texts: &[String],
+    ) -> Self {
         let before = texts.join(SEPARATOR);
-        let shown = if stage.has_step_artifact(&step, speech.artifact_id()) {
-            StreamState::Stale
+        let shown = if stage.has_recorded_step_artifact(&step, stream_kind.answer_artifact_id()) {
+            PublishedTextState::Stale
         } else if before.is_empty() {
-            StreamState::Empty
+            PublishedTextState::Empty
         } else {
-            StreamState::Current
+            PublishedTextState::Current
         };
-        Self { stage, speech, step, label: label.to_owned(), before, text: String::new(), state: shown }
+        Self {
+            stage,
+            speech: stream_kind,
+            step,
+            label: label.to_owned(),
+            before,
+            text: String::new(),
+            state: shown,
+        }
     }
 
     /// The attempt broke off; its text does not count.
-    pub(super) fn discard_attempt(&mut self) {
+    pub(super) fn discard_attempt_text(&mut self) {
         if !self.text.is_empty() {
-            self.state = StreamState::Stale;
+            self.state = PublishedTextState::Stale;
         }
         self.text.clear();
     }
 
-    pub(super) async fn push_text(&mut self, text: &str) {
+    pub(super) async fn publish_text_delta(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -83,54 +97,61 @@ impl<'a> AnswerStream<'a> {
         let piece = format!("{gap}{text}");
         self.text.push_str(&piece);
         let (append, piece) = match self.state {
-            StreamState::Current => (true, piece),
-            StreamState::Empty | StreamState::Stale => (false, format!("{}{}", self.before, self.text)),
+            PublishedTextState::Current => (true, piece),
+            PublishedTextState::Empty | PublishedTextState::Stale => {
+                (false, format!("{}{}", self.before, self.text))
+            }
         };
-        self.publish_chunk(append, piece).await;
+        self.publish_text_chunk(append, piece).await;
     }
 
     /// The answer is complete. Text of a failed attempt is withdrawn.
-    pub(super) async fn finish_answer(&mut self) {
-        if self.state == StreamState::Stale {
+    pub(super) async fn finish_answer_text(&mut self) {
+        if self.state == PublishedTextState::Stale {
             let right = format!("{}{}", self.before, self.text);
-            self.publish_chunk(false, right).await;
+            self.publish_text_chunk(false, right).await;
         }
     }
 
-    async fn publish_chunk(&mut self, append: bool, text: String) {
-        let metadata = if append { Object::new() } else { model_metadata(&self.label) };
-        if let Some(chunk) = text_chunk(self.speech, text, append, false, metadata) {
+    async fn publish_text_chunk(&mut self, append: bool, text: String) {
+        let metadata = if append { Object::new() } else { model_artifact_metadata(&self.label) };
+        if let Some(chunk) = text_artifact_chunk(self.speech, text, append, false, metadata) {
             self.stage.emit_artifact_from_step(&self.step, chunk).await;
         }
-        self.state = StreamState::Current;
+        self.state = PublishedTextState::Current;
     }
 }
 
 /// Withdraws the text that the step published; `texts` is the text before the step.
-pub(super) async fn retract_text(stage: &Stage, speech: StreamKind, step: Op, texts: &[String]) {
-    AnswerStream::new(stage, speech, step, "", texts).finish_answer().await;
+pub(super) async fn retract_step_text(
+    stage: &Stage,
+    stream_kind: AnswerStreamKind,
+    step: Op,
+    texts: &[String],
+) {
+    AnswerArtifactStream::new(stage, stream_kind, step, "", texts).finish_answer_text().await;
 }
 
 /// Closes the artifact, with an additional sentence if there is one. `text` is its published text.
-pub(super) async fn publish_final_text(
+pub(super) async fn publish_final_answer_text(
     stage: &Stage,
-    speech: StreamKind,
+    stream_kind: AnswerStreamKind,
     label: &str,
     text: &str,
-    sentence: Option<&str>,
+    closing_note: Option<&str>,
 ) {
-    let whole = match (text, sentence) {
+    let whole = match (text, closing_note) {
         ("", None) => return,
         (text, None) => text.to_owned(),
         ("", Some(sentence)) => sentence.to_owned(),
         (text, Some(sentence)) => format!("{text}{SEPARATOR}{sentence}"),
     };
     let chunk = if whole.len() <= CLOSING_BYTES_MAX {
-        text_chunk(speech, whole, false, true, model_metadata(label))
+        text_artifact_chunk(stream_kind, whole, false, true, model_artifact_metadata(label))
     } else {
         let append = !text.is_empty();
         let rest = if append { whole[text.len()..].to_owned() } else { whole };
-        text_chunk(speech, rest, append, true, Object::new())
+        text_artifact_chunk(stream_kind, rest, append, true, Object::new())
     };
     if let Some(chunk) = chunk {
         stage.emit_artifact(chunk).await;
@@ -138,7 +159,7 @@ pub(super) async fn publish_final_text(
 }
 
 /// The metadata of an artifact.
-fn model_metadata(label: &str) -> Object {
+fn model_artifact_metadata(label: &str) -> Object {
     let mut metadata = Object::new();
     if !label.is_empty() {
         metadata.insert("model".to_owned(), label.into());
@@ -146,15 +167,15 @@ fn model_metadata(label: &str) -> Object {
     metadata
 }
 
-fn text_chunk(
-    speech: StreamKind,
+fn text_artifact_chunk(
+    stream_kind: AnswerStreamKind,
     text: String,
     append: bool,
     last: bool,
     metadata: Object,
 ) -> Option<ArtifactChunk> {
-    let id = ArtifactId::new(speech.artifact_id()).ok()?;
-    let mut artifact = Artifact::new(id, vec![Part::text(text)]).named(speech.artifact_id());
+    let id = ArtifactId::new(stream_kind.answer_artifact_id()).ok()?;
+    let mut artifact = Artifact::new(id, vec![Part::text(text)]).named(stream_kind.answer_artifact_id());
     artifact.metadata = metadata;
     Some(ArtifactChunk { artifact, append, last, joined: append })
 }

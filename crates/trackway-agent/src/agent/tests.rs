@@ -5,13 +5,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
-    call_route::CallRoute,
-    model_step::ModelOutcome,
-    question_reply::SentAnswer,
-    turn_start::{PendingQuestion, TurnStart},
+    model_step::TurnModelOutcome,
+    question_reply::SentTaskAnswer,
+    tool_call_route::ToolCallRoute,
+    turn_start::{OpenSessionQuestion, TurnStartContext},
 };
 use crate::{
-    AgentSpec, ContentPiece, ConversationEntry, FinishReason, Permission, ToolArguments,
+    AgentSpec, ContentPiece, ConversationEntry, FinishReason, ToolArguments, ToolPermission,
     turn_record::{CompactedHistory, ToolCallRecord},
 };
 
@@ -31,11 +31,11 @@ macro_rules! stored_forms {
 }
 
 stored_forms! {
-    ModelOutcome {
+    TurnModelOutcome {
         Answer => r#"{"model":{"answer":"#,
         Late => r#"{"model":{"limit":"#,
     }
-    CallRoute {
+    ToolCallRoute {
         NoTarget => r#"{"no-target":"#,
         Denied => r#","denied","#,
         Tool => r#"{"tool":{"name":"#,
@@ -64,7 +64,7 @@ stored_forms! {
         Model => r#"{"model":{"text":"#,
         Result => r#"{"result":"#,
     }
-    Permission {
+    ToolPermission {
         Allow => r#":"allow""#,
         Ask => r#":"ask""#,
         Deny => r#":"deny""#,
@@ -83,12 +83,12 @@ fn recorded_steps_of_format_1_are_readable_and_unchanged() {
         let record: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
         for (key, stored) in &record {
             match key.as_str() {
-                "model" => assert_unchanged::<ModelOutcome>(stored),
+                "model" => assert_unchanged::<TurnModelOutcome>(stored),
                 "call" => assert_unchanged::<ToolCallRecord>(stored),
                 "compact" => assert_unchanged::<CompactedHistory>(stored),
-                "begin" => assert_unchanged::<TurnStart>(stored),
-                "find" => assert_unchanged::<PendingQuestion>(stored),
-                "send" => assert_unchanged::<SentAnswer>(stored),
+                "begin" => assert_unchanged::<TurnStartContext>(stored),
+                "find" => assert_unchanged::<OpenSessionQuestion>(stored),
+                "send" => assert_unchanged::<SentTaskAnswer>(stored),
                 "agent" => assert_unchanged::<AgentSpec>(stored),
                 other => panic!("no step has the key {other}"),
             }

@@ -15,7 +15,7 @@ fn the_question_shows_tool_and_arguments() {
             ),
         ),
     ] {
-        let parts = approval_prompt(&ToolUse::new("c", "files__write", value.clone()));
+        let parts = call_approval_prompt(&ToolUse::new("c", "files__write", value.clone()));
         assert_eq!(parts[0].as_text(), Some(&*sentence));
         let data = json!({"tool": "files__write", "arguments": value, "toolCallId": "c"});
         assert_eq!(parts[1].as_data(), Some(&data));
@@ -28,5 +28,5 @@ fn only_a_plain_yes_is_a_yes() {
     for answer in [json!({"approved": false}), json!({"approved": "true"}), json!(true), json!({})] {
         assert!(!is_approved(&answer), "{answer}");
     }
-    assert_eq!(approval_schema()["required"], json!(["approved"]));
+    assert_eq!(approval_answer_schema()["required"], json!(["approved"]));
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
-use trackway_domain::{Artifact, ArtifactId, Content, Failure, File, FileSource, Part, RunId};
+use trackway_domain::{Artifact, ArtifactId, Failure, File, FileSource, MessagePartContent, Part, RunId};
 use trackway_engine::RunView;
-use trackway_runtime::{SessionHistory, Tool, ToolCall, ToolOutput};
+use trackway_runtime::{SessionHistory, Tool, ToolCallContext, ToolOutput};
 
 use super::tool_from_function;
 use crate::content_pieces::PART_BYTES_MAX;
@@ -46,7 +46,7 @@ pub(super) fn artifact_list_tool() -> Arc<dyn Tool> {
     tool_from_function("artifact_list", description, schema, |_, call| {
         Box::pin(async move {
             let kept = list_session_artifacts(&call).await?;
-            let listed: Vec<Value> = kept.iter().take(LISTED_MAX).map(list_entry).collect();
+            let listed: Vec<Value> = kept.iter().take(LISTED_MAX).map(artifact_list_entry).collect();
             let mut value = json!({"artifacts": listed});
             if kept.len() > LISTED_MAX {
                 value["truncated"] = json!(true);
@@ -56,16 +56,16 @@ pub(super) fn artifact_list_tool() -> Arc<dyn Tool> {
     })
 }
 
-fn list_entry(kept: &SessionArtifact) -> Value {
-    let artifact = &kept.artifact;
+fn artifact_list_entry(session_artifact: &SessionArtifact) -> Value {
+    let artifact = &session_artifact.artifact;
     let mut kinds: Vec<&str> = artifact.parts.iter().map(part_kind).collect();
     kinds.dedup();
     let mut entry = json!({
         "name": artifact.id,
-        "taskId": kept.run,
-        "workflow": kept.workflow,
+        "taskId": session_artifact.run,
+        "workflow": session_artifact.workflow,
         "kinds": kinds,
-        "bytes": artifact.parts.iter().map(part_size).sum::<usize>(),
+        "bytes": artifact.parts.iter().map(part_size_bytes).sum::<usize>(),
     });
     if let Some(title) = artifact.name.as_deref().filter(|name| *name != artifact.id.as_str()) {
         entry["title"] = json!(title);
@@ -103,21 +103,21 @@ pub(super) fn artifact_read_tool() -> Arc<dyn Tool> {
                     ))
                 })?;
             let head = json!({"name": name, "taskId": found.run});
-            Ok(read_artifact_text(head, &found.artifact, usize::try_from(offset).unwrap_or(usize::MAX)))
+            Ok(artifact_text_output(head, &found.artifact, usize::try_from(offset).unwrap_or(usize::MAX)))
         })
     })
 }
 
 /// The text of an artifact from `offset` on, followed by its images.
-fn read_artifact_text(mut head: Value, artifact: &Artifact, offset: usize) -> ToolOutput {
+fn artifact_text_output(mut head: Value, artifact: &Artifact, offset: usize) -> ToolOutput {
     let mut text = String::new();
     let mut images = Vec::new();
     for part in &artifact.parts {
         match &part.content {
-            Content::Text(own) => text.push_str(own),
-            Content::Data(value) => text.push_str(&value.to_string()),
-            Content::File(file) => {
-                text.push_str(&file_text(file).unwrap_or_else(|| describe_file(file)));
+            MessagePartContent::Text(own) => text.push_str(own),
+            MessagePartContent::Data(value) => text.push_str(&value.to_string()),
+            MessagePartContent::File(file) => {
+                text.push_str(&inline_file_text(file).unwrap_or_else(|| describe_file(file)));
                 images.extend(is_image_file(file).then(|| part.clone()));
             }
         }
@@ -139,7 +139,7 @@ fn read_artifact_text(mut head: Value, artifact: &Artifact, offset: usize) -> To
 }
 
 /// A file's text, if the file is inline and is text.
-fn file_text(file: &File) -> Option<String> {
+fn inline_file_text(file: &File) -> Option<String> {
     let FileSource::Base64(bytes) = &file.source else { return None };
     let bytes = BASE64_STANDARD.decode(bytes).ok().filter(|_| !is_image_file(file))?;
     String::from_utf8(bytes).ok()
@@ -176,7 +176,7 @@ pub(super) fn artifact_write_tool() -> Arc<dyn Tool> {
     });
     tool_from_function("artifact_write", description, schema, |arguments, call| {
         Box::pin(async move {
-            let artifact = parse_artifact(&arguments)?;
+            let artifact = parse_artifact_arguments(&arguments)?;
             let id = artifact.id.clone();
             call.emit_artifact(artifact).await?;
             Ok(ToolOutput::from(json!({"written": id})))
@@ -185,9 +185,9 @@ pub(super) fn artifact_write_tool() -> Arc<dyn Tool> {
 }
 
 /// The artifact that the arguments describe.
-fn parse_artifact(arguments: &Value) -> Result<Artifact, Failure> {
+fn parse_artifact_arguments(arguments: &Value) -> Result<Artifact, Failure> {
     let name = arguments["name"].as_str().unwrap_or_default();
-    if is_conversation_artifact(name) {
+    if is_conversation_artifact_id(name) {
         return Err(Failure::new(format!("{name:?} is the name of a part of the conversation itself")));
     }
     let id = ArtifactId::new(name).map_err(|error| Failure::new(error.to_string()))?;
@@ -196,10 +196,10 @@ fn parse_artifact(arguments: &Value) -> Result<Artifact, Failure> {
         (None, Some(data)) => Part::data(data.clone()),
         _ => return Err(Failure::new("give either `text` or `data`")),
     };
-    if part_size(&part) > WRITTEN_BYTES_MAX {
+    if part_size_bytes(&part) > WRITTEN_BYTES_MAX {
         return Err(Failure::new("it is larger than 1 MiB; write it in several artifacts"));
     }
-    if part.is_too_deep() {
+    if part.is_nested_too_deep() {
         return Err(Failure::new("its data is nested too deeply"));
     }
     let artifact = Artifact::new(id, vec![part]).named(name);
@@ -218,17 +218,17 @@ struct SessionArtifact {
 }
 
 /// Whether an id belongs to the conversation rather than to its results.
-fn is_conversation_artifact(id: &str) -> bool {
+fn is_conversation_artifact_id(id: &str) -> bool {
     TALK.iter().any(|start| id.starts_with(start))
 }
 
 /// The artifacts of the call's session, those of the newest run first. An archive contains only runs of
 /// the caller's own tenant.
-async fn list_session_artifacts(call: &ToolCall) -> Result<Vec<SessionArtifact>, Failure> {
-    let archive = session_archive(call)?;
+async fn list_session_artifacts(call: &ToolCallContext) -> Result<Vec<SessionArtifact>, Failure> {
+    let archive = session_history_of_call(call)?;
     let mut kept = Vec::new();
-    for (run, workflow) in session_runs(&archive).await? {
-        let artifacts = run_artifacts(&archive, run).await?;
+    for (run, workflow) in list_session_runs(&archive).await? {
+        let artifacts = load_run_artifacts(&archive, run).await?;
         kept.extend(artifacts.map(|artifact| SessionArtifact { run, workflow: workflow.clone(), artifact }));
     }
     Ok(kept)
@@ -237,16 +237,16 @@ async fn list_session_artifacts(call: &ToolCall) -> Result<Vec<SessionArtifact>,
 /// The newest artifact of that name, or the one of the given task. This reads whole logs, so it stops
 /// as early as possible.
 async fn find_session_artifact(
-    call: &ToolCall,
+    call: &ToolCallContext,
     name: &str,
     task: Option<&str>,
 ) -> Result<Option<SessionArtifact>, Failure> {
-    let archive = session_archive(call)?;
-    for (run, workflow) in session_runs(&archive).await? {
+    let archive = session_history_of_call(call)?;
+    for (run, workflow) in list_session_runs(&archive).await? {
         if task.is_some_and(|task| run.to_string() != task) {
             continue;
         }
-        let mut artifacts = run_artifacts(&archive, run).await?;
+        let mut artifacts = load_run_artifacts(&archive, run).await?;
         if let Some(artifact) = artifacts.find(|artifact| artifact.id.as_str() == name) {
             return Ok(Some(SessionArtifact { run, workflow, artifact }));
         }
@@ -254,42 +254,42 @@ async fn find_session_artifact(
     Ok(None)
 }
 
-fn session_archive(call: &ToolCall) -> Result<SessionHistory, Failure> {
+fn session_history_of_call(call: &ToolCallContext) -> Result<SessionHistory, Failure> {
     call.session_history().ok_or_else(|| Failure::new("this call has no session"))
 }
 
-async fn session_runs(archive: &SessionHistory) -> Result<Vec<(RunId, String)>, Failure> {
+async fn list_session_runs(history: &SessionHistory) -> Result<Vec<(RunId, String)>, Failure> {
     let unreadable = |error| Failure::new(format!("the session cannot be read: {error}"));
-    archive.list_runs(RUNS_MAX).await.map_err(unreadable)
+    history.list_runs_with_workflow(RUNS_MAX).await.map_err(unreadable)
 }
 
 /// The artifacts of a run, without the conversation itself.
-async fn run_artifacts(
-    archive: &SessionHistory,
+async fn load_run_artifacts(
+    history: &SessionHistory,
     run: RunId,
 ) -> Result<impl Iterator<Item = Arc<Artifact>>, Failure> {
-    let events = archive.load_events(run, None).await;
+    let events = history.load_run_events(run, None).await;
     let events = events.map_err(|error| Failure::new(format!("a run cannot be read: {error}")))?;
     let view = RunView::from_log(events.iter().map(|stored| (&stored.event, stored.at, stored.pos)));
     let artifacts = view.map(|view| view.artifacts).unwrap_or_default();
-    Ok(artifacts.into_iter().filter(|artifact| !is_conversation_artifact(artifact.id.as_str())))
+    Ok(artifacts.into_iter().filter(|artifact| !is_conversation_artifact_id(artifact.id.as_str())))
 }
 
 /// The kind of a part, in one word.
 fn part_kind(part: &Part) -> &'static str {
     match &part.content {
-        Content::Text(_) => "text",
-        Content::Data(_) => "data",
-        Content::File(_) => "file",
+        MessagePartContent::Text(_) => "text",
+        MessagePartContent::Data(_) => "data",
+        MessagePartContent::File(_) => "file",
     }
 }
 
 /// The size of a part in its serialized form.
-fn part_size(part: &Part) -> usize {
+fn part_size_bytes(part: &Part) -> usize {
     match &part.content {
-        Content::Text(text) => text.len(),
-        Content::Data(value) => value.to_string().len(),
-        Content::File(file) => match &file.source {
+        MessagePartContent::Text(text) => text.len(),
+        MessagePartContent::Data(value) => value.to_string().len(),
+        MessagePartContent::File(file) => match &file.source {
             FileSource::Base64(bytes) => bytes.len() / 4 * 3,
             FileSource::Uri(uri) => uri.len(),
         },

@@ -12,19 +12,19 @@ const BLOCKS: &str = "\
 /// unchanged.
 pub(super) fn html_to_text(html: &str) -> String {
     let mut text = String::new();
-    if let Some(title) = page_title(html) {
+    if let Some(title) = html_page_title(html) {
         text.push_str(&title);
         text.push('\n');
     }
     let mut rest = html;
     while let Some(start) = rest.find('<') {
-        push_words(&mut text, &rest[..start]);
+        push_html_words(&mut text, &rest[..start]);
         let markup = &rest[start..];
         if let Some(comment) = markup.strip_prefix("<!--") {
             rest = comment.split_once("-->").map_or("", |(_, behind)| behind);
             continue;
         }
-        let name = tag_name(markup);
+        let name = html_tag_name(markup);
         if name.is_empty() {
             // A lone `<` is an ordinary character.
             text.push('<');
@@ -38,24 +38,24 @@ pub(super) fn html_to_text(html: &str) -> String {
         } else if matches!(bare, "td" | "th") && !text.ends_with([' ', '\n']) {
             text.push(' ');
         }
-        rest = if SILENT.contains(&&*name) { skip_element(behind, &name) } else { behind };
+        rest = if SILENT.contains(&&*name) { skip_hidden_element(behind, &name) } else { behind };
     }
-    push_words(&mut text, rest);
+    push_html_words(&mut text, rest);
     trim_lines(&text)
 }
 
-fn page_title(html: &str) -> Option<String> {
+fn html_page_title(html: &str) -> Option<String> {
     let start = find_ignoring_case(html, "<title")?;
     let (_, content) = html[start..].split_once('>')?;
     let end = content.find('<').unwrap_or(content.len());
     let mut title = String::new();
-    push_words(&mut title, &content[..end]);
+    push_html_words(&mut title, &content[..end]);
     let title = title.trim();
     (!title.is_empty()).then(|| title.to_owned())
 }
 
 /// The name of the tag that starts here, in lower case, with the `/` of a closing tag.
-fn tag_name(markup: &str) -> String {
+fn html_tag_name(markup: &str) -> String {
     let inner = &markup[1..];
     let closing = inner.strip_prefix('/');
     let inner = closing.unwrap_or(inner);
@@ -69,7 +69,7 @@ fn tag_name(markup: &str) -> String {
 }
 
 /// The rest after the end of a hidden element. An element that never ends hides the rest.
-fn skip_element<'a>(rest: &'a str, name: &str) -> &'a str {
+fn skip_hidden_element<'a>(rest: &'a str, name: &str) -> &'a str {
     let Some(end) = find_ignoring_case(rest, &format!("</{name}")) else { return "" };
     rest[end..].split_once('>').map_or("", |(_, behind)| behind)
 }
@@ -86,10 +86,10 @@ fn ensure_newline(text: &mut String) {
 }
 
 /// Words separated by single spaces, with entities resolved.
-fn push_words(text: &mut String, raw: &str) {
+fn push_html_words(text: &mut String, raw: &str) {
     for word in raw.split_inclusive(char::is_whitespace) {
         let plain = word.trim_end();
-        push_with_entities(text, plain);
+        push_decoding_entities(text, plain);
         if plain.len() < word.len() && !text.ends_with([' ', '\n']) {
             text.push(' ');
         }
@@ -100,12 +100,12 @@ fn push_words(text: &mut String, raw: &str) {
 /// Limit (Agents): HTML entity in a fetched page.
 const ENTITY_BYTES_MAX: usize = 12;
 
-fn push_with_entities(text: &mut String, mut raw: &str) {
+fn push_decoding_entities(text: &mut String, mut raw: &str) {
     while let Some(start) = raw.find('&') {
         text.push_str(&raw[..start]);
         raw = &raw[start..];
         let end = raw.bytes().take(ENTITY_BYTES_MAX).position(|byte| byte == b';');
-        match end.and_then(|end| Some((decode_entity(&raw[1..end])?, end))) {
+        match end.and_then(|end| Some((decode_html_entity(&raw[1..end])?, end))) {
             Some((letter, end)) => {
                 text.push(letter);
                 raw = &raw[end + 1..];
@@ -119,7 +119,7 @@ fn push_with_entities(text: &mut String, mut raw: &str) {
     text.push_str(raw);
 }
 
-fn decode_entity(name: &str) -> Option<char> {
+fn decode_html_entity(name: &str) -> Option<char> {
     let number = |digits: &str, radix| char::from_u32(u32::from_str_radix(digits, radix).ok()?);
     if let Some(code) = name.strip_prefix('#') {
         return match code.strip_prefix(['x', 'X']) {

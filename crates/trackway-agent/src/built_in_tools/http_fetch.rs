@@ -10,7 +10,8 @@ use reqwest::{
 use serde_json::{Value, json};
 use trackway_domain::Failure;
 use trackway_outgoing::{
-    AddressPolicy, DnsLookup, LazyClient, SystemDnsLookup, describe_request_error, find_host_refusal,
+    AddressPolicy, DnsLookup, LazyRestrictedClient, SystemDnsLookup, describe_request_error,
+    find_host_refusal,
 };
 use trackway_runtime::{Tool, ToolOutput};
 
@@ -59,57 +60,57 @@ pub(super) fn http_fetch_tool(policy: AddressPolicy) -> Arc<dyn Tool> {
 #[derive(Debug, Clone)]
 struct PageFetcher {
     policy: AddressPolicy,
-    client: LazyClient,
+    client: LazyRestrictedClient,
 }
 
 impl PageFetcher {
     fn new(policy: AddressPolicy, lookup: Arc<dyn DnsLookup>) -> Self {
-        Self { policy, client: LazyClient::new(policy, lookup, FETCH_WAIT) }
+        Self { policy, client: LazyRestrictedClient::new(policy, lookup, FETCH_WAIT) }
     }
 
     async fn fetch_page(&self, url: &str) -> Result<Value, Failure> {
-        let mut url = self.check_url(url)?;
-        let client = self.client.get().map_err(|error| fetch_failure(&error))?;
+        let mut url = self.check_url_policy(url)?;
+        let client = self.client.get_or_build_client().map_err(|error| fetch_failure(&error))?;
         for _ in 0..=REDIRECTS_MAX {
             let sent = client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
             let answer = sent.map_err(|error| fetch_failure(&error))?;
             match redirect_target(&url, &answer) {
-                Some(next) => url = self.check_url(&next)?,
-                None => return read_page(url, answer).await,
+                Some(next) => url = self.check_url_policy(&next)?,
+                None => return read_page_response(url, answer).await,
             }
         }
         Err(Failure::new(format!("the address redirects more than {REDIRECTS_MAX} times")))
     }
 
-    fn check_url(&self, url: &str) -> Result<Url, Failure> {
+    fn check_url_policy(&self, url: &str) -> Result<Url, Failure> {
         self.policy.check_url(url).map_err(|forbidden| Failure::new(forbidden.to_string()))
     }
 }
 
 /// The target of a redirect.
-fn redirect_target(from: &Url, answer: &Response) -> Option<String> {
+fn redirect_target(from: &Url, response: &Response) -> Option<String> {
     let leads_on = matches!(
-        answer.status(),
+        response.status(),
         StatusCode::MOVED_PERMANENTLY
             | StatusCode::FOUND
             | StatusCode::SEE_OTHER
             | StatusCode::TEMPORARY_REDIRECT
             | StatusCode::PERMANENT_REDIRECT
     );
-    let location = answer.headers().get(LOCATION).filter(|_| leads_on)?.to_str().ok()?;
+    let location = response.headers().get(LOCATION).filter(|_| leads_on)?.to_str().ok()?;
     Some(from.join(location).map_or_else(|_| location.to_owned(), String::from))
 }
 
-async fn read_page(url: Url, mut answer: Response) -> Result<Value, Failure> {
-    let status = answer.status().as_u16();
-    let content_type = answer.headers().get(CONTENT_TYPE);
+async fn read_page_response(url: Url, mut response: Response) -> Result<Value, Failure> {
+    let status = response.status().as_u16();
+    let content_type = response.headers().get(CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
-    let kind = PageKind::from_content_type(content_type)
+    let kind = PageTextKind::page_kind_from_content_type(content_type)
         .ok_or_else(|| Failure::new(format!("it is of type {content_type}, which is not text")))?;
     let content_type = content_type.to_owned();
     let mut body = Vec::new();
     let mut is_cut = false;
-    while let Some(chunk) = answer.chunk().await.map_err(|error| fetch_failure(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| fetch_failure(&error))? {
         body.extend_from_slice(&chunk);
         if body.len() > BODY_BYTES_MAX {
             body.truncate(BODY_BYTES_MAX);
@@ -117,10 +118,10 @@ async fn read_page(url: Url, mut answer: Response) -> Result<Value, Failure> {
             break;
         }
     }
-    let text = decode_text(&content_type, &body);
+    let text = decode_body_text(&content_type, &body);
     let text = match kind {
-        PageKind::Html => html_to_text(&text),
-        PageKind::Text => text,
+        PageTextKind::Html => html_to_text(&text),
+        PageTextKind::Text => text,
     };
     let end = text.char_indices().nth(TEXT_CHARS_MAX).map(|(index, _)| index);
     let told = &text[..end.unwrap_or(text.len())];
@@ -135,13 +136,13 @@ async fn read_page(url: Url, mut answer: Response) -> Result<Value, Failure> {
 
 /// How a body is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PageKind {
+enum PageTextKind {
     Html,
     Text,
 }
 
-impl PageKind {
-    fn from_content_type(content_type: &str) -> Option<Self> {
+impl PageTextKind {
+    fn page_kind_from_content_type(content_type: &str) -> Option<Self> {
         match &*media_type::media_type_essence(content_type) {
             "text/html" | "application/xhtml+xml" => Some(Self::Html),
             essence => media_type::is_text_media_type(essence).then_some(Self::Text),
@@ -150,7 +151,7 @@ impl PageKind {
 }
 
 /// UTF-8, or Latin-1 if the server says so. Invalid bytes are marked, not lost.
-fn decode_text(content_type: &str, body: &[u8]) -> String {
+fn decode_body_text(content_type: &str, body: &[u8]) -> String {
     let content_type = content_type.to_ascii_lowercase();
     let is_latin = content_type.contains("iso-8859-1") || content_type.contains("windows-1252");
     if is_latin {

@@ -13,11 +13,11 @@ pub(super) fn time_now_tool(clock: Arc<dyn Clock>) -> Arc<dyn Tool> {
     let description = "The current date and time in UTC, with the day of the week.";
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     tool_from_function("time_now", description, schema, move |_, _| {
-        Box::pin(std::future::ready(render_time(clock.now()).map(ToolOutput::from)))
+        Box::pin(std::future::ready(render_current_time(clock.now()).map(ToolOutput::from)))
     })
 }
 
-fn render_time(now: Timestamp) -> Result<Value, Failure> {
+fn render_current_time(now: Timestamp) -> Result<Value, Failure> {
     let moment = jiff::Timestamp::from_millisecond(now.0)
         .map_err(|_| Failure::new("the clock of this machine is far off"))?;
     let utc = moment.to_zoned(jiff::tz::TimeZone::UTC);
@@ -34,9 +34,9 @@ mod tests {
 
     #[test]
     fn a_moment_is_told_in_words_that_models_know() {
-        let told = render_time(Timestamp(1_000)).unwrap();
+        let told = render_current_time(Timestamp(1_000)).unwrap();
         assert_eq!(told["now"], "1970-01-01T00:00:01Z");
         assert_eq!(told["weekday"], "Thursday");
-        assert!(render_time(Timestamp(i64::MAX)).is_err());
+        assert!(render_current_time(Timestamp(i64::MAX)).is_err());
     }
 }

@@ -6,7 +6,7 @@ use base64::{
 };
 use trackway_domain::{File, FileSource};
 
-use super::{PieceWriter, media_type, truncate};
+use super::{ContentPieceBuilder, media_type, text_truncation};
 
 /// Longest name and media type that the model receives.
 /// Limit (Agents): file name and media type that a model is given.
@@ -26,34 +26,35 @@ pub(super) fn is_image_file(file: &File) -> bool {
     matches!(file.source, FileSource::Base64(_)) && IMAGE_TYPES.contains(&&*file_media_type(file))
 }
 
-pub(super) fn write_file(file: &File, writer: &mut PieceWriter) {
+pub(super) fn push_file_pieces(file: &File, writer: &mut ContentPieceBuilder) {
     let essence = file_media_type(file);
     let base64 = match &file.source {
         FileSource::Uri(uri) => {
-            let line = format!("{} is at {}", file_heading(file, None), single_line(uri, usize::MAX));
-            return writer.write_text(&line);
+            let line = format!("{} is at {}", file_heading_line(file, None), to_single_line(uri, usize::MAX));
+            return writer.push_text_piece(&line);
         }
         FileSource::Base64(base64) => base64,
     };
     let Ok(bytes) = LENIENT.decode(base64) else {
-        let line = format!("{} is left out: its bytes are not base64.", file_heading(file, None));
-        return writer.write_text(&line);
+        let line = format!("{} is left out: its bytes are not base64.", file_heading_line(file, None));
+        return writer.push_text_piece(&line);
     };
-    let name = file_heading(file, Some(bytes.len()));
+    let name = file_heading_line(file, Some(bytes.len()));
     if IMAGE_TYPES.contains(&&*essence) {
-        writer.write_text(&format!("{name}:"));
-        return writer.write_image(&essence, bytes.len(), general_purpose::STANDARD.encode(&bytes));
+        writer.push_text_piece(&format!("{name}:"));
+        return writer.push_image_piece(&essence, bytes.len(), general_purpose::STANDARD.encode(&bytes));
     }
     match String::from_utf8(bytes) {
         // A file without a type may or may not be text.
         Ok(text) if essence.is_empty() || media_type::is_text_media_type(&essence) => {
-            writer.write_text(&format!("{name}:\n{}", truncate::fence_text("", &text)));
+            writer.push_text_piece(&format!("{name}:\n{}", text_truncation::fence_as_code_block("", &text)));
         }
         Err(_) if media_type::is_text_media_type(&essence) => {
-            writer.write_text(&format!("{name} is left out: its text is not UTF-8."));
+            writer.push_text_piece(&format!("{name} is left out: its text is not UTF-8."));
         }
-        _ => writer
-            .write_text(&format!("{name} is left out: it is neither text nor an image that can be shown.")),
+        _ => writer.push_text_piece(&format!(
+            "{name} is left out: it is neither text nor an image that can be shown."
+        )),
     }
 }
 
@@ -62,9 +63,9 @@ fn file_media_type(file: &File) -> String {
 }
 
 /// `File "notes.txt" (text/plain, 12 bytes)`, with the known properties.
-fn file_heading(file: &File, bytes: Option<usize>) -> String {
-    let name = file.name.as_deref().map(|name| format!(" {:?}", single_line(name, NAME_CHARS_MAX)));
-    let media_type = file.mime_type.as_deref().map(|kind| single_line(kind, NAME_CHARS_MAX));
+fn file_heading_line(file: &File, bytes: Option<usize>) -> String {
+    let name = file.name.as_deref().map(|name| format!(" {:?}", to_single_line(name, NAME_CHARS_MAX)));
+    let media_type = file.mime_type.as_deref().map(|kind| to_single_line(kind, NAME_CHARS_MAX));
     let known: Vec<String> =
         media_type.into_iter().chain(bytes.map(|bytes| format!("{bytes} bytes"))).collect();
     let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
@@ -72,7 +73,7 @@ fn file_heading(file: &File, bytes: Option<usize>) -> String {
 }
 
 /// The text on one line, whatever the sender wrote.
-pub(super) fn single_line(text: &str, chars_max: usize) -> String {
+pub(super) fn to_single_line(text: &str, chars_max: usize) -> String {
     let line = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     line.take(chars_max).collect()
 }

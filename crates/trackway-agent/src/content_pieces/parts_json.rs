@@ -3,11 +3,11 @@
 //! part's `metadata` if it has any.
 
 use serde_json::{Map, Value, json};
-use trackway_domain::{Content, File, FileSource, Part};
+use trackway_domain::{File, FileSource, MessagePartContent, Part};
 
 use super::{
     PARTS_MAX, file_pieces,
-    truncate::{self, TextBudget},
+    text_truncation::{self, TextBudget},
 };
 
 /// Longest base64 inside JSON for a model. A model cannot read it, but a few bytes do no harm.
@@ -25,8 +25,8 @@ const JSON_MIME: &str = "application/json";
 pub fn parts_to_json(parts: &[Part]) -> Value {
     let mut room = TextBudget::default();
     let mut told: Vec<Value> =
-        parts.iter().take(PARTS_MAX).map(|part| part_with_metadata(part, &mut room)).collect();
-    told.extend(truncate::omitted_parts_line(parts.len()).map(|line| text_part_json(&line)));
+        parts.iter().take(PARTS_MAX).map(|part| part_to_json_with_metadata(part, &mut room)).collect();
+    told.extend(text_truncation::omitted_parts_line(parts.len()).map(|line| text_part_json(&line)));
     told.into()
 }
 
@@ -34,8 +34,8 @@ fn text_part_json(text: &str) -> Value {
     json!({ "kind": "text", "text": text })
 }
 
-fn part_with_metadata(part: &Part, room: &mut TextBudget) -> Value {
-    let mut told = part_to_json(part, room);
+fn part_to_json_with_metadata(part: &Part, budget: &mut TextBudget) -> Value {
+    let mut told = part_to_json(part, budget);
     let mut metadata = part.metadata.clone();
     // Every data part has this type, and its kind implies it.
     if part.as_data().is_some() && metadata.get("mimeType").is_some_and(|mime| mime == JSON_MIME) {
@@ -45,38 +45,38 @@ fn part_with_metadata(part: &Part, room: &mut TextBudget) -> Value {
         return told;
     }
     let metadata = Value::Object(metadata);
-    if room.try_reserve(metadata.to_string().len()) {
+    if budget.try_reserve_bytes(metadata.to_string().len()) {
         told["metadata"] = metadata;
     }
     told
 }
 
-fn part_to_json(part: &Part, room: &mut TextBudget) -> Value {
+fn part_to_json(part: &Part, budget: &mut TextBudget) -> Value {
     match &part.content {
-        Content::Text(said) => text_part_json(&room.take_text(said)),
-        Content::Data(data) => {
+        MessagePartContent::Text(said) => text_part_json(&budget.truncate_to_budget(said)),
+        MessagePartContent::Data(data) => {
             let written = data.to_string();
-            if room.try_reserve(written.len()) {
+            if budget.try_reserve_bytes(written.len()) {
                 return json!({ "kind": "data", "data": data });
             }
             // A cut value is not valid JSON, so it becomes text.
-            text_part_json(&room.take_text(&written))
+            text_part_json(&budget.truncate_to_budget(&written))
         }
-        Content::File(file) => json!({ "kind": "file", "file": file_to_json(file, room) }),
+        MessagePartContent::File(file) => json!({ "kind": "file", "file": file_to_json(file, budget) }),
     }
 }
 
-fn file_to_json(file: &File, room: &mut TextBudget) -> Map<String, Value> {
+fn file_to_json(file: &File, budget: &mut TextBudget) -> Map<String, Value> {
     let (key, source) = match &file.source {
         FileSource::Base64(base64) => {
-            let shown = base64.len() <= BYTES_TOLD_MAX && room.try_reserve(base64.len());
+            let shown = base64.len() <= BYTES_TOLD_MAX && budget.try_reserve_bytes(base64.len());
             match shown {
                 true => ("bytes", base64.clone()),
                 false => ("leftOut", format!("about {} bytes", base64.len() / 4 * 3)),
             }
         }
         FileSource::Uri(uri) => {
-            let shown = uri.len() <= URI_BYTES_MAX && room.try_reserve(uri.len());
+            let shown = uri.len() <= URI_BYTES_MAX && budget.try_reserve_bytes(uri.len());
             match shown {
                 true => ("uri", uri.clone()),
                 false => ("leftOut", format!("an address of {} bytes", uri.len())),
@@ -84,7 +84,7 @@ fn file_to_json(file: &File, room: &mut TextBudget) -> Map<String, Value> {
         }
     };
     let named = |key: &str, text: &Option<String>| {
-        let text = text.as_deref().map(|text| file_pieces::single_line(text, file_pieces::NAME_CHARS_MAX));
+        let text = text.as_deref().map(|text| file_pieces::to_single_line(text, file_pieces::NAME_CHARS_MAX));
         text.map(|text| (key.to_owned(), text.into()))
     };
     let name = named("name", &file.name).into_iter();

@@ -97,12 +97,14 @@ fn images_are_pieces_of_their_own_and_can_be_left_out() {
     let name = text("File \"a.png\" (image/PNG, 2 bytes):");
     let both = [Part::text("see"), part];
     assert_eq!(pieces_from_parts(&both), [text("see"), name.clone(), image.clone()]);
-    assert_eq!(image_pieces(&both), [name.clone(), image]);
+    assert_eq!(image_pieces_from_parts(&both), [name.clone(), image]);
 
     let result =
         |pieces| ConversationEntry::Result { call: "a".into(), tool: "t".into(), pieces, failed: false };
-    let mut entries =
-        [ConversationEntry::User { pieces: pieces_from_parts(&both) }, result(image_pieces(&both))];
+    let mut entries = [
+        ConversationEntry::User { pieces: pieces_from_parts(&both) },
+        result(image_pieces_from_parts(&both)),
+    ];
     replace_images_with_text(&mut entries);
     let line = text("(image/png left out: this model does not take images)");
     assert_eq!(entries[0], ConversationEntry::User { pieces: vec![text("see"), name.clone(), line.clone()] });
@@ -139,14 +141,14 @@ fn bounds_are_told() {
 #[test]
 fn a_fence_holds_what_is_inside() {
     let inside = "a\n````\nb";
-    assert_eq!(truncate::fence_text("", inside), format!("`````\n{inside}\n`````"));
-    assert_eq!(truncate::fence_text("json", "1\n"), "```json\n1\n```");
+    assert_eq!(text_truncation::fence_as_code_block("", inside), format!("`````\n{inside}\n`````"));
+    assert_eq!(text_truncation::fence_as_code_block("json", "1\n"), "```json\n1\n```");
 }
 
 #[test]
 fn a_user_asks_by_message_or_by_input() {
     let id = MessageId::new("m").unwrap();
-    let message = Message::new(id, trackway_domain::Role::User, vec![Part::text("hi")]);
+    let message = Message::new(id, trackway_domain::MessageRole::User, vec![Part::text("hi")]);
     let table = [
         (Some(&message), json!({"prompt": "no"}), "hi"),
         (None, json!({"prompt": "yes", "output": {}}), "yes"),

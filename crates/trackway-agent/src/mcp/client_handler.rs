@@ -13,14 +13,14 @@ use rmcp::{
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-use super::elicitation::{ActiveCalls, ElicitationQuestion, ElicitationReply};
+use super::elicitation::{ActiveServerCalls, ElicitationQuestion, ElicitationReply};
 
 /// Our side of a connection.
 #[derive(Debug)]
 pub(super) struct McpClientHandler {
     pub(super) server: String,
     /// The calls that a question can belong to.
-    pub(super) active_calls: Arc<ActiveCalls>,
+    pub(super) active_calls: Arc<ActiveServerCalls>,
     /// Notified when the server's list of tools changes.
     pub(super) tools_changed: Arc<Notify>,
 }
@@ -40,8 +40,8 @@ impl ClientHandler for McpClientHandler {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        match parse_form_request(request) {
-            Ok((message, schema)) => Ok(self.forward_question(message, schema).await),
+        match parse_elicitation_form(request) {
+            Ok((message, schema)) => Ok(self.forward_elicitation_to_call(message, schema).await),
             Err(reason) => {
                 tracing::warn!(server = self.server, "a question of the server is declined: {reason}");
                 Ok(ElicitResult::new(ElicitationAction::Decline))
@@ -57,8 +57,8 @@ impl ClientHandler for McpClientHandler {
 impl McpClientHandler {
     /// Passes a question to the call that it belongs to, and waits for the user's answer. If the call
     /// ends first, the question is dropped.
-    async fn forward_question(&self, message: String, schema: Value) -> ElicitResult {
-        let addressee = match self.active_calls.question_sender() {
+    async fn forward_elicitation_to_call(&self, message: String, schema: Value) -> ElicitResult {
+        let addressee = match self.active_calls.elicitation_sender_of_newest_call() {
             Ok(addressee) => addressee,
             Err(reason) => {
                 tracing::warn!(server = self.server, "a question of the server is declined: {reason}");
@@ -84,7 +84,7 @@ pub(super) fn to_elicit_result(reply: ElicitationReply) -> ElicitResult {
 }
 
 /// The question of a form, or why it is declined.
-pub(super) fn parse_form_request(request: ElicitRequestParams) -> Result<(String, Value), String> {
+pub(super) fn parse_elicitation_form(request: ElicitRequestParams) -> Result<(String, Value), String> {
     match request {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = serde_json::to_value(requested_schema);

@@ -35,7 +35,7 @@ pub(super) enum ElicitationReply {
 
 /// The running calls of a server.
 #[derive(Debug, Default)]
-pub(super) struct ActiveCalls {
+pub(super) struct ActiveServerCalls {
     /// Locked only to read or change it, never across an await.
     calls: Mutex<ActiveCallList>,
 }
@@ -56,12 +56,12 @@ struct ActiveCall {
 /// A call's registration. It is removed when the call ends, for any reason.
 #[derive(Debug)]
 pub(super) struct ActiveCallGuard {
-    desk: Arc<ActiveCalls>,
+    desk: Arc<ActiveServerCalls>,
     number: u64,
 }
 
-impl ActiveCalls {
-    pub(super) fn register_call(
+impl ActiveServerCalls {
+    pub(super) fn register_active_call(
         self: &Arc<Self>,
         caller: Caller,
         session: SessionId,
@@ -75,7 +75,9 @@ impl ActiveCalls {
     }
 
     /// The newest call, if all calls belong to one conversation.
-    pub(super) fn question_sender(&self) -> Result<mpsc::Sender<ElicitationQuestion>, &'static str> {
+    pub(super) fn elicitation_sender_of_newest_call(
+        &self,
+    ) -> Result<mpsc::Sender<ElicitationQuestion>, &'static str> {
         let seats = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let newest = seats.active.last().ok_or("no call is under way")?;
         if seats.active.iter().any(|seat| seat.owner != newest.owner) {
@@ -94,7 +96,7 @@ impl Drop for ActiveCallGuard {
 
 /// The schema for the user: the server's, plus a way to decline. A user who declines need not fill in
 /// anything else.
-pub(super) fn schema_with_decline(mut schema: Value) -> Value {
+pub(super) fn schema_with_decline_option(mut schema: Value) -> Value {
     let Some(map) = schema.as_object_mut() else { return schema };
     let required = map.remove("required");
     let properties = map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
@@ -114,7 +116,7 @@ fn declined_schema() -> Value {
 }
 
 /// The meaning of an answer to [`schema_with_decline`].
-pub(super) fn parse_reply(mut answer: Value) -> ElicitationReply {
+pub(super) fn parse_elicitation_reply(mut answer: Value) -> ElicitationReply {
     match answer.as_object_mut().and_then(|map| map.remove(DECLINE)) {
         Some(Value::Bool(true)) => ElicitationReply::Declined,
         _ => ElicitationReply::Accepted(answer),

@@ -3,16 +3,16 @@
 //!
 //! Anything unknown is an error. A setting that is silently ignored is worse than none.
 
-mod server_entry;
+mod server_entry_parser;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use reqwest::Url;
 use serde_json::{Map, Value};
-use trackway_definition::nearest;
+use trackway_definition::nearest_known_word;
 
-pub use server_entry::MissingEnvVar;
-use server_entry::parse_server;
+pub use server_entry_parser::MissingEnvVar;
+use server_entry_parser::parse_server_entry;
 
 /// Most servers in one file. Each may be a process; a file with more is a mistake.
 /// Limit (Tools): tool servers of one file.
@@ -29,14 +29,14 @@ pub struct McpConfig {
 /// One server. A server that is equal to a running one is not restarted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerConfig {
-    pub transport: ServerTransport,
+    pub transport: McpServerTransport,
     /// How long a call may take; the default if absent.
     pub call_timeout: Option<Duration>,
 }
 
 /// How a server is reached.
 #[derive(Clone, PartialEq, Eq)]
-pub enum ServerTransport {
+pub enum McpServerTransport {
     /// A local process that speaks on its standard input and output.
     Stdio {
         command: String,
@@ -51,7 +51,7 @@ pub enum ServerTransport {
 
 /// Values are often secrets. Arguments and everything after the host of an address may be too. They
 /// stay out of logs.
-impl fmt::Debug for ServerTransport {
+impl fmt::Debug for McpServerTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio { command, env, cwd, .. } => f
@@ -62,24 +62,24 @@ impl fmt::Debug for ServerTransport {
                 .finish_non_exhaustive(),
             Self::Http { url, headers } => f
                 .debug_struct("Http")
-                .field("url", &redact_url(url))
+                .field("url", &redact_url_to_origin(url))
                 .field("headers", &headers.keys().collect::<Vec<_>>())
                 .finish(),
         }
     }
 }
 
-impl fmt::Display for ServerTransport {
+impl fmt::Display for McpServerTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio { command, .. } => f.write_str(command),
-            Self::Http { url, .. } => f.write_str(&redact_url(url)),
+            Self::Http { url, .. } => f.write_str(&redact_url_to_origin(url)),
         }
     }
 }
 
 /// Only the host: queries and paths may contain keys.
-fn redact_url(url: &str) -> String {
+fn redact_url_to_origin(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "(no address)".to_owned() };
     let origin = url.origin().ascii_serialization();
     if url.path() == "/" && url.query().is_none() { origin } else { format!("{origin}/…") }
@@ -87,7 +87,7 @@ fn redact_url(url: &str) -> String {
 
 /// An error in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}{}", location_prefix(key), suggestion_suffix(suggestion.as_deref()))]
+#[error("{}{message}{}", finding_location_prefix(key), suggestion_suffix(suggestion.as_deref()))]
 pub struct McpConfigFinding {
     /// The location: `mcpServers.files.command`; empty for the whole file.
     pub key: String,
@@ -96,7 +96,7 @@ pub struct McpConfigFinding {
     pub suggestion: Option<String>,
 }
 
-fn location_prefix(key: &str) -> String {
+fn finding_location_prefix(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("{key}: ") }
 }
 
@@ -113,9 +113,9 @@ impl McpConfigFinding {
 impl McpConfig {
     /// Parses the file. `resolve` returns the value of `${env:NAME}`. All problems are reported at
     /// once.
-    pub fn parse(
+    pub fn parse_mcp_config(
         text: &str,
-        resolve: &dyn Fn(&str) -> Result<String, MissingEnvVar>,
+        resolve_env_var: &dyn Fn(&str) -> Result<String, MissingEnvVar>,
     ) -> Result<Self, Vec<McpConfigFinding>> {
         let whole = serde_json::from_str::<Value>(text)
             .map_err(|error| vec![McpConfigFinding::new("", format!("it is not JSON: {error}"))])?;
@@ -132,7 +132,7 @@ impl McpConfig {
                         let message = format!("`{other}` is there too: one list is enough");
                         problems.push(McpConfigFinding::new(key.clone(), message));
                     }
-                    config.parse_servers(&key, servers, resolve, &mut problems);
+                    config.parse_server_entries(&key, servers, resolve_env_var, &mut problems);
                 }
                 ("mcpServers" | "servers", _) => {
                     let message = "it must be an object of servers by name";
@@ -149,25 +149,25 @@ impl McpConfig {
         if problems.is_empty() { Ok(config) } else { Err(problems) }
     }
 
-    fn parse_servers(
+    fn parse_server_entries(
         &mut self,
-        at: &str,
+        location: &str,
         servers: Map<String, Value>,
-        resolve: &dyn Fn(&str) -> Result<String, MissingEnvVar>,
+        resolve_env_var: &dyn Fn(&str) -> Result<String, MissingEnvVar>,
         problems: &mut Vec<McpConfigFinding>,
     ) {
         if servers.len() > SERVERS_MAX {
             let message = format!("there are more than {SERVERS_MAX} servers");
-            problems.push(McpConfigFinding::new(at, message));
+            problems.push(McpConfigFinding::new(location, message));
             return;
         }
         for (name, value) in servers {
-            let at = format!("{at}.{name}");
+            let at = format!("{location}.{name}");
             if name.is_empty() {
                 problems.push(McpConfigFinding::new(at, "a server has no name"));
                 continue;
             }
-            match parse_server(&at, value, resolve) {
+            match parse_server_entry(&at, value, resolve_env_var) {
                 Ok(Some(server)) => {
                     self.servers.insert(name, server);
                 }
@@ -178,10 +178,10 @@ impl McpConfig {
     }
 }
 
-fn unknown_key_finding(at: &str, key: &str, known: &[&str]) -> McpConfigFinding {
-    let at = if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
+fn unknown_key_finding(location: &str, key: &str, known: &[&str]) -> McpConfigFinding {
+    let at = if location.is_empty() { key.to_owned() } else { format!("{location}.{key}") };
     McpConfigFinding {
-        suggestion: nearest(key, known.iter().copied()).map(str::to_owned),
+        suggestion: nearest_known_word(key, known.iter().copied()).map(str::to_owned),
         ..McpConfigFinding::new(at, "there is no such key")
     }
 }

@@ -21,16 +21,16 @@ use rmcp::{
     transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
 use tokio::time::timeout;
-use trackway_outgoing::operator_client;
+use trackway_outgoing::build_operator_client;
 
 use super::{
     client_handler::McpClientHandler,
-    error_text,
-    http_client::McpHttpClient,
-    mcp_config::{McpServerConfig, ServerTransport},
+    mcp_config::{McpServerConfig, McpServerTransport},
+    mcp_error_text,
+    mcp_http_client::McpHttpClient,
+    mcp_server_process::{ServerProcess, ServerProcessOptions},
     remote_tool_name::is_valid_tool_name,
-    server_process::{ProcessOptions, ServerProcess},
-    stdio_filter::filter_output,
+    server_stdout_filter::filter_server_stdout,
 };
 
 /// How long closing a connection may take. Anything still open then is dropped.
@@ -55,7 +55,7 @@ pub(super) struct McpConnection {
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ServerStartError {
+pub(super) enum McpServerStartError {
     #[error("it cannot be started: {0}")]
     Spawn(#[source] io::Error),
     #[error("a header cannot be sent")]
@@ -64,11 +64,11 @@ pub(super) enum ServerStartError {
     Address,
     #[error("no HTTP client can be made: {0}")]
     Client(#[source] reqwest::Error),
-    #[error("it does not answer as an MCP server: {}", error_text::describe_initialize_error(.0))]
+    #[error("it does not answer as an MCP server: {}", mcp_error_text::describe_initialize_error(.0))]
     Greeting(#[source] Box<ClientInitializeError>),
     #[error("it exited with {status} before it answered{words}")]
     Exited { status: ExitStatus, words: String },
-    #[error("its tools cannot be listed: {}", error_text::describe_service_error(.0))]
+    #[error("its tools cannot be listed: {}", mcp_error_text::describe_service_error(.0))]
     Tools(#[source] Box<ServiceError>),
     #[error("it was not ready within {} s", .0.as_secs())]
     Late(Duration),
@@ -76,51 +76,54 @@ pub(super) enum ServerStartError {
 
 impl McpConnection {
     /// Starts or connects to a server and initializes the session.
-    pub(super) async fn connect(
+    pub(super) async fn connect_to_server(
         config: &McpServerConfig,
         folder: &Path,
         client: impl Fn() -> McpClientHandler,
-    ) -> Result<Self, ServerStartError> {
-        let greeted = Self::initialize(config, folder, client(), Lifecycle::Initialize).await;
+    ) -> Result<Self, McpServerStartError> {
+        let greeted = Self::initialize_connection(config, folder, client(), Lifecycle::Initialize).await;
         match greeted {
             // Servers that support only the newest protocol reject the older handshake.
-            Err(ServerStartError::Greeting(error)) if is_protocol_refusal(&error) => {
+            Err(McpServerStartError::Greeting(error)) if is_initialize_refusal(&error) => {
                 let preferred_versions = vec![ProtocolVersion::LATEST];
                 let newest = Lifecycle::Discover { preferred_versions };
-                Self::initialize(config, folder, client(), newest).await
+                Self::initialize_connection(config, folder, client(), newest).await
             }
             greeted => greeted,
         }
     }
 
-    async fn initialize(
+    async fn initialize_connection(
         config: &McpServerConfig,
         folder: &Path,
         client: McpClientHandler,
         lifecycle: Lifecycle,
-    ) -> Result<Self, ServerStartError> {
+    ) -> Result<Self, McpServerStartError> {
         let (command, args, env, cwd) = match &config.transport {
-            ServerTransport::Stdio { command, args, env, cwd } => (command, args, env, cwd),
-            ServerTransport::Http { url, headers } => {
-                let transport = http_transport(url, headers)?;
+            McpServerTransport::Stdio { command, args, env, cwd } => (command, args, env, cwd),
+            McpServerTransport::Http { url, headers } => {
+                let transport = build_http_transport(url, headers)?;
                 let greeted = client.serve_with_lifecycle(transport, lifecycle).await;
-                let service = greeted.map_err(|error| ServerStartError::Greeting(Box::new(error)))?;
+                let service = greeted.map_err(|error| McpServerStartError::Greeting(Box::new(error)))?;
                 return Ok(Self { service, process: None });
             }
         };
         let folder = cwd.as_ref().map_or_else(|| folder.to_owned(), |cwd| folder.join(cwd));
         let server = client.server.clone();
-        let start = ProcessOptions { server: &server, command, args, env, folder: &folder };
-        let (mut process, output, input) = ServerProcess::spawn(&start).map_err(ServerStartError::Spawn)?;
-        match client.serve_with_lifecycle((filter_output(output), input), lifecycle).await {
+        let start = ServerProcessOptions { server: &server, command, args, env, folder: &folder };
+        let (mut process, output, input) =
+            ServerProcess::spawn_process(&start).map_err(McpServerStartError::Spawn)?;
+        match client.serve_with_lifecycle((filter_server_stdout(output), input), lifecycle).await {
             Ok(service) => Ok(Self { service, process: Some(process) }),
-            Err(error) if is_protocol_refusal(&error) => Err(ServerStartError::Greeting(Box::new(error))),
+            Err(error) if is_initialize_refusal(&error) => {
+                Err(McpServerStartError::Greeting(Box::new(error)))
+            }
             // The exit status of a process says more than a broken pipe.
-            Err(error) => match timeout(CLOSE_WAIT, process.wait()).await {
+            Err(error) => match timeout(CLOSE_WAIT, process.wait_for_exit_status()).await {
                 Ok(Ok(status)) => {
-                    Err(ServerStartError::Exited { status, words: process.last_log_line().await })
+                    Err(McpServerStartError::Exited { status, words: process.last_log_line().await })
                 }
-                _ => Err(ServerStartError::Greeting(Box::new(error))),
+                _ => Err(McpServerStartError::Greeting(Box::new(error))),
             },
         }
     }
@@ -137,11 +140,11 @@ impl McpConnection {
         let mut closed = std::pin::pin!(service.waiting());
         let mut stop = std::pin::pin!(stop);
         let ended = tokio::select! {
-            _ = &mut closed => CloseReason::Closed,
-            status = wait_for_exit(&mut process) => CloseReason::Exited(status),
-            reason = &mut stop => CloseReason::Stopped(reason),
+            _ = &mut closed => ConnectionCloseReason::Closed,
+            status = wait_for_process_exit(&mut process) => ConnectionCloseReason::Exited(status),
+            reason = &mut stop => ConnectionCloseReason::Stopped(reason),
         };
-        if !matches!(ended, CloseReason::Closed) {
+        if !matches!(ended, ConnectionCloseReason::Closed) {
             close.cancel();
             // If it takes longer, it is dropped at the end of this function.
             let _late = timeout(CLOSE_WAIT, closed).await;
@@ -151,44 +154,44 @@ impl McpConnection {
             None => (None, String::new()),
         };
         match (ended, status) {
-            (CloseReason::Stopped(reason), _) => reason,
-            (CloseReason::Exited(reason), _) => Some(format!("{reason}{words}")),
-            (CloseReason::Closed, Some(status)) => Some(format!("it exited with {status}{words}")),
-            (CloseReason::Closed, None) => Some("it closed the connection".to_owned()),
+            (ConnectionCloseReason::Stopped(reason), _) => reason,
+            (ConnectionCloseReason::Exited(reason), _) => Some(format!("{reason}{words}")),
+            (ConnectionCloseReason::Closed, Some(status)) => Some(format!("it exited with {status}{words}")),
+            (ConnectionCloseReason::Closed, None) => Some("it closed the connection".to_owned()),
         }
     }
 }
 
 /// How a connection ended.
-enum CloseReason {
+enum ConnectionCloseReason {
     Closed,
     Exited(String),
     Stopped(Option<String>),
 }
 
-fn is_protocol_refusal(error: &ClientInitializeError) -> bool {
+fn is_initialize_refusal(error: &ClientInitializeError) -> bool {
     matches!(error, ClientInitializeError::JsonRpcError(_))
 }
 
-fn http_transport(
+fn build_http_transport(
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<McpHttpClient>, ServerStartError> {
+) -> Result<StreamableHttpClientTransport<McpHttpClient>, McpServerStartError> {
     let mut sent = HashMap::new();
     for (name, value) in headers {
-        let name = HeaderName::try_from(name).map_err(|_| ServerStartError::Header)?;
-        let value = HeaderValue::try_from(value).map_err(|_| ServerStartError::Header)?;
+        let name = HeaderName::try_from(name).map_err(|_| McpServerStartError::Header)?;
+        let value = HeaderValue::try_from(value).map_err(|_| McpServerStartError::Header)?;
         sent.insert(name, value);
     }
-    let address = Url::parse(url).map_err(|_| ServerStartError::Address)?;
-    let client = operator_client(&address).map_err(ServerStartError::Client)?;
+    let address = Url::parse(url).map_err(|_| McpServerStartError::Address)?;
+    let client = build_operator_client(&address).map_err(McpServerStartError::Client)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
     Ok(StreamableHttpClientTransport::with_client(McpHttpClient(client), config))
 }
 
-async fn wait_for_exit(process: &mut Option<ServerProcess>) -> String {
+async fn wait_for_process_exit(process: &mut Option<ServerProcess>) -> String {
     match process {
-        Some(process) => match process.wait().await {
+        Some(process) => match process.wait_for_exit_status().await {
             Ok(status) => format!("it exited with {status}"),
             Err(error) => format!("it was lost: {error}"),
         },
@@ -205,13 +208,15 @@ pub(super) struct RemoteToolList {
     pub(super) left_out: Vec<String>,
 }
 
-pub(super) async fn list_remote_tools(peer: &Peer<RoleClient>) -> Result<RemoteToolList, ServerStartError> {
+pub(super) async fn list_remote_tools(
+    peer: &Peer<RoleClient>,
+) -> Result<RemoteToolList, McpServerStartError> {
     let mut tools = Vec::new();
     let mut cursor = None;
     for _ in 0..TOOL_PAGES_MAX {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let page = peer.list_tools(Some(params)).await;
-        let page = page.map_err(|error| ServerStartError::Tools(Box::new(error)))?;
+        let page = page.map_err(|error| McpServerStartError::Tools(Box::new(error)))?;
         tools.extend(page.tools);
         cursor = page.next_cursor;
         if cursor.is_none() || tools.len() >= TOOLS_MAX {

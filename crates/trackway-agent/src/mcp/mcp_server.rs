@@ -19,9 +19,9 @@ use trackway_domain::Failure;
 
 use super::{
     client_handler::McpClientHandler,
-    elicitation::ActiveCalls,
+    elicitation::ActiveServerCalls,
     mcp_config::McpServerConfig,
-    mcp_connection::{McpConnection, RemoteToolList, ServerStartError, list_remote_tools},
+    mcp_connection::{McpConnection, McpServerStartError, RemoteToolList, list_remote_tools},
 };
 
 /// How long a server may take from its start to its list of tools. Launchers that first download a
@@ -57,7 +57,7 @@ const STEADY: Duration = Duration::from_secs(60);
 
 /// The phase of a server's lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerPhase {
+pub enum McpServerPhase {
     Starting,
     Ready,
     /// It ended or did not start, and is restarted after a pause.
@@ -70,8 +70,8 @@ const HUNG: &str = "it stopped answering and is restarting";
 
 /// The current state of a server.
 #[derive(Debug, Clone)]
-pub(super) struct ServerState {
-    pub(super) phase: ServerPhase,
+pub(super) struct McpServerState {
+    pub(super) phase: McpServerPhase,
     /// Present while it is ready.
     peer: Option<Peer<RoleClient>>,
     /// Kept while it is down, so that a call reports that instead of an unknown tool.
@@ -90,9 +90,9 @@ pub(super) struct McpServer {
     pub(super) name: String,
     pub(super) config: McpServerConfig,
     folder: PathBuf,
-    pub(super) active_calls: Arc<ActiveCalls>,
+    pub(super) active_calls: Arc<ActiveServerCalls>,
     tools_changed: Arc<Notify>,
-    state: watch::Sender<ServerState>,
+    state: watch::Sender<McpServerState>,
     stop: watch::Sender<bool>,
     /// Notified when it hangs: it is ended and restarted.
     hung: Notify,
@@ -104,14 +104,14 @@ pub(super) struct McpServer {
 
 impl McpServer {
     /// Begins to start it.
-    pub(super) fn spawn(
+    pub(super) fn spawn_supervised_server(
         name: String,
         config: McpServerConfig,
         folder: PathBuf,
         generation: watch::Sender<u64>,
     ) -> Arc<Self> {
-        let shown = ServerState {
-            phase: ServerPhase::Starting,
+        let shown = McpServerState {
+            phase: McpServerPhase::Starting,
             peer: None,
             tools: Arc::new([]),
             left_out: Arc::new([]),
@@ -130,18 +130,18 @@ impl McpServer {
             generation,
             task: RwLock::new(None),
         });
-        let task = tokio::spawn(server.clone().supervise());
+        let task = tokio::spawn(server.clone().supervise_until_stopped());
         *server.task.write().unwrap_or_else(PoisonError::into_inner) = Some(task);
         server
     }
 
-    pub(super) fn current_state(&self) -> ServerState {
+    pub(super) fn current_state(&self) -> McpServerState {
         self.state.borrow().clone()
     }
 
     /// Waits until it has answered or failed for the first time.
     pub(super) async fn wait_until_started(&self) {
-        let is_settled = |shown: &ServerState| shown.phase != ServerPhase::Starting;
+        let is_settled = |shown: &McpServerState| shown.phase != McpServerPhase::Starting;
         let mut shown = self.state.subscribe();
         // We own the sender, so it cannot be gone.
         let _settled = shown.wait_for(is_settled).await;
@@ -154,8 +154,10 @@ impl McpServer {
         let shown = self.current_state();
         shown.peer.ok_or_else(|| {
             let reason = shown.reason.unwrap_or_else(|| match shown.phase {
-                ServerPhase::Starting => "it is still being started".to_owned(),
-                ServerPhase::Ready | ServerPhase::Down | ServerPhase::Stopped => "it was stopped".to_owned(),
+                McpServerPhase::Starting => "it is still being started".to_owned(),
+                McpServerPhase::Ready | McpServerPhase::Down | McpServerPhase::Stopped => {
+                    "it was stopped".to_owned()
+                }
             });
             Failure::new(format!("the MCP server `{}` is not running: {reason}", self.name))
         })
@@ -167,7 +169,7 @@ impl McpServer {
     }
 
     /// Ends it, and waits until it has.
-    pub(super) async fn stop(&self) {
+    pub(super) async fn stop_and_wait(&self) {
         self.stop.send_replace(true);
         let task = self.task.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(task) = task {
@@ -185,10 +187,10 @@ impl McpServer {
             return;
         }
         let mut is_new = false;
-        self.update_state(|shown| {
-            is_new = shown.phase == ServerPhase::Ready;
+        self.update_state_and_notify(|shown| {
+            is_new = shown.phase == McpServerPhase::Ready;
             if is_new {
-                shown.phase = ServerPhase::Down;
+                shown.phase = McpServerPhase::Down;
                 shown.peer = None;
                 shown.reason = Some(HUNG.to_owned());
             }
@@ -203,7 +205,7 @@ impl McpServer {
         self.stop.send_replace(true);
     }
 
-    async fn wait_for_stop(&self) {
+    async fn wait_for_stop_request(&self) {
         let mut stop = self.stop.subscribe();
         // We own the sender, so it cannot be gone.
         let _stopped = stop.wait_for(|stopped| *stopped).await;
@@ -212,22 +214,22 @@ impl McpServer {
     /// None if it is no longer needed, else the reason for a restart.
     async fn wait_for_stop_or_hang(&self) -> Option<String> {
         tokio::select! {
-            () = self.wait_for_stop() => None,
+            () = self.wait_for_stop_request() => None,
             () = self.hung.notified() => Some(HUNG.to_owned()),
         }
     }
 
     /// The whole lifetime of the server: as many starts as necessary, until it is no longer needed.
-    async fn supervise(self: Arc<Self>) {
+    async fn supervise_until_stopped(self: Arc<Self>) {
         let mut failures = 0;
         loop {
-            self.update_state(|shown| {
-                shown.phase = ServerPhase::Starting;
+            self.update_state_and_notify(|shown| {
+                shown.phase = McpServerPhase::Starting;
                 shown.starts += 1;
             });
             let started = tokio::select! {
                 started = self.connect_and_list_tools() => started,
-                () = self.wait_for_stop() => break,
+                () = self.wait_for_stop_request() => break,
             };
             let reason = match started {
                 Ok((connection, tools)) => {
@@ -246,43 +248,43 @@ impl McpServer {
             failures += 1;
             let wait = restart_backoff(failures);
             tracing::warn!(server = self.name, ?wait, "the MCP server is down: {reason}");
-            self.update_state(|shown| {
-                shown.phase = ServerPhase::Down;
+            self.update_state_and_notify(|shown| {
+                shown.phase = McpServerPhase::Down;
                 shown.peer = None;
                 shown.reason = Some(reason);
             });
             tokio::select! {
                 () = sleep(wait) => {}
-                () = self.wait_for_stop() => break,
+                () = self.wait_for_stop_request() => break,
             }
         }
-        self.update_state(|shown| {
-            shown.phase = ServerPhase::Stopped;
+        self.update_state_and_notify(|shown| {
+            shown.phase = McpServerPhase::Stopped;
             shown.peer = None;
             shown.reason = None;
         });
     }
 
-    async fn connect_and_list_tools(&self) -> Result<(McpConnection, RemoteToolList), ServerStartError> {
+    async fn connect_and_list_tools(&self) -> Result<(McpConnection, RemoteToolList), McpServerStartError> {
         let client = || McpClientHandler {
             server: self.name.clone(),
             active_calls: self.active_calls.clone(),
             tools_changed: self.tools_changed.clone(),
         };
         let start = async {
-            let connection = McpConnection::connect(&self.config, &self.folder, client).await?;
+            let connection = McpConnection::connect_to_server(&self.config, &self.folder, client).await?;
             let tools = list_remote_tools(&connection.server_peer()).await?;
             Ok((connection, tools))
         };
-        timeout(START_TIMEOUT, start).await.map_err(|_| ServerStartError::Late(START_TIMEOUT))?
+        timeout(START_TIMEOUT, start).await.map_err(|_| McpServerStartError::Late(START_TIMEOUT))?
     }
 
     /// Serves calls until the server ends, and returns why; or until it is no longer needed.
     async fn serve_connection(&self, connection: McpConnection, tools: RemoteToolList) -> Option<String> {
         let peer = connection.server_peer();
         self.store_tool_list(tools);
-        self.update_state(|shown| {
-            shown.phase = ServerPhase::Ready;
+        self.update_state_and_notify(|shown| {
+            shown.phase = McpServerPhase::Ready;
             shown.peer = Some(peer.clone());
             shown.reason = None;
         });
@@ -331,13 +333,13 @@ impl McpServer {
                 "tools with names that the protocol does not allow are left out"
             );
         }
-        self.update_state(|shown| {
+        self.update_state_and_notify(|shown| {
             shown.tools = tools.into();
             shown.left_out = left_out.into();
         });
     }
 
-    fn update_state(&self, change: impl FnOnce(&mut ServerState)) {
+    fn update_state_and_notify(&self, change: impl FnOnce(&mut McpServerState)) {
         self.state.send_modify(change);
         self.generation.send_modify(|generation| *generation += 1);
     }

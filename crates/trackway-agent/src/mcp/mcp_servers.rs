@@ -12,9 +12,9 @@ use trackway_runtime::Tool;
 
 use super::{
     mcp_config::McpConfig,
-    mcp_server::{McpServer, ServerPhase},
+    mcp_server::{McpServer, McpServerPhase},
     remote_tool::McpTool,
-    remote_tool_name::unique_tool_name,
+    remote_tool_name::unique_prefixed_tool_name,
 };
 use crate::tool_naming::sanitize_tool_name;
 
@@ -35,7 +35,7 @@ pub struct McpServerStatus {
     pub name: String,
     /// Its command or address, without arguments and query.
     pub transport: String,
-    pub phase: ServerPhase,
+    pub phase: McpServerPhase,
     /// The names of its tools as agents know them.
     pub tools: Vec<String>,
     /// The server's own names for tools that are not offered, because the protocol does not allow these
@@ -49,14 +49,14 @@ pub struct McpServerStatus {
 
 impl McpServers {
     /// Begins to start all servers, in `folder` if they name no folder.
-    pub fn start(config: McpConfig, folder: PathBuf) -> Arc<Self> {
+    pub fn start_servers(config: McpConfig, folder: PathBuf) -> Arc<Self> {
         let servers = Self {
             folder,
             servers: RwLock::default(),
             replacing: Mutex::default(),
             generation: watch::Sender::new(0),
         };
-        servers.apply_config(config);
+        servers.replace_configured_servers(config);
         Arc::new(servers)
     }
 
@@ -67,22 +67,22 @@ impl McpServers {
     }
 
     /// Notified when tools or the state of a server change.
-    pub fn subscribe_changes(&self) -> watch::Receiver<u64> {
+    pub fn subscribe_server_changes(&self) -> watch::Receiver<u64> {
         self.generation.subscribe()
     }
 
     /// The tools of all servers, in a stable order. This includes tools of a server that is down.
-    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+    pub fn list_server_tools(&self) -> Vec<Arc<dyn Tool>> {
         let named = self.tools_by_server();
         named.into_iter().map(|(_, tool)| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
 
     /// The servers that are not running: the prefix of their tools' names, and the reason.
-    pub fn servers_down(&self) -> BTreeMap<String, String> {
+    pub fn down_server_reasons(&self) -> BTreeMap<String, String> {
         let servers = self.server_list();
         let down = servers.iter().filter_map(|server| {
             let shown = server.current_state();
-            let is_down = shown.phase == ServerPhase::Down;
+            let is_down = shown.phase == McpServerPhase::Down;
             is_down.then(|| (sanitize_tool_name(&server.name), shown.reason.unwrap_or_default()))
         });
         down.collect()
@@ -111,27 +111,27 @@ impl McpServers {
     /// Applies another configuration. Servers that are the same in both keep running. The others are
     /// ended first and then started again if they are still configured, because two copies of one
     /// server could conflict.
-    pub async fn update(&self, config: McpConfig) {
+    pub async fn update_config(&self, config: McpConfig) {
         let _one_at_a_time = self.replacing.lock().await;
         let mut servers = self.server_list();
         servers.retain(|server| config.servers.get(&server.name) != Some(&server.config));
-        join_all(servers.iter().map(|server| server.stop())).await;
-        self.apply_config(config);
+        join_all(servers.iter().map(|server| server.stop_and_wait())).await;
+        self.replace_configured_servers(config);
     }
 
     /// Ends all servers, and waits until they have ended. Stop the runtime first: a running call fails
     /// with its server, and its run would record that failure.
     pub async fn shutdown(&self) {
-        self.update(McpConfig::default()).await;
+        self.update_config(McpConfig::default()).await;
     }
 
     /// Starts the servers of a configuration that are not running yet, and removes all others.
-    fn apply_config(&self, config: McpConfig) {
+    fn replace_configured_servers(&self, config: McpConfig) {
         let mut servers = self.servers.write().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|name, server| config.servers.get(name) == Some(&server.config));
         for (name, config) in config.servers {
             servers.entry(name.clone()).or_insert_with(|| {
-                McpServer::spawn(name, config, self.folder.clone(), self.generation.clone())
+                McpServer::spawn_supervised_server(name, config, self.folder.clone(), self.generation.clone())
             });
         }
         drop(servers);
@@ -153,7 +153,7 @@ impl McpServers {
                 if !seen.insert(tool.name.clone()) {
                     continue;
                 }
-                let name = unique_tool_name(&server.name, &tool.name, &taken);
+                let name = unique_prefixed_tool_name(&server.name, &tool.name, &taken);
                 taken.insert(name.clone());
                 named.push((server.name.clone(), McpTool::new(server.clone(), name, tool)));
             }

@@ -12,14 +12,16 @@ use rmcp::{
 use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
 use trackway_domain::{Failure, Part};
-use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
+use trackway_runtime::{Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput};
 
 use super::{
-    client_handler::{parse_form_request, to_elicit_result},
-    elicitation::{ElicitationQuestion, ElicitationReply, parse_reply, schema_with_decline},
-    error_text,
+    call_result_conversion::to_tool_output,
+    client_handler::{parse_elicitation_form, to_elicit_result},
+    elicitation::{
+        ElicitationQuestion, ElicitationReply, parse_elicitation_reply, schema_with_decline_option,
+    },
+    mcp_error_text,
     mcp_server::McpServer,
-    tool_result::to_tool_output,
 };
 
 /// Longest description of a server's tool that is kept. Models receive less of it.
@@ -63,8 +65,8 @@ impl Tool for McpTool {
         self.is_harmless
     }
 
-    fn call(&self, arguments: Value, about: ToolCall) -> ToolFuture {
-        Box::pin(call_remote_tool(self.server.clone(), self.remote.clone(), arguments, about))
+    fn call(&self, arguments: Value, tool_call: ToolCallContext) -> ToolFuture {
+        Box::pin(call_remote_tool(self.server.clone(), self.remote.clone(), arguments, tool_call))
     }
 }
 
@@ -77,52 +79,53 @@ async fn call_remote_tool(
     server: Arc<McpServer>,
     tool: String,
     arguments: Value,
-    call: ToolCall,
+    call: ToolCallContext,
 ) -> Result<ToolOutput, Failure> {
     let peer = server.connected_peer().await?;
     let mut params = CallToolRequestParams::new(tool);
     if let Value::Object(arguments) = arguments {
         params = params.with_arguments(arguments);
     }
-    let (_place, questions) = server.active_calls.register_call(call.caller.clone(), call.session.clone());
-    let mut talk = RemoteCall { server: &server, call: &call, questions };
-    let result = talk.run_to_result(&peer, params).await?;
+    let (_place, questions) =
+        server.active_calls.register_active_call(call.caller.clone(), call.session.clone());
+    let mut talk = RunningRemoteCall { server: &server, call: &call, questions };
+    let result = talk.call_until_result(&peer, params).await?;
     to_tool_output(&server.name, result)
 }
 
 /// A running call, with the questions that the server asks meanwhile.
-struct RemoteCall<'a> {
+struct RunningRemoteCall<'a> {
     server: &'a Arc<McpServer>,
-    call: &'a ToolCall,
+    call: &'a ToolCallContext,
     questions: mpsc::Receiver<ElicitationQuestion>,
 }
 
-impl RemoteCall<'_> {
+impl RunningRemoteCall<'_> {
     /// As many rounds as necessary: a server of the newest protocol answers with its questions, and is
     /// called again with the user's answers.
-    async fn run_to_result(
+    async fn call_until_result(
         &mut self,
         peer: &Peer<RoleClient>,
         mut params: CallToolRequestParams,
     ) -> Result<CallToolResult, Failure> {
         for _ in 0..ROUNDS_MAX {
-            match self.send_request(peer, params.clone()).await? {
+            match self.send_call_request(peer, params.clone()).await? {
                 CallToolResponse::Complete(result) => return Ok(result),
                 CallToolResponse::InputRequired(asked) => {
                     (params.input_responses, params.request_state) =
                         self.answer_input_requests(asked).await?;
                 }
                 CallToolResponse::Task(_) => {
-                    return Err(self.server_failure("began a task, which was not asked of it"));
+                    return Err(self.mcp_server_failure("began a task, which was not asked of it"));
                 }
-                _ => return Err(self.server_failure("gave an answer that is not understood")),
+                _ => return Err(self.mcp_server_failure("gave an answer that is not understood")),
             }
         }
-        Err(self.server_failure("asked again and again"))
+        Err(self.mcp_server_failure("asked again and again"))
     }
 
     /// One request. Older servers ask while they work on it; each answer restarts the timeout.
-    async fn send_request(
+    async fn send_call_request(
         &mut self,
         peer: &Peer<RoleClient>,
         params: CallToolRequestParams,
@@ -132,15 +135,15 @@ impl RemoteCall<'_> {
         loop {
             let next = async {
                 tokio::select! {
-                    response = &mut answered => CallEvent::Answered(Box::new(response)),
-                    Some(question) = self.questions.recv() => CallEvent::Asked(question),
+                    response = &mut answered => RemoteCallEvent::Answered(Box::new(response)),
+                    Some(question) = self.questions.recv() => RemoteCallEvent::Asked(question),
                 }
             };
             match timeout(wait, next).await {
-                Ok(CallEvent::Answered(response)) => {
+                Ok(RemoteCallEvent::Answered(response)) => {
                     return response.map_err(|error| self.request_failure(&error));
                 }
-                Ok(CallEvent::Asked(question)) => {
+                Ok(RemoteCallEvent::Asked(question)) => {
                     let ElicitationQuestion { message, schema, reply } = question;
                     let asked = ask_user_for_server(self.server, self.call, message, schema);
                     // The server may give up, or end, before the user answers.
@@ -157,7 +160,7 @@ impl RemoteCall<'_> {
                     let (server, peer) = (self.server.clone(), peer.clone());
                     tokio::spawn(async move { server.probe_after_timeout(&peer).await });
                     let text = format!("did not answer within {} s", wait.as_secs());
-                    return Err(self.server_failure(&text));
+                    return Err(self.mcp_server_failure(&text));
                 }
             }
         }
@@ -170,9 +173,9 @@ impl RemoteCall<'_> {
         let mut responses = InputResponses::new();
         for (key, request) in required.input_requests.unwrap_or_default() {
             let InputRequest::Elicitation(request) = request else {
-                return Err(self.server_failure("asks for something that only a user can give"));
+                return Err(self.mcp_server_failure("asks for something that only a user can give"));
             };
-            let result = match parse_form_request(request.params) {
+            let result = match parse_elicitation_form(request.params) {
                 Ok((message, schema)) => {
                     to_elicit_result(ask_user_for_server(self.server, self.call, message, schema).await?)
                 }
@@ -185,7 +188,7 @@ impl RemoteCall<'_> {
             responses.insert(key, result.map_err(|error| Failure::new(error.to_string()))?);
         }
         if responses.is_empty() && required.request_state.is_none() {
-            return Err(self.server_failure("asks for something and does not say what"));
+            return Err(self.mcp_server_failure("asks for something and does not say what"));
         }
         Ok(((!responses.is_empty()).then_some(responses), required.request_state))
     }
@@ -193,26 +196,26 @@ impl RemoteCall<'_> {
     /// The error of a request.
     fn request_failure(&self, error: &ServiceError) -> Failure {
         match error {
-            ServiceError::McpError(error) => self.server_failure(&format!("refused: {}", error.message)),
+            ServiceError::McpError(error) => self.mcp_server_failure(&format!("refused: {}", error.message)),
             ServiceError::TransportClosed => {
                 let text = "ended while it worked on this call; whether the call was carried out is \
                             not known";
-                self.server_failure(text)
+                self.mcp_server_failure(text)
             }
-            ServiceError::TransportSend(error) => self.server_failure(&format!(
+            ServiceError::TransportSend(error) => self.mcp_server_failure(&format!(
                 "cannot be reached: {}",
-                error_text::describe_transport_error(error)
+                mcp_error_text::describe_transport_error(error)
             )),
-            other => self.server_failure(&format!("failed: {other}")),
+            other => self.mcp_server_failure(&format!("failed: {other}")),
         }
     }
 
-    fn server_failure(&self, what: &str) -> Failure {
+    fn mcp_server_failure(&self, what: &str) -> Failure {
         Failure::new(format!("the MCP server `{}` {what}", self.server.name))
     }
 }
 
-enum CallEvent {
+enum RemoteCallEvent {
     Answered(Box<Result<CallToolResponse, ServiceError>>),
     Asked(ElicitationQuestion),
 }
@@ -221,11 +224,11 @@ enum CallEvent {
 /// ours.
 async fn ask_user_for_server(
     server: &McpServer,
-    call: &ToolCall,
+    call: &ToolCallContext,
     message: String,
     schema: Value,
 ) -> Result<ElicitationReply, Failure> {
     let prompt = vec![Part::text(format!("{} asks: {message}", server.name))];
-    let answer = call.ask(prompt, schema_with_decline(schema)).await?;
-    Ok(parse_reply(answer))
+    let answer = call.ask_question(prompt, schema_with_decline_option(schema)).await?;
+    Ok(parse_elicitation_reply(answer))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tool_naming::{NAME_CHARS_MAX, SERVER_SEPARATOR, append_digest, sanitize_tool_name};
+use crate::tool_naming::{NAME_CHARS_MAX, SERVER_SEPARATOR, append_name_digest, sanitize_tool_name};
 
 /// Longest name of a tool that the protocol allows.
 /// Limit (Tools): name that a server gives a tool.
@@ -16,7 +16,7 @@ pub(super) fn is_valid_tool_name(name: &str) -> bool {
 
 /// A unique name for a server's tool, not in `used_names`. The same tools in the same order always get the
 /// same names, so that an agent's permissions stay valid.
-pub(super) fn unique_tool_name(server: &str, tool: &str, used_names: &BTreeSet<String>) -> String {
+pub(super) fn unique_prefixed_tool_name(server: &str, tool: &str, used_names: &BTreeSet<String>) -> String {
     let plain = format!("{}{SERVER_SEPARATOR}{}", sanitize_tool_name(server), sanitize_tool_name(tool));
     // Everything is ASCII at this point.
     if plain.len() <= NAME_CHARS_MAX && !used_names.contains(&plain) {
@@ -24,7 +24,7 @@ pub(super) fn unique_tool_name(server: &str, tool: &str, used_names: &BTreeSet<S
     }
     // The length keeps ("ab", "c") and ("a", "bc") apart.
     let length = server.len().to_be_bytes();
-    append_digest(&plain, [&length, server.as_bytes(), tool.as_bytes()].concat())
+    append_name_digest(&plain, [&length, server.as_bytes(), tool.as_bytes()].concat())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
-use trackway_domain::{JSON_DEPTH_MAX, is_deeper_than};
+use trackway_domain::{JSON_DEPTH_MAX, is_json_deeper_than};
 
 use super::Delta;
 use crate::conversation::{FinishReason, ModelAnswer, TokenUsage, ToolArguments, ToolUse};
@@ -15,24 +15,24 @@ const ARGUMENTS_DEPTH_MAX: usize = JSON_DEPTH_MAX - 10;
 
 /// An answer as far as it has arrived.
 #[derive(Debug, Clone, Default)]
-pub struct AnswerBuilder {
+pub struct ModelAnswerBuilder {
     text: String,
     reasoning: String,
-    calls: BTreeMap<usize, CallBuilder>,
+    calls: BTreeMap<usize, ToolCallBuilder>,
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
     model: Option<String>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct CallBuilder {
+struct ToolCallBuilder {
     id: Option<String>,
     tool: String,
     arguments: String,
     echo: Option<Value>,
 }
 
-impl AnswerBuilder {
+impl ModelAnswerBuilder {
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,12 +60,12 @@ impl AnswerBuilder {
     }
 
     /// The text so far.
-    pub fn text_so_far(&self) -> &str {
+    pub fn answer_text_so_far(&self) -> &str {
         &self.text
     }
 
     /// The complete answer. Arguments are parsed here, once.
-    pub fn build(self) -> ModelAnswer {
+    pub fn build_answer(self) -> ModelAnswer {
         let ids = self.calls.values().filter_map(|call| call.id.as_deref());
         let mut free = CallIdAllocator::new(ids);
         // An answer is cut off at its end, so only its last call can lack its arguments.
@@ -75,9 +75,9 @@ impl AnswerBuilder {
             .calls
             .iter()
             .map(|(slot, call)| ToolUse {
-                id: free.allocate_id(call.id.as_deref(), *slot),
+                id: free.allocate_call_id(call.id.as_deref(), *slot),
                 tool: call.tool.clone(),
-                arguments: parse_arguments(&call.arguments, last == Some(*slot)),
+                arguments: parse_tool_arguments(&call.arguments, last == Some(*slot)),
                 // Without it the provider may reject the conversation. With it the answer could not be
                 // recorded.
                 echo: call.echo.clone().filter(|echo| !exceeds_argument_depth(echo)),
@@ -106,7 +106,7 @@ impl CallIdAllocator {
 
     /// The original id if it is the first of its kind; else `call_` and the first free number from the
     /// slot on.
-    fn allocate_id(&mut self, id: Option<&str>, slot: usize) -> String {
+    fn allocate_call_id(&mut self, id: Option<&str>, slot: usize) -> String {
         if let Some(id) = id.filter(|id| !id.is_empty() && !self.taken.contains(*id)) {
             self.taken.insert(id.to_owned());
             return id.to_owned();
@@ -122,7 +122,7 @@ impl CallIdAllocator {
     }
 }
 
-fn parse_arguments(text: &str, is_cut: bool) -> ToolArguments {
+fn parse_tool_arguments(text: &str, is_cut: bool) -> ToolArguments {
     let broken = |reason: String| ToolArguments::Broken { text: text.to_owned(), reason };
     if text.trim().is_empty() {
         if is_cut {
@@ -140,7 +140,7 @@ fn parse_arguments(text: &str, is_cut: bool) -> ToolArguments {
 }
 
 fn exceeds_argument_depth(value: &Value) -> bool {
-    is_deeper_than(value, ARGUMENTS_DEPTH_MAX)
+    is_json_deeper_than(value, ARGUMENTS_DEPTH_MAX)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Anthropic's Messages: `POST …/v1/messages`. The server keeps no state; every request is complete.
 
-mod request_body;
-mod stream_reader;
+mod messages_request_body;
+mod messages_stream_reader;
 mod strict_schema;
 
 use serde_json::Value;
 
 use super::{
-    format_helpers::message_with_code,
-    provider_format::{ProviderFormat, StreamReader},
+    format_helpers::error_message_with_code,
+    provider_format::{AnswerStreamReader, ProviderFormat},
 };
 use crate::conversation::ModelRequest;
 
@@ -25,7 +25,7 @@ pub(super) struct AnthropicFormat {
 
 impl AnthropicFormat {
     /// The base address may include the version or not.
-    pub(super) fn for_base_url(base_url: &str) -> Self {
+    pub(super) fn format_for_base_url(base_url: &str) -> Self {
         let is_versioned = base_url.trim_end_matches('/').ends_with("/v1");
         Self { path: if is_versioned { "/messages" } else { "/v1/messages" } }
     }
@@ -44,17 +44,17 @@ impl ProviderFormat for AnthropicFormat {
         &[("anthropic-version", "2023-06-01")]
     }
 
-    fn request_body(&self, model: &str, request: &ModelRequest) -> Value {
-        request_body::request_body(model, request)
+    fn build_request_body(&self, model: &str, request: &ModelRequest) -> Value {
+        messages_request_body::build_messages_body(model, request)
     }
 
-    fn new_reader(&self) -> Box<dyn StreamReader> {
-        Box::new(stream_reader::MessagesStreamReader::default())
+    fn new_stream_reader(&self) -> Box<dyn AnswerStreamReader> {
+        Box::new(messages_stream_reader::MessagesStreamReader::default())
     }
 
     fn parse_error_message(&self, body: &Value) -> Option<String> {
         let error = &body["error"];
-        Some(message_with_code(error["message"].as_str()?, error["type"].as_str()))
+        Some(error_message_with_code(error["message"].as_str()?, error["type"].as_str()))
     }
 }
 

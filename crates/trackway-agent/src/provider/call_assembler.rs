@@ -11,7 +11,7 @@ use super::Delta;
 
 /// A piece of a call, with the identifiers that the server sent.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct CallFragment<'a> {
+pub(super) struct ToolCallFragment<'a> {
     /// The identifier by which the server distinguishes calls.
     pub(super) key: Option<&'a str>,
     pub(super) index: Option<u64>,
@@ -22,12 +22,12 @@ pub(super) struct CallFragment<'a> {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct CallAssembler {
-    calls: Vec<PartialCall>,
+pub(super) struct ToolCallAssembler {
+    calls: Vec<PartialToolCall>,
 }
 
 #[derive(Debug, Default)]
-struct PartialCall {
+struct PartialToolCall {
     key: Option<String>,
     index: Option<u64>,
     id: Option<String>,
@@ -37,62 +37,70 @@ struct PartialCall {
     arguments: String,
 }
 
-impl CallAssembler {
-    pub(super) fn is_empty(&self) -> bool {
+impl ToolCallAssembler {
+    pub(super) fn has_no_calls(&self) -> bool {
         self.calls.is_empty()
     }
 
     /// Adds a piece, and returns its slot.
-    pub(super) fn push_fragment(&mut self, piece: CallFragment<'_>, out: &mut Vec<Delta>) -> usize {
-        let slot = self.find_or_open_slot(&piece);
-        self.calls[slot].append_fragment(slot, &piece, out);
+    pub(super) fn push_call_fragment(
+        &mut self,
+        fragment: ToolCallFragment<'_>,
+        out: &mut Vec<Delta>,
+    ) -> usize {
+        let slot = self.find_or_open_call_slot(&fragment);
+        self.calls[slot].append_call_fragment(slot, &fragment, out);
         slot
     }
 
     /// A complete call, from a server that repeats it or sends it only at the end.
-    pub(super) fn push_complete_call(&mut self, piece: CallFragment<'_>, out: &mut Vec<Delta>) -> usize {
-        let slot = self.find_or_open_slot(&CallFragment { arguments: "", ..piece });
+    pub(super) fn push_complete_call(
+        &mut self,
+        fragment: ToolCallFragment<'_>,
+        out: &mut Vec<Delta>,
+    ) -> usize {
+        let slot = self.find_or_open_call_slot(&ToolCallFragment { arguments: "", ..fragment });
         // Pieces that were already emitted are not changed.
-        let rest = piece.arguments.strip_prefix(self.calls[slot].arguments.as_str());
-        let rest = CallFragment { arguments: rest.unwrap_or_default(), ..piece };
-        self.calls[slot].append_fragment(slot, &rest, out);
+        let rest = fragment.arguments.strip_prefix(self.calls[slot].arguments.as_str());
+        let rest = ToolCallFragment { arguments: rest.unwrap_or_default(), ..fragment };
+        self.calls[slot].append_call_fragment(slot, &rest, out);
         slot
     }
 
     /// Emits calls whose tool was never named. The model receives an unknown-tool error.
-    pub(super) fn flush_unnamed(&mut self, out: &mut Vec<Delta>) {
+    pub(super) fn emit_unnamed_calls(&mut self, out: &mut Vec<Delta>) {
         for (slot, call) in self.calls.iter_mut().enumerate() {
             if call.tool.is_none() {
-                call.emit_call(slot, "", out);
+                call.emit_call_deltas(slot, "", out);
             }
         }
     }
 
-    fn find_or_open_slot(&mut self, piece: &CallFragment<'_>) -> usize {
-        let tool = non_empty(piece.tool);
-        let newest = |is_it: &dyn Fn(&PartialCall) -> bool| self.calls.iter().rposition(is_it);
-        let found = if let Some(key) = non_empty(piece.key) {
+    fn find_or_open_call_slot(&mut self, fragment: &ToolCallFragment<'_>) -> usize {
+        let tool = non_empty_text(fragment.tool);
+        let newest = |is_it: &dyn Fn(&PartialToolCall) -> bool| self.calls.iter().rposition(is_it);
+        let found = if let Some(key) = non_empty_text(fragment.key) {
             // Some servers use one id for several calls; their indexes differ.
-            let agrees = |index| piece.index.is_none() || index == piece.index;
+            let agrees = |index| fragment.index.is_none() || index == fragment.index;
             newest(&|call| call.key.as_deref() == Some(key) && agrees(call.index))
         } else {
-            let indexed = piece.index.and_then(|at| newest(&|call| call.index == Some(at)));
+            let indexed = fragment.index.and_then(|at| newest(&|call| call.index == Some(at)));
             let last = || self.calls.len().checked_sub(1);
-            let opens = piece.index.is_some() && tool.is_some();
+            let opens = fragment.index.is_some() && tool.is_some();
             let meant = indexed.or_else(|| if opens { None } else { last() });
-            meant.filter(|at| !self.calls[*at].is_ended_by(tool, piece.arguments))
+            meant.filter(|at| !self.calls[*at].is_followed_by_new_call(tool, fragment.arguments))
         };
         found.unwrap_or_else(|| {
-            let key = non_empty(piece.key).map(str::to_owned);
-            self.calls.push(PartialCall { key, index: piece.index, ..PartialCall::default() });
+            let key = non_empty_text(fragment.key).map(str::to_owned);
+            self.calls.push(PartialToolCall { key, index: fragment.index, ..PartialToolCall::default() });
             self.calls.len() - 1
         })
     }
 }
 
-impl PartialCall {
+impl PartialToolCall {
     /// Whether a piece without an id starts the next call.
-    fn is_ended_by(&self, tool: Option<&str>, arguments: &str) -> bool {
+    fn is_followed_by_new_call(&self, tool: Option<&str>, arguments: &str) -> bool {
         match (&self.tool, tool) {
             (Some(own), Some(tool)) if own != tool => true,
             (Some(_), Some(_)) => {
@@ -103,21 +111,21 @@ impl PartialCall {
         }
     }
 
-    fn append_fragment(&mut self, slot: usize, piece: &CallFragment<'_>, out: &mut Vec<Delta>) {
+    fn append_call_fragment(&mut self, slot: usize, fragment: &ToolCallFragment<'_>, out: &mut Vec<Delta>) {
         if self.id.is_none() {
-            self.id = non_empty(piece.id).map(str::to_owned);
+            self.id = non_empty_text(fragment.id).map(str::to_owned);
         }
-        self.arguments.push_str(piece.arguments);
-        match non_empty(piece.tool) {
-            Some(tool) if self.tool.is_none() => self.emit_call(slot, tool, out),
-            _ if self.tool.is_some() && !piece.arguments.is_empty() => {
-                out.push(Delta::Arguments { slot, text: piece.arguments.to_owned() });
+        self.arguments.push_str(fragment.arguments);
+        match non_empty_text(fragment.tool) {
+            Some(tool) if self.tool.is_none() => self.emit_call_deltas(slot, tool, out),
+            _ if self.tool.is_some() && !fragment.arguments.is_empty() => {
+                out.push(Delta::Arguments { slot, text: fragment.arguments.to_owned() });
             }
             _ => {}
         }
     }
 
-    fn emit_call(&mut self, slot: usize, tool: &str, out: &mut Vec<Delta>) {
+    fn emit_call_deltas(&mut self, slot: usize, tool: &str, out: &mut Vec<Delta>) {
         self.tool = Some(tool.to_owned());
         out.push(Delta::Call { slot, id: self.id.clone(), tool: tool.to_owned() });
         if !self.arguments.is_empty() {
@@ -126,7 +134,7 @@ impl PartialCall {
     }
 }
 
-fn non_empty(text: Option<&str>) -> Option<&str> {
+fn non_empty_text(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 

@@ -42,7 +42,11 @@ pub(super) fn full_request(echo: Value) -> ModelRequest {
 /// The shortest conversation.
 pub(super) fn minimal_request() -> ModelRequest {
     let system = "You are brief.".to_owned();
-    ModelRequest { system, entries: vec![ConversationEntry::user_text("Hello")], ..ModelRequest::default() }
+    ModelRequest {
+        system,
+        entries: vec![ConversationEntry::user_text_entry("Hello")],
+        ..ModelRequest::default()
+    }
 }
 
 /// A tool with a schema, and one that takes anything.
@@ -64,10 +68,10 @@ pub(super) fn read_deltas(
     format: &dyn ProviderFormat,
     events: &[(&str, Value)],
 ) -> (Vec<Delta>, Option<ModelError>) {
-    let mut reader = format.new_reader();
+    let mut reader = format.new_stream_reader();
     let mut out = Vec::new();
     for (kind, data) in events {
-        if let Err(error) = reader.read_event(kind, &data.to_string(), &mut out) {
+        if let Err(error) = reader.read_stream_event(kind, &data.to_string(), &mut out) {
             return (out, Some(error));
         }
         if out.last() == Some(&Delta::Done) {

@@ -14,7 +14,7 @@ pub(super) fn json_object<const N: usize>(fields: [(&str, Value); N]) -> Value {
 
 /// A tool's schema with `type` and `properties`. Servers reject tools without them, although a valid
 /// schema may lack both.
-pub(super) fn tool_parameters(schema: &Value) -> Value {
+pub(super) fn tool_parameters_schema(schema: &Value) -> Value {
     let mut written = if schema.is_object() { schema.clone() } else { json!({}) };
     if let Some(fields) = written.as_object_mut() {
         fields.entry("type").or_insert_with(|| "object".into());
@@ -28,7 +28,7 @@ pub(super) fn tool_parameters(schema: &Value) -> Value {
 pub(super) fn arguments_as_object(arguments: &ToolArguments) -> Value {
     match arguments {
         ToolArguments::Json(value @ Value::Object(_)) => value.clone(),
-        other => json!({ "unreadable": other.to_value() }),
+        other => json!({ "unreadable": other.arguments_to_value() }),
     }
 }
 
@@ -43,11 +43,11 @@ pub(super) fn arguments_as_text(arguments: &ToolArguments) -> String {
 
 /// Messages of alternating roles, for formats that reject others.
 #[derive(Default)]
-pub(super) struct AlternatingMessages(Vec<(&'static str, Vec<Value>)>);
+pub(super) struct AlternatingRoleMessages(Vec<(&'static str, Vec<Value>)>);
 
-impl AlternatingMessages {
+impl AlternatingRoleMessages {
     /// Appends to the last message if it has the same role. An empty answer of the model is omitted.
-    pub(super) fn push_message(&mut self, role: &'static str, parts: Vec<Value>) {
+    pub(super) fn push_role_message(&mut self, role: &'static str, parts: Vec<Value>) {
         match self.0.last_mut() {
             Some((last, known)) if *last == role => known.extend(parts),
             _ if parts.is_empty() && role != "user" => {}
@@ -57,7 +57,7 @@ impl AlternatingMessages {
 
     /// The messages with their parts under `key`. A message without parts is rejected, so it gets a
     /// note.
-    pub(super) fn into_messages(self, key: &str, text: fn(&str) -> Value) -> Vec<Value> {
+    pub(super) fn into_json_messages(self, key: &str, text: fn(&str) -> Value) -> Vec<Value> {
         let message = |(role, mut parts): (&str, Vec<Value>)| {
             if parts.is_empty() {
                 parts.push(text("(no content)"));
@@ -78,7 +78,7 @@ pub(super) fn parse_event_json(data: &str) -> Result<Value, ModelError> {
 }
 
 /// Arguments of a call as text; some servers send them as a value.
-pub(super) fn read_arguments_text(arguments: &Value) -> String {
+pub(super) fn arguments_json_to_text(arguments: &Value) -> String {
     match arguments {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -88,7 +88,7 @@ pub(super) fn read_arguments_text(arguments: &Value) -> String {
 
 /// The counts at these pointers: input, output, and of these the cached and the reasoning tokens. None
 /// if the input is not counted.
-pub(super) fn parse_usage(counts: &Value, pointers: [&str; 4]) -> Option<TokenUsage> {
+pub(super) fn parse_token_usage(counts: &Value, pointers: [&str; 4]) -> Option<TokenUsage> {
     let [input, output, cached, reasoning] =
         pointers.map(|pointer| counts.pointer(pointer).and_then(Value::as_u64));
     Some(TokenUsage {
@@ -100,7 +100,7 @@ pub(super) fn parse_usage(counts: &Value, pointers: [&str; 4]) -> Option<TokenUs
 }
 
 /// Writes the start of an answer, once.
-pub(super) fn push_start_delta(started: &mut bool, model: &Value, out: &mut Vec<Delta>) {
+pub(super) fn push_start_delta_once(started: &mut bool, model: &Value, out: &mut Vec<Delta>) {
     if !std::mem::replace(started, true) {
         out.push(Delta::Start { model: non_empty_str(model).map(str::to_owned) });
     }
@@ -120,7 +120,7 @@ pub(super) fn push_end_deltas(
 }
 
 /// The server's error message, with its error code.
-pub(super) fn message_with_code(words: &str, code: Option<&str>) -> String {
+pub(super) fn error_message_with_code(words: &str, code: Option<&str>) -> String {
     match code {
         Some(code) if !words.contains(code) => format!("{words} ({code})"),
         _ => words.to_owned(),
@@ -133,7 +133,7 @@ pub(super) fn parse_error_message(body: &Value) -> Option<String> {
     let places = [&body["error"]["message"], &body["error"], &body["message"], &body["detail"]];
     let words = places.into_iter().find_map(Value::as_str)?;
     let code = [&body["error"]["code"], &body["code"]].into_iter().find_map(Value::as_str);
-    Some(message_with_code(words, code))
+    Some(error_message_with_code(words, code))
 }
 
 /// An error inside a stream. An invalid request would fail again on a retry.

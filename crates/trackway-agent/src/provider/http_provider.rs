@@ -1,8 +1,8 @@
 //! Sends a format's requests to a server: one request, one stream of events, limits in time and size.
 
-mod http_error;
-mod http_exchange;
-mod unsupported_fields;
+mod model_http_error;
+mod model_http_exchange;
+mod unsupported_body_fields;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -11,12 +11,12 @@ use reqwest::{
     Client, Url,
     header::{ACCEPT, HeaderMap, HeaderName, HeaderValue},
 };
-use trackway_outgoing::operator_client;
+use trackway_outgoing::build_operator_client;
 
 use self::{
-    http_error::SecretRedactor,
-    http_exchange::{ModelHttpExchange, ModelHttpRequest},
-    unsupported_fields::UnsupportedFields,
+    model_http_error::SecretRedactor,
+    model_http_exchange::{ModelHttpExchange, ModelHttpRequest},
+    unsupported_body_fields::UnsupportedBodyFields,
 };
 use super::{DeltaStream, ModelProvider, provider_format::ProviderFormat};
 use crate::conversation::ModelRequest;
@@ -66,7 +66,7 @@ impl fmt::Debug for ModelEndpoint {
 
 /// A configuration for which no request can be built. Secrets are not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EndpointError {
+pub enum ModelEndpointError {
     #[error("there is no provider {kind:?} (there are: {})", known.join(", "))]
     Kind { kind: String, known: Vec<&'static str> },
     #[error("the base address is not an http or https address: {reason}")]
@@ -80,7 +80,7 @@ pub enum EndpointError {
 }
 
 /// A model behind HTTP.
-pub struct HttpProvider {
+pub struct HttpModelProvider {
     label: String,
     model: String,
     images: bool,
@@ -91,7 +91,7 @@ pub struct HttpProvider {
     client: Client,
     bounds: ResponseLimits,
     redactor: SecretRedactor,
-    unsupported_fields: UnsupportedFields,
+    unsupported_fields: UnsupportedBodyFields,
 }
 
 /// Limits in time and size for an answer.
@@ -101,43 +101,43 @@ struct ResponseLimits {
     bytes: usize,
 }
 
-impl fmt::Debug for HttpProvider {
+impl fmt::Debug for HttpModelProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpProvider").field("label", &self.label).finish_non_exhaustive()
     }
 }
 
-impl HttpProvider {
+impl HttpModelProvider {
     /// `kind` is the first part of the label; `base_url` is the provider's public address.
     pub(super) fn new(
         kind: &str,
         base_url: &str,
         format: Arc<dyn ProviderFormat>,
         endpoint: &ModelEndpoint,
-    ) -> Result<Self, EndpointError> {
+    ) -> Result<Self, ModelEndpointError> {
         if endpoint.model.trim().is_empty() {
-            return Err(EndpointError::Model);
+            return Err(ModelEndpointError::Model);
         }
         let base_url = endpoint.base_url.as_deref().unwrap_or(base_url);
-        let url = join_url(base_url, &format.request_path(&endpoint.model))?;
+        let url = join_endpoint_url(base_url, &format.request_path(&endpoint.model))?;
         Ok(Self {
             label: format!("{kind}/{}", endpoint.model),
             model: endpoint.model.clone(),
             images: endpoint.images,
             headers: request_headers(format.as_ref(), endpoint)?,
-            client: operator_client(&url)
-                .map_err(|error| EndpointError::Client { reason: error.to_string() })?,
+            client: build_operator_client(&url)
+                .map_err(|error| ModelEndpointError::Client { reason: error.to_string() })?,
             bounds: ResponseLimits { idle: IDLE_TIMEOUT, bytes: ANSWER_BYTES_MAX },
             redactor: SecretRedactor::new(endpoint, &url),
-            unsupported_fields: UnsupportedFields::new(format.optional_fields()),
+            unsupported_fields: UnsupportedBodyFields::new(format.optional_body_fields()),
             url,
             format,
         })
     }
 }
 
-impl ModelProvider for HttpProvider {
-    fn label(&self) -> &str {
+impl ModelProvider for HttpModelProvider {
+    fn model_label(&self) -> &str {
         &self.label
     }
 
@@ -150,7 +150,7 @@ impl ModelProvider for HttpProvider {
             client: self.client.clone(),
             url: self.url.clone(),
             headers: self.headers.clone(),
-            body: self.format.request_body(&self.model, request),
+            body: self.format.build_request_body(&self.model, request),
             format: self.format.clone(),
             bounds: self.bounds,
             redactor: self.redactor.clone(),
@@ -165,8 +165,8 @@ impl ModelProvider for HttpProvider {
     }
 }
 
-fn join_url(base_url: &str, path: &str) -> Result<Url, EndpointError> {
-    let bad = |reason: String| EndpointError::BaseUrl { reason };
+fn join_endpoint_url(base_url: &str, path: &str) -> Result<Url, ModelEndpointError> {
+    let bad = |reason: String| ModelEndpointError::BaseUrl { reason };
     let base = Url::parse(base_url.trim()).map_err(|error| bad(error.to_string()))?;
     if !matches!(base.scheme(), "http" | "https") {
         return Err(bad(format!("it begins with {}:", base.scheme())));
@@ -181,7 +181,7 @@ fn join_url(base_url: &str, path: &str) -> Result<Url, EndpointError> {
 fn request_headers(
     format: &dyn ProviderFormat,
     endpoint: &ModelEndpoint,
-) -> Result<HeaderMap, EndpointError> {
+) -> Result<HeaderMap, ModelEndpointError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     for (name, value) in format.extra_headers() {
@@ -197,8 +197,8 @@ fn request_headers(
     Ok(headers)
 }
 
-fn insert_header(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), EndpointError> {
-    let bad = |what| EndpointError::Header { name: name.to_owned(), what };
+fn insert_header(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), ModelEndpointError> {
+    let bad = |what| ModelEndpointError::Header { name: name.to_owned(), what };
     let known: HeaderName = name.parse().map_err(|_| bad("name"))?;
     let mut value = HeaderValue::from_str(value).map_err(|_| bad("value"))?;
     value.set_sensitive(true);

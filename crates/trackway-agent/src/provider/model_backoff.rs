@@ -32,7 +32,7 @@ impl ModelBackoff {
 
     /// How long to wait before the next attempt; `None` if the error is final. If a server asks for a
     /// longer wait than the limit, there is no early retry.
-    pub(crate) fn next_pause(&mut self, error: &ModelError) -> Option<Duration> {
+    pub(crate) fn next_retry_pause(&mut self, error: &ModelError) -> Option<Duration> {
         if !error.is_retryable() || self.attempts >= ATTEMPTS_MAX {
             return None;
         }

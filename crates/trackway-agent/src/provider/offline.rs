@@ -6,9 +6,9 @@
 //! calls are reported. `/run NAME key=value …`, JSON that names a workflow, and `/help` are executed as
 //! written. Otherwise the rules search for a tool whose name is among the user's words.
 
-mod result_text;
 mod schema_answer;
 mod tool_menu;
+mod tool_result_text;
 mod user_intent;
 
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub const LABEL: &str = "offline-rules/1";
 pub struct OfflineModel;
 
 impl ModelProvider for OfflineModel {
-    fn label(&self) -> &str {
+    fn model_label(&self) -> &str {
         LABEL
     }
 
@@ -45,15 +45,21 @@ pub fn answer_by_rules(request: &ModelRequest) -> ModelAnswer {
         return text_answer(schema_answer::answer_for_schema(schema, &prompt).to_string());
     }
     match request.entries.last() {
-        Some(ConversationEntry::User { pieces }) => match user_intent::parse_intent(&request.tools, pieces) {
-            UserIntent::Call { tool, arguments } => tool_use_answer(request, tool, Value::Object(arguments)),
-            UserIntent::Say(text) => text_answer(text),
-            UserIntent::Lost if request.open.is_empty() => {
-                text_answer(tool_menu::render_greeting(&request.tools))
+        Some(ConversationEntry::User { pieces }) => {
+            match user_intent::parse_user_intent(&request.tools, pieces) {
+                UserIntent::Call { tool, arguments } => {
+                    tool_use_answer(request, tool, Value::Object(arguments))
+                }
+                UserIntent::Say(text) => text_answer(text),
+                UserIntent::Lost if request.open.is_empty() => {
+                    text_answer(tool_menu::render_greeting(&request.tools))
+                }
+                UserIntent::Lost => text_answer(tool_result_text::render_open_questions(&request.open)),
             }
-            UserIntent::Lost => text_answer(result_text::render_open_questions(&request.open)),
-        },
-        Some(ConversationEntry::Result { .. }) => text_answer(result_text::render_results(&request.entries)),
+        }
+        Some(ConversationEntry::Result { .. }) => {
+            text_answer(tool_result_text::render_latest_tool_results(&request.entries))
+        }
         Some(ConversationEntry::Model { .. }) | None => {
             text_answer(tool_menu::render_greeting(&request.tools))
         }

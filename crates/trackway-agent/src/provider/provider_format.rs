@@ -23,14 +23,14 @@ pub(crate) trait ProviderFormat: Send + Sync + fmt::Debug {
         &[]
     }
 
-    fn request_body(&self, model: &str, request: &ModelRequest) -> Value;
+    fn build_request_body(&self, model: &str, request: &ModelRequest) -> Value;
 
     /// Optional fields of the body. A field that a server rejects by name is omitted from then on.
-    fn optional_fields(&self) -> &'static [&'static str] {
+    fn optional_body_fields(&self) -> &'static [&'static str] {
         &[]
     }
 
-    fn new_reader(&self) -> Box<dyn StreamReader>;
+    fn new_stream_reader(&self) -> Box<dyn AnswerStreamReader>;
 
     /// The message of an error body, if it has the format's own form.
     fn parse_error_message(&self, body: &Value) -> Option<String> {
@@ -38,17 +38,17 @@ pub(crate) trait ProviderFormat: Send + Sync + fmt::Debug {
     }
 
     /// The wait that an error body asks for, for servers that have no header for it.
-    fn retry_delay(&self, _body: &Value) -> Option<Duration> {
+    fn retry_delay_from_body(&self, _body: &Value) -> Option<Duration> {
         None
     }
 }
 
 /// Reads the events of one answer.
-pub(crate) trait StreamReader: Send {
+pub(crate) trait AnswerStreamReader: Send {
     /// One event of the stream: its type (empty if it has none) and its data. Nothing is read after an
     /// event that writes [`Delta::Done`], because not every server closes the connection. An answer
     /// that is one JSON value instead of a stream counts as one event without a type.
-    fn read_event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError>;
+    fn read_stream_event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError>;
 
     /// The stream ended, or the connection is lost. Writes the remaining deltas, [`Delta::Done`] last,
     /// or returns an error if the answer is incomplete.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{
     anthropic::{self, AnthropicFormat},
     gemini::{self, GeminiFormat},
-    http_provider::{EndpointError, HttpProvider, ModelEndpoint},
-    openai::{self, OpenAiChatFormat},
+    http_provider::{HttpModelProvider, ModelEndpoint, ModelEndpointError},
+    openai_chat::{self, OpenAiChatFormat},
+    openai_responses::{self, OpenAiResponsesFormat},
     provider_format::ProviderFormat,
-    responses::{self, OpenAiResponsesFormat},
 };
 
 /// A kind of server: its name, its public address, and its format for a base address.
@@ -20,23 +20,23 @@ struct ProviderKind {
 
 const PROVIDER_KINDS: &[ProviderKind] = &[
     ProviderKind {
-        kind: openai::KIND,
-        base_url: openai::BASE_URL,
-        format: |base_url| Arc::new(OpenAiChatFormat::for_base_url(base_url)),
+        kind: openai_chat::KIND,
+        base_url: openai_chat::BASE_URL,
+        format: |base_url| Arc::new(OpenAiChatFormat::format_for_base_url(base_url)),
     },
     ProviderKind {
         kind: anthropic::KIND,
         base_url: anthropic::BASE_URL,
-        format: |base_url| Arc::new(AnthropicFormat::for_base_url(base_url)),
+        format: |base_url| Arc::new(AnthropicFormat::format_for_base_url(base_url)),
     },
     ProviderKind {
         kind: gemini::KIND,
         base_url: gemini::BASE_URL,
-        format: |base_url| Arc::new(GeminiFormat::for_base_url(base_url)),
+        format: |base_url| Arc::new(GeminiFormat::format_for_base_url(base_url)),
     },
     ProviderKind {
-        kind: responses::KIND,
-        base_url: responses::BASE_URL,
+        kind: openai_responses::KIND,
+        base_url: openai_responses::BASE_URL,
         format: |_| Arc::new(OpenAiResponsesFormat),
     },
 ];
@@ -47,12 +47,18 @@ pub fn provider_kind_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// A model of that kind. Nothing is sent before the first call.
-pub fn open_provider(kind: &str, endpoint: &ModelEndpoint) -> Result<HttpProvider, EndpointError> {
+pub fn open_http_provider(
+    kind: &str,
+    endpoint: &ModelEndpoint,
+) -> Result<HttpModelProvider, ModelEndpointError> {
     let Some(row) = PROVIDER_KINDS.iter().find(|row| row.kind == kind) else {
-        return Err(EndpointError::Kind { kind: kind.to_owned(), known: provider_kind_names().collect() });
+        return Err(ModelEndpointError::Kind {
+            kind: kind.to_owned(),
+            known: provider_kind_names().collect(),
+        });
     };
     let format = (row.format)(endpoint.base_url.as_deref().unwrap_or(row.base_url));
-    HttpProvider::new(row.kind, row.base_url, format, endpoint)
+    HttpModelProvider::new(row.kind, row.base_url, format, endpoint)
 }
 
 #[cfg(test)]

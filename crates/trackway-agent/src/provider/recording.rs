@@ -22,7 +22,7 @@ use crate::conversation::ModelRequest;
 
 /// One line of a recording.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct RecordedAnswer {
+struct RecordedAnswerLine {
     /// The digest of the request.
     digest: String,
     /// The model that answered, for people who read the file.
@@ -39,21 +39,21 @@ fn request_digest(request: &ModelRequest) -> String {
 
 /// A model whose answers are recorded as they arrive.
 #[derive(Debug, Clone)]
-pub struct RecordingProvider {
+pub struct RecordingModelProvider {
     model: Arc<dyn ModelProvider>,
     file: PathBuf,
 }
 
-impl RecordingProvider {
+impl RecordingModelProvider {
     /// Appends answers to the file. Creates the file if it does not exist.
     pub fn new(model: Arc<dyn ModelProvider>, file: &Path) -> Self {
         Self { model, file: file.to_owned() }
     }
 }
 
-impl ModelProvider for RecordingProvider {
-    fn label(&self) -> &str {
-        self.model.label()
+impl ModelProvider for RecordingModelProvider {
+    fn model_label(&self) -> &str {
+        self.model.model_label()
     }
 
     fn accepts_images(&self) -> bool {
@@ -63,9 +63,9 @@ impl ModelProvider for RecordingProvider {
     /// An incomplete answer is not written. If an answer cannot be written, the call fails.
     fn stream_answer(&self, request: &ModelRequest) -> DeltaStream {
         let digest = request_digest(request);
-        let label = self.label().to_owned();
+        let label = self.model_label().to_owned();
         let file = self.file.clone();
-        let recorded = RecordedAnswer { digest, label, deltas: Vec::new() };
+        let recorded = RecordedAnswerLine { digest, label, deltas: Vec::new() };
         let answer = self.model.stream_answer(request);
         let passing = stream::unfold((answer, recorded), move |(mut answer, mut recorded)| {
             let file = file.clone();
@@ -74,7 +74,7 @@ impl ModelProvider for RecordingProvider {
                 if let Ok(delta) = &item {
                     recorded.deltas.push(delta.clone());
                     if *delta == Delta::Done
-                        && let Err(error) = save_answer(&file, std::mem::take(&mut recorded)).await
+                        && let Err(error) = save_recorded_answer(&file, std::mem::take(&mut recorded)).await
                     {
                         let reason = format!("the recording {} cannot be written: {error}", file.display());
                         item = Err(ModelError::Failed { reason, retryable: false });
@@ -88,14 +88,14 @@ impl ModelProvider for RecordingProvider {
 }
 
 /// Writes the line on a thread that may block on the disk.
-async fn save_answer(file: &Path, recorded: RecordedAnswer) -> io::Result<()> {
+async fn save_recorded_answer(file: &Path, recorded: RecordedAnswerLine) -> io::Result<()> {
     let file = file.to_owned();
     let written = tokio::task::spawn_blocking(move || append_answer_line(&file, &recorded)).await;
     written.map_err(io::Error::other)?
 }
 
 /// One write for the whole line, so that lines of several conversations do not mix.
-fn append_answer_line(file: &Path, recorded: &RecordedAnswer) -> io::Result<()> {
+fn append_answer_line(file: &Path, recorded: &RecordedAnswerLine) -> io::Result<()> {
     let mut line = serde_json::to_string(recorded)?;
     line.push('\n');
     OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
@@ -104,7 +104,7 @@ fn append_answer_line(file: &Path, recorded: &RecordedAnswer) -> io::Result<()> 
 /// A model that answers from a recording. A request that was recorded several times gets its answers in
 /// their order, and the last one from then on.
 #[derive(Debug)]
-pub struct ReplayProvider {
+pub struct ReplayModelProvider {
     label: String,
     /// By the digest of the request. Locked only to take one.
     answers: Mutex<BTreeMap<String, VecDeque<Vec<Delta>>>>,
@@ -119,13 +119,13 @@ pub enum RecordingError {
     Line { path: PathBuf, number: usize, reason: String },
 }
 
-impl ReplayProvider {
+impl ReplayModelProvider {
     pub fn open_recording(path: &Path) -> Result<Self, RecordingError> {
         let text = fs::read_to_string(path)
             .map_err(|reason| RecordingError::File { path: path.to_owned(), reason })?;
         let mut answers: BTreeMap<String, VecDeque<Vec<Delta>>> = BTreeMap::new();
         for (index, line) in text.split_inclusive('\n').enumerate() {
-            match serde_json::from_str::<RecordedAnswer>(line) {
+            match serde_json::from_str::<RecordedAnswerLine>(line) {
                 Ok(recorded) => answers.entry(recorded.digest).or_default().push_back(recorded.deltas),
                 // A program that ended while it wrote leaves an incomplete last line.
                 Err(_) if !line.ends_with('\n') => {}
@@ -139,15 +139,15 @@ impl ReplayProvider {
         Ok(Self { label: format!("replay/{name}"), answers: Mutex::new(answers) })
     }
 
-    fn next_answer(&self, digest: &str) -> Option<Vec<Delta>> {
+    fn next_recorded_answer(&self, digest: &str) -> Option<Vec<Delta>> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = answers.get_mut(digest)?;
         if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
     }
 }
 
-impl ModelProvider for ReplayProvider {
-    fn label(&self) -> &str {
+impl ModelProvider for ReplayModelProvider {
+    fn model_label(&self) -> &str {
         &self.label
     }
 
@@ -157,7 +157,7 @@ impl ModelProvider for ReplayProvider {
 
     fn stream_answer(&self, request: &ModelRequest) -> DeltaStream {
         let digest = request_digest(request);
-        let items = match self.next_answer(&digest) {
+        let items = match self.next_recorded_answer(&digest) {
             Some(deltas) => deltas.into_iter().map(Ok).collect(),
             None => {
                 let reason = format!("{} has no answer for the request {digest}", self.label);

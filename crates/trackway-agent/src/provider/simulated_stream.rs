@@ -17,7 +17,7 @@ pub(crate) fn answer_deltas(answer: &ModelAnswer) -> Vec<Delta> {
     deltas.extend(split_words(&answer.text).map(|word| Delta::Text(word.to_owned())));
     for (slot, call) in answer.calls.iter().enumerate() {
         deltas.push(Delta::Call { slot, id: Some(call.id.clone()), tool: call.tool.clone() });
-        deltas.push(Delta::Arguments { slot, text: call.arguments.to_text() });
+        deltas.push(Delta::Arguments { slot, text: call.arguments.arguments_to_text() });
         deltas.extend(call.echo.clone().map(|value| Delta::Echo { slot, value }));
     }
     deltas.push(Delta::End(answer.finish));

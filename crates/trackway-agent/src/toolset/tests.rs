@@ -6,7 +6,7 @@ use trackway_runtime::ProgramKind;
 
 use super::*;
 
-pub(super) fn agent(tools: &[&str], workflows: &[&str], approvals: &[(&str, Permission)]) -> AgentSpec {
+pub(super) fn agent(tools: &[&str], workflows: &[&str], approvals: &[(&str, ToolPermission)]) -> AgentSpec {
     let owned = |patterns: &[&str]| patterns.iter().map(|&text| text.to_owned()).collect();
     AgentSpec {
         name: "helper".into(),
@@ -58,11 +58,11 @@ fn named(agent: &AgentSpec, workflows: &[&str], tools: &[&str]) -> Vec<String> {
 fn a_workflow_is_a_tool_with_its_input_schema() {
     let info = workflow("shop.order");
     let set = Toolset::new(&agent(&[], &["*"], &[]), [&info], []);
-    let offered = set.find_tool("dispatch_workflow_shop_order").unwrap();
+    let offered = set.find_offered_tool("dispatch_workflow_shop_order").unwrap();
     assert_eq!(offered.spec.schema, info.input_schema);
     assert_eq!(offered.spec.description, "Does shop.order.");
     assert_eq!(offered.target, ToolTarget::Workflow("shop.order".into()));
-    assert_eq!(offered.input_from_arguments(json!({"text": "x"})), json!({"text": "x"}));
+    assert_eq!(offered.tool_input_from_arguments(json!({"text": "x"})), json!({"text": "x"}));
 }
 
 /// Ordinary tools are offered together with workflows; both only if a pattern allows it. Proves D7.
@@ -97,7 +97,7 @@ fn only_what_is_allowed_is_offered_in_a_stable_order() {
 /// error.
 #[test]
 fn approvals_go_by_the_longest_pattern() {
-    use Permission::{Allow, Ask, Deny};
+    use ToolPermission::{Allow, Ask, Deny};
     let approvals = [
         ("*", Ask),
         ("files__*", Allow),
@@ -122,10 +122,10 @@ fn approvals_go_by_the_longest_pattern() {
         ("time", Ask),
     ];
     for (name, approval) in table {
-        assert_eq!(set.find_tool(name).unwrap().approval, approval, "{name}");
+        assert_eq!(set.find_offered_tool(name).unwrap().approval, approval, "{name}");
         assert_eq!(names(&set).contains(&name.to_owned()), approval != Deny, "{name}");
     }
-    assert_eq!(permission_for(&BTreeMap::new(), ["a", "b"]), Allow);
+    assert_eq!(permission_for_tool_names(&BTreeMap::new(), ["a", "b"]), Allow);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn names_that_are_cut_or_clash_keep_a_stable_mark() {
     assert_eq!(clash[0], "dispatch_workflow_a_b");
     let workflows = ["a.b", "a_b"].map(workflow);
     let set = Toolset::new(&all, &workflows, []);
-    assert_eq!(set.find_tool(&clash[0]).unwrap().target, ToolTarget::Workflow("a_b".into()));
+    assert_eq!(set.find_offered_tool(&clash[0]).unwrap().target, ToolTarget::Workflow("a_b".into()));
     // If no name is valid, all get a suffix, each derived from its own name.
     let marked = named(&all, &["x.y_z", "x_y.z"], &[]);
     assert!(marked.iter().all(|name| name.starts_with("dispatch_workflow_x_y_z_")), "{marked:?}");
@@ -155,17 +155,17 @@ fn names_that_are_cut_or_clash_keep_a_stable_mark() {
 fn the_name_of_the_tool_that_answers_is_reserved() {
     let all = agent(&["*"], &["*"], &[]);
     let set = Toolset::new(&all, &[], &[tool(REPLY_TOOL), tool("answer.task")]);
-    assert!(set.find_tool(REPLY_TOOL).is_err());
+    assert!(set.find_offered_tool(REPLY_TOOL).is_err());
     for name in names(&set) {
         assert!(name.starts_with("answer_task_"), "{name}");
-        assert!(matches!(&set.find_tool(&name).unwrap().target, ToolTarget::Tool(_)));
+        assert!(matches!(&set.find_offered_tool(&name).unwrap().target, ToolTarget::Tool(_)));
     }
     assert_eq!(names(&set).len(), 2);
 }
 
 #[test]
 fn an_unknown_tool_is_told_with_the_nearest_name() {
-    let all = agent(&["*"], &["*"], &[("secret", Permission::Deny)]);
+    let all = agent(&["*"], &["*"], &[("secret", ToolPermission::Deny)]);
     let set = Toolset::new(&all, &["echo", "invest"].map(workflow), &["files__read", "secret"].map(tool));
     let table = [
         ("echo", r#"There is no tool "echo". Did you mean "dispatch_workflow_echo"?"#),
@@ -181,12 +181,12 @@ fn an_unknown_tool_is_told_with_the_nearest_name() {
         ),
     ];
     for (called, told) in table {
-        assert_eq!(set.find_tool(called).unwrap_err().to_string(), told);
+        assert_eq!(set.find_offered_tool(called).unwrap_err().to_string(), told);
     }
-    let none = Toolset::default().find_tool("x").unwrap_err();
+    let none = Toolset::default().find_offered_tool("x").unwrap_err();
     assert_eq!(none.to_string(), r#"There is no tool "x". There are no tools."#);
     let many: Vec<ToolInfo> = (0..30).map(|n| tool(&format!("tool_{n:02}"))).collect();
-    let told = Toolset::new(&all, [], &many).find_tool("weather").unwrap_err().to_string();
+    let told = Toolset::new(&all, [], &many).find_offered_tool("weather").unwrap_err().to_string();
     assert!(told.ends_with("tool_19, …."), "{told}");
 }
 
@@ -216,9 +216,9 @@ fn schemas_are_objects() {
     for (given, shown, wrapped) in table {
         let info = ProgramInfo { input_schema: given, ..workflow("w") };
         let set = Toolset::new(&agent(&[], &["*"], &[]), [&info], []);
-        let offered = set.find_tool("dispatch_workflow_w").unwrap();
+        let offered = set.find_offered_tool("dispatch_workflow_w").unwrap();
         assert_eq!(offered.spec.schema, shown);
-        let input = offered.input_from_arguments(json!({"input": "x"}));
+        let input = offered.tool_input_from_arguments(json!({"input": "x"}));
         assert_eq!(input, if wrapped { json!("x") } else { json!({"input": "x"}) });
     }
 }
@@ -228,8 +228,8 @@ fn descriptions_are_never_empty_nor_endless() {
     let silent = ToolInfo { description: " ".into(), ..tool("quiet") };
     let long = ToolInfo { description: "ü".repeat(5_000), ..tool("loud") };
     let set = Toolset::new(&agent(&["*"], &[], &[]), [], [&silent, &long]);
-    assert_eq!(set.find_tool("quiet").unwrap().spec.description, "Runs quiet.");
-    let cut = &set.find_tool("loud").unwrap().spec.description;
+    assert_eq!(set.find_offered_tool("quiet").unwrap().spec.description, "Runs quiet.");
+    let cut = &set.find_offered_tool("loud").unwrap().spec.description;
     assert_eq!(cut.chars().count(), 1_024);
     assert!(cut.ends_with('…'));
 }
@@ -249,7 +249,7 @@ proptest! {
             prop_assert!(!name.is_empty() && name.len() <= 64 && name.chars().all(fits), "{}", name);
         }
         let targets: std::collections::BTreeSet<_> =
-            names.iter().map(|name| set.find_tool(name).unwrap().target.clone()).collect();
+            names.iter().map(|name| set.find_offered_tool(name).unwrap().target.clone()).collect();
         prop_assert_eq!(targets.len(), given.len() * 2);
     }
 }

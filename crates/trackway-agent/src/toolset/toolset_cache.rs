@@ -12,7 +12,7 @@ use std::{
 use trackway_runtime::{Program, ProgramKind};
 
 use super::Toolset;
-use crate::{AgentSpec, Snapshot};
+use crate::{AgentSpec, ResourcesSnapshot};
 
 /// Sets that are kept, the newest ones: more than a workspace has agents, and few enough to search. A
 /// missing set is rebuilt.
@@ -32,35 +32,36 @@ pub(crate) struct ToolsetCache {
 #[derive(Debug)]
 struct CachedToolset {
     spec: Weak<AgentSpec>,
-    stock: Weak<Snapshot>,
+    stock: Weak<ResourcesSnapshot>,
     programs: Vec<Weak<dyn Program>>,
     tools: Arc<Toolset>,
 }
 
 impl ToolsetCache {
-    pub(crate) fn get_or_build(
+    pub(crate) fn get_or_build_toolset(
         &self,
         spec: &Arc<AgentSpec>,
-        stock: &Arc<Snapshot>,
+        snapshot: &Arc<ResourcesSnapshot>,
         programs: &[Arc<dyn Program>],
     ) -> Arc<Toolset> {
-        if let Some(kept) = self.lock_entries().iter().find(|kept| kept.is_built_from(spec, stock, programs))
+        if let Some(kept) =
+            self.lock_entries().iter().find(|kept| kept.is_toolset_built_from(spec, snapshot, programs))
         {
             return kept.tools.clone();
         }
         let workflows = programs.iter().map(|program| program.info());
         let workflows = workflows.filter(|info| info.kind == ProgramKind::Workflow);
-        let tools = stock.tools.iter().map(|tool| tool.info());
+        let tools = snapshot.tools.iter().map(|tool| tool.info());
         let tools = Arc::new(Toolset::new(spec, workflows, tools));
         let made = CachedToolset {
             spec: Arc::downgrade(spec),
-            stock: Arc::downgrade(stock),
+            stock: Arc::downgrade(snapshot),
             programs: programs.iter().map(Arc::downgrade).collect(),
             tools: tools.clone(),
         };
         let mut kept = self.lock_entries();
         // The agent's earlier inputs are obsolete.
-        kept.retain(|kept| !points_to(&kept.spec, spec));
+        kept.retain(|kept| !is_same_allocation(&kept.spec, spec));
         if kept.len() == KEPT_MAX {
             kept.pop_front();
         }
@@ -74,22 +75,22 @@ impl ToolsetCache {
 }
 
 impl CachedToolset {
-    fn is_built_from(
+    fn is_toolset_built_from(
         &self,
         spec: &Arc<AgentSpec>,
-        stock: &Arc<Snapshot>,
+        snapshot: &Arc<ResourcesSnapshot>,
         programs: &[Arc<dyn Program>],
     ) -> bool {
-        let same = |(kept, now): (&Weak<dyn Program>, &Arc<dyn Program>)| points_to(kept, now);
-        points_to(&self.spec, spec)
-            && points_to(&self.stock, stock)
+        let same = |(kept, now): (&Weak<dyn Program>, &Arc<dyn Program>)| is_same_allocation(kept, now);
+        is_same_allocation(&self.spec, spec)
+            && is_same_allocation(&self.stock, snapshot)
             && self.programs.len() == programs.len()
             && self.programs.iter().zip(programs).all(same)
     }
 }
 
-fn points_to<T: ?Sized>(kept: &Weak<T>, now: &Arc<T>) -> bool {
-    ptr::addr_eq(kept.as_ptr(), Arc::as_ptr(now))
+fn is_same_allocation<T: ?Sized>(cached: &Weak<T>, current: &Arc<T>) -> bool {
+    ptr::addr_eq(cached.as_ptr(), Arc::as_ptr(current))
 }
 
 #[cfg(test)]

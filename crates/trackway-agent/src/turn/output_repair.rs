@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use trackway_domain::{JSON_DEPTH_MAX, ValidationError, is_too_deep, normalize_integers};
+use trackway_domain::{JSON_DEPTH_MAX, ValidationError, is_json_too_deep, normalize_integers};
 
 /// How often a model may repair its output. A model that still fails does not understand the schema,
 /// and more attempts only cost money.
@@ -16,13 +16,13 @@ const PROBLEMS_SHOWN_MAX: usize = 16;
 
 /// The value of a final answer. Models often put JSON into a fenced block, even if the prompt forbids
 /// it.
-pub(super) fn parse_output(text: &str) -> Result<Value, String> {
+pub(super) fn parse_model_output_json(text: &str) -> Result<Value, String> {
     let text = strip_code_fence(text.trim());
     if text.is_empty() {
         return Err("the answer was empty".to_owned());
     }
     match serde_json::from_str(text) {
-        Ok(value) if is_too_deep(&value) => {
+        Ok(value) if is_json_too_deep(&value) => {
             Err(format!("the answer is nested deeper than {JSON_DEPTH_MAX} levels"))
         }
         Ok(mut value) => {
@@ -44,7 +44,7 @@ fn strip_code_fence(text: &str) -> &str {
 }
 
 /// Problems as a list, one on each line.
-pub(super) fn render_problems(problems: &[ValidationError]) -> String {
+pub(super) fn render_validation_problems(problems: &[ValidationError]) -> String {
     let mut text = String::new();
     for problem in problems.iter().take(PROBLEMS_SHOWN_MAX) {
         let place = if problem.path.is_empty() { "the whole answer" } else { &problem.path };
@@ -61,9 +61,9 @@ pub(super) fn render_problems(problems: &[ValidationError]) -> String {
 }
 
 /// The message for the model.
-pub(super) fn repair_prompt(wrong: &str) -> String {
+pub(super) fn output_repair_prompt(problems_text: &str) -> String {
     format!(
-        "Your answer is not of the required form: {wrong}\n\
+        "Your answer is not of the required form: {problems_text}\n\
          Answer again with the whole corrected JSON and nothing else."
     )
 }

@@ -40,25 +40,25 @@ fn ended(text: &str, finish: FinishReason) -> RecordedModelCall {
 /// Ids of the calls that wait.
 fn waiting(turn: &AgentTurn) -> Vec<String> {
     match turn.next_action() {
-        NextAction::Call(waiting) => waiting.into_iter().map(|waiting| waiting.call.id).collect(),
+        NextTurnAction::Call(waiting) => waiting.into_iter().map(|waiting| waiting.call.id).collect(),
         _ => Vec::new(),
     }
 }
 
-fn done(text: &str, ending: TurnEnding) -> NextAction {
-    NextAction::Done(TurnOutcome { text: text.into(), output: None, ending })
+fn done(text: &str, ending: TurnEnding) -> NextTurnAction {
+    NextTurnAction::Done(TurnOutcome { text: text.into(), output: None, ending })
 }
 
 #[test]
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = began(TurnBudgets::default());
-    assert_eq!(turn.next_action(), NextAction::Ask);
-    assert_eq!(turn.usage().calls, 0);
+    assert_eq!(turn.next_action(), NextTurnAction::Ask);
+    assert_eq!(turn.turn_usage().calls, 0);
     turn.apply_model_answer(&answer("Hi.", Vec::new())).unwrap();
     assert_eq!(turn.next_action(), done("Hi.", TurnEnding::Said));
     assert_eq!(turn.apply_model_answer(&answer("Again.", Vec::new())), Err(TurnError::NotAsked));
     assert_eq!(turn.next_action(), done("Hi.", TurnEnding::Said));
-    assert_eq!(turn.usage().label.as_deref(), Some("scripted/test"));
+    assert_eq!(turn.turn_usage().label.as_deref(), Some("scripted/test"));
 }
 
 /// Calls are made whatever finish reason the model gives.
@@ -76,8 +76,8 @@ fn a_turn_ends_with_a_sentence_where_the_answer_is_not_whole() {
         let mut turn = began(TurnBudgets::default());
         turn.apply_model_answer(&ended(said, finish)).unwrap();
         assert_eq!(turn.next_action(), end, "{said:?} {finish:?}");
-        let NextAction::Done(TurnOutcome { ending, .. }) = end else { panic!("{end:?}") };
-        assert_eq!(ending.user_sentence().is_some(), has_sentence);
+        let NextTurnAction::Done(TurnOutcome { ending, .. }) = end else { panic!("{end:?}") };
+        assert_eq!(ending.ending_note_for_user().is_some(), has_sentence);
     }
 
     let mut turn = began(TurnBudgets::default());
@@ -92,7 +92,7 @@ fn a_turn_ends_with_a_sentence_where_the_answer_is_not_whole() {
 fn silence_after_words_is_an_end() {
     let mut turn = began(TurnBudgets::default());
     turn.apply_model_answer(&answer("I look.", vec![call("a", "echo")])).unwrap();
-    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap();
+    turn.apply_call_result("a", ToolCallRecord::record_from_json(&json!(1))).unwrap();
     turn.apply_model_answer(&ended("", FinishReason::Stop)).unwrap();
     assert_eq!(turn.next_action(), done("I look.", TurnEnding::Said));
     assert_eq!(turn.answer_texts(), ["I look."]);
@@ -102,10 +102,10 @@ fn silence_after_words_is_an_end() {
 #[test]
 fn nothing_that_comes_at_the_wrong_moment_changes_a_turn() {
     let mut turn = began(TurnBudgets::default());
-    assert_eq!(turn.judge_output(&[]), Err(TurnError::NothingToJudge));
-    let error = turn.apply_call_result("x", ToolCallRecord::from_json(&json!(1))).unwrap_err();
+    assert_eq!(turn.apply_output_validation(&[]), Err(TurnError::NothingToJudge));
+    let error = turn.apply_call_result("x", ToolCallRecord::record_from_json(&json!(1))).unwrap_err();
     assert_eq!(error.to_string(), r#"no call "x" waits for a result (waiting: none)"#);
-    assert_eq!(turn.next_action(), NextAction::Ask);
+    assert_eq!(turn.next_action(), NextTurnAction::Ask);
     turn.apply_model_answer(&answer("", vec![call("a", "echo")])).unwrap();
     assert_eq!(turn.apply_model_answer(&answer("", Vec::new())), Err(TurnError::NotAsked));
     assert_eq!(turn.apply_compaction(&CompactedHistory::default()), Err(TurnError::NotAsked));

@@ -7,36 +7,36 @@ use std::{
 
 use super::AgentTurn;
 use crate::{
-    ConversationEntry, EndedTask, ModelRequest, OpenQuestionNote, ToolSpec, ToolUse, content_pieces,
+    ConversationEntry, EndedTaskNote, ModelRequest, OpenQuestionNote, ToolSpec, ToolUse, content_pieces,
     turn_record::make_unique_id,
 };
 
 /// The context of this request. It is rebuilt before every model call.
 #[derive(Debug, Clone, Default)]
-pub struct RequestOptions {
+pub struct TurnRequestContext {
     /// From [`crate::Toolset::tool_specs`].
     pub tools: Vec<Arc<ToolSpec>>,
     /// Questions that wait for the user's answer; the model may send one on the user's behalf.
     pub open: Vec<OpenQuestionNote>,
     /// Tasks that ended since the previous turn.
-    pub ended: Vec<EndedTask>,
+    pub ended: Vec<EndedTaskNote>,
     /// From [`crate::ModelProvider::accepts_images`]. If false, a line replaces each image.
     pub takes_images: bool,
 }
 
 impl AgentTurn {
     /// The request of the next model call.
-    pub fn build_request(&self, offer: RequestOptions) -> ModelRequest {
-        let mut entries = with_unique_call_ids(merge_user_entries(&self.entries));
-        if !offer.takes_images {
+    pub fn build_model_request(&self, request_context: TurnRequestContext) -> ModelRequest {
+        let mut entries = with_unique_call_ids(merge_adjacent_user_entries(&self.entries));
+        if !request_context.takes_images {
             content_pieces::replace_images_with_text(&mut entries);
         }
         ModelRequest {
             system: self.prompt.trim().to_owned(),
-            open: offer.open,
-            ended: offer.ended,
+            open: request_context.open,
+            ended: request_context.ended,
             entries,
-            tools: offer.tools,
+            tools: request_context.tools,
             output: self.output.clone(),
             max_tokens: None,
         }
@@ -44,7 +44,7 @@ impl AgentTurn {
 }
 
 /// Merges consecutive entries of the user: some servers reject them.
-fn merge_user_entries(entries: &[ConversationEntry]) -> Vec<ConversationEntry> {
+fn merge_adjacent_user_entries(entries: &[ConversationEntry]) -> Vec<ConversationEntry> {
     let mut out: Vec<ConversationEntry> = Vec::with_capacity(entries.len());
     for entry in entries {
         match (out.last_mut(), entry) {
@@ -62,7 +62,7 @@ fn merge_user_entries(entries: &[ConversationEntry]) -> Vec<ConversationEntry> {
 /// number.
 fn with_unique_call_ids(mut entries: Vec<ConversationEntry>) -> Vec<ConversationEntry> {
     let mut left: BTreeMap<String, usize> = BTreeMap::new();
-    for call in entries.iter().flat_map(entry_calls) {
+    for call in entries.iter().flat_map(tool_calls_of_entry) {
         *left.entry(call.id.clone()).or_default() += 1;
     }
     if left.values().all(|count| *count == 1) {
@@ -96,7 +96,7 @@ fn with_unique_call_ids(mut entries: Vec<ConversationEntry>) -> Vec<Conversation
     entries
 }
 
-fn entry_calls(entry: &ConversationEntry) -> &[ToolUse] {
+fn tool_calls_of_entry(entry: &ConversationEntry) -> &[ToolUse] {
     match entry {
         ConversationEntry::Model { calls, .. } => calls,
         ConversationEntry::User { .. } | ConversationEntry::Result { .. } => &[],

@@ -6,7 +6,7 @@ use trackway_domain::Timestamp;
 
 use crate::{
     TokenUsage, TurnBudgets,
-    turn_record::{RecordedModelCall, SummaryUsage, UserWait},
+    turn_record::{RecordedModelCall, SummaryCallUsage, UserWaitPeriod},
 };
 
 /// The usage of a turn so far.
@@ -29,11 +29,11 @@ pub struct TurnUsage {
     pub(super) began: Timestamp,
     pub(super) latest: Timestamp,
     /// By their start.
-    waits: Vec<UserWait>,
+    waits: Vec<UserWaitPeriod>,
 }
 
 impl TurnUsage {
-    pub(super) fn starting_at(began: Timestamp) -> Self {
+    pub(super) fn usage_starting_at(started_at: Timestamp) -> Self {
         Self {
             calls: 0,
             given: 0,
@@ -42,19 +42,19 @@ impl TurnUsage {
             cost: None,
             label: None,
             tokens: 0,
-            began,
-            latest: began,
+            began: started_at,
+            latest: started_at,
             waits: Vec::new(),
         }
     }
 
     /// Time from the start to the last input, without the time that the turn waited for people.
-    pub fn active_time(&self) -> Duration {
-        self.latest.duration_since(self.began).saturating_sub(self.waited_time())
+    pub fn active_turn_time(&self) -> Duration {
+        self.latest.duration_since(self.began).saturating_sub(self.waited_for_user_time())
     }
 
     /// Overlapping waits count once.
-    fn waited_time(&self) -> Duration {
+    fn waited_for_user_time(&self) -> Duration {
         let (mut waited, mut until) = (Duration::ZERO, self.began);
         for wait in &self.waits {
             waited += wait.to.duration_since(wait.from.max(until));
@@ -63,20 +63,20 @@ impl TurnUsage {
         waited
     }
 
-    pub(super) fn add_waits(&mut self, waits: impl IntoIterator<Item = UserWait>) {
+    pub(super) fn add_user_wait_periods(&mut self, waits: impl IntoIterator<Item = UserWaitPeriod>) {
         self.waits.extend(waits);
         self.waits.sort_unstable();
     }
 
-    pub(super) fn advance_to(&mut self, moment: Timestamp) {
-        self.latest = self.latest.max(moment);
+    pub(super) fn advance_latest_time_to(&mut self, time: Timestamp) {
+        self.latest = self.latest.max(time);
     }
 
     /// An answer that follows from a rule costs nothing except time.
-    pub(super) fn count_rule_answer(&mut self, recorded: &RecordedModelCall) {
+    pub(super) fn count_synthetic_call(&mut self, recorded: &RecordedModelCall) {
         self.calls = self.calls.saturating_add(1);
         self.given = self.given.saturating_add(1);
-        self.advance_to(recorded.ended_at);
+        self.advance_latest_time_to(recorded.ended_at);
     }
 
     pub(super) fn count_model_answer(
@@ -86,32 +86,32 @@ impl TurnUsage {
     ) {
         self.calls = self.calls.saturating_add(1);
         self.label = Some(recorded.label.clone());
-        self.advance_to(recorded.ended_at);
-        self.add_cost(recorded.answer.usage, recorded.cost);
+        self.advance_latest_time_to(recorded.ended_at);
+        self.add_usage_and_cost(recorded.answer.usage, recorded.cost);
         let counted = recorded.answer.usage.unwrap_or_else(estimate);
         let tokens = counted.input_tokens.saturating_add(counted.output_tokens);
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
     /// A model call for a summary. It is not a call of the turn, but it has a cost.
-    pub(super) fn count_summary(&mut self, summary: &SummaryUsage) {
-        self.add_cost(summary.usage, summary.cost);
+    pub(super) fn count_summary_call(&mut self, summary: &SummaryCallUsage) {
+        self.add_usage_and_cost(summary.usage, summary.cost);
         let usage = summary.usage.unwrap_or_default();
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
-    fn add_cost(&mut self, usage: Option<TokenUsage>, cost: Option<f64>) {
+    fn add_usage_and_cost(&mut self, usage: Option<TokenUsage>, cost: Option<f64>) {
         if let Some(cost) = cost.filter(|cost| cost.is_finite()) {
             self.cost = Some(self.cost.unwrap_or_default() + cost);
         }
         if let Some(usage) = usage {
-            self.usage = Some(add_usage(self.usage.unwrap_or_default(), usage));
+            self.usage = Some(sum_token_usage(self.usage.unwrap_or_default(), usage));
         }
     }
 
     /// The first budget that is used up, if any.
-    pub(super) fn reached_limit(&self, budgets: &TurnBudgets) -> Option<TurnLimit> {
+    pub(super) fn first_reached_limit(&self, budgets: &TurnBudgets) -> Option<TurnLimit> {
         if self.calls.saturating_sub(self.given) >= budgets.calls {
             return Some(TurnLimit::Calls { max: budgets.calls });
         }
@@ -121,7 +121,7 @@ impl TurnUsage {
         if let Some(max) = budgets.tokens.filter(|max| self.tokens >= *max) {
             return Some(TurnLimit::Tokens { max, used: self.tokens });
         }
-        let seconds = self.active_time().as_secs();
+        let seconds = self.active_turn_time().as_secs();
         if let Some(max) = budgets.seconds.filter(|max| seconds >= *max) {
             return Some(TurnLimit::Seconds { max, used: seconds });
         }
@@ -131,7 +131,7 @@ impl TurnUsage {
     }
 }
 
-fn add_usage(a: TokenUsage, b: TokenUsage) -> TokenUsage {
+fn sum_token_usage(a: TokenUsage, b: TokenUsage) -> TokenUsage {
     TokenUsage {
         input_tokens: a.input_tokens.saturating_add(b.input_tokens),
         output_tokens: a.output_tokens.saturating_add(b.output_tokens),

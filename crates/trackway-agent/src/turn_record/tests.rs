@@ -8,13 +8,13 @@ use crate::{FinishReason, TokenUsage, samples::call};
 #[test]
 fn keys_name_the_place_of_a_call_whatever_the_tool_is_called() {
     for tool in ["echo", "files__read file", "1.2 x", ""] {
-        let place = CallPosition { model_call: 3, index: 12 };
-        assert_eq!(CallPosition::from_step_key(&place.step_key(tool)), Some(place));
+        let place = ToolCallPosition { model_call: 3, index: 12 };
+        assert_eq!(ToolCallPosition::position_from_step_key(&place.to_step_key(tool)), Some(place));
     }
     for key in ["model", "call", "call 1 x", "call a.b x", "call 1.0", "calls 1.0 x"] {
-        assert_eq!(CallPosition::from_step_key(key), None, "{key:?}");
+        assert_eq!(ToolCallPosition::position_from_step_key(key), None, "{key:?}");
     }
-    assert_eq!(CallPosition { model_call: 0, index: 1 }.step_key("echo"), "call 0.1 echo");
+    assert_eq!(ToolCallPosition { model_call: 0, index: 1 }.to_step_key("echo"), "call 0.1 echo");
 }
 
 /// The forms of records are kept: a log of an earlier version must still be understood.
@@ -48,7 +48,7 @@ fn records_keep_their_form() {
     assert_eq!(recorded.to_value(), Ok(written.clone()));
     assert_eq!(RecordedModelCall::from_value(&written), Ok(recorded));
 
-    let record = ToolCallRecord::failed_with_reason("no").with_end_time(Timestamp(7));
+    let record = ToolCallRecord::failed_call_with_reason("no").with_end_time(Timestamp(7));
     let written = json!({"pieces": [{"text": "no"}], "failed": true, "ended_at": 7});
     assert_eq!(record.to_value(), Ok(written.clone()));
     assert_eq!(ToolCallRecord::from_value(&written), Ok(record));
@@ -66,7 +66,7 @@ fn records_keep_their_form() {
 /// A server's failure message may be very long, and it is part of every later model call.
 #[test]
 fn a_failure_is_within_the_bounds_of_results() {
-    let record = ToolCallRecord::failed_with_reason("x".repeat(content_pieces::PART_BYTES_MAX * 2));
+    let record = ToolCallRecord::failed_call_with_reason("x".repeat(content_pieces::PART_BYTES_MAX * 2));
     let [ContentPiece::Text(told)] = record.pieces.as_slice() else { panic!("{record:?}") };
     assert!(told.len() < content_pieces::PART_BYTES_MAX + 100);
     assert!(told.ends_with(" bytes are shown)"), "{}", &told[told.len() - 80..]);

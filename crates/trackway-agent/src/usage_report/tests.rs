@@ -33,14 +33,14 @@ fn a_log_says_what_was_used() {
         ),
         model_call_event(3, "offline-rules/1", &json!(null), None),
     ];
-    let bill = UsageReport::from_events(&log).unwrap();
+    let bill = ModelUsageReport::report_from_events(&log).unwrap();
     assert_eq!((bill.total.calls, bill.total.input_tokens, bill.total.output_tokens), (3, 30, 5));
     assert_eq!((bill.total.cached_tokens, bill.total.cost), (8, Some(0.75)));
     assert_eq!(bill.models["openai/a"].calls, 2);
-    assert_eq!(bill.models["offline-rules/1"], UsageTotals { calls: 1, ..UsageTotals::default() });
+    assert_eq!(bill.models["offline-rules/1"], ModelUsageTotals { calls: 1, ..ModelUsageTotals::default() });
 
     let mut sum = bill.clone();
-    sum.merge_report(&bill);
+    sum.merge_usage_report(&bill);
     assert_eq!((sum.total.calls, sum.models["openai/a"].cost), (6, Some(1.5)));
 }
 
@@ -48,12 +48,15 @@ fn a_log_says_what_was_used() {
 #[test]
 fn a_run_without_models_has_no_bill() {
     assert_eq!(
-        UsageReport::from_events(&[Event::Started, model_call_event(0, REPLY_LABEL, &json!(null), None)]),
+        ModelUsageReport::report_from_events(&[
+            Event::Started,
+            model_call_event(0, REPLY_LABEL, &json!(null), None)
+        ]),
         None
     );
     let op = Op { kind: OpKind::Step, key: MODEL_KEY.into(), occurrence: 0 };
     let other = Event::StepDone { op, outcome: StepOutcome::Ok(json!({ "limit": "late" })) };
-    assert_eq!(UsageReport::from_events(&[other]), None);
+    assert_eq!(ModelUsageReport::report_from_events(&[other]), None);
 }
 
 /// A model call for a summary costs as much as any other; a compaction without a model call costs
@@ -67,7 +70,7 @@ fn a_summary_is_on_the_bill() {
     };
     let usage = json!({ "input_tokens": 100, "output_tokens": 7 });
     let asked = json!({ "label": "openai/a", "usage": usage, "cost": 0.5 });
-    let bill = UsageReport::from_events(&[summed(asked)]).unwrap();
+    let bill = ModelUsageReport::report_from_events(&[summed(asked)]).unwrap();
     assert_eq!((bill.total.calls, bill.total.input_tokens, bill.total.cost), (1, 100, Some(0.5)));
-    assert_eq!(UsageReport::from_events(&[summed(json!(null))]), None);
+    assert_eq!(ModelUsageReport::report_from_events(&[summed(json!(null))]), None);
 }

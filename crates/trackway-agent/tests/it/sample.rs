@@ -5,7 +5,7 @@ use trackway_agent::{ContentPiece, ConversationEntry, ModelRequest, ToolArgument
 
 /// Only a question.
 pub(crate) fn minimal_request() -> ModelRequest {
-    let entries = vec![ConversationEntry::user_text("Where is my order?")];
+    let entries = vec![ConversationEntry::user_text_entry("Where is my order?")];
     ModelRequest { system: "Be brief.".into(), entries, ..ModelRequest::default() }
 }
 

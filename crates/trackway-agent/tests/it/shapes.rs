@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use trackway_agent::{
-    AnswerBuilder, FinishReason, ModelAnswer, ModelEndpoint, ModelError, ModelProvider, ModelRequest,
+    FinishReason, ModelAnswer, ModelAnswerBuilder, ModelEndpoint, ModelError, ModelProvider, ModelRequest,
     TokenUsage, ToolArguments,
-    provider::{Delta, HttpProvider, open_provider},
+    provider::{Delta, HttpModelProvider, open_http_provider},
 };
 use trackway_testkit::{ScriptLatch, ScriptedModelServer, ScriptedReply};
 
@@ -106,13 +106,13 @@ macro_rules! ten_shapes {
 }
 pub(crate) use ten_shapes;
 
-pub(crate) fn provider_for<W: FormatScript>(server: &ScriptedModelServer) -> HttpProvider {
+pub(crate) fn provider_for<W: FormatScript>(server: &ScriptedModelServer) -> HttpModelProvider {
     let endpoint = ModelEndpoint {
         base_url: Some(server.base_url()),
         key: Some(KEY.into()),
         ..ModelEndpoint::new("m-1")
     };
-    open_provider(W::KIND, &endpoint).unwrap()
+    open_http_provider(W::KIND, &endpoint).unwrap()
 }
 
 pub(crate) fn stream_reply(events: impl IntoIterator<Item = String>) -> ScriptedReply {
@@ -124,18 +124,18 @@ pub(crate) type Outcome = Result<ModelAnswer, (ModelAnswer, ModelError)>;
 
 /// Calls a provider and checks its contract: one end, and nothing after it.
 pub(crate) async fn collect_answer(provider: &dyn ModelProvider, request: ModelRequest) -> Outcome {
-    let mut gather = AnswerBuilder::new();
+    let mut gather = ModelAnswerBuilder::new();
     let mut deltas = provider.stream_answer(&request);
     while let Some(item) = deltas.next().await {
         match item {
             Ok(Delta::Done) => {
                 assert_eq!(deltas.next().await, None, "something behind the end");
-                return Ok(gather.build());
+                return Ok(gather.build_answer());
             }
             Ok(delta) => gather.push_delta(&delta),
             Err(error) => {
                 assert_eq!(deltas.next().await, None, "something behind an error");
-                return Err((gather.build(), error));
+                return Err((gather.build_answer(), error));
             }
         }
     }
@@ -290,12 +290,12 @@ pub(crate) async fn a_dropped_answer_drops_the_connection<W: FormatScript>() {
         stream_reply(W::begin_with_text(&["Hallo"])).wait_for_latch(&latch).send_data_event("never"),
     );
     let mut deltas = provider_for::<W>(&server).stream_answer(&sample::minimal_request());
-    let mut gather = AnswerBuilder::new();
-    while gather.text_so_far().is_empty() {
+    let mut gather = ModelAnswerBuilder::new();
+    while gather.answer_text_so_far().is_empty() {
         gather.push_delta(&deltas.next().await.unwrap().unwrap());
     }
     latch.wait_until_reached().await;
-    assert_eq!((gather.text_so_far(), server.dropped_connections()), ("Hallo", 0));
+    assert_eq!((gather.answer_text_so_far(), server.dropped_connections()), ("Hallo", 0));
     drop(deltas);
     server.wait_for_dropped_connection().await;
     // A request whose caller is gone is also dropped before its answer starts.

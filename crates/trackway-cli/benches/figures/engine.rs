@@ -10,9 +10,9 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use trackway::{Ctx, Server, Stop, Workflow};
 use trackway_cli::programs::ReviewWorkflow;
-use trackway_domain::{Access, Caller, Message, MessageId, Part, Role, StateName};
+use trackway_domain::{Access, Caller, Message, MessageId, MessageRole, Part, StateName};
 use trackway_ports::IdSource;
-use trackway_runtime::{DeliverRequest, RunAddress, Runtime, SubmitRequest, SystemIds};
+use trackway_runtime::{DeliverMessageRequest, RunAddress, Runtime, SubmitRunRequest, SystemIds};
 
 use crate::{
     load_generator::{self, LoadWorker, run_workers},
@@ -101,7 +101,7 @@ async fn with_fresh_engine<T>(measure: impl AsyncFnOnce(Runtime) -> Result<T>) -
     let folder = tempfile::tempdir()?;
     let engine = open_engine(folder.path()).await?;
     let result = measure(engine.clone()).await;
-    engine.stop().await;
+    engine.stop_runtime().await;
     result
 }
 
@@ -122,8 +122,8 @@ struct StartRunWorker(Runtime);
 impl LoadWorker for StartRunWorker {
     async fn run_once(&mut self, _number: usize) -> Result<Duration> {
         let begun = Instant::now();
-        let started = self.0.submit(submit_request("trivial", json!(null))).await?;
-        let end = self.0.wait_until_idle(started.view).await?;
+        let started = self.0.submit_run(submit_request("trivial", json!(null))).await?;
+        let end = self.0.wait_until_run_idle(started.view).await?;
         ensure!(end.state == StateName::Completed, "a trivial run ended {}", end.state);
         Ok(begun.elapsed())
     }
@@ -139,15 +139,15 @@ async fn measure_runs(engine: Runtime, at_once: usize, count: usize) -> Result<T
 async fn measure_answers(engine: Runtime, count: usize) -> Result<Timings> {
     let mut waiting = Vec::new();
     for _ in 0..count {
-        let started = engine.submit(submit_request("review", json!({ "subject": "x" }))).await?;
-        waiting.push(engine.wait_until_idle(started.view).await?);
+        let started = engine.submit_run(submit_request("review", json!({ "subject": "x" }))).await?;
+        waiting.push(engine.wait_until_run_idle(started.view).await?);
     }
     let (begun, mut each) = (Instant::now(), Vec::new());
     for view in waiting {
         let answer = answer_request(&view, json!({ "confirmed": true }))?;
         let once = Instant::now();
-        let answered = engine.deliver(answer).await?;
-        let end = engine.wait_until_idle(answered.view).await?;
+        let answered = engine.deliver_message(answer).await?;
+        let end = engine.wait_until_run_idle(answered.view).await?;
         each.push(once.elapsed());
         ensure!(end.state == StateName::Completed, "a review ended {}", end.state);
     }
@@ -156,35 +156,35 @@ async fn measure_answers(engine: Runtime, count: usize) -> Result<Timings> {
 
 async fn measure_replay(engine: Runtime, events: usize) -> Result<Duration> {
     // Only the view is kept: the rest of the result would keep the run in memory.
-    let view = engine.submit(submit_request("long", json!(events))).await?.view;
-    let view = engine.wait_until_idle(view).await?;
+    let view = engine.submit_run(submit_request("long", json!(events))).await?.view;
+    let view = engine.wait_until_run_idle(view).await?;
     let evicted = async {
-        while engine.runs_in_memory() > 0 {
+        while engine.count_runs_in_memory() > 0 {
             tokio::task::yield_now().await;
         }
     };
     let waited = tokio::time::timeout(EVICTION_MAX, evicted).await;
     waited.context("the run that waits does not leave the memory")?;
     let begun = Instant::now();
-    let answered = engine.deliver(answer_request(&view, json!(true))?).await?;
-    engine.wait_until_idle(answered.view).await?;
+    let answered = engine.deliver_message(answer_request(&view, json!(true))?).await?;
+    engine.wait_until_run_idle(answered.view).await?;
     Ok(begun.elapsed())
 }
 
-fn submit_request(workflow: &str, input: serde_json::Value) -> SubmitRequest {
-    SubmitRequest {
+fn submit_request(workflow: &str, input: serde_json::Value) -> SubmitRunRequest {
+    SubmitRunRequest {
         workflow: workflow.into(),
         input,
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: None,
         hook: None,
     }
 }
 
-fn answer_request(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<DeliverRequest> {
+fn answer_request(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<DeliverMessageRequest> {
     let id = MessageId::new(&SystemIds.new_uuid().to_string())?;
-    let to = RunAddress { run: view.submission.run, access: Access::local(), workflow: None };
-    let message = Message::new(id, Role::User, vec![Part::data(data)]);
-    Ok(DeliverRequest { to, session: None, message, question: None, hook: None })
+    let to = RunAddress { run: view.submission.run, access: Access::local_without_auth(), workflow: None };
+    let message = Message::new(id, MessageRole::User, vec![Part::data(data)]);
+    Ok(DeliverMessageRequest { to, session: None, message, question: None, hook: None })
 }

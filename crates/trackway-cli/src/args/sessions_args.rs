@@ -46,7 +46,7 @@ pub(crate) struct SessionOwnerArgs {
 }
 
 impl SessionOwnerArgs {
-    pub(crate) fn access(&self) -> Access {
+    pub(crate) fn caller_access(&self) -> Access {
         Access::own_only(Caller::new(&self.tenant, &self.user))
     }
 }
@@ -95,9 +95,9 @@ pub(crate) enum NodeSelector {
 }
 
 impl NodeSelector {
-    pub(crate) fn node_id(self, run: RunId) -> Option<NodeId> {
+    pub(crate) fn to_node_id(self, run: RunId) -> Option<NodeId> {
         match self {
-            Self::Number(number) => NodeId::from_event_number(run, number),
+            Self::Number(number) => NodeId::node_id_from_event_number(run, number),
             Self::Id(id) => Some(id),
         }
     }

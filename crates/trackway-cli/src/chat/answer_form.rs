@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 use trackway_agent::schema_form::parse_assignments;
 
-use crate::schema_form::{self, FormField, SchemaForm};
+use crate::schema_form::{self, SchemaForm, SchemaFormField};
 
 /// An answer in progress.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct AnswerForm {
     schema_form: SchemaForm,
     selection: FieldSelection,
     /// Fields that are still to be asked.
-    remaining_fields: VecDeque<FormField>,
+    remaining_fields: VecDeque<SchemaFormField>,
     values: Map<String, Value>,
 }
 
@@ -44,7 +44,7 @@ impl AnswerForm {
     /// value.
     pub(super) fn new(schema: &Value, ask: FieldSelection, known: &Map<String, Value>) -> Self {
         let form = match ask {
-            FieldSelection::All => SchemaForm::with_defaults(schema, known),
+            FieldSelection::All => SchemaForm::from_schema_with_defaults(schema, known),
             FieldSelection::Required => SchemaForm::from_schema(schema),
         };
         let fields = match &form {
@@ -65,26 +65,26 @@ impl AnswerForm {
     }
 
     /// The prompt for the next line.
-    pub(super) fn render_prompt(&self) -> String {
+    pub(super) fn render_answer_prompt(&self) -> String {
         match self.remaining_fields.front() {
-            Some(field) => field.render_prompt(),
+            Some(field) => field.render_field_prompt(),
             None => "  answer (JSON): ".to_owned(),
         }
     }
 
-    pub(super) fn accept_line(&mut self, line: &str) -> AnswerProgress {
+    pub(super) fn accept_answer_line(&mut self, line: &str) -> AnswerProgress {
         if self.values.is_empty()
             && let Some(whole) = self.parse_whole_answer(line)
         {
             return AnswerProgress::Complete(whole);
         }
         let Some(field) = self.remaining_fields.front() else {
-            return match schema_form::parse_json_line(line.trim()) {
+            return match schema_form::parse_typed_json(line.trim()) {
                 Ok(value) => AnswerProgress::Complete(value),
                 Err(why) => AnswerProgress::Invalid(why),
             };
         };
-        let (at, value) = match field.parse_line(line) {
+        let (at, value) = match field.parse_typed_field_value(line) {
             Ok(value) => (0, value),
             Err(why) => match self.match_later_field(line) {
                 Some((at, value)) => (at, Some(value)),
@@ -110,7 +110,8 @@ impl AnswerForm {
         if self.selection == FieldSelection::All {
             return None;
         }
-        let fits = |(at, field): (usize, &FormField)| Some((at, field.parse_line(line).ok()??));
+        let fits =
+            |(at, field): (usize, &SchemaFormField)| Some((at, field.parse_typed_field_value(line).ok()??));
         self.remaining_fields.iter().enumerate().skip(1).find_map(fits)
     }
 

@@ -9,12 +9,12 @@ use trackway::api::{Artifact, Part, PartContent, QuestionView, RunUpdate, RunUpd
 use trackway_agent::provider::offline;
 use trackway_domain::{RunId, StateName};
 
-use super::{clipped_parts::ClippedParts, terminal_canvas::TerminalCanvas};
+use super::{clipped_parts::ClippedPartStore, terminal_canvas::TerminalCanvas};
 use crate::{
     artifact_assembler::ArtifactAssembler,
-    output,
-    style::{self, OutputMode, TextTone},
-    terminal_layout::{self, DetailLimits},
+    output_streams,
+    terminal_layout::{self, RenderLimits},
+    terminal_style::{self, OutputMode, TextTone},
     text_format,
 };
 
@@ -46,7 +46,7 @@ pub(super) struct ChatView {
     /// The workflows of the other runs.
     run_names: HashMap<RunId, String>,
     artifacts: ArtifactAssembler,
-    clipped: ClippedParts,
+    clipped: ClippedPartStore,
 }
 
 impl ChatView {
@@ -60,7 +60,7 @@ impl ChatView {
             pending_reasoning: String::new(),
             run_names: HashMap::new(),
             artifacts: ArtifactAssembler::default(),
-            clipped: ClippedParts::default(),
+            clipped: ClippedPartStore::default(),
         }
     }
 
@@ -68,16 +68,16 @@ impl ChatView {
         self.canvas.mode
     }
 
-    fn is_json(&self) -> bool {
+    fn is_json_output(&self) -> bool {
         self.mode() == OutputMode::Json
     }
 
     /// Shows which agent and model answer, if that is known at the start.
     pub(super) fn render_greeting(&mut self, agent: &str, label: Option<&str>) -> io::Result<()> {
-        if self.is_json() {
+        if self.is_json_output() {
             return Ok(());
         }
-        let name = self.mode().paint(TextTone::Name, agent);
+        let name = self.mode().paint_text(TextTone::Name, agent);
         match label {
             Some(label) => {
                 self.model_label = Some(label.to_owned());
@@ -100,9 +100,13 @@ impl ChatView {
     }
 
     /// Shows an update of the turn. `followed`: the workflows that it refers to show their own updates.
-    pub(super) fn render_turn_update(&mut self, update: &RunUpdate, followed: bool) -> io::Result<()> {
-        if self.is_json() {
-            return output::write_json_line(update);
+    pub(super) fn render_turn_update(
+        &mut self,
+        update: &RunUpdate,
+        shows_children_itself: bool,
+    ) -> io::Result<()> {
+        if self.is_json_output() {
+            return output_streams::write_stdout_json_line(update);
         }
         match &update.what {
             RunUpdateKind::Task { .. } => Ok(()),
@@ -115,12 +119,12 @@ impl ChatView {
                     return self.render_turn_end(*state, parts, output);
                 }
                 let refers = message.as_ref().is_some_and(|said| !said.reference_task_ids.is_empty());
-                if refers && followed {
+                if refers && shows_children_itself {
                     self.has_followed_child = true;
                     return Ok(());
                 }
                 let parts = if refers { &parts[..parts.len().min(1)] } else { parts };
-                text_format::render_parts(parts, "")
+                text_format::render_indented_parts(parts, "")
                     .iter()
                     .try_for_each(|line| self.canvas.write_dimmed_line(line))
             }
@@ -133,15 +137,15 @@ impl ChatView {
         if let RunUpdateKind::Task { workflow, .. } = what {
             self.set_run_name(run, workflow);
         }
-        if self.is_json() {
-            return output::write_json_line(update);
+        if self.is_json_output() {
+            return output_streams::write_stdout_json_line(update);
         }
         let name = self.run_names.get(&run).cloned().unwrap_or_default();
         if let RunUpdateKind::Artifact { artifact, append, last_chunk } = what {
             let whole = self.artifacts.push_chunk(run, artifact, *append, *last_chunk);
             return whole.iter().try_for_each(|artifact| self.render_child_artifact(&name, artifact));
         }
-        if let Some(artifact) = self.artifacts.close_open_artifact(run) {
+        if let Some(artifact) = self.artifacts.finish_open_artifact(run) {
             self.render_child_artifact(&name, &artifact)?;
         }
         if update.last {
@@ -158,7 +162,7 @@ impl ChatView {
                 if !state.is_terminal() {
                     return Ok(());
                 }
-                let state = self.mode().paint(state_tone(*state), &state.to_string());
+                let state = self.mode().paint_text(state_tone(*state), &state.to_string());
                 let prefix = self.child_line_prefix(&name);
                 self.canvas.write_or_defer_line(&format!("{prefix}{state}"))
             }
@@ -180,67 +184,73 @@ impl ChatView {
     fn render_child_parts(&mut self, name: &str, indent: &str, parts: &[Part]) -> io::Result<()> {
         let prefix = self.child_line_prefix(name);
         if !self.mode().is_terminal() {
-            let lines = text_format::render_parts(parts, &format!("{prefix}{indent}"));
+            let lines = text_format::render_indented_parts(parts, &format!("{prefix}{indent}"));
             return lines.iter().try_for_each(|line| self.canvas.write_or_defer_line(line));
         }
         let taken = terminal_layout::display_width(name) + " | ".len() + indent.len();
-        let width = style::text_columns().saturating_sub(taken);
-        let rendered = terminal_layout::render_parts(parts, width, DetailLimits::SHORT);
+        let width = terminal_style::terminal_text_columns().saturating_sub(taken);
+        let rendered = terminal_layout::render_wrapped_parts(parts, width, RenderLimits::SHORT);
         for line in &rendered.lines {
             self.canvas.write_or_defer_line(&format!("{prefix}{indent}{line}"))?;
         }
         if rendered.clipped {
-            let hint = self.keep_clipped_and_hint(parts);
+            let hint = self.keep_clipped_parts_and_hint(parts);
             self.canvas.write_or_defer_line(&format!("{prefix}{indent}{hint}"))?;
         }
         Ok(())
     }
 
     /// Keeps a shortened value, and returns a hint how to show it.
-    fn keep_clipped_and_hint(&mut self, parts: &[Part]) -> String {
-        let number = self.clipped.insert(parts);
-        self.mode().paint(TextTone::Dim, &format!("(shortened: /show {number})"))
+    fn keep_clipped_parts_and_hint(&mut self, parts: &[Part]) -> String {
+        let number = self.clipped.insert_clipped_parts(parts);
+        self.mode().paint_text(TextTone::Dim, &format!("(shortened: /show {number})"))
     }
 
     fn child_line_prefix(&self, name: &str) -> String {
-        format!("{} | ", self.mode().paint(TextTone::Name, &text_format::replace_control_chars(name)))
+        format!("{} | ", self.mode().paint_text(TextTone::Name, &text_format::replace_control_chars(name)))
     }
 
-    pub(super) fn render_question(&mut self, from: Option<&str>, question: &QuestionView) -> io::Result<()> {
-        if self.is_json() {
+    pub(super) fn render_question(
+        &mut self,
+        asking_run: Option<&str>,
+        question: &QuestionView,
+    ) -> io::Result<()> {
+        if self.is_json_output() {
             return Ok(());
         }
-        let mark = from.map(|name| format!("{name} ? ")).unwrap_or_else(|| "? ".to_owned());
-        let problems = text_format::render_problems(&question.errors);
+        let mark = asking_run.map(|name| format!("{name} ? ")).unwrap_or_else(|| "? ".to_owned());
+        let problems = text_format::render_validation_errors(&question.errors);
         if !self.mode().is_terminal() {
-            let lines = problems.into_iter().chain(text_format::render_parts(&question.prompt, &mark));
+            let lines =
+                problems.into_iter().chain(text_format::render_indented_parts(&question.prompt, &mark));
             return lines.into_iter().try_for_each(|line| self.canvas.write_or_defer_line(&line));
         }
-        for problem in
-            problems.iter().flat_map(|line| terminal_layout::wrap_text(line, style::text_columns()))
+        for problem in problems
+            .iter()
+            .flat_map(|line| terminal_layout::wrap_text(line, terminal_style::terminal_text_columns()))
         {
-            let line = self.mode().paint(TextTone::Bad, &problem);
+            let line = self.mode().paint_text(TextTone::Bad, &problem);
             self.canvas.write_or_defer_line(&line)?;
         }
         let taken = terminal_layout::display_width(&mark);
-        let width = style::text_columns().saturating_sub(taken);
-        let rendered = terminal_layout::render_parts(&question.prompt, width, DetailLimits::SHORT);
+        let width = terminal_style::terminal_text_columns().saturating_sub(taken);
+        let rendered = terminal_layout::render_wrapped_parts(&question.prompt, width, RenderLimits::SHORT);
         for (at, line) in rendered.lines.iter().enumerate() {
             let mark = if at == 0 { text_format::replace_control_chars(&mark) } else { " ".repeat(taken) };
-            let line = self.mode().paint(TextTone::Strong, &format!("{mark}{line}"));
+            let line = self.mode().paint_text(TextTone::Strong, &format!("{mark}{line}"));
             self.canvas.write_or_defer_line(&line)?;
         }
         if rendered.clipped {
-            let hint = self.keep_clipped_and_hint(&question.prompt);
+            let hint = self.keep_clipped_parts_and_hint(&question.prompt);
             self.canvas.write_or_defer_line(&hint)?;
         }
         Ok(())
     }
 
     /// A note about the conversation.
-    pub(super) fn render_note(&mut self, text: &str) -> io::Result<()> {
-        if self.is_json() {
-            output::print_note(text);
+    pub(super) fn render_chat_note(&mut self, text: &str) -> io::Result<()> {
+        if self.is_json_output() {
+            output_streams::print_stderr_note(text);
             return Ok(());
         }
         self.canvas.write_dimmed_line(text)
@@ -250,17 +260,21 @@ impl ChatView {
     pub(super) fn note_silent_runs<'a>(&mut self, runs: impl Iterator<Item = &'a RunId>) -> io::Result<()> {
         for run in runs {
             let name = self.run_names.get(run).cloned().unwrap_or_else(|| run.to_string());
-            self.render_note(&format!("({name} continues; its messages appear here)"))?;
+            self.render_chat_note(&format!("({name} continues; its messages appear here)"))?;
         }
         Ok(())
     }
 
     /// Shows the shortened value with this number in full.
     pub(super) fn render_clipped_parts(&mut self, number: usize) -> io::Result<()> {
-        let Some(parts) = self.clipped.get(number) else {
-            return self.render_note(&format!("Nothing was shortened as number {number}."));
+        let Some(parts) = self.clipped.get_clipped_parts(number) else {
+            return self.render_chat_note(&format!("Nothing was shortened as number {number}."));
         };
-        let rendered = terminal_layout::render_parts(parts, style::text_columns(), DetailLimits::UNLIMITED);
+        let rendered = terminal_layout::render_wrapped_parts(
+            parts,
+            terminal_style::terminal_text_columns(),
+            RenderLimits::UNLIMITED,
+        );
         rendered.lines.iter().try_for_each(|line| self.canvas.write_line(line))
     }
 
@@ -270,7 +284,7 @@ impl ChatView {
             let label = artifact.metadata.get("model").and_then(Value::as_str);
             if let Some(label) = label.filter(|label| self.model_label.as_deref() != Some(label)) {
                 self.model_label = Some(label.to_owned());
-                self.render_note(&format!("({})", format_model_label(label)))?;
+                self.render_chat_note(&format!("({})", format_model_label(label)))?;
             }
             return self.render_model_text(&join_text_parts(&artifact.parts), append);
         }
@@ -329,13 +343,13 @@ impl ChatView {
         }
         let content = PartContent::Text { text: thought.trim().to_owned() };
         let parts = [Part { content, metadata: Default::default() }];
-        let width = style::text_columns().saturating_sub(2);
-        let rendered = terminal_layout::render_parts(&parts, width, DetailLimits::SHORT);
+        let width = terminal_style::terminal_text_columns().saturating_sub(2);
+        let rendered = terminal_layout::render_wrapped_parts(&parts, width, RenderLimits::SHORT);
         for line in &rendered.lines {
             self.canvas.write_dimmed_line(&format!("~ {line}"))?;
         }
         if rendered.clipped {
-            let number = self.clipped.insert(&parts);
+            let number = self.clipped.insert_clipped_parts(&parts);
             self.canvas.write_dimmed_line(&format!("~ (shortened: /show {number})"))?;
         }
         Ok(())
@@ -346,20 +360,21 @@ impl ChatView {
         self.render_reasoning()?;
         let brief = |part: &Part| match &part.content {
             PartContent::Data { data } if data.get("outcome").is_none() => {
-                terminal_layout::summarize_value(data)
+                terminal_layout::summarize_json_value(data)
             }
             _ => format_part_inline(part),
         };
         let content = parts.iter().map(brief).collect::<Vec<_>>().join(" ").replace('\n', " ");
         let name = tool.strip_prefix(DISPATCH_PREFIX).unwrap_or(tool);
         let whole = format!("{mark} {name}  {content}").trim_end().to_owned();
-        let fits = terminal_layout::display_width(&whole) <= style::text_columns();
+        let fits = terminal_layout::display_width(&whole) <= terminal_style::terminal_text_columns();
         let line = if fits {
             whole
         } else {
-            let number = self.clipped.insert(parts);
+            let number = self.clipped.insert_clipped_parts(parts);
             let hint = format!(" (/show {number})");
-            let room = style::text_columns().saturating_sub(terminal_layout::display_width(&hint) + 1);
+            let room = terminal_style::terminal_text_columns()
+                .saturating_sub(terminal_layout::display_width(&hint) + 1);
             format!("{}{hint}", text_format::truncate_text(&whole, room))
         };
         self.canvas.write_dimmed_line(&line)
@@ -381,7 +396,7 @@ impl ChatView {
         let fresh = match text.strip_prefix(&self.turn_text) {
             Some(fresh) => fresh.to_owned(),
             None => {
-                self.render_note("(the answer starts again)")?;
+                self.render_chat_note("(the answer starts again)")?;
                 text.clone()
             }
         };
@@ -391,7 +406,7 @@ impl ChatView {
 
     fn render_turn_end(&mut self, state: StateName, message: &[Part], output: &Value) -> io::Result<()> {
         self.render_reasoning()?;
-        let said = text_format::render_parts(message, "").join("\n");
+        let said = text_format::render_indented_parts(message, "").join("\n");
         match state {
             StateName::Completed => {
                 // A structured answer was not shown while it arrived.
@@ -401,17 +416,17 @@ impl ChatView {
                     self.canvas.write_model_text(&text_format::replace_control_chars(&text))?;
                 }
                 self.canvas.end_line()?;
-                format_turn_usage(output).map_or(Ok(()), |used| self.render_note(&used))
+                format_turn_usage(output).map_or(Ok(()), |used| self.render_chat_note(&used))
             }
-            StateName::Canceled => self.render_note("(stopped)"),
+            StateName::Canceled => self.render_chat_note("(stopped)"),
             state => {
                 let end = if said.is_empty() { state.to_string() } else { format!("{state}: {said}") };
                 let lines = match self.mode().is_terminal() {
-                    true => terminal_layout::wrap_text(&end, style::text_columns()),
+                    true => terminal_layout::wrap_text(&end, terminal_style::terminal_text_columns()),
                     false => vec![end],
                 };
                 lines.iter().try_for_each(|line| {
-                    let line = self.mode().paint(state_tone(state), line);
+                    let line = self.mode().paint_text(state_tone(state), line);
                     self.canvas.write_line(&line)
                 })
             }

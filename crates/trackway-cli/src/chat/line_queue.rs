@@ -8,21 +8,21 @@ const AHEAD_MAX: usize = 64;
 
 /// In the order of the input.
 #[derive(Debug, Default)]
-pub(super) struct LineQueue {
+pub(super) struct InputLineQueue {
     lines: VecDeque<String>,
 }
 
-impl LineQueue {
-    pub(super) fn push(&mut self, line: String) {
+impl InputLineQueue {
+    pub(super) fn push_line(&mut self, line: String) {
         self.lines.push_back(line);
     }
 
     /// No further line is read for now.
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn is_line_queue_full(&self) -> bool {
         self.lines.len() >= AHEAD_MAX
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn queued_line_count(&self) -> usize {
         self.lines.len()
     }
 
@@ -45,14 +45,14 @@ mod tests {
     /// Proves L12: what cannot be used yet holds up the messages behind it, and no command.
     #[test]
     fn urgent_lines_overtake() {
-        let mut typed = LineQueue::default();
+        let mut typed = InputLineQueue::default();
         for line in ["one", "two", "/stop"] {
-            typed.push(line.to_owned());
+            typed.push_line(line.to_owned());
         }
         let urgent = |line: &str| line.starts_with('/');
         assert_eq!(typed.take_usable_line(|_| false, |_| false), None);
         assert_eq!(typed.take_usable_line(urgent, urgent).as_deref(), Some("/stop"));
         assert_eq!(typed.take_usable_line(|_| true, urgent).as_deref(), Some("one"));
-        assert_eq!(typed.len(), 1);
+        assert_eq!(typed.queued_line_count(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Earlier sessions of an agent, and their unfinished runs.
 
 use trackway::api::{ForkRequest, RunDetail, RunListFilter, RunSummary};
-use trackway_domain::{Role, SessionId, StateName};
+use trackway_domain::{MessageRole, SessionId, StateName};
 use trackway_ports::IdSource as _;
 use trackway_runtime::SystemIds;
 
@@ -26,16 +26,19 @@ const LOOKED_THROUGH: usize = 500;
 const UNFINISHED: [StateName; 4] =
     [StateName::Submitted, StateName::Working, StateName::InputRequired, StateName::AuthRequired];
 
-pub(super) async fn newest_session(engine: &RunClient, agent: &str) -> Result<Option<SessionId>, CliError> {
+pub(super) async fn find_newest_session(
+    engine: &RunClient,
+    agent: &str,
+) -> Result<Option<SessionId>, CliError> {
     let filter =
         RunListFilter { workflow: Some(agent.to_owned()), limit: LOOKED_THROUGH, ..RunListFilter::default() };
-    let runs = engine.list(filter).await?.runs;
+    let runs = engine.list_runs(filter).await?.runs;
     let turn = runs.into_iter().find(|run| run.parent_id.is_none());
     Ok(turn.map(|run| run.session_id))
 }
 
 /// The turns of a session, newest first.
-async fn list_turns(
+async fn list_session_turns(
     engine: &RunClient,
     agent: &str,
     session: &SessionId,
@@ -47,7 +50,7 @@ async fn list_turns(
         limit,
         ..RunListFilter::default()
     };
-    let mut runs = engine.list(filter).await?.runs;
+    let mut runs = engine.list_runs(filter).await?.runs;
     runs.retain(|run| run.parent_id.is_none());
     Ok(runs)
 }
@@ -59,10 +62,10 @@ pub(super) async fn render_last_turns(
     session: &SessionId,
 ) -> Result<Vec<String>, CliError> {
     let mut lines = Vec::new();
-    for turn in list_turns(engine, agent, session, TURNS_SHOWN).await?.into_iter().rev() {
-        let turn = engine.run_detail(turn.id).await?;
-        let asked = turn.history.iter().chain(&turn.message).filter(|said| said.role == Role::User);
-        lines.extend(asked.flat_map(|said| text_format::render_parts(&said.parts, "> ")));
+    for turn in list_session_turns(engine, agent, session, TURNS_SHOWN).await?.into_iter().rev() {
+        let turn = engine.load_run_detail(turn.id).await?;
+        let asked = turn.history.iter().chain(&turn.message).filter(|said| said.role == MessageRole::User);
+        lines.extend(asked.flat_map(|said| text_format::render_indented_parts(&said.parts, "> ")));
         let said = turn.artifacts.iter().filter(|artifact| artifact.artifact_id == TEXT_RESPONSE);
         let said: String = said.map(|artifact| join_text_parts(&artifact.parts)).collect();
         lines.extend(text_format::replace_control_chars(&said).lines().map(str::to_owned));
@@ -82,8 +85,8 @@ pub(super) async fn load_unfinished_runs(
         ..RunListFilter::default()
     };
     let mut details = Vec::new();
-    for run in engine.list(filter).await?.runs.into_iter().rev() {
-        details.push(engine.run_detail(run.id).await?);
+    for run in engine.list_runs(filter).await?.runs.into_iter().rev() {
+        details.push(engine.load_run_detail(run.id).await?);
     }
     Ok(details)
 }
@@ -95,11 +98,11 @@ pub(super) async fn fork_session(
     session: &SessionId,
 ) -> Result<SessionId, CliError> {
     let forked = SessionId::from_uuid(SystemIds.new_uuid());
-    let turns = list_turns(engine, agent, session, TURNS_FORKED_MAX).await?;
+    let turns = list_session_turns(engine, agent, session, TURNS_FORKED_MAX).await?;
     // Ids grow with time, so the copies keep the order of the originals.
     for turn in turns.into_iter().rev() {
         let request = ForkRequest { at: None, session_id: Some(forked.clone()) };
-        engine.fork(turn.id, request).await?;
+        engine.fork_run(turn.id, request).await?;
     }
     Ok(forked)
 }

@@ -25,7 +25,7 @@ pub(super) const HELP: &[&str] = &[
 
 impl SlashCommand {
     /// Parses a line as a command; any other line goes to the agent.
-    pub(super) fn parse(line: &str) -> Option<Self> {
+    pub(super) fn parse_slash_command(line: &str) -> Option<Self> {
         let line = line.trim();
         if let Some(number) = line.strip_prefix("/show ") {
             return number.trim().parse().ok().map(Self::Show);
@@ -52,7 +52,7 @@ impl SlashCommand {
 }
 
 /// Whether a line goes to the agent even if a question is open: it is a command of the offline rules.
-pub(super) fn is_agent_command(line: &str) -> bool {
+pub(super) fn is_offline_agent_command(line: &str) -> bool {
     line.split_whitespace().next() == Some("/run")
 }
 
@@ -69,7 +69,7 @@ mod tests {
             ("/show me", None),
             ("/run echo", None),
         ] {
-            assert_eq!(SlashCommand::parse(line), expected, "{line:?}");
+            assert_eq!(SlashCommand::parse_slash_command(line), expected, "{line:?}");
         }
     }
 }

@@ -6,10 +6,10 @@
 use std::io;
 
 use crate::{
-    output,
+    output_streams,
     spinner::Spinner,
-    style::{self, OutputMode, TextTone},
-    terminal_layout::{self, WordWrap},
+    terminal_layout::{self, StreamingWordWrap},
+    terminal_style::{self, OutputMode, TextTone},
     text_format,
 };
 
@@ -22,7 +22,7 @@ pub(super) struct TerminalCanvas {
     has_prompt: bool,
     /// Lines of other runs that arrived during the model's text; they wait until its line ends.
     deferred_lines: Vec<String>,
-    word_wrap: WordWrap,
+    word_wrap: StreamingWordWrap,
     spinner: Spinner,
 }
 
@@ -33,7 +33,7 @@ impl TerminalCanvas {
             is_mid_line: false,
             has_prompt: false,
             deferred_lines: Vec::new(),
-            word_wrap: WordWrap::default(),
+            word_wrap: StreamingWordWrap::default(),
             spinner: Spinner::new(mode),
         }
     }
@@ -41,7 +41,7 @@ impl TerminalCanvas {
     /// A line of the conversation itself.
     pub(super) fn write_line(&mut self, text: &str) -> io::Result<()> {
         self.end_line()?;
-        output::write_line(text)
+        output_streams::write_stdout_line(text)
     }
 
     /// A line of another run, which does not interrupt the model's text.
@@ -59,8 +59,8 @@ impl TerminalCanvas {
         if !self.mode.is_terminal() {
             return self.write_line(&text);
         }
-        for line in terminal_layout::wrap_text(&text, style::text_columns()) {
-            let line = self.mode.paint(TextTone::Dim, &line);
+        for line in terminal_layout::wrap_text(&text, terminal_style::terminal_text_columns()) {
+            let line = self.mode.paint_text(TextTone::Dim, &line);
             self.write_line(&line)?;
         }
         Ok(())
@@ -73,62 +73,67 @@ impl TerminalCanvas {
         if text.is_empty() {
             return Ok(());
         }
-        self.end_prompt();
+        self.move_below_prompt();
         let wrapped = match self.mode {
-            OutputMode::Terminal(style) => {
-                self.word_wrap.wrap_delta(text, style::text_columns(), style.can_move_cursor)
-            }
+            OutputMode::Terminal(style) => self.word_wrap.wrap_text_delta(
+                text,
+                terminal_style::terminal_text_columns(),
+                style.can_move_cursor,
+            ),
             OutputMode::Pipe | OutputMode::Json => text.to_owned(),
         };
         self.is_mid_line = !text.ends_with('\n');
-        output::write_text(&wrapped)
+        output_streams::write_stdout_text(&wrapped)
     }
 
     /// Shows the prompt.
-    pub(super) fn render_prompt(&mut self, text: &str) {
-        self.spinner.stop();
+    pub(super) fn draw_prompt(&mut self, text: &str) {
+        self.spinner.stop_spinning();
         if !self.mode.is_terminal() || self.has_prompt {
             return;
         }
         let text = text_format::replace_control_chars(text);
-        let lines = terminal_layout::wrap_text(text.trim_end(), style::text_columns());
-        let lines: Vec<String> = lines.iter().map(|line| self.mode.paint(TextTone::Strong, line)).collect();
-        output::write_prompt(&format!("{} ", lines.join("\n")));
+        let lines = terminal_layout::wrap_text(text.trim_end(), terminal_style::terminal_text_columns());
+        let lines: Vec<String> =
+            lines.iter().map(|line| self.mode.paint_text(TextTone::Strong, line)).collect();
+        output_streams::write_stderr_prompt(&format!("{} ", lines.join("\n")));
         self.has_prompt = true;
     }
 
     /// The person has pressed enter, which ended the current line.
     pub(super) fn on_line_typed(&mut self) {
         self.has_prompt = false;
-        self.spinner.leave_on_screen();
+        self.spinner.leave_spinner_on_screen();
         // Lines from a pipe are not on the screen.
         if self.mode.is_terminal() {
             self.is_mid_line = false;
-            self.word_wrap.reset();
+            self.word_wrap.reset_current_line();
         }
     }
 
     /// Ensures that the next output begins a line.
     pub(super) fn end_line(&mut self) -> io::Result<()> {
-        self.end_prompt();
-        self.word_wrap.reset();
+        self.move_below_prompt();
+        self.word_wrap.reset_current_line();
         if std::mem::take(&mut self.is_mid_line) {
-            output::write_line("")?;
+            output_streams::write_stdout_line("")?;
         }
-        std::mem::take(&mut self.deferred_lines).iter().try_for_each(|line| output::write_line(line))
+        std::mem::take(&mut self.deferred_lines)
+            .iter()
+            .try_for_each(|line| output_streams::write_stdout_line(line))
     }
 
     /// Moves below a prompt without typed text.
-    fn end_prompt(&mut self) {
-        self.spinner.erase();
+    fn move_below_prompt(&mut self) {
+        self.spinner.erase_spinner();
         if std::mem::take(&mut self.has_prompt) {
-            output::write_prompt("\n");
+            output_streams::write_stderr_prompt("\n");
         }
     }
 
     /// Starts the spinner.
     pub(super) fn start_spinner(&mut self) {
-        self.spinner.start();
+        self.spinner.start_spinning();
     }
 
     /// Waits until the spinner is due; for ever if it has no room.
@@ -136,10 +141,10 @@ impl TerminalCanvas {
         if self.is_mid_line || self.has_prompt {
             return std::future::pending().await;
         }
-        self.spinner.wait_for_next_frame().await;
+        self.spinner.wait_for_next_animation_frame().await;
     }
 
     pub(super) fn draw_spinner(&mut self) {
-        self.spinner.draw_frame();
+        self.spinner.draw_animation_frame();
     }
 }

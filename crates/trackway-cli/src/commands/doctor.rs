@@ -2,47 +2,48 @@
 
 use serde_json::json;
 
-use super::mcp;
+use super::mcp_command;
 use crate::{
     args::DoctorArgs,
     cli_error::CliError,
     config,
     exit_status::ExitStatus,
     finding::{Finding, FindingLevel},
-    output, programs, text_format,
+    output_streams, programs, text_format,
     workspace::{
         Workspace,
-        check::{self, AvailableCapabilities},
-        inspect,
         open_models::OpenModels,
+        reference_check::{self, AvailableCapabilities},
+        workspace_inspection,
     },
 };
 
 pub(super) async fn run_doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
-    let folder = config::workspace_folder(args.workspace.as_deref())?;
-    let (workspace, mut findings) = Workspace::load(folder, &config::read_env_var);
-    let folders = mcp::resolve_workflow_folders(&args.folders, &workspace.config, args.workspace.as_deref());
+    let folder = config::resolve_workspace_folder(args.workspace.as_deref())?;
+    let (workspace, mut findings) = Workspace::load_workspace(folder, &config::read_env_var);
+    let folders =
+        mcp_command::resolve_workflow_folders(&args.folders, &workspace.config, args.workspace.as_deref());
     let server = programs::bundled_server(&args.data.folder).workflows(&folders);
-    let there = AvailableCapabilities::from_server(server, &workspace, &folders)?;
-    findings.extend(check::check_workspace(&workspace, &there));
-    findings.extend(OpenModels::default().reopen_changed(&workspace).1);
-    findings.extend(inspect::inspect_workflows(&folders, &there));
-    findings.extend(inspect::inspect_data_folder(&args.data.folder));
-    findings.extend(inspect::inspect_mcp_servers(&workspace).await);
+    let there = AvailableCapabilities::capabilities_of_server(server, &workspace, &folders)?;
+    findings.extend(reference_check::check_workspace(&workspace, &there));
+    findings.extend(OpenModels::default().reopen_changed_models(&workspace).1);
+    findings.extend(workspace_inspection::inspect_workflows(&folders, &there));
+    findings.extend(workspace_inspection::inspect_data_folder(&args.data.folder));
+    findings.extend(workspace_inspection::inspect_mcp_servers(&workspace).await);
     findings.sort_by(|a, b| (a.level, &a.file, a.line).cmp(&(b.level, &b.file, b.line)));
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let errors = findings.iter().filter(|finding| finding.is_error_level()).count();
     if args.json {
-        output::write_json_line(&findings_to_json(&workspace, &findings, errors))?;
+        output_streams::write_stdout_json_line(&doctor_findings_to_json(&workspace, &findings, errors))?;
     } else {
-        render_findings(&findings, errors)
-            .iter()
-            .try_for_each(|line| output::write_line(&text_format::replace_control_chars(line)))?;
+        render_doctor_findings(&findings, errors).iter().try_for_each(|line| {
+            output_streams::write_stdout_line(&text_format::replace_control_chars(line))
+        })?;
     }
     Ok(if errors == 0 { ExitStatus::Done } else { ExitStatus::Usage })
 }
 
 /// The output for programs.
-fn findings_to_json(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_json::Value {
+fn doctor_findings_to_json(workspace: &Workspace, findings: &[Finding], errors: usize) -> serde_json::Value {
     let models = &workspace.models;
     let agents: Vec<&str> = workspace.agents.iter().map(|agent| agent.spec.name.as_str()).collect();
     json!({
@@ -50,12 +51,12 @@ fn findings_to_json(workspace: &Workspace, findings: &[Finding], errors: usize) 
         "findings": findings,
         "agents": agents,
         "defaultAgent": workspace.default_agent,
-        "defaultModel": models.all.get(&models.default).map(|model| model.label()),
+        "defaultModel": models.all.get(&models.default).map(|model| model.model_label()),
     })
 }
 
 /// The output for people.
-fn render_findings(findings: &[Finding], errors: usize) -> Vec<String> {
+fn render_doctor_findings(findings: &[Finding], errors: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in findings {
         lines.push(format!("{}: {finding}", finding.level));
@@ -67,11 +68,14 @@ fn render_findings(findings: &[Finding], errors: usize) -> Vec<String> {
     lines.push(match errors {
         0 => format!(
             "The workspace can be used ({}, {} unused).",
-            text_format::format_count(count(FindingLevel::Warning), "warning"),
+            text_format::format_counted_noun(count(FindingLevel::Warning), "warning"),
             count(FindingLevel::Unused)
         ),
         _ => {
-            format!("The workspace cannot be used like this: {}.", text_format::format_count(errors, "error"))
+            format!(
+                "The workspace cannot be used like this: {}.",
+                text_format::format_counted_noun(errors, "error")
+            )
         }
     });
     lines

@@ -7,7 +7,9 @@ use std::{
 
 use anyhow::Context;
 
-use crate::{args::InitProjectArgs, cli_error::CliError, exit_status::ExitStatus, output, text_format};
+use crate::{
+    args::InitProjectArgs, cli_error::CliError, exit_status::ExitStatus, output_streams, text_format,
+};
 
 /// The checkout that this binary was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -27,7 +29,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 pub(super) fn init_project(args: &InitProjectArgs) -> Result<ExitStatus, CliError> {
-    let trackway = resolve_checkout(args.trackway.as_deref())?;
+    let trackway = resolve_trackway_checkout(args.trackway.as_deref())?;
     // The same versions as the checkout: they are known to build together, and are already
     // downloaded.
     let lock = trackway.join(LOCK);
@@ -48,17 +50,17 @@ pub(super) fn init_project(args: &InitProjectArgs) -> Result<ExitStatus, CliErro
     if let Some(lock) = lock {
         fs::copy(&lock, folder.join(LOCK)).with_context(|| format!("cannot copy {}", lock.display()))?;
     }
-    render_next_steps(&args.dir).iter().try_for_each(|line| output::write_line(line))?;
+    render_init_next_steps(&args.dir).iter().try_for_each(|line| output_streams::write_stdout_line(line))?;
     Ok(ExitStatus::Done)
 }
 
-fn resolve_checkout(option: Option<&Path>) -> Result<PathBuf, CliError> {
+fn resolve_trackway_checkout(option: Option<&Path>) -> Result<PathBuf, CliError> {
     let path = option.unwrap_or(Path::new(BUILT_FROM));
     let usable = path.canonicalize().ok().filter(|path| path.join("crates/trackway/Cargo.toml").is_file());
     usable.ok_or_else(|| {
         CliError::new(format!("{} is not a checkout of Trackway", path.display()))
             .with_hint("name one with --trackway PATH: the folder that holds crates/trackway")
-            .with_exit(ExitStatus::Usage)
+            .with_exit_status(ExitStatus::Usage)
     })
 }
 
@@ -68,7 +70,7 @@ fn create_project_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, CliErro
     if let Some(taken) = written.filter_map(|path| find_conflicting_path(dir, Path::new(path))).next() {
         return Err(CliError::new(format!("{} already exists; nothing was written", taken.display()))
             .with_hint("name another folder, or move it away")
-            .with_exit(ExitStatus::Usage));
+            .with_exit_status(ExitStatus::Usage));
     }
     let read = || format!("cannot use {}", dir.display());
     fs::create_dir_all(dir).with_context(read)?;
@@ -105,7 +107,7 @@ fn quote_toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn render_next_steps(dir: &Path) -> Vec<String> {
+fn render_init_next_steps(dir: &Path) -> Vec<String> {
     let mut steps = if dir == Path::new(".") {
         vec!["A project is in this folder. Next:".to_owned()]
     } else {

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use trackway::Server;
 
-use super::mcp;
+use super::mcp_command;
 use crate::{
     args::WorkflowFolderArgs,
     cli_error::CliError,
-    config::{self, Config},
+    config::{self, WorkspaceConfig},
     programs,
-    workspace::loader::WorkspaceLoader,
+    workspace::workspace_loader::WorkspaceLoader,
 };
 
 /// A server with the bundled programs and the workflow files, and the loader of the workspace's agents.
@@ -20,10 +20,10 @@ pub(super) fn build_server_and_loader(
     folders: &WorkflowFolderArgs,
     data: &Path,
 ) -> Result<(Server, WorkspaceLoader), CliError> {
-    let folder = config::workspace_folder(workspace)?;
+    let folder = config::resolve_workspace_folder(workspace)?;
     // The loader reports the findings.
-    let (config, _) = Config::load_with_findings(folder, &config::read_env_var);
-    let folders = mcp::resolve_workflow_folders(folders, &config, workspace);
+    let (config, _) = WorkspaceConfig::load_config_with_findings(folder, &config::read_env_var);
+    let folders = mcp_command::resolve_workflow_folders(folders, &config, workspace);
     let (data, allow_loopback) = (data.to_owned(), config.outgoing.allow_loopback);
     let make = {
         let folders = folders.clone();
@@ -39,5 +39,5 @@ pub(super) fn build_server_with_agents(
     data: &Path,
 ) -> Result<Server, CliError> {
     let (server, mut loader) = build_server_and_loader(workspace, folders, data)?;
-    Ok(server.agents(loader.load()?))
+    Ok(server.agents(loader.load_agents()?))
 }

@@ -3,18 +3,18 @@
 //! These commands use the folder directly, also while a server or an agent's `trackway mcp` uses it:
 //! the store orders its writers, and the folder is not locked.
 
-mod export;
-mod find;
-mod graph;
-mod import;
-mod prune;
-mod show;
+mod export_session_command;
+mod find_token_command;
+mod import_session_command;
+mod prune_sessions_command;
+mod session_graph_command;
+mod show_session_command;
 
 use std::{path::Path, sync::Arc};
 
 use serde_json::json;
 use trackway::sessions::{SessionSummary, SessionsError, SessionsReader};
-use trackway_definition::nearest;
+use trackway_definition::nearest_known_word;
 use trackway_ports::Journal;
 use trackway_sqlite::SqliteJournal;
 
@@ -22,19 +22,19 @@ use crate::{
     args::{ListSessionsArgs, SessionOwnerArgs, SessionRefArgs, SessionsCommand},
     cli_error::CliError,
     exit_status::ExitStatus,
-    output, run_target, text_format,
+    output_streams, run_target, text_format,
 };
 
 pub(super) async fn run_sessions_command(command: SessionsCommand) -> Result<ExitStatus, CliError> {
     match command {
         SessionsCommand::List(args) => list_sessions(&args).await,
-        SessionsCommand::Show(args) => show::show_session(&args).await,
-        SessionsCommand::Graph(args) => graph::print_session_graph(&args).await,
-        SessionsCommand::Find(args) => find::find_node_by_token(&args).await,
+        SessionsCommand::Show(args) => show_session_command::show_session(&args).await,
+        SessionsCommand::Graph(args) => session_graph_command::print_session_graph(&args).await,
+        SessionsCommand::Find(args) => find_token_command::find_node_by_token(&args).await,
         SessionsCommand::Notes(args) => print_session_notes(&args).await,
-        SessionsCommand::Export(args) => export::export_session(&args).await,
-        SessionsCommand::Import(args) => import::import_session(&args).await,
-        SessionsCommand::Prune(args) => prune::prune_sessions(&args).await,
+        SessionsCommand::Export(args) => export_session_command::export_session(&args).await,
+        SessionsCommand::Import(args) => import_session_command::import_session(&args).await,
+        SessionsCommand::Prune(args) => prune_sessions_command::prune_sessions(&args).await,
     }
 }
 
@@ -43,19 +43,21 @@ async fn list_sessions(args: &ListSessionsArgs) -> Result<ExitStatus, CliError> 
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let sessions = open_sessions_reader(&args.owner)?.list_sessions(limit).await?;
     if args.owner.json {
-        output::write_json_line(&sessions)?;
+        output_streams::write_stdout_json_line(&sessions)?;
         return Ok(ExitStatus::Done);
     }
     if sessions.is_empty() {
-        output::print_note("No sessions.");
+        output_streams::print_stderr_note("No sessions.");
         return Ok(ExitStatus::Done);
     }
     let head = ["SESSION", "RUNS", "UPDATED", "WORKFLOWS"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> =
         std::iter::once(head).chain(sessions.iter().map(session_table_row)).collect();
-    text_format::render_table(&rows).iter().try_for_each(|line| output::write_line(line))?;
+    text_format::align_table_columns(&rows)
+        .iter()
+        .try_for_each(|line| output_streams::write_stdout_line(line))?;
     if sessions.len() == limit {
-        output::print_note("hint: there may be more: --limit N shows them");
+        output_streams::print_stderr_note("hint: there may be more: --limit N shows them");
     }
     Ok(ExitStatus::Done)
 }
@@ -64,7 +66,7 @@ fn session_table_row(session: &SessionSummary) -> Vec<String> {
     vec![
         session.session_id.to_string(),
         session.runs.to_string(),
-        text_format::format_timestamp(&session.updated_at),
+        text_format::strip_timestamp_fraction(&session.updated_at),
         session.workflows.join(", "),
     ]
 }
@@ -75,26 +77,26 @@ async fn print_session_notes(args: &SessionRefArgs) -> Result<ExitStatus, CliErr
     if args.owner.json {
         let view = sessions.load_session(&args.id).await?;
         let notes: Vec<_> = view
-            .notes()
+            .session_notes()
             .iter()
             .map(|note| json!({ "at": note.at.to_string(), "markdown": note.markdown }))
             .collect();
-        output::write_json_line(&notes)?;
+        output_streams::write_stdout_json_line(&notes)?;
         return Ok(ExitStatus::Done);
     }
-    let page = sessions.render_notes_markdown(&args.id).await?;
+    let page = sessions.render_session_notes_markdown(&args.id).await?;
     if page.is_empty() {
-        output::print_note("No notes on this session.");
+        output_streams::print_stderr_note("No notes on this session.");
     } else {
-        output::write_line(text_format::replace_control_chars(&page).trim_end())?;
+        output_streams::write_stdout_line(text_format::replace_control_chars(&page).trim_end())?;
     }
     Ok(ExitStatus::Done)
 }
 
 /// The sessions in a folder that must exist.
-fn open_sessions_reader(whose: &SessionOwnerArgs) -> Result<SessionsReader, CliError> {
-    let journal = Arc::new(run_target::open_existing_store(&whose.data.folder)?);
-    Ok(SessionsReader::for_access(journal, whose.access()))
+fn open_sessions_reader(owner: &SessionOwnerArgs) -> Result<SessionsReader, CliError> {
+    let journal = Arc::new(run_target::open_existing_store(&owner.data.folder)?);
+    Ok(SessionsReader::for_access(journal, owner.caller_access()))
 }
 
 /// The folder's store, opened for writing. A missing folder is created.
@@ -104,9 +106,9 @@ fn open_journal_for_writing(folder: &Path) -> Result<Arc<dyn Journal>, CliError>
 
 impl From<SessionsError> for CliError {
     fn from(error: SessionsError) -> Self {
-        let failure = Self::from_error(&error).with_code(error.code().as_str());
+        let failure = Self::from_error(&error).with_error_code(error.code().as_str());
         match error {
-            SessionsError::UnknownSession { id, known } => match nearest(id.as_str(), &known) {
+            SessionsError::UnknownSession { id, known } => match nearest_known_word(id.as_str(), &known) {
                 Some(meant) => failure.with_hint(format!("did you mean {meant:?}?")),
                 None => failure.with_hint("`trackway sessions list` shows them"),
             },

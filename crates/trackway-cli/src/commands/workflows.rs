@@ -3,37 +3,38 @@
 //!
 //! These commands start nothing and open no data folder.
 
-mod check;
-mod list;
-mod show;
+mod check_workflows_command;
+mod list_workflows_command;
+mod show_workflow_command;
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use trackway_definition::Finding;
-use trackway_runtime::{Catalogue, CatalogueEntry, InvalidFile};
+use trackway_runtime::{Catalogue, CatalogueEntry, InvalidDefinitionFile};
 
-use super::mcp;
+use super::mcp_command;
 use crate::{
     args::{WorkflowLibraryArgs, WorkflowsCommand},
     cli_error::CliError,
-    config::Config,
+    config::WorkspaceConfig,
     exit_status::ExitStatus,
 };
 
 pub(super) fn run_workflows_command(command: &WorkflowsCommand) -> Result<ExitStatus, CliError> {
     match command {
-        WorkflowsCommand::List(args) => list::list_workflows(args),
-        WorkflowsCommand::Check(args) => check::check_workflow_files(args),
-        WorkflowsCommand::Show(args) => show::show_workflow(args),
+        WorkflowsCommand::List(args) => list_workflows_command::list_workflows(args),
+        WorkflowsCommand::Check(args) => check_workflows_command::check_workflow_files(args),
+        WorkflowsCommand::Show(args) => show_workflow_command::show_workflow(args),
     }
 }
 
 /// The workflow folders of a workspace, and whether the user named them.
 fn resolve_library_folders(library: &WorkflowLibraryArgs) -> Result<(Vec<PathBuf>, bool), CliError> {
-    let config = Config::load(library.workspace.as_deref())?;
-    let folders = mcp::resolve_workflow_folders(&library.folders, &config, library.workspace.as_deref());
-    Ok((folders, mcp::has_configured_folders(&library.folders, &config)))
+    let config = WorkspaceConfig::load_config(library.workspace.as_deref())?;
+    let folders =
+        mcp_command::resolve_workflow_folders(&library.folders, &config, library.workspace.as_deref());
+    Ok((folders, mcp_command::has_user_named_folders(&library.folders, &config)))
 }
 
 fn open_catalogue(library: &WorkflowLibraryArgs) -> Result<Catalogue, CliError> {
@@ -53,7 +54,7 @@ struct WorkflowFinding {
 }
 
 impl WorkflowFinding {
-    fn to_json(&self) -> Value {
+    fn finding_to_json(&self) -> Value {
         json!({
             "file": self.file,
             "line": self.line,
@@ -64,7 +65,7 @@ impl WorkflowFinding {
     }
 
     /// `workflows/a.yaml, line 3, /steps/0: …`, with the hint on a separate line.
-    fn render_lines(&self) -> Vec<String> {
+    fn render_finding_lines(&self) -> Vec<String> {
         let mut place = self.file.clone();
         if let Some(line) = self.line {
             place.push_str(&format!(", line {line}"));
@@ -78,7 +79,7 @@ impl WorkflowFinding {
 }
 
 /// Why a file is not a valid workflow.
-fn invalid_file_findings(invalid: &InvalidFile) -> impl Iterator<Item = WorkflowFinding> + '_ {
+fn invalid_file_findings(invalid: &InvalidDefinitionFile) -> impl Iterator<Item = WorkflowFinding> + '_ {
     invalid.errors.iter().map(|fault: &Finding| WorkflowFinding {
         file: invalid.file.display().to_string(),
         line: fault.line,
@@ -89,10 +90,10 @@ fn invalid_file_findings(invalid: &InvalidFile) -> impl Iterator<Item = Workflow
 }
 
 /// Why a workflow cannot be started.
-fn unsupported_construct_findings(known: &CatalogueEntry) -> impl Iterator<Item = WorkflowFinding> + '_ {
-    let matter = known.definition.unsupported.iter().filter(|construct| construct.matters);
+fn unsupported_construct_findings(entry: &CatalogueEntry) -> impl Iterator<Item = WorkflowFinding> + '_ {
+    let matter = entry.definition.unsupported.iter().filter(|construct| construct.matters);
     matter.map(|construct| WorkflowFinding {
-        file: known.file.display().to_string(),
+        file: entry.file.display().to_string(),
         line: None,
         pointer: construct.path.clone(),
         message: format!("{}; the workflow cannot be started", construct.message),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trackway::StepAttempt;
 
-use super::ledger_workflow::append_line;
+use super::ledger_workflow::append_line_to_file;
 
 pub(super) const LEDGER_ENTER_DESCRIPTION: &str = "Writes an entry to ledger.txt in the data folder.";
 
@@ -27,14 +27,16 @@ pub(super) struct Entry {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EntryReceipt {
+pub(super) struct LedgerEntryReceipt {
     idempotency_key: String,
 }
 
-type EntryFuture = Pin<Box<dyn Future<Output = io::Result<EntryReceipt>> + Send>>;
+type LedgerEntryFuture = Pin<Box<dyn Future<Output = io::Result<LedgerEntryReceipt>> + Send>>;
 
 /// Each call writes `<entry> <idempotency key>`, so that a repeated one can be seen.
-pub(super) fn ledger_enter_tool(data: &Path) -> impl Fn(Entry, StepAttempt) -> EntryFuture + use<> {
+pub(super) fn build_ledger_entry_tool(
+    data: &Path,
+) -> impl Fn(Entry, StepAttempt) -> LedgerEntryFuture + use<> {
     let file = data.join("ledger.txt");
     move |entry, attempt| {
         let file = file.clone();
@@ -42,8 +44,8 @@ pub(super) fn ledger_enter_tool(data: &Path) -> impl Fn(Entry, StepAttempt) -> E
             let pause = entry.delay_ms.unwrap_or(0).min(DELAY_MS_MAX);
             tokio::time::sleep(Duration::from_millis(pause)).await;
             let key = attempt.idempotency_key;
-            append_line(&file, &format!("{} {key}\n", entry.entry))?;
-            Ok(EntryReceipt { idempotency_key: key })
+            append_line_to_file(&file, &format!("{} {key}\n", entry.entry))?;
+            Ok(LedgerEntryReceipt { idempotency_key: key })
         })
     }
 }

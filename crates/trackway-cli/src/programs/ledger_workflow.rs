@@ -23,7 +23,7 @@ pub struct LedgerWorkflow {
 
 impl LedgerWorkflow {
     /// Writes to `ledger.txt` in the data folder.
-    pub fn in_folder(data: &Path) -> Self {
+    pub fn ledger_in_data_folder(data: &Path) -> Self {
         Self { file: data.join("ledger.txt") }
     }
 }
@@ -55,7 +55,7 @@ impl Workflow for LedgerWorkflow {
             let (file, run) = (&self.file, ctx.run_id());
             ctx.step("entry", |attempt| async move {
                 let line = format!("{run} {number} {}\n", attempt.idempotency_key);
-                append_line(file, &line)
+                append_line_to_file(file, &line)
             })
             .await?;
             ctx.status(format!("Entry {number} of {entries}")).await;
@@ -65,6 +65,6 @@ impl Workflow for LedgerWorkflow {
 }
 
 /// One write of one line: lines of several runs do not mix.
-pub(super) fn append_line(file: &Path, line: &str) -> std::io::Result<()> {
+pub(super) fn append_line_to_file(file: &Path, line: &str) -> std::io::Result<()> {
     File::options().append(true).create(true).open(file)?.write_all(line.as_bytes())
 }

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use trackway::{Artifact, ArtifactId, Ctx, File, FileSource, Message, Part, Stop, Workflow, reject};
 
-use self::tck_script::{TckAction, TckProduct};
+use self::tck_script::{TckAction, TckArtifactKind};
 
 /// How long a run works that a test polls; required by ACTS.
 const WORK: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ impl Workflow for TckWorkflow {
 
     async fn run(self: Arc<Self>, ctx: Ctx, input: Value) -> Result<(), Stop> {
         let mut act = match ctx.message() {
-            Some(message) => tck_script::first_action(message),
+            Some(message) => tck_script::action_for_first_message(message),
             None => input.as_str().and_then(tck_script::action_from_text).unwrap_or(TckAction::Stay),
         };
         let mut conversing = false;
@@ -49,8 +49,12 @@ impl Workflow for TckWorkflow {
             match act {
                 TckAction::Ask | TckAction::Converse => {
                     let (_, message) = ctx.ask::<Value>("The script needs input").with_message().await;
-                    let goes_on = conversing && tck_script::first_text(&message) != Some("done");
-                    act = if goes_on { TckAction::Converse } else { tck_script::next_action(&message) };
+                    let goes_on = conversing && tck_script::first_text_part(&message) != Some("done");
+                    act = if goes_on {
+                        TckAction::Converse
+                    } else {
+                        tck_script::action_for_answer_message(&message)
+                    };
                 }
                 TckAction::Complete | TckAction::Answer => {
                     ctx.status("Hello from TCK").await;
@@ -60,41 +64,45 @@ impl Workflow for TckWorkflow {
                     reject("rejected")?;
                 }
                 TckAction::Fail => return Err(Stop::failed("The script failed")),
-                TckAction::Make(product) => return produce_artifact(&ctx, product).await,
-                TckAction::Work => return work_for(&ctx, WORK).await,
-                TckAction::Hold => return work_for(&ctx, HOLD).await,
+                TckAction::Make(product) => return produce_tck_artifact(&ctx, product).await,
+                TckAction::Work => return simulate_work_for(&ctx, WORK).await,
+                TckAction::Hold => return simulate_work_for(&ctx, HOLD).await,
                 TckAction::Stay => {
-                    work_for(&ctx, self.stream_timeout / 2).await?;
+                    simulate_work_for(&ctx, self.stream_timeout / 2).await?;
                     act = TckAction::Converse;
                 }
                 // Long enough for a client that reconnects after its stream timed out.
-                TckAction::Linger => return work_for(&ctx, self.stream_timeout * 2).await,
+                TckAction::Linger => return simulate_work_for(&ctx, self.stream_timeout * 2).await,
             }
         }
     }
 
-    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
-        let answers = tck_script::first_action(message) == TckAction::Answer;
+    fn answer_without_run(&self, message: &Message) -> Option<Vec<Part>> {
+        let answers = tck_script::action_for_first_message(message) == TckAction::Answer;
         answers.then(|| vec![Part::text("Direct message response")])
     }
 }
 
-async fn work_for(ctx: &Ctx, span: Duration) -> Result<(), Stop> {
+async fn simulate_work_for(ctx: &Ctx, duration: Duration) -> Result<(), Stop> {
     ctx.status("Working").await;
-    ctx.sleep(span).await;
+    ctx.sleep(duration).await;
     Ok(())
 }
 
-async fn produce_artifact(ctx: &Ctx, product: TckProduct) -> Result<(), Stop> {
+async fn produce_tck_artifact(ctx: &Ctx, product: TckArtifactKind) -> Result<(), Stop> {
     ctx.status("Working").await;
     match product {
-        TckProduct::Text(text) => ctx.artifact(Artifact::text("text", text)?).await,
-        TckProduct::File => ctx.artifact(file_artifact(FileSource::Base64(FILE_BASE64.to_owned()))?).await,
-        TckProduct::FileUrl => ctx.artifact(file_artifact(FileSource::Uri(FILE_URL.to_owned()))?).await,
-        TckProduct::Data => {
+        TckArtifactKind::Text(text) => ctx.artifact(Artifact::text("text", text)?).await,
+        TckArtifactKind::File => {
+            ctx.artifact(build_file_artifact(FileSource::Base64(FILE_BASE64.to_owned()))?).await
+        }
+        TckArtifactKind::FileUrl => {
+            ctx.artifact(build_file_artifact(FileSource::Uri(FILE_URL.to_owned()))?).await
+        }
+        TckArtifactKind::Data => {
             ctx.artifact(Artifact::data("data", json!({ "key": "value", "count": 42 }))?).await;
         }
-        TckProduct::Chunks => {
+        TckArtifactKind::Chunks => {
             ctx.artifact(Artifact::text("chunks", "chunk-1 ")?.begin()).await;
             ctx.artifact(Artifact::text("chunks", "chunk-2")?.finish()).await;
         }
@@ -102,7 +110,7 @@ async fn produce_artifact(ctx: &Ctx, product: TckProduct) -> Result<(), Stop> {
     Ok(())
 }
 
-fn file_artifact(source: FileSource) -> Result<Artifact, Stop> {
+fn build_file_artifact(source: FileSource) -> Result<Artifact, Stop> {
     let file = File { name: Some(FILE_NAME.to_owned()), mime_type: Some(FILE_TYPE.to_owned()), source };
     Ok(Artifact::new(ArtifactId::new("file")?, vec![Part::file(file)]))
 }

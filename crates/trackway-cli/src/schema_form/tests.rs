@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn only(form: SchemaForm) -> Vec<FormField> {
+fn only(form: SchemaForm) -> Vec<SchemaFormField> {
     match form {
         SchemaForm::Fields(fields) => fields,
         SchemaForm::Single(field) => vec![field],
@@ -25,17 +25,17 @@ fn an_object_becomes_fields_the_required_ones_first_in_their_order() {
         },
         "required": ["confirmed", "amount"],
     })));
-    let shown: Vec<(&str, &FieldKind, bool)> =
+    let shown: Vec<(&str, &FormFieldKind, bool)> =
         fields.iter().map(|field| (field.name.as_str(), &field.kind, field.required)).collect();
     let expected = [
-        ("confirmed", &FieldKind::Boolean, true),
-        ("amount", &FieldKind::Number, true),
-        ("note", &FieldKind::Text, false),
-        ("tags", &FieldKind::Json, false),
+        ("confirmed", &FormFieldKind::Boolean, true),
+        ("amount", &FormFieldKind::Number, true),
+        ("note", &FormFieldKind::Text, false),
+        ("tags", &FormFieldKind::Json, false),
     ];
     assert_eq!(shown, expected);
-    assert_eq!(fields[1].render_prompt(), "  amount (number, more than 0) How much to invest.: ");
-    assert_eq!(fields[2].render_prompt(), "  note (text, empty to leave out): ");
+    assert_eq!(fields[1].render_field_prompt(), "  amount (number, more than 0) How much to invest.: ");
+    assert_eq!(fields[2].render_field_prompt(), "  note (text, empty to leave out): ");
 }
 
 /// An empty line means the known value, but never a yes.
@@ -53,8 +53,8 @@ fn known_values_and_defaults_are_offered() {
         "required": ["a", "b", "c", "d"],
     });
     let Value::Object(known) = json!({ "b": 3, "c": true, "d": "r", "e": "z" }) else { panic!() };
-    let fields = only(SchemaForm::with_defaults(&schema, &known));
-    let prompts: Vec<String> = fields.iter().map(FormField::render_prompt).collect();
+    let fields = only(SchemaForm::from_schema_with_defaults(&schema, &known));
+    let prompts: Vec<String> = fields.iter().map(SchemaFormField::render_field_prompt).collect();
     let expected = [
         "  a (text) [x]: ",
         "  b (whole number) [3]: ",
@@ -63,10 +63,10 @@ fn known_values_and_defaults_are_offered() {
         "  e (text, default y, empty to leave out): ",
     ];
     assert_eq!(prompts, expected);
-    assert_eq!(fields[1].parse_line(""), Ok(Some(json!(3))));
-    assert_eq!(fields[1].parse_line("4"), Ok(Some(json!(4))));
-    assert!(fields[2].parse_line("").is_err());
-    assert_eq!(fields[4].parse_line(""), Ok(None));
+    assert_eq!(fields[1].parse_typed_field_value(""), Ok(Some(json!(3))));
+    assert_eq!(fields[1].parse_typed_field_value("4"), Ok(Some(json!(4))));
+    assert!(fields[2].parse_typed_field_value("").is_err());
+    assert_eq!(fields[4].parse_typed_field_value(""), Ok(None));
 }
 
 #[test]
@@ -83,7 +83,8 @@ fn a_skeleton_shows_what_must_be_filled_in() {
 
 #[test]
 fn lines_are_read_as_the_type_of_their_field() {
-    let read = |schema: Value, line: &str| only(SchemaForm::from_schema(&schema))[0].parse_line(line);
+    let read =
+        |schema: Value, line: &str| only(SchemaForm::from_schema(&schema))[0].parse_typed_field_value(line);
     assert_eq!(read(json!({ "type": "number" }), " 1.5 "), Ok(Some(json!(1.5))));
     assert!(read(json!({ "type": "number" }), "much").is_err());
     assert_eq!(read(json!({ "type": "boolean" }), "Yes"), Ok(Some(json!(true))));
@@ -100,7 +101,7 @@ fn choices_are_found_wherever_a_generator_puts_them() {
     let optional = json!({ "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }] });
     for schema in [described, optional, json!({ "type": ["string", "null"], "enum": ["a", "b", null] })] {
         let fields = only(SchemaForm::from_schema(&schema));
-        assert_eq!(fields[0].kind, FieldKind::Choice(vec![json!("a"), json!("b")]), "{schema}");
+        assert_eq!(fields[0].kind, FormFieldKind::Choice(vec![json!("a"), json!("b")]), "{schema}");
     }
 }
 

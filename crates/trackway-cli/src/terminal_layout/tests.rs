@@ -23,8 +23,8 @@ fn text_breaks_between_words() {
 #[test]
 fn streamed_text_breaks_between_words() {
     let stream = |pieces: &[&str], width: usize, can_move: bool| {
-        let mut wrap = WordWrap::default();
-        pieces.iter().map(|piece| wrap.wrap_delta(piece, width, can_move)).collect::<String>()
+        let mut wrap = StreamingWordWrap::default();
+        pieces.iter().map(|piece| wrap.wrap_text_delta(piece, width, can_move)).collect::<String>()
     };
     for (pieces, width, can_move, expected) in [
         (&["one two three"][..], 7, true, "one two\nthree"),
@@ -41,7 +41,7 @@ fn streamed_text_breaks_between_words() {
 }
 
 fn lines(value: &Value, width: usize) -> String {
-    render_value(value, width, DetailLimits::SHORT).lines.join("\n")
+    render_json_value(value, width, RenderLimits::SHORT).lines.join("\n")
 }
 
 #[test]
@@ -78,21 +78,21 @@ fn long_values_hang_beside_their_key() {
 #[test]
 fn long_data_is_clipped_and_says_so() {
     let many = json!({ "list": (0..50).collect::<Vec<_>>() });
-    let rendered = render_value(&many, 40, DetailLimits::SHORT);
+    let rendered = render_json_value(&many, 40, RenderLimits::SHORT);
     assert!(rendered.clipped);
     assert_eq!(rendered.lines.last().unwrap(), "  … 30 more");
-    assert!(!render_value(&many, 40, DetailLimits::UNLIMITED).clipped);
-    assert_eq!(render_value(&many, 40, DetailLimits::UNLIMITED).lines.len(), 51);
+    assert!(!render_json_value(&many, 40, RenderLimits::UNLIMITED).clipped);
+    assert_eq!(render_json_value(&many, 40, RenderLimits::UNLIMITED).lines.len(), 51);
 
     let long = json!({ "text": "x".repeat(500) });
-    let rendered = render_value(&long, 40, DetailLimits::SHORT);
+    let rendered = render_json_value(&long, 40, RenderLimits::SHORT);
     assert!(rendered.clipped && rendered.lines[0].ends_with('…'));
 
     let mut deep = json!("end");
     for _ in 0..100 {
         deep = json!({ "a": deep });
     }
-    assert!(render_value(&deep, 40, DetailLimits::SHORT).lines.len() <= DEEPEST);
+    assert!(render_json_value(&deep, 40, RenderLimits::SHORT).lines.len() <= DEEPEST);
 }
 
 /// A deep value ends as one line of JSON.
@@ -102,16 +102,16 @@ const DEEPEST: usize = 16;
 #[test]
 fn data_is_harmless() {
     let value = json!({ "\u{1b}[2J": "\u{7}", "rows": [{ "\r": "\u{9b}" }] });
-    let rendered = render_value(&value, 40, DetailLimits::UNLIMITED);
+    let rendered = render_json_value(&value, 40, RenderLimits::UNLIMITED);
     assert!(rendered.lines.iter().all(|line| !line.contains(char::is_control)), "{rendered:?}");
-    assert!(!summarize_value(&value).contains(char::is_control));
+    assert!(!summarize_json_value(&value).contains(char::is_control));
 }
 
 #[test]
 fn a_summary_is_one_line() {
-    assert_eq!(summarize_value(&json!({ "a": 1, "b": "x y" })), "a: 1, b: x y");
-    assert_eq!(summarize_value(&json!({ "a": { "b": [1] } })), r#"a: {"b":[1]}"#);
-    assert_eq!(summarize_value(&json!("text")), "text");
+    assert_eq!(summarize_json_value(&json!({ "a": 1, "b": "x y" })), "a: 1, b: x y");
+    assert_eq!(summarize_json_value(&json!({ "a": { "b": [1] } })), r#"a: {"b":[1]}"#);
+    assert_eq!(summarize_json_value(&json!("text")), "text");
 }
 
 #[test]
@@ -121,6 +121,6 @@ fn data_stands_below_its_text() {
         part(PartContent::Text { text: "Found one two three:".to_owned() }),
         part(PartContent::Data { data: json!([{ "a": 1 }]) }),
     ];
-    let rendered = render_parts(&parts, 12, DetailLimits::SHORT);
+    let rendered = render_wrapped_parts(&parts, 12, RenderLimits::SHORT);
     assert_eq!(rendered.lines, ["Found one", "two three:", "  a", "  1"]);
 }

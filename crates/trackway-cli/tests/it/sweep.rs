@@ -8,7 +8,7 @@ use trackway_runtime::ProgramRegistry;
 use trackway_testkit::{ScriptedClient, StoreKind, SweepSubject, crash_sweep, seeded_crash_sweep};
 
 fn programs(outside: &Path) -> ProgramRegistry {
-    bundled_server(outside).registry().unwrap()
+    bundled_server(outside).workflow_registry().unwrap()
 }
 
 fn subject(workflow: &str, input: Value) -> SweepSubject {

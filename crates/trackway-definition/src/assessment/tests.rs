@@ -66,7 +66,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
             vec![("/assessmentId", Some(json!("plan")), Some(json!("other")))],
         ),
     ] {
-        let found = assessment_needs(&prompt.assessments[0], &artifact, at);
+        let found = find_assessment_needs(&prompt.assessments[0], &artifact, at);
         let found: Vec<_> = found
             .into_iter()
             .map(|need| (need.pointer[at.len()..].to_owned(), need.example, need.got))
@@ -93,7 +93,7 @@ fn assessment_level_can_block_the_step() {
         (&one, vec![json!({"kind": "other", "dimensions": {"clear": "low"}})], false),
         (&one, vec![], false),
     ] {
-        let result = check_consequences(prompt, &artifacts);
+        let result = check_assessment_consequences(prompt, &artifacts);
         assert_eq!(result.is_err(), held, "{artifacts:?}");
         if let Err(block) = result {
             assert_eq!((block.code.as_str(), block.message.as_str()), ("followup-required", "Ask again."));
@@ -114,10 +114,16 @@ fn assessment_level_can_block_the_step() {
 fn assessment_example_leaves_levels_open() {
     let prompt = prompt(&["plan", "code"]);
     for assessment in &prompt.assessments {
-        let mut example = assessment_example(assessment);
-        assert!(assessment_needs(assessment, &example, "").iter().any(|need| need.got.is_some()));
-        crate::test_support::fill_choices(&mut example);
-        assert_eq!(crate::schema::example_error(&assessment_schema(assessment, false), &example), None);
-        assert_eq!(assessment_needs(assessment, &example, ""), []);
+        let mut example = assessment_artifact_example(assessment);
+        assert!(find_assessment_needs(assessment, &example, "").iter().any(|need| need.got.is_some()));
+        crate::test_support::fill_example_choices(&mut example);
+        assert_eq!(
+            crate::schema_validation::find_example_error(
+                &assessment_artifact_schema(assessment, false),
+                &example
+            ),
+            None
+        );
+        assert_eq!(find_assessment_needs(assessment, &example, ""), []);
     }
 }

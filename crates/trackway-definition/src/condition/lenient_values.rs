@@ -12,23 +12,26 @@ pub(super) fn is_loosely_equal(left: &Value, right: &Value) -> bool {
             left.trim().to_lowercase() == right.trim().to_lowercase()
         }
         (Value::String(text), Value::Number(number)) | (Value::Number(number), Value::String(text)) => {
-            parse_number(text).is_some_and(|read| order_numbers(&read, number) == Some(Ordering::Equal))
+            parse_lenient_number(text)
+                .is_some_and(|read| compare_exact_or_float(&read, number) == Some(Ordering::Equal))
         }
         (Value::String(text), Value::Bool(truth)) | (Value::Bool(truth), Value::String(text)) => {
             let words = if *truth { ["true", "1", "yes"] } else { ["false", "0", "no"] };
             words.contains(&text.trim().to_lowercase().as_str())
         }
-        (Value::Number(left), Value::Number(right)) => order_numbers(left, right) == Some(Ordering::Equal),
+        (Value::Number(left), Value::Number(right)) => {
+            compare_exact_or_float(left, right) == Some(Ordering::Equal)
+        }
         _ => left == right,
     }
 }
 
 /// Compares two numbers; none if one of the values is not a number.
-pub(super) fn compare_numbers(value: &Value, expected: &Value) -> Option<Ordering> {
+pub(super) fn compare_as_numbers(value: &Value, expected: &Value) -> Option<Ordering> {
     let value = value.as_number()?;
     match expected {
-        Value::Number(expected) => order_numbers(value, expected),
-        Value::String(expected) => order_numbers(value, &parse_number(expected)?),
+        Value::Number(expected) => compare_exact_or_float(value, expected),
+        Value::String(expected) => compare_exact_or_float(value, &parse_lenient_number(expected)?),
         _ => None,
     }
 }
@@ -59,7 +62,7 @@ pub(super) fn coerce_to_text(value: &Value) -> String {
     }
 }
 
-fn parse_number(text: &str) -> Option<Number> {
+fn parse_lenient_number(text: &str) -> Option<Number> {
     let text = text.trim();
     if text.is_empty() {
         return Some(Number::from(0));
@@ -76,7 +79,7 @@ fn parse_number(text: &str) -> Option<Number> {
 }
 
 /// Whole numbers exactly, others as floats.
-fn order_numbers(left: &Number, right: &Number) -> Option<Ordering> {
+fn compare_exact_or_float(left: &Number, right: &Number) -> Option<Ordering> {
     match (as_integer(left), as_integer(right)) {
         (Some(left), Some(right)) => Some(left.cmp(&right)),
         _ => left.as_f64()?.partial_cmp(&right.as_f64()?),

@@ -111,11 +111,11 @@ fn rules_join() {
 #[test]
 fn unusable_pattern_is_an_error() {
     for pattern in ["(", "[z-a]", "(a{1000}){1000}{1000}"] {
-        assert!(pattern_error(pattern).is_some());
+        assert!(condition_pattern_error(pattern).is_some());
         let rule = test("size", Comparison::Matches, json!(pattern));
         assert!(matches!(condition_holds(&rule, &sample()), Err(ContextError::Invalid { .. })), "{pattern}");
     }
-    assert_eq!(pattern_error("^(a+)+$"), None);
+    assert_eq!(condition_pattern_error("^(a+)+$"), None);
 }
 
 #[test]
@@ -131,10 +131,13 @@ fn condition_expression_gives_a_boolean_or_an_error() {
         assert_eq!(condition_holds(&Condition::Cel(source.to_owned()), &sample()), Ok(expected), "{source}");
     }
     let lack = condition_holds(&Condition::Cel("unset == 'a'".to_owned()), &sample()).unwrap_err();
-    assert_eq!(lack.needs()[0].pointer, "/context/unset");
+    assert_eq!(lack.input_needs()[0].pointer, "/context/unset");
     let lack = condition_holds(&Condition::Cel("size".to_owned()), &sample()).unwrap_err();
-    assert_eq!((lack.code(), lack.needs()[0].pointer.as_str()), ("context-invalid", "/context/size"));
-    assert_eq!(lack.needs()[0].example, Some(json!(true)));
+    assert_eq!(
+        (lack.block_code(), lack.input_needs()[0].pointer.as_str()),
+        ("context-invalid", "/context/size")
+    );
+    assert_eq!(lack.input_needs()[0].example, Some(json!(true)));
 }
 
 /// Values are data, whatever they look like: a field report describes one that became code.

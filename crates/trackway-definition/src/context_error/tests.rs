@@ -15,7 +15,7 @@ fn missing_name_becomes_a_need_at_its_pointer() {
         ("größe", "/context/größe"),
         ("", "/context/"),
     ] {
-        let block = ContextError::missing(name).to_block();
+        let block = ContextError::missing_name(name).to_block_reason();
         assert_eq!(block.code, "context-missing");
         assert_eq!(block.needs[0].pointer, pointer);
         assert_eq!(block.needs[0].schema, Some(json!({})));
@@ -35,7 +35,7 @@ fn what_a_value_is_needed_for_shows_in_schema_and_example() {
         (ExpectedType::List, json!({"type": "array"}), json!(["…"])),
         (ExpectedType::Example(json!({"b": 2})), json!({"type": "object"}), json!({"b": 2})),
     ] {
-        let need = ContextError::missing("a").expecting(like).needs().remove(0);
+        let need = ContextError::missing_name("a").with_expected_type(like).input_needs().remove(0);
         assert_eq!((need.schema, need.example), (Some(schema), Some(example)));
     }
 }
@@ -55,7 +55,7 @@ fn invalid_value_is_shown_in_the_need() {
     assert_eq!(block.needs[0].got, Some(json!("one, two")));
     assert_eq!(block.needs[0].example, Some(json!(["…"])));
 
-    let block = ContextError::invalid("it overflows").to_block();
+    let block = ContextError::invalid_without_name("it overflows").to_block_reason();
     assert_eq!((block.needs[0].pointer.as_str(), &block.needs[0].example), ("/context", &None));
 }
 
@@ -72,6 +72,6 @@ fn a_path_is_followed_through_objects_and_lists() {
         ("", None),
         ("a..b", None),
     ] {
-        assert_eq!(find_value(context, name), value.as_ref(), "{name}");
+        assert_eq!(find_context_value(context, name), value.as_ref(), "{name}");
     }
 }

@@ -10,10 +10,10 @@ use trackway_domain::MissingFact;
 
 use super::{item_reads::visit_rule_reads, steps_sharing_context};
 use crate::{
-    context_error::{find_value, root_name},
-    expression,
+    cel_expression,
+    context_error::{find_context_value, top_level_name},
     model::{Condition, LoopKind, Step, StepKind, ValueExpression},
-    walk::{Walker, loop_names},
+    walk::{Walker, loop_variable_names},
 };
 
 /// Limit (MCP): facts for later conditions that one step names.
@@ -27,13 +27,14 @@ const STEPS_MAX: usize = 500;
 
 /// The facts that later conditions need, in the order of the steps.
 pub(crate) fn missing_facts_ahead(walker: &Walker<'_>) -> Vec<MissingFact> {
-    let mut search = FactSearch { found: Vec::new(), loop_names: Vec::new(), steps_left: STEPS_MAX };
+    let mut search = MissingFactSearch { found: Vec::new(), loop_names: Vec::new(), steps_left: STEPS_MAX };
     let mut made = BTreeSet::new();
-    collect_set_names(&walker.definition().steps, &mut made);
-    for (list, owner, at, context) in walker.enclosing_lists() {
+    collect_names_set_by_steps(&walker.definition().steps, &mut made);
+    for (list, owner, at, context) in walker.enclosing_step_lists() {
         // A workflow with its own context sets names there.
-        collect_set_names(list, &mut made);
-        let is_known = |name: &str| find_value(context, name).is_some() || made.contains(root_name(name));
+        collect_names_set_by_steps(list, &mut made);
+        let is_known =
+            |name: &str| find_context_value(context, name).is_some() || made.contains(top_level_name(name));
         search.search_steps(list.get(at + 1..).unwrap_or_default(), &is_known);
         // The next rounds begin with the first step again.
         if let Some(StepKind::Loop(repeated)) = owner.map(|step| &step.kind) {
@@ -51,22 +52,22 @@ pub(crate) fn missing_facts_ahead(walker: &Walker<'_>) -> Vec<MissingFact> {
 }
 
 /// The names that steps set in the context that they share.
-fn collect_set_names<'d>(steps: &'d [Step], names: &mut BTreeSet<&'d str>) {
+fn collect_names_set_by_steps<'d>(steps: &'d [Step], names: &mut BTreeSet<&'d str>) {
     for step in steps {
         names.extend(step.save.as_deref());
         names.extend(step.set.keys().map(String::as_str));
-        steps_sharing_context(step).into_iter().for_each(|steps| collect_set_names(steps, names));
+        steps_sharing_context(step).into_iter().for_each(|steps| collect_names_set_by_steps(steps, names));
     }
 }
 
-struct FactSearch<'d> {
+struct MissingFactSearch<'d> {
     found: Vec<MissingFact>,
     /// Names that the loops and maps around the current step set.
     loop_names: Vec<&'d str>,
     steps_left: usize,
 }
 
-impl<'d> FactSearch<'d> {
+impl<'d> MissingFactSearch<'d> {
     fn search_steps(&mut self, steps: &'d [Step], is_known: &dyn Fn(&str) -> bool) {
         for step in steps {
             if self.steps_left == 0 || self.found.len() >= FACTS_MAX {
@@ -74,11 +75,11 @@ impl<'d> FactSearch<'d> {
             }
             self.steps_left -= 1;
             step.when.iter().for_each(|when| self.search_condition(step, when, is_known));
-            self.search_inside(step, is_known);
+            self.search_inside_step(step, is_known);
         }
     }
 
-    fn search_inside(&mut self, step: &'d Step, is_known: &dyn Fn(&str) -> bool) {
+    fn search_inside_step(&mut self, step: &'d Step, is_known: &dyn Fn(&str) -> bool) {
         match &step.kind {
             StepKind::Prompt(prompt) => {
                 let fragments = prompt.fragments.iter().filter_map(|part| part.when.as_ref());
@@ -91,20 +92,20 @@ impl<'d> FactSearch<'d> {
             StepKind::Loop(repeated) => match &repeated.over {
                 LoopKind::While(when) => self.search_condition(step, when, is_known),
                 LoopKind::Each { list: ValueExpression::Name(path), .. } => {
-                    self.add_fact(step, path, &[], is_known);
+                    self.add_missing_fact(step, path, &[], is_known);
                 }
                 // What an `until` names is set inside it.
                 _ => {}
             },
             StepKind::Map(map) => {
                 if let ValueExpression::Name(path) = &map.list {
-                    self.add_fact(step, path, &[], is_known);
+                    self.add_missing_fact(step, path, &[], is_known);
                 }
             }
             _ => {}
         }
         let before = self.loop_names.len();
-        self.loop_names.extend(loop_names(step));
+        self.loop_names.extend(loop_variable_names(step));
         steps_sharing_context(step).into_iter().for_each(|steps| self.search_steps(steps, is_known));
         self.loop_names.truncate(before);
     }
@@ -113,18 +114,26 @@ impl<'d> FactSearch<'d> {
         match condition {
             Condition::Always => {}
             Condition::Cel(source) => {
-                for (path, _) in expression::expression_reads(source).paths() {
-                    self.add_fact(step, &path, &[], is_known);
+                for (path, _) in cel_expression::expression_reads(source).read_paths() {
+                    self.add_missing_fact(step, &path, &[], is_known);
                 }
             }
             Condition::Rule(rule) => {
-                visit_rule_reads(rule, &mut |name, values| self.add_fact(step, name, values, is_known));
+                visit_rule_reads(rule, &mut |name, values| {
+                    self.add_missing_fact(step, name, values, is_known)
+                });
             }
         }
     }
 
-    fn add_fact(&mut self, step: &Step, name: &str, values: &[Value], is_known: &dyn Fn(&str) -> bool) {
-        if self.loop_names.contains(&root_name(name)) || is_known(name) {
+    fn add_missing_fact(
+        &mut self,
+        step: &Step,
+        name: &str,
+        values: &[Value],
+        is_known: &dyn Fn(&str) -> bool,
+    ) {
+        if self.loop_names.contains(&top_level_name(name)) || is_known(name) {
             return;
         }
         let index = match self.found.iter().position(|fact| fact.name == name) {

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use trackway_domain::{BlockReason, Object};
 
-use super::set_at_path;
+use super::set_context_path;
+use crate::cel_expression::evaluate_expression_expecting;
 use crate::context_error::ContextError;
-use crate::expression::evaluate_expecting;
-use crate::schema::example_error;
+use crate::schema_validation::find_example_error;
 use crate::template::render_template;
 use crate::test_support::expect_object;
 
@@ -23,8 +23,8 @@ fn apply_needs(context: &mut Object, block: &BlockReason, what: &str) {
         let example = need.example.clone();
         let example = example.unwrap_or_else(|| panic!("{what}: no example in {block:#?}"));
         let schema = need.schema.clone().unwrap_or_default();
-        assert_eq!(example_error(&schema, &example), None, "{what}: {block:#?}");
-        set_at_path(context, &name.replace('/', ".").replace("~1", "/"), example);
+        assert_eq!(find_example_error(&schema, &example), None, "{what}: {block:#?}");
+        set_context_path(context, &name.replace('/', ".").replace("~1", "/"), example);
     }
 }
 
@@ -34,7 +34,7 @@ fn check_needs_help(what: &str, mut context: Object, read: impl Fn(&Object) -> R
         match read(&context) {
             Ok(()) => return,
             Err(lack) => {
-                let block = lack.block_in_context(&context);
+                let block = lack.to_block_with_top_level_needs(&context);
                 apply_needs(&mut context, &block, what);
             }
         }
@@ -47,7 +47,7 @@ fn template(source: &str) -> impl Fn(&Object) -> Result<(), ContextError> {
 }
 
 fn condition(source: &str) -> impl Fn(&Object) -> Result<(), ContextError> {
-    move |context| evaluate_expecting(source, context, &Value::is_boolean).map(|_| ())
+    move |context| evaluate_expression_expecting(source, context, &Value::is_boolean).map(|_| ())
 }
 
 /// Proves T7 and T8: from an empty context, following the requests ends with a value.
@@ -75,7 +75,7 @@ fn needs_fix_invalid_values() {
         json!(null),
     ];
     for source in TEMPLATES.lines() {
-        let names = super::super::template::undeclared_names(source);
+        let names = super::super::template::undeclared_template_variables(source);
         for value in &rubbish {
             let context = names.iter().map(|name| (name.clone(), value.clone())).collect();
             check_needs_help(source, context, template(source));
@@ -117,15 +117,16 @@ fn schema_of_a_need_describes_valid_values() {
             json!({"type": "object", "additionalProperties": {"type": "number"}}),
         ),
     ] {
-        let block =
-            render_template(source, &Object::new()).expect_err(source).block_in_context(&Object::new());
+        let block = render_template(source, &Object::new())
+            .expect_err(source)
+            .to_block_with_top_level_needs(&Object::new());
         assert_eq!(block.needs[0].pointer, format!("/context/{name}"), "{source}");
         assert_eq!(block.needs[0].schema, Some(schema), "{source}");
     }
     // The rest of the present value is kept, and the need has its pointer.
     let context = expect_object(json!({"user": {"name": "Ada"}}));
     let lack = render_template("{{ user.name }} {{ user.age + 1 }}", &context).expect_err("it lacks");
-    let block = lack.block_in_context(&context);
+    let block = lack.to_block_with_top_level_needs(&context);
     assert_eq!(
         block.needs[0].schema,
         Some(json!({"type": "object", "required": ["age"], "properties": {"age": {"type": "number"}}}))

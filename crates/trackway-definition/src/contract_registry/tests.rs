@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{find_contract, names};
-use crate::model::OutputForm;
-use crate::test_support::fill_choices;
+use super::{contract_names, find_output_contract};
+use crate::model::OutputContractForm;
+use crate::test_support::fill_example_choices;
 
 fn parts(name: &str) -> (String, Value, Value) {
-    match find_contract(name) {
-        Some(OutputForm::Artifact { kind, schema, example }) => (kind, schema, example),
+    match find_output_contract(name) {
+        Some(OutputContractForm::Artifact { kind, schema, example }) => (kind, schema, example),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -17,9 +17,9 @@ fn parts(name: &str) -> (String, Value, Value) {
 /// names its kind.
 #[test]
 fn every_example_fits() {
-    for name in names() {
+    for name in contract_names() {
         let (kind, schema, mut example) = parts(name);
-        fill_choices(&mut example);
+        fill_example_choices(&mut example);
         assert_eq!(kind, name.replacen("contracts.", "", 1));
         assert_eq!(example["kind"], kind);
         let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -35,8 +35,8 @@ fn every_example_fits() {
         more["kind"] = json!("wr.other");
         assert!(!validator.is_valid(&more), "{name} takes another kind");
     }
-    assert_eq!(find_contract("wr.contracts.unknown"), None);
-    assert_eq!(find_contract("loop_control"), None);
+    assert_eq!(find_output_contract("wr.contracts.unknown"), None);
+    assert_eq!(find_output_contract("loop_control"), None);
 }
 
 /// Proves T13: an agent that copies an example ends no loop and passes no gate: the decision is left open.
@@ -49,7 +49,7 @@ fn examples_make_no_decision() {
         ("assessment", "/dimensions/evidence"),
     ] {
         let (_, schema, example) = parts(&format!("wr.contracts.{name}"));
-        let open = example.pointer(field).and_then(crate::open_choice::parse_choices);
+        let open = example.pointer(field).and_then(crate::choice_placeholder::parse_choice_placeholder);
         let choices = open.expect("the decision is left open");
         let validator = jsonschema::validator_for(&schema).expect("a schema");
         if name != "assessment" {

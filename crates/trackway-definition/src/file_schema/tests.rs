@@ -4,7 +4,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::read::tests::corpus;
-use crate::{FileFormat, located_text, parse_draft};
+use crate::{FileFormat, located_text, parse_definition_draft};
 
 const EXAMPLES: [&str; 3] = [
     include_str!("../../schema/examples/smallest.yaml"),
@@ -56,7 +56,7 @@ fn the_examples_fit_the_schema_and_the_reader() {
     let validator = validator();
     for value in examples() {
         accepts(&validator, &value).expect("it fits");
-        let draft = parse_draft(&value.to_string(), FileFormat::Json);
+        let draft = parse_definition_draft(&value.to_string(), FileFormat::Json);
         assert!(draft.is_ok(), "{draft:?}");
     }
 }
@@ -83,13 +83,13 @@ fn the_schema_refuses_nothing_that_the_reader_takes() {
     let others = [json!(null), json!(true), json!(7), json!("text"), json!([]), json!({})];
     let mut wrong = Vec::new();
     for value in examples() {
-        for (index, place) in places(&value, "").iter().enumerate() {
+        for (index, place) in pointers_inside(&value, "").iter().enumerate() {
             // Two of them for each pointer: all pointers together cover them all, and it is three times
             // faster.
             for other in [&others[index % others.len()], &others[(index + 1) % others.len()]] {
                 let mut changed = value.clone();
                 *changed.pointer_mut(place).expect("it is there") = other.clone();
-                if parse_draft(&changed.to_string(), FileFormat::Json).is_ok()
+                if parse_definition_draft(&changed.to_string(), FileFormat::Json).is_ok()
                     && let Err(why) = accepts(&validator, &changed)
                 {
                     wrong.push(format!("{place} = {other}: {why}"));
@@ -120,12 +120,12 @@ fn corpus_files_fit_the_schema_apart_from_what_nothing_acts_on() {
 /// The schema and the strict reader agree about a value.
 fn agree(validator: &Validator, value: &Value, place: &str) {
     let told = accepts(validator, value);
-    let draft = parse_draft(&value.to_string(), FileFormat::Json);
+    let draft = parse_definition_draft(&value.to_string(), FileFormat::Json);
     assert_eq!(told.is_ok(), draft.is_ok(), "{place}: {told:?} and {draft:?}");
 }
 
 /// Pointers of everything in a value, except itself.
-fn places(value: &Value, path: &str) -> Vec<String> {
+fn pointers_inside(value: &Value, path: &str) -> Vec<String> {
     let inner: Vec<(String, &Value)> = match value {
         Value::Object(entries) => {
             entries.iter().map(|(key, entry)| (key.replace('~', "~0").replace('/', "~1"), entry)).collect()
@@ -138,14 +138,14 @@ fn places(value: &Value, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (token, entry) in inner {
         let path = format!("{path}/{token}");
-        found.extend(places(entry, &path));
+        found.extend(pointers_inside(entry, &path));
         found.push(path);
     }
     found
 }
 
 fn objects(value: &Value) -> Vec<String> {
-    let mut found = places(value, "");
+    let mut found = pointers_inside(value, "");
     found.push(String::new());
     found.retain(|place| value.pointer(place).is_some_and(Value::is_object));
     found

@@ -23,10 +23,10 @@ pub(super) fn build_pending_step(walker: &mut Walker<'_>, step: &Step) -> Result
     let asked = step_prompt::prompt_of_step(step)
         .ok_or_else(|| lost_position_block("the position is not at a step"))?;
     let prompt = match &step.kind {
-        StepKind::Tool(tool) => render_tool_call(walker, tool),
+        StepKind::Tool(tool) => render_tool_call_prompt(walker, tool),
         _ => render_prompt_text(walker, &asked),
     };
-    let title = walker.read_context(|names| render_template(&step.title, names));
+    let title = walker.read_context_supplying_facts(|names| render_template(&step.title, names));
     let confirm = match &asked.confirm {
         Some(condition) => walker.condition_holds(condition),
         None => Ok(false),
@@ -34,13 +34,13 @@ pub(super) fn build_pending_step(walker: &mut Walker<'_>, step: &Step) -> Result
     // What the parts lack is requested together.
     match (title, prompt, confirm) {
         (Ok(title), Ok(prompt), Ok(confirm)) => {
-            let output = output_check::expected_output(&asked);
+            let output = output_check::expected_step_output(&asked);
             let facts = context_facts::missing_facts_ahead(walker);
             Ok(PendingStep { step: step.id.clone(), title, prompt, confirm, output, facts })
         }
         (title, prompt, confirm) => {
             let blocks = [prompt.err(), title.err(), confirm.err()];
-            Err(walker.name_step_in_block(&step.id, merge_blocks(blocks.into_iter().flatten())))
+            Err(walker.add_step_name_to_block(&step.id, merge_block_reasons(blocks.into_iter().flatten())))
         }
     }
 }
@@ -50,14 +50,15 @@ pub(crate) fn render_prompt_text(
     walker: &mut Walker<'_>,
     prompt: &PromptStep,
 ) -> Result<String, BlockReason> {
-    let mut parts = vec![walker.read_context(|names| render_template(&prompt.text, names))];
+    let mut parts = vec![walker.read_context_supplying_facts(|names| render_template(&prompt.text, names))];
     for fragment in &prompt.fragments {
         let holds = match &fragment.when {
             Some(condition) => walker.condition_holds(condition),
             None => Ok(true),
         };
         match holds {
-            Ok(true) => parts.push(walker.read_context(|names| render_template(&fragment.text, names))),
+            Ok(true) => parts
+                .push(walker.read_context_supplying_facts(|names| render_template(&fragment.text, names))),
             Ok(false) => {}
             Err(block) => parts.push(Err(block)),
         }
@@ -67,12 +68,12 @@ pub(crate) fn render_prompt_text(
         let texts: Vec<String> = texts.into_iter().filter_map(Result::ok).collect();
         return Ok(texts.join("\n\n"));
     }
-    Err(merge_blocks(blocks.into_iter().filter_map(Result::err)))
+    Err(merge_block_reasons(blocks.into_iter().filter_map(Result::err)))
 }
 
 /// One block for what several parts of a prompt lack. Only unset names are merged: they may be the cause of
 /// other faults.
-fn merge_blocks(blocks: impl Iterator<Item = BlockReason>) -> BlockReason {
+fn merge_block_reasons(blocks: impl Iterator<Item = BlockReason>) -> BlockReason {
     let all: Option<BlockReason> = blocks.reduce(|mut all, block| {
         if all.code == block.code && block.code == MISSING {
             let known: Vec<String> = all.needs.iter().map(|need| need.pointer.clone()).collect();
@@ -85,8 +86,8 @@ fn merge_blocks(blocks: impl Iterator<Item = BlockReason>) -> BlockReason {
     all.unwrap_or_else(|| lost_position_block("the prompt cannot be made"))
 }
 
-fn render_tool_call(walker: &mut Walker<'_>, tool: &ToolStep) -> Result<String, BlockReason> {
-    let arguments = Value::Object(walker.resolve_values(&tool.args)?);
+fn render_tool_call_prompt(walker: &mut Walker<'_>, tool: &ToolStep) -> Result<String, BlockReason> {
+    let arguments = Value::Object(walker.resolve_value_expressions(&tool.args)?);
     Ok(format!(
         "Call the tool `{}` with these arguments, and send what it returns in `output.result`:\n\n\
          ```json\n{arguments:#}\n```",

@@ -16,31 +16,33 @@ mod scopes;
 use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, Object};
 
-use super::{StepState, advance, open_run};
+use super::{GuidedStepState, advance_guided_run, begin_guided_run};
 use crate::{model::Definition, test_support::expect_object};
 
 /// A run in progress.
 struct ScriptedAgent {
     definition: Definition,
-    state: StepState,
+    state: GuidedStepState,
 }
 
 impl ScriptedAgent {
     fn start(definition: Definition, context: Value) -> Self {
-        let standing = open_run(&definition, &expect_object(context)).expect("the run opens");
+        let standing = begin_guided_run(&definition, &expect_object(context)).expect("the run opens");
         Self { definition, state: standing }
     }
 
     /// Answers the pending step.
-    fn send(&mut self, inputs: &AttemptInputs) -> &StepState {
-        let StepState { position, context, .. } = &self.state;
-        self.state = advance(&self.definition, position, context, inputs).expect("the answer advances");
+    fn send(&mut self, inputs: &AttemptInputs) -> &GuidedStepState {
+        let GuidedStepState { position, context, .. } = &self.state;
+        self.state =
+            advance_guided_run(&self.definition, position, context, inputs).expect("the answer advances");
         &self.state
     }
 
     fn blocked(&self, inputs: &AttemptInputs) -> Value {
-        let StepState { position, context, .. } = &self.state;
-        let block = advance(&self.definition, position, context, inputs).expect_err("it is blocked");
+        let GuidedStepState { position, context, .. } = &self.state;
+        let block =
+            advance_guided_run(&self.definition, position, context, inputs).expect_err("it is blocked");
         json!(block)
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trackway_domain::JSON_DEPTH_MAX;
 
 use super::{FILE_BYTES_MAX, LocatedValue, join_pointer, parse_located};
-use crate::{FileFormat, Finding, test_support::any_json};
+use crate::{FileFormat, Finding, test_support::any_json_strategy};
 
 fn refused(text: &str, format: FileFormat) -> Finding {
     parse_located(text, format).expect_err("the text is refused")
@@ -40,7 +40,7 @@ fn lines_are_those_of_the_file() {
     ];
     for (pointer, line) in lines {
         assert!(json.value.pointer(pointer).is_some(), "{pointer}");
-        assert_eq!(json.line_of(pointer), Some(line), "{pointer}");
+        assert_eq!(json.line_of_pointer(pointer), Some(line), "{pointer}");
     }
     let yaml = parse_located(YAML, FileFormat::Yaml).expect("valid");
     let lines = [
@@ -59,16 +59,16 @@ fn lines_are_those_of_the_file() {
     ];
     for (pointer, line) in lines {
         assert!(yaml.value.pointer(pointer).is_some(), "{pointer}");
-        assert_eq!(yaml.line_of(pointer), Some(line), "{pointer}");
+        assert_eq!(yaml.line_of_pointer(pointer), Some(line), "{pointer}");
     }
 }
 
 #[test]
 fn missing_key_has_the_line_of_its_object() {
     let json = parse_located(JSON, FileFormat::Json).expect("valid");
-    assert_eq!(json.line_of("/steps/0/title"), Some(4));
-    assert_eq!(json.line_of("/steps/17/id"), Some(3));
-    assert_eq!(json.line_of("no pointer"), None);
+    assert_eq!(json.line_of_pointer("/steps/0/title"), Some(4));
+    assert_eq!(json.line_of_pointer("/steps/17/id"), Some(3));
+    assert_eq!(json.line_of_pointer("no pointer"), None);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn size_depth_and_aliases_are_bounded() {
     let fits = "[".repeat(JSON_DEPTH_MAX - 1) + &"]".repeat(JSON_DEPTH_MAX - 1);
     for format in [FileFormat::Json, FileFormat::Yaml] {
         let value = parse_located(&fits, format).expect("not too deep").value;
-        assert!(!trackway_domain::is_too_deep(&value));
+        assert!(!trackway_domain::is_json_too_deep(&value));
     }
     let mut laughs = String::from("a0: &a0 [lol, lol]\n");
     for round in 1..40 {
@@ -166,14 +166,14 @@ fn numbers_that_would_change_are_refused() {
 fn an_alias_is_a_copy() {
     let located = parse_located("a: &a {b: [1]}\nc: *a\n", FileFormat::Yaml).expect("valid");
     assert_eq!(located.value, json!({ "a": { "b": [1] }, "c": { "b": [1] } }));
-    assert_eq!(located.line_of("/c"), Some(2));
+    assert_eq!(located.line_of_pointer("/c"), Some(2));
     // A fault inside a copy is fixed where the original is.
-    assert_eq!(located.line_of("/c/b/0"), Some(1));
+    assert_eq!(located.line_of_pointer("/c/b/0"), Some(1));
 }
 
 /// Checks the line of each part of a value that is written with one part per line.
 fn check_lines(located: &LocatedValue, value: &Value, path: &str, line: &mut u32) {
-    assert_eq!(located.line_of(path), Some(*line), "{path}");
+    assert_eq!(located.line_of_pointer(path), Some(*line), "{path}");
     match value {
         Value::Array(items) if !items.is_empty() => {
             for (index, item) in items.iter().enumerate() {
@@ -199,7 +199,7 @@ proptest! {
     fn no_text_panics(text in "[\\[\\]{}:,\"a\\\\\n \\-#&*!|>'0-9u]{0,60}") {
         let _ = parse_located(&text, FileFormat::Yaml);
         if let Ok(located) = parse_located(&text, FileFormat::Json) {
-            prop_assert!(located.line_of("").is_some());
+            prop_assert!(located.line_of_pointer("").is_some());
         }
     }
 
@@ -207,7 +207,7 @@ proptest! {
     #[test]
     fn every_place_has_its_line(
         // Numbers that are exact as doubles.
-        value in any_json(
+        value in any_json_strategy(
             prop_oneof![any::<i32>().prop_map(Value::from), (-1e9..1e9).prop_map(Value::from)],
             ".{0,8}",
             "[a/~\"\\\\é\n]{0,3}",

@@ -6,7 +6,7 @@
 use serde_json::{Number, Value};
 
 /// The value of an unquoted word; an error says why it has none.
-pub(super) fn parse_scalar(word: &str) -> Result<Value, String> {
+pub(super) fn parse_yaml_scalar(word: &str) -> Result<Value, String> {
     match word {
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Value::Null),
         "true" | "True" | "TRUE" => return Ok(Value::Bool(true)),
@@ -18,10 +18,10 @@ pub(super) fn parse_scalar(word: &str) -> Result<Value, String> {
         return Err(format!("{word} is no number that JSON can hold"));
     }
     if let Some(digits) = word.strip_prefix("0x") {
-        return parse_radix(word, digits, 16);
+        return parse_radix_integer(word, digits, 16);
     }
     if let Some(digits) = word.strip_prefix("0o") {
-        return parse_radix(word, digits, 8);
+        return parse_radix_integer(word, digits, 8);
     }
     if is_digits(unsigned) {
         // A number beyond 64 bits is a float, as in JSON.
@@ -32,12 +32,12 @@ pub(super) fn parse_scalar(word: &str) -> Result<Value, String> {
         if let Ok(number) = whole.parse::<u64>() {
             return Ok(number.into());
         }
-        return parse_float(word);
+        return parse_yaml_float(word);
     }
-    if is_float(unsigned) { parse_float(word) } else { Ok(Value::String(word.to_owned())) }
+    if is_yaml_float(unsigned) { parse_yaml_float(word) } else { Ok(Value::String(word.to_owned())) }
 }
 
-fn parse_radix(word: &str, digits: &str, radix: u32) -> Result<Value, String> {
+fn parse_radix_integer(word: &str, digits: &str, radix: u32) -> Result<Value, String> {
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return Ok(Value::String(word.to_owned()));
     }
@@ -46,7 +46,7 @@ fn parse_radix(word: &str, digits: &str, radix: u32) -> Result<Value, String> {
         .map_err(|_| format!("the number {word} has more than 64 bits"))
 }
 
-fn parse_float(word: &str) -> Result<Value, String> {
+fn parse_yaml_float(word: &str) -> Result<Value, String> {
     word.parse::<f64>()
         .ok()
         .and_then(Number::from_f64)
@@ -59,7 +59,7 @@ fn is_digits(digits: &str) -> bool {
 }
 
 /// `[0-9]+(\.[0-9]*)?` or `\.[0-9]+`, each with an exponent or without.
-fn is_float(unsigned: &str) -> bool {
+fn is_yaml_float(unsigned: &str) -> bool {
     let (base, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((base, exponent)) => (base, Some(exponent)),
         None => (unsigned, None),

@@ -1,6 +1,6 @@
 //! Templates at the limits and beyond them.
 
-use crate::template::template_error;
+use crate::template::find_template_error;
 
 /// Proves T9: no template is deep enough to overflow the stack of the reader.
 #[test]
@@ -13,11 +13,11 @@ fn deep_templates_are_refused() {
         "{% if a %}".repeat(510),
         "{%- for a in b %}".repeat(510),
     ] {
-        assert!(template_error(&deep).is_some(), "{deep}");
+        assert!(find_template_error(&deep).is_some(), "{deep}");
     }
     for long in ["+a", ".a", "[0]", "~a", " and a", "|upper", " in a"] {
-        assert_eq!(template_error(&format!("{{{{ a{} }}}}", long.repeat(1000 / long.len()))), None);
+        assert_eq!(find_template_error(&format!("{{{{ a{} }}}}", long.repeat(1000 / long.len()))), None);
     }
     let fine = "{% if a %}{% for x in b %}{{ x }}{% else %}-{% endfor %}{% endif %}";
-    assert_eq!(template_error(fine), None);
+    assert_eq!(find_template_error(fine), None);
 }

@@ -20,20 +20,21 @@ fn definition(input: &Value, prompt: &str) -> Definition {
 #[test]
 fn the_hash_is_that_of_the_normal_form() {
     let definition = definition(&json!(true), "Do it.");
-    insta::assert_snapshot!(definition.normal_form(), @r#"{"description":"","format":1,"id":"x","input":true,"name":"X","steps":[{"id":"a","kind":{"prompt":{"text":"Do it."}},"title":"A"}],"version":"1.0.0"}"#);
-    insta::assert_snapshot!(definition.hash(), @"sha256-a447a1cd91476d5b8017d05521df4433ac22ce8069aa76ac89981215c81bbd2d");
+    insta::assert_snapshot!(definition.to_canonical_json(), @r#"{"description":"","format":1,"id":"x","input":true,"name":"X","steps":[{"id":"a","kind":{"prompt":{"text":"Do it."}},"title":"A"}],"version":"1.0.0"}"#);
+    insta::assert_snapshot!(definition.definition_hash(), @"sha256-a447a1cd91476d5b8017d05521df4433ac22ce8069aa76ac89981215c81bbd2d");
 }
 
 /// Proves T3: the spelling of numbers and the order of keys do not change the hash; their values do.
 #[test]
 fn spelling_does_not_change_the_hash() {
-    let read = |text: &str| definition(&serde_json::from_str(text).expect("JSON"), "Do it.").hash();
+    let read =
+        |text: &str| definition(&serde_json::from_str(text).expect("JSON"), "Do it.").definition_hash();
     assert_eq!(read(r#"{"a":1,"b":1e2}"#), read(r#"{ "b": 100.0, "a": 1.0 }"#));
     assert_eq!(read(r#"{"minimum":-0.0}"#), read(r#"{"minimum":0}"#));
     assert_eq!(read(r#"{"a":"\u00e9"}"#), read(r#"{"a":"é"}"#));
     assert_ne!(read(r#"{"a":1}"#), read(r#"{"a":1.5}"#));
     assert_ne!(read(r#"{"a":1}"#), read(r#"{"a":"1"}"#));
-    let prompt = |text: &str| definition(&json!(true), text).hash();
+    let prompt = |text: &str| definition(&json!(true), text).definition_hash();
     assert_ne!(prompt("Do it."), prompt("Do it!"));
     // Letters that look the same are different text.
     assert_ne!(prompt("caf\u{e9}"), prompt("cafe\u{301}"));
@@ -42,9 +43,9 @@ fn spelling_does_not_change_the_hash() {
 /// Proves T3: a pinned definition that cannot be read is refused with the reason.
 #[test]
 fn an_unknown_form_is_refused() {
-    let known = definition(&json!(true), "Do it.").normal_form();
+    let known = definition(&json!(true), "Do it.").to_canonical_json();
     let newer = known.replace("\"format\":1", "\"format\":2");
-    let reason = Definition::from_pinned(&newer).expect_err("refused");
+    let reason = Definition::from_pinned_json(&newer).expect_err("refused");
     assert_eq!(reason, "the definition was pinned in form 2, and this program reads form 1");
     for damaged in [
         String::new(),
@@ -53,7 +54,7 @@ fn an_unknown_form_is_refused() {
         known.replace("\"steps\"", "\"stops\""),
         known.replace("prompt", "prompd"),
     ] {
-        assert!(Definition::from_pinned(&damaged).is_err(), "{damaged}");
+        assert!(Definition::from_pinned_json(&damaged).is_err(), "{damaged}");
     }
 }
 
@@ -79,10 +80,10 @@ proptest! {
     #[test]
     fn a_pinned_definition_reads_back(input in any_json(), prompt in ".*") {
         let definition = definition(&input, &prompt);
-        let pinned = Definition::from_pinned(&definition.normal_form()).expect("it reads back");
-        prop_assert_eq!(pinned.normal_form(), definition.normal_form());
-        prop_assert_eq!(pinned.hash(), definition.hash());
+        let pinned = Definition::from_pinned_json(&definition.to_canonical_json()).expect("it reads back");
+        prop_assert_eq!(pinned.to_canonical_json(), definition.to_canonical_json());
+        prop_assert_eq!(pinned.definition_hash(), definition.definition_hash());
         // From there on nothing changes any more.
-        prop_assert_eq!(Definition::from_pinned(&pinned.normal_form()).expect("it reads back"), pinned);
+        prop_assert_eq!(Definition::from_pinned_json(&pinned.to_canonical_json()).expect("it reads back"), pinned);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trackway_domain::Object;
 
 use crate::condition::condition_holds;
-use crate::model::{NotesCriteria, TextTest};
+use crate::model::{NotesCriteria, NotesTextTest};
 
 /// The criteria, as far as a schema can express them: it has no form for a pattern with flags.
 pub(super) fn notes_schema(criteria: &NotesCriteria, context: &Object) -> Value {
@@ -39,28 +39,28 @@ fn criteria_schema(criteria: &NotesCriteria, context: &Object) -> Value {
         },
         NotesCriteria::Rule { when, test, .. } => {
             let counts = when.as_ref().is_none_or(|when| condition_holds(when, context).unwrap_or(false));
-            if counts { test_schema(test) } else { json!({}) }
+            if counts { text_test_schema(test) } else { json!({}) }
         }
     }
 }
 
-fn test_schema(test: &TextTest) -> Value {
+fn text_test_schema(test: &NotesTextTest) -> Value {
     match test {
-        TextTest::Contains(part) => json!({ "pattern": escape_pattern(part) }),
-        TextTest::Matches(pattern) if pattern.starts_with("(?") => json!({}),
-        TextTest::Matches(pattern) => json!({ "pattern": pattern }),
-        TextTest::Length { min, max } => {
+        NotesTextTest::Contains(part) => json!({ "pattern": escape_regex_text(part) }),
+        NotesTextTest::Matches(pattern) if pattern.starts_with("(?") => json!({}),
+        NotesTextTest::Matches(pattern) => json!({ "pattern": pattern }),
+        NotesTextTest::Length { min, max } => {
             let bounds = [("minLength", min), ("maxLength", max)];
             bounds.into_iter().filter_map(|(name, bound)| Some((name, (*bound)?))).collect()
         }
-        TextTest::Schema(schema) => {
+        NotesTextTest::Schema(schema) => {
             json!({ "contentMediaType": "application/json", "contentSchema": schema })
         }
     }
 }
 
 /// A pattern of this exact text, with only the escapes that JavaScript allows.
-fn escape_pattern(text: &str) -> String {
+fn escape_regex_text(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {
         if r"^$\.*+?()[]{}|/".contains(letter) {

@@ -5,27 +5,27 @@ use serde_json::json;
 use super::*;
 use crate::model::{Condition, ConditionRule};
 
-fn rule(test: TextTest) -> NotesCriteria {
+fn rule(test: NotesTextTest) -> NotesCriteria {
     NotesCriteria::Rule { when: None, test, message: String::new() }
 }
 
 fn contains(part: &str) -> NotesCriteria {
-    rule(TextTest::Contains(part.to_owned()))
+    rule(NotesTextTest::Contains(part.to_owned()))
 }
 
 fn length(min: Option<u64>, max: Option<u64>) -> NotesCriteria {
-    rule(TextTest::Length { min, max })
+    rule(NotesTextTest::Length { min, max })
 }
 
 fn matches(pattern: &str) -> NotesCriteria {
-    rule(TextTest::Matches(pattern.to_owned()))
+    rule(NotesTextTest::Matches(pattern.to_owned()))
 }
 
 /// Proves T7: notes are checked, and an offered example fits.
 #[test]
 fn invalid_notes_get_a_message_and_example() {
     let number = || {
-        rule(TextTest::Schema(
+        rule(NotesTextTest::Schema(
             json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}),
         ))
     };
@@ -64,7 +64,7 @@ fn invalid_notes_get_a_message_and_example() {
 fn the_file_says_in_its_words_what_is_wrong() {
     let criteria = NotesCriteria::Rule {
         when: None,
-        test: TextTest::Contains("x".to_owned()),
+        test: NotesTextTest::Contains("x".to_owned()),
         message: "Say x.".to_owned(),
     };
     let block = check_notes(&criteria, None, &Object::new()).unwrap_err();
@@ -78,7 +78,7 @@ fn the_file_says_in_its_words_what_is_wrong() {
 #[test]
 fn text_rule_has_a_message_and_an_example() {
     let told = |test| NotesCriteria::Rule { when: None, test, message: "Name the ticket.".to_owned() };
-    let ticket = || told(TextTest::Matches("[A-Z]+-\\d+".to_owned()));
+    let ticket = || told(NotesTextTest::Matches("[A-Z]+-\\d+".to_owned()));
     let either = NotesCriteria::Any(vec![matches("(?!x)y"), contains("A1")]);
     for (criteria, message, example, schema) in [
         (
@@ -118,7 +118,7 @@ fn text_rule_has_a_message_and_an_example() {
 fn a_rule_counts_where_its_condition_holds() {
     let when = |condition| NotesCriteria::Rule {
         when: Some(condition),
-        test: TextTest::Contains("x".to_owned()),
+        test: NotesTextTest::Contains("x".to_owned()),
         message: String::new(),
     };
     let strict = Condition::Rule(ConditionRule::Truthy { name: "strict".to_owned() });
@@ -134,8 +134,8 @@ fn a_rule_counts_where_its_condition_holds() {
 fn patterns_are_safe() {
     let long = format!("{}!", "a".repeat(50_000));
     assert!(check_notes(&matches("^(a+)+$"), Some(&long), &Object::new()).is_err());
-    assert!(text_pattern_error("[z-a]").is_some());
-    assert_eq!(text_pattern_error("(?<=a)b"), None);
-    assert_eq!(text_pattern_error("(?i)ok"), None);
+    assert!(notes_pattern_error("[z-a]").is_some());
+    assert_eq!(notes_pattern_error("(?<=a)b"), None);
+    assert_eq!(notes_pattern_error("(?i)ok"), None);
     assert!(check_notes(&matches("("), Some("("), &Object::new()).is_err());
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use trackway_domain::InputRequirement;
 
-use crate::model::{Assessment, OutputForm, PromptStep};
-use crate::{assessment, open_choice, schema};
+use crate::model::{Assessment, OutputContractForm, PromptStep};
+use crate::{assessment, choice_placeholder, schema_validation};
 
 /// The pointer of the artifacts in a call's arguments.
 const ARTIFACTS: &str = "/output/artifacts";
@@ -32,42 +32,49 @@ pub(super) fn expected_artifacts(prompt: &PromptStep) -> Vec<ExpectedArtifact<'_
     let judged = prompt.assessments.iter().map(|assessment| ExpectedArtifact {
         required: true,
         kind: assessment::KIND,
-        schema: assessment::assessment_schema(assessment, only),
-        example: assessment::assessment_example(assessment),
+        schema: assessment::assessment_artifact_schema(assessment, only),
+        example: assessment::assessment_artifact_example(assessment),
         assessment: Some(AssessmentArtifact { assessment, is_only: only }),
     });
     let contract = prompt.output.as_ref().and_then(|contract| match &contract.form {
         // The step's own assessments are more precise than the general contract.
-        OutputForm::Artifact { kind, .. } if kind == assessment::KIND && !prompt.assessments.is_empty() => {
+        OutputContractForm::Artifact { kind, .. }
+            if kind == assessment::KIND && !prompt.assessments.is_empty() =>
+        {
             None
         }
-        OutputForm::Artifact { kind, schema, example } => Some(ExpectedArtifact {
+        OutputContractForm::Artifact { kind, schema, example } => Some(ExpectedArtifact {
             required: contract.required,
             kind,
-            schema: schema_with_kind(schema, kind),
-            example: example_with_kind(example, kind),
+            schema: artifact_schema_with_kind(schema, kind),
+            example: artifact_example_with_kind(example, kind),
             assessment: None,
         }),
-        OutputForm::WholeOutput { .. } => None,
+        OutputContractForm::WholeOutput { .. } => None,
     });
     contract.into_iter().chain(judged).collect()
 }
 
 impl ExpectedArtifact<'_> {
     /// Whether one is present, right or wrong.
-    pub(super) fn is_present(&self, artifacts: &[Value]) -> bool {
+    pub(super) fn is_artifact_present(&self, artifacts: &[Value]) -> bool {
         self.matching_artifacts(artifacts).next().is_some()
     }
 
     /// What is wrong with the present ones.
-    pub(super) fn invalid_needs(&self, artifacts: &[Value]) -> Vec<InputRequirement> {
+    pub(super) fn needs_of_invalid_artifacts(&self, artifacts: &[Value]) -> Vec<InputRequirement> {
         let needs = self.matching_artifacts(artifacts).flat_map(|(index, artifact)| {
             let at = format!("{ARTIFACTS}/{index}");
             match &self.assessment {
-                Some(judged) => assessment::assessment_needs(judged.assessment, artifact, &at),
+                Some(judged) => assessment::find_assessment_needs(judged.assessment, artifact, &at),
                 None => {
-                    let needs = schema::find_schema_needs(&self.schema, artifact, &at, Some(&self.example));
-                    needs.into_iter().map(|need| self.leave_choice_open(need, &at)).collect()
+                    let needs = schema_validation::find_schema_needs(
+                        &self.schema,
+                        artifact,
+                        &at,
+                        Some(&self.example),
+                    );
+                    needs.into_iter().map(|need| self.leave_choice_open_in_need(need, &at)).collect()
                 }
             }
         });
@@ -76,18 +83,18 @@ impl ExpectedArtifact<'_> {
 
     /// A need that makes no choice for the agent: if the contract's example leaves a choice open, the schema
     /// names the choices.
-    fn leave_choice_open(&self, mut need: InputRequirement, at: &str) -> InputRequirement {
+    fn leave_choice_open_in_need(&self, mut need: InputRequirement, at: &str) -> InputRequirement {
         let shown = need.pointer.strip_prefix(at).and_then(|pointer| self.example.pointer(pointer));
         match shown {
-            Some(open) if open_choice::parse_choices(open).is_some() => need.example = None,
-            Some(open) if open_choice::has_open_choice(open) => need.example = Some(open.clone()),
+            Some(open) if choice_placeholder::parse_choice_placeholder(open).is_some() => need.example = None,
+            Some(open) if choice_placeholder::has_open_choice(open) => need.example = Some(open.clone()),
             _ => {}
         }
         need
     }
 
     /// What to append to add one.
-    pub(super) fn missing_need(&self, index: usize) -> InputRequirement {
+    pub(super) fn need_for_missing_artifact(&self, index: usize) -> InputRequirement {
         InputRequirement {
             pointer: format!("{ARTIFACTS}/{index}"),
             message: format!("An artifact of kind `{}` is missing{}", self.kind, self.assessment_suffix()),
@@ -124,7 +131,7 @@ pub(super) fn artifact_list_need(expected: &[ExpectedArtifact<'_>], got: Option<
         message: format!("The step asks for artifacts of kind {}", kinds.join(", ")),
         schema: Some(artifact_list_schema(expected)),
         example: Some(artifact_examples(expected)),
-        got: got.map(schema::truncate_value),
+        got: got.map(schema_validation::truncate_value_for_display),
     }
 }
 
@@ -153,7 +160,7 @@ fn artifact_list_schema(expected: &[ExpectedArtifact<'_>]) -> Value {
 }
 
 /// An artifact's schema, with its kind in it.
-fn schema_with_kind(schema: &Value, kind: &str) -> Value {
+fn artifact_schema_with_kind(schema: &Value, kind: &str) -> Value {
     let mut schema = match schema {
         Value::Object(schema) => schema.clone(),
         _ => {
@@ -172,7 +179,7 @@ fn schema_with_kind(schema: &Value, kind: &str) -> Value {
     Value::Object(schema)
 }
 
-fn example_with_kind(example: &Value, kind: &str) -> Value {
+fn artifact_example_with_kind(example: &Value, kind: &str) -> Value {
     let mut example = example.clone();
     match example.as_object_mut() {
         Some(object) => {

@@ -4,19 +4,19 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{
-    Assessment, AssessmentConsequence, AssessmentDimension, NotesCriteria, OutputContract, TextTest,
+    Assessment, AssessmentConsequence, AssessmentDimension, NotesCriteria, NotesTextTest, OutputContract,
 };
-use crate::schema::tests::apply_needs;
-use crate::test_support::fill_choices;
+use crate::schema_validation::tests::apply_needs;
+use crate::test_support::fill_example_choices;
 
-fn whole(required: bool) -> PromptStep {
+fn prompt_with_output(required: bool) -> PromptStep {
     let schema = json!({
         "type": "object",
         "required": ["review"],
         "properties": {"review": {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}},
     });
     let example = json!({"review": {"title": "Looks right"}});
-    contract(OutputForm::WholeOutput { schema, example }, required)
+    contract(OutputContractForm::WholeOutput { schema, example }, required)
 }
 
 fn artifact(required: bool) -> PromptStep {
@@ -27,10 +27,10 @@ fn artifact(required: bool) -> PromptStep {
         "additionalProperties": false,
     });
     let example = json!({"decision": "stop"});
-    contract(OutputForm::Artifact { kind: "wr.loop_control".to_owned(), schema, example }, required)
+    contract(OutputContractForm::Artifact { kind: "wr.loop_control".to_owned(), schema, example }, required)
 }
 
-fn contract(form: OutputForm, required: bool) -> PromptStep {
+fn contract(form: OutputContractForm, required: bool) -> PromptStep {
     PromptStep { output: Some(OutputContract { form, required, documents: vec![] }), ..PromptStep::default() }
 }
 
@@ -57,7 +57,7 @@ fn judged(mut prompt: PromptStep, ids: &[&str]) -> PromptStep {
 fn noted(mut prompt: PromptStep) -> PromptStep {
     prompt.criteria = Some(NotesCriteria::Rule {
         when: None,
-        test: TextTest::Contains("Done".to_owned()),
+        test: NotesTextTest::Contains("Done".to_owned()),
         message: "Say that it is Done.".to_owned(),
     });
     prompt
@@ -69,7 +69,7 @@ fn inputs(output: Option<Value>) -> AttemptInputs {
 
 /// The code of the block and the pointers of its needs; none if the answer is accepted.
 fn answer(prompt: &PromptStep, output: Option<Value>) -> String {
-    let Err(block) = check_answer(prompt, &inputs(output), &Object::new()) else {
+    let Err(block) = check_step_answer(prompt, &inputs(output), &Object::new()) else {
         return String::new();
     };
     let places = block.needs.into_iter().map(|need| format!(" {}", need.pointer));
@@ -80,14 +80,18 @@ fn answer(prompt: &PromptStep, output: Option<Value>) -> String {
 #[test]
 fn whole_output_is_checked_against_its_schema() {
     for (prompt, output, expected) in [
-        (whole(true), Some(json!({"review": {"title": "x"}})), ""),
-        (whole(true), None, "output-missing /output"),
-        (whole(true), Some(json!({})), "output-invalid /output/review"),
-        (whole(true), Some(json!({"review": {"title": 3}})), "output-invalid /output/review/title"),
-        (whole(true), Some(json!({"review": {}})), "output-invalid /output/review/title"),
-        (whole(true), Some(json!(null)), "output-invalid /output"),
-        (whole(false), None, ""),
-        (whole(false), Some(json!({"review": 1})), "output-invalid /output/review"),
+        (prompt_with_output(true), Some(json!({"review": {"title": "x"}})), ""),
+        (prompt_with_output(true), None, "output-missing /output"),
+        (prompt_with_output(true), Some(json!({})), "output-invalid /output/review"),
+        (
+            prompt_with_output(true),
+            Some(json!({"review": {"title": 3}})),
+            "output-invalid /output/review/title",
+        ),
+        (prompt_with_output(true), Some(json!({"review": {}})), "output-invalid /output/review/title"),
+        (prompt_with_output(true), Some(json!(null)), "output-invalid /output"),
+        (prompt_with_output(false), None, ""),
+        (prompt_with_output(false), Some(json!({"review": 1})), "output-invalid /output/review"),
         (PromptStep::default(), Some(json!({"anything": [1]})), ""),
         (PromptStep::default(), None, ""),
     ] {
@@ -144,11 +148,11 @@ fn needs_leave_judgements_open() {
         ("loop_control", "decision", json!(["continue", "stop"])),
         ("gate_verdict", "verdict", json!(["approved", "rejected", "uncertain"])),
     ] {
-        let form =
-            crate::contract_registry::find_contract(&format!("wr.contracts.{name}")).expect("a contract");
-        let OutputForm::Artifact { kind, example, .. } = &form else { panic!("{form:?}") };
+        let form = crate::contract_registry::find_output_contract(&format!("wr.contracts.{name}"))
+            .expect("a contract");
+        let OutputContractForm::Artifact { kind, example, .. } = &form else { panic!("{form:?}") };
         let (kind, mut decided) = (kind.clone(), example.clone());
-        fill_choices(&mut decided);
+        fill_example_choices(&mut decided);
         let prompt = contract(form, true);
         let mut wrong = decided.clone();
         wrong[field] = json!("perhaps");
@@ -156,29 +160,32 @@ fn needs_leave_judgements_open() {
         missing.as_object_mut().expect("an object").remove(field);
         for artifact in [wrong, missing] {
             let given = inputs(Some(json!({ "artifacts": [artifact] })));
-            let block = check_answer(&prompt, &given, &Object::new()).expect_err("it is undecided");
+            let block = check_step_answer(&prompt, &given, &Object::new()).expect_err("it is undecided");
             let need = &block.needs[0];
             assert_eq!(need.pointer, format!("/output/artifacts/0/{field}"));
             assert_eq!((&need.example, &need.schema), (&None, &Some(json!({ "enum": choices }))));
         }
-        let none = check_answer(&prompt, &inputs(None), &Object::new()).expect_err("it is missing");
+        let none = check_step_answer(&prompt, &inputs(None), &Object::new()).expect_err("it is missing");
         let shown = &none.needs[0].example.as_ref().expect("the whole form")[0];
-        assert!(shown["kind"] == kind && crate::open_choice::has_open_choice(&shown[field]), "{shown}");
+        assert!(
+            shown["kind"] == kind && crate::choice_placeholder::has_open_choice(&shown[field]),
+            "{shown}"
+        );
         let given = inputs(Some(json!({ "artifacts": [decided] })));
-        assert_eq!(check_answer(&prompt, &given, &Object::new()), Ok(()));
+        assert_eq!(check_step_answer(&prompt, &given, &Object::new()), Ok(()));
     }
 }
 
 /// Proves T13: an agent that follows the needs of a registered contract advances.
 #[test]
 fn the_needs_of_every_registered_contract_lead_to_it() {
-    for name in crate::contract_registry::names() {
-        let form = crate::contract_registry::find_contract(name).expect("a contract");
+    for name in crate::contract_registry::contract_names() {
+        let form = crate::contract_registry::find_output_contract(name).expect("a contract");
         let prompt = contract(form, true);
         let mut arguments = json!({});
         let mut rounds = 0;
         let given = |arguments: &Value| inputs(arguments.get("output").cloned());
-        while let Err(block) = check_answer(&prompt, &given(&arguments), &Object::new()) {
+        while let Err(block) = check_step_answer(&prompt, &given(&arguments), &Object::new()) {
             rounds += 1;
             assert!(rounds <= 3, "{name}: {arguments} {block:#?}");
             apply_needs(&mut arguments, &block.needs);
@@ -190,20 +197,21 @@ fn the_needs_of_every_registered_contract_lead_to_it() {
 /// Everything that is wrong is reported at once.
 #[test]
 fn notes_and_output_are_answered_together() {
-    let block = check_answer(&noted(whole(true)), &inputs(None), &Object::new()).unwrap_err();
+    let block =
+        check_step_answer(&noted(prompt_with_output(true)), &inputs(None), &Object::new()).unwrap_err();
     let pointers: Vec<&str> = block.needs.iter().map(|need| need.pointer.as_str()).collect();
     assert_eq!((block.code.as_str(), pointers), ("output-missing", vec!["/output", "/notesMarkdown"]));
 }
 
 fn prompts() -> Vec<PromptStep> {
     vec![
-        whole(true),
-        whole(false),
+        prompt_with_output(true),
+        prompt_with_output(false),
         artifact(true),
         artifact(false),
         judged(PromptStep::default(), &["plan"]),
         judged(artifact(true), &["plan", "code"]),
-        judged(whole(true), &["plan"]),
+        judged(prompt_with_output(true), &["plan"]),
         noted(judged(artifact(true), &["plan"])),
     ]
 }
@@ -212,17 +220,17 @@ fn prompts() -> Vec<PromptStep> {
 /// requires a judgement, the example alone does not pass.
 #[test]
 fn the_expected_example_passes_once_it_is_decided() {
-    assert_eq!(expected_output(&PromptStep::default()), None);
+    assert_eq!(expected_step_output(&PromptStep::default()), None);
     for prompt in prompts() {
-        let mut expected = expected_output(&prompt).unwrap();
-        assert_eq!(schema::schema_fault(&expected.schema), None);
-        let copied = check_answer(&prompt, &inputs(Some(expected.example.clone())), &Object::new());
+        let mut expected = expected_step_output(&prompt).unwrap();
+        assert_eq!(schema_validation::find_schema_error(&expected.schema), None);
+        let copied = check_step_answer(&prompt, &inputs(Some(expected.example.clone())), &Object::new());
         assert!(prompt.assessments.is_empty() || copied.is_err());
-        fill_choices(&mut expected.example);
-        assert_eq!(schema::example_error(&expected.schema, &expected.example), None);
+        fill_example_choices(&mut expected.example);
+        assert_eq!(schema_validation::find_example_error(&expected.schema, &expected.example), None);
         let mut inputs = inputs(Some(expected.example));
         inputs.notes = Some("Done".to_owned());
-        assert_eq!(check_answer(&prompt, &inputs, &Object::new()), Ok(()));
+        assert_eq!(check_step_answer(&prompt, &inputs, &Object::new()), Ok(()));
     }
 }
 
@@ -278,12 +286,12 @@ proptest! {
                 notes: arguments.get("notesMarkdown").and_then(Value::as_str).map(str::to_owned),
                 ..AttemptInputs::default()
             };
-            match check_answer(&prompt, &inputs, &Object::new()) {
+            match check_step_answer(&prompt, &inputs, &Object::new()) {
                 Ok(()) => return Ok(()),
                 // The work is done, and judged again.
                 Err(block) if block.code == "followup-required" => {
                     for need in &block.needs {
-                        schema::put_at_pointer(&mut arguments, &need.pointer, json!("high"));
+                        schema_validation::put_value_at_pointer(&mut arguments, &need.pointer, json!("high"));
                     }
                     said.push(block);
                 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::DefinitionDraft;
 use super::file_value::{FileValue, ObjectFields};
 use super::finding_sink::FindingSink;
-use super::template_text::parse_template;
+use super::template_text::to_checked_template;
 use crate::model::{Assessment, DocumentReference};
 
 /// Steps of a definition with everything it refers to. Workflows that include others twice, which do the
@@ -24,7 +24,7 @@ const DEEPEST_STEPS: usize = 16;
 pub(super) type DraftLookup<'l> = dyn Fn(&str) -> Option<&'l DefinitionDraft> + 'l;
 
 /// The state that a file shares with the files that it includes.
-pub(super) struct LinkState<'l> {
+pub(super) struct WorkflowLinkState<'l> {
     /// None while a file is read by itself: what it refers to is left out.
     pub(super) lookup: Option<&'l DraftLookup<'l>>,
     pub(super) references: RefCell<BTreeSet<String>>,
@@ -36,7 +36,7 @@ pub(super) struct LinkState<'l> {
     depth: Cell<usize>,
 }
 
-impl<'l> LinkState<'l> {
+impl<'l> WorkflowLinkState<'l> {
     pub(super) fn new(library: Option<&'l DraftLookup<'l>>) -> Self {
         Self {
             lookup: library,
@@ -54,10 +54,10 @@ pub(super) type Functions = BTreeMap<String, String>;
 
 /// A file that is being read.
 #[derive(Clone)]
-pub(super) struct FileReader<'f, 'l> {
+pub(super) struct DefinitionFileReader<'f, 'l> {
     pub(super) root: &'f Value,
     pub(super) sink: &'f FindingSink,
-    pub(super) links: &'f LinkState<'l>,
+    pub(super) links: &'f WorkflowLinkState<'l>,
     /// The ids of the enclosing workflows, this one last.
     pub(super) enclosing_workflows: Vec<String>,
     /// Prefix of the id of every step.
@@ -73,22 +73,22 @@ pub(super) struct FileReader<'f, 'l> {
     pub(super) open_bodies: Vec<String>,
 }
 
-impl<'f> FileReader<'f, '_> {
-    pub(super) fn root_value(&self) -> FileValue<'f> {
+impl<'f> DefinitionFileReader<'f, '_> {
+    pub(super) fn file_root_value(&self) -> FileValue<'f> {
         FileValue::new(self.root, "", self.sink)
     }
 
     /// A text as a template, with the file's slots filled in.
-    pub(super) fn to_template(&self, at: &FileValue<'_>, text: &str) -> String {
-        parse_template(at, &self.bind_slots(at, text))
+    pub(super) fn to_template_with_slots(&self, file_value: &FileValue<'_>, text: &str) -> String {
+        to_checked_template(file_value, &self.fill_binding_slots(file_value, text))
     }
 
     /// The template of a required text.
-    pub(super) fn required_template(&self, at: &FileValue<'_>) -> Option<String> {
-        at.expect_nonempty_text().map(|text| self.to_template(at, text))
+    pub(super) fn expect_template(&self, file_value: &FileValue<'_>) -> Option<String> {
+        file_value.expect_nonempty_text().map(|text| self.to_template_with_slots(file_value, text))
     }
 
-    fn bind_slots(&self, at: &FileValue<'_>, text: &str) -> String {
+    fn fill_binding_slots(&self, file_value: &FileValue<'_>, text: &str) -> String {
         const OPENING: &str = "{{wr.bindings.";
         let (mut out, mut rest) = (String::new(), text);
         while let Some(start) = rest.find(OPENING) {
@@ -100,14 +100,17 @@ impl<'f> FileReader<'f, '_> {
                 Some(bound) => out.push_str(bound),
                 None => {
                     let known = self.slots.keys().map(String::as_str);
-                    let meant = crate::suggestion::nearest(slot, known);
+                    let meant = crate::spelling_suggestion::nearest_known_word(slot, known);
                     let message = format!("there is no extension point `{slot}`");
                     match meant {
-                        Some(meant) if !at.sink.is_strict => {
-                            at.report_unsupported(format!("{message}; did you mean `{meant}`?"));
+                        Some(meant) if !file_value.sink.is_strict => {
+                            file_value
+                                .report_unsupported_construct(format!("{message}; did you mean `{meant}`?"));
                         }
-                        None if !at.sink.is_strict => at.report_unsupported(message),
-                        _ => at.report_with_suggestion(message, meant),
+                        None if !file_value.sink.is_strict => {
+                            file_value.report_unsupported_construct(message)
+                        }
+                        _ => file_value.report_with_suggestion(message, meant),
                     }
                 }
             }
@@ -121,35 +124,39 @@ impl<'f> FileReader<'f, '_> {
     pub(super) fn claim_step_id(&self, fields: &ObjectFields<'_>) -> Option<String> {
         let at = fields.require_key("id")?;
         let own = at.expect_text()?;
-        if !is_step_id(own) {
-            at.report(format!("`{own}` is no id of a step: letters, digits, `-`, `_` and `.`"));
+        if !is_valid_step_id(own) {
+            at.report_finding(format!("`{own}` is no id of a step: letters, digits, `-`, `_` and `.`"));
             return None;
         }
         let id = format!("{}{own}", self.prefix);
-        self.register_step(&at, &id);
+        self.register_step_id(&at, &id);
         Some(id)
     }
 
-    pub(super) fn register_step(&self, at: &FileValue<'_>, id: &str) {
+    pub(super) fn register_step_id(&self, file_value: &FileValue<'_>, id: &str) {
         let count = self.links.steps.get() + 1;
         self.links.steps.set(count);
         if count == MOST_STEPS + 1 {
-            at.report(format!("the workflow has more than {MOST_STEPS} steps"));
+            file_value.report_finding(format!("the workflow has more than {MOST_STEPS} steps"));
         }
         if !self.links.ids.borrow_mut().insert(id.to_owned()) {
-            at.report(format!("another step has the id `{id}` already"));
+            file_value.report_finding(format!("another step has the id `{id}` already"));
         }
     }
 
-    pub(super) fn is_registered(&self, id: &str) -> bool {
+    pub(super) fn is_step_id_registered(&self, id: &str) -> bool {
         self.links.ids.borrow().contains(id)
     }
 
     /// Reads what is inside a step, unless it is nested too deep.
-    pub(super) fn parse_nested_level<T: Default>(&self, at: &FileValue<'_>, read: impl FnOnce() -> T) -> T {
+    pub(super) fn parse_with_depth_limit<T: Default>(
+        &self,
+        file_value: &FileValue<'_>,
+        read: impl FnOnce() -> T,
+    ) -> T {
         let depth = &self.links.depth;
         if depth.get() >= DEEPEST_STEPS {
-            at.report(format!("steps are nested more than {DEEPEST_STEPS} deep"));
+            file_value.report_finding(format!("steps are nested more than {DEEPEST_STEPS} deep"));
             return T::default();
         }
         depth.set(depth.get() + 1);
@@ -167,13 +174,13 @@ impl<'f> FileReader<'f, '_> {
 /// Limit (Definitions): characters of an id.
 const LONGEST_ID: usize = 128;
 
-fn is_step_id(text: &str) -> bool {
+fn is_valid_step_id(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !text.is_empty() && text.len() <= LONGEST_ID && text.chars().all(letter)
 }
 
 /// As in WorkRail, in lower case; ours may have any number of parts.
-pub(super) fn is_workflow_id(text: &str) -> bool {
+pub(super) fn is_valid_workflow_id(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let part = |part: &str| !part.is_empty() && part.chars().all(letter);
     text.len() <= LONGEST_ID && text.split('.').all(part)

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::finding_sink::FindingSink;
 use crate::Finding;
-use crate::suggestion::nearest;
+use crate::spelling_suggestion::nearest_known_word;
 
 /// A value and its pointer.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl<'v> FileValue<'v> {
         Self { value, path: path.into(), sink }
     }
 
-    pub(super) fn report(&self, message: impl Into<String>) {
+    pub(super) fn report_finding(&self, message: impl Into<String>) {
         self.sink.add_finding(Finding::new(&self.path, message));
     }
 
@@ -39,23 +39,23 @@ impl<'v> FileValue<'v> {
         });
     }
 
-    pub(super) fn note_ignored(&self, message: impl Into<String>) {
-        self.sink.note_ignored(&self.path, message);
+    pub(super) fn note_ignored_construct(&self, message: impl Into<String>) {
+        self.sink.note_ignored_construct(&self.path, message);
     }
 
-    pub(super) fn report_unsupported(&self, message: impl Into<String>) {
-        self.sink.report_unsupported(&self.path, message);
+    pub(super) fn report_unsupported_construct(&self, message: impl Into<String>) {
+        self.sink.report_unsupported_construct(&self.path, message);
     }
 
     /// Reports what was expected here, and what was found.
-    pub(super) fn report_expected(&self, what: &str) {
-        self.report(format!("expected {what}, found {}", describe_kind(self.value)));
+    pub(super) fn report_expected_kind(&self, what: &str) {
+        self.report_finding(format!("expected {what}, found {}", describe_file_value_kind(self.value)));
     }
 
     pub(super) fn expect_text(&self) -> Option<&'v str> {
         let text = self.value.as_str();
         if text.is_none() {
-            self.report_expected("text");
+            self.report_expected_kind("text");
         }
         text
     }
@@ -64,7 +64,7 @@ impl<'v> FileValue<'v> {
     pub(super) fn expect_nonempty_text(&self) -> Option<&'v str> {
         let text = self.expect_text()?;
         if text.trim().is_empty() {
-            self.report("expected text, found an empty one");
+            self.report_finding("expected text, found an empty one");
             return None;
         }
         Some(text)
@@ -85,7 +85,7 @@ impl<'v> FileValue<'v> {
     }
 
     /// Reports a word that means true or false in older YAML and is text here.
-    pub(super) fn is_legacy_boolean(&self) -> bool {
+    pub(super) fn report_if_legacy_boolean(&self) -> bool {
         let word = self.value.as_str().unwrap_or_default().to_ascii_lowercase();
         let meant = match word.as_str() {
             "yes" | "on" => "true",
@@ -97,10 +97,12 @@ impl<'v> FileValue<'v> {
     }
 
     /// A name that an expression can use.
-    pub(super) fn expect_name(&self) -> Option<&'v str> {
+    pub(super) fn expect_identifier(&self) -> Option<&'v str> {
         let text = self.expect_text()?;
-        if !is_name(text) {
-            self.report(format!("`{text}` is no name: letters, digits and `_`, not beginning with a digit"));
+        if !is_identifier(text) {
+            self.report_finding(format!(
+                "`{text}` is no name: letters, digits and `_`, not beginning with a digit"
+            ));
             return None;
         }
         Some(text)
@@ -108,8 +110,8 @@ impl<'v> FileValue<'v> {
 
     pub(super) fn expect_bool(&self) -> Option<bool> {
         let flag = self.value.as_bool();
-        if flag.is_none() && !self.is_legacy_boolean() {
-            self.report_expected("true or false");
+        if flag.is_none() && !self.report_if_legacy_boolean() {
+            self.report_expected_kind("true or false");
         }
         flag
     }
@@ -121,9 +123,9 @@ impl<'v> FileValue<'v> {
         if fitting.is_none() {
             let found = match self.value {
                 Value::Number(number) => number.to_string(),
-                other => describe_kind(other).to_owned(),
+                other => describe_file_value_kind(other).to_owned(),
             };
-            self.report(format!("expected a whole number from {min} to {max}, found {found}"));
+            self.report_finding(format!("expected a whole number from {min} to {max}, found {found}"));
         }
         // In range and whole, so nothing is lost.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -132,7 +134,7 @@ impl<'v> FileValue<'v> {
 
     pub(super) fn expect_list(&self) -> Vec<FileValue<'v>> {
         let Some(items) = self.value.as_array() else {
-            self.report_expected("a list");
+            self.report_expected_kind("a list");
             return Vec::new();
         };
         let item = |(index, value)| FileValue::new(value, format!("{}/{index}", self.path), self.sink);
@@ -147,7 +149,7 @@ impl<'v> FileValue<'v> {
 
     pub(super) fn expect_object(&self) -> Option<ObjectFields<'v>> {
         let Some(map) = self.value.as_object() else {
-            self.report_expected("an object");
+            self.report_expected_kind("an object");
             return None;
         };
         Some(ObjectFields { map, value: self.clone(), known_keys: RefCell::default() })
@@ -156,13 +158,13 @@ impl<'v> FileValue<'v> {
     /// The entries of an object whose keys the author chooses.
     pub(super) fn expect_entries(&self) -> Vec<(&'v str, FileValue<'v>)> {
         let Some(map) = self.value.as_object() else {
-            self.report_expected("an object");
+            self.report_expected_kind("an object");
             return Vec::new();
         };
-        map.iter().map(|(key, value)| (key.as_str(), self.child(key, value))).collect()
+        map.iter().map(|(key, value)| (key.as_str(), self.child_value(key, value))).collect()
     }
 
-    fn child(&self, key: &str, value: &'v Value) -> FileValue<'v> {
+    fn child_value(&self, key: &str, value: &'v Value) -> FileValue<'v> {
         FileValue::new(value, format!("{}/{}", self.path, escape_pointer_token(key)), self.sink)
     }
 }
@@ -176,48 +178,48 @@ pub(super) struct ObjectFields<'v> {
 }
 
 impl<'v> ObjectFields<'v> {
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(super) fn has_key(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
 
-    pub(super) fn get(&self, key: &'static str) -> Option<FileValue<'v>> {
+    pub(super) fn get_and_mark_known(&self, key: &'static str) -> Option<FileValue<'v>> {
         self.known_keys.borrow_mut().push(key);
-        self.map.get(key).map(|value| self.value.child(key, value))
+        self.map.get(key).map(|value| self.value.child_value(key, value))
     }
 
     pub(super) fn require_key(&self, key: &'static str) -> Option<FileValue<'v>> {
-        let found = self.get(key);
+        let found = self.get_and_mark_known(key);
         if found.is_none() {
             // `report_unknown_keys` reports a key that is nearly this one as misspelt.
-            let near = self.map.keys().any(|other| similar_key(other, &[key]).is_some());
+            let near = self.map.keys().any(|other| similar_known_key(other, &[key]).is_some());
             if !near {
-                self.value.report(format!("`{key}` is missing"));
+                self.value.report_finding(format!("`{key}` is missing"));
             }
         }
         found
     }
 
     /// Keys that are only informational. A strict file may not have them, because nothing acts on them.
-    pub(super) fn note_informational(&self, keys: &[&'static str]) {
+    pub(super) fn note_informational_keys(&self, keys: &[&'static str]) {
         if self.value.sink.is_strict {
             return;
         }
         for key in keys {
-            if let Some(at) = self.get(key) {
-                at.note_ignored(format!("`{key}` informs only; nothing acts on it"));
+            if let Some(at) = self.get_and_mark_known(key) {
+                at.note_ignored_construct(format!("`{key}` informs only; nothing acts on it"));
             }
         }
     }
 
     /// Keys that are read elsewhere.
-    pub(super) fn mark_known(&self, keys: &[&'static str]) {
+    pub(super) fn mark_keys_known(&self, keys: &[&'static str]) {
         self.known_keys.borrow_mut().extend(keys);
     }
 
     /// Reports the keys that were not requested.
     pub(super) fn report_unknown_keys(&self) {
         self.report_unknown_keys_with(|at, key| {
-            at.note_ignored(format!("`{key}` is not known; nothing acts on it"))
+            at.note_ignored_construct(format!("`{key}` is not known; nothing acts on it"))
         });
     }
 
@@ -225,15 +227,15 @@ impl<'v> ObjectFields<'v> {
     pub(super) fn report_unknown_keys_with(&self, unknown: impl Fn(&FileValue<'v>, &str)) {
         let known = self.known_keys.borrow();
         // A key that is already present is not what a misspelt one means.
-        let open: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
+        let open: Vec<&str> = known.iter().copied().filter(|key| !self.has_key(key)).collect();
         for (key, value) in self.map {
             if known.contains(&key.as_str()) {
                 continue;
             }
-            let at = self.value.child(key, value);
-            match similar_key(key, &open) {
+            let at = self.value.child_value(key, value);
+            match similar_known_key(key, &open) {
                 Some(meant) => at.report_with_suggestion(format!("`{key}` is not known here"), Some(meant)),
-                None if at.sink.is_strict => at.report(format!("`{key}` is not known here")),
+                None if at.sink.is_strict => at.report_finding(format!("`{key}` is not known here")),
                 None => unknown(&at, key),
             }
         }
@@ -241,19 +243,19 @@ impl<'v> ObjectFields<'v> {
 }
 
 /// The known key with nearly the same spelling.
-fn similar_key<'k>(key: &str, known_keys: &[&'k str]) -> Option<&'k str> {
-    nearest(key, known_keys.iter().copied())
+fn similar_known_key<'k>(key: &str, known_keys: &[&'k str]) -> Option<&'k str> {
+    nearest_known_word(key, known_keys.iter().copied())
 }
 
-pub(super) fn is_name(text: &str) -> bool {
+pub(super) fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && chars.all(|other| other.is_ascii_alphanumeric() || other == '_')
 }
 
 /// Names joined by dots.
-pub(super) fn is_name_path(text: &str) -> bool {
-    text.split('.').all(is_name)
+pub(super) fn is_identifier_path(text: &str) -> bool {
+    text.split('.').all(is_identifier)
 }
 
 fn escape_pointer_token(key: &str) -> String {
@@ -261,7 +263,7 @@ fn escape_pointer_token(key: &str) -> String {
 }
 
 /// The kind of a value, in words for the author of a file.
-pub(super) fn describe_kind(value: &Value) -> &'static str {
+pub(super) fn describe_file_value_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

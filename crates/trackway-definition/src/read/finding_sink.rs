@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::Finding;
-use crate::model::Unsupported;
+use crate::model::UnsupportedConstruct;
 
 /// A file with more faults than this is not fixed one by one; the rest is left out.
 /// Limit (Definitions): faults of one file that are reported.
@@ -15,7 +15,7 @@ pub(super) struct FindingSink {
     /// Every key has to be known, and every construct acted on.
     pub(super) is_strict: bool,
     findings: RefCell<Vec<Finding>>,
-    unsupported: RefCell<Vec<Unsupported>>,
+    unsupported: RefCell<Vec<UnsupportedConstruct>>,
 }
 
 impl FindingSink {
@@ -32,32 +32,32 @@ impl FindingSink {
     }
 
     /// Notes something that is only for the reader of the file: ignoring it does not change what runs.
-    pub(super) fn note_ignored(&self, path: &str, message: impl Into<String>) {
-        self.add_unsupported(path, message.into(), false);
+    pub(super) fn note_ignored_construct(&self, path: &str, message: impl Into<String>) {
+        self.add_unsupported_construct(path, message.into(), false);
     }
 
     /// Ignoring it would change what runs. In a strict file it is a fault.
-    pub(super) fn report_unsupported(&self, path: &str, message: impl Into<String>) {
+    pub(super) fn report_unsupported_construct(&self, path: &str, message: impl Into<String>) {
         if self.is_strict {
             self.add_finding(Finding::new(path, message));
         } else {
-            self.add_unsupported(path, message.into(), true);
+            self.add_unsupported_construct(path, message.into(), true);
         }
     }
 
-    fn add_unsupported(&self, path: &str, message: String, matters: bool) {
-        let note = Unsupported { path: path.to_owned(), message, matters };
+    fn add_unsupported_construct(&self, path: &str, message: String, matters: bool) {
+        let note = UnsupportedConstruct { path: path.to_owned(), message, matters };
         let mut unheeded = self.unsupported.borrow_mut();
         if !unheeded.contains(&note) {
             unheeded.push(note);
         }
     }
 
-    pub(super) fn is_clean(&self) -> bool {
+    pub(super) fn has_no_findings(&self) -> bool {
         self.findings.borrow().is_empty()
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Finding>, Vec<Unsupported>) {
+    pub(super) fn into_findings_and_unsupported(self) -> (Vec<Finding>, Vec<UnsupportedConstruct>) {
         (self.findings.into_inner(), self.unsupported.into_inner())
     }
 }

@@ -8,7 +8,7 @@ mod js_expression;
 mod tests;
 
 use super::file_value::FileValue;
-use crate::template::template_error;
+use crate::template::find_template_error;
 
 /// What begins a tag of the template language.
 const OPENINGS: [&str; 3] = ["{{", "{%", "{#"];
@@ -17,29 +17,29 @@ const OPENINGS: [&str; 3] = ["{{", "{%", "{#"];
 const RESERVED: &str = "wr.";
 
 /// A template that renders to exactly this text.
-pub(super) fn literal_template(text: &str) -> String {
+pub(super) fn escape_as_template(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    push_literal(&mut out, text);
+    push_escaped_literal(&mut out, text);
     out
 }
 
 /// The template of a text in the file.
-pub(super) fn parse_template(at: &FileValue<'_>, text: &str) -> String {
-    if at.sink.is_strict {
-        if let Some(flaw) = template_error(text) {
-            at.report_with_suggestion(flaw.reason, flaw.suggestion.as_deref());
+pub(super) fn to_checked_template(file_value: &FileValue<'_>, text: &str) -> String {
+    if file_value.sink.is_strict {
+        if let Some(flaw) = find_template_error(text) {
+            file_value.report_with_suggestion(flaw.reason, flaw.suggestion.as_deref());
         }
         return text.to_owned();
     }
-    translate_template(text, &|source| {
-        at.note_ignored(format!(
+    translate_template_placeholders(text, &|source| {
+        file_value.note_ignored_construct(format!(
             "`{{{{{source}}}}}` is no expression that can be filled in; it is shown as it stands"
         ));
     })
 }
 
 /// Only `{{ … }}` has a meaning. What cannot be translated is reported and kept.
-fn translate_template(text: &str, kept: &dyn Fn(&str)) -> String {
+fn translate_template_placeholders(text: &str, kept: &dyn Fn(&str)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("{{") {
@@ -47,13 +47,13 @@ fn translate_template(text: &str, kept: &dyn Fn(&str)) -> String {
         let source = &rest[start + 2..start + 2 + length];
         // The innermost pair counts: `{{ {{x}}` is text and then an expression.
         if let Some(inner) = source.rfind("{{") {
-            push_literal(&mut out, &rest[..start + 2 + inner]);
+            push_escaped_literal(&mut out, &rest[..start + 2 + inner]);
             rest = &rest[start + 2 + inner..];
             continue;
         }
-        push_literal(&mut out, &rest[..start]);
+        push_escaped_literal(&mut out, &rest[..start]);
         let reserved = source.trim_start().starts_with(RESERVED);
-        match (!reserved).then(|| js_expression::translate_expression(source)).flatten() {
+        match (!reserved).then(|| js_expression::translate_js_expression(source)).flatten() {
             Some(expression) => {
                 out.push_str("{{ ");
                 out.push_str(&expression);
@@ -61,33 +61,33 @@ fn translate_template(text: &str, kept: &dyn Fn(&str)) -> String {
             }
             None => {
                 kept(source);
-                push_literal(&mut out, &rest[start..start + 4 + length]);
+                push_escaped_literal(&mut out, &rest[start..start + 4 + length]);
             }
         }
         rest = &rest[start + 4 + length..];
     }
-    push_literal(&mut out, rest);
+    push_escaped_literal(&mut out, rest);
     out
 }
 
 /// Adds text that contains no tag: the beginning of a tag is written as an expression of a text.
-fn push_literal(out: &mut String, text: &str) {
+fn push_escaped_literal(out: &mut String, text: &str) {
     let mut rest = text;
     loop {
         // A brace at the end of the output could form a tag together with this text.
         let next = OPENINGS.iter().filter_map(|opening| rest.find(opening)).min();
         let Some(start) = next else { break };
-        push_brace_safe(out, &rest[..start]);
+        push_with_final_brace_escaped(out, &rest[..start]);
         out.push_str("{{ '");
         out.push_str(&rest[start..start + 2]);
         out.push_str("' }}");
         rest = &rest[start + 2..];
     }
-    push_brace_safe(out, rest);
+    push_with_final_brace_escaped(out, rest);
 }
 
 /// Adds text so that a single brace at its end does not form a tag with what follows.
-fn push_brace_safe(out: &mut String, text: &str) {
+fn push_with_final_brace_escaped(out: &mut String, text: &str) {
     match text.strip_suffix('{') {
         Some(text) => {
             out.push_str(text);

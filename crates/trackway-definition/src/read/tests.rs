@@ -8,18 +8,18 @@ mod odd;
 mod own;
 mod steps;
 
-use crate::{Definition, DefinitionDraft, FileFormat, Finding, parse_draft};
+use crate::{Definition, DefinitionDraft, FileFormat, Finding, parse_definition_draft};
 
 /// A file that refers to no other.
 fn link_alone(text: &str, format: FileFormat) -> Result<Definition, Vec<Finding>> {
-    let draft = parse_draft(text, format).map_err(|unreadable| unreadable.findings)?;
-    draft.link(&|_| None)
+    let draft = parse_definition_draft(text, format).map_err(|unreadable| unreadable.findings)?;
+    draft.link_references(&|_| None)
 }
 
 /// A file that refers to others.
 fn link_among(drafts: &[DefinitionDraft], id: &str) -> Result<Definition, Vec<Finding>> {
     let find = |id: &str| drafts.iter().find(|draft| draft.id == id);
-    find(id).expect("the draft").link(&find)
+    find(id).expect("the draft").link_references(&find)
 }
 
 /// The rows of a table: a line of input, and below it, indented, the result.

@@ -7,14 +7,14 @@ static PHRASES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../schema/phrases.json")).expect("names and texts")
 });
 
-pub(super) fn snippet_text(id: &str) -> Option<&'static str> {
-    id.starts_with("wr.refs.").then(|| phrase(id)).flatten()
+pub(super) fn workrail_snippet_text(id: &str) -> Option<&'static str> {
+    id.starts_with("wr.refs.").then(|| find_workrail_text(id)).flatten()
 }
 
-pub(super) fn feature_text(id: &str) -> Option<&'static str> {
-    id.starts_with("wr.features.").then(|| phrase(id)).flatten()
+pub(super) fn workrail_feature_text(id: &str) -> Option<&'static str> {
+    id.starts_with("wr.features.").then(|| find_workrail_text(id)).flatten()
 }
 
-fn phrase(id: &str) -> Option<&'static str> {
+fn find_workrail_text(id: &str) -> Option<&'static str> {
     PHRASES.get(id).map(String::as_str)
 }

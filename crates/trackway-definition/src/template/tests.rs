@@ -67,7 +67,7 @@ fn a_name_that_is_not_set_is_named() {
                 let ContextError::Missing { name: found, expected: like, .. } = &lack else { unreachable!() };
                 assert_eq!(found, name, "{source}");
                 if *like != ExpectedType::Anything {
-                    assert_eq!(lack.needs()[0].example, Some(example), "{source}");
+                    assert_eq!(lack.input_needs()[0].example, Some(example), "{source}");
                 }
             }
             other => panic!("{source}: {other:?}"),
@@ -95,8 +95,8 @@ fn template_error_names_the_reason() {
             other => panic!("{source}: {other:?}"),
         }
     }
-    assert_eq!(template_error("{{ anything.at_all|default('x') }}"), None);
-    assert!(template_error("{% if x %}").is_some());
+    assert_eq!(find_template_error("{{ anything.at_all|default('x') }}"), None);
+    assert!(find_template_error("{% if x %}").is_some());
 }
 
 /// A file with an unknown filter, test or function in a template is refused when it is read: no context could
@@ -118,7 +118,7 @@ fn names_that_are_not_there_are_found_without_a_context() {
         ("{{ a.upper() }}", "no function `upper`", Some("… | upper")),
         ("{{ [1, {'x': a[b | frobnicate]}] }}", "no filter `frobnicate`", None),
     ] {
-        let flaw = template_error(source).unwrap_or_else(|| panic!("{source} has a flaw"));
+        let flaw = find_template_error(source).unwrap_or_else(|| panic!("{source} has a flaw"));
         assert!(flaw.reason.contains(part), "{source}: {}", flaw.reason);
         assert_eq!(flaw.suggestion.as_deref(), meant, "{source}");
     }
@@ -127,7 +127,7 @@ fn names_that_are_not_there_are_found_without_a_context() {
         "{{ a | map(attribute='nope') | map('upper') | select('odd') | selectattr('x', 'eq', 1) }}",
         "{{ a[1:2] | tojson if b is not none else c }}",
     ] {
-        assert_eq!(template_error(source), None, "{source}");
+        assert_eq!(find_template_error(source), None, "{source}");
     }
 }
 

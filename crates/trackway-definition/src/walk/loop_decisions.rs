@@ -1,9 +1,9 @@
 //! Decisions about loops: artifacts `wr.loop_control` in a step's output.
 
 use serde_json::Value;
-use trackway_domain::Warning;
+use trackway_domain::GuidedRunWarning;
 
-use super::{FrameKind, LoopDecision, Walker};
+use super::{LoopDecision, WalkFrameKind, Walker};
 use crate::model::{LoopKind, LoopStep, Step, StepKind};
 
 /// Kind of the artifact.
@@ -12,7 +12,7 @@ const LOOP_CONTROL: &str = "wr.loop_control";
 impl Walker<'_> {
     /// Applies the decisions of an output. A decision that an enclosing loop accepts is for that loop, at the
     /// end of the round; otherwise it is for a later loop.
-    pub(crate) fn apply_decisions(&mut self, output: &Value) {
+    pub(crate) fn apply_loop_decisions(&mut self, output: &Value) {
         let artifacts = output.get("artifacts").and_then(Value::as_array);
         for artifact in artifacts.into_iter().flatten() {
             if artifact.get("kind").and_then(Value::as_str) != Some(LOOP_CONTROL) {
@@ -23,15 +23,15 @@ impl Walker<'_> {
                 Some("continue") => LoopDecision::Continue,
                 _ => continue,
             };
-            self.apply_decision(artifact.get("loopId").and_then(Value::as_str), decision);
+            self.apply_loop_decision(artifact.get("loopId").and_then(Value::as_str), decision);
         }
     }
 
-    fn apply_decision(&mut self, loop_id: Option<&str>, decision: LoopDecision) {
+    fn apply_loop_decision(&mut self, loop_id: Option<&str>, decision: LoopDecision) {
         for frame in (1..self.position.frames.len()).rev() {
-            if self.frame_owner(frame).is_some_and(|(step, _)| accepts_decision(step, loop_id))
+            if self.frame_owner_step(frame).is_some_and(|(step, _)| loop_accepts_decision(step, loop_id))
                 && let Some(frame) = self.position.frames.get_mut(frame)
-                && let FrameKind::Loop(rounds) = &mut frame.kind
+                && let WalkFrameKind::Loop(rounds) = &mut frame.kind
             {
                 rounds.decision = Some(decision);
                 return;
@@ -39,8 +39,8 @@ impl Walker<'_> {
         }
         // Only existing loops are remembered, so that this cannot grow without limit.
         match loop_id {
-            Some(id) if !self.has_loop(id) => {
-                self.warnings.push(Warning::new(
+            Some(id) if !self.has_loop_named(id) => {
+                self.warnings.push(GuidedRunWarning::new(
                     "decision-unheeded",
                     format!("the decision is for a loop `{id}`, and this workflow has none of that id"),
                 ));
@@ -51,13 +51,14 @@ impl Walker<'_> {
         }
     }
 
-    fn has_loop(&self, id: &str) -> bool {
+    fn has_loop_named(&self, id: &str) -> bool {
         let named = |step: &Step| is_loop_named(step, id);
-        any_step(&self.definition.steps, &named) || any_step(&self.definition.on_exit, &named)
+        any_nested_step_matches(&self.definition.steps, &named)
+            || any_nested_step_matches(&self.definition.on_exit, &named)
     }
 
     /// The decision that was sent before this loop was reached, if any. It is removed.
-    pub(super) fn take_early_decision(&mut self, step: &str, id: Option<&str>) -> Option<LoopDecision> {
+    pub(super) fn take_early_loop_decision(&mut self, step: &str, id: Option<&str>) -> Option<LoopDecision> {
         let named = [id, Some(step)].into_iter().flatten();
         let taken: Vec<_> = named.filter_map(|name| self.position.early_decisions.remove(name)).collect();
         let open = self.position.early_decisions.remove("");
@@ -67,7 +68,7 @@ impl Walker<'_> {
 
 /// Whether a decision that was sent inside this loop is for it. A decision that names no loop is for the
 /// innermost, and a loop whose decisions have no id accepts any.
-fn accepts_decision(step: &Step, loop_id: Option<&str>) -> bool {
+fn loop_accepts_decision(step: &Step, loop_id: Option<&str>) -> bool {
     match (loop_decision_id(step), loop_id) {
         (None, _) => false,
         (Some(_), None) | (Some(None), Some(_)) => true,
@@ -89,8 +90,9 @@ fn loop_decision_id(step: &Step) -> Option<Option<&str>> {
 }
 
 /// Whether any step, at any depth, matches.
-fn any_step(steps: &[Step], matches: &dyn Fn(&Step) -> bool) -> bool {
+fn any_nested_step_matches(steps: &[Step], matches: &dyn Fn(&Step) -> bool) -> bool {
     steps.iter().any(|step| {
-        matches(step) || step.kind.inner_steps().into_iter().any(|steps| any_step(steps, matches))
+        matches(step)
+            || step.kind.inner_steps().into_iter().any(|steps| any_nested_step_matches(steps, matches))
     })
 }

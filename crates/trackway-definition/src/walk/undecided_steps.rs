@@ -1,9 +1,9 @@
 //! Steps that are skipped because a fact was never sent. They are reported, so that they are not missed
 //! silently.
 
-use trackway_domain::{BlockReason, InputRequirement, Warning};
+use trackway_domain::{BlockReason, GuidedRunWarning, InputRequirement};
 
-use super::{WalkMode, Walker};
+use super::{WalkDriver, Walker};
 use crate::{condition, model::Condition};
 
 /// Limit (Definitions): steps, and facts, that one `condition-unset` warning names.
@@ -26,26 +26,26 @@ enum UndecidedOutcome {
 impl Walker<'_> {
     /// Notes a step whose condition does not hold, if an unset fact could change that.
     pub(super) fn note_skipped_step(&mut self, step: &str, condition: &Condition) {
-        let facts = condition::unset_names(condition, &self.context);
-        self.note_undecided(step, facts, UndecidedOutcome::Skipped);
+        let facts = condition::unset_names_in_condition(condition, &self.context);
+        self.push_undecided_step(step, facts, UndecidedOutcome::Skipped);
     }
 
     /// Notes a loop that continues after a round because the fact that would end it is not set.
-    pub(super) fn note_extra_round(&mut self, step: &str, facts: Vec<String>) {
-        self.note_undecided(step, facts, UndecidedOutcome::ExtraRound);
+    pub(super) fn note_undecided_extra_round(&mut self, step: &str, facts: Vec<String>) {
+        self.push_undecided_step(step, facts, UndecidedOutcome::ExtraRound);
     }
 
-    fn note_undecided(&mut self, step: &str, facts: Vec<String>, outcome: UndecidedOutcome) {
+    fn push_undecided_step(&mut self, step: &str, facts: Vec<String>, outcome: UndecidedOutcome) {
         let known = self.undecided.iter().any(|one| one.step == step && one.outcome == outcome);
-        if self.mode == WalkMode::Caller && !facts.is_empty() && !known {
+        if self.mode == WalkDriver::Caller && !facts.is_empty() && !known {
             self.undecided.push(UndecidedStep { step: step.to_owned(), facts, outcome });
         }
     }
 
     /// A block for something that the context lacks, with the step that needs it: the caller answers another
     /// step, and would otherwise look for it there.
-    pub(crate) fn name_step_in_block(&self, step: &str, mut block: BlockReason) -> BlockReason {
-        if self.mode == WalkMode::Caller && block.code.starts_with("context-") {
+    pub(crate) fn add_step_name_to_block(&self, step: &str, mut block: BlockReason) -> BlockReason {
+        if self.mode == WalkDriver::Caller && block.code.starts_with("context-") {
             let named = format!("`{step}`");
             let silent = |need: &&mut InputRequirement| !need.message.contains(&named);
             for need in block.needs.iter_mut().filter(silent) {
@@ -60,13 +60,13 @@ impl Walker<'_> {
 }
 
 /// One warning for all of them.
-pub(super) fn undecided_warning(all: &[UndecidedStep]) -> Option<Warning> {
+pub(super) fn undecided_steps_warning(undecided_steps: &[UndecidedStep]) -> Option<GuidedRunWarning> {
     let of = |outcome: UndecidedOutcome| -> Vec<&str> {
-        let steps = all.iter().filter(move |one| one.outcome == outcome);
+        let steps = undecided_steps.iter().filter(move |one| one.outcome == outcome);
         steps.map(|one| one.step.as_str()).collect()
     };
     let mut facts: Vec<&str> = Vec::new();
-    for fact in all.iter().flat_map(|one| &one.facts) {
+    for fact in undecided_steps.iter().flat_map(|one| &one.facts) {
         if !facts.contains(&fact.as_str()) {
             facts.push(fact);
         }
@@ -77,15 +77,15 @@ pub(super) fn undecided_warning(all: &[UndecidedStep]) -> Option<Warning> {
     if !left_out.is_empty() {
         message.push(format!(
             "left out because {} {is} not set: {}",
-            format_names(&facts),
-            format_names(&left_out)
+            format_limited_name_list(&facts),
+            format_limited_name_list(&left_out)
         ));
     }
     if !goes_on.is_empty() {
         message.push(format!(
             "another round because {} {is} not set: {}",
-            format_names(&facts),
-            format_names(&goes_on)
+            format_limited_name_list(&facts),
+            format_limited_name_list(&goes_on)
         ));
     }
     if message.is_empty() {
@@ -98,12 +98,16 @@ pub(super) fn undecided_warning(all: &[UndecidedStep]) -> Option<Warning> {
     let owned = |names: &[&str]| -> Vec<String> {
         names.iter().take(NAMED_MAX).map(|name| (*name).to_owned()).collect()
     };
-    let steps: Vec<&str> = all.iter().map(|one| one.step.as_str()).collect();
-    Some(Warning { steps: owned(&steps), facts: owned(&facts), ..Warning::new("condition-unset", message) })
+    let steps: Vec<&str> = undecided_steps.iter().map(|one| one.step.as_str()).collect();
+    Some(GuidedRunWarning {
+        steps: owned(&steps),
+        facts: owned(&facts),
+        ..GuidedRunWarning::new("condition-unset", message)
+    })
 }
 
 /// Names in a sentence, no more than a person can read.
-fn format_names(names: &[&str]) -> String {
+fn format_limited_name_list(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(NAMED_MAX) {
         0 => shown.join(", "),

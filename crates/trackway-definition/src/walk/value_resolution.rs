@@ -5,26 +5,28 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use trackway_domain::{BlockReason, Object};
 
-use super::{Walker, size_limits};
+use super::{Walker, context_size_limits};
 use crate::{
-    context_error::{ContextError, ExpectedType, find_value},
+    cel_expression::{ValueCheck, evaluate_expression, evaluate_expression_expecting, unusable_value_error},
+    context_error::{ContextError, ExpectedType, find_context_value},
     context_facts,
-    expression::{ValueCheck, evaluate, evaluate_expecting, unusable_value_error},
-    model::{RoundCount, Step, ValueExpression},
+    model::{LoopRoundCount, Step, ValueExpression},
 };
 
 impl Walker<'_> {
     /// The list that a loop or a map iterates over.
-    pub(super) fn resolve_list(
+    pub(super) fn resolve_loop_list(
         &mut self,
         step: &Step,
         source: &ValueExpression,
     ) -> Result<Vec<Value>, BlockReason> {
         let expected = self.expected_list_type(step, source);
-        let required = RequiredValue { step: &step.id, source, what: "a list", expected };
-        self.read_context(|names| match required.resolve(names, &Value::is_array)? {
-            Value::Array(items) => Ok(items),
-            other => Err(required.invalid_error(&other, names, &Value::is_array)),
+        let required = RequiredStepValue { step: &step.id, source, what: "a list", expected };
+        self.read_context_supplying_facts(|names| {
+            match required.resolve_required_value(names, &Value::is_array)? {
+                Value::Array(items) => Ok(items),
+                other => Err(required.invalid_value_error(&other, names, &Value::is_array)),
+            }
         })
     }
 
@@ -34,11 +36,11 @@ impl Walker<'_> {
             ValueExpression::Name(path) => path,
             ValueExpression::Cel(_) => return ExpectedType::List,
         };
-        if find_value(&self.context, path).is_some_and(Value::is_array) {
+        if find_context_value(&self.context, path).is_some_and(Value::is_array) {
             return ExpectedType::List;
         }
-        match context_facts::item_shape(step) {
-            Some(shape) if !(shape.is_leaf() && shape.expected == ExpectedType::Anything) => {
+        match context_facts::loop_item_shape(step) {
+            Some(shape) if !(shape.is_leaf_shape() && shape.expected == ExpectedType::Anything) => {
                 ExpectedType::Shape(Box::new(shape.into_list_shape()))
             }
             _ => ExpectedType::List,
@@ -49,43 +51,49 @@ impl Walker<'_> {
     pub(super) fn resolve_round_count(
         &mut self,
         step: &str,
-        amount: &RoundCount,
+        amount: &LoopRoundCount,
     ) -> Result<u64, BlockReason> {
         let source = match amount {
-            RoundCount::Number(number) => return Ok(u64::from(*number)),
-            RoundCount::From(source) => source,
+            LoopRoundCount::Number(number) => return Ok(u64::from(*number)),
+            LoopRoundCount::From(source) => source,
         };
-        let required = RequiredValue { step, source, what: "a whole number", expected: ExpectedType::Count };
+        let required =
+            RequiredStepValue { step, source, what: "a whole number", expected: ExpectedType::Count };
         let fits = |value: &Value| as_non_negative_integer(value).is_some();
-        self.read_context(|names| {
-            let value = required.resolve(names, &fits)?;
-            as_non_negative_integer(&value).ok_or_else(|| required.invalid_error(&value, names, &fits))
+        self.read_context_supplying_facts(|names| {
+            let value = required.resolve_required_value(names, &fits)?;
+            as_non_negative_integer(&value).ok_or_else(|| required.invalid_value_error(&value, names, &fits))
         })
     }
 
     /// Literal values; a text that begins with `=` is an expression.
-    pub(crate) fn resolve_values(&mut self, values: &BTreeMap<String, Value>) -> Result<Object, BlockReason> {
+    pub(crate) fn resolve_value_expressions(
+        &mut self,
+        values: &BTreeMap<String, Value>,
+    ) -> Result<Object, BlockReason> {
         let each = values.iter().map(|(name, value)| {
-            let value = self.resolve_value(value)?;
-            size_limits::check_value(name, &value)?;
+            let value = self.resolve_value_expression(value)?;
+            context_size_limits::check_value_size(name, &value)?;
             Ok((name.clone(), value))
         });
         each.collect()
     }
 
-    fn resolve_value(&mut self, value: &Value) -> Result<Value, BlockReason> {
+    fn resolve_value_expression(&mut self, value: &Value) -> Result<Value, BlockReason> {
         match value {
             Value::String(text) => match text.strip_prefix('=') {
                 Some(plain) if plain.starts_with('=') => Ok(Value::String(plain.to_owned())),
-                Some(source) => self.read_context(|names| evaluate(source, names)),
+                Some(source) => self.read_context_supplying_facts(|names| evaluate_expression(source, names)),
                 None => Ok(value.clone()),
             },
             Value::Array(items) => {
-                let each = items.iter().map(|item| self.resolve_value(item));
+                let each = items.iter().map(|item| self.resolve_value_expression(item));
                 each.collect::<Result<Vec<_>, _>>().map(Value::Array)
             }
             Value::Object(entries) => {
-                let each = entries.iter().map(|(name, entry)| Ok((name.clone(), self.resolve_value(entry)?)));
+                let each = entries
+                    .iter()
+                    .map(|(name, entry)| Ok((name.clone(), self.resolve_value_expression(entry)?)));
                 each.collect::<Result<Object, _>>().map(Value::Object)
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
@@ -94,35 +102,35 @@ impl Walker<'_> {
 }
 
 /// A value that a step needs.
-struct RequiredValue<'a> {
+struct RequiredStepValue<'a> {
     step: &'a str,
     source: &'a ValueExpression,
     what: &'static str,
     expected: ExpectedType,
 }
 
-impl RequiredValue<'_> {
-    fn resolve(&self, context: &Object, fits: ValueCheck<'_>) -> Result<Value, ContextError> {
-        match self.source.path() {
-            Some(name) => match find_value(context, &name) {
+impl RequiredStepValue<'_> {
+    fn resolve_required_value(&self, context: &Object, fits: ValueCheck<'_>) -> Result<Value, ContextError> {
+        match self.source.context_name_path() {
+            Some(name) => match find_context_value(context, &name) {
                 Some(value) => Ok(value.clone()),
-                None => Err(ContextError::missing(name).expecting(self.expected.clone())),
+                None => Err(ContextError::missing_name(name).with_expected_type(self.expected.clone())),
             },
-            None => evaluate_expecting(source_text(self.source), context, fits),
+            None => evaluate_expression_expecting(expression_source_text(self.source), context, fits),
         }
     }
 
-    fn invalid_error(&self, got: &Value, context: &Object, fits: ValueCheck<'_>) -> ContextError {
-        let (step, what, source) = (self.step, self.what, source_text(self.source));
+    fn invalid_value_error(&self, got: &Value, context: &Object, fits: ValueCheck<'_>) -> ContextError {
+        let (step, what, source) = (self.step, self.what, expression_source_text(self.source));
         let reason = format!("`{step}` needs {what} in `{source}`, which holds something else.");
-        match self.source.path() {
+        match self.source.context_name_path() {
             Some(name) => ContextError::invalid_value(name, got, self.expected.clone(), reason),
             None => unusable_value_error(source, context, reason, fits),
         }
     }
 }
 
-fn source_text(source: &ValueExpression) -> &str {
+fn expression_source_text(source: &ValueExpression) -> &str {
     let (ValueExpression::Name(text) | ValueExpression::Cel(text)) = source;
     text
 }

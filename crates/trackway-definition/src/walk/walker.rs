@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use trackway_domain::{BlockReason, Object, Warning};
+use trackway_domain::{BlockReason, GuidedRunWarning, Object};
 
 use super::{
-    FrameKind, WalkFrame, WalkMode, WalkPosition, WalkRoot, size_limits, step_lookup,
+    WalkDriver, WalkFrame, WalkFrameKind, WalkPosition, WalkRoot, block_reasons, context_size_limits,
+    step_lookup,
     undecided_steps::{self, UndecidedStep},
-    walk_blocks,
 };
 use crate::{
     condition,
-    context_error::{ContextError, root_name},
+    context_error::{ContextError, top_level_name},
     model::{Condition, Definition, Step},
 };
 
@@ -25,7 +25,7 @@ pub(crate) const SILENT_STEPS_MAX: u32 = 10_000;
 #[derive(Debug)]
 pub(crate) struct Walker<'d> {
     pub(super) definition: &'d Definition,
-    pub(super) mode: WalkMode,
+    pub(super) mode: WalkDriver,
     pub(super) position: WalkPosition,
     /// The list of steps of each frame.
     pub(super) lists: Vec<&'d [Step]>,
@@ -34,7 +34,7 @@ pub(crate) struct Walker<'d> {
     /// What this call sent. If a context lacks a name, or has an unusable value under it, this is tried. So
     /// sending what was requested always helps, whichever nested workflow requested it.
     pub(super) sent_facts: Object,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<GuidedRunWarning>,
     /// Steps that were skipped because a fact is missing.
     pub(super) undecided: Vec<UndecidedStep>,
     pub(super) emitted: Vec<EmittedArtifact>,
@@ -43,7 +43,7 @@ pub(crate) struct Walker<'d> {
 
 /// Whether a condition holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ConditionState {
+pub(super) enum ConditionResult {
     Known(bool),
     /// These names are not set.
     Unset(Vec<String>),
@@ -54,7 +54,7 @@ pub(super) enum ConditionState {
 pub(crate) struct StoppedWalk {
     pub(crate) position: WalkPosition,
     pub(crate) context: Object,
-    pub(crate) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<GuidedRunWarning>,
     pub(crate) emitted: Vec<EmittedArtifact>,
 }
 
@@ -67,29 +67,29 @@ pub(crate) struct EmittedArtifact {
 
 impl<'d> Walker<'d> {
     /// Starts before the first step of a list.
-    pub(crate) fn begin(
+    pub(crate) fn begin_walk(
         definition: &'d Definition,
-        mode: WalkMode,
+        mode: WalkDriver,
         root: WalkRoot,
         context: Object,
     ) -> Result<Self, BlockReason> {
-        let frames = vec![WalkFrame { step_index: 0, kind: FrameKind::Root }];
+        let frames = vec![WalkFrame { step_index: 0, kind: WalkFrameKind::Root }];
         let walk = WalkPosition { root, frames, early_decisions: BTreeMap::new() };
-        let mut walker = Self::resume(definition, mode, walk, context)?;
-        if mode == WalkMode::Caller {
+        let mut walker = Self::resume_walk(definition, mode, walk, context)?;
+        if mode == WalkDriver::Caller {
             walker.sent_facts = walker.context.clone();
         }
         Ok(walker)
     }
 
     /// Resumes at the step where a walk had stopped.
-    pub(crate) fn resume(
+    pub(crate) fn resume_walk(
         definition: &'d Definition,
-        mode: WalkMode,
+        mode: WalkDriver,
         walk: WalkPosition,
         context: Object,
     ) -> Result<Self, BlockReason> {
-        let lists = step_lookup::frame_lists(definition, &walk)?;
+        let lists = step_lookup::step_lists_of_frames(definition, &walk)?;
         Ok(Self {
             definition,
             mode,
@@ -110,37 +110,42 @@ impl<'d> Walker<'d> {
             let list: &'d [Step] = list;
             let Some(step) = list.get(frame.step_index) else {
                 let around = self.enclosing_step();
-                self.close_list().map_err(|block| match around {
-                    Some(step) => self.name_step_in_block(&step.id, block),
+                self.leave_finished_step_list().map_err(|block| match around {
+                    Some(step) => self.add_step_name_to_block(&step.id, block),
                     None => block,
                 })?;
                 continue;
             };
-            self.count_step()?;
+            self.count_silent_step()?;
             if let Some(when) = &step.when
-                && !self.condition_holds(when).map_err(|block| self.name_step_in_block(&step.id, block))?
+                && !self
+                    .condition_holds(when)
+                    .map_err(|block| self.add_step_name_to_block(&step.id, block))?
             {
                 self.note_skipped_step(&step.id, when);
                 self.skip_step(step);
-            } else if self.enter_step(step).map_err(|block| self.name_step_in_block(&step.id, block))? {
-                size_limits::check_context(&self.context)?;
+            } else if self
+                .enter_or_stop_at_step(step)
+                .map_err(|block| self.add_step_name_to_block(&step.id, block))?
+            {
+                context_size_limits::check_context_size(&self.context)?;
                 return Ok(Some(step));
             }
         }
-        size_limits::check_context(&self.context)?;
+        context_size_limits::check_context_size(&self.context)?;
         Ok(None)
     }
 
     /// Continues from the end of the steps to the exit handlers, if an outside agent drives: it handles them
     /// like any step. The engine starts them as a separate walk.
-    pub(super) fn begin_exit(&mut self) {
+    pub(super) fn begin_exit_steps(&mut self) {
         let handlers = self.definition.on_exit.as_slice();
-        if self.mode == WalkMode::Caller && !self.position.root.exit && !handlers.is_empty() {
+        if self.mode == WalkDriver::Caller && !self.position.root.exit && !handlers.is_empty() {
             self.position.root = WalkRoot { exit: true, hops: Vec::new() };
             // The same names as in the engine's exit steps; an agent that abandons the run never gets here.
             self.context.insert("ended".to_owned(), "completed".into());
             self.context.insert("reason".to_owned(), "".into());
-            self.position.frames.push(WalkFrame { step_index: 0, kind: FrameKind::Root });
+            self.position.frames.push(WalkFrame { step_index: 0, kind: WalkFrameKind::Root });
             self.lists.push(handlers);
         }
     }
@@ -153,13 +158,13 @@ impl<'d> Walker<'d> {
 
     /// The lists that the walk is inside of, from the innermost to the outermost: their steps, the step that
     /// each belongs to, the position in it, and the context of its steps.
-    pub(crate) fn enclosing_lists(
+    pub(crate) fn enclosing_step_lists(
         &self,
     ) -> impl Iterator<Item = (&'d [Step], Option<&'d Step>, usize, &Object)> + '_ {
         (0..self.position.frames.len()).rev().filter_map(|number| {
             let list: &'d [Step] = self.lists.get(number)?;
             let at = self.position.frames.get(number)?.step_index;
-            let owner = self.frame_owner(number).map(|(step, _)| step);
+            let owner = self.frame_owner_step(number).map(|(step, _)| step);
             Some((list, owner, at, self.context_of_frame(number)))
         })
     }
@@ -174,20 +179,20 @@ impl<'d> Walker<'d> {
     }
 
     /// The current step of each list, from the outermost to the innermost.
-    pub(crate) fn step_path(&self) -> Vec<&'d Step> {
+    pub(crate) fn path_to_current_step(&self) -> Vec<&'d Step> {
         let each = self.lists.iter().zip(&self.position.frames);
         each.filter_map(|(list, frame)| list.get(frame.step_index)).collect()
     }
 
     /// The step that a frame is inside of, and its progress.
-    pub(super) fn frame_owner(&self, number: usize) -> Option<(&'d Step, &FrameKind)> {
-        let above = number.checked_sub(1)?;
+    pub(super) fn frame_owner_step(&self, frame_number: usize) -> Option<(&'d Step, &WalkFrameKind)> {
+        let above = frame_number.checked_sub(1)?;
         let list: &'d [Step] = self.lists.get(above)?;
         let step = list.get(self.position.frames.get(above)?.step_index)?;
-        Some((step, &self.position.frames.get(number)?.kind))
+        Some((step, &self.position.frames.get(frame_number)?.kind))
     }
 
-    pub(crate) fn context(&self) -> &Object {
+    pub(crate) fn current_context(&self) -> &Object {
         &self.context
     }
 
@@ -196,7 +201,7 @@ impl<'d> Walker<'d> {
     }
 
     pub(crate) fn into_stopped(mut self) -> StoppedWalk {
-        self.warnings.extend(undecided_steps::undecided_warning(&self.undecided));
+        self.warnings.extend(undecided_steps::undecided_steps_warning(&self.undecided));
         StoppedWalk {
             position: self.position,
             context: self.context,
@@ -206,26 +211,29 @@ impl<'d> Walker<'d> {
     }
 
     pub(crate) fn condition_holds(&mut self, condition: &Condition) -> Result<bool, BlockReason> {
-        self.read_context(|names| condition::condition_holds(condition, names))
+        self.read_context_supplying_facts(|names| condition::condition_holds(condition, names))
     }
 
     /// Whether a condition holds, if the names that it reads are set.
-    pub(super) fn holds_if_set(&mut self, condition: &Condition) -> Result<ConditionState, BlockReason> {
+    pub(super) fn evaluate_condition_if_set(
+        &mut self,
+        condition: &Condition,
+    ) -> Result<ConditionResult, BlockReason> {
         loop {
             match condition::condition_holds(condition, &self.context) {
-                Ok(holds) => return Ok(ConditionState::Known(holds)),
-                Err(error) if self.supply_fact(&error) => {}
+                Ok(holds) => return Ok(ConditionResult::Known(holds)),
+                Err(error) if self.supply_sent_fact(&error) => {}
                 Err(ContextError::Missing { name, others, .. }) => {
                     let others = others.into_iter().map(|(name, _)| name);
-                    return Ok(ConditionState::Unset(std::iter::once(name).chain(others).collect()));
+                    return Ok(ConditionResult::Unset(std::iter::once(name).chain(others).collect()));
                 }
-                Err(_) => return self.condition_holds(condition).map(ConditionState::Known),
+                Err(_) => return self.condition_holds(condition).map(ConditionResult::Known),
             }
         }
     }
 
     /// Reads something from the context. See [`Walker::sent_facts`] for names that it lacks.
-    pub(crate) fn read_context<T>(
+    pub(crate) fn read_context_supplying_facts<T>(
         &mut self,
         read: impl Fn(&Object) -> Result<T, ContextError>,
     ) -> Result<T, BlockReason> {
@@ -235,31 +243,35 @@ impl<'d> Walker<'d> {
                 Err(error) => error,
             };
             // Each turn uses one of the facts, so this ends.
-            if !self.supply_fact(&error) {
-                return Err(self.build_block(&error, &|names| read(names).err()));
+            if !self.supply_sent_fact(&error) {
+                return Err(self.block_for_context_error(&error, &|names| read(names).err()));
             }
         }
     }
 
     /// Uses what this call sent instead of a missing or wrong value. Returns whether there was anything.
-    fn supply_fact(&mut self, error: &ContextError) -> bool {
-        let Some(name) = error.name().map(|name| root_name(name).to_owned()) else { return false };
-        if let Some(frame) = self.find_item_frame(&name, self.position.frames.len()) {
-            return self.refresh_item(frame);
+    fn supply_sent_fact(&mut self, error: &ContextError) -> bool {
+        let Some(name) = error.faulty_name().map(|name| top_level_name(name).to_owned()) else {
+            return false;
+        };
+        if let Some(frame) = self.find_frame_of_item_name(&name, self.position.frames.len()) {
+            return self.refresh_loop_item(frame);
         }
         let Some(fact) = self.sent_facts.get(&name) else { return false };
-        if self.context.get(&name) == Some(fact) || self.is_loop_name(&name, self.position.frames.len()) {
+        if self.context.get(&name) == Some(fact)
+            || self.is_loop_variable_name(&name, self.position.frames.len())
+        {
             return false;
         }
         self.context.insert(name, fact.clone());
         true
     }
 
-    pub(super) fn count_step(&mut self) -> Result<(), BlockReason> {
+    pub(super) fn count_silent_step(&mut self) -> Result<(), BlockReason> {
         self.steps_without_stop += 1;
         if self.steps_without_stop <= SILENT_STEPS_MAX {
             return Ok(());
         }
-        Err(walk_blocks::no_progress_block(SILENT_STEPS_MAX))
+        Err(block_reasons::too_many_silent_steps_block(SILENT_STEPS_MAX))
     }
 }

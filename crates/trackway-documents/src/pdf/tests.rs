@@ -1,7 +1,7 @@
 //! PDFs, read back.
 
 use super::{
-    block::{MarkdownBlock, parse_blocks},
+    markdown_block::{MarkdownBlock, parse_blocks},
     *,
 };
 
@@ -27,15 +27,15 @@ fn markdown_becomes_blocks() {
 /// Proves T16: long words, wide tables and many lines end inside the page.
 #[test]
 fn everything_fits_the_page() {
-    let letters = FontSet::load().unwrap();
+    let letters = FontSet::load_embedded_fonts().unwrap();
     let long = "x".repeat(5_000);
     let many = "| a ".repeat(40);
     let rule = "|---".repeat(40);
     let page = format!(
         "{long}\n\n`{long}`\n\n```\n{long}\n```\n\n{many}|\n{rule}|\n{many}|\n\n> > - 1. * deep {long}\n"
     );
-    let right = layout::PAGE_WIDTH - 2.0 * layout::MARGIN;
-    for line in layout::layout_blocks(&letters, &parse_blocks(&page)) {
+    let right = page_layout::PAGE_WIDTH - 2.0 * page_layout::MARGIN;
+    for line in page_layout::layout_blocks(&letters, &parse_blocks(&page)) {
         for piece in &line.pieces {
             let end = piece.x + letters.text_width(&piece.text, piece.style) * line.size;
             assert!(end <= right + line.size, "{end} > {right}: {}", piece.text);
@@ -47,10 +47,10 @@ fn everything_fits_the_page() {
 #[test]
 fn a_page_becomes_a_pdf() {
     let lines = "Grüße, Ελλάδα, Привет, שלום, 日本, →, ☑, 🙂\n\n".repeat(200);
-    let pdf = render_markdown("T", &lines).unwrap();
+    let pdf = render_markdown_to_pdf("T", &lines).unwrap();
     assert!(pdf.starts_with(b"%PDF-"));
     assert!(pdf.trim_ascii_end().ends_with(b"%%EOF"));
     assert!(pdf.windows(9).any(|part| part == b"/FontFile" || part == b"ToUnicode"));
-    assert_eq!(pdf, render_markdown("T", &lines).unwrap());
-    assert!(render_markdown("", "").unwrap().starts_with(b"%PDF-"), "an empty page is one too");
+    assert_eq!(pdf, render_markdown_to_pdf("T", &lines).unwrap());
+    assert!(render_markdown_to_pdf("", "").unwrap().starts_with(b"%PDF-"), "an empty page is one too");
 }

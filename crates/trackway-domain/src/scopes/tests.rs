@@ -29,7 +29,7 @@ fn scopes_permit_what_their_pattern_covers_and_nothing_else() {
     ];
     for (scopes, permission, expected) in table {
         let scopes = Scopes::new(*scopes).unwrap();
-        assert_eq!(scopes.allows(permission), *expected, "{scopes:?} {permission}");
+        assert_eq!(scopes.allows_permission(permission), *expected, "{scopes:?} {permission}");
     }
 }
 
@@ -44,7 +44,7 @@ fn a_workflow_may_be_run_by_either_of_its_names() {
         ("agent:review:call", false),
         ("workflow:review:run", false),
     ] {
-        assert_eq!(Scopes::new([scope]).unwrap().allows_run("echo"), expected, "{scope}");
+        assert_eq!(Scopes::new([scope]).unwrap().allows_workflow_run("echo"), expected, "{scope}");
     }
 }
 
@@ -77,16 +77,17 @@ fn malformed_scopes_are_refused() {
 
 #[test]
 fn scopes_of_other_services_permit_nothing() {
-    let (scopes, bad) = Scopes::parse_lenient("openid profile workflow:echo:run email".split(' '));
+    let (scopes, bad) = Scopes::parse_scopes_leniently("openid profile workflow:echo:run email".split(' '));
     assert_eq!((scopes, bad.len()), (Scopes::new(["workflow:echo:run"]).unwrap(), 0));
-    assert!(Scopes::parse_lenient(["openid"]).0.is_empty());
+    assert!(Scopes::parse_scopes_leniently(["openid"]).0.has_no_scopes());
 }
 
 /// Proves X6: a Trackway scope that permits nothing is reported.
 #[test]
 fn malformed_scopes_of_a_known_kind_are_reported() {
-    let (scopes, bad) = Scopes::parse_lenient(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
-    assert!(scopes.is_empty());
+    let (scopes, bad) =
+        Scopes::parse_scopes_leniently(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
+    assert!(scopes.has_no_scopes());
     assert_eq!(bad.iter().map(|bad| &*bad.text).collect::<Vec<_>>(), ["workflow:echo", "agent:a b:call"]);
 }
 
@@ -95,5 +96,5 @@ fn malformed_scopes_of_a_known_kind_are_reported() {
 fn matching_many_stars_is_fast() {
     let pattern = format!("workflow:{}b:run", "a*".repeat(50));
     let scopes = Scopes::new([pattern]).unwrap();
-    assert!(!scopes.allows(&format!("workflow:{}:run", "a".repeat(100_000))));
+    assert!(!scopes.allows_permission(&format!("workflow:{}:run", "a".repeat(100_000))));
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Caller,
-    Checkpoint, DocumentChange, DocumentKind, Event, GuidedEvent, Node, NodeId, Object, PendingStep,
-    RenderStamp, RunId, SessionId, Submission, Timestamp, WorkflowRef,
+    AckId, AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, Caller, CheckpointNotes,
+    DocumentChange, DocumentKind, Event, GuidedNode, GuidedRunEvent, NodeAttempt, NodeId, Object,
+    PendingStep, ReplyRenderStamp, RunId, RunSubmission, SessionId, Timestamp, WorkflowRef,
 };
 use uuid::Uuid;
 
@@ -23,11 +23,16 @@ pub(super) fn node_id(name: &str) -> NodeId {
     NodeId::new(Uuid::from_u128(number))
 }
 
-pub(super) fn change(name: &str, kind: DocumentKind, key: Option<&str>, value: Value) -> DocumentChange {
+pub(super) fn sample_document_change(
+    name: &str,
+    kind: DocumentKind,
+    key: Option<&str>,
+    value: Value,
+) -> DocumentChange {
     DocumentChange { name: name.to_owned(), kind, key: key.map(str::to_owned), value }
 }
 
-fn node(name: &str, parent: Option<&str>) -> Node {
+fn sample_node(name: &str, parent: Option<&str>) -> GuidedNode {
     let pending = PendingStep {
         step: format!("step-{name}"),
         title: format!("Step {name}"),
@@ -36,7 +41,7 @@ fn node(name: &str, parent: Option<&str>) -> Node {
         output: None,
         facts: Vec::new(),
     };
-    Node {
+    GuidedNode {
         id: node_id(name),
         parent: parent.map(node_id),
         definition: "sha256-0".to_owned(),
@@ -47,64 +52,66 @@ fn node(name: &str, parent: Option<&str>) -> Node {
     }
 }
 
-fn attempt_reply() -> AttemptReply {
+fn sample_attempt_reply() -> AttemptReply {
     AttemptReply {
         ack: None,
         branch: BranchPosition::default(),
         warnings: Vec::new(),
-        stamp: RenderStamp::default(),
+        stamp: ReplyRenderStamp::default(),
     }
 }
 
 impl ScriptedLog {
     pub(super) fn submitted_run(run: u128, workflow: &str) -> Self {
         let workflow = match workflow {
-            WorkflowRef::SESSION_NOTES => WorkflowRef::session_notes(),
+            WorkflowRef::SESSION_NOTES => WorkflowRef::session_notes_workflow(),
             name => WorkflowRef { name: name.to_owned(), version: "sha256-0".to_owned() },
         };
         let (run, session) = (RunId::new(Uuid::from_u128(run)), SessionId::new("s").unwrap());
-        let submission = Submission {
+        let submission = RunSubmission {
             guided: true,
-            ..Submission::new(run, session, workflow, Caller::local(), json!({}))
+            ..RunSubmission::new(run, session, workflow, Caller::local_without_auth(), json!({}))
         };
-        Self { events: Vec::new() }.push(Event::Submitted(Box::new(submission))).push(Event::Started)
+        Self { events: Vec::new() }
+            .push_event(Event::Submitted(Box::new(submission)))
+            .push_event(Event::Started)
     }
 
-    pub(super) fn guided() -> Self {
-        Self::submitted_run(1, "wf").push(guided_event(GuidedEvent::Opened {
-            node: node("a", None),
-            reply: attempt_reply(),
+    pub(super) fn open_guided_run() -> Self {
+        Self::submitted_run(1, "wf").push_event(guided_event(GuidedRunEvent::Opened {
+            node: sample_node("a", None),
+            reply: sample_attempt_reply(),
             documents: Vec::new(),
         }))
     }
 
-    pub(super) fn push(mut self, event: Event) -> Self {
+    pub(super) fn push_event(mut self, event: Event) -> Self {
         let at = Timestamp(i64::try_from(self.events.len()).unwrap() * 1_000);
         self.events.push((event, at));
         self
     }
 
-    pub(super) fn advance(self, from: &str, to: &str) -> Self {
-        self.advance_with(from, to, None, Vec::new())
+    pub(super) fn advance_to_node(self, from: &str, to: &str) -> Self {
+        self.advance_to_node_with(from, to, None, Vec::new())
     }
 
-    pub(super) fn advance_with(
+    pub(super) fn advance_to_node_with(
         self,
         from: &str,
         to: &str,
         notes: Option<&str>,
         documents: Vec<DocumentChange>,
     ) -> Self {
-        let outcome = AttemptOutcome::Advanced(node(to, Some(from)));
-        self.attempt(from, notes, outcome, documents)
+        let outcome = AttemptOutcome::Advanced(sample_node(to, Some(from)));
+        self.push_attempt(from, notes, outcome, documents)
     }
 
-    pub(super) fn blocked(self, at: &str) -> Self {
+    pub(super) fn push_blocked_attempt(self, at: &str) -> Self {
         let block = BlockReason { code: "x".to_owned(), message: "x".to_owned(), needs: Vec::new() };
-        self.attempt(at, Some("not yet"), AttemptOutcome::Blocked(block), Vec::new())
+        self.push_attempt(at, Some("not yet"), AttemptOutcome::Blocked(block), Vec::new())
     }
 
-    fn attempt(
+    fn push_attempt(
         self,
         from: &str,
         notes: Option<&str>,
@@ -112,29 +119,29 @@ impl ScriptedLog {
         documents: Vec<DocumentChange>,
     ) -> Self {
         let inputs = AttemptInputs { notes: notes.map(str::to_owned), ..AttemptInputs::default() };
-        self.push(guided_event(GuidedEvent::Attempted(Attempt {
+        self.push_event(guided_event(GuidedRunEvent::Attempted(NodeAttempt {
             node: node_id(from),
             ack: AckId::new(Uuid::from_u128(7)),
             digest: "d".to_owned(),
             inputs,
             outcome,
-            reply: attempt_reply(),
+            reply: sample_attempt_reply(),
             documents,
         })))
     }
 
-    pub(super) fn checkpoint(self, node: Option<&str>, notes: &str) -> Self {
-        let checkpoint = Checkpoint { node: node.map(node_id), notes: notes.to_owned() };
-        self.push(guided_event(GuidedEvent::Checkpointed(checkpoint)))
+    pub(super) fn push_checkpoint(self, node: Option<&str>, notes: &str) -> Self {
+        let checkpoint = CheckpointNotes { node: node.map(node_id), notes: notes.to_owned() };
+        self.push_event(guided_event(GuidedRunEvent::Checkpointed(checkpoint)))
     }
 
-    pub(super) fn repin(self, name: &str, definition: &str) -> Self {
-        let node = Node { definition: definition.to_owned(), ..node(name, None) };
-        self.push(guided_event(GuidedEvent::Repinned { node }))
+    pub(super) fn push_repin(self, name: &str, definition: &str) -> Self {
+        let node = GuidedNode { definition: definition.to_owned(), ..sample_node(name, None) };
+        self.push_event(guided_event(GuidedRunEvent::Repinned { node }))
     }
 
-    pub(super) fn completed(self) -> Self {
-        self.push(Event::Completed { output: Value::Null, message_id: None })
+    pub(super) fn push_completed(self) -> Self {
+        self.push_event(Event::Completed { output: Value::Null, message_id: None })
     }
 
     pub(super) fn run_tree(&self) -> RunTree {
@@ -142,6 +149,6 @@ impl ScriptedLog {
     }
 }
 
-fn guided_event(guided: GuidedEvent) -> Event {
+fn guided_event(guided: GuidedRunEvent) -> Event {
     Event::Guided(Box::new(guided))
 }

@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, Checkpoint, DocumentChange, Event, GuidedEvent, Node,
-    NodeId, RunId, Seq, State, StateName, Submission, Timestamp, Warning,
+    AckId, AttemptInputs, AttemptOutcome, CheckpointNotes, DocumentChange, Event, GuidedNode, GuidedRunEvent,
+    GuidedRunWarning, NodeAttempt, NodeId, RunId, RunSubmission, Seq, State, StateName, Timestamp,
 };
 
 use crate::{IllegalTransition, Run};
@@ -41,7 +41,7 @@ impl GuidedRunStatus {
 
 /// A point of a guided run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TreeNode {
+pub struct RunTreeNode {
     pub id: NodeId,
     pub parent: Option<NodeId>,
     /// The step that waits here; `None` if the workflow is complete.
@@ -54,15 +54,15 @@ pub struct TreeNode {
     pub blocked: u32,
 }
 
-impl TreeNode {
-    pub fn is_complete(&self) -> bool {
+impl RunTreeNode {
+    pub fn is_workflow_complete(&self) -> bool {
         self.step.is_none()
     }
 }
 
 /// An answer that advanced a run from one node to another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TreeEdge {
+pub struct RunTreeEdge {
     pub from: NodeId,
     pub to: NodeId,
     /// The id of the answer.
@@ -71,57 +71,57 @@ pub struct TreeEdge {
     pub at: Timestamp,
     pub inputs: AttemptInputs,
     pub documents: Vec<DocumentChange>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<GuidedRunWarning>,
 }
 
-impl TreeEdge {
+impl RunTreeEdge {
     /// Its name. Exactly one answer makes a node, so the answer is named after the node.
-    pub fn id(&self) -> String {
+    pub fn edge_id(&self) -> String {
         format!("edg_{}", self.to.uuid().simple())
     }
 }
 
 /// Notes on a node, or on the run.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TreeNote {
+pub(super) struct RunTreeNote {
     pub(super) seq: Seq,
     pub(super) at: Timestamp,
-    pub(super) checkpoint: Checkpoint,
+    pub(super) checkpoint: CheckpointNotes,
 }
 
 /// The fold of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunTree {
-    pub submission: Arc<Submission>,
+    pub submission: Arc<RunSubmission>,
     pub created_at: Timestamp,
     /// When the newest event was recorded.
     pub updated_at: Timestamp,
     /// In the order in which they were made; the last one is the newest node.
-    pub nodes: Vec<TreeNode>,
+    pub nodes: Vec<RunTreeNode>,
     /// In the order in which they were recorded.
-    pub edges: Vec<TreeEdge>,
+    pub edges: Vec<RunTreeEdge>,
     /// Why a part of the run cannot be shown.
     pub damaged: Option<String>,
     pub(super) opening_changes: Vec<DocumentChange>,
-    pub(super) checkpoints: Vec<TreeNote>,
+    pub(super) checkpoints: Vec<RunTreeNote>,
     node_index: HashMap<NodeId, usize>,
     run: Run,
 }
 
 impl RunTree {
     /// A run that was submitted at that moment.
-    pub fn from_submission(submission: &Submission, at: Timestamp) -> Self {
+    pub fn from_submission(submission: &RunSubmission, recorded_at: Timestamp) -> Self {
         Self {
             submission: Arc::new(submission.clone()),
-            created_at: at,
-            updated_at: at,
+            created_at: recorded_at,
+            updated_at: recorded_at,
             nodes: Vec::new(),
             edges: Vec::new(),
             damaged: None,
             opening_changes: Vec::new(),
             checkpoints: Vec::new(),
             node_index: HashMap::new(),
-            run: Run::from_submission(Box::new(submission.clone()), at),
+            run: Run::from_submission(Box::new(submission.clone()), recorded_at),
         }
     }
 
@@ -132,8 +132,8 @@ impl RunTree {
         let (Event::Submitted(submission), at) = events.next()? else { return None };
         let mut track = Self::from_submission(submission, at);
         for (event, at) in events {
-            if let Err(misfit) = track.apply(event, at) {
-                track.mark_damaged(misfit.to_string());
+            if let Err(misfit) = track.apply_event(event, at) {
+                track.mark_log_damaged(misfit.to_string());
                 break;
             }
         }
@@ -143,28 +143,28 @@ impl RunTree {
     /// The run in these events, some of which are lost. Events that fit are included, even after the
     /// damage; a node whose parent is lost starts its own tree.
     pub fn fold_damaged_log<'a>(
-        submission: &Submission,
+        submission: &RunSubmission,
         at: Timestamp,
         events: impl IntoIterator<Item = (&'a Event, Timestamp)>,
     ) -> Self {
         let mut track = Self::from_submission(submission, at);
         for (event, at) in events {
             // The state of a run with lost events is unknown, so nothing depends on it.
-            let _ = track.run.apply(event);
+            let _ = track.run.apply_event(event);
             track.updated_at = track.updated_at.max(at);
             if let Event::Guided(guided) = event {
                 match (track.check_guided_event(guided), &**guided) {
                     (Ok(()), guided) => track.apply_guided_event(guided, at),
-                    (Err(RunTreeError::UnknownNode(_)), GuidedEvent::Attempted(attempt)) => {
+                    (Err(RunTreeError::UnknownNode(_)), GuidedRunEvent::Attempted(attempt)) => {
                         if let AttemptOutcome::Advanced(node) = &attempt.outcome
                             && track.require_new_node(node.id).is_ok()
                         {
                             track.add_node(node, at);
                         }
                     }
-                    (Err(RunTreeError::UnknownNode(_)), GuidedEvent::Checkpointed(checkpoint)) => {
+                    (Err(RunTreeError::UnknownNode(_)), GuidedRunEvent::Checkpointed(checkpoint)) => {
                         let checkpoint = checkpoint.clone();
-                        track.checkpoints.push(TreeNote { seq: track.run.seq, at, checkpoint });
+                        track.checkpoints.push(RunTreeNote { seq: track.run.seq, at, checkpoint });
                     }
                     (Err(_), _) => {}
                 }
@@ -174,20 +174,20 @@ impl RunTree {
     }
 
     /// Folds the next event. An event that does not fit changes nothing visible.
-    pub fn apply(&mut self, event: &Event, at: Timestamp) -> Result<(), RunTreeError> {
+    pub fn apply_event(&mut self, event: &Event, recorded_at: Timestamp) -> Result<(), RunTreeError> {
         if let Event::Guided(guided) = event {
             self.check_guided_event(guided)?;
         }
-        self.run.apply(event)?;
-        self.updated_at = at;
+        self.run.apply_event(event)?;
+        self.updated_at = recorded_at;
         if let Event::Guided(guided) = event {
-            self.apply_guided_event(guided, at);
+            self.apply_guided_event(guided, recorded_at);
         }
         Ok(())
     }
 
     /// The log cannot be read any further.
-    pub fn mark_damaged(&mut self, reason: String) {
+    pub fn mark_log_damaged(&mut self, reason: String) {
         self.damaged = Some(reason);
     }
 
@@ -200,14 +200,14 @@ impl RunTree {
     }
 
     /// The output of the workflow, if it has ended.
-    pub fn output(&self) -> Option<&Value> {
+    pub fn workflow_output(&self) -> Option<&Value> {
         match &self.run.state {
             State::Completed { output } => Some(output),
             _ => None,
         }
     }
 
-    pub fn node(&self, id: NodeId) -> Option<&TreeNode> {
+    pub fn find_node(&self, id: NodeId) -> Option<&RunTreeNode> {
         self.node_index.get(&id).map(|place| &self.nodes[*place])
     }
 
@@ -215,7 +215,7 @@ impl RunTree {
     /// since. Any other run, and one that was stopped, is complete when it has ended.
     pub fn guided_status(&self) -> GuidedRunStatus {
         let over = match self.nodes.last() {
-            Some(tip) => tip.is_complete() || self.is_stopped(),
+            Some(tip) => tip.is_workflow_complete() || self.is_ended_from_outside(),
             None => self.state().is_terminal(),
         };
         if over { GuidedRunStatus::Complete } else { GuidedRunStatus::Running }
@@ -223,16 +223,16 @@ impl RunTree {
 
     /// No branch of the run can continue. An older branch may still continue after a newer one has reached
     /// its end.
-    pub fn is_finished(&self) -> bool {
+    pub fn has_no_open_branch(&self) -> bool {
         match self.nodes.is_empty() {
             true => self.state().is_terminal(),
-            false => self.is_stopped() || self.leaves().all(TreeNode::is_complete),
+            false => self.is_ended_from_outside() || self.leaf_nodes().all(RunTreeNode::is_workflow_complete),
         }
     }
 
     /// The run was started and has no answer yet: if the reply to the start was lost, no client has its
     /// tokens.
-    pub fn is_unanswered(&self) -> bool {
+    pub fn has_no_answer_yet(&self) -> bool {
         match self.nodes.as_slice() {
             [first] => self.edges.is_empty() && self.checkpoints.is_empty() && first.blocked == 0,
             _ => false,
@@ -240,27 +240,27 @@ impl RunTree {
     }
 
     /// The run was ended from outside. A completed run may still grow.
-    fn is_stopped(&self) -> bool {
+    fn is_ended_from_outside(&self) -> bool {
         let state = self.state();
         state.is_terminal() && state != StateName::Completed
     }
 
     /// The nodes without an answer that advanced, in the order in which they were made.
-    pub fn leaves(&self) -> impl Iterator<Item = &TreeNode> {
+    pub fn leaf_nodes(&self) -> impl Iterator<Item = &RunTreeNode> {
         let answered: std::collections::HashSet<_> = self.edges.iter().map(|edge| edge.from).collect();
         self.nodes.iter().filter(move |node| !answered.contains(&node.id))
     }
 
     /// How many leaves there are. A run without nodes counts as one branch.
     pub fn branch_count(&self) -> usize {
-        self.leaves().count().max(1)
+        self.leaf_nodes().count().max(1)
     }
 
     /// The answers on the path from the start to that node.
-    pub fn path_to(&self, to: NodeId) -> Vec<&TreeEdge> {
-        let arriving: HashMap<NodeId, &TreeEdge> = self.edges.iter().map(|edge| (edge.to, edge)).collect();
+    pub fn answers_on_path_to(&self, node_id: NodeId) -> Vec<&RunTreeEdge> {
+        let arriving: HashMap<NodeId, &RunTreeEdge> = self.edges.iter().map(|edge| (edge.to, edge)).collect();
         let mut path = Vec::new();
-        let mut here = to;
+        let mut here = node_id;
         // A node is made after its parent, so this loop ends.
         while let Some(edge) = arriving.get(&here) {
             path.push(*edge);
@@ -270,10 +270,10 @@ impl RunTree {
         path
     }
 
-    fn check_guided_event(&self, guided: &GuidedEvent) -> Result<(), RunTreeError> {
+    fn check_guided_event(&self, guided: &GuidedRunEvent) -> Result<(), RunTreeError> {
         match guided {
-            GuidedEvent::Opened { node, .. } => self.require_new_node(node.id),
-            GuidedEvent::Attempted(attempt) => {
+            GuidedRunEvent::Opened { node, .. } => self.require_new_node(node.id),
+            GuidedRunEvent::Attempted(attempt) => {
                 self.require_existing_node(attempt.node)?;
                 let AttemptOutcome::Advanced(node) = &attempt.outcome else { return Ok(()) };
                 self.require_new_node(node.id)?;
@@ -282,10 +282,10 @@ impl RunTree {
                 }
                 Ok(())
             }
-            GuidedEvent::Checkpointed(checkpoint) => {
+            GuidedRunEvent::Checkpointed(checkpoint) => {
                 checkpoint.node.map_or(Ok(()), |id| self.require_existing_node(id))
             }
-            GuidedEvent::Repinned { node } => self.require_existing_node(node.id),
+            GuidedRunEvent::Repinned { node } => self.require_existing_node(node.id),
         }
     }
 
@@ -297,41 +297,41 @@ impl RunTree {
         if self.node_index.contains_key(&id) { Err(RunTreeError::RepeatedNode(id)) } else { Ok(()) }
     }
 
-    fn apply_guided_event(&mut self, guided: &GuidedEvent, at: Timestamp) {
+    fn apply_guided_event(&mut self, guided: &GuidedRunEvent, recorded_at: Timestamp) {
         match guided {
-            GuidedEvent::Opened { node, documents, .. } => {
+            GuidedRunEvent::Opened { node, documents, .. } => {
                 self.opening_changes.extend(documents.iter().cloned());
-                self.add_node(node, at);
+                self.add_node(node, recorded_at);
             }
-            GuidedEvent::Attempted(attempt) => self.apply_attempt(attempt, at),
-            GuidedEvent::Checkpointed(checkpoint) => {
+            GuidedRunEvent::Attempted(attempt) => self.apply_attempt(attempt, recorded_at),
+            GuidedRunEvent::Checkpointed(checkpoint) => {
                 let checkpoint = checkpoint.clone();
-                self.checkpoints.push(TreeNote { seq: self.run.seq, at, checkpoint });
+                self.checkpoints.push(RunTreeNote { seq: self.run.seq, at: recorded_at, checkpoint });
             }
-            GuidedEvent::Repinned { node } => {
+            GuidedRunEvent::Repinned { node } => {
                 if let Some(place) = self.node_index.get(&node.id) {
                     let known = &mut self.nodes[*place];
                     let (at, blocked) = (known.at, known.blocked);
-                    *known = TreeNode { blocked, ..tree_node(node, at) };
+                    *known = RunTreeNode { blocked, ..new_tree_node(node, at) };
                 }
             }
         }
     }
 
-    fn apply_attempt(&mut self, attempt: &Attempt, at: Timestamp) {
+    fn apply_attempt(&mut self, attempt: &NodeAttempt, recorded_at: Timestamp) {
         match &attempt.outcome {
             AttemptOutcome::Advanced(node) => {
-                self.edges.push(TreeEdge {
+                self.edges.push(RunTreeEdge {
                     from: attempt.node,
                     to: node.id,
                     ack: attempt.ack,
                     seq: self.run.seq,
-                    at,
+                    at: recorded_at,
                     inputs: attempt.inputs.clone(),
                     documents: attempt.documents.clone(),
                     warnings: attempt.reply.warnings.clone(),
                 });
-                self.add_node(node, at);
+                self.add_node(node, recorded_at);
             }
             AttemptOutcome::Blocked(_) => {
                 if let Some(place) = self.node_index.get(&attempt.node) {
@@ -341,20 +341,20 @@ impl RunTree {
         }
     }
 
-    fn add_node(&mut self, node: &Node, at: Timestamp) {
+    fn add_node(&mut self, node: &GuidedNode, recorded_at: Timestamp) {
         self.node_index.insert(node.id, self.nodes.len());
-        self.nodes.push(tree_node(node, at));
+        self.nodes.push(new_tree_node(node, recorded_at));
     }
 }
 
-fn tree_node(node: &Node, at: Timestamp) -> TreeNode {
-    TreeNode {
+fn new_tree_node(node: &GuidedNode, recorded_at: Timestamp) -> RunTreeNode {
+    RunTreeNode {
         id: node.id,
         parent: node.parent,
         step: node.pending.as_ref().map(|pending| pending.step.clone()),
         title: node.pending.as_ref().map(|pending| pending.title.clone()),
         definition: node.definition.clone(),
-        at,
+        at: recorded_at,
         blocked: 0,
     }
 }

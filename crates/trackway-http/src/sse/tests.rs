@@ -5,7 +5,7 @@ use std::{collections::VecDeque, convert::Infallible};
 use futures_util::StreamExt as _;
 use trackway_domain::RunId;
 
-use super::shared_frames::PIECE_BYTES_MAX;
+use super::shared_frame_cache::PIECE_BYTES_MAX;
 use super::*;
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
@@ -27,32 +27,32 @@ impl FakeSource {
     }
 }
 
-impl SseSource for FakeSource {
+impl SseEventSource for FakeSource {
     type Item = (Position, usize);
     type Error = Infallible;
 
-    async fn next(&mut self) -> Result<Option<Self::Item>, Infallible> {
+    async fn next_event(&mut self) -> Result<Option<Self::Item>, Infallible> {
         let Some(size) = self.sizes.pop_front() else { return Ok(None) };
         (self.next, self.last) = (self.next + 1, size);
         Ok(Some((self.next, size)))
     }
 
-    async fn repeat_last(&mut self) -> Result<Option<Self::Item>, Infallible> {
+    async fn repeat_last_event(&mut self) -> Result<Option<Self::Item>, Infallible> {
         self.again.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(Some((self.next, self.last)))
     }
 
-    fn describe(&self, (pos, bytes): &Self::Item) -> SseEventInfo {
-        let scope = FrameScope::Event;
+    fn describe_event(&self, (pos, bytes): &Self::Item) -> SseEventInfo {
+        let scope = FrameContentKind::Event;
         let key = FrameKey { run: self.run, pos: *pos, dialect: "test", scope };
         SseEventInfo { pos: *pos, bytes: *bytes, key }
     }
 
-    fn envelope(&self) -> (&[u8], &[u8]) {
+    fn event_envelope(&self) -> (&[u8], &[u8]) {
         (b"<", b">")
     }
 
-    fn encode(&self, (pos, bytes): &Self::Item, out: &mut Vec<u8>) {
+    fn encode_event_data(&self, (pos, bytes): &Self::Item, out: &mut Vec<u8>) {
         let letter = b'a' + u8::try_from(*pos).unwrap();
         out.extend(std::iter::repeat_n(letter, *bytes));
     }
@@ -62,8 +62,8 @@ impl SseSource for FakeSource {
     }
 }
 
-fn body(feed: FakeSource, frames: &SharedFrames) -> axum::body::BodyDataStream {
-    stream_response(feed, frames.clone(), Duration::from_secs(15)).into_body().into_data_stream()
+fn body(feed: FakeSource, frames: &SharedFrameCache) -> axum::body::BodyDataStream {
+    sse_stream_response(feed, frames.clone(), Duration::from_secs(15)).into_body().into_data_stream()
 }
 
 const MIB: usize = 1024 * 1024;
@@ -83,18 +83,18 @@ fn expected(sizes: &[usize]) -> String {
 #[tokio::test]
 async fn no_chunk_is_larger_than_a_piece() {
     let sizes = [10, 3 * MIB, 20, WHOLE_BYTES_MAX, WHOLE_BYTES_MAX + 1, 30];
-    let frames = SharedFrames::default();
+    let frames = SharedFrameCache::default();
     let mut stream = body(FakeSource::with_sizes(&sizes), &frames);
     let mut whole = Vec::new();
     let largest = CHUNK_BYTES + WHOLE_BYTES_MAX + 100;
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.unwrap();
         assert!(chunk.len() <= largest, "{}", chunk.len());
-        assert!(frames.bytes() <= 3 * MIB);
+        assert!(frames.total_frame_bytes() <= 3 * MIB);
         whole.extend(chunk);
     }
     assert_eq!(String::from_utf8(whole).unwrap(), expected(&sizes));
-    assert_eq!(frames.bytes(), 0, "nothing is kept for a reader who has it");
+    assert_eq!(frames.total_frame_bytes(), 0, "nothing is kept for a reader who has it");
 }
 
 /// Issue 11, S-L6: three hundred readers that stop in the middle of an event of 4 MB cost one copy of it,
@@ -102,7 +102,7 @@ async fn no_chunk_is_larger_than_a_piece() {
 #[tokio::test]
 async fn readers_who_stop_cost_one_frame_together() {
     const TAKEN: usize = 16;
-    let frames = SharedFrames::default();
+    let frames = SharedFrameCache::default();
     let mut stopped = Vec::new();
     let mut taken = 0;
     for _ in 0..300 {
@@ -112,16 +112,16 @@ async fn readers_who_stop_cost_one_frame_together() {
         }
         stopped.push(stream);
     }
-    assert_eq!(frames.bytes(), 4 * MIB);
+    assert_eq!(frames.total_frame_bytes(), 4 * MIB);
     assert!(taken <= 300 * TAKEN * PIECE_BYTES_MAX, "{taken}");
     drop(stopped);
-    assert_eq!(frames.bytes(), 0);
+    assert_eq!(frames.total_frame_bytes(), 0);
 }
 
 /// Issue 11, S-L6: a reader whose frame was removed still gets the whole event.
 #[tokio::test]
 async fn a_reader_goes_on_where_its_event_had_to_make_room() {
-    let frames = SharedFrames::default();
+    let frames = SharedFrameCache::default();
     let slow = FakeSource::with_sizes(&[4 * MIB, 5]);
     let again = slow.again.clone();
     let mut slow = body(slow, &frames);

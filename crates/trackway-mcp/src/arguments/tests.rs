@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn check(raw: Value) -> Result<Arguments, ToolRefusal> {
+fn check(raw: Value) -> Result<CheckedToolArguments, ToolRefusal> {
     let parameters = json!([
         { "name": "stateToken", "type": "string", "required": true, "description": "where the run stands", "example": "st.v1.…" },
         { "name": "context", "type": "object", "description": "facts", "example": {} },
     ]);
-    let parameters: Vec<Parameter> = serde_json::from_value(parameters).unwrap();
-    Arguments::parse("tool", &parameters, Some(raw))
+    let parameters: Vec<ToolParameter> = serde_json::from_value(parameters).unwrap();
+    CheckedToolArguments::parse_checked_arguments("tool", &parameters, Some(raw))
 }
 
 fn needs(raw: Value) -> Vec<(String, String)> {
@@ -64,7 +64,7 @@ fn part_of_a_name_suggests_it() {
         ("-", None),
         ("else", None),
     ] {
-        assert_eq!(suggest_name(written, names), name, "{written}");
+        assert_eq!(suggest_similar_name(written, names), name, "{written}");
     }
 }
 
@@ -73,8 +73,8 @@ fn part_of_a_name_suggests_it() {
 fn null_arguments_count_as_absent() {
     let raw = json!({ "stateToken": "st", "context": null });
     let mut arguments = check(raw).unwrap();
-    assert_eq!(arguments.take_string("stateToken").as_deref(), Some("st"));
-    assert_eq!(arguments.take_object("context"), None);
+    assert_eq!(arguments.take_string_argument("stateToken").as_deref(), Some("st"));
+    assert_eq!(arguments.take_object_argument("context"), None);
 }
 
 /// Proves L14: a client whose numbers are all floats means the same integers.
@@ -82,6 +82,6 @@ fn null_arguments_count_as_absent() {
 fn integral_numbers_are_integers() {
     let raw = json!({ "stateToken": "x", "context": { "count": 40.0, "share": 2.5 } });
     let mut arguments = check(raw).unwrap();
-    let context = Value::Object(arguments.take_object("context").unwrap());
+    let context = Value::Object(arguments.take_object_argument("context").unwrap());
     assert_eq!(context.to_string(), r#"{"count":40,"share":2.5}"#);
 }

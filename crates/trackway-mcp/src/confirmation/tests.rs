@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::testing::{LineClient, NOTES, TestFolder, answer_arguments};
+use crate::testing::{NOTES, TestLineClient, TestWorkflowFolder, advance_arguments};
 
 /// A run at the step that requires agreement.
-async fn run_at_publish(client: &mut LineClient) -> Value {
-    let first = client.call_ok("workflow_start", json!({ "workflowId": "notes" })).await;
-    client.call_ok("workflow_advance", answer_arguments(&first, "did")).await
+async fn run_at_publish(client: &mut TestLineClient) -> Value {
+    let first = client.call_tool_ok("workflow_start", json!({ "workflowId": "notes" })).await;
+    client.call_tool_ok("workflow_advance", advance_arguments(&first, "did")).await
 }
 
 fn call(arguments: &Value) -> Value {
@@ -15,45 +15,46 @@ fn call(arguments: &Value) -> Value {
 }
 
 /// Answers the server's question and returns the result of the call.
-async fn answer_elicitation(client: &mut LineClient, arguments: Value, answer: Value) -> Value {
-    let asked = client.request("tools/call", call(&arguments)).await;
+async fn answer_elicitation(client: &mut TestLineClient, arguments: Value, answer: Value) -> Value {
+    let asked = client.send_request_and_wait("tools/call", call(&arguments)).await;
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
     let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer });
-    client.send(&reply).await;
+    client.send_message(&reply).await;
     client.next_message().await["result"]["structuredContent"].take()
 }
 
 /// Proves T9: the advance asks the person. If they decline, nothing advances. A replay asks nobody.
 #[tokio::test]
 async fn older_clients_are_asked_by_a_request() {
-    let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let (_at, mut client) = TestLineClient::connect_to_notes_workflow(json!({ "elicitation": {} })).await;
     let there = run_at_publish(&mut client).await;
     let declined =
-        answer_elicitation(&mut client, answer_arguments(&there, "done"), json!({ "action": "decline" }))
+        answer_elicitation(&mut client, advance_arguments(&there, "done"), json!({ "action": "decline" }))
             .await;
     assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
     assert_eq!(declined["stateToken"], there["stateToken"]);
     assert_ne!(declined["ackToken"], there["ackToken"]);
     let agreed = json!({ "action": "accept", "content": { "agree": true } });
-    let end = answer_elicitation(&mut client, answer_arguments(&declined, "done"), agreed).await;
+    let end = answer_elicitation(&mut client, advance_arguments(&declined, "done"), agreed).await;
     assert_eq!(end["isComplete"], true, "{end}");
     // Both again: the person is not asked.
-    let again = client.call_ok("workflow_advance", answer_arguments(&there, "done")).await;
+    let again = client.call_tool_ok("workflow_advance", advance_arguments(&there, "done")).await;
     assert_eq!(again, declined);
-    assert_eq!(client.call_ok("workflow_advance", answer_arguments(&declined, "done")).await, end);
+    assert_eq!(client.call_tool_ok("workflow_advance", advance_arguments(&declined, "done")).await, end);
     client.disconnect().await;
 }
 
 /// Proves T9: a person who leaves without an answer has not agreed.
 #[tokio::test]
 async fn a_client_that_leaves_has_agreed_to_nothing() {
-    let (at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let (at, mut client) = TestLineClient::connect_to_notes_workflow(json!({ "elicitation": {} })).await;
     let there = run_at_publish(&mut client).await;
-    let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+    let asked = client.send_request_and_wait("tools/call", call(&advance_arguments(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create");
     client.disconnect().await;
-    let mut client = LineClient::connect_older(at.open_door().await, json!({ "elicitation": {} })).await;
-    let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+    let mut client =
+        TestLineClient::connect_with_older_revision(at.open_door().await, json!({ "elicitation": {} })).await;
+    let asked = client.send_request_and_wait("tools/call", call(&advance_arguments(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create", "it was not recorded: {asked}");
     client.disconnect().await;
 }
@@ -62,12 +63,14 @@ async fn a_client_that_leaves_has_agreed_to_nothing() {
 /// with the person's answer, which is valid for exactly this call.
 #[tokio::test]
 async fn newest_clients_are_asked_by_an_answer() {
-    let at = TestFolder::new();
-    at.write_workflow("notes.yaml", NOTES);
-    let mut client =
-        LineClient::connect_newest(at.open_door().await, &json!({ "elicitation": { "form": {} } }));
+    let at = TestWorkflowFolder::new();
+    at.write_workflow_file("notes.yaml", NOTES);
+    let mut client = TestLineClient::connect_with_newest_revision(
+        at.open_door().await,
+        &json!({ "elicitation": { "form": {} } }),
+    );
     let there = run_at_publish(&mut client).await;
-    let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+    let asked = client.send_request_and_wait("tools/call", call(&advance_arguments(&there, "done"))).await;
     let asked = &asked["result"];
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     assert_eq!(asked["inputRequests"]["confirmation"]["method"], "elicitation/create");
@@ -80,16 +83,17 @@ async fn newest_clients_are_asked_by_an_answer() {
     let state = &asked["requestState"];
     // The agreement is not valid for other inputs, and cannot be forged.
     for (params, state) in [
-        (call(&answer_arguments(&there, "something else")), state.clone()),
-        (call(&answer_arguments(&there, "done")), json!("made up")),
+        (call(&advance_arguments(&there, "something else")), state.clone()),
+        (call(&advance_arguments(&there, "done")), json!("made up")),
     ] {
-        let again = client.request("tools/call", with(params, &state, "accept")).await;
+        let again = client.send_request_and_wait("tools/call", with(params, &state, "accept")).await;
         assert_eq!(again["result"]["resultType"], "input_required", "{again}");
     }
-    let end =
-        client.request("tools/call", with(call(&answer_arguments(&there, "done")), state, "accept")).await;
+    let end = client
+        .send_request_and_wait("tools/call", with(call(&advance_arguments(&there, "done")), state, "accept"))
+        .await;
     assert_eq!(end["result"]["structuredContent"]["isComplete"], true, "{end}");
-    let again = client.call_ok("workflow_advance", answer_arguments(&there, "done")).await;
+    let again = client.call_tool_ok("workflow_advance", advance_arguments(&there, "done")).await;
     assert_eq!(again, end["result"]["structuredContent"]);
     client.disconnect().await;
 }
@@ -109,15 +113,16 @@ fn unclear_answers() -> Vec<Value> {
 /// Proves T9: only the boolean true is agreement, in the way of older revisions.
 #[tokio::test]
 async fn only_true_agrees_where_a_request_asks() {
-    let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let (_at, mut client) = TestLineClient::connect_to_notes_workflow(json!({ "elicitation": {} })).await;
     let there = run_at_publish(&mut client).await;
     for answer in unclear_answers() {
-        let refused = answer_elicitation(&mut client, answer_arguments(&there, "done"), answer.clone()).await;
+        let refused =
+            answer_elicitation(&mut client, advance_arguments(&there, "done"), answer.clone()).await;
         assert_eq!(refused["error"]["code"], "confirmation-unclear", "{answer}: {refused}");
         assert_eq!(refused["error"]["retryable"], true);
     }
     let no = json!({ "action": "accept", "content": { "agree": false } });
-    let declined = answer_elicitation(&mut client, answer_arguments(&there, "done"), no).await;
+    let declined = answer_elicitation(&mut client, advance_arguments(&there, "done"), no).await;
     assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
     client.disconnect().await;
 }
@@ -125,18 +130,21 @@ async fn only_true_agrees_where_a_request_asks() {
 /// Proves T9: the same in the way of the newest revision. Nothing is recorded, and the call asks again.
 #[tokio::test]
 async fn only_true_agrees_where_an_answer_asks() {
-    let at = TestFolder::new();
-    at.write_workflow("notes.yaml", NOTES);
-    let mut client =
-        LineClient::connect_newest(at.open_door().await, &json!({ "elicitation": { "form": {} } }));
+    let at = TestWorkflowFolder::new();
+    at.write_workflow_file("notes.yaml", NOTES);
+    let mut client = TestLineClient::connect_with_newest_revision(
+        at.open_door().await,
+        &json!({ "elicitation": { "form": {} } }),
+    );
     let there = run_at_publish(&mut client).await;
     for answer in unclear_answers() {
-        let asked = client.request("tools/call", call(&answer_arguments(&there, "done"))).await;
+        let asked =
+            client.send_request_and_wait("tools/call", call(&advance_arguments(&there, "done"))).await;
         assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
-        let mut params = call(&answer_arguments(&there, "done"));
+        let mut params = call(&advance_arguments(&there, "done"));
         params["inputResponses"] = json!({ "confirmation": answer });
         params["requestState"] = asked["result"]["requestState"].clone();
-        let refused = client.request("tools/call", params).await;
+        let refused = client.send_request_and_wait("tools/call", params).await;
         let error = &refused["result"]["structuredContent"]["error"];
         assert_eq!(error["code"], "confirmation-unclear", "{answer}: {refused}");
     }
@@ -146,12 +154,12 @@ async fn only_true_agrees_where_an_answer_asks() {
 /// Proves T9: a person sees what they agree to, and no box is ticked in advance.
 #[tokio::test]
 async fn a_person_sees_what_they_agree_to() {
-    let (_at, mut client) = LineClient::connect_to_notes(json!({ "elicitation": {} })).await;
+    let (_at, mut client) = TestLineClient::connect_to_notes_workflow(json!({ "elicitation": {} })).await;
     let there = run_at_publish(&mut client).await;
-    let mut arguments = answer_arguments(&there, &format!("PATH: Epic. {}", "x".repeat(5_000)));
+    let mut arguments = advance_arguments(&there, &format!("PATH: Epic. {}", "x".repeat(5_000)));
     arguments["context"] = json!({ "channel": "blog" });
     arguments["output"] = json!({ "links": ["https://example.org/1"] });
-    let asked = client.request("tools/call", call(&arguments)).await;
+    let asked = client.send_request_and_wait("tools/call", call(&arguments)).await;
     let message = asked["params"]["message"].as_str().unwrap();
     for part in ["Publish", "PATH: Epic.", "more characters)", "\"channel\": \"blog\"", "example.org/1"] {
         assert!(message.contains(part), "{part} in {message}");
@@ -162,7 +170,7 @@ async fn a_person_sees_what_they_agree_to() {
     assert!(schema["properties"]["agree"].get("default").is_none(), "{schema}");
     assert_eq!(schema["required"], json!(["agree"]));
     let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline" } });
-    client.send(&reply).await;
+    client.send_message(&reply).await;
     client.next_message().await;
     client.disconnect().await;
 }

@@ -28,12 +28,16 @@ impl Authenticator for FakeAuthenticator {
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
         Box::pin(async move {
             match bearer {
-                Some("good") => Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all() }),
+                Some("good") => {
+                    Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all_workflows_and_agents() })
+                }
                 Some("narrow") => {
                     let scopes = Scopes::new(["workflow:other:run"]).unwrap();
                     Ok(Identity { caller: Caller::new("t", "u"), scopes })
                 }
-                Some("other") => Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all() }),
+                Some("other") => {
+                    Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all_workflows_and_agents() })
+                }
                 Some(_) => Err(Unauthenticated::Wrong { reason: "no such key".to_owned() }),
                 None => Err(Unauthenticated::Missing),
             }
@@ -42,10 +46,10 @@ impl Authenticator for FakeAuthenticator {
 }
 
 /// The door behind HTTP with its keys and the workflow `notes`; the folder goes with the first.
-async fn guarded_router() -> (testing::TestFolder, Router) {
-    let at = testing::TestFolder::new();
-    at.write_workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.open_door().await, Some(Arc::new(FakeAuthenticator)), 1 << 20).router();
+async fn guarded_router() -> (testing::TestWorkflowFolder, Router) {
+    let at = testing::TestWorkflowFolder::new();
+    at.write_workflow_file("notes.yaml", testing::NOTES);
+    let router = McpHttpDoor::new(at.open_door().await, Some(Arc::new(FakeAuthenticator)), 1 << 20).router();
     (at, router)
 }
 
@@ -70,9 +74,9 @@ async fn send(router: Router, request: HttpRequest<Body>) -> (StatusCode, Header
 /// Proves X6, T1: a foreign page is refused with a key and without.
 #[tokio::test]
 async fn foreign_pages_are_refused() {
-    let at = testing::TestFolder::new();
+    let at = testing::TestWorkflowFolder::new();
     for gatekeeper in [None, Some(Arc::new(FakeAuthenticator) as Arc<dyn Authenticator>)] {
-        let router = HttpDoor::new(at.open_door().await, gatekeeper, 1 << 20).router();
+        let router = McpHttpDoor::new(at.open_door().await, gatekeeper, 1 << 20).router();
         let foreign = ["https://evil.example", "null", "http://localhost.evil.example:7420"];
         for origin in foreign {
             let request = post_request().header("origin", origin).header("authorization", "Bearer good");
@@ -108,8 +112,8 @@ async fn callers_without_a_key_are_refused() {
 /// Proves T8: every answer to a mistake is JSON.
 #[tokio::test]
 async fn errors_are_json() {
-    let at = testing::TestFolder::new();
-    let router = HttpDoor::new(at.open_door().await, None, 64).router();
+    let at = testing::TestWorkflowFolder::new();
+    let router = McpHttpDoor::new(at.open_door().await, None, 64).router();
     let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(100));
     let cases = [
         (post_request().body(Body::from("not json")).unwrap(), 400..500),
@@ -142,9 +146,9 @@ async fn errors_are_json() {
 /// Proves T8: a call that is too long or too deep to be read is refused like any other.
 #[tokio::test]
 async fn unparsable_calls_are_answered_under_their_id() {
-    let at = testing::TestFolder::new();
-    at.write_workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.open_door().await, None, 1 << 20).router();
+    let at = testing::TestWorkflowFolder::new();
+    at.write_workflow_file("notes.yaml", testing::NOTES);
+    let router = McpHttpDoor::new(at.open_door().await, None, 1 << 20).router();
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let long = format!("\"{}\"", "x".repeat(3 << 20));
     for (value, method, status) in [

@@ -16,46 +16,46 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::batches::OpenBatches;
+use super::stdio_batches::UnansweredBatches;
 use crate::{
-    batch,
+    batch_rules,
     jsonrpc::{self, INVALID_REQUEST, PARSE_ERROR},
-    unparsed::{MessageScan, ResultForm, UnparsedMessage},
+    unparsed_messages::{ClientResultFormat, JsonRpcMessageScan, UnparsedMessageReason},
 };
 
 /// Longest line that is read: far more than all limits of a call together.
 /// Limit (MCP): one line on standard input.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-pub(super) struct LineTransport<R, W> {
+pub(super) struct JsonLineTransport<R, W> {
     read: BufReader<R>,
     /// The part of the line that was read so far. It is kept here because reading can be cancelled and
     /// resumed.
     line: Vec<u8>,
     /// The line is too long and is skipped.
-    overlong: Option<MessageScan>,
+    overlong: Option<JsonRpcMessageScan>,
     write: Arc<Mutex<W>>,
     /// Answers to lines that were not messages; they are being written.
     replies: JoinSet<()>,
     /// Whether a request has arrived; before that, other lines are ignored.
     begun: bool,
     /// The form of results that this client expects.
-    revision: ResultForm,
+    revision: ClientResultFormat,
     /// The client speaks the revision that has batches.
     has_batches: bool,
-    batches: OpenBatches,
+    batches: UnansweredBatches,
     /// Messages of a batch that wait to be handled.
     queue: VecDeque<RxJsonRpcMessage<RoleServer>>,
     gone: watch::Sender<bool>,
 }
 
-enum ReadLine {
+enum LineReadOutcome {
     Line,
-    TooLong(MessageScan),
+    TooLong(JsonRpcMessageScan),
     End,
 }
 
-impl<R, W> LineTransport<R, W>
+impl<R, W> JsonLineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -68,29 +68,29 @@ where
             write: Arc::new(Mutex::new(write)),
             replies: JoinSet::new(),
             begun: false,
-            revision: ResultForm::Newest,
+            revision: ClientResultFormat::Newest,
             has_batches: false,
-            batches: OpenBatches::default(),
+            batches: UnansweredBatches::default(),
             queue: VecDeque::new(),
             gone,
         }
     }
 
     /// Reads until the line is complete. Cancelling between two polls loses nothing.
-    async fn read_line(&mut self) -> ReadLine {
+    async fn read_line(&mut self) -> LineReadOutcome {
         loop {
             let available = match self.read.fill_buf().await {
-                Ok([]) => return ReadLine::End,
+                Ok([]) => return LineReadOutcome::End,
                 Ok(available) => available,
                 Err(error) => {
                     tracing::error!(%error, "standard input cannot be read");
-                    return ReadLine::End;
+                    return LineReadOutcome::End;
                 }
             };
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |at| at + 1);
             if self.line.len() + taken > LINE_BYTES_MAX {
-                self.overlong = Some(MessageScan::scan_message(&std::mem::take(&mut self.line)));
+                self.overlong = Some(JsonRpcMessageScan::scan_message(&std::mem::take(&mut self.line)));
             }
             match &mut self.overlong {
                 Some(scan) => scan.scan_chunk(&available[..taken]),
@@ -98,13 +98,13 @@ where
             }
             self.read.consume(taken);
             if end.is_some() {
-                return self.overlong.take().map_or(ReadLine::Line, ReadLine::TooLong);
+                return self.overlong.take().map_or(LineReadOutcome::Line, LineReadOutcome::TooLong);
             }
         }
     }
 
     /// The message of a complete line, if it is valid at this point.
-    fn parse_line(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+    fn parse_message_line(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let line = std::mem::take(&mut self.line);
         if line.trim_ascii().is_empty() {
             return None;
@@ -112,7 +112,7 @@ where
         let message = match serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(&line) {
             Ok(message) => message,
             Err(_) => {
-                self.handle_non_message(&line);
+                self.handle_non_message_line(&line);
                 return None;
             }
         };
@@ -120,77 +120,95 @@ where
             self.begun = true;
             // Clients of the newest revision do not send `initialize`.
             if let ClientRequest::InitializeRequest(greeting) = &request.request {
-                self.revision = ResultForm::Older;
+                self.revision = ClientResultFormat::Older;
                 // If the server knows the revision, that is the agreed one.
-                self.has_batches = greeting.params.protocol_version.as_str() == batch::BATCH_REVISION;
+                self.has_batches = greeting.params.protocol_version.as_str() == batch_rules::BATCH_REVISION;
             }
         }
         self.begun.then_some(message)
     }
 
     /// Handles a line that is not one message: a batch, or invalid input.
-    fn handle_non_message(&mut self, line: &[u8]) {
+    fn handle_non_message_line(&mut self, line: &[u8]) {
         match serde_json::from_slice::<Value>(line) {
             Err(error) => {
-                let scan = MessageScan::scan_message(line);
-                match UnparsedMessage::check_depth(&scan) {
-                    Some(unread) => self.reply_to_unparsed(unread, &scan),
+                let scan = JsonRpcMessageScan::scan_message(line);
+                match UnparsedMessageReason::check_nesting_depth(&scan) {
+                    Some(unread) => self.reply_to_unparsed_message(unread, &scan),
                     None => {
                         let message = format!("the line is not JSON: {error}");
-                        self.spawn_reply(&jsonrpc::error_message(&Value::Null, PARSE_ERROR, &message));
+                        self.spawn_reply_write(&jsonrpc::jsonrpc_error_message(
+                            &Value::Null,
+                            PARSE_ERROR,
+                            &message,
+                        ));
                     }
                 }
             }
-            Ok(Value::Array(batch)) if self.has_batches => self.handle_batch(batch, line.len()),
+            Ok(Value::Array(batch)) if self.has_batches => self.handle_batch_line(batch, line.len()),
             Ok(Value::Array(_)) => {
                 let message = "a message is one JSON object; only revision 2025-03-26 has batches";
-                self.spawn_reply(&jsonrpc::error_message(&Value::Null, INVALID_REQUEST, message));
+                self.spawn_reply_write(&jsonrpc::jsonrpc_error_message(
+                    &Value::Null,
+                    INVALID_REQUEST,
+                    message,
+                ));
             }
             Ok(sent) => {
                 if let Some(answer) = invalid_message_answer(&sent, "the message is not of its form") {
-                    self.spawn_reply(&answer);
+                    self.spawn_reply_write(&answer);
                 }
             }
         }
     }
 
-    fn handle_batch(&mut self, batch: Vec<Value>, bytes: usize) {
-        let is_large = bytes > batch::BATCH_BYTES_MAX;
-        let refusal = is_large.then_some(batch::BATCH_TOO_LARGE).or_else(|| batch::batch_refusal(&batch));
+    fn handle_batch_line(&mut self, batch: Vec<Value>, bytes: usize) {
+        let is_large = bytes > batch_rules::BATCH_BYTES_MAX;
+        let refusal = is_large
+            .then_some(batch_rules::BATCH_TOO_LARGE)
+            .or_else(|| batch_rules::batch_refusal_reason(&batch));
         if let Some(reason) = refusal {
-            return self.spawn_reply(&jsonrpc::error_message(&Value::Null, INVALID_REQUEST, reason));
+            return self.spawn_reply_write(&jsonrpc::jsonrpc_error_message(
+                &Value::Null,
+                INVALID_REQUEST,
+                reason,
+            ));
         }
-        let (messages, answer) = self.batches.split_batch(batch);
+        let (messages, answer) = self.batches.split_batch_into_messages(batch);
         self.queue.extend(messages);
         if let Some(answer) = answer {
-            self.spawn_reply(&answer);
+            self.spawn_reply_write(&answer);
         }
     }
 
     /// A cancelled request gets no answer, so its batch stops waiting for it.
-    fn drop_cancelled_request(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
+    fn drop_cancelled_batch_request(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
         if let JsonRpcMessage::Notification(sent) = message
             && let ClientNotification::CancelledNotification(cancelled) = &sent.notification
             && let Some(id) = &cancelled.params.request_id
-            && let Some(answer) = self.batches.cancel_request(id)
+            && let Some(answer) = self.batches.cancel_batch_request(id)
         {
-            self.spawn_reply(&answer);
+            self.spawn_reply_write(&answer);
         }
     }
 
-    fn reply_to_unparsed(&mut self, unread: UnparsedMessage, scan: &MessageScan) {
-        if let Some(answer) = unread.error_answer(scan, self.revision) {
-            self.spawn_reply(&answer);
+    fn reply_to_unparsed_message(
+        &mut self,
+        unparsed_reason: UnparsedMessageReason,
+        scan: &JsonRpcMessageScan,
+    ) {
+        if let Some(answer) = unparsed_reason.jsonrpc_refusal_answer(scan, self.revision) {
+            self.spawn_reply_write(&answer);
         }
     }
 
     /// Written in a separate task, because the reading may be cancelled at any point.
-    fn spawn_reply(&mut self, answer: &Value) {
+    fn spawn_reply_write(&mut self, answer: &Value) {
         let text = answer.to_string();
         let (write, gone) = (self.write.clone(), self.gone.clone());
         self.replies.spawn(async move {
             // If writing fails, the client has disconnected; the writer records that.
-            let _ = write_line(&write, &gone, text.into_bytes()).await;
+            let _ = write_message_line(&write, &gone, text.into_bytes()).await;
         });
         while self.replies.try_join_next().is_some() {}
     }
@@ -209,7 +227,7 @@ fn answered_request_id(message: &TxJsonRpcMessage<RoleServer>) -> Option<&Reques
 pub(super) fn invalid_message_answer(sent: &Value, why: &str) -> Option<Value> {
     let Value::Object(sent) = sent else {
         let message = "a message is one JSON object";
-        return Some(jsonrpc::error_message(&Value::Null, INVALID_REQUEST, message));
+        return Some(jsonrpc::jsonrpc_error_message(&Value::Null, INVALID_REQUEST, message));
     };
     // An answer to something that looks like an answer could start an endless exchange.
     if sent.contains_key("result") || sent.contains_key("error") {
@@ -217,13 +235,13 @@ pub(super) fn invalid_message_answer(sent: &Value, why: &str) -> Option<Value> {
         return None;
     }
     let id = sent.get("id").filter(|id| id.is_string() || id.is_number());
-    Some(jsonrpc::error_message(id.unwrap_or(&Value::Null), INVALID_REQUEST, why))
+    Some(jsonrpc::jsonrpc_error_message(id.unwrap_or(&Value::Null), INVALID_REQUEST, why))
 }
 
 /// Writes a complete line.
-async fn write_line<W: AsyncWrite + Unpin>(
+async fn write_message_line<W: AsyncWrite + Unpin>(
     write: &Mutex<W>,
-    gone: &watch::Sender<bool>,
+    client_disconnected: &watch::Sender<bool>,
     mut line: Vec<u8>,
 ) -> io::Result<()> {
     line.push(b'\n');
@@ -234,12 +252,12 @@ async fn write_line<W: AsyncWrite + Unpin>(
     };
     let written = written.await;
     if written.is_err() {
-        gone.send_replace(true);
+        client_disconnected.send_replace(true);
     }
     written
 }
 
-impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+impl<R, W> Transport<RoleServer> for JsonLineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -252,13 +270,13 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (write, gone) = (self.write.clone(), self.gone.clone());
         let line = match answered_request_id(&message) {
-            Some(id) if self.batches.is_awaited(id) => serde_json::to_value(&message)
-                .map(|answer| self.batches.add_answer(id, answer).map(|all| all.to_string().into())),
+            Some(id) if self.batches.is_awaited_by_batch(id) => serde_json::to_value(&message)
+                .map(|answer| self.batches.add_answer_to_batch(id, answer).map(|all| all.to_string().into())),
             _ => serde_json::to_vec(&message).map(Some),
         };
         async move {
             match line? {
-                Some(line) => write_line(&write, &gone, line).await,
+                Some(line) => write_message_line(&write, &gone, line).await,
                 // It is written with the rest of its batch.
                 None => Ok(()),
             }
@@ -269,23 +287,26 @@ where
         let mut gone = self.gone.subscribe();
         loop {
             if let Some(message) = self.queue.pop_front() {
-                self.drop_cancelled_request(&message);
+                self.drop_cancelled_batch_request(&message);
                 return Some(message);
             }
             let read = tokio::select! {
                 read = self.read_line() => read,
                 // The client no longer reads.
-                _ = gone.wait_for(|gone| *gone) => ReadLine::End,
+                _ = gone.wait_for(|gone| *gone) => LineReadOutcome::End,
             };
             match read {
-                ReadLine::Line => {
-                    let message = self.parse_line();
+                LineReadOutcome::Line => {
+                    let message = self.parse_message_line();
                     self.queue.extend(message);
                 }
-                ReadLine::TooLong(scan) => {
-                    self.reply_to_unparsed(UnparsedMessage::TooLong { bytes_max: LINE_BYTES_MAX }, &scan);
+                LineReadOutcome::TooLong(scan) => {
+                    self.reply_to_unparsed_message(
+                        UnparsedMessageReason::TooLong { bytes_max: LINE_BYTES_MAX },
+                        &scan,
+                    );
                 }
-                ReadLine::End => {
+                LineReadOutcome::End => {
                     while self.replies.join_next().await.is_some() {}
                     self.gone.send_replace(true);
                     return None;

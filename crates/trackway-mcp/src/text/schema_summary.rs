@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::quoting::collapse_to_one_line;
+use crate::markdown_quoting::collapse_to_one_line;
 
 /// Limit (MCP): levels of a schema that the text of an answer shows; what is deeper is in the JSON.
 const DEPTH_MAX: usize = 8;
@@ -33,7 +33,7 @@ const CONSTRAINT_KEYWORDS: [&str; 14] = [
 
 /// The form of the values that fit a schema.
 pub(crate) fn summarize_schema(schema: &Value) -> String {
-    collapse_to_one_line(&format_schema(schema, 0))
+    collapse_to_one_line(&format_schema_as_type(schema, 0))
 }
 
 /// Whether the schema says more than an example of it shows: other choices, limits, optional fields, more
@@ -62,18 +62,20 @@ pub(super) fn schema_adds_to_example(schema: &Value, example: &Value) -> bool {
     }
 }
 
-fn format_schema(schema: &Value, depth: usize) -> String {
+fn format_schema_as_type(schema: &Value, depth: usize) -> String {
     match schema {
         Value::Bool(true) => "anything".to_owned(),
         Value::Object(keys) if keys.is_empty() => "anything".to_owned(),
         Value::Object(_) if depth > DEPTH_MAX => "…".to_owned(),
-        Value::Object(keys) => format_known_keywords(keys, depth).unwrap_or_else(|| schema.to_string()),
+        Value::Object(keys) => {
+            format_supported_schema_keywords(keys, depth).unwrap_or_else(|| schema.to_string())
+        }
         other => other.to_string(),
     }
 }
 
 /// None if a keyword has no short form.
-fn format_known_keywords(keys: &Map<String, Value>, depth: usize) -> Option<String> {
+fn format_supported_schema_keywords(keys: &Map<String, Value>, depth: usize) -> Option<String> {
     let structure =
         ["type", "properties", "required", "items", "contains", "additionalProperties", "description"];
     let choices = ["const", "enum", "anyOf", "oneOf", "allOf"];
@@ -93,12 +95,12 @@ fn format_known_keywords(keys: &Map<String, Value>, depth: usize) -> Option<Stri
     }
     for (key, between) in [("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")] {
         if let Some(all) = keys.get(key).and_then(Value::as_array) {
-            let all: Vec<String> = all.iter().map(|one| format_schema(one, depth + 1)).collect();
+            let all: Vec<String> = all.iter().map(|one| format_schema_as_type(one, depth + 1)).collect();
             parts.push(all.join(between));
         }
     }
     if parts.is_empty() || keys.contains_key("properties") {
-        parts.push(format_type(keys, depth));
+        parts.push(format_schema_type_name(keys, depth));
     }
     let mut text = parts.join(" & ");
     let bounds: Vec<String> = CONSTRAINT_KEYWORDS
@@ -115,7 +117,7 @@ fn format_known_keywords(keys: &Map<String, Value>, depth: usize) -> Option<Stri
     Some(text)
 }
 
-fn format_type(keys: &Map<String, Value>, depth: usize) -> String {
+fn format_schema_type_name(keys: &Map<String, Value>, depth: usize) -> String {
     let kind = match keys.get("type") {
         Some(Value::String(kind)) => kind.as_str(),
         Some(Value::Array(kinds)) => {
@@ -129,9 +131,10 @@ fn format_type(keys: &Map<String, Value>, depth: usize) -> String {
     match kind {
         "object" => format_object_type(keys, depth),
         "array" => {
-            let items = keys.get("items").map_or_else(String::new, |items| format_schema(items, depth + 1));
+            let items =
+                keys.get("items").map_or_else(String::new, |items| format_schema_as_type(items, depth + 1));
             match keys.get("contains") {
-                Some(one) => format!("[… {} …]", format_schema(one, depth + 1)),
+                Some(one) => format!("[… {} …]", format_schema_as_type(one, depth + 1)),
                 None if items.is_empty() => "array".to_owned(),
                 None => format!("[{items}, …]"),
             }
@@ -146,14 +149,14 @@ fn format_object_type(keys: &Map<String, Value>, depth: usize) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (name, field) in fields.into_iter().flatten() {
         let mark = if required.contains(&name.as_str()) { "" } else { "?" };
-        parts.push(format!("{name}{mark}: {}", format_schema(field, depth + 1)));
+        parts.push(format!("{name}{mark}: {}", format_schema_as_type(field, depth + 1)));
     }
     let unnamed = required.iter().filter(|name| fields.is_none_or(|all| !all.contains_key(**name)));
     parts.extend(unnamed.map(|name| format!("{name}: anything")));
     match keys.get("additionalProperties") {
         Some(Value::Bool(false)) => parts.push("nothing else".to_owned()),
         Some(other @ Value::Object(_)) => {
-            parts.push(format!("[other names]: {}", format_schema(other, depth + 1)));
+            parts.push(format!("[other names]: {}", format_schema_as_type(other, depth + 1)));
         }
         _ => {}
     }

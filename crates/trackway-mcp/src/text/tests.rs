@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use serde_json::json;
-use trackway_domain::{BranchPosition, Code, NodeId, RenderStamp, RunId, SessionId};
+use trackway_domain::{BranchPosition, ErrorCode, NodeId, ReplyRenderStamp, RunId, SessionId};
 use uuid::Uuid;
 
 use super::*;
@@ -11,8 +11,8 @@ fn tokens() -> SignedTokens {
     SignedTokens { state: "st.v1.state".to_owned(), ack: Some("ack.v1.ack".to_owned()) }
 }
 
-fn here(pending: Option<PendingStep>) -> NodeView {
-    NodeView {
+fn here(pending: Option<PendingStep>) -> GuidedNodeView {
+    GuidedNodeView {
         run: RunId::new(Uuid::from_u128(1)),
         session: SessionId::new("TICKET-1").unwrap(),
         workflow: "release-notes".to_owned(),
@@ -25,7 +25,7 @@ fn here(pending: Option<PendingStep>) -> NodeView {
         branch: BranchPosition { forked: false, index: 0, siblings: 1 },
         warnings: Vec::new(),
         blocked: None,
-        stamp: RenderStamp::default(),
+        stamp: ReplyRenderStamp::default(),
     }
 }
 
@@ -72,7 +72,7 @@ fn a_step_with_everything() {
     let mut at = here(Some(pending));
     at.guidance = vec!["Be brief.".to_owned(), "Two\nlines.".to_owned()];
     at.branch = BranchPosition { forked: true, index: 1, siblings: 2 };
-    at.warnings = vec![Warning::new("definition-changed", "It changed.")];
+    at.warnings = vec![GuidedRunWarning::new("definition-changed", "It changed.")];
     assert_snapshot!(render_position(&at, &tokens(), ""));
 }
 
@@ -181,10 +181,10 @@ fn a_look_announces_no_branch() {
 /// Proves T14, T8.
 #[test]
 fn checkpoints_and_refusals() {
-    assert_snapshot!("checkpoint", render_checkpoint(&here(Some(gather())), &tokens(), false));
-    assert_snapshot!("checkpoint_repeated", render_checkpoint(&here(Some(gather())), &tokens(), true));
+    assert_snapshot!("checkpoint", render_node_checkpoint(&here(Some(gather())), &tokens(), false));
+    assert_snapshot!("checkpoint_repeated", render_node_checkpoint(&here(Some(gather())), &tokens(), true));
     assert_snapshot!("checkpoint_of_session", render_session_checkpoint("TICKET-1", false));
-    let mut refused = ToolRefusal::new(Code::TokenChanged, "stateToken: it was altered", "Copy it.");
+    let mut refused = ToolRefusal::new(ErrorCode::TokenChanged, "stateToken: it was altered", "Copy it.");
     refused.needs = vec![InputRequirement {
         pointer: "/stateToken".to_owned(),
         message: "altered".to_owned(),

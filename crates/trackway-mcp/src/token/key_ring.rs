@@ -14,8 +14,8 @@ use trackway_domain::Timestamp;
 use trackway_ports::{KeyRevision, KeyStore};
 
 use super::{
-    codec::{self, AttemptRef, KeyId, NodeRef, SigningSecret, UnverifiedToken},
-    error::{TokenError, TokenErrorKind, TokenParameter},
+    token_codec::{self, AttemptRef, KeyId, NodeRef, SigningSecret, UnverifiedToken},
+    token_error::{TokenError, TokenErrorKind, TokenParameter},
     token_keys::{KeyRingError, KeysOrigin, TokenKey, TokenKeyDocument, TokenKeys},
 };
 
@@ -101,17 +101,17 @@ impl KeyRing {
                 let idle = now.duration_since(key.replaced_at.unwrap_or(now));
                 if key.secret.is_some() && retire_older_than.is_some_and(|most| idle >= most) {
                     key.secret = None;
-                    retired.push(key_name(key.id));
+                    retired.push(format_key_name(key.id));
                 }
             }
             let valid = contents.keys.iter().filter(|key| key.secret.is_some());
-            let valid = valid.map(|key| key_name(key.id)).collect();
+            let valid = valid.map(|key| format_key_name(key.id)).collect();
             let mut fresh = TokenKey::generate(now)?;
             // Ids are short, and the id is the only name of the key in a token.
             while contents.keys.iter().any(|key| key.id == fresh.id) {
                 fresh = TokenKey::generate(now)?;
             }
-            let active = key_name(fresh.id);
+            let active = format_key_name(fresh.id);
             contents.keys.push(fresh);
             Ok(KeyRotation { active, valid, retired })
         };
@@ -124,85 +124,88 @@ impl KeyRing {
     /// process.
     pub async fn reload_if_changed(&self) {
         match self.document.revision().await {
-            Ok(Some(revision)) if revision == self.lock_loaded().revision => {}
+            Ok(Some(revision)) if revision == self.lock_loaded_keys().revision => {}
             Ok(None) => self.rewrite_missing_document().await,
-            Ok(Some(_)) | Err(_) => self.reload().await,
+            Ok(Some(_)) | Err(_) => self.reload_and_detect_key_change().await,
         }
     }
 
     /// Loads the keys again if there is none of this name: another process may have made it and signed
     /// with it since this call began.
     pub(crate) async fn ensure_key(&self, name: &str) {
-        if find_key_named(&self.lock_loaded().contents, name).is_none() {
+        if find_signing_key_by_name(&self.lock_loaded_keys().contents, name).is_none() {
             self.reload_if_changed().await;
         }
     }
 
     /// Whether this opening created new keys in a folder that had some before: tokens of those are foreign.
-    pub fn replaces_lost_keys(&self) -> bool {
+    pub fn has_replaced_lost_keys(&self) -> bool {
         self.origin == KeysOrigin::Recreated
     }
 
     /// Name of the key that signs now.
     pub fn active_key_name(&self) -> String {
-        key_name(newest_key(&self.lock_loaded().contents).0)
+        format_key_name(newest_key(&self.lock_loaded_keys().contents).0)
     }
 
     /// The token of a node, signed with the key of this name, or with the newest if that key is retired.
     pub fn sign_state_token(&self, node: NodeRef, key: &str) -> String {
         let (id, key) = self.find_signing_key(key);
-        codec::encode_state_token(id, &key, node)
+        token_codec::encode_state_token(id, &key, node)
     }
 
     /// The token of an attempt, signed in the same way.
     pub fn sign_ack_token(&self, ack: AttemptRef, key: &str) -> String {
         let (id, key) = self.find_signing_key(key);
-        codec::encode_ack_token(id, &key, ack)
+        token_codec::encode_ack_token(id, &key, ack)
     }
 
     pub fn verify_state_token(&self, text: &str) -> Result<NodeRef, TokenError> {
-        self.verify_token(TokenParameter::State, text).map(|token| token.node_ref())
+        self.verify_token(TokenParameter::State, text).map(|token| token.decode_node_ref())
     }
 
     /// Reads an ack token that was sent with the state token of this node.
     pub fn verify_ack_token(&self, text: &str, at: NodeRef) -> Result<AttemptRef, TokenError> {
         let proved = self.verify_token(TokenParameter::Ack, text)?;
-        proved.attempt_ref(at).map_err(|fault| TokenError { param: TokenParameter::Ack, fault })
+        proved.decode_attempt_ref(at).map_err(|fault| TokenError { param: TokenParameter::Ack, fault })
     }
 
     /// Hashes of the tokens of a node, one for each accepted key, the newest key first. A person who has a
     /// token from a chat finds the node by it.
     pub fn state_token_hashes(&self, node: NodeRef) -> Vec<String> {
-        let seen = self.lock_loaded();
-        let tokens = usable_keys(&seen.contents).map(|(id, key)| codec::encode_state_token(id, &key, node));
+        let seen = self.lock_loaded_keys();
+        let tokens =
+            usable_keys(&seen.contents).map(|(id, key)| token_codec::encode_state_token(id, &key, node));
         tokens.map(|token| token_hash(&token)).collect()
     }
 
     /// The same for an ack.
     pub fn ack_token_hashes(&self, ack: AttemptRef) -> Vec<String> {
-        let seen = self.lock_loaded();
-        let tokens = usable_keys(&seen.contents).map(|(id, key)| codec::encode_ack_token(id, &key, ack));
+        let seen = self.lock_loaded_keys();
+        let tokens =
+            usable_keys(&seen.contents).map(|(id, key)| token_codec::encode_ack_token(id, &key, ack));
         tokens.map(|token| token_hash(&token)).collect()
     }
 
     pub fn bundle_signer(&self) -> BundleSigner {
-        BundleSigner(SigningKey::from_bytes(&self.lock_loaded().contents.bundle))
+        BundleSigner(SigningKey::from_bytes(&self.lock_loaded_keys().contents.bundle))
     }
 
     /// A key for a purpose of its own, the same in every process on this store and after a rotation.
-    pub(crate) fn derive_key(&self, purpose: &[u8]) -> [u8; 32] {
-        let bundle = self.lock_loaded().contents.bundle;
+    pub(crate) fn derive_key_for_purpose(&self, purpose: &[u8]) -> [u8; 32] {
+        let bundle = self.lock_loaded_keys().contents.bundle;
         let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("a key may have any length");
         mac.update(purpose);
         mac.finalize().into_bytes().into()
     }
 
     fn verify_token(&self, param: TokenParameter, text: &str) -> Result<UnverifiedToken, TokenError> {
-        let proved = codec::decode_token(param, text).and_then(|token| self.check_signature(token));
+        let proved =
+            token_codec::decode_token(param, text).and_then(|token| self.check_token_signature(token));
         proved.map_err(|fault| {
             // A valid token in the wrong parameter is not altered, so the error says which kind it is.
-            let other = codec::decode_token(param.other_parameter(), text)
-                .and_then(|token| self.check_signature(token));
+            let other = token_codec::decode_token(param.other_parameter(), text)
+                .and_then(|token| self.check_token_signature(token));
             let fault = match other {
                 Ok(_) => TokenErrorKind::Swapped { is: param.other_parameter() },
                 Err(TokenErrorKind::Malformed { .. }) => fault,
@@ -212,24 +215,24 @@ impl KeyRing {
         })
     }
 
-    fn check_signature(&self, token: UnverifiedToken) -> Result<UnverifiedToken, TokenErrorKind> {
-        check_against_keys(&self.lock_loaded().contents, &token)?;
+    fn check_token_signature(&self, token: UnverifiedToken) -> Result<UnverifiedToken, TokenErrorKind> {
+        verify_token_with_keys(&self.lock_loaded_keys().contents, &token)?;
         Ok(token)
     }
 
     /// The key of this name. A retired one signs no more, and the newest does.
-    fn find_signing_key(&self, wanted: &str) -> (KeyId, SigningSecret) {
-        let loaded = self.lock_loaded();
-        find_key_named(&loaded.contents, wanted).unwrap_or_else(|| newest_key(&loaded.contents))
+    fn find_signing_key(&self, key_name: &str) -> (KeyId, SigningSecret) {
+        let loaded = self.lock_loaded_keys();
+        find_signing_key_by_name(&loaded.contents, key_name).unwrap_or_else(|| newest_key(&loaded.contents))
     }
 
-    fn lock_loaded(&self) -> MutexGuard<'_, LoadedKeys> {
+    fn lock_loaded_keys(&self) -> MutexGuard<'_, LoadedKeys> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn rewrite_missing_document(&self) {
         let _loading = self.loading.lock().await;
-        let before = self.lock_loaded().contents.clone();
+        let before = self.lock_loaded_keys().contents.clone();
         match self.document.rewrite_if_missing(&before).await {
             Ok((revision, contents)) => {
                 if contents == before {
@@ -240,7 +243,7 @@ impl KeyRing {
                          earlier keys are foreign here from now on"
                     );
                 }
-                *self.lock_loaded() = LoadedKeys { revision, contents };
+                *self.lock_loaded_keys() = LoadedKeys { revision, contents };
             }
             Err(error) => {
                 tracing::error!(%error, "the token key file is missing; the loaded keys stay in use")
@@ -249,10 +252,10 @@ impl KeyRing {
     }
 
     /// A document that is gone or damaged changes nothing here: the keys that were read still are the keys.
-    async fn reload(&self) {
+    async fn reload_and_detect_key_change(&self) {
         let _loading = self.loading.lock().await;
         match self.document.load().await {
-            Ok(Some((revision, contents))) => *self.lock_loaded() = LoadedKeys { revision, contents },
+            Ok(Some((revision, contents))) => *self.lock_loaded_keys() = LoadedKeys { revision, contents },
             Ok(None) => tracing::error!("the file of keys for tokens is gone; the ones read stay"),
             Err(error) => tracing::error!(%error, "the keys for tokens that were read stay"),
         }
@@ -266,22 +269,22 @@ impl fmt::Debug for KeyRing {
 }
 
 impl BundleSigner {
-    pub fn sign(&self, bytes: &[u8]) -> [u8; 64] {
+    pub fn sign_bundle_bytes(&self, bytes: &[u8]) -> [u8; 64] {
         self.0.sign(bytes).to_bytes()
     }
 
-    pub fn public_key(&self) -> [u8; 32] {
+    pub fn bundle_public_key(&self) -> [u8; 32] {
         self.0.verifying_key().to_bytes()
     }
 }
 
 impl fmt::Debug for BundleSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BundleSigner({})", HEXLOWER.encode(&self.public_key()))
+        write!(f, "BundleSigner({})", HEXLOWER.encode(&self.bundle_public_key()))
     }
 }
 
-fn check_against_keys(contents: &TokenKeys, token: &UnverifiedToken) -> Result<(), TokenErrorKind> {
+fn verify_token_with_keys(contents: &TokenKeys, token: &UnverifiedToken) -> Result<(), TokenErrorKind> {
     match contents.keys.iter().find(|key| key.id == token.key) {
         Some(TokenKey { secret: None, .. }) => Err(TokenErrorKind::Expired),
         Some(TokenKey { id, secret: Some(key), .. }) => {
@@ -306,8 +309,8 @@ fn usable_keys(contents: &TokenKeys) -> impl Iterator<Item = (KeyId, SigningSecr
     contents.keys.iter().rev().filter_map(|key| Some((key.id, key.secret?)))
 }
 
-fn find_key_named(contents: &TokenKeys, wanted: &str) -> Option<(KeyId, SigningSecret)> {
-    usable_keys(contents).find(|(id, _)| key_name(*id) == wanted)
+fn find_signing_key_by_name(contents: &TokenKeys, signing_key_name: &str) -> Option<(KeyId, SigningSecret)> {
+    usable_keys(contents).find(|(id, _)| format_key_name(*id) == signing_key_name)
 }
 
 fn newest_key(contents: &TokenKeys) -> (KeyId, SigningSecret) {
@@ -319,7 +322,7 @@ fn token_hash(token: &str) -> String {
     format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(token)))
 }
 
-fn key_name(id: KeyId) -> String {
+fn format_key_name(id: KeyId) -> String {
     HEXLOWER.encode(&id)
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::Timestamp;
 use trackway_ports::{KeyDocumentName, KeyInspection, KeyRevision, KeyStore, KeyStoreError};
 
-use super::codec::{KEY_ID_BYTES, KeyId, SigningSecret, mask_key_id};
+use super::token_codec::{KEY_ID_BYTES, KeyId, SigningSecret, mask_key_id};
 
 const DOCUMENT: KeyDocumentName = KeyDocumentName::TokenKeys;
 const FORMAT: u32 = 1;

@@ -15,7 +15,7 @@ fn read_and_finished(chunks: &[&[u8]]) -> Result<(Vec<SseEvent>, Option<SseEvent
         }
         assert!(received.is_empty(), "all that was received is used");
     }
-    Ok((events, parser.finish()?))
+    Ok((events, parser.finish_stream()?))
 }
 
 fn read(chunks: &[&[u8]]) -> Result<Vec<SseEvent>, SseError> {
@@ -85,13 +85,14 @@ fn what_is_too_large_or_no_text_is_refused_without_being_kept() {
 
 #[test]
 fn the_id_of_half_an_event_does_not_count() {
-    let mut parser = SseParser::resume_after(Some("4".to_owned()), BYTES_MAX);
+    let mut parser = SseParser::resume_after_event_id(Some("4".to_owned()), BYTES_MAX);
     let mut received = Bytes::from_static(b"data: a\n\nid: 5\ndata: b\n");
     let first = parser.next_event(&mut received).unwrap().unwrap();
     assert_eq!(first, event("", "4", "a"));
     assert_eq!(parser.next_event(&mut received), Ok(None));
     let long = format!("id: {}\ndata: c\n\n", "9".repeat(2_000));
-    let third = SseParser::resume_after(Some("4".to_owned()), 4_096).next_event(&mut Bytes::from(long));
+    let third =
+        SseParser::resume_after_event_id(Some("4".to_owned()), 4_096).next_event(&mut Bytes::from(long));
     assert_eq!(third, Ok(Some(event("", "4", "c"))), "an id that no header carries is not taken");
 }
 

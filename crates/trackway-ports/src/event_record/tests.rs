@@ -2,8 +2,8 @@
 //! readable: see `docs/formats.md`.
 
 use trackway_domain::{
-    AttemptOutcome, Content, DocumentKind, Errand, Event, FileSource, FirstAnswerKind, GuidedEvent,
-    InterruptReason, OpKind, Role, StateName, StepOutcome,
+    AttemptOutcome, ChildFirstAnswerKind, CrossRunErrand, DocumentKind, Event, FileSource, GuidedRunEvent,
+    InterruptReason, MessagePartContent, MessageRole, OpKind, StateName, StepOutcome,
 };
 
 use crate::{FORMAT_LATEST, decode_event, encode_event};
@@ -60,7 +60,7 @@ stored_forms! {
         Canceled => r#""canceled""#,
         Rejected => r#"{"rejected":"#,
     }
-    GuidedEvent {
+    GuidedRunEvent {
         Opened => r#"{"guided":{"opened":"#,
         Attempted => r#"{"guided":{"attempted":"#,
         Checkpointed => r#"{"guided":{"checkpointed":"#,
@@ -85,7 +85,7 @@ stored_forms! {
         Rejected => r#""state":"rejected""#,
         Unknown => r#""state":"unknown""#,
     }
-    FirstAnswerKind {
+    ChildFirstAnswerKind {
         Answered => r#"{"kind":"answered""#,
         Rejected => r#"{"kind":"rejected""#,
         InputRequired => r#"{"kind":"input-required""#,
@@ -96,11 +96,11 @@ stored_forms! {
         InputRequired => r#""reason":"input-required""#,
         AuthRequired => r#""reason":"auth-required""#,
     }
-    Role {
+    MessageRole {
         User => r#""role":"user""#,
         Agent => r#""role":"agent""#,
     }
-    Content {
+    MessagePartContent {
         Text => r#"{"text":"#,
         Data => r#"{"data":"#,
         File => r#"{"file":"#,
@@ -128,7 +128,7 @@ stored_forms! {
         Answer => r#""op":"answer:"#,
         Reject => r#""op":"reject:"#,
     }
-    Errand {
+    CrossRunErrand {
         CancelChild => r#"{"cancel-child":"#,
         RunExit => r#"{"run-exit":"#,
         NotifyParent => r#"{"notify-parent":"#,
@@ -151,7 +151,8 @@ fn events_of_format_1_are_readable_and_unchanged() {
 #[test]
 fn errands_of_format_1_are_readable_and_unchanged() {
     for line in ERRANDS.lines() {
-        let errand: Errand = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let errand: CrossRunErrand =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert_eq!(serde_json::to_string(&errand).unwrap(), line);
     }
 }
@@ -172,7 +173,7 @@ fn every_stored_variant_has_a_record() {
 #[test]
 fn an_event_is_stored_under_its_name() {
     for line in EVENTS.lines() {
-        let name = decode_event(1, line).unwrap().name();
+        let name = decode_event(1, line).unwrap().event_name();
         let outermost = line.strip_prefix(r#"{"guided":"#).unwrap_or(line);
         let stored = outermost.trim_start_matches('{').split('"').nth(1);
         assert_eq!(stored, Some(name), "{line}");

@@ -25,7 +25,7 @@ const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24);
 
 /// Why changes cannot be watched. Reading the list still works.
 #[derive(Debug, thiserror::Error)]
-pub enum WatchError {
+pub enum FolderWatchError {
     #[error("the folders cannot be watched")]
     Notices(#[from] notify::Error),
     #[error("the thread that watches the folders cannot be started")]
@@ -35,17 +35,17 @@ pub enum WatchError {
 /// Changes are reported until this is dropped.
 #[derive(Debug)]
 pub struct FolderWatch {
-    notices: Sender<WatchMessage>,
+    notices: Sender<WatchThreadMessage>,
 }
 
 impl Drop for FolderWatch {
     fn drop(&mut self) {
         // The send fails if the thread has ended.
-        let _ = self.notices.send(WatchMessage::Stop);
+        let _ = self.notices.send(WatchThreadMessage::Stop);
     }
 }
 
-enum WatchMessage {
+enum WatchThreadMessage {
     FileEvent(notify::Result<Event>),
     /// There was no event for a while.
     Recheck,
@@ -54,25 +54,25 @@ enum WatchMessage {
 
 /// Calls `on_change` after something in these folders, or one of these files, changed, until the returned
 /// value is dropped. They need not exist.
-pub fn watch_paths(
-    folders: &[PathBuf],
+pub fn watch_paths_for_changes(
+    paths: &[PathBuf],
     on_change: impl Fn() + Send + 'static,
-) -> Result<FolderWatch, WatchError> {
+) -> Result<FolderWatch, FolderWatchError> {
     let (notices, incoming) = mpsc::channel();
     let handed = notices.clone();
     let watcher = notify::recommended_watcher(move |event| {
         // The send fails if the watcher is about to be dropped.
-        let _ = handed.send(WatchMessage::FileEvent(event));
+        let _ = handed.send(WatchThreadMessage::FileEvent(event));
     })?;
     let mut watched = Vec::new();
-    for folder in folders {
+    for folder in paths {
         watched.push(WatchedFolder {
             folder: std::path::absolute(folder)?,
             reported_path: PathBuf::new(),
             watched_path: None,
         });
     }
-    let mut watch = WatchThread { watcher, folders: watched };
+    let mut watch = FolderWatchThread { watcher, folders: watched };
     watch.rewatch_folders()?;
     thread::Builder::new()
         .name("watched-folders".to_owned())
@@ -89,31 +89,33 @@ struct WatchedFolder {
     watched_path: Option<PathBuf>,
 }
 
-struct WatchThread {
+struct FolderWatchThread {
     watcher: RecommendedWatcher,
     folders: Vec<WatchedFolder>,
 }
 
-impl WatchThread {
-    fn run_watch_loop(mut self, incoming: &Receiver<WatchMessage>, on_change: &impl Fn()) {
+impl FolderWatchThread {
+    fn run_watch_loop(mut self, incoming: &Receiver<WatchThreadMessage>, on_change: &impl Fn()) {
         // A folder that appeared or disappeared is checked once more: the notification that the old folder is
         // gone can remove the watch of a new folder at the same path.
         let mut again = false;
         loop {
             let first = match incoming.recv_timeout(if again { SETTLED } else { FOR_EVER }) {
                 Ok(first) => first,
-                Err(RecvTimeoutError::Timeout) if again => WatchMessage::Recheck,
+                Err(RecvTimeoutError::Timeout) if again => WatchThreadMessage::Recheck,
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            let looked = matches!(first, WatchMessage::Recheck);
-            let mut summary = ChangeSummary::default();
+            let looked = matches!(first, WatchThreadMessage::Recheck);
+            let mut summary = FileChangeSummary::default();
             // Changes that arrived in the meantime are reported together.
             for notice in std::iter::once(first).chain(incoming.try_iter()) {
                 match notice {
-                    WatchMessage::Stop => return,
-                    WatchMessage::Recheck => summary = ChangeSummary { changed: true, needs_rewatch: true },
-                    WatchMessage::FileEvent(event) => self.apply_event(&event, &mut summary),
+                    WatchThreadMessage::Stop => return,
+                    WatchThreadMessage::Recheck => {
+                        summary = FileChangeSummary { changed: true, needs_rewatch: true }
+                    }
+                    WatchThreadMessage::FileEvent(event) => self.record_file_event(&event, &mut summary),
                 }
             }
             if summary.needs_rewatch
@@ -128,12 +130,12 @@ impl WatchThread {
         }
     }
 
-    fn apply_event(&self, event: &notify::Result<Event>, summary: &mut ChangeSummary) {
+    fn record_file_event(&self, event: &notify::Result<Event>, summary: &mut FileChangeSummary) {
         let event = match event {
             Ok(event) if is_read_access(event.kind) => return,
             Ok(event) if !event.need_rescan() => event,
             // Notifications were lost: anything may have happened.
-            _ => return *summary = ChangeSummary { changed: true, needs_rewatch: true },
+            _ => return *summary = FileChangeSummary { changed: true, needs_rewatch: true },
         };
         let is_move = matches!(
             event.kind,
@@ -144,7 +146,7 @@ impl WatchThread {
                 summary.changed |= path.starts_with(&folder.reported_path);
                 if is_move && folder.reported_path.starts_with(path) {
                     // The folder, or one of its parents, appeared, disappeared or was replaced.
-                    *summary = ChangeSummary { changed: true, needs_rewatch: true };
+                    *summary = FileChangeSummary { changed: true, needs_rewatch: true };
                 }
             }
         }
@@ -162,7 +164,7 @@ impl WatchThread {
         for is_whole in [false, true] {
             for folder in &mut self.folders {
                 if folder.folder.is_dir() == is_whole {
-                    watch_nearest_folder(&mut self.watcher, folder)?;
+                    watch_nearest_existing_folder(&mut self.watcher, folder)?;
                 }
             }
         }
@@ -172,13 +174,16 @@ impl WatchThread {
 
 /// The summary of several notifications.
 #[derive(Default, Clone, Copy)]
-struct ChangeSummary {
+struct FileChangeSummary {
     changed: bool,
     /// The watched paths may be out of date.
     needs_rewatch: bool,
 }
 
-fn watch_nearest_folder(watcher: &mut RecommendedWatcher, folder: &mut WatchedFolder) -> notify::Result<()> {
+fn watch_nearest_existing_folder(
+    watcher: &mut RecommendedWatcher,
+    folder: &mut WatchedFolder,
+) -> notify::Result<()> {
     while let Some(above) = nearest_existing_folder(&folder.folder) {
         let at = fs::canonicalize(above)?;
         let rest = folder.folder.strip_prefix(above).unwrap_or(Path::new(""));

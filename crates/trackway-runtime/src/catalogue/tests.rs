@@ -36,13 +36,13 @@ fn write(folder: &Path, name: &str, value: &Value) -> PathBuf {
 }
 
 fn ids(catalogue: &Catalogue) -> Vec<String> {
-    catalogue.list().workflows.iter().map(|known| known.definition.id.clone()).collect()
+    catalogue.list_definitions().workflows.iter().map(|known| known.definition.id.clone()).collect()
 }
 
 /// The invalid files as `name: first reason`.
 fn invalid(catalogue: &Catalogue) -> Vec<String> {
     let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
-    let listing = catalogue.list();
+    let listing = catalogue.list_definitions();
     let told = listing.invalid.iter().map(|invalid| {
         format!("{}: {}", name(&invalid.file), invalid.errors.first().expect("a reason").message)
     });
@@ -50,7 +50,7 @@ fn invalid(catalogue: &Catalogue) -> Vec<String> {
 }
 
 fn warning(catalogue: &Catalogue, id: &str, hash: &str) -> Option<String> {
-    catalogue.drift_warning(id, hash).map(|warning| warning.code)
+    catalogue.definition_drift_warning(id, hash).map(|warning| warning.code)
 }
 
 /// Proves T3: what is added, changed and deleted shows at the next query, whatever the clock says.
@@ -62,11 +62,11 @@ fn catalogue_follows_file_changes() {
     let file = write(folder.path(), "deep/down/a.yml", &workflow("alpha", "Do it."));
     fs::write(folder.path().join("notes.txt"), "no definition").expect("written");
     assert_eq!(ids(&catalogue), ["alpha", "beta"]);
-    let first = catalogue.get("alpha").expect("known");
-    assert_eq!((first.file.clone(), &*first.hash), (file, &*first.definition.hash()));
+    let first = catalogue.get_entry("alpha").expect("known");
+    assert_eq!((first.file.clone(), &*first.hash), (file, &*first.definition.definition_hash()));
     // The same length within the same moment: the stamp alone would not detect it.
     write(folder.path(), "deep/down/a.yml", &workflow("alpha", "Be it."));
-    let second = catalogue.get("alpha").expect("known");
+    let second = catalogue.get_entry("alpha").expect("known");
     assert_ne!(first.hash, second.hash);
     fs::remove_dir_all(folder.path().join("deep")).expect("removed");
     assert_eq!(ids(&catalogue), ["beta"]);
@@ -79,14 +79,14 @@ fn an_invalid_file_is_listed_until_it_is_mended() {
     let path = write(folder.path(), "x.json", &json!({ "id": "broken", "steps": "none" }));
     fs::write(folder.path().join("binary.json"), [0xff, 0xfe]).expect("written");
     fs::write(folder.path().join("cut.json"), "{\n  \"id\":").expect("written");
-    let listing = catalogue.list();
+    let listing = catalogue.list_definitions();
     assert!(listing.workflows.is_empty());
     let listed: Vec<_> = listing.invalid.iter().map(|invalid| invalid.file.clone()).collect();
     let names = ["binary.json", "cut.json", "x.json"];
     assert_eq!(listed, names.map(|name| folder.path().join(name)));
     assert!(listing.invalid[0].errors[0].message.contains("UTF-8"));
     assert_eq!(listing.invalid[1].errors[0].line, Some(2));
-    match catalogue.get("broken") {
+    match catalogue.get_entry("broken") {
         Err(WorkflowLookupError::Invalid(invalid)) => {
             assert_eq!((invalid.file, invalid.workflow.as_deref()), (path, Some("broken")));
             assert!(!invalid.errors.is_empty());
@@ -106,11 +106,11 @@ fn of_two_files_with_one_id_the_first_has_it() {
     let (folder, catalogue) = folder();
     let first = write(folder.path(), "a.json", &workflow("same", "Do it."));
     write(folder.path(), "b.json", &workflow("same", "Be it."));
-    assert_eq!(catalogue.get("same").expect("known").file, first);
+    assert_eq!(catalogue.get_entry("same").expect("known").file, first);
     let reason = format!("b.json: the id \"same\" is taken by {}", first.display());
     assert_eq!(invalid(&catalogue), [reason]);
     fs::remove_file(first).expect("removed");
-    let second = catalogue.get("same").expect("known");
+    let second = catalogue.get_entry("same").expect("known");
     assert_eq!(second.file, folder.path().join("b.json"));
     assert_eq!(invalid(&catalogue), Vec::<String>::new());
 }
@@ -121,7 +121,7 @@ fn unknown_id_gets_similar_ids() {
     for id in ["code-review", "code-review-short", "shaping"] {
         write(folder.path(), &format!("{id}.json"), &workflow(id, "Do it."));
     }
-    let near = |id: &str| match catalogue.get(id) {
+    let near = |id: &str| match catalogue.get_entry(id) {
         Err(WorkflowLookupError::UnknownId { similar: near }) => near,
         other => panic!("it is unknown: {other:?}"),
     };
@@ -135,7 +135,7 @@ fn unknown_id_gets_similar_ids() {
 fn pinned_run_gets_a_drift_warning() {
     let (folder, catalogue) = folder();
     let path = write(folder.path(), "a.json", &workflow("alpha", "Do it."));
-    let pinned = catalogue.get("alpha").expect("known").hash;
+    let pinned = catalogue.get_entry("alpha").expect("known").hash;
     assert_eq!(warning(&catalogue, "alpha", &pinned), None);
     write(folder.path(), "a.json", &workflow("alpha", "Be it."));
     assert_eq!(warning(&catalogue, "alpha", &pinned).as_deref(), Some("definition-changed"));
@@ -155,8 +155,8 @@ fn pinned_run_gets_a_drift_warning() {
 fn unparsable_file_keeps_its_workflow_id() {
     let (folder, catalogue) = folder();
     let path = write(folder.path(), "a.yaml", &workflow("alpha", "Do it."));
-    let pinned = catalogue.get("alpha").expect("known").hash;
-    let reason = |catalogue: &Catalogue, id: &str| match catalogue.get(id) {
+    let pinned = catalogue.get_entry("alpha").expect("known").hash;
+    let reason = |catalogue: &Catalogue, id: &str| match catalogue.get_entry(id) {
         Err(WorkflowLookupError::Invalid(invalid)) => invalid.errors[0].clone(),
         other => panic!("it is invalid: {other:?}"),
     };
@@ -164,8 +164,8 @@ fn unparsable_file_keeps_its_workflow_id() {
     for broken in ["name: [oops\n", "a: 1\na: 2\n", "\u{0}", "name: [again\n"] {
         fs::write(&path, broken).expect("written");
         let fault = reason(&catalogue, "alpha");
-        assert_eq!(catalogue.list().invalid[0].workflow.as_deref(), Some("alpha"));
-        let warning = catalogue.drift_warning("alpha", &pinned).expect("a warning");
+        assert_eq!(catalogue.list_definitions().invalid[0].workflow.as_deref(), Some("alpha"));
+        let warning = catalogue.definition_drift_warning("alpha", &pinned).expect("a warning");
         assert_eq!(warning.code, "definition-changed");
         assert!(warning.message.contains(fault.message.trim_end_matches('.')), "{warning:?}");
     }
@@ -176,8 +176,8 @@ fn unparsable_file_keeps_its_workflow_id() {
     assert!(reason(&catalogue, "gamma").line.is_some());
     // Repaired under another id, it belongs to that one.
     write(folder.path(), "a.yaml", &workflow("delta", "Do it."));
-    assert!(catalogue.get("delta").is_ok());
-    assert!(matches!(catalogue.get("alpha"), Err(WorkflowLookupError::UnknownId { .. })));
+    assert!(catalogue.get_entry("delta").is_ok());
+    assert!(matches!(catalogue.get_entry("alpha"), Err(WorkflowLookupError::UnknownId { .. })));
 }
 
 /// Proves T3: a definition also includes the files that it refers to.
@@ -192,7 +192,7 @@ fn a_change_in_what_it_refers_to_is_drift() {
     assert_eq!(invalid(&catalogue).len(), 1, "what it refers to is not there");
     write(folder.path(), "inner.json", &workflow("inner", "Do it."));
     assert_eq!(ids(&catalogue), ["inner", "outer"]);
-    let pinned = catalogue.get("outer").expect("known").hash;
+    let pinned = catalogue.get_entry("outer").expect("known").hash;
     assert_eq!(warning(&catalogue, "outer", &pinned), None);
     write(folder.path(), "inner.json", &workflow("inner", "Be it."));
     assert_eq!(warning(&catalogue, "outer", &pinned).as_deref(), Some("definition-changed"));
@@ -286,7 +286,7 @@ fn changes_are_told() {
     let (told, notices) = mpsc::channel();
     let seen = Arc::clone(&catalogue);
     let watching = catalogue
-        .watch(move || {
+        .watch_folders(move || {
             let _ = told.send(ids(&seen));
         })
         .expect("watched");

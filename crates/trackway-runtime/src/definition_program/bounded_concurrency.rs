@@ -14,9 +14,9 @@ use std::{
 /// replay.
 pub(super) async fn bounded_join<T, F>(
     count: usize,
-    at_once: usize,
+    concurrency_max: usize,
     item: impl Fn(usize) -> Pin<Box<F>>,
-    stops: impl Fn(&T) -> bool,
+    stops_others: impl Fn(&T) -> bool,
 ) -> (Vec<Option<T>>, Option<usize>)
 where
     F: Future<Output = T>,
@@ -24,7 +24,7 @@ where
     let mut results: Vec<Option<T>> = std::iter::repeat_with(|| None).take(count).collect();
     let mut waiting = 0..count;
     let mut under_way: Vec<(usize, Pin<Box<F>>)> =
-        waiting.by_ref().take(at_once.max(1)).map(|index| (index, item(index))).collect();
+        waiting.by_ref().take(concurrency_max.max(1)).map(|index| (index, item(index))).collect();
     let stopped = poll_fn(|cx| {
         let mut slot = 0;
         while let Some((index, future)) = under_way.get_mut(slot) {
@@ -33,7 +33,7 @@ where
                 continue;
             };
             let index = *index;
-            let stop = stops(&result);
+            let stop = stops_others(&result);
             results[index] = Some(result);
             if stop {
                 return Poll::Ready(Some(index));

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{DefinitionProgram, drive_refusal::find_drive_refusal, exit_workflow_name};
+use super::{DefinitionProgram, drive_refusal::find_drive_refusal, exit_steps_workflow_name};
 use crate::{Catalogue, CatalogueEntry, ProgramInfo, ProgramRegistry, Tools};
 
 /// Registers the definitions of a catalogue that the engine can drive. Programs that were in the registry
@@ -17,12 +17,12 @@ pub struct CatalogueSync {
     /// Names of registered programs.
     program_names: BTreeSet<String>,
     /// Locked during a sync, so that two at once do not undo each other.
-    state: Mutex<SyncState>,
+    state: Mutex<CatalogueSyncState>,
 }
 
 /// The result of the last look at the files.
 #[derive(Debug, Default)]
-struct SyncState {
+struct CatalogueSyncState {
     /// The hash by name.
     registered: BTreeMap<String, Arc<str>>,
     refusals: Vec<RegistrationRefusal>,
@@ -41,7 +41,7 @@ impl CatalogueSync {
     /// A sync for a registry that holds its programs already. Nothing is registered before
     /// [`CatalogueSync::sync_registry`].
     pub fn new(catalogue: Arc<Catalogue>, registry: &ProgramRegistry, tools: Arc<Tools>) -> Self {
-        let taken = registry.current_names().into_iter().collect();
+        let taken = registry.current_program_names().into_iter().collect();
         Self { catalogue, tools, program_names: taken, state: Mutex::default() }
     }
 
@@ -52,10 +52,10 @@ impl CatalogueSync {
     /// Reads the files: new or changed definitions are registered, and missing ones are withdrawn. Runs in
     /// flight keep the definition that they began with. A refusal is returned once. Reads files, so it may
     /// take a moment.
-    pub fn sync_registry(&self, registry: &ProgramRegistry) -> Vec<RegistrationRefusal> {
+    pub fn sync_program_registry(&self, registry: &ProgramRegistry) -> Vec<RegistrationRefusal> {
         let mut last = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut now = SyncState::default();
-        for entry in self.catalogue.list().workflows {
+        let mut now = CatalogueSyncState::default();
+        for entry in self.catalogue.list_definitions().workflows {
             let id = entry.definition.id.clone();
             match self.register_definition(registry, &entry, last.registered.get(&id)) {
                 Ok(()) => drop(now.registered.insert(id, entry.hash)),
@@ -65,10 +65,10 @@ impl CatalogueSync {
             }
         }
         for name in last.registered.keys().filter(|name| !now.registered.contains_key(*name)) {
-            registry.withdraw(name);
+            registry.withdraw_program(name);
         }
         let aside = now.refusals.iter().filter(|declined| !self.program_names.contains(&declined.workflow));
-        registry.set_unavailable(
+        registry.set_unavailable_workflows(
             aside.map(|declined| (declined.workflow.clone(), declined.why.clone())).collect(),
         );
         let fresh = now.refusals.iter().filter(|declined| !last.refusals.contains(declined));
@@ -82,7 +82,7 @@ impl CatalogueSync {
         &self,
         registry: &ProgramRegistry,
         entry: &CatalogueEntry,
-        before: Option<&Arc<str>>,
+        registered_hash: Option<&Arc<str>>,
     ) -> Result<(), (bool, String)> {
         let id = &entry.definition.id;
         if self.program_names.contains(id) {
@@ -92,14 +92,16 @@ impl CatalogueSync {
         if let Some(unfit) = find_drive_refusal(&entry.definition, &self.tools, registry) {
             return Err((false, unfit.to_string()));
         }
-        if !entry.definition.on_exit.is_empty() && !ProgramInfo::is_valid_name(&exit_workflow_name(id)) {
+        if !entry.definition.on_exit.is_empty()
+            && !ProgramInfo::is_valid_program_name(&exit_steps_workflow_name(id))
+        {
             return Err((true, "its id is too long for a workflow with exit steps".to_owned()));
         }
-        if before == Some(&entry.hash) {
+        if registered_hash == Some(&entry.hash) {
             return Ok(());
         }
         let (definition, tools) = (entry.definition.clone(), self.tools.clone());
         let program = DefinitionProgram::new(definition, &entry.hash, tools);
-        registry.set_current(Arc::new(program)).map_err(|error| (true, error.to_string()))
+        registry.set_current_program(Arc::new(program)).map_err(|error| (true, error.to_string()))
     }
 }

@@ -73,26 +73,30 @@ pub(super) fn find_drive_refusal(
     while let Some(step) = ahead.pop() {
         match &step.kind {
             StepKind::Prompt(prompt) => {
-                if let Some(unfit) = find_prompt_refusal(&step.id, prompt, registry) {
+                if let Some(unfit) = find_prompt_step_refusal(&step.id, prompt, registry) {
                     return Some(unfit);
                 }
             }
-            StepKind::Tool(tool) if tools.get(&tool.name).is_none() => {
+            StepKind::Tool(tool) if tools.find_tool(&tool.name).is_none() => {
                 let (step, tool) = (step.id.clone(), tool.name.clone());
                 return Some(DriveRefusal::UnknownTool { step, tool });
             }
-            _ => ahead.extend(inner_steps(&step.kind).into_iter().rev()),
+            _ => ahead.extend(nested_steps(&step.kind).into_iter().rev()),
         }
     }
     None
 }
 
-fn find_prompt_refusal(step: &str, prompt: &PromptStep, registry: &ProgramRegistry) -> Option<DriveRefusal> {
+fn find_prompt_step_refusal(
+    step: &str,
+    prompt: &PromptStep,
+    registry: &ProgramRegistry,
+) -> Option<DriveRefusal> {
     let step = step.to_owned();
     let Some(agent) = &prompt.agent else {
         return Some(DriveRefusal::PromptWithoutAgent { step });
     };
-    let known = registry.get(agent).is_some_and(|known| known.info().kind == ProgramKind::Agent);
+    let known = registry.current_program(agent).is_some_and(|known| known.info().kind == ProgramKind::Agent);
     if !known {
         return Some(DriveRefusal::UnknownAgent { step, agent: agent.clone() });
     }
@@ -100,7 +104,7 @@ fn find_prompt_refusal(step: &str, prompt: &PromptStep, registry: &ProgramRegist
 }
 
 /// The steps inside of a step.
-fn inner_steps(kind: &StepKind) -> Vec<&Step> {
+fn nested_steps(kind: &StepKind) -> Vec<&Step> {
     match kind {
         StepKind::Nested(nested) => nested.steps.iter().collect(),
         StepKind::Switch(switch) => switch.cases.iter().flat_map(|case| &case.steps).collect(),

@@ -8,19 +8,19 @@ use std::{
 };
 
 use serde_json::json;
-use trackway_definition::{Definition, FileFormat, parse_draft};
+use trackway_definition::{Definition, FileFormat, parse_definition_draft};
 use trackway_domain::{BlockReason, InputRequirement, WorkflowRef};
 
 use super::{
-    DriveRefusal, actions::format_blocked_walk, bounded_concurrency::bounded_join,
-    drive_refusal::find_drive_refusal, load_pinned_program,
+    DriveRefusal, bounded_concurrency::bounded_join, drive_refusal::find_drive_refusal,
+    load_pinned_definition_program, step_actions::format_blocked_walk,
 };
 use crate::{ProgramRegistry, Tools};
 
 fn definition(text: &str) -> Definition {
     let head = "id: sample\nname: Sample\ndescription: A sample.\nversion: \"1\"\n";
-    let draft = parse_draft(&format!("{head}{text}"), FileFormat::Yaml).expect("it is valid");
-    draft.link(&|_| None).expect("it stands alone")
+    let draft = parse_definition_draft(&format!("{head}{text}"), FileFormat::Yaml).expect("it is valid");
+    draft.link_references(&|_| None).expect("it stands alone")
 }
 
 /// No more than the limit start at once, the next one starts when one is done, and the results have the order
@@ -87,16 +87,16 @@ fn a_pinned_definition_is_two_programs() {
     );
     let tools = Arc::new(Tools::default());
     let named = |name: &str| {
-        let workflow = WorkflowRef { name: name.to_owned(), version: exits.hash() };
-        load_pinned_program(&workflow, &exits.normal_form(), &tools)
+        let workflow = WorkflowRef { name: name.to_owned(), version: exits.definition_hash() };
+        load_pinned_definition_program(&workflow, &exits.to_canonical_json(), &tools)
     };
     let whole = named("sample").expect("its steps");
-    let exit = WorkflowRef { name: "sample.exit".to_owned(), version: exits.hash() };
+    let exit = WorkflowRef { name: "sample.exit".to_owned(), version: exits.definition_hash() };
     assert_eq!(whole.exit_workflow(), Some(exit.clone()));
     let leaving = named("sample.exit").expect("its exit steps");
     assert_eq!((leaving.info().workflow_ref(), leaving.exit_workflow()), (exit, None));
     assert!(named("other").is_none());
-    assert!(load_pinned_program(&whole.info().workflow_ref(), "{}", &tools).is_none());
+    assert!(load_pinned_definition_program(&whole.info().workflow_ref(), "{}", &tools).is_none());
 }
 
 #[test]

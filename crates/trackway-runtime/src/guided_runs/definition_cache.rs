@@ -20,8 +20,8 @@ pub(super) struct DefinitionCache {
 }
 
 impl DefinitionCache {
-    pub(super) fn get(&self, hash: &str) -> Option<Arc<Definition>> {
-        let mut kept = self.lock();
+    pub(super) fn get_definition(&self, hash: &str) -> Option<Arc<Definition>> {
+        let mut kept = self.lock_entries();
         let index = kept.iter().position(|(known, _)| known == hash)?;
         let entry = kept.remove(index)?;
         let definition = entry.1.clone();
@@ -29,15 +29,15 @@ impl DefinitionCache {
         Some(definition)
     }
 
-    pub(super) fn insert(&self, hash: &str, definition: Arc<Definition>) {
-        let mut kept = self.lock();
+    pub(super) fn insert_definition(&self, hash: &str, definition: Arc<Definition>) {
+        let mut kept = self.lock_entries();
         if kept.iter().all(|(known, _)| known != hash) {
             kept.push_front((hash.to_owned(), definition));
             kept.truncate(KEPT_MAX);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, Arc<Definition>)>> {
+    fn lock_entries(&self) -> MutexGuard<'_, VecDeque<(String, Arc<Definition>)>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -68,11 +68,11 @@ mod tests {
     fn least_recently_used_is_evicted() {
         let definitions = DefinitionCache::default();
         for number in 0..=KEPT_MAX {
-            definitions.insert(&number.to_string(), numbered_definition(number));
-            assert!(definitions.get("0").is_some(), "used all the time");
+            definitions.insert_definition(&number.to_string(), numbered_definition(number));
+            assert!(definitions.get_definition("0").is_some(), "used all the time");
         }
-        assert!(definitions.get("1").is_none(), "the one not used for the longest time went");
-        let newest = definitions.get(&KEPT_MAX.to_string());
+        assert!(definitions.get_definition("1").is_none(), "the one not used for the longest time went");
+        let newest = definitions.get_definition(&KEPT_MAX.to_string());
         assert_eq!(newest.map(|definition| definition.id.clone()), Some(KEPT_MAX.to_string()));
     }
 }

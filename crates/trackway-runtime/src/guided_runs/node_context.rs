@@ -1,19 +1,20 @@
 //! Loads a node, for a caller that may see its run.
 
 use trackway_domain::{
-    Access, Attempt, AttemptOutcome, BranchPosition, Event, GuidedEvent, Node, NodeId, RunId, Seq,
+    Access, AttemptOutcome, BranchPosition, Event, GuidedNode, GuidedRunEvent, NodeAttempt, NodeId, RunId,
+    Seq,
 };
 use trackway_ports::{AttemptKey, RunRow, StoredEvent, StoredNode, attempt_in_event, node_in_event};
 
 use super::{
     GuidedRunError, GuidedRuns,
-    loading::{VisitControl, error_from_read},
+    run_and_definition_loading::{EventVisitControl, guided_error_from_read},
 };
 
 /// A node, and what is needed to answer it.
 #[derive(Debug)]
 pub(super) struct NodeContext {
-    pub(super) node: Node,
+    pub(super) node: GuidedNode,
     /// Number of the event that created it, or moved it to another definition last.
     pub(super) created_seq: Seq,
     /// Number of the run's last event.
@@ -32,17 +33,17 @@ pub(super) struct NodeContext {
 
 impl GuidedRuns {
     /// The node, for its caller. For any other caller there is no such run.
-    pub(super) async fn load_node(
+    pub(super) async fn load_node_context(
         &self,
         access: &Access,
         run: RunId,
         node: NodeId,
     ) -> Result<NodeContext, GuidedRunError> {
         let found = self.options.journal.find_node(run, node).await;
-        match found.map_err(|error| error_from_read(run, error))? {
-            Some(found) => authorize_node(access, run, node, found),
+        match found.map_err(|error| guided_error_from_read(run, error))? {
+            Some(found) => authorize_stored_node(access, run, node, found),
             None => {
-                self.load_run_row(access, run).await?;
+                self.load_accessible_run_row(access, run).await?;
                 Err(GuidedRunError::UnknownNode { run, node })
             }
         }
@@ -50,23 +51,23 @@ impl GuidedRuns {
 
     /// The node that an answer is for, and the record of this same answer, if there is one, with the node as
     /// it was then.
-    pub(super) async fn load_node_and_attempt(
+    pub(super) async fn load_node_and_earlier_attempt(
         &self,
         access: &Access,
         key: &AttemptKey,
-    ) -> Result<(NodeContext, Option<(Node, Attempt)>), GuidedRunError> {
+    ) -> Result<(NodeContext, Option<(GuidedNode, NodeAttempt)>), GuidedRunError> {
         let AttemptKey { run, node, .. } = *key;
         let journal = &self.options.journal;
         let (node_context, stored) = match journal.find_node_and_attempt(key.clone()).await {
-            Ok(Some(asked)) => (authorize_node(access, run, node, asked.node)?, asked.attempt),
+            Ok(Some(asked)) => (authorize_stored_node(access, run, node, asked.node)?, asked.attempt),
             // Something is wrong or missing. One read after the other: access to the run is checked before
             // damage in it is reported. The node is read before the attempt: an answer that is recorded
             // between the two reads is found by the second, and one that is recorded after it makes the
             // append fail.
             Ok(None) | Err(_) => {
-                let node_context = self.load_node(access, run, node).await?;
+                let node_context = self.load_node_context(access, run, node).await?;
                 let stored = journal.find_attempt(key.clone()).await;
-                (node_context, stored.map_err(|error| error_from_read(run, error))?)
+                (node_context, stored.map_err(|error| guided_error_from_read(run, error))?)
             }
         };
         let recorded = match stored {
@@ -76,15 +77,19 @@ impl GuidedRuns {
         Ok((node_context, recorded))
     }
 
-    pub(super) async fn load_run_row(&self, access: &Access, run: RunId) -> Result<RunRow, GuidedRunError> {
+    pub(super) async fn load_accessible_run_row(
+        &self,
+        access: &Access,
+        run: RunId,
+    ) -> Result<RunRow, GuidedRunError> {
         let row = self.options.journal.find_run(run).await;
-        let row = row.map_err(|error| error_from_read(run, error))?;
-        row.filter(|row| access.covers(&row.caller)).ok_or(GuidedRunError::UnknownRun { run })
+        let row = row.map_err(|error| guided_error_from_read(run, error))?;
+        row.filter(|row| access.covers_owner(&row.caller)).ok_or(GuidedRunError::UnknownRun { run })
     }
 
     /// Which branch the node was when it was created. A caller that inspects it or is blocked at it gets the
     /// same value as the caller that created it.
-    pub(super) async fn branch_at_creation(
+    pub(super) async fn branch_position_at_creation(
         &self,
         node_context: &NodeContext,
     ) -> Result<BranchPosition, GuidedRunError> {
@@ -92,25 +97,30 @@ impl GuidedRuns {
             return Ok(branch);
         }
         let mut found = None;
-        self.for_each_event(node_context.row.id, |stored| {
-            found = branch_created_by(&stored.event, node_context.node.id);
-            if found.is_some() { VisitControl::Stop } else { VisitControl::Continue }
+        self.for_each_run_event(node_context.row.id, |stored| {
+            found = branch_position_created_by(&stored.event, node_context.node.id);
+            if found.is_some() { EventVisitControl::Stop } else { EventVisitControl::Continue }
         })
         .await?;
         Ok(found.unwrap_or(BranchPosition::FIRST))
     }
 
     /// The node as it was in the log before that event.
-    async fn load_node_before(&self, run: RunId, id: NodeId, before: Seq) -> Result<Node, GuidedRunError> {
+    async fn load_node_before_seq(
+        &self,
+        run: RunId,
+        id: NodeId,
+        before: Seq,
+    ) -> Result<GuidedNode, GuidedRunError> {
         let mut found = None;
-        self.for_each_event(run, |stored| {
+        self.for_each_run_event(run, |stored| {
             if stored.seq >= before {
-                return VisitControl::Stop;
+                return EventVisitControl::Stop;
             }
             if let Some(node) = node_in_event(&stored.event).filter(|node| node.id == id) {
                 found = Some(node.clone());
             }
-            VisitControl::Continue
+            EventVisitControl::Continue
         })
         .await?;
         found.ok_or(GuidedRunError::UnknownNode { run, node: id })
@@ -122,14 +132,14 @@ impl GuidedRuns {
         node_context: &NodeContext,
         key: &AttemptKey,
         stored: &StoredEvent,
-    ) -> Result<(Node, Attempt), GuidedRunError> {
-        let attempt = attempt_in_event(&stored.event).filter(|attempt| is_attempt_for(attempt, key));
+    ) -> Result<(GuidedNode, NodeAttempt), GuidedRunError> {
+        let attempt = attempt_in_event(&stored.event).filter(|attempt| attempt_matches_key(attempt, key));
         let Some(attempt) = attempt else {
             return Err(GuidedRunError::Damaged { run: key.run, reason: "its index is wrong".into() });
         };
         // The node was moved to another definition since: the response showed the step of the first one.
         let node = match node_context.created_seq > stored.seq {
-            true => self.load_node_before(key.run, node_context.node.id, stored.seq).await?,
+            true => self.load_node_before_seq(key.run, node_context.node.id, stored.seq).await?,
             false => node_context.node.clone(),
         };
         Ok((node, attempt.clone()))
@@ -137,13 +147,13 @@ impl GuidedRuns {
 }
 
 /// The loaded node, for its caller. For any other caller there is no such run.
-fn authorize_node(
+fn authorize_stored_node(
     access: &Access,
     run: RunId,
     node: NodeId,
     found: StoredNode,
 ) -> Result<NodeContext, GuidedRunError> {
-    if !access.covers(&found.row.caller) {
+    if !access.covers_owner(&found.row.caller) {
         return Err(GuidedRunError::UnknownRun { run });
     }
     let StoredNode {
@@ -157,7 +167,7 @@ fn authorize_node(
     let made_seq = made.seq;
     match node_in_event(&made.event).filter(|found| found.id == node) {
         Some(node) => {
-            let came_as = branch_created_by(&made.event, node.id);
+            let came_as = branch_position_created_by(&made.event, node.id);
             let node = node.clone();
             let made = made_seq;
             Ok(NodeContext {
@@ -176,11 +186,11 @@ fn authorize_node(
 }
 
 /// The branch position in the event that created the node.
-fn branch_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
+fn branch_position_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {
-        GuidedEvent::Opened { node, reply, .. } if node.id == id => Some(reply.branch),
-        GuidedEvent::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), reply, .. })
+        GuidedRunEvent::Opened { node, reply, .. } if node.id == id => Some(reply.branch),
+        GuidedRunEvent::Attempted(NodeAttempt { outcome: AttemptOutcome::Advanced(node), reply, .. })
             if node.id == id =>
         {
             Some(reply.branch)
@@ -189,6 +199,6 @@ fn branch_created_by(event: &Event, id: NodeId) -> Option<BranchPosition> {
     }
 }
 
-fn is_attempt_for(attempt: &Attempt, key: &AttemptKey) -> bool {
+fn attempt_matches_key(attempt: &NodeAttempt, key: &AttemptKey) -> bool {
     attempt.node == key.node && attempt.ack == key.ack && attempt.digest == key.digest
 }

@@ -8,18 +8,18 @@ use super::StageInner;
 
 /// The program is active: it runs a step, or waits for a permit to record.
 #[derive(Debug)]
-pub(super) struct ActiveGuard(Arc<StageInner>);
+pub(super) struct ActiveProgramGuard(Arc<StageInner>);
 
-impl ActiveGuard {
+impl ActiveProgramGuard {
     pub(super) fn new(inner: Arc<StageInner>) -> Self {
-        inner.replay_state().active_count += 1;
+        inner.lock_replay_state().active_count += 1;
         Self(inner)
     }
 }
 
-impl Drop for ActiveGuard {
+impl Drop for ActiveProgramGuard {
     fn drop(&mut self) {
-        self.0.replay_state().active_count -= 1;
+        self.0.lock_replay_state().active_count -= 1;
     }
 }
 
@@ -28,14 +28,14 @@ pub(super) struct ReplayWaitGuard(Arc<StageInner>);
 
 impl ReplayWaitGuard {
     pub(super) fn new(inner: Arc<StageInner>) -> Self {
-        inner.replay_state().replay_waits += 1;
+        inner.lock_replay_state().replay_waits += 1;
         Self(inner)
     }
 }
 
 impl Drop for ReplayWaitGuard {
     fn drop(&mut self) {
-        self.0.replay_state().replay_waits -= 1;
+        self.0.lock_replay_state().replay_waits -= 1;
     }
 }
 
@@ -44,38 +44,38 @@ pub(super) struct DurableWaitGuard(Arc<StageInner>);
 
 impl DurableWaitGuard {
     pub(super) fn new(inner: Arc<StageInner>) -> Self {
-        inner.replay_state().durable_waits += 1;
+        inner.lock_replay_state().durable_waits += 1;
         Self(inner)
     }
 }
 
 impl Drop for DurableWaitGuard {
     fn drop(&mut self) {
-        self.0.replay_state().durable_waits -= 1;
+        self.0.lock_replay_state().durable_waits -= 1;
     }
 }
 
 /// A question that is, or may be, open. If it is dropped unanswered, it is withdrawn: the program took
 /// another path. Withdrawing a question that was never asked changes nothing.
-pub(super) struct QuestionGuard {
+pub(super) struct OpenQuestionGuard {
     inner: Arc<StageInner>,
     op: Option<Op>,
 }
 
-impl QuestionGuard {
+impl OpenQuestionGuard {
     pub(super) fn new(inner: Arc<StageInner>, op: Op) -> Self {
         Self { inner, op: Some(op) }
     }
 
-    pub(super) fn disarm(mut self) {
+    pub(super) fn disarm_withdrawal(mut self) {
         self.op = None;
     }
 }
 
-impl Drop for QuestionGuard {
+impl Drop for OpenQuestionGuard {
     fn drop(&mut self) {
         if let Some(op) = self.op.take() {
-            let mut book = self.inner.replay_state();
+            let mut book = self.inner.lock_replay_state();
             // A program that is dropped as a whole withdraws nothing; it will ask again.
             if !book.is_dropping {
                 book.withdrawn.push(op);

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    ArtifactId, ChildOutcome, Event, Failure, FirstAnswer, Message, MessageId, Op, OpKind, QuestionId,
+    ArtifactId, ChildFirstAnswer, ChildOutcome, Event, Failure, Message, MessageId, Op, OpKind, QuestionId,
     ReplayMismatch, RunId, StepOutcome, Timestamp,
 };
 
@@ -36,7 +36,7 @@ pub(crate) enum RecordedFact {
     Child(RunId),
     ChildEnded(ChildOutcome),
     /// The first answer of another run.
-    FirstAnswer(Box<FirstAnswer>),
+    FirstAnswer(Box<ChildFirstAnswer>),
     Value(Value),
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct ReplayState {
 
 impl ReplayState {
     /// The name of the next op of this kind and key; the log's record of it, if any, is claimed.
-    pub(crate) fn claim_op(&mut self, kind: OpKind, key: &str) -> Op {
+    pub(crate) fn claim_next_op(&mut self, kind: OpKind, key: &str) -> Op {
         let key: Arc<str> = key.into();
         let count = self.counts.entry((kind, key.clone())).or_default();
         let op = Op { kind, key, occurrence: *count };
@@ -102,60 +102,60 @@ impl ReplayState {
     }
 
     /// Whether the log holds the op of this kind and key that would be claimed next.
-    pub(crate) fn has_next(&self, kind: OpKind, key: &str) -> bool {
+    pub(crate) fn has_record_of_next_op(&self, kind: OpKind, key: &str) -> bool {
         let key: Arc<str> = key.into();
         let occurrence = self.counts.get(&(kind, key.clone())).copied().unwrap_or_default();
-        self.has_record(&Op { kind, key, occurrence })
+        self.has_record_for_op(&Op { kind, key, occurrence })
     }
 
     /// Whether the log, or what was recorded since, holds another fact under this name.
-    pub(crate) fn has_record(&self, op: &Op) -> bool {
+    pub(crate) fn has_record_for_op(&self, op: &Op) -> bool {
         self.fact_counts.get(op).is_some_and(|count| *count > 0)
     }
 
     /// Adds the log up to the point where the program was resumed, then what arrived in the meantime.
-    pub(crate) fn fill_from_log<'a>(&mut self, log: impl Iterator<Item = &'a Event>) {
+    pub(crate) fn fill_from_log_events<'a>(&mut self, log: impl Iterator<Item = &'a Event>) {
         self.is_filling = false;
         for event in log {
-            self.push_event(event, true);
+            self.queue_fact_of_event(event, true);
         }
         for event in std::mem::take(&mut self.early_events) {
-            self.push_event(&event, false);
+            self.queue_fact_of_event(&event, false);
         }
     }
 
     /// An event was appended while the program runs. True if that wakes its driver.
-    pub(crate) fn add_event(&mut self, event: &Event) -> bool {
+    pub(crate) fn add_live_event(&mut self, event: &Event) -> bool {
         if self.is_filling {
             self.early_events.push(event.clone());
             return false;
         }
         self.has_new_answer |= matches!(event, Event::Resumed { .. });
-        self.push_event(event, false);
+        self.queue_fact_of_event(event, false);
         self.driver.take().inspect(Waker::wake_by_ref).is_some()
     }
 
     /// Whether the program has seen everything that is recorded, and waits: only a new event can make it take
     /// another path.
-    pub(crate) fn is_idle(&self) -> bool {
+    pub(crate) fn is_program_idle(&self) -> bool {
         self.was_polled_idle && !self.is_filling && self.queue.is_empty() && self.withdrawn.is_empty()
     }
 
     /// Marks the program as idle. True if it was not idle before.
-    pub(crate) fn mark_idle(&mut self) -> bool {
-        let before = self.is_idle();
+    pub(crate) fn mark_program_idle(&mut self) -> bool {
+        let before = self.is_program_idle();
         self.was_polled_idle = true;
-        !before && self.is_idle()
+        !before && self.is_program_idle()
     }
 
-    fn push_event(&mut self, event: &Event, from_log: bool) {
+    fn queue_fact_of_event(&mut self, event: &Event, from_log: bool) {
         self.events += 1;
-        let Some((op, fact)) = self.fact_from_event(event) else {
+        let Some((op, fact)) = self.recorded_fact_from_event(event) else {
             return;
         };
         // The answer of a run that received a message may be recorded before the sending of that message.
-        let unasked = matches!(event, Event::RunAnswered { .. }) || is_from_step(&op);
-        if from_log && !unasked && !self.was_claimed(&op) {
+        let unasked = matches!(event, Event::RunAnswered { .. }) || is_question_from_step(&op);
+        if from_log && !unasked && !self.was_op_claimed(&op) {
             self.unclaimed.entry(op.clone()).or_insert(self.events);
         }
         *self.fact_counts.entry(op.clone()).or_default() += 1;
@@ -163,11 +163,11 @@ impl ReplayState {
     }
 
     /// The program has requested this op already.
-    fn was_claimed(&self, op: &Op) -> bool {
+    fn was_op_claimed(&self, op: &Op) -> bool {
         self.counts.get(&(op.kind, op.key.clone())).is_some_and(|count| *count > op.occurrence)
     }
 
-    fn fact_from_event(&mut self, event: &Event) -> Option<(Op, RecordedFact)> {
+    fn recorded_fact_from_event(&mut self, event: &Event) -> Option<(Op, RecordedFact)> {
         match event {
             Event::Status { op, .. } | Event::Slept { op, .. } => Some((op.clone(), RecordedFact::Recorded)),
             // An artifact before a question belongs to the question.
@@ -186,7 +186,7 @@ impl ReplayState {
             Event::Resumed { request, input, replaces, .. } => {
                 let op = self.questions.get(&request.question)?.clone();
                 if *replaces {
-                    self.forget_answer(&op);
+                    self.forget_replaced_answer(&op);
                 }
                 let answer = Answer { input: input.clone(), message: request.message.clone() };
                 Some((op, RecordedFact::Answer(Box::new(answer))))
@@ -210,7 +210,7 @@ impl ReplayState {
                 // The waiting op is named by the message that was sent, or is the op that dispatched the
                 // child.
                 let op = match reply_to {
-                    Some(message) => reply_op(message),
+                    Some(message) => op_for_message_reply(message),
                     None => self.children.get(run)?.clone(),
                 };
                 Some((op, RecordedFact::FirstAnswer(Box::new(answer.clone()))))
@@ -236,18 +236,18 @@ impl ReplayState {
     }
 
     /// Whether the program has started children so far.
-    pub(crate) fn has_children(&self) -> bool {
+    pub(crate) fn has_started_children(&self) -> bool {
         !self.children.is_empty()
     }
 
     /// Whether the step emitted a part of that artifact.
-    pub(crate) fn has_step_artifact(&self, step: &Op, artifact: &str) -> bool {
+    pub(crate) fn has_recorded_step_artifact(&self, step: &Op, artifact: &str) -> bool {
         self.step_artifacts.iter().any(|(op, shown)| op == step && shown.as_str() == artifact)
     }
 
     /// Another answer replaces one that the program could not read. A replay ignores the first, even if it
     /// could be read by now.
-    fn forget_answer(&mut self, op: &Op) {
+    fn forget_replaced_answer(&mut self, op: &Op) {
         let is_answer = |(of, fact): &(Op, RecordedFact)| of == op && matches!(fact, RecordedFact::Answer(_));
         if let Some(place) = self.queue.iter().rposition(is_answer) {
             self.queue.remove(place);
@@ -258,7 +258,7 @@ impl ReplayState {
     }
 
     /// Lets the program see the next fact of the log. False when there is none.
-    pub(crate) fn reveal_next(&mut self) -> bool {
+    pub(crate) fn reveal_next_fact(&mut self) -> bool {
         let Some((op, fact)) = self.queue.pop_front() else {
             return false;
         };
@@ -275,7 +275,7 @@ impl ReplayState {
         !self.queue.is_empty()
     }
 
-    pub(crate) fn poll_fact(&mut self, op: &Op, waker: &Waker) -> Poll<RecordedFact> {
+    pub(crate) fn poll_recorded_fact(&mut self, op: &Op, waker: &Waker) -> Poll<RecordedFact> {
         let Some(fact) = self.visible.get_mut(op).and_then(VecDeque::pop_front) else {
             self.wakers.insert(op.clone(), waker.clone());
             return Poll::Pending;
@@ -291,9 +291,9 @@ impl ReplayState {
     }
 
     /// What the log holds and the program never requested: the earliest of it is the evidence.
-    pub(crate) fn unclaimed_mismatch(&self, asked: &str) -> Option<ReplayMismatch> {
+    pub(crate) fn unclaimed_op_mismatch(&self, next_op: &str) -> Option<ReplayMismatch> {
         let (op, _) = self.unclaimed.iter().min_by_key(|(_, place)| **place)?;
-        let asked = self.first_new_op.as_ref().map_or_else(|| asked.to_owned(), Op::to_string);
+        let asked = self.first_new_op.as_ref().map_or_else(|| next_op.to_owned(), Op::to_string);
         Some(ReplayMismatch {
             message: format!(
                 "the program does not fit its log: it asked for {asked} where the log holds {op}"
@@ -305,11 +305,11 @@ impl ReplayState {
 }
 
 /// The op that waits for the reply to a message of this run.
-fn reply_op(message: &MessageId) -> Op {
+fn op_for_message_reply(message: &MessageId) -> Op {
     Op { kind: OpKind::Child, key: message.as_str().into(), occurrence: 0 }
 }
 
 /// Whether a step asked the question. The step may have to run again before it requests the question.
-fn is_from_step(op: &Op) -> bool {
+fn is_question_from_step(op: &Op) -> bool {
     op.kind == OpKind::Ask && !op.key.is_empty()
 }

@@ -5,34 +5,34 @@
 //! its answer.
 
 use serde_json::Value;
-use trackway_domain::{ArtifactChunk, Command, Failure, InterruptReason, Op, OpKind, Part, Yield};
+use trackway_domain::{ArtifactChunk, Failure, InterruptReason, Op, OpKind, Part, RunCommand, Yield};
 
 use super::{Answer, Stage, StepAttempt};
 
 impl Stage {
     /// Emits a piece of an artifact from within the step of that name. Returns when it is appended.
     pub async fn emit_artifact_from_step(&self, step: &Op, chunk: ArtifactChunk) {
-        self.decide_and_append(Command::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
+        self.decide_and_append(RunCommand::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
     }
 
     /// Whether the step of that name has emitted a part of that artifact, in this process or in an earlier
     /// one.
-    pub fn has_step_artifact(&self, step: &Op, artifact: &str) -> bool {
-        self.0.replay_state().has_step_artifact(step, artifact)
+    pub fn has_recorded_step_artifact(&self, step: &Op, artifact: &str) -> bool {
+        self.0.lock_replay_state().has_recorded_step_artifact(step, artifact)
     }
 
     /// Whether the log holds a question of the step of that name that the step has not requested again yet.
-    pub fn has_step_question(&self, step: &Op) -> bool {
-        self.0.replay_state().has_next(OpKind::Ask, &step.to_string())
+    pub fn has_recorded_step_question(&self, step: &Op) -> bool {
+        self.0.lock_replay_state().has_record_of_next_op(OpKind::Ask, &step.to_string())
     }
 
     /// Asks from within the step of that name, which continues only with the answer. The program stays in
     /// memory with its step, but takes no slot from active programs.
-    pub async fn ask_from_step(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
+    pub async fn ask_question_from_step(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
         let reason = InterruptReason::InputRequired;
         let what = Yield::Interrupted { reason, prompt, schema, artifact: None, answer_type: None };
         self.0.release_program_permit();
-        let answer = self.ask_with_key(&step.to_string(), what, None).await.1;
+        let answer = self.ask_question_with_key(&step.to_string(), what, None).await.1;
         if let Some((core, _)) = self.0.live_run()
             && let Ok(room) = core.program_permits.clone().acquire_owned().await
         {
@@ -42,7 +42,7 @@ impl Stage {
     }
 
     /// Calls a tool of this process from within a step. The run is parked if there is no such tool.
-    pub async fn call_tool(
+    pub async fn call_tool_in_step(
         &self,
         name: &str,
         arguments: Value,

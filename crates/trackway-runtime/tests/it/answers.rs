@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_domain::{Access, AttemptInputs, BranchPosition, Caller, NodeId, RenderStamp, RunId};
-use trackway_runtime::{AdvanceRequest, AdvanceResponse, Consent, GuidedRunError};
+use trackway_domain::{Access, AttemptInputs, BranchPosition, Caller, NodeId, ReplyRenderStamp, RunId};
+use trackway_runtime::{ConsentStatus, GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedRunError};
 use trackway_testkit::MemoryJournal;
 use uuid::Uuid;
 
@@ -48,8 +48,8 @@ async fn repeated_answer_gets_the_same_view() {
     let third = advance(&guide, answer_request(&stuck, fits.clone())).await.unwrap();
     let end = advance_to_end(&guide, third.clone()).await;
     let length = load_events(&journal, first.run).await.len();
-    let later = RenderStamp { key: "another".into(), text_version: 9 };
-    let again = |advance: AdvanceRequest| AdvanceRequest { stamp: later.clone(), ..advance };
+    let later = ReplyRenderStamp { key: "another".into(), text_version: 9 };
+    let again = |advance: GuidedAdvanceRequest| GuidedAdvanceRequest { stamp: later.clone(), ..advance };
     let reopened = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
     for guide in [&guide, &reopened] {
         for (sent, told) in [
@@ -114,7 +114,9 @@ async fn node_keeps_its_branch() {
             let mut changed = three_steps();
             changed["steps"][1]["title"] = json!("Otherwise");
             library.write("three.json", &changed);
-            assert!(!guide.migrate(&access(), first.run).await.unwrap().nodes.is_empty());
+            assert!(
+                !guide.migrate_to_current_definition(&access(), first.run).await.unwrap().nodes.is_empty()
+            );
         }
         let look = guide.inspect_node(&access(), first.run, second.node, render_stamp()).await.unwrap();
         assert_eq!((look.branch, look.advanced), (branch, false), "{moved}");
@@ -181,17 +183,18 @@ async fn consent_is_asked_before_recording() {
     let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     assert!(third.pending.as_ref().is_some_and(|pending| pending.confirm));
     let length = load_events(&journal, first.run).await.len();
-    let asked = |consent| AdvanceRequest { consent, ..answer_request(&third, AttemptInputs::default()) };
-    let ask = guide.advance(&access(), asked(Consent::NotAskedYet)).await;
-    assert!(matches!(ask, Ok(AdvanceResponse::ConsentNeeded(_))), "{ask:?}");
+    let asked =
+        |consent| GuidedAdvanceRequest { consent, ..answer_request(&third, AttemptInputs::default()) };
+    let ask = guide.advance_guided_run(&access(), asked(ConsentStatus::NotAskedYet)).await;
+    assert!(matches!(ask, Ok(GuidedAdvanceResponse::ConsentNeeded(_))), "{ask:?}");
     assert_eq!(load_events(&journal, first.run).await.len(), length, "nothing was recorded");
-    let declined = advance(&guide, asked(Consent::Answered(false))).await.unwrap();
+    let declined = advance(&guide, asked(ConsentStatus::Answered(false))).await.unwrap();
     let code = declined.blocked.as_ref().map(|block| block.code.as_str());
     assert_eq!((code, declined.node), (Some("confirmation-declined"), third.node));
-    let again = advance(&guide, asked(Consent::NotAskedYet)).await.unwrap();
+    let again = advance(&guide, asked(ConsentStatus::NotAskedYet)).await.unwrap();
     assert_eq!(again, declined, "nobody is asked again");
-    let agreed = AdvanceRequest {
-        consent: Consent::Answered(true),
+    let agreed = GuidedAdvanceRequest {
+        consent: ConsentStatus::Answered(true),
         ..answer_request(&declined, AttemptInputs::default())
     };
     assert_eq!(advance(&guide, agreed).await.unwrap().pending, None);
@@ -213,16 +216,16 @@ async fn run_exists_only_for_its_caller() {
         let look = guide.inspect_node(&other, first.run, first.node, render_stamp()).await;
         assert_eq!(look, Err(unknown.clone()));
         let sent = answer_request(&first, AttemptInputs::default());
-        assert_eq!(guide.advance(&other, sent).await, Err(unknown.clone()));
-        let noted = guide.checkpoint(&other, first.run, first.node, "hm", render_stamp()).await;
+        assert_eq!(guide.advance_guided_run(&other, sent).await, Err(unknown.clone()));
+        let noted = guide.record_node_checkpoint(&other, first.run, first.node, "hm", render_stamp()).await;
         assert_eq!(noted, Err(unknown.clone()));
-        assert_eq!(guide.migrate(&other, first.run).await, Err(unknown.clone()));
+        assert_eq!(guide.migrate_to_current_definition(&other, first.run).await, Err(unknown.clone()));
     }
     assert_eq!(load_events(&journal, first.run).await.len(), 3);
     let of_tenant = Access::tenant_wide(Caller::new("local", "eve"));
     let look = guide.inspect_node(&of_tenant, first.run, first.node, render_stamp()).await.unwrap();
     assert_eq!(look.node, first.node, "unless the whole tenant is open to them");
-    guide.advance(&of_tenant, answer_request(&first, AttemptInputs::default())).await.unwrap();
+    guide.advance_guided_run(&of_tenant, answer_request(&first, AttemptInputs::default())).await.unwrap();
 }
 
 /// Proves T8: the error names what does not exist.
@@ -239,7 +242,7 @@ async fn missing_run_or_node_is_an_error() {
     let sent = answer_request_at(first.run, node, ack, AttemptInputs::default());
     let unknown = GuidedRunError::UnknownNode { run: first.run, node };
     assert_eq!(advance(&guide, sent).await, Err(unknown));
-    let none = guide.start(&access(), start_request("thre", &json!({}))).await;
+    let none = guide.start_guided_run(&access(), start_request("thre", &json!({}))).await;
     assert!(matches!(none, Err(GuidedRunError::UnknownWorkflow { .. })), "{none:?}");
 }
 
@@ -249,7 +252,7 @@ async fn what_is_too_large_is_refused() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
     let guide = library.guided_runs(Arc::new(journal.clone()));
     let large = json!({ "text": "x".repeat(300_000) });
-    let refused = guide.start(&access(), start_request("three", &large)).await;
+    let refused = guide.start_guided_run(&access(), start_request("three", &large)).await;
     assert!(matches!(refused, Err(GuidedRunError::TooLarge { what: "context", .. })), "{refused:?}");
     let first = start_three(&guide).await;
     let mut inputs = AttemptInputs::default();
@@ -272,8 +275,8 @@ async fn a_session_is_found_by_what_the_context_names() {
     let (library, journal) = (DefinitionFolder::new(), MemoryJournal::new());
     let guide = library.guided_runs(Arc::new(journal));
     let named = || start_request("three", &json!({ "ticketId": "ACE-7" }));
-    let one = guide.start(&access(), named()).await.unwrap();
-    let two = guide.start(&access(), named()).await.unwrap();
+    let one = guide.start_guided_run(&access(), named()).await.unwrap();
+    let two = guide.start_guided_run(&access(), named()).await.unwrap();
     assert_eq!((one.session.as_str(), &one.session), ("ACE-7", &two.session));
     assert_ne!(one.run, two.run);
 }

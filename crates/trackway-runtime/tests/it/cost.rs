@@ -68,13 +68,13 @@ async fn an_answer_costs_the_same_in_a_long_run() {
     assert_eq!(counts.take(), (1, 0), "a look");
     let look = guide.inspect_node(&access(), first.run, first.node, render_stamp()).await.unwrap();
     counts.take();
-    guide.recap(&access(), &look).await.unwrap();
+    guide.build_node_recap(&access(), &look).await.unwrap();
     let recap = counts.take();
     let short = start_three(&guide).await;
     counts.take();
-    guide.recap(&access(), &short).await.unwrap();
+    guide.build_node_recap(&access(), &short).await.unwrap();
     assert_eq!(counts.take(), recap, "a recap of a long run and of a short one");
-    guide.checkpoint(&access(), first.run, first.node, "notes", render_stamp()).await.unwrap();
+    guide.record_node_checkpoint(&access(), first.run, first.node, "notes", render_stamp()).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "a checkpoint");
     let fresh = library.guided_runs(Arc::new(InterceptedJournal::new(Arc::new(journal), counts.clone())));
     advance(&fresh, answer_request(&second, notes_inputs("c"))).await.unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use trackway_domain::AttemptInputs;
 use trackway_ports::RunFilter;
-use trackway_runtime::{GuidedRunError, GuidedRuns, NodeView};
+use trackway_runtime::{GuidedNodeView, GuidedRunError, GuidedRuns};
 use trackway_testkit::{CrashAt, ProcessSetup, TestWorld};
 
 use crate::support::{
@@ -21,11 +21,11 @@ const POINTS_MAX: usize = 1_000;
 /// The responses that the agent has received, which outlive the process.
 #[derive(Debug, Default)]
 struct ScriptedAgent {
-    told: Mutex<Vec<NodeView>>,
+    told: Mutex<Vec<GuidedNodeView>>,
 }
 
 impl ScriptedAgent {
-    fn received_views(&self) -> Vec<NodeView> {
+    fn received_views(&self) -> Vec<GuidedNodeView> {
         self.told.lock().unwrap().clone()
     }
 
@@ -37,31 +37,31 @@ impl ScriptedAgent {
             Some(first) => first.clone(),
             None => self.record_view(
                 0,
-                until_crash(guide.start(&access(), start_request("three", &json!({})))).await,
+                until_crash(guide.start_guided_run(&access(), start_request("three", &json!({})))).await,
             ),
         };
         let second = self.answer_once(guide, 1, &first, valid_inputs(&first, 1)).await;
         let blocked = self.answer_once(guide, 2, &second, AttemptInputs::default()).await;
         assert!(blocked.blocked.is_some());
         let (me, node) = (access(), second.node);
-        until_crash(guide.checkpoint(&me, first.run, node, "half way", render_stamp())).await;
+        until_crash(guide.record_node_checkpoint(&me, first.run, node, "half way", render_stamp())).await;
         let third = self.answer_once(guide, 3, &blocked, valid_inputs(&blocked, 1)).await;
         let end = self.answer_once(guide, 4, &third, valid_inputs(&third, 1)).await;
         assert_eq!(end.pending, None);
-        until_crash(guide.checkpoint_session(&access(), &end.session, "all done")).await;
+        until_crash(guide.record_session_notes(&access(), &end.session, "all done")).await;
     }
 
     async fn answer_once(
         &self,
         guide: &GuidedRuns,
         place: usize,
-        at: &NodeView,
+        at: &GuidedNodeView,
         inputs: AttemptInputs,
-    ) -> NodeView {
+    ) -> GuidedNodeView {
         self.record_view(place, until_crash(advance(guide, answer_request(at, inputs))).await)
     }
 
-    fn record_view(&self, place: usize, position: NodeView) -> NodeView {
+    fn record_view(&self, place: usize, position: GuidedNodeView) -> GuidedNodeView {
         let mut told = self.told.lock().unwrap();
         match told.get(place) {
             Some(before) => assert_eq!(*before, position, "what was told is told again"),

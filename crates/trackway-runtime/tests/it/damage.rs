@@ -38,7 +38,7 @@ async fn damage_stays_in_its_run() {
         let look = guide.inspect_node(&access(), hurt.run, hurt.node, render_stamp()).await;
         let is_its = damaged == 3;
         assert_eq!(matches!(look, Err(GuidedRunError::Damaged { .. })), is_its, "{damaged}: {look:?}");
-        let migrated = guide.migrate(&access(), hurt.run).await;
+        let migrated = guide.migrate_to_current_definition(&access(), hurt.run).await;
         assert!(matches!(migrated, Err(GuidedRunError::Damaged { .. })), "{damaged}: {migrated:?}");
         advance_to_end(&guide, well).await;
     }
@@ -62,7 +62,7 @@ async fn a_lost_index_hides_nothing() {
     let gone = guide.inspect_node(&access(), first.run, node, render_stamp()).await;
     assert_eq!(gone, Err(GuidedRunError::UnknownNode { run: first.run, node }));
     advance_to_end(&guide, second).await;
-    journal.close().await;
+    journal.close_store().await;
 }
 
 /// Proves T3: a damaged pinned definition is read from the folders if they still have it. If they do not, the
@@ -87,7 +87,7 @@ async fn damaged_definition_is_loaded_from_the_folders() {
     assert_eq!(again, Ok(second), "what was told needs no definition");
     let well = start_three(&guide).await;
     advance_to_end(&guide, well).await;
-    journal.close().await;
+    journal.close_store().await;
 }
 
 fn drop_index(folder: &Path) {

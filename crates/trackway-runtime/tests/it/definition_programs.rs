@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trackway_domain::{Event, StateName};
-use trackway_runtime::{Error, ProgramRegistry, ReplayVerdict, replay_registered};
+use trackway_runtime::{Error, ProgramRegistry, ReplayVerdict, replay_with_registered_program};
 use trackway_testkit::{
     CrashAt, ProcessSetup, TestWorld, load_full_log, local_run_address, summarize_updates,
 };
@@ -70,7 +70,7 @@ fn every_kind_of_step_is_driven() {
         let told = summarize_updates(&log);
         assert!(told.contains(&"+greeting".to_owned()) && told.contains(&"+report".to_owned()));
         let events: Vec<Event> = log.into_iter().map(|stored| stored.event).collect();
-        assert_eq!(replay_registered(process.registry(), &events).await, ReplayVerdict::Matches);
+        assert_eq!(replay_with_registered_program(process.registry(), &events).await, ReplayVerdict::Matches);
     });
     assert_eq!(shelf.sorted_calls(), EVERYTHING_DONE, "in any order: two items are worked on at once");
 }
@@ -225,7 +225,7 @@ fn exit_steps_run_after_a_cancel() {
     let died = world.run_process(shelf.setup().with_faults(faults), async |process| {
         let run = start_run(&process, "leaving", json!({ "name": "x" })).await;
         wait_until_idle(&process, run).await;
-        process.cancel(&local_run_address(run)).await.unwrap();
+        process.cancel_run(&local_run_address(run)).await.unwrap();
         std::future::pending::<()>().await
     });
     assert!(died.is_none());
@@ -313,7 +313,7 @@ fn registry_follows_the_files() {
     shelf.write("asks.yaml", &asks);
     let registry = ProgramRegistry::new();
     let offers = shelf.catalogue_sync(&registry);
-    let declined = offers.sync_registry(&registry);
+    let declined = offers.sync_program_registry(&registry);
     assert_eq!(declined.len(), 1, "{declined:?}");
     assert!(!declined[0].matters && declined[0].workflow == "asks", "{declined:?}");
     world.run_to_completion(registry, async |process| {
@@ -321,17 +321,17 @@ fn registry_follows_the_files() {
         let refused = submit(&process, "asks", json!({})).await;
         let Err(Error::UnknownWorkflow { why: Some(why), .. }) = refused else { panic!("{refused:?}") };
         assert!(why.contains("\"who\" is work for an agent"), "{why}");
-        let before = registry.get("everything").unwrap().info().version.clone();
+        let before = registry.current_program("everything").unwrap().info().version.clone();
         shelf.write("everything.yaml", &EVERYTHING.replace("Every kind", "All kinds"));
-        assert!(offers.sync_registry(registry).is_empty(), "what is declined is told once");
-        assert_ne!(registry.get("everything").unwrap().info().version, before);
-        assert_eq!(registry.versions("everything").len(), 2);
+        assert!(offers.sync_program_registry(registry).is_empty(), "what is declined is told once");
+        assert_ne!(registry.current_program("everything").unwrap().info().version, before);
+        assert_eq!(registry.registered_versions("everything").len(), 2);
         // A program that had the name before the files keeps it.
-        let late = shelf.catalogue_sync(registry).sync_registry(registry);
+        let late = shelf.catalogue_sync(registry).sync_program_registry(registry);
         let taken = late.iter().find(|declined| declined.workflow == "everything").unwrap();
         assert!(taken.matters && taken.why.contains("a program"), "{taken:?}");
         shelf.remove("everything.yaml");
-        offers.sync_registry(registry);
-        assert!(registry.get("everything").is_none());
+        offers.sync_program_registry(registry);
+        assert!(registry.current_program("everything").is_none());
     });
 }

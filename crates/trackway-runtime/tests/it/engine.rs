@@ -8,7 +8,7 @@ use std::sync::{
 use serde_json::json;
 use trackway_domain::{AttemptInputs, Part, RunId, StateName};
 use trackway_ports::{PortFuture, RunFilter};
-use trackway_runtime::{DeliverRequest, GuidedRunError, RunAddress};
+use trackway_runtime::{DeliverMessageRequest, GuidedRunError, RunAddress};
 use trackway_testkit::{JournalInterceptor, ProcessSetup, TestWorld, user_message};
 
 use crate::support::{
@@ -29,8 +29,11 @@ fn a_canceled_run_is_over_and_stays_so() {
         let guide = library.guided_runs_in(&world, &process);
         let first = start_three(&guide).await;
         let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-        let noted = guide.checkpoint(&access(), first.run, first.node, "n", render_stamp()).await.unwrap();
-        let view = process.cancel(&address(first.run)).await.unwrap();
+        let noted = guide
+            .record_node_checkpoint(&access(), first.run, first.node, "n", render_stamp())
+            .await
+            .unwrap();
+        let view = process.cancel_run(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Canceled);
         (first, second, noted)
     });
@@ -49,11 +52,11 @@ fn a_canceled_run_is_over_and_stays_so() {
         let over = look.blocked.unwrap();
         assert_eq!(over.code, "run-ended");
         assert!(over.message.contains("was canceled"), "{over:?}");
-        let fresh = guide.checkpoint(&access(), first.run, first.node, "m", render_stamp()).await;
+        let fresh = guide.record_node_checkpoint(&access(), first.run, first.node, "m", render_stamp()).await;
         assert_eq!(fresh, Err(ended.clone()));
-        let known = guide.checkpoint(&access(), first.run, first.node, "n", render_stamp()).await;
+        let known = guide.record_node_checkpoint(&access(), first.run, first.node, "n", render_stamp()).await;
         assert!(known.unwrap().is_repeat);
-        assert_eq!(guide.migrate(&access(), first.run).await, Err(ended));
+        assert_eq!(guide.migrate_to_current_definition(&access(), first.run).await, Err(ended));
     });
 }
 
@@ -69,21 +72,21 @@ fn the_engine_never_drives_a_guided_run() {
         let guide = library.guided_runs_in(&world, &process);
         let first = start_three(&guide).await;
         let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-        let view = process.view(&address(first.run)).await.unwrap();
+        let view = process.current_run_view(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Working);
-        let deliver = DeliverRequest {
+        let deliver = DeliverMessageRequest {
             to: address(first.run),
             session: None,
             message: user_message("m1", Part::text("how is it going?")),
             question: None,
             hook: None,
         };
-        process.deliver(deliver).await.unwrap();
+        process.deliver_message(deliver).await.unwrap();
         second
     });
     for _ in 0..2 {
         world.run_to_completion(no_programs(), async |process| {
-            process.view(&address(second.run)).await.unwrap();
+            process.current_run_view(&address(second.run)).await.unwrap();
             for row in rows(&process).await {
                 assert_eq!((row.state, row.runnable), (StateName::Working, false));
                 assert!(!row.parked);
@@ -95,7 +98,7 @@ fn the_engine_never_drives_a_guided_run() {
     world.run_to_completion(no_programs(), async |process| {
         let guide = library.guided_runs_in(&world, &process);
         advance_to_end(&guide, second.clone()).await;
-        let view = process.view(&address(second.run)).await.unwrap();
+        let view = process.current_run_view(&address(second.run)).await.unwrap();
         assert_eq!(view.state, StateName::Completed);
         assert_eq!(rows(&process).await[0].state, StateName::Completed);
         let log = load_events(&*process.journal, second.run).await;
@@ -126,12 +129,12 @@ fn watcher_of_a_guided_run_gets_every_event() {
         async |process| {
             let guide = library.guided_runs_in(&world, &process);
             let first = start_three(&guide).await;
-            let mut watch = process.watch(&address(first.run), 0).await.unwrap();
+            let mut watch = process.watch_run(&address(first.run), 0).await.unwrap();
             let mut seen = Vec::new();
             let mut next = async |count: usize| {
                 for _ in 0..count {
-                    let stored = watch.next().await.unwrap().expect("the run goes on");
-                    seen.push(stored.event.name());
+                    let stored = watch.next_event().await.unwrap().expect("the run goes on");
+                    seen.push(stored.event.event_name());
                 }
                 seen.clone()
             };
@@ -145,9 +148,9 @@ fn watcher_of_a_guided_run_gets_every_event() {
             assert_eq!(seen.last(), Some(&"attempted"));
             advance_to_end(&guide, second).await;
             assert_eq!(next(3).await[4..], ["attempted", "attempted", "completed"]);
-            assert_eq!(watch.next().await.unwrap(), None);
+            assert_eq!(watch.next_event().await.unwrap(), None);
             assert_eq!(reads.0.load(Ordering::SeqCst), 3, "the guide reads for each of three answers");
-            let view = process.view(&address(first.run)).await.unwrap();
+            let view = process.current_run_view(&address(first.run)).await.unwrap();
             assert_eq!((view.state, view.seq), (StateName::Completed, 7));
         },
     );

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
-use trackway_runtime::{GuidedRunError, NodeView};
+use trackway_runtime::{GuidedNodeView, GuidedRunError};
 use trackway_testkit::MemoryJournal;
 
 use crate::support::{
@@ -19,11 +19,11 @@ fn changed_definition() -> Value {
     changed
 }
 
-fn warning_codes(position: &NodeView) -> Vec<&str> {
+fn warning_codes(position: &GuidedNodeView) -> Vec<&str> {
     position.warnings.iter().map(|warning| warning.code.as_str()).collect()
 }
 
-fn pending_prompt(position: &NodeView) -> &str {
+fn pending_prompt(position: &GuidedNodeView) -> &str {
     position.pending.as_ref().map_or("", |pending| pending.prompt.as_str())
 }
 
@@ -60,12 +60,12 @@ async fn a_run_is_migrated_where_somebody_asks_for_it() {
     let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
     let blocked = answer_request(&second, output_inputs(json!("no")));
     let stuck = advance(&guide, blocked.clone()).await.unwrap();
-    let same = guide.migrate(&access(), first.run).await.unwrap();
+    let same = guide.migrate_to_current_definition(&access(), first.run).await.unwrap();
     assert_eq!((same.from, same.nodes), (same.to, vec![]), "there is nothing to do");
 
     library.write("three.json", &changed_definition());
     let guide = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
-    let moved = guide.migrate(&access(), first.run).await.unwrap();
+    let moved = guide.migrate_to_current_definition(&access(), first.run).await.unwrap();
     assert_eq!((&moved.from, &moved.nodes), (&first.hash, &vec![second.node]));
     let look = guide.inspect_node(&access(), second.run, second.node, render_stamp()).await.unwrap();
     assert_eq!((pending_prompt(&look), &look.hash), ("Do two, in other words.", &moved.to));
@@ -73,7 +73,7 @@ async fn a_run_is_migrated_where_somebody_asks_for_it() {
     assert_eq!(advance(&guide, blocked).await, Ok(stuck), "told as it was before");
     let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 1 })))).await.unwrap();
     assert_eq!((pending_step_id(&third), &third.hash), (Some("three"), &moved.to));
-    let again = guide.migrate(&access(), first.run).await.unwrap();
+    let again = guide.migrate_to_current_definition(&access(), first.run).await.unwrap();
     assert!(again.nodes.is_empty());
     let log = load_events(&journal, first.run).await;
     assert_eq!(event_names(&log)[3..], ["attempted", "attempted", "repinned", "attempted"]);
@@ -89,7 +89,7 @@ async fn run_that_cannot_be_migrated_is_unchanged() {
     let mut without = three_steps();
     without["steps"].as_array_mut().unwrap().remove(1);
     library.write("three.json", &without);
-    let refused = guide.migrate(&access(), first.run).await;
+    let refused = guide.migrate_to_current_definition(&access(), first.run).await;
     assert!(matches!(refused, Err(GuidedRunError::CannotMigrate { .. })), "{refused:?}");
     assert_eq!(load_events(&journal, first.run).await.len(), 4);
     advance_to_end(&guide, second).await;
@@ -108,9 +108,9 @@ async fn start_names_missing_context() {
     });
     library.write("wants.json", &wants);
     let guide = library.guided_runs(Arc::new(journal));
-    let refused = guide.start(&access(), start_request("wants", &json!({}))).await;
+    let refused = guide.start_guided_run(&access(), start_request("wants", &json!({}))).await;
     let Err(GuidedRunError::MissingContext(block)) = refused else { panic!("{refused:?}") };
     assert_eq!(block.needs[0].pointer, "/context/goal");
-    let started = guide.start(&access(), start_request("wants", &json!({ "goal": "x" }))).await;
+    let started = guide.start_guided_run(&access(), start_request("wants", &json!({ "goal": "x" }))).await;
     assert!(started.is_ok(), "{started:?}");
 }

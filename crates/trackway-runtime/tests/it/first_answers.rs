@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    Caller, ChildOutcome, Event, FirstAnswer, Message, MessageId, Op, Part, Role, RunId, SessionId,
-    StateName, StepOutcome, Submission, Timestamp, WorkflowRef,
+    Caller, ChildFirstAnswer, ChildOutcome, Event, Message, MessageId, MessageRole, Op, Part, RunId,
+    RunSubmission, SessionId, StateName, StepOutcome, Timestamp, WorkflowRef,
 };
 use trackway_runtime::{
-    Program, ProgramFuture, ProgramInfo, ProgramKind, ReplayVerdict, RetryPolicy, Stage, replay,
+    Program, ProgramFuture, ProgramInfo, ProgramKind, ReplayVerdict, RetryPolicy, Stage,
+    replay_program_on_log,
 };
 use uuid::Uuid;
 
@@ -32,20 +33,20 @@ impl Program for ListeningProgram {
     fn run(&self, stage: Stage, _: Value) -> ProgramFuture {
         let heard = self.heard.clone();
         Box::pin(async move {
-            let note = |answer: FirstAnswer| {
+            let note = |answer: ChildFirstAnswer| {
                 let text = answer.parts[0].as_text().unwrap().to_owned();
                 heard.lock().unwrap().push(text);
             };
-            let (op, run) = stage.dispatch("child", "child", Value::Null).await.unwrap();
-            note(stage.wait_for_first_answer(&op).await);
+            let (op, run) = stage.dispatch_child_run("child", "child", Value::Null).await.unwrap();
+            note(stage.wait_for_child_first_answer(&op).await);
             assert_eq!(run, CHILD);
             for message in ["to-child", "to-other", "again"] {
                 let mut work =
                     |_| -> futures_util::future::BoxFuture<'_, _> { Box::pin(async { Ok(Value::Null) }) };
                 let (_, sent) = stage.step("send", RetryPolicy::default(), &mut work).await;
                 if matches!(sent, StepOutcome::Ok(_)) {
-                    let op = stage.expect_reply(&MessageId::new(message).unwrap());
-                    note(stage.wait_for_first_answer(&op).await);
+                    let op = stage.claim_reply_op(&MessageId::new(message).unwrap());
+                    note(stage.wait_for_child_first_answer(&op).await);
                 }
             }
             Ok(Value::Null)
@@ -79,11 +80,11 @@ fn op(name: &str) -> Op {
 
 fn submitted_events(message: Option<Message>) -> Vec<Event> {
     let workflow = |name: &str| WorkflowRef { name: name.to_owned(), version: "1".to_owned() };
-    let submission = Submission {
+    let submission = RunSubmission {
         run: PARENT,
         session: SessionId::new("s").unwrap(),
         workflow: workflow("listens"),
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         input: Value::Null,
         message: None,
         parent: None,
@@ -107,7 +108,11 @@ fn submitted_events(message: Option<Message>) -> Vec<Event> {
 
 fn run_answered(run: RunId, reply_to: Option<&str>, text: &str) -> Event {
     let reply_to = reply_to.map(|message| MessageId::new(message).unwrap());
-    Event::RunAnswered { run, reply_to, answer: FirstAnswer::from_parts(vec![Part::text(text)]) }
+    Event::RunAnswered {
+        run,
+        reply_to,
+        answer: ChildFirstAnswer::answered_with_parts(vec![Part::text(text)]),
+    }
 }
 
 /// The child's first answer after its start.
@@ -138,7 +143,7 @@ fn child_ended() -> Event {
 async fn received_answers(rest: Vec<Event>) -> Vec<String> {
     let (program, heard) = program();
     let log = [submitted_events(None), rest].concat();
-    assert_eq!(replay(&program, &log).await, ReplayVerdict::Matches);
+    assert_eq!(replay_program_on_log(&program, &log).await, ReplayVerdict::Matches);
     let heard = heard.lock().unwrap();
     heard.clone()
 }
@@ -216,8 +221,8 @@ async fn early_answer_matches_replay() {
 #[tokio::test]
 async fn child_started_with_a_message_owes_no_first_answer() {
     let (program, heard) = program();
-    let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, Vec::new());
+    let message = Message::new(MessageId::new("m").unwrap(), MessageRole::Agent, Vec::new());
     let log = [submitted_events(Some(message)), vec![reply_event(CHILD, "to-child", "later")]].concat();
-    assert_eq!(replay(&program, &log).await, ReplayVerdict::Matches);
+    assert_eq!(replay_program_on_log(&program, &log).await, ReplayVerdict::Matches);
     assert_eq!(*heard.lock().unwrap(), Vec::<String>::new());
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Access, AttemptInputs, Caller, Event, GuidedEvent, SessionId, StateName, Timestamp};
+use trackway_domain::{
+    Access, AttemptInputs, Caller, Event, GuidedRunEvent, SessionId, StateName, Timestamp,
+};
 use trackway_ports::{Append, Journal as _, RunFilter, RunRow};
 use trackway_runtime::GuidedRunError;
 use trackway_testkit::MemoryJournal;
@@ -18,7 +20,7 @@ async fn notes_on_a_node_are_recorded_once() {
     let guide = library.guided_runs(Arc::new(journal.clone()));
     let first = start_three(&guide).await;
     let note = async |text: &str| {
-        guide.checkpoint(&access(), first.run, first.node, text, render_stamp()).await.unwrap()
+        guide.record_node_checkpoint(&access(), first.run, first.node, text, render_stamp()).await.unwrap()
     };
     let noted = note("half way").await;
     assert!(!noted.is_repeat);
@@ -26,12 +28,14 @@ async fn notes_on_a_node_are_recorded_once() {
     assert!(note("half way").await.is_repeat);
     assert!(!note("further").await.is_repeat);
     let second = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
-    let elsewhere = guide.checkpoint(&access(), first.run, second.node, "half way", render_stamp()).await;
+    let elsewhere =
+        guide.record_node_checkpoint(&access(), first.run, second.node, "half way", render_stamp()).await;
     assert!(!elsewhere.unwrap().is_repeat, "another node");
     let log = load_events(&journal, first.run).await;
     assert_eq!(event_names(&log)[3..], ["checkpointed", "checkpointed", "attempted", "checkpointed"]);
     let reopened = library.guided_runs(Arc::new(journal.reopen_as_next_process()));
-    let again = reopened.checkpoint(&access(), first.run, first.node, "half way", render_stamp()).await;
+    let again =
+        reopened.record_node_checkpoint(&access(), first.run, first.node, "half way", render_stamp()).await;
     assert!(again.unwrap().is_repeat);
 }
 
@@ -44,10 +48,10 @@ async fn notes_on_a_session_need_no_run() {
     let eve = Access::own_only(Caller::new("local", "eve"));
     for number in 0..20 {
         let note = format!("note {number}");
-        assert_eq!(guide.checkpoint_session(&access(), &session, &note).await, Ok(false));
-        assert_eq!(guide.checkpoint_session(&access(), &session, &note).await, Ok(true));
+        assert_eq!(guide.record_session_notes(&access(), &session, &note).await, Ok(false));
+        assert_eq!(guide.record_session_notes(&access(), &session, &note).await, Ok(true));
     }
-    assert_eq!(guide.checkpoint_session(&eve, &session, "note 0").await, Ok(false));
+    assert_eq!(guide.record_session_notes(&eve, &session, "note 0").await, Ok(false));
     let rows = journal.list_runs(RunFilter::default(), None, 10).await.unwrap();
     assert_eq!(rows.len(), 2, "one for each caller");
     for row in rows {
@@ -57,7 +61,7 @@ async fn notes_on_a_session_need_no_run() {
         assert_eq!(event_names(&log)[..3], ["submitted", "started", "completed"]);
         let noted = |event: &&Event| match event {
             Event::Guided(guided) => {
-                matches!(&**guided, GuidedEvent::Checkpointed(note) if note.node.is_none())
+                matches!(&**guided, GuidedRunEvent::Checkpointed(note) if note.node.is_none())
             }
             _ => false,
         };
@@ -74,7 +78,7 @@ async fn notes_on_a_session_go_nowhere_else() {
     let session = SessionId::new("ACE-7").unwrap();
     let origin = MemoryJournal::new();
     let guide = library.guided_runs(Arc::new(origin.clone()));
-    guide.checkpoint_session(&access(), &session, "mine").await.unwrap();
+    guide.record_session_notes(&access(), &session, "mine").await.unwrap();
     let row = origin.list_runs(RunFilter::default(), None, 1).await.unwrap().remove(0);
     let mut renamed = row.workflow.clone();
     renamed.name = "review".to_owned();
@@ -89,7 +93,7 @@ async fn notes_on_a_session_go_nowhere_else() {
         append.row = Some(other);
         journal.append_all(vec![append]).await.unwrap();
         let guide = library.guided_runs(Arc::new(journal.clone()));
-        let refused = guide.checkpoint_session(&access(), &session, "mine").await;
+        let refused = guide.record_session_notes(&access(), &session, "mine").await;
         assert_eq!(refused, Err(GuidedRunError::UnknownRun { run: row.id }));
         assert_eq!(load_events(&journal, row.id).await.len(), 1);
     }

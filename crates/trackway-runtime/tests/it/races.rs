@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use futures_util::future::join_all;
 use trackway_domain::AttemptInputs;
 use trackway_ports::Journal;
-use trackway_runtime::{GuidedRuns, NodeView};
+use trackway_runtime::{GuidedNodeView, GuidedRuns};
 use trackway_sqlite::SqliteJournal;
 
 use crate::support::{
@@ -23,8 +23,8 @@ fn open(folder: &Path) -> Arc<dyn Journal> {
 async fn advance_concurrently(
     guides: &[GuidedRuns; 2],
     inputs: impl Fn(usize) -> AttemptInputs,
-    at: &NodeView,
-) -> Vec<NodeView> {
+    at: &GuidedNodeView,
+) -> Vec<GuidedNodeView> {
     let calls = (0..2 * CALLS).map(|number| {
         let (guide, sent) = (guides[number % 2].clone(), answer_request(at, inputs(number)));
         tokio::spawn(async move { advance(&guide, sent).await.unwrap() })
@@ -51,7 +51,7 @@ async fn the_same_answer_at_once_is_recorded_once() {
         let recorded = event_names(&log).into_iter().filter(|name| *name == "attempted").count();
         assert_eq!(recorded, attempts);
     }
-    join_all(journals.iter().map(|journal| journal.close())).await;
+    join_all(journals.iter().map(|journal| journal.close_store())).await;
 }
 
 /// Proves T6: none of several branches at once is lost, and each has its own number.
@@ -69,5 +69,5 @@ async fn other_answers_at_once_are_other_branches() {
         let branch = position.branch;
         assert_eq!((branch.forked, branch.siblings), (branch.index > 0, branch.index + 1));
     }
-    join_all(journals.iter().map(|journal| journal.close())).await;
+    join_all(journals.iter().map(|journal| journal.close_store())).await;
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::{prelude::*, test_runner::RngSeed};
 use trackway_domain::AckId;
 use trackway_ports::{IdSource, Journal};
-use trackway_runtime::{AdvanceRequest, AdvanceResponse, Consent, GuidedRuns};
+use trackway_runtime::{ConsentStatus, GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedRuns};
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{CountingIds, MemoryJournal};
 
@@ -100,7 +100,7 @@ impl Simulation {
 
     async fn crash(&mut self) {
         for journal in &self.journals {
-            journal.close().await;
+            journal.close_store().await;
         }
         self.journals = [self.store.open(), self.store.open()];
         self.guides = guides(&self.library, &self.journals, &self.ids);
@@ -120,16 +120,17 @@ impl Simulation {
             Call::Note { run, node, text } => {
                 let Some((run, node)) = self.model.pick_node(run, node) else { return };
                 let (at, text) = (self.model.node(run, node), format!("note {text}"));
-                let noted = guide.checkpoint(&access(), at.run, at.id, &text, render_stamp()).await;
+                let noted =
+                    guide.record_node_checkpoint(&access(), at.run, at.id, &text, render_stamp()).await;
                 let noted = noted.unwrap();
                 self.model.on_checkpoint(run, node, text, noted.is_repeat);
             }
             Call::Again { run, answer } => {
                 let Some((sent, told)) = self.model.find_answer(run, answer) else { return };
                 // Whatever the door knows of a person's consent: a repetition does not ask.
-                let sent = AdvanceRequest { consent: Consent::NotAskedYet, ..sent };
-                let again = guide.advance(&access(), sent).await;
-                assert_eq!(again, Ok(AdvanceResponse::Node(Box::new(told))));
+                let sent = GuidedAdvanceRequest { consent: ConsentStatus::NotAskedYet, ..sent };
+                let again = guide.advance_guided_run(&access(), sent).await;
+                assert_eq!(again, Ok(GuidedAdvanceResponse::Node(Box::new(told))));
             }
             Call::Advance { run, node, ack, inputs, consent } => {
                 let Some((run, node)) = self.model.pick_node(run, node) else { return };
@@ -141,15 +142,15 @@ impl Simulation {
                     number => valid_inputs(&at.shown, number),
                 };
                 let consent = match consent {
-                    0 => Consent::NotAskedYet,
-                    1 => Consent::Answered(false),
-                    2 => Consent::Answered(true),
-                    _ => Consent::Implied,
+                    0 => ConsentStatus::NotAskedYet,
+                    1 => ConsentStatus::Answered(false),
+                    2 => ConsentStatus::Answered(true),
+                    _ => ConsentStatus::Implied,
                 };
-                let sent = AdvanceRequest { consent, ..answer_request_at(at.run, at.id, ack, inputs) };
-                let came = match guide.advance(&access(), sent.clone()).await.unwrap() {
-                    AdvanceResponse::ConsentNeeded(_) => AdvanceResult::AskedFirst,
-                    AdvanceResponse::Node(position) => AdvanceResult::Told(position),
+                let sent = GuidedAdvanceRequest { consent, ..answer_request_at(at.run, at.id, ack, inputs) };
+                let came = match guide.advance_guided_run(&access(), sent.clone()).await.unwrap() {
+                    GuidedAdvanceResponse::ConsentNeeded(_) => AdvanceResult::AskedFirst,
+                    GuidedAdvanceResponse::Node(position) => AdvanceResult::Told(position),
                 };
                 self.model.on_advanced(run, node, sent, came);
             }
@@ -184,7 +185,7 @@ fn run_simulation(store: Store, calls: Vec<(usize, Call)>) {
         play.crash().await;
         play.model.check_store(&play.guides[0], &*play.journals[1]).await;
         for journal in &play.journals {
-            journal.close().await;
+            journal.close_store().await;
         }
     });
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_domain::{Access, AttemptInputs, Caller, Code, SessionId};
-use trackway_runtime::{GuidedRunError, NodeView, Recap};
+use trackway_domain::{Access, AttemptInputs, Caller, ErrorCode, SessionId};
+use trackway_runtime::{GuidedNodeView, GuidedRunError, NodeRecap};
 use trackway_testkit::{InterceptedJournal, MemoryJournal, OutageInterceptor};
 
 use crate::support::{
@@ -12,17 +12,17 @@ use crate::support::{
     start_request, start_three,
 };
 
-fn note_texts(recap: &Recap) -> Vec<&str> {
+fn note_texts(recap: &NodeRecap) -> Vec<&str> {
     recap.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
-fn checkpoint_texts(recap: &Recap) -> Vec<&str> {
+fn checkpoint_texts(recap: &NodeRecap) -> Vec<&str> {
     recap.checkpoints.iter().map(|note| note.text.as_str()).collect()
 }
 
-async fn start_in(guide: &trackway_runtime::GuidedRuns, session: &str) -> NodeView {
+async fn start_in(guide: &trackway_runtime::GuidedRuns, session: &str) -> GuidedNodeView {
     let begin = start_request("three", &json!({ "ticketId": session }));
-    guide.start(&access(), begin).await.unwrap()
+    guide.start_guided_run(&access(), begin).await.unwrap()
 }
 
 /// Proves T14: an inspection shows the notes and checkpoints on the path, the branches after it, and the
@@ -33,12 +33,15 @@ async fn recap_contains_recorded_notes() {
     let guide = library.guided_runs(Arc::new(MemoryJournal::new()));
     let first = start_in(&guide, "ACE-7").await;
     let second = advance(&guide, answer_request(&first, notes_inputs("Notes of one."))).await.unwrap();
-    guide.checkpoint(&access(), second.run, second.node, "Half of two.", render_stamp()).await.unwrap();
+    guide
+        .record_node_checkpoint(&access(), second.run, second.node, "Half of two.", render_stamp())
+        .await
+        .unwrap();
     let session = SessionId::new("ACE-7").unwrap();
-    guide.checkpoint_session(&access(), &session, "A session note.").await.unwrap();
+    guide.record_session_notes(&access(), &session, "A session note.").await.unwrap();
     let third = advance(&guide, answer_request(&second, output_inputs(json!({ "n": 7 })))).await.unwrap();
 
-    let recap = guide.recap(&access(), &third).await.unwrap();
+    let recap = guide.build_node_recap(&access(), &third).await.unwrap();
     assert_eq!(note_texts(&recap), ["Notes of one."]);
     assert_eq!(recap.notes[0].step.as_deref(), Some("one"), "the step that it was written at");
     let mut told = checkpoint_texts(&recap);
@@ -46,7 +49,7 @@ async fn recap_contains_recorded_notes() {
     assert_eq!(told, ["A session note.", "Half of two."]);
     assert!(recap.branches.is_empty());
 
-    let recap = guide.recap(&access(), &first).await.unwrap();
+    let recap = guide.build_node_recap(&access(), &first).await.unwrap();
     assert!(recap.notes.is_empty(), "nothing was answered on the way to the first step");
     let [grown] = recap.branches.as_slice() else { panic!("{recap:?}") };
     assert_eq!(grown.node, third.node, "the end of the branch");
@@ -55,18 +58,18 @@ async fn recap_contains_recorded_notes() {
 
     // A second branch.
     let fork = advance(&guide, answer_request(&first, notes_inputs("Another way."))).await.unwrap();
-    let recap = guide.recap(&access(), &fork).await.unwrap();
+    let recap = guide.build_node_recap(&access(), &fork).await.unwrap();
     assert_eq!(note_texts(&recap), ["Another way."]);
-    assert_eq!(guide.recap(&access(), &first).await.unwrap().branches.len(), 2);
+    assert_eq!(guide.build_node_recap(&access(), &first).await.unwrap().branches.len(), 2);
 
     // Another run of the session, and one of another.
     let other = start_in(&guide, "ACE-7").await;
-    let recap = guide.recap(&access(), &other).await.unwrap();
+    let recap = guide.build_node_recap(&access(), &other).await.unwrap();
     assert!(checkpoint_texts(&recap).contains(&"A session note."), "{recap:?}");
     assert_eq!(recap.notes[0].workflow.as_deref(), Some("three"), "{recap:?}");
     assert_eq!(recap.notes[0].run, Some(first.run));
     let stranger = start_in(&guide, "ACE-8").await;
-    assert_eq!(guide.recap(&access(), &stranger).await.unwrap(), Recap::default());
+    assert_eq!(guide.build_node_recap(&access(), &stranger).await.unwrap(), NodeRecap::default());
 }
 
 /// Proves T14: a recap is limited in bytes; the newest is kept, and a mark shows what is cut.
@@ -80,12 +83,12 @@ async fn a_recap_is_bounded() {
         &json!({ "trackway": 1, "id": "long", "name": "Long", "description": "Many.", "version": "1", "steps": steps }),
     );
     let guide = library.guided_runs(Arc::new(MemoryJournal::new()));
-    let mut at = guide.start(&access(), start_request("long", &json!({}))).await.unwrap();
+    let mut at = guide.start_guided_run(&access(), start_request("long", &json!({}))).await.unwrap();
     for number in 0..50 {
         let notes = format!("note {number} {}", "x".repeat(3_000));
         at = advance(&guide, answer_request(&at, notes_inputs(&notes))).await.unwrap();
     }
-    let recap = guide.recap(&access(), &at).await.unwrap();
+    let recap = guide.build_node_recap(&access(), &at).await.unwrap();
     let bytes: usize = note_texts(&recap).iter().map(|text| text.len()).sum();
     assert!(bytes <= 12 * 1_024, "{bytes}");
     assert!(recap.is_truncated);
@@ -100,17 +103,18 @@ async fn a_run_is_found_again_without_tokens() {
     let library = DefinitionFolder::new();
     let guide = library.guided_runs(Arc::new(MemoryJournal::new()));
     let first = guide
-        .start(&access(), start_request("three", &json!({ "ticketId": "ACE-7", "prId": "PR-55" })))
+        .start_guided_run(&access(), start_request("three", &json!({ "ticketId": "ACE-7", "prId": "PR-55" })))
         .await
         .unwrap();
     let second =
         advance(&guide, answer_request(&first, notes_inputs("The login retries twice."))).await.unwrap();
     let other = start_in(&guide, "ACE-8").await;
     let eve = Access::own_only(Caller::new("local", "eve"));
-    let hers = guide.start(&eve, start_request("three", &json!({ "ticketId": "ACE-7" }))).await.unwrap();
+    let hers =
+        guide.start_guided_run(&eve, start_request("three", &json!({ "ticketId": "ACE-7" }))).await.unwrap();
 
     let find = async |query: &str| {
-        let found = guide.resume(&access(), query, &|_| true).await.unwrap();
+        let found = guide.find_resumable_runs(&access(), query, &|_| true).await.unwrap();
         found.items.iter().map(|item| (item.run, item.node)).collect::<Vec<_>>()
     };
     let tip = (first.run, second.node);
@@ -125,11 +129,11 @@ async fn a_run_is_found_again_without_tokens() {
     for query in ["nothing like it", &hers.run.to_string(), "ACE-9"] {
         assert!(find(query).await.is_empty(), "{query}");
     }
-    let item = guide.resume(&access(), "ACE-7", &|_| true).await.unwrap().items.remove(0);
+    let item = guide.find_resumable_runs(&access(), "ACE-7", &|_| true).await.unwrap().items.remove(0);
     assert_eq!((item.title.as_str(), item.workflow.as_str()), ("Three", "three"));
     assert_eq!(item.step.as_ref().map(|(id, _)| id.as_str()), Some("two"));
     assert_eq!(note_texts(&item.recap), ["The login retries twice."]);
-    let none = guide.resume(&access(), "", &|_| false).await.unwrap();
+    let none = guide.find_resumable_runs(&access(), "", &|_| false).await.unwrap();
     assert!(none.items.is_empty(), "a workflow that may not be run is not shown");
 
     // A complete run is found by name, and is not in the list of unfinished ones.
@@ -157,8 +161,9 @@ async fn white_space_at_the_end_of_notes_makes_no_other_answer() {
     assert!(other.branch.forked);
     let none = advance(&guide, answer_request(&first, AttemptInputs::default())).await.unwrap();
     assert_eq!(advance(&guide, answer_request(&first, notes_inputs(" \n"))).await, Ok(none));
-    guide.checkpoint(&access(), first.run, first.node, "half", render_stamp()).await.unwrap();
-    let again = guide.checkpoint(&access(), first.run, first.node, "half\n", render_stamp()).await;
+    guide.record_node_checkpoint(&access(), first.run, first.node, "half", render_stamp()).await.unwrap();
+    let again =
+        guide.record_node_checkpoint(&access(), first.run, first.node, "half\n", render_stamp()).await;
     assert!(again.unwrap().is_repeat);
 }
 
@@ -203,7 +208,7 @@ async fn a_context_that_stays_is_stored_once() {
     );
     let guide = library.guided_runs(Arc::new(journal.clone()));
     let context = json!({ "ticket": "A", "text": "x".repeat(100_000), "list": ["y".repeat(50_000)] });
-    let mut at = guide.start(&access(), start_request("big", &context)).await.unwrap();
+    let mut at = guide.start_guided_run(&access(), start_request("big", &context)).await.unwrap();
     for number in 0..30 {
         let mut inputs = notes_inputs("n");
         if number == 10 {
@@ -228,9 +233,9 @@ async fn a_search_in_a_store_that_is_away_can_be_tried_again() {
     let first = start_three(&guide).await;
     outage.begin_outage();
     for query in ["", first.session.as_str(), "words"] {
-        let refused = guide.resume(&access(), query, &|_| true).await.unwrap_err();
-        assert_eq!(refused.code(), Code::StoreBusy, "{query:?}: {refused}");
+        let refused = guide.find_resumable_runs(&access(), query, &|_| true).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::StoreBusy, "{query:?}: {refused}");
     }
     outage.end_outage();
-    assert_eq!(guide.resume(&access(), "", &|_| true).await.unwrap().items.len(), 1);
+    assert_eq!(guide.find_resumable_runs(&access(), "", &|_| true).await.unwrap().items.len(), 1);
 }

@@ -4,11 +4,11 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trackway_domain::{Access, AckId, AttemptInputs, Event, NodeId, RenderStamp, RunId};
+use trackway_domain::{Access, AckId, AttemptInputs, Event, NodeId, ReplyRenderStamp, RunId};
 use trackway_ports::{IdSource, Journal, NoFaultInjection};
 use trackway_runtime::{
-    AdvanceRequest, AdvanceResponse, Catalogue, Consent, GuidedRunError, GuidedRunOptions, GuidedRuns,
-    GuidedStartRequest, NodeView, ProgramRegistry, SystemIds,
+    Catalogue, ConsentStatus, GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedNodeView, GuidedRunError,
+    GuidedRunOptions, GuidedRuns, GuidedStartRequest, ProgramRegistry, SystemIds,
 };
 use trackway_testkit::{ManualClock, TestProcess, TestWorld, load_full_log};
 
@@ -106,11 +106,11 @@ pub(crate) fn no_programs() -> ProgramRegistry {
 }
 
 pub(crate) fn access() -> Access {
-    Access::local()
+    Access::local_without_auth()
 }
 
-pub(crate) fn render_stamp() -> RenderStamp {
-    RenderStamp { key: "k1".into(), text_version: 1 }
+pub(crate) fn render_stamp() -> ReplyRenderStamp {
+    ReplyRenderStamp { key: "k1".into(), text_version: 1 }
 }
 
 pub(crate) fn start_request(workflow: &str, context: &Value) -> GuidedStartRequest {
@@ -118,12 +118,12 @@ pub(crate) fn start_request(workflow: &str, context: &Value) -> GuidedStartReque
     GuidedStartRequest { workflow: workflow.into(), context, stamp: render_stamp() }
 }
 
-pub(crate) async fn start_three(guide: &GuidedRuns) -> NodeView {
-    guide.start(&access(), start_request("three", &json!({}))).await.expect("it starts")
+pub(crate) async fn start_three(guide: &GuidedRuns) -> GuidedNodeView {
+    guide.start_guided_run(&access(), start_request("three", &json!({}))).await.expect("it starts")
 }
 
 /// A request that answers the pending step of the position with these inputs.
-pub(crate) fn answer_request(position: &NodeView, inputs: AttemptInputs) -> AdvanceRequest {
+pub(crate) fn answer_request(position: &GuidedNodeView, inputs: AttemptInputs) -> GuidedAdvanceRequest {
     let ack = position.ack.expect("something is pending");
     answer_request_at(position.run, position.node, ack, inputs)
 }
@@ -133,8 +133,8 @@ pub(crate) fn answer_request_at(
     node: NodeId,
     ack: AckId,
     inputs: AttemptInputs,
-) -> AdvanceRequest {
-    AdvanceRequest { run, node, ack, inputs, consent: Consent::Implied, stamp: render_stamp() }
+) -> GuidedAdvanceRequest {
+    GuidedAdvanceRequest { run, node, ack, inputs, consent: ConsentStatus::Implied, stamp: render_stamp() }
 }
 
 pub(crate) fn output_inputs(value: Value) -> AttemptInputs {
@@ -146,7 +146,7 @@ pub(crate) fn notes_inputs(text: &str) -> AttemptInputs {
 }
 
 /// Inputs that the pending step accepts; another number gives other inputs.
-pub(crate) fn valid_inputs(position: &NodeView, number: u32) -> AttemptInputs {
+pub(crate) fn valid_inputs(position: &GuidedNodeView, number: u32) -> AttemptInputs {
     let wants_output = position.pending.as_ref().is_some_and(|pending| pending.output.is_some());
     match wants_output {
         true => output_inputs(json!({ "n": number })),
@@ -154,15 +154,18 @@ pub(crate) fn valid_inputs(position: &NodeView, number: u32) -> AttemptInputs {
     }
 }
 
-pub(crate) async fn advance(guide: &GuidedRuns, advance: AdvanceRequest) -> Result<NodeView, GuidedRunError> {
-    match guide.advance(&access(), advance).await? {
-        AdvanceResponse::Node(position) => Ok(*position),
-        AdvanceResponse::ConsentNeeded(pending) => panic!("{} asks first", pending.step),
+pub(crate) async fn advance(
+    guide: &GuidedRuns,
+    advance: GuidedAdvanceRequest,
+) -> Result<GuidedNodeView, GuidedRunError> {
+    match guide.advance_guided_run(&access(), advance).await? {
+        GuidedAdvanceResponse::Node(position) => Ok(*position),
+        GuidedAdvanceResponse::ConsentNeeded(pending) => panic!("{} asks first", pending.step),
     }
 }
 
 /// Answers every step of `three` with what fits, down to the end.
-pub(crate) async fn advance_to_end(guide: &GuidedRuns, from: NodeView) -> NodeView {
+pub(crate) async fn advance_to_end(guide: &GuidedRuns, from: GuidedNodeView) -> GuidedNodeView {
     let mut at = from;
     while at.pending.is_some() {
         at = advance(guide, answer_request(&at, valid_inputs(&at, 1))).await.expect("it advances");
@@ -171,7 +174,7 @@ pub(crate) async fn advance_to_end(guide: &GuidedRuns, from: NodeView) -> NodeVi
     at
 }
 
-pub(crate) fn pending_step_id(position: &NodeView) -> Option<&str> {
+pub(crate) fn pending_step_id(position: &GuidedNodeView) -> Option<&str> {
     position.pending.as_ref().map(|pending| pending.step.as_str())
 }
 
@@ -181,5 +184,5 @@ pub(crate) async fn load_events(journal: &dyn Journal, run: RunId) -> Vec<Event>
 }
 
 pub(crate) fn event_names(log: &[Event]) -> Vec<&'static str> {
-    log.iter().map(Event::name).collect()
+    log.iter().map(Event::event_name).collect()
 }

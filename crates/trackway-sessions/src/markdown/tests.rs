@@ -1,6 +1,6 @@
 //! Pages and the texts inside them.
 
-use super::{embedding::embed_markdown, *};
+use super::{embedded_markdown::embed_markdown_below_heading, *};
 
 /// Proves T16: foreign headings stay below ours, and a foreign text cannot hide the rest of the page.
 #[test]
@@ -19,7 +19,7 @@ fn notes_keep_their_form_and_leave_the_page_alone() {
         ("<script>\n\nx", "```markdown\n<script>\n\nx\n```"),
     ];
     for (markdown, expected) in rows {
-        assert_eq!(embed_markdown(markdown, 4), expected, "{markdown:?}");
+        assert_eq!(embed_markdown_below_heading(markdown, 4), expected, "{markdown:?}");
     }
 }
 
@@ -40,6 +40,6 @@ fn values_are_tables_lists_and_text() {
         (json!("text"), "text"),
     ];
     for (value, expected) in rows {
-        assert_eq!(values::format_document_value(&value), expected, "{value}");
+        assert_eq!(markdown_values::format_document_value(&value), expected, "{value}");
     }
 }

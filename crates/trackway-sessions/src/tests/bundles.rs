@@ -1,11 +1,13 @@
 //! Sessions moved from one folder to another.
 
 use serde_json::Value;
-use trackway_domain::{Caller, Code};
+use trackway_domain::{Caller, ErrorCode};
 use trackway_testkit::{GuidedRunBuilder, list_runs_to_drive};
 
 use super::session_store::{SessionStore, ticket_session};
-use crate::{BundleError, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint};
+use crate::{
+    BundleError, SessionDetail, SessionGraph, SessionsError, SessionsReader, public_key_fingerprint,
+};
 
 async fn import_error(store: &SessionStore, file: &[u8]) -> BundleError {
     match store.sessions().import_bundle(file, None).await {
@@ -28,10 +30,10 @@ async fn an_import_gives_the_same_lineage_and_documents() {
     assert_eq!(bundle, origin.bundle().await, "the same session gives the same file");
     let done = other.sessions().import_bundle(bundle.as_bytes(), None).await.unwrap();
     assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
-    assert_eq!(done.signed_by, fingerprint(&origin.public_key()));
+    assert_eq!(done.signed_by, public_key_fingerprint(&origin.public_key()));
     assert_eq!(session_snapshot(&other).await, session_snapshot(&origin).await);
     let pinned = GuidedRunBuilder::new_guided_run(1, "ticket-7", "review").to_append().pins.remove(0);
-    assert_eq!(other.journal.find_definition(pinned.hash).await.unwrap(), Some(pinned.body));
+    assert_eq!(other.journal.find_pinned_definition(pinned.hash).await.unwrap(), Some(pinned.body));
     // Nothing in the new folder is driven, and a node is found as if it had been made there.
     assert!(list_runs_to_drive(&*other.journal).await.is_empty());
     let trail = &super::session_store::sample_histories()[0];
@@ -118,13 +120,13 @@ async fn a_refusal_says_why() {
     let hex = |key: [u8; 32]| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let claimed = bundle.replacen(&hex(mine), &hex(theirs), 1);
     assert_eq!(import_error(&other, claimed.as_bytes()).await, BundleError::Signature);
-    for signer in [hex(theirs), fingerprint(&theirs)] {
+    for signer in [hex(theirs), public_key_fingerprint(&theirs)] {
         let signer = signer.parse().unwrap();
         let refused = other.sessions().import_bundle(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
-        assert_eq!(refused.code(), Code::BadBundle);
-        assert!(refused.to_string().contains(&fingerprint(&mine)), "{refused}");
+        assert_eq!(refused.code(), ErrorCode::BadBundle);
+        assert!(refused.to_string().contains(&public_key_fingerprint(&mine)), "{refused}");
     }
-    for signer in [hex(mine), fingerprint(&mine)] {
+    for signer in [hex(mine), public_key_fingerprint(&mine)] {
         let signer = signer.parse().unwrap();
         other.sessions().import_bundle(bundle.as_bytes(), Some(&signer)).await.unwrap();
     }
@@ -133,10 +135,10 @@ async fn a_refusal_says_why() {
 /// Proves T16: a signed file that is not a valid session is refused too, without a panic.
 #[tokio::test]
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
-    use crate::bundle::{Bundle, BundledDefinition, BundledEvent};
-    type Change = fn(&mut Bundle);
+    use crate::bundle::{BundledDefinition, BundledEvent, SessionBundle};
+    type Change = fn(&mut SessionBundle);
     let (origin, other) = (SessionStore::with_session().await, SessionStore::empty().await);
-    let good = Bundle::parse_and_verify(origin.bundle().await.as_bytes(), None).unwrap();
+    let good = SessionBundle::parse_and_verify_bundle(origin.bundle().await.as_bytes(), None).unwrap();
     let changes: Vec<(&str, Change)> = vec![
         ("no runs", |bundle| bundle.runs.clear()),
         ("no events", |bundle| bundle.runs[0].events.clear()),
@@ -167,18 +169,19 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
         ("no definition", |bundle| bundle.definitions.clear()),
         ("a definition too many", |bundle| {
             let body = "{}".to_owned();
-            let hash = crate::bundle::sha256_name(body.as_bytes());
+            let hash = crate::bundle::sha256_hash_name(body.as_bytes());
             bundle.definitions.push(BundledDefinition { hash, body });
         }),
     ];
     for (case, change) in changes {
         let mut bad = good.clone();
         change(&mut bad);
-        let Bundle { session_id, runs, definitions, .. } = bad;
-        let text = Bundle::new_signed(session_id, runs, definitions, origin.public_key(), |bytes| {
-            origin.sign(bytes)
-        })
-        .to_text();
+        let SessionBundle { session_id, runs, definitions, .. } = bad;
+        let text =
+            SessionBundle::new_signed_bundle(session_id, runs, definitions, origin.public_key(), |bytes| {
+                origin.sign(bytes)
+            })
+            .to_bundle_text();
         let outcome = other.sessions().import_bundle(text.as_bytes(), None).await;
         assert!(matches!(outcome, Err(SessionsError::Bundle(_))), "{case}: {outcome:?}");
     }
@@ -223,7 +226,7 @@ async fn an_import_belongs_to_its_caller() {
 struct PanicAt(&'static str);
 
 impl trackway_ports::FaultInjector for PanicAt {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         assert!(point != self.0, "the injected fault");
     }
 }
@@ -241,10 +244,10 @@ async fn a_session_is_imported_whole_or_not_at_all() {
             faults: std::sync::Arc::new(PanicAt(point)),
             ..Default::default()
         };
-        let dying = trackway_sqlite::SqliteJournal::open_with(folder.path(), options).unwrap();
+        let dying = trackway_sqlite::SqliteJournal::open_with_options(folder.path(), options).unwrap();
         let reader = SessionsReader::for_local_caller(std::sync::Arc::new(dying));
         reader.import_bundle(bundle.as_bytes(), None).await.unwrap_err();
-        reader.journal.close().await;
+        reader.journal.close_store().await;
 
         let next = trackway_sqlite::SqliteJournal::open(folder.path()).unwrap();
         let reader = SessionsReader::for_local_caller(std::sync::Arc::new(next));

@@ -1,7 +1,7 @@
 //! What people and programs see of a session.
 
 use serde_json::{Value, json};
-use trackway_domain::{Caller, Code, SessionId};
+use trackway_domain::{Caller, ErrorCode, SessionId};
 use trackway_testkit::GuidedRunBuilder;
 
 use super::session_store::{SessionStore, ticket_session};
@@ -60,7 +60,7 @@ async fn sessions_belong_to_their_caller() {
         .append_to_journal(&*place.journal)
         .await;
     let refused = place.reader_for(ada.clone()).load_session(&ticket_session()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::UnknownSession);
+    assert_eq!(refused.code(), ErrorCode::UnknownSession);
     let SessionsError::UnknownSession { known, .. } = refused else { panic!("{refused:?}") };
     assert_eq!(known, ["ticket-8"]);
     let mine = place.sessions().load_session(&SessionId::new("ticket-8").unwrap()).await;
@@ -90,5 +90,5 @@ async fn a_damaged_run_is_shown_without_the_damage() {
         .export_bundle(&ticket_session(), place.public_key(), |bytes| place.sign(bytes))
         .await
         .unwrap_err();
-    assert_eq!(refused.code(), Code::DamagedLog);
+    assert_eq!(refused.code(), ErrorCode::DamagedLog);
 }

@@ -22,7 +22,7 @@ fn prune(now: Timestamp, dry_run: bool) -> PruneRequest {
 }
 
 async fn pruned_session_ids(store: &SessionStore, prune: PruneRequest) -> Vec<String> {
-    let removed = prune.run(&store.journal).await.unwrap();
+    let removed = prune.prune_sessions(&store.journal).await.unwrap();
     removed.into_iter().map(|session| session.session_id.to_string()).collect()
 }
 
@@ -97,7 +97,7 @@ async fn the_newest_record_counts() {
     let place = SessionStore::with_finished_session().await;
     let view = place.sessions().load_session(&ticket_session()).await.unwrap();
     // The note on the session was written last.
-    let last = view.notes().last().unwrap().at;
+    let last = view.session_notes().last().unwrap().at;
     let almost = Timestamp((last + 60 * DAY).millis() - 1);
     assert!(pruned_session_ids(&place, prune(almost, false)).await.is_empty());
     assert_eq!(pruned_session_ids(&place, prune(last + 60 * DAY, false)).await, ["ticket-7"]);
@@ -163,7 +163,7 @@ async fn session_changed_before_removal_stays() {
             let intruder = Arc::new(intruder);
             let tapped: Arc<dyn Journal> =
                 Arc::new(InterceptedJournal::new(place.journal.clone(), intruder.clone()));
-            let removed = prune(Timestamp(i64::MAX), false).run(&tapped).await.unwrap();
+            let removed = prune(Timestamp(i64::MAX), false).prune_sessions(&tapped).await.unwrap();
             assert!(intruder.writes.lock().unwrap().is_none(), "moment {moment} came");
             assert!(removed.is_empty(), "moment {moment}: {removed:?}");
             let id = trackway_domain::SessionId::new("s").unwrap();

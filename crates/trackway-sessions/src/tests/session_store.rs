@@ -55,11 +55,11 @@ impl SessionStore {
     }
 
     pub(super) fn public_key(&self) -> [u8; 32] {
-        self.signer.public_key()
+        self.signer.bundle_public_key()
     }
 
     pub(super) fn sign(&self, bytes: &[u8]) -> [u8; 64] {
-        self.signer.sign(bytes)
+        self.signer.sign_bundle_bytes(bytes)
     }
 
     pub(super) async fn bundle(&self) -> String {

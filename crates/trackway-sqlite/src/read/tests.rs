@@ -7,14 +7,16 @@ use trackway_domain::{Access, SessionId, StateName};
 use trackway_ports::{RunFilter, StatusTimeQuery};
 
 use super::{
-    guided_index::{ATTEMPT, ATTEMPTS_AT, HEAD, KIND, select_node_sql},
-    hooks::NEXT,
-    index_rows::{WAITING, WAITING_OF_WORKFLOW, list_runs_sql},
-    leases::{claimable_runs_sql, due_hooks_sql, due_timers_sql},
-    sessions::{RUNS_OF_SESSION, RUNS_OF_TENANT},
-    status_time_listing::{AFTER_CURSOR, count_runs_sql, query_condition, runs_page_sql},
+    guided_index_reads::{ATTEMPT, ATTEMPTS_AT, HEAD, KIND, select_node_index_sql},
+    hook_reads::NEXT,
+    index_row_reads::{WAITING, WAITING_OF_WORKFLOW, list_runs_sql},
+    lease_reads::{select_claimable_runs_sql, select_due_hooks_sql, select_due_timers_sql},
+    session_reads::{RUNS_OF_SESSION, RUNS_OF_TENANT},
+    status_time_listing::{
+        AFTER_CURSOR, count_matching_runs_sql, select_runs_page_sql, status_time_condition_sql,
+    },
 };
-use crate::database::Database;
+use crate::database::DatabaseFolder;
 
 /// The query plan of SQLite, one line per step.
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
@@ -31,9 +33,11 @@ fn check(conn: &Connection, sql: &str, expected: &[&str]) {
 #[test]
 fn frequent_reads_use_their_index() {
     let folder = tempfile::tempdir().unwrap();
-    let conn =
-        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
-    let free = &plan(&conn, &claimable_runs_sql())[0];
+    let conn = DatabaseFolder::create_database_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer_connection()
+        .unwrap();
+    let free = &plan(&conn, &select_claimable_runs_sql())[0];
     assert!(free.starts_with("SCAN runs USING INDEX runs_to_drive"), "{free}");
     check(
         &conn,
@@ -49,12 +53,12 @@ fn frequent_reads_use_their_index() {
         &["SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)"],
     );
     // The tenant is found by the key of its run, and nothing is sorted.
-    let due = plan(&conn, &due_hooks_sql());
+    let due = plan(&conn, &select_due_hooks_sql());
     assert_eq!(due[0], "SEARCH hooks USING INDEX hooks_by_due (due<?)", "{due:?}");
     assert!(due.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER")), "{due:?}");
     assert!(due.iter().any(|step| step.starts_with("SEARCH runs USING")), "{due:?}");
     check(&conn, NEXT, &["SEARCH hooks USING COVERING INDEX hooks_by_due (due>?)"]);
-    let due = plan(&conn, &due_timers_sql());
+    let due = plan(&conn, &select_due_timers_sql());
     assert_eq!(due[0], "SEARCH timers USING INDEX timers_by_due (due<?)", "{due:?}");
     assert!(due.iter().all(|step| !step.contains("FOR ORDER BY")), "{due:?}");
 }
@@ -63,11 +67,13 @@ fn frequent_reads_use_their_index() {
 #[test]
 fn guided_runs_are_read_through_their_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let conn =
-        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
+    let conn = DatabaseFolder::create_database_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer_connection()
+        .unwrap();
     check(
         &conn,
-        &select_node_sql(),
+        &select_node_index_sql(),
         &["SEARCH nodes USING INDEX sqlite_autoindex_nodes_1 (run=? AND node=?)"],
     );
     let at_node = "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 (run=? AND node=?)";
@@ -88,10 +94,12 @@ fn guided_runs_are_read_through_their_keys() {
 #[test]
 fn listings_walk_an_index_from_its_new_end() {
     let folder = tempfile::tempdir().unwrap();
-    let conn =
-        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
+    let conn = DatabaseFolder::create_database_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer_connection()
+        .unwrap();
     let any = RunFilter::default;
-    let own = RunFilter { access: Some(Access::local()), ..any() };
+    let own = RunFilter { access: Some(Access::local_without_auth()), ..any() };
     let of_session = RunFilter { session: Some(SessionId::new("s").unwrap()), ..own.clone() };
     let by_id = "SEARCH runs USING PRIMARY KEY (id<?)";
     check(&conn, &list_runs_sql(&any()).0, &[by_id]);
@@ -112,23 +120,26 @@ fn listings_walk_an_index_from_its_new_end() {
 #[test]
 fn listings_by_status_walk_their_index_and_count_in_it() {
     let folder = tempfile::tempdir().unwrap();
-    let conn =
-        Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap().open_writer().unwrap();
-    let own = StatusTimeQuery::new(Access::local(), 9);
+    let conn = DatabaseFolder::create_database_folder(folder.path(), Duration::from_secs(1))
+        .unwrap()
+        .open_writer_connection()
+        .unwrap();
+    let own = StatusTimeQuery::new(Access::local_without_auth(), 9);
     let of_state =
         StatusTimeQuery { workflow: Some("w".to_owned()), state: Some(StateName::Failed), ..own.clone() };
     for query in [&own, &of_state] {
-        let (all, _) = query_condition(query);
-        let (page, next) = (runs_page_sql(&all), runs_page_sql(&format!("{all}{AFTER_CURSOR}")));
+        let (all, _) = status_time_condition_sql(query);
+        let (page, next) =
+            (select_runs_page_sql(&all), select_runs_page_sql(&format!("{all}{AFTER_CURSOR}")));
         check(&conn, &page, &["SEARCH runs USING INDEX runs_by_status (tenant=? AND user=?)"]);
         let behind = "SEARCH runs USING INDEX runs_by_status \
                       (tenant=? AND user=? AND (status_at,id)<(?,?))";
         check(&conn, &next, &[behind]);
-        let counted = &plan(&conn, &count_runs_sql(&all))[0];
+        let counted = &plan(&conn, &count_matching_runs_sql(&all))[0];
         assert!(counted.starts_with("SEARCH runs USING COVERING INDEX"), "{counted}");
     }
     let of_session = StatusTimeQuery { session: Some(SessionId::new("s").unwrap()), ..own };
-    let (all, _) = query_condition(&of_session);
-    let searched = &plan(&conn, &runs_page_sql(&all))[0];
+    let (all, _) = status_time_condition_sql(&of_session);
+    let searched = &plan(&conn, &select_runs_page_sql(&all))[0];
     assert_eq!(searched, "SEARCH runs USING INDEX runs_by_session (session=?)");
 }

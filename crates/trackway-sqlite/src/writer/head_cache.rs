@@ -11,15 +11,15 @@ use trackway_ports::WorkerId;
 const RUNS_MAX: usize = 32 * 1024;
 
 #[derive(Debug, Default)]
-pub(crate) struct HeadCache {
+pub(crate) struct RunHeadCache {
     /// SQLite's counter of the commits of other connections, when the cache was last valid.
     version: i64,
-    runs: HashMap<RunId, CachedHead>,
+    runs: HashMap<RunId, CachedRunHead>,
 }
 
 /// The head of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct CachedHead {
+pub(crate) struct CachedRunHead {
     /// Number of its newest event.
     pub(crate) seq: i64,
     /// The run may have hooks. If it has none, an append does not look for them.
@@ -29,10 +29,10 @@ pub(crate) struct CachedHead {
     pub(crate) driver: Option<WorkerId>,
 }
 
-impl HeadCache {
+impl RunHeadCache {
     /// Clears the cache if another process has written since. Called inside the write transaction, so
     /// no other process can write between this and the commit.
-    pub(crate) fn forget_if_changed(&mut self, version: i64) {
+    pub(crate) fn clear_if_database_changed(&mut self, version: i64) {
         if self.version != version {
             self.version = version;
             self.runs.clear();
@@ -40,19 +40,19 @@ impl HeadCache {
     }
 
     /// The cached values belong to a transaction that is rolled back.
-    pub(crate) fn forget_all_runs(&mut self) {
+    pub(crate) fn clear_all_run_heads(&mut self) {
         self.runs.clear();
     }
 
-    pub(crate) fn forget_run(&mut self, run: RunId) {
+    pub(crate) fn forget_run_head(&mut self, run: RunId) {
         self.runs.remove(&run);
     }
 
-    pub(crate) fn cached_head(&self, run: RunId) -> Option<CachedHead> {
+    pub(crate) fn cached_run_head(&self, run: RunId) -> Option<CachedRunHead> {
         self.runs.get(&run).copied()
     }
 
-    pub(crate) fn cache_head(&mut self, run: RunId, head: CachedHead) {
+    pub(crate) fn cache_run_head(&mut self, run: RunId, head: CachedRunHead) {
         if self.runs.len() >= RUNS_MAX {
             self.runs.clear();
         }

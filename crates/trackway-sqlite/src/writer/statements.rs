@@ -6,15 +6,15 @@ use trackway_ports::{
 };
 
 use crate::{
-    checksum::{EventKey, RUN_COLUMNS, new_run_checksum_sql, updated_run_checksum_sql},
+    checksum::{EventChecksumKey, RUN_COLUMNS, new_run_checksum_sql, updated_run_checksum_sql},
     json,
-    read::{parse_worker_key, stored_worker_key},
+    read::{format_worker_key, parse_worker_key},
     write_jobs::{EncodedAppend, EncodedEvent, EncodedMessageClaim, EncodedOutboxChange},
     writer::{
         WriteOutcome,
-        guided_index::GuidedStatements,
-        head_cache::{CachedHead, HeadCache},
-        hooks::{HookContext, HookStatements},
+        guided_index_writes::GuidedIndexStatements,
+        head_cache::{CachedRunHead, RunHeadCache},
+        hook_writes::{HookChangeContext, HookStatements},
     },
 };
 
@@ -39,11 +39,11 @@ pub(crate) struct WriterStatements<'conn> {
     find_claim: Statement<'conn>,
     add_claim: Statement<'conn>,
     hooks: HookStatements<'conn>,
-    guided: GuidedStatements<'conn>,
+    guided: GuidedIndexStatements<'conn>,
 }
 
 impl<'conn> WriterStatements<'conn> {
-    pub(crate) fn prepare_statements(conn: &'conn Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn prepare_writer_statements(conn: &'conn Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             begin: conn.prepare("BEGIN IMMEDIATE")?,
             commit: conn.prepare("COMMIT")?,
@@ -119,7 +119,7 @@ impl<'conn> WriterStatements<'conn> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
             hooks: HookStatements::prepare_hook_statements(conn)?,
-            guided: GuidedStatements::prepare_guided_statements(conn)?,
+            guided: GuidedIndexStatements::prepare_guided_index_statements(conn)?,
         })
     }
 
@@ -136,7 +136,7 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// Changes when another connection has committed.
-    pub(crate) fn data_version(&mut self) -> rusqlite::Result<i64> {
+    pub(crate) fn sqlite_data_version(&mut self) -> rusqlite::Result<i64> {
         self.data_version.query_row([], |row| row.get(0))
     }
 
@@ -145,63 +145,63 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// The stored head of the run.
-    pub(super) fn load_head(&mut self, run: &str) -> rusqlite::Result<CachedHead> {
+    pub(super) fn load_run_head(&mut self, run: &str) -> rusqlite::Result<CachedRunHead> {
         self.head.query_row([run], |row| {
             let (seq, hooked, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(CachedHead { seq, may_have_hooks: hooked, epoch, driver: parse_worker_key(row.get(3)?) })
+            Ok(CachedRunHead { seq, may_have_hooks: hooked, epoch, driver: parse_worker_key(row.get(3)?) })
         })
     }
 
     /// Pages in the write-ahead log that a checkpoint still has to move.
-    pub(crate) fn unmoved_wal_frames(&mut self) -> rusqlite::Result<i64> {
+    pub(crate) fn count_unmoved_wal_frames(&mut self) -> rusqlite::Result<i64> {
         self.frames.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
     }
 
     /// Writes one append, or refuses it. Every reason for a refusal is checked before the first write,
     /// so a refused append leaves nothing behind.
-    pub(crate) fn write_append(
+    pub(crate) fn check_and_write_append(
         &mut self,
         append: &EncodedAppend,
-        heads: &mut HeadCache,
+        heads: &mut RunHeadCache,
         newest: &mut i64,
     ) -> rusqlite::Result<WriteOutcome> {
         if let Some(write) = &append.claim
-            && let Some(earlier) = self.find_message_claim(&write.claim)?
+            && let Some(earlier) = self.find_earlier_message_claim(&write.claim)?
         {
             return Ok(Err(AppendError::Claimed(Box::new(earlier))));
         }
-        let head = match heads.cached_head(append.run) {
+        let head = match heads.cached_run_head(append.run) {
             Some(head) => head,
-            None => self.load_head(&append.key)?,
+            None => self.load_run_head(&append.key)?,
         };
         if i64::try_from(append.expected) != Ok(head.seq) {
-            heads.cache_head(append.run, head);
+            heads.cache_run_head(append.run, head);
             return Ok(Err(AppendError::Conflict { run: append.run, expected: append.expected }));
         }
-        if !passes_fence(append.fence, head) {
-            heads.cache_head(append.run, head);
+        if !passes_append_fence(append.fence, head) {
+            heads.cache_run_head(append.run, head);
             return Ok(Err(AppendError::Fenced { run: append.run }));
         }
         for start in &append.started_runs {
-            if self.load_head(&start.key)?.seq != 0 {
+            if self.load_run_head(&start.key)?.seq != 0 {
                 return Ok(Err(AppendError::Conflict { run: start.run, expected: 0 }));
             }
         }
-        let mut receipt = self.insert_append(append, head, heads, newest)?;
+        let mut receipt = self.insert_checked_append(append, head, heads, newest)?;
         for start in &append.started_runs {
-            receipt
-                .start_positions
-                .push(self.insert_append(start, CachedHead::default(), heads, newest)?.first_position);
+            receipt.start_positions.push(
+                self.insert_checked_append(start, CachedRunHead::default(), heads, newest)?.first_position,
+            );
         }
         Ok(Ok(receipt))
     }
 
     /// Writes an append that passed all checks, after the existing events of its run.
-    fn insert_append(
+    fn insert_checked_append(
         &mut self,
         append: &EncodedAppend,
-        head: CachedHead,
-        heads: &mut HeadCache,
+        head: CachedRunHead,
+        heads: &mut RunHeadCache,
         newest: &mut i64,
     ) -> rusqlite::Result<AppendReceipt> {
         let first = if append.records.is_empty() { 0 } else { *newest + 1 };
@@ -212,17 +212,17 @@ impl<'conn> WriterStatements<'conn> {
             *newest += 1;
             self.insert_event(append, seq, *newest, record, id)?;
             if let Some(marks) = &record.index_entries {
-                self.guided.index_event(&append.key, seq, marks)?;
+                self.guided.write_event_index_entries(&append.key, seq, marks)?;
             }
         }
         for pin in &append.pins {
-            self.guided.pin_definition(&append.key, pin)?;
+            self.guided.write_pinned_definition(&append.key, pin)?;
         }
         let hooked = head.may_have_hooks || !append.hooks.is_empty();
-        let head = CachedHead { seq, may_have_hooks: hooked, ..head_with_driver(append, head) };
-        heads.cache_head(append.run, head);
+        let head = CachedRunHead { seq, may_have_hooks: hooked, ..run_head_with_new_driver(append, head) };
+        heads.cache_run_head(append.run, head);
         self.write_index_rows(append, head)?;
-        let hooks = hooked && self.write_hook_changes(append, seq)?;
+        let hooks = hooked && self.write_hook_changes_and_check_due(append, seq)?;
         Ok(AppendReceipt {
             first_position: first.unsigned_abs(),
             start_positions: Vec::new(),
@@ -239,7 +239,7 @@ impl<'conn> WriterStatements<'conn> {
         append_id: Option<i64>,
     ) -> rusqlite::Result<()> {
         let blob = record.blob.map(|hash| hash.to_string());
-        let place = EventKey { run: &append.key, seq, pos, at: record.at, format: FORMAT_LATEST };
+        let place = EventChecksumKey { run: &append.key, seq, pos, at: record.at, format: FORMAT_LATEST };
         let body = blob.is_none().then_some(&record.body);
         self.add_event
             .execute(params![
@@ -249,7 +249,7 @@ impl<'conn> WriterStatements<'conn> {
                 record.at,
                 record.kind,
                 FORMAT_LATEST,
-                place.checksum_with_content(record.crc),
+                place.event_checksum_with_content(record.crc),
                 body,
                 blob,
                 append_id
@@ -258,15 +258,17 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// `head` is the head of the run after the append.
-    fn write_index_rows(&mut self, append: &EncodedAppend, head: CachedHead) -> rusqlite::Result<()> {
+    fn write_index_rows(&mut self, append: &EncodedAppend, head: CachedRunHead) -> rusqlite::Result<()> {
         let newest = head.seq;
         let takes = matches!(append.fence, AppendFence::TakeOver(_));
         match &append.row {
-            Some(row) if append.expected == 0 || takes || !self.update_status_time(row, newest)? => {
+            Some(row)
+                if append.expected == 0 || takes || !self.try_update_only_status_time(row, newest)? =>
+            {
                 self.upsert_run_row(row, head)?;
             }
             None if takes => {
-                let driver = head.driver.map(stored_worker_key);
+                let driver = head.driver.map(format_worker_key);
                 self.take_run.execute(params![append.key, head.epoch, driver])?;
             }
             None if append.records.iter().any(|record| record.guided) => {
@@ -308,17 +310,21 @@ impl<'conn> WriterStatements<'conn> {
     }
 
     /// True if one of the run's hooks has something to deliver after this append.
-    fn write_hook_changes(&mut self, append: &EncodedAppend, newest: i64) -> rusqlite::Result<bool> {
-        let place = HookContext { run: &append.key, newest, at: append.at };
-        let mut due = append.notifies_hooks && self.hooks.mark_idle_hooks_due(&place)?;
+    fn write_hook_changes_and_check_due(
+        &mut self,
+        append: &EncodedAppend,
+        newest: i64,
+    ) -> rusqlite::Result<bool> {
+        let place = HookChangeContext { run: &append.key, newest, at: append.at };
+        let mut due = append.notifies_hooks && self.hooks.make_idle_hooks_due(&place)?;
         for change in &append.hooks {
-            due |= self.hooks.apply_hook_change(&place, change)?;
+            due |= self.hooks.apply_hook_change_and_check_due(&place, change)?;
         }
         Ok(due)
     }
 
     /// Writes the row if only the time of its status has changed. Returns false if more has changed.
-    fn update_status_time(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<bool> {
+    fn try_update_only_status_time(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<bool> {
         let (id, status_at) = (row.id.to_string(), row.status_at.millis());
         let moved = self.move_run.execute(params![
             id,
@@ -331,7 +337,7 @@ impl<'conn> WriterStatements<'conn> {
         Ok(moved > 0)
     }
 
-    fn upsert_run_row(&mut self, row: &RunRow, head: CachedHead) -> rusqlite::Result<()> {
+    fn upsert_run_row(&mut self, row: &RunRow, head: CachedRunHead) -> rusqlite::Result<()> {
         self.put_run
             .execute(params![
                 row.id.to_string(),
@@ -348,13 +354,13 @@ impl<'conn> WriterStatements<'conn> {
                 row.status_at.millis(),
                 head.seq,
                 head.epoch,
-                head.driver.map(stored_worker_key)
+                head.driver.map(format_worker_key)
             ])
             .map(drop)
     }
 
     /// The earlier claim of the same key.
-    fn find_message_claim(&mut self, claim: &MessageClaim) -> rusqlite::Result<Option<MessageClaim>> {
+    fn find_earlier_message_claim(&mut self, claim: &MessageClaim) -> rusqlite::Result<Option<MessageClaim>> {
         let key = &claim.key;
         self.find_claim
             .query_row(params![key.caller.tenant, key.caller.user, key.message.as_str()], |row| {
@@ -374,7 +380,7 @@ impl<'conn> WriterStatements<'conn> {
 }
 
 /// Whether the fence lets the append pass.
-fn passes_fence(fence: AppendFence, head: CachedHead) -> bool {
+fn passes_append_fence(fence: AppendFence, head: CachedRunHead) -> bool {
     match fence {
         AppendFence::Unfenced => true,
         AppendFence::AtEpoch(epoch) => epoch.0.cast_signed() == head.epoch,
@@ -383,11 +389,11 @@ fn passes_fence(fence: AppendFence, head: CachedHead) -> bool {
 }
 
 /// The driver of the run after the append: none if it needs no driver.
-fn head_with_driver(append: &EncodedAppend, head: CachedHead) -> CachedHead {
+fn run_head_with_new_driver(append: &EncodedAppend, head: CachedRunHead) -> CachedRunHead {
     let (epoch, driver) = match append.fence {
         AppendFence::TakeOver(epoch) => (epoch.0.cast_signed(), append.worker),
         AppendFence::Unfenced | AppendFence::AtEpoch(_) => (head.epoch, head.driver),
     };
     let needs_none = append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked);
-    CachedHead { epoch, driver: driver.filter(|_| !needs_none), ..head }
+    CachedRunHead { epoch, driver: driver.filter(|_| !needs_none), ..head }
 }

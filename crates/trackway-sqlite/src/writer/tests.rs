@@ -6,7 +6,7 @@ use trackway_domain::{Event, RunId, Timestamp};
 use trackway_ports::{Append, NoFaultInjection};
 use uuid::Uuid;
 
-use crate::{checkpoint, database::Database};
+use crate::{database::DatabaseFolder, wal_checkpoint};
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn job(expected: u64, answers: &mpsc::Sender<WriteOutcome>) -> WriteJob {
     });
     let answers = answers.clone();
     WriteJob {
-        work: WriteRequest::encode_append(append),
+        work: WriteRequest::encode_append_request(append),
         done: Box::new(move |outcome| answers.send(outcome).unwrap()),
     }
 }
@@ -28,17 +28,18 @@ fn job(expected: u64, answers: &mpsc::Sender<WriteOutcome>) -> WriteJob {
 #[test]
 fn a_store_that_was_full_writes_again_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::create_in_folder(folder.path(), Duration::from_secs(1)).unwrap();
-    let conn = database.open_writer().unwrap();
-    let (checkpoints, _checkpointer) = checkpoint::new_checkpointer(database.open_checkpointer().unwrap());
-    let blobs = FolderBlobs::open(folder.path()).unwrap();
+    let database = DatabaseFolder::create_database_folder(folder.path(), Duration::from_secs(1)).unwrap();
+    let conn = database.open_writer_connection().unwrap();
+    let (checkpoints, _checkpointer) =
+        wal_checkpoint::new_wal_checkpointer(database.open_checkpoint_connection().unwrap());
+    let blobs = FolderBlobStore::open_or_create_blob_folder(folder.path()).unwrap();
     let writer = WriterThread { blobs, faults: Arc::new(NoFaultInjection), checkpoints };
-    let mut statements = WriterStatements::prepare_statements(&conn).unwrap();
-    let mut heads = HeadCache::default();
+    let mut statements = WriterStatements::prepare_writer_statements(&conn).unwrap();
+    let mut heads = RunHeadCache::default();
     let (answers, _) = mpsc::channel();
     let mut write = |expected| {
         let written = writer.commit_batch(&conn, &mut statements, &mut heads, &[job(expected, &answers)]);
-        written.map_err(|error| writer.roll_back(&conn, &mut statements, &mut heads, error))
+        written.map_err(|error| writer.roll_back_failed_batch(&conn, &mut statements, &mut heads, error))
     };
     write(0).unwrap().remove(0).unwrap();
     let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use trackway_ports::{Blobs as _, Journal as _, ReadError};
-use trackway_sqlite::FolderBlobs;
+use trackway_sqlite::FolderBlobStore;
 
 use crate::helpers::*;
 
@@ -11,7 +11,7 @@ use crate::helpers::*;
 #[tokio::test]
 async fn a_blob_reads_back_and_is_kept_once() {
     let folder = tempfile::tempdir().unwrap();
-    let blobs = FolderBlobs::open(folder.path()).unwrap();
+    let blobs = FolderBlobStore::open_or_create_blob_folder(folder.path()).unwrap();
     let hash = blobs.store_blob(b"abc".to_vec()).await.unwrap();
     assert_eq!(hash.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_eq!(blobs.store_blob(b"abc".to_vec()).await.unwrap(), hash);
@@ -26,7 +26,7 @@ async fn a_blob_reads_back_and_is_kept_once() {
 #[tokio::test]
 async fn a_damaged_blob_is_reported_and_mended() {
     let folder = tempfile::tempdir().unwrap();
-    let blobs = FolderBlobs::open(folder.path()).unwrap();
+    let blobs = FolderBlobStore::open_or_create_blob_folder(folder.path()).unwrap();
     let hash = blobs.store_blob(b"content".to_vec()).await.unwrap();
     let path = folder.path().join("blobs").join(hash.to_string());
     fs::write(&path, b"cont3nt").unwrap();

@@ -51,7 +51,7 @@ async fn a_failed_commit_stops_the_store_for_good() {
         // Earlier events can be read, and the next process continues from there.
         assert_eq!(count(&journal, run_id(1)).await, 3);
         assert_eq!(count(&journal, run_id(2)).await, 0);
-        journal.close().await;
+        journal.close_store().await;
         drop(journal);
         let next = SqliteJournal::open(folder.path()).unwrap();
         assert_eq!(count(&next, run_id(1)).await, 3);
@@ -65,7 +65,7 @@ async fn a_failed_commit_stops_the_store_for_good() {
 struct Notes(Mutex<Vec<&'static str>>);
 
 impl FaultInjector for Notes {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         self.0.lock().unwrap().push(point);
     }
 }
@@ -77,13 +77,13 @@ async fn fault_points_are_reached_in_order() {
     let notes = Arc::new(Notes::default());
     let options =
         SqliteOptions { faults: Arc::clone(&notes) as Arc<dyn FaultInjector>, ..SqliteOptions::default() };
-    let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
+    let journal = SqliteJournal::open_with_options(folder.path(), options).unwrap();
     let told = Arc::clone(&notes);
     journal.append(
         appending(run_id(1), 0, [event("one")]),
         Box::new(move |_| told.0.lock().unwrap().push("done")),
     );
-    journal.close().await;
+    journal.close_store().await;
     assert_eq!(
         *notes.0.lock().unwrap(),
         ["store:before-commit", "store:after-commit", "done", "store:after-done"]
@@ -95,7 +95,7 @@ async fn fault_points_are_reached_in_order() {
 struct DieAt(&'static str);
 
 impl FaultInjector for DieAt {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         assert_ne!(point, self.0, "as told");
     }
 }
@@ -106,11 +106,11 @@ async fn a_death_around_the_commit_answers_nobody() {
     for (point, written) in [("store:before-commit", 0), ("store:after-commit", 2)] {
         let folder = tempfile::tempdir().unwrap();
         let options = SqliteOptions { faults: Arc::new(DieAt(point)), ..SqliteOptions::default() };
-        let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
+        let journal = SqliteJournal::open_with_options(folder.path(), options).unwrap();
         let append = appending(run_id(1), 0, [event("one"), event("two")]);
         // The callback is dropped with the thread, without an answer.
         assert!(enqueue_append(&journal, append).await.is_err());
-        journal.close().await;
+        journal.close_store().await;
         let next = SqliteJournal::open(folder.path()).unwrap();
         assert_eq!(count(&next, run_id(1)).await, written);
     }
@@ -131,7 +131,7 @@ async fn a_panicking_caller_leaves_the_others_alone() {
 async fn a_database_that_another_process_has_locked_is_waited_for_and_then_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions { busy_wait: Duration::from_millis(20), ..SqliteOptions::default() };
-    let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
+    let journal = SqliteJournal::open_with_options(folder.path(), options).unwrap();
     fill(&journal, run_id(1), 2).await;
     let other = database(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -141,7 +141,7 @@ async fn kill_and_look() {
         assert_eq!(check, "ok");
         // Left open on purpose in some rounds: the next child opens the same folder.
         if lines % 2 == 0 {
-            journal.close().await;
+            journal.close_store().await;
         }
     }
 }

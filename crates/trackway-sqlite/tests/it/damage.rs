@@ -18,7 +18,7 @@ async fn check(damage: impl FnOnce(&Path)) {
     fill(&journal, run_id(1), 4).await;
     fill(&journal, run_id(2), 4).await;
     let whole = journal.list_events(run_id(1), 0, 10).await.unwrap();
-    journal.close().await;
+    journal.close_store().await;
     drop(journal);
     damage(folder.path());
 
@@ -72,7 +72,7 @@ async fn a_page_of_zeros() {
             append(&journal, one).await.unwrap();
         }
     }
-    journal.close().await;
+    journal.close_store().await;
     drop(journal);
     let path = folder.path().join("trackway.db");
     let mut bytes = fs::read(&path).unwrap();
@@ -134,8 +134,8 @@ async fn damaged_rows_hide_no_others() {
     let worker = WorkerId(Uuid::from_u128(1));
     let claim = WorkClaim { worker, now: trackway_domain::Timestamp(9), limit: 1 };
     assert_eq!(journal.claim_due_timers(claim).await.unwrap().len(), 1);
-    assert_eq!(journal.claim_errands(claim).await.unwrap().len(), 1);
-    assert_eq!(journal.claim_runs(claim).await.unwrap().len(), 1);
+    assert_eq!(journal.claim_unclaimed_errands(claim).await.unwrap().len(), 1);
+    assert_eq!(journal.claim_abandoned_runs(claim).await.unwrap().len(), 1);
     let runs = journal.list_runs(RunFilter::default(), None, 1).await.unwrap();
     assert_eq!(runs[0].id, run_id(1));
     let error = journal.find_run(run_id(2)).await.unwrap_err();
@@ -202,7 +202,7 @@ async fn a_log_that_ends_too_early_is_damaged() {
     let (folder, journal) = fresh_store();
     append(&journal, opening_append(1)).await.unwrap();
     append(&journal, guided_append(1, 2, [advanced_event(1, 1, "a", 2)])).await.unwrap();
-    journal.close().await;
+    journal.close_store().await;
     execute(folder.path(), "DELETE FROM events WHERE seq = 3");
     let journal = SqliteJournal::open(folder.path()).unwrap();
     assert_eq!(count(&journal, run_id(1)).await, 2);

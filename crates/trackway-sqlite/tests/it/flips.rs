@@ -15,8 +15,8 @@ const STRIDE: usize = 701;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flipped_byte_is_one_sessions_damage_or_none() {
     let site = Site::new().await;
-    let mut seen = Seen::default();
-    for at in site.places(STRIDE) {
+    let mut seen = FlipCounts::default();
+    for at in site.offsets_to_flip(STRIDE) {
         let bits = if at % 2 == 0 { 0x01 } else { 0x94 };
         site.flip(at, bits);
         let place = format!("byte {at}, bits {bits:#x}");
@@ -36,14 +36,14 @@ async fn a_flipped_byte_is_one_sessions_damage_or_none() {
 
 /// The results of the flips.
 #[derive(Debug, Default)]
-struct Seen {
+struct FlipCounts {
     flips: usize,
     whole: usize,
     one_refused: usize,
     several_refused: usize,
 }
 
-impl Seen {
+impl FlipCounts {
     /// Checks the results. The reads themselves have checked that no wrong data is returned.
     fn note(&mut self, site: &Site, found: &[Found], place: &str) {
         self.flips += 1;

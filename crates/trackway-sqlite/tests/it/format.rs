@@ -7,13 +7,13 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::json;
 use trackway_domain::{
-    Caller, ChildOutcome, Errand, Event, MessageId, Op, RunId, SessionId, StateName, TimerKey, Timestamp,
-    WorkflowRef,
+    Caller, ChildOutcome, CrossRunErrand, Event, MessageId, Op, RunId, SessionId, StateName, TimerKey,
+    Timestamp, WorkflowRef,
 };
 use trackway_ports::{
-    Append, AppendFence, AppendId, Epoch, HookChange, HookTarget, Journal, Lease, Leases as _, MessageClaim,
+    Append, AppendFence, AppendId, DriverEpoch, HookChange, HookTarget, Journal, Leases as _, MessageClaim,
     MessageClaimKey, OutboxChange, OutboxId, PinnedDefinition, RunRemoval, RunRow, TimerChange, WorkClaim,
-    WorkerId, decode_event,
+    WorkerId, WorkerLease, decode_event,
 };
 use trackway_sqlite::SqliteJournal;
 use uuid::Uuid;
@@ -53,10 +53,10 @@ fn step_timer() -> TimerKey {
     "step:pay#0".parse::<Op>().map(TimerKey::Op).unwrap()
 }
 
-fn notify_parent() -> Errand {
+fn notify_parent() -> CrossRunErrand {
     let outcome =
         ChildOutcome { state: StateName::Completed, output: json!({"hotel": "Grand"}), message: None };
-    Errand::NotifyParent { parent: run_id(1), child: run_id(2), outcome }
+    CrossRunErrand::NotifyParent { parent: run_id(1), child: run_id(2), outcome }
 }
 
 fn hook_target() -> HookTarget {
@@ -115,7 +115,7 @@ fn driven_run() -> Append {
     let mut append = Append::new(run_id(1), 0, at(0));
     append.id = Some(AppendId(42));
     append.worker = Some(worker());
-    append.fence = AppendFence::TakeOver(Epoch(1));
+    append.fence = AppendFence::TakeOver(DriverEpoch(1));
     append.events = vec![submitted(run_id(1), "travel"), Event::Started, large_event()];
     append.row = Some(RunRow { runnable: true, ..run_row(run_id(1), "travel", StateName::Working) });
     append.timer_changes =
@@ -168,7 +168,7 @@ fn guided_run() -> Append {
 
 /// Writes every kind of row. Ids and times are fixed, so the same code writes the same rows.
 async fn write_everything(journal: &SqliteJournal) {
-    journal.acquire_or_renew(worker(), Lease::Until(at(9_000)), at(0)).await.unwrap();
+    journal.acquire_or_renew_lease(worker(), WorkerLease::Until(at(9_000)), at(0)).await.unwrap();
     append(journal, driven_run()).await.unwrap();
     append(journal, guided_run()).await.unwrap();
     let claim = WorkClaim { worker: worker(), now: at(2_000), limit: 10 };
@@ -179,7 +179,7 @@ async fn write_everything(journal: &SqliteJournal) {
     removed.events = vec![submitted(run_id(4), "gone")];
     removed.row = Some(run_row(run_id(4), "gone", StateName::Canceled));
     append(journal, removed).await.unwrap();
-    journal.remove_runs(RunRemoval::of_runs([(run_id(4), 1)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(4), 1)])).await.unwrap();
 }
 
 /// The whole database as SQL, in a fixed order.
@@ -222,7 +222,7 @@ async fn todays_store_writes_format_1() {
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(folder.path()).unwrap();
     write_everything(&journal).await;
-    journal.close().await;
+    journal.close_store().await;
     let today = dump_database(folder.path());
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("format-1.sql");
     fs::write(&copy, &today).unwrap();

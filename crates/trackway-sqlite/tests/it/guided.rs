@@ -44,7 +44,7 @@ async fn two_runs(folder: &Path) -> [Look; 2] {
     grow(&journal, 1).await;
     grow(&journal, 2).await;
     let right = [look(&journal, 1).await, look(&journal, 2).await];
-    journal.close().await;
+    journal.close_store().await;
     right
 }
 
@@ -77,11 +77,12 @@ async fn a_damaged_index_hides_nothing() {
         let first = find_node(&journal, 1, 1).await.unwrap();
         assert_eq!((first.defining_event.seq, first.head, first.branch_count), (6, 7, 3), "{damage}");
         let limits = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
-        let lineage = journal.load_lineage(run_id(1), NodeId::new(numbered_uuid(4)), limits).await.unwrap();
+        let lineage =
+            journal.load_node_lineage(run_id(1), NodeId::new(numbered_uuid(4)), limits).await.unwrap();
         let log = load_full_log(&journal, run_id(1)).await.unwrap();
         assert_eq!(
             lineage,
-            NodeLineage::from_events(&log, NodeId::new(numbered_uuid(4)), limits),
+            NodeLineage::lineage_from_events(&log, NodeId::new(numbered_uuid(4)), limits),
             "{damage}"
         );
     }
@@ -141,11 +142,11 @@ async fn a_damaged_definition_is_reported_and_mended() {
     first.pins = vec![pinned_definition("hash", "the body"), pinned_definition("other", "2")];
     append(&journal, first).await.unwrap();
     execute(folder.path(), "UPDATE definitions SET body = 'the b0dy' WHERE hash = 'hash'");
-    let error = journal.find_definition("hash".to_owned()).await.unwrap_err();
+    let error = journal.find_pinned_definition("hash".to_owned()).await.unwrap_err();
     assert!(matches!(error, ReadError::DamagedBlob { .. }), "{error}");
-    assert_eq!(journal.find_definition("other".to_owned()).await.unwrap().as_deref(), Some("2"));
+    assert_eq!(journal.find_pinned_definition("other".to_owned()).await.unwrap().as_deref(), Some("2"));
     let mut second = opening_append(2);
     second.pins = vec![pinned_definition("hash", "the body")];
     append(&journal, second).await.unwrap();
-    assert_eq!(journal.find_definition("hash".to_owned()).await.unwrap().as_deref(), Some("the body"));
+    assert_eq!(journal.find_pinned_definition("hash".to_owned()).await.unwrap().as_deref(), Some("the body"));
 }

@@ -12,7 +12,7 @@ const NAME: KeyDocumentName = KeyDocumentName::TokenKeys;
 struct KilledAt(&'static str);
 
 impl FaultInjector for KilledAt {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         assert!(point != self.0, "killed at {point}");
     }
 }

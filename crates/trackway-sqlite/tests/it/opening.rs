@@ -1,7 +1,7 @@
 //! Opening: a fresh folder, an old one, a newer one, and reading while a server is running.
 
 use trackway_ports::{AppendError, Journal as _, RunFilter};
-use trackway_sqlite::{OpenError, SqliteJournal};
+use trackway_sqlite::{OpenDatabaseError, SqliteJournal};
 
 use crate::helpers::*;
 
@@ -42,11 +42,11 @@ async fn a_database_without_tables_is_migrated() {
 #[tokio::test]
 async fn a_newer_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    SqliteJournal::open(folder.path()).unwrap().close().await;
+    SqliteJournal::open(folder.path()).unwrap().close_store().await;
     database(folder.path()).pragma_update(None, "user_version", 99).unwrap();
     for opened in [SqliteJournal::open(folder.path()), SqliteJournal::open_read_only(folder.path())] {
         let error = opened.unwrap_err();
-        assert!(matches!(error, OpenError::Newer { found: 99, .. }));
+        assert!(matches!(error, OpenDatabaseError::Newer { found: 99, .. }));
         assert!(error.to_string().contains("newer Trackway"), "{error}");
     }
 }
@@ -55,11 +55,11 @@ async fn a_newer_database_is_refused() {
 async fn a_reader_needs_a_database_that_is_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let error = SqliteJournal::open_read_only(folder.path()).unwrap_err();
-    assert!(matches!(error, OpenError::Missing { .. }));
+    assert!(matches!(error, OpenDatabaseError::Missing { .. }));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     database(folder.path()).execute_batch("CREATE TABLE t (x);").unwrap();
     let error = SqliteJournal::open_read_only(folder.path()).unwrap_err();
-    assert!(matches!(error, OpenError::Older { found: 0, .. }));
+    assert!(matches!(error, OpenDatabaseError::Older { found: 0, .. }));
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn a_file_that_is_no_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("trackway.db"), "x".repeat(10_000)).unwrap();
     let error = SqliteJournal::open(folder.path()).unwrap_err();
-    assert!(matches!(error, OpenError::Database(_)), "{error:?}");
+    assert!(matches!(error, OpenDatabaseError::Database(_)), "{error:?}");
 }
 
 /// Proves X3: the command line reads while the server is running.
@@ -86,7 +86,7 @@ async fn a_reader_sees_what_the_server_writes() {
         Err(AppendError::Broken { reason }) => assert!(reason.contains("reading only")),
         other => panic!("a reader must not write: {other:?}"),
     }
-    reader.close().await;
+    reader.close_store().await;
     fill(&server, run_id(3), 1).await;
     assert_eq!(count(&server, run_id(1)).await, 3);
 }
@@ -97,7 +97,7 @@ async fn a_reader_needs_no_server() {
     let folder = tempfile::tempdir().unwrap();
     let server = SqliteJournal::open(folder.path()).unwrap();
     fill(&server, run_id(1), 3).await;
-    server.close().await;
+    server.close_store().await;
     drop(server);
     let reader = SqliteJournal::open_read_only(folder.path()).unwrap();
     assert_eq!(count(&reader, run_id(1)).await, 3);
@@ -111,7 +111,7 @@ async fn closing_leaves_no_write_ahead_log() {
     let (folder, journal) = fresh_store();
     fill(&journal, run_id(1), 3).await;
     assert_eq!(count(&journal, run_id(1)).await, 3);
-    journal.close().await;
+    journal.close_store().await;
     let log = folder.path().join("trackway.db-wal");
     assert!(std::fs::metadata(log).map_or(0, |file| file.len()) == 0);
     // Reading is still possible.

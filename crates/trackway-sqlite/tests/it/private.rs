@@ -45,7 +45,7 @@ async fn a_new_store_is_its_owners_alone() {
     let journal = write_something(&folder).await;
     assert!(everything_in(&folder).len() > 4, "database, log, index and blob");
     assert_eq!(open_to_others(&folder), [] as [PathBuf; 0]);
-    journal.close().await;
+    journal.close_store().await;
 }
 
 /// Proves X6: this includes a store that an earlier version left open to others.
@@ -53,11 +53,11 @@ async fn a_new_store_is_its_owners_alone() {
 async fn an_old_store_is_taken_from_others_when_it_is_opened() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("data");
-    write_something(&folder).await.close().await;
+    write_something(&folder).await.close_store().await;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let database = folder.join("trackway.db");
     fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
     let journal = write_something(&folder).await;
     assert_eq!(open_to_others(&folder), [] as [PathBuf; 0]);
-    journal.close().await;
+    journal.close_store().await;
 }

@@ -24,7 +24,7 @@ const CHILDREN: usize = 4;
 const EVENTS: usize = 25;
 
 #[expect(clippy::disallowed_methods, reason = "how a test tells its own child process what to do")]
-fn told(name: &str) -> Option<String> {
+fn child_setting(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
@@ -56,14 +56,14 @@ async fn write_all(folder: &Path, number: &str) {
             }
         }
     }
-    journal.close().await;
+    journal.close_store().await;
 }
 
 /// Proves X3, T4: exactly one of several processes wins each number, and nothing is lost or
 /// duplicated.
 #[tokio::test]
 async fn processes_write_to_one_run_of_a_fresh_folder() {
-    if let (Some(folder), Some(number)) = (told(FOLDER), told(NUMBER)) {
+    if let (Some(folder), Some(number)) = (child_setting(FOLDER), child_setting(NUMBER)) {
         return write_all(Path::new(&folder), &number).await;
     }
     let parent = tempfile::tempdir().unwrap();

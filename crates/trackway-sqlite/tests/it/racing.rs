@@ -36,7 +36,7 @@ async fn processes_under_load_share_the_folder() {
         task.await.unwrap();
     }
     for journal in &journals {
-        journal.close().await;
+        journal.close_store().await;
     }
     let reader = SqliteJournal::open_read_only(folder.path()).unwrap();
     for number in 0..3 * RUNS {
@@ -97,7 +97,7 @@ async fn a_run_that_another_process_removed_is_a_new_one() {
     let one = SqliteJournal::open(folder.path()).unwrap();
     let two = SqliteJournal::open(folder.path()).unwrap();
     fill(&one, run_id(1), 3).await;
-    two.remove_runs(RunRemoval::of_runs([(run_id(1), 3)])).await.unwrap();
+    two.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 3)])).await.unwrap();
     let late = append(&one, appending(run_id(1), 3, [event("late")])).await;
     assert!(matches!(late, Err(AppendError::Conflict { .. })));
     fill(&one, run_id(1), 2).await;
@@ -119,11 +119,11 @@ async fn opening_and_closing_disturbs_nobody() {
     for round in 0..ROUNDS {
         let visitor = SqliteJournal::open(folder.path()).unwrap();
         append(&visitor, appending(run_id(2), round, [event(&"x".repeat(5_000))])).await.unwrap();
-        visitor.close().await;
+        visitor.close_store().await;
     }
     writing.await.unwrap();
     assert_eq!(count(&*steady, run_id(1)).await, 500);
     assert_eq!(count(&*steady, run_id(2)).await as u64, ROUNDS);
-    steady.close().await;
+    steady.close_store().await;
     assert_eq!(integrity(folder.path()), "ok");
 }

@@ -28,16 +28,16 @@ async fn blobs_go_with_the_last_run_that_needs_them() {
     append(&journal, appending(run_id(1), 0, [large("own"), large("shared")])).await.unwrap();
     append(&journal, appending(run_id(2), 0, [large("shared")])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 2);
-    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 2)])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 1);
     assert_eq!(count(&journal, run_id(2)).await, 1);
     // A name that is not a hash leads to no file.
     execute(folder.path(), "UPDATE events SET blob = '../trackway.db'");
-    journal.remove_runs(RunRemoval::of_runs([(run_id(2), 1)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(2), 1)])).await.unwrap();
     assert!(folder.path().join("trackway.db").is_file());
     assert_eq!(count(&journal, run_id(2)).await, 0);
     append(&journal, appending(run_id(2), 0, [large("shared")])).await.unwrap();
-    journal.remove_runs(RunRemoval::of_runs([(run_id(2), 1)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(2), 1)])).await.unwrap();
     assert!(files(folder.path()).is_empty());
     assert_eq!(integrity(folder.path()), "ok");
 }
@@ -47,7 +47,7 @@ async fn blobs_go_with_the_last_run_that_needs_them() {
 struct DieAt(&'static str, std::sync::atomic::AtomicUsize);
 
 impl FaultInjector for DieAt {
-    fn reach_point(&self, point: &'static str) {
+    fn reach_fault_point(&self, point: &'static str) {
         let before = if point == self.0 { 1 } else { 0 };
         let left = self.1.fetch_sub(before, std::sync::atomic::Ordering::SeqCst);
         assert!(before == 0 || left > 1, "as told");
@@ -68,15 +68,15 @@ async fn a_death_on_the_way_leaves_all_or_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let options =
             SqliteOptions { faults: Arc::new(DieAt(point, passes.into())), ..SqliteOptions::default() };
-        let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
+        let journal = SqliteJournal::open_with_options(folder.path(), options).unwrap();
         append(&journal, appending(run_id(1), 0, [large("own")])).await.unwrap();
-        let outcome = journal.remove_runs(RunRemoval::of_runs([(run_id(1), 1)])).await;
+        let outcome = journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 1)])).await;
         assert!(matches!(outcome, Err(AppendError::Broken { .. })), "{point}");
-        journal.close().await;
+        journal.close_store().await;
         let next = SqliteJournal::open(folder.path()).unwrap();
         assert_eq!(count(&next, run_id(1)).await, events, "{point}");
         assert_eq!(files(folder.path()).len(), blobs, "{point}");
-        next.remove_runs(RunRemoval::of_runs([(run_id(1), 1)])).await.unwrap();
+        next.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 1)])).await.unwrap();
         assert_eq!(count(&next, run_id(1)).await, 0);
     }
 }
@@ -117,14 +117,14 @@ async fn a_removal_that_fails_touches_nothing_else() {
             run_id(2),
         ),
     );
-    let outcome = journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2), (run_id(2), 2)])).await;
+    let outcome = journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 2), (run_id(2), 2)])).await;
     let Err(AppendError::Broken { reason }) = outcome else { panic!("{outcome:?}") };
     assert!(reason.contains("trapped"), "{reason}");
     for number in 1..=2 {
         assert_eq!(count(&journal, run_id(number)).await, 2);
         append(&journal, appending(run_id(number), 2, [event("three")])).await.unwrap();
     }
-    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 3)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 3)])).await.unwrap();
     assert_eq!(count(&journal, run_id(1)).await, 0);
     assert_eq!(count(&journal, run_id(2)).await, 3);
 }

@@ -1,7 +1,9 @@
 //! Content: every event is read back exactly.
 
 use serde_json::{Value, json};
-use trackway_domain::{Caller, Event, Message, MessageId, Part, Role, SessionId, StateName, WorkflowRef};
+use trackway_domain::{
+    Caller, Event, Message, MessageId, MessageRole, Part, SessionId, StateName, WorkflowRef,
+};
 use trackway_ports::Append;
 
 use super::{StoreUnderTest, fresh, sample_appends::*};
@@ -17,7 +19,7 @@ async fn assert_values_round_trip<S: StoreUnderTest>(values: Vec<Value>) {
         let stored = load_log(&*journal, run_id(1)).await;
         let found: Vec<Event> = stored.into_iter().map(|stored| stored.event).collect();
         assert!(found == append.events, "an event came back changed");
-        journal.close().await;
+        journal.close_store().await;
     }
 }
 
@@ -70,7 +72,7 @@ pub async fn any_text_reads_back<S: StoreUnderTest>() {
         append.events = vec![Event::Noted {
             message: Message::new(
                 MessageId::new(&id).unwrap(),
-                Role::User,
+                MessageRole::User,
                 vec![Part::text(text).with_metadata(text, text)],
             ),
         }];

@@ -21,7 +21,7 @@ async fn load_feed_after(
     let mut seen = Vec::new();
     loop {
         let FeedPage { events, next, has_more: more } =
-            journal.list_feed(access.clone(), cursor, limit).await.unwrap();
+            journal.list_feed_events(access.clone(), cursor, limit).await.unwrap();
         assert!(events.len() <= limit);
         seen.extend(events.iter().map(|it| format!("{} of {}", event_number(&it.stored), it.run)));
         cursor = next;
@@ -83,7 +83,7 @@ pub async fn a_foreign_cursor_is_refused(journal: Arc<dyn Journal>) {
     append_first_event(&*journal, 1, Caller::new("a", "ann")).await;
     for text in ["x", "-1", "1.0", "99999999999999999999999", "1; DROP TABLE events", " "] {
         let access = Access::own_only(Caller::new("a", "ann"));
-        let page = journal.list_feed(access, FeedCursor(text.to_owned()), 9).await;
+        let page = journal.list_feed_events(access, FeedCursor(text.to_owned()), 9).await;
         assert!(matches!(page, Err(ReadError::Broken { .. })), "{text}: {page:?}");
     }
 }

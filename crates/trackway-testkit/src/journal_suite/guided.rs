@@ -147,18 +147,18 @@ pub async fn a_lineage_is_what_the_log_says(journal: Arc<dyn Journal>) {
         for (path, checkpoints, children, depth) in limits {
             let limits = LineageLimits { path, checkpoints, children, depth };
             let node = NodeId::new(numbered_uuid(number));
-            let found = journal.load_lineage(run_id(1), node, limits).await.unwrap();
-            assert_eq!(found, NodeLineage::from_events(&whole, node, limits), "{number} {limits:?}");
+            let found = journal.load_node_lineage(run_id(1), node, limits).await.unwrap();
+            assert_eq!(found, NodeLineage::lineage_from_events(&whole, node, limits), "{number} {limits:?}");
         }
     }
     let all = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
-    let second = journal.load_lineage(run_id(1), NodeId::new(numbered_uuid(2)), all).await.unwrap();
+    let second = journal.load_node_lineage(run_id(1), NodeId::new(numbered_uuid(2)), all).await.unwrap();
     let seqs = |events: &[StoredEvent]| events.iter().map(|stored| stored.seq).collect::<Vec<_>>();
     assert_eq!(seqs(&second.path), [3, 2]);
     assert_eq!(seqs(&second.checkpoints), [14, 4]);
     let grown: Vec<_> = second.children.iter().map(|it| (it.first_event.seq, it.newest_event.seq)).collect();
     assert_eq!(grown, [(7, 7), (6, 13)], "the newest branch first, each to its newest end");
-    let nobody = journal.load_lineage(run_id(2), NodeId::new(numbered_uuid(2)), all).await.unwrap();
+    let nobody = journal.load_node_lineage(run_id(2), NodeId::new(numbered_uuid(2)), all).await.unwrap();
     assert!(nobody.path.is_empty() && nobody.children.is_empty());
 }
 
@@ -193,7 +193,7 @@ pub async fn a_pinned_definition_reads_back<S: StoreUnderTest>() {
     drop(journal);
 
     let journal = store.open_journal().await;
-    let pinned = async |hash: &str| journal.find_definition(hash.to_owned()).await.unwrap();
+    let pinned = async |hash: &str| journal.find_pinned_definition(hash.to_owned()).await.unwrap();
     assert_eq!(pinned("one").await, Some(long));
     assert_eq!(pinned("two").await.as_deref(), Some("2"));
     assert_eq!(pinned("three").await.as_deref(), Some(""));

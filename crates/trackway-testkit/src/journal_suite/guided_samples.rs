@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    AckId, Attempt, AttemptInputs, AttemptOutcome, BlockReason, Checkpoint, Event, GuidedEvent, Node, NodeId,
-    Object, Seq,
+    AckId, AttemptInputs, AttemptOutcome, BlockReason, CheckpointNotes, Event, GuidedNode, GuidedRunEvent,
+    NodeAttempt, NodeId, Object, Seq,
 };
 use trackway_ports::{Append, AttemptKey, Journal, PinnedDefinition, StoredNode};
 use uuid::Uuid;
@@ -17,8 +17,8 @@ pub fn numbered_uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-fn sample_node(number: u128, parent: Option<u128>, definition: &str) -> Node {
-    Node {
+fn sample_node(number: u128, parent: Option<u128>, definition: &str) -> GuidedNode {
+    GuidedNode {
         id: NodeId::new(numbered_uuid(number)),
         parent: parent.map(|parent| NodeId::new(numbered_uuid(parent))),
         definition: definition.to_owned(),
@@ -30,7 +30,7 @@ fn sample_node(number: u128, parent: Option<u128>, definition: &str) -> Node {
 }
 
 fn attempt_event(node: u128, ack: u128, digest: &str, outcome: AttemptOutcome) -> Event {
-    guided_event(GuidedEvent::Attempted(Attempt {
+    guided_event(GuidedRunEvent::Attempted(NodeAttempt {
         node: NodeId::new(numbered_uuid(node)),
         ack: AckId::new(numbered_uuid(ack)),
         digest: digest.to_owned(),
@@ -43,7 +43,7 @@ fn attempt_event(node: u128, ack: u128, digest: &str, outcome: AttemptOutcome) -
 
 pub fn opened_event(number: u128) -> Event {
     let node = sample_node(number, None, "hash");
-    guided_event(GuidedEvent::Opened { node, reply: attempt_reply(), documents: Vec::new() })
+    guided_event(GuidedRunEvent::Opened { node, reply: attempt_reply(), documents: Vec::new() })
 }
 
 /// An answer to node `from` that led to node `to`.
@@ -59,11 +59,11 @@ pub fn blocked_event(node: u128, ack: u128, digest: &str) -> Event {
 
 pub fn checkpoint_event(number: Option<u128>) -> Event {
     let node = number.map(|number| NodeId::new(numbered_uuid(number)));
-    guided_event(GuidedEvent::Checkpointed(Checkpoint { node, notes: "noted".to_owned() }))
+    guided_event(GuidedRunEvent::Checkpointed(CheckpointNotes { node, notes: "noted".to_owned() }))
 }
 
 pub fn repinned_event(number: u128, definition: &str) -> Event {
-    guided_event(GuidedEvent::Repinned { node: sample_node(number, None, definition) })
+    guided_event(GuidedRunEvent::Repinned { node: sample_node(number, None, definition) })
 }
 
 pub fn guided_append(number: u128, expected: Seq, events: impl IntoIterator<Item = Event>) -> Append {

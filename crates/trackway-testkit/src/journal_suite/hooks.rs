@@ -282,7 +282,7 @@ pub async fn hooks_are_there_after_opening_again<S: StoreUnderTest>() {
     append_hook_changes(&*journal, run_id(1), 1, [set_hook("a", "1", 0), set_hook("b", "2", 1)]).await;
     append_hook_changes(&*journal, run_id(1), 1, [failed_attempt("a", 7_000, 6_000, 1)]).await;
     let before = journal.list_hooks(run_id(1)).await.unwrap();
-    journal.close().await;
+    journal.close_store().await;
     drop(journal);
     let journal = store.open_journal().await;
     assert_eq!(journal.list_hooks(run_id(1)).await.unwrap(), before);

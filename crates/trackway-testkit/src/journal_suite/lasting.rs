@@ -20,7 +20,7 @@ pub async fn everything_is_there_after_opening_again<S: StoreUnderTest>() {
     append.message_claim = Some(message_claim(&caller, "message", run_id(1)));
     let receipt = append_accepted(&*journal, append).await;
     let before = load_log(&*journal, run_id(1)).await;
-    journal.close().await;
+    journal.close_store().await;
     drop(journal);
 
     let journal = store.open_journal().await;
@@ -113,7 +113,7 @@ pub async fn what_was_handed_in_before_closing_is_committed<S: StoreUnderTest>()
     let (store, journal) = fresh::<S>().await;
     let outcomes: Vec<_> =
         (1..=200).map(|number| enqueue_append(&*journal, numbered_append(run_id(number), 0, [1]))).collect();
-    journal.close().await;
+    journal.close_store().await;
     for outcome in outcomes {
         outcome.await.unwrap().unwrap();
     }
@@ -127,7 +127,7 @@ pub async fn what_was_handed_in_before_closing_is_committed<S: StoreUnderTest>()
 pub async fn after_closing_appends_fail<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
-    journal.close().await;
+    journal.close_store().await;
     let outcome = append_and_wait(&*journal, numbered_append(run_id(1), 1, [2])).await;
     assert!(matches!(outcome, Err(AppendError::Closed)));
     let journal = store.open_journal().await;
@@ -137,8 +137,8 @@ pub async fn after_closing_appends_fail<S: StoreUnderTest>() {
 /// Proves X2.
 pub async fn closing_twice_is_no_error(journal: Arc<dyn Journal>) {
     append_accepted(&*journal, numbered_append(run_id(1), 0, [1])).await;
-    tokio::join!(journal.close(), journal.close());
-    journal.close().await;
+    tokio::join!(journal.close_store(), journal.close_store());
+    journal.close_store().await;
 }
 
 /// Proves L8: `done` may hand in the next append.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AppendFence, AppendReceipt, ClaimedRun, Epoch, HookChange, HookTarget, Journal,
-    Lease, OutboxChange, OutboxItem, RunLease, RunRow, TimerChange, WorkClaim,
+    Append, AppendError, AppendFence, AppendReceipt, ClaimedRun, DriverEpoch, HookChange, HookTarget,
+    Journal, OutboxChange, OutboxItem, RunLease, RunRow, TimerChange, WorkClaim, WorkerLease,
 };
 
 use super::{StoreUnderTest, fresh, sample_appends::*};
@@ -16,7 +16,7 @@ fn work_claim_of(number: u128, now: i64) -> WorkClaim {
 
 async fn renew_lease(journal: &dyn Journal, number: u128, until: i64, now: i64) {
     journal
-        .acquire_or_renew(worker_id(number), Lease::Until(timestamp(until)), timestamp(now))
+        .acquire_or_renew_lease(worker_id(number), WorkerLease::Until(timestamp(until)), timestamp(now))
         .await
         .unwrap();
 }
@@ -26,12 +26,12 @@ fn first_append(id: u128, by: u128) -> Append {
     let mut first = numbered_append(run_id(id), 0, [1]);
     first.row = Some(run_row(id));
     first.worker = Some(worker_id(by));
-    first.fence = AppendFence::TakeOver(Epoch(1));
+    first.fence = AppendFence::TakeOver(DriverEpoch(1));
     first
 }
 
 fn fenced_append(epoch: u64, append: Append) -> Append {
-    Append { fence: AppendFence::AtEpoch(Epoch(epoch)), ..append }
+    Append { fence: AppendFence::AtEpoch(DriverEpoch(epoch)), ..append }
 }
 
 async fn find_lease(journal: &dyn Journal, id: u128) -> (u64, Option<u128>) {
@@ -62,7 +62,7 @@ pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
 
     // The first lease has ended; its worker does not know that yet.
     let other = store.open_journal().await;
-    assert_eq!(claimed_numbers(other.claim_runs(work_claim_of(2, 200)).await.unwrap()), [(1, 2)]);
+    assert_eq!(claimed_numbers(other.claim_abandoned_runs(work_claim_of(2, 200)).await.unwrap()), [(1, 2)]);
     assert_eq!(find_lease(&*journal, 1).await, (2, Some(2)));
     for epoch in [0, 1, 3, u64::MAX] {
         let mut stale = fenced_append(epoch, numbered_append(run_id(1), 2, [9]));
@@ -70,7 +70,7 @@ pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
         let outcome = append_and_wait(&*journal, stale).await;
         assert!(is_fenced(&outcome), "epoch {epoch}: {outcome:?}");
     }
-    let taken = Append { fence: AppendFence::TakeOver(Epoch(2)), ..numbered_append(run_id(1), 2, [9]) };
+    let taken = Append { fence: AppendFence::TakeOver(DriverEpoch(2)), ..numbered_append(run_id(1), 2, [9]) };
     assert!(is_fenced(&append_and_wait(&*journal, taken).await));
     assert_eq!(logged_numbers(&*journal, run_id(1)).await, [1, 2]);
     assert_eq!(journal.next_timer_due(timestamp(0)).await.unwrap(), None);
@@ -92,7 +92,7 @@ pub async fn a_run_that_waits_can_be_taken(journal: Arc<dyn Journal>) {
         let mut answer = numbered_append(run_id(1), 2, [3]);
         answer.row = Some(run_row(1));
         answer.worker = Some(worker_id(2));
-        answer.fence = AppendFence::TakeOver(Epoch(epoch));
+        answer.fence = AppendFence::TakeOver(DriverEpoch(epoch));
         answer
     };
     let mut waits = fenced_append(1, numbered_append(run_id(1), 1, [2]));
@@ -137,29 +137,32 @@ pub async fn runs_of_a_lost_worker_are_claimed_once(journal: Arc<dyn Journal>) {
     append_accepted(&*journal, nobodys).await;
 
     // While the first is alive, only runs without a driver can be claimed.
-    assert_eq!(claimed_numbers(journal.claim_runs(work_claim_of(2, 99)).await.unwrap()), [(7, 1)]);
+    assert_eq!(claimed_numbers(journal.claim_abandoned_runs(work_claim_of(2, 99)).await.unwrap()), [(7, 1)]);
     let two = WorkClaim { limit: 2, ..work_claim_of(2, 100) };
-    assert_eq!(claimed_numbers(journal.claim_runs(two).await.unwrap()), [(1, 2), (2, 2)]);
-    assert_eq!(claimed_numbers(journal.claim_runs(work_claim_of(3, 100)).await.unwrap()), [(3, 2), (4, 2)]);
+    assert_eq!(claimed_numbers(journal.claim_abandoned_runs(two).await.unwrap()), [(1, 2), (2, 2)]);
+    assert_eq!(
+        claimed_numbers(journal.claim_abandoned_runs(work_claim_of(3, 100)).await.unwrap()),
+        [(3, 2), (4, 2)]
+    );
     for number in [2, 3] {
-        assert!(journal.claim_runs(work_claim_of(number, 100)).await.unwrap().is_empty());
+        assert!(journal.claim_abandoned_runs(work_claim_of(number, 100)).await.unwrap().is_empty());
     }
     // A released lease ends at once, and a renewed one stays alive.
     journal.release_lease(worker_id(2)).await.unwrap();
     renew_lease(&*journal, 3, 2_000, 500).await;
-    let claimed = claimed_numbers(journal.claim_runs(work_claim_of(1, 1_500)).await.unwrap());
+    let claimed = claimed_numbers(journal.claim_abandoned_runs(work_claim_of(1, 1_500)).await.unwrap());
     assert_eq!(claimed, [(1, 3), (2, 3), (6, 2), (7, 2)]);
 }
 
 /// Proves X3: a process with an exclusive lease takes over at once.
 pub async fn a_sole_lease_ends_all_others<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
-    journal.acquire_or_renew(worker_id(1), Lease::Exclusive, timestamp(0)).await.unwrap();
+    journal.acquire_or_renew_lease(worker_id(1), WorkerLease::Exclusive, timestamp(0)).await.unwrap();
     append_accepted(&*journal, first_append(1, 1)).await;
-    assert!(journal.claim_runs(work_claim_of(2, i64::MAX - 1)).await.unwrap().is_empty());
+    assert!(journal.claim_abandoned_runs(work_claim_of(2, i64::MAX - 1)).await.unwrap().is_empty());
     let next = store.open_journal().await;
-    next.acquire_or_renew(worker_id(2), Lease::Exclusive, timestamp(1)).await.unwrap();
-    assert_eq!(claimed_numbers(next.claim_runs(work_claim_of(2, 1)).await.unwrap()), [(1, 2)]);
+    next.acquire_or_renew_lease(worker_id(2), WorkerLease::Exclusive, timestamp(1)).await.unwrap();
+    assert_eq!(claimed_numbers(next.claim_abandoned_runs(work_claim_of(2, 1)).await.unwrap()), [(1, 2)]);
     assert!(is_fenced(
         &append_and_wait(&*journal, fenced_append(1, numbered_append(run_id(1), 1, [9]))).await
     ));
@@ -198,10 +201,13 @@ pub async fn what_is_due_is_claimed_by_one_worker<S: StoreUnderTest>() {
     assert_eq!(due_hooks(&*other, work_claim_of(2, 50)).await, 0);
     assert_eq!(due_hooks(&*other, work_claim_of(2, 100)).await, 1);
 
-    assert!(other.claim_errands(work_claim_of(2, 50)).await.unwrap().is_empty(), "who adds does it");
-    assert!(journal.claim_errands(work_claim_of(1, 50)).await.unwrap().is_empty());
-    assert_eq!(other.claim_errands(work_claim_of(2, 100)).await.unwrap().len(), 1);
-    assert!(other.claim_errands(work_claim_of(2, 100)).await.unwrap().is_empty());
+    assert!(
+        other.claim_unclaimed_errands(work_claim_of(2, 50)).await.unwrap().is_empty(),
+        "who adds does it"
+    );
+    assert!(journal.claim_unclaimed_errands(work_claim_of(1, 50)).await.unwrap().is_empty());
+    assert_eq!(other.claim_unclaimed_errands(work_claim_of(2, 100)).await.unwrap().len(), 1);
+    assert!(other.claim_unclaimed_errands(work_claim_of(2, 100)).await.unwrap().is_empty());
 
     // Work that is set again, or has caught up, has no claim.
     renew_lease(&*journal, 1, 9_000, 200).await;
@@ -213,7 +219,7 @@ pub async fn what_is_due_is_claimed_by_one_worker<S: StoreUnderTest>() {
     append_accepted(&*journal, numbered_append(run_id(1), 2, [3])).await;
     assert_eq!(timers(&*journal, 1, 300).await, 1);
     assert_eq!(due_hooks(&*journal, work_claim_of(1, 9_000 - 1)).await, 1);
-    let nobodys = journal.claim_errands(work_claim_of(1, 300)).await.unwrap();
+    let nobodys = journal.claim_unclaimed_errands(work_claim_of(1, 300)).await.unwrap();
     assert_eq!(nobodys.len(), 1, "one that no worker added");
 }
 
@@ -241,7 +247,7 @@ pub async fn claims_at_once_share_nothing(journal: Arc<dyn Journal>) {
         let journal = journal.clone();
         tokio::spawn(async move {
             let claim = WorkClaim { limit: 30, ..work_claim_of(number, 1) };
-            let runs = journal.claim_runs(claim).await.unwrap();
+            let runs = journal.claim_abandoned_runs(claim).await.unwrap();
             let timers = journal.claim_due_timers(claim).await.unwrap();
             (runs, timers)
         })
@@ -261,8 +267,10 @@ pub async fn claims_at_once_share_nothing(journal: Arc<dyn Journal>) {
 
 /// Proves X2: after closing nothing can be claimed.
 pub async fn after_closing_nothing_is_claimed(journal: Arc<dyn Journal>) {
-    journal.close().await;
-    assert!(journal.claim_runs(work_claim_of(1, 0)).await.is_err());
-    assert!(journal.acquire_or_renew(worker_id(1), Lease::Exclusive, timestamp(0)).await.is_err());
+    journal.close_store().await;
+    assert!(journal.claim_abandoned_runs(work_claim_of(1, 0)).await.is_err());
+    assert!(
+        journal.acquire_or_renew_lease(worker_id(1), WorkerLease::Exclusive, timestamp(0)).await.is_err()
+    );
     assert!(journal.release_lease(worker_id(1)).await.is_err());
 }

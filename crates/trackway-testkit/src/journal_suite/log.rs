@@ -85,10 +85,10 @@ pub async fn an_append_is_found_by_its_id<S: StoreUnderTest>() {
             (4, 7, None),
             (u64::MAX, 7, None),
         ] {
-            let receipt = journal.find_receipt(run_id(1), expected, AppendId(id)).await.unwrap();
+            let receipt = journal.find_append_receipt(run_id(1), expected, AppendId(id)).await.unwrap();
             assert_eq!(receipt.map(|it| it.first_position), found, "append {id} behind {expected}");
         }
-        assert_eq!(journal.find_receipt(run_id(2), 0, AppendId(7)).await.unwrap(), None);
+        assert_eq!(journal.find_append_receipt(run_id(2), 0, AppendId(7)).await.unwrap(), None);
     }
 }
 

@@ -158,7 +158,7 @@ pub async fn listings_show_what_the_access_covers(journal: Arc<dyn Journal>) {
             let page = journal.list_runs_by_status_time(query.clone()).await.unwrap();
             assert_eq!(page.total, expected.len() as u64, "{access:?}");
             assert_eq!(run_numbers(&page.rows), expected[..expected.len().min(2)], "{access:?}");
-            let after = page.rows.last().map(RunRow::cursor);
+            let after = page.rows.last().map(RunRow::status_time_cursor);
             let rest =
                 journal.list_runs_by_status_time(StatusTimeQuery { after, ..query }).await.unwrap().rows;
             assert_eq!(run_numbers(&rest), expected[page.rows.len()..], "{access:?}");
@@ -232,7 +232,7 @@ pub async fn runnable_and_parked_runs_are_found_in_pages(journal: Arc<dyn Journa
     let expected: Vec<u128> = (2..=40).filter(|n| matches!(n % 4, 1 | 2)).collect();
     let mut found = Vec::new();
     loop {
-        let page = journal.claim_runs(work_claim_at(0, 7)).await.unwrap();
+        let page = journal.claim_abandoned_runs(work_claim_at(0, 7)).await.unwrap();
         assert!(page.len() <= 7);
         if page.is_empty() {
             break;

@@ -91,7 +91,10 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
         append_full_run(&*journal, number).await;
     }
     let kept = (load_log(&*journal, run_id(2)).await, find_node(&*journal, 2, 1).await);
-    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 3), (run_id(3), 3), (run_id(9), 7)])).await.unwrap();
+    journal
+        .remove_runs(RunRemoval::removal_of_runs([(run_id(1), 3), (run_id(3), 3), (run_id(9), 7)]))
+        .await
+        .unwrap();
 
     for number in [1, 3] {
         assert!(load_log(&*journal, run_id(number)).await.is_empty());
@@ -103,7 +106,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
         let own = message_claim(&Caller::new("tenant", "user"), &format!("m{number}"), run_id(number));
         assert_eq!(journal.find_message_claim(own.key).await.unwrap(), None);
         let hash = format!("of {number}");
-        assert_eq!(journal.find_definition(hash).await.unwrap(), None);
+        assert_eq!(journal.find_pinned_definition(hash).await.unwrap(), None);
     }
     assert_eq!(load_log(&*journal, run_id(2)).await, kept.0);
     assert_eq!(find_node(&*journal, 2, 1).await, kept.1);
@@ -115,13 +118,13 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
     assert_eq!(journal.list_hooks(run_id(2)).await.unwrap().len(), 1);
     let own = message_claim(&Caller::new("tenant", "user"), "m2", run_id(2));
     assert_eq!(journal.find_message_claim(own.key.clone()).await.unwrap(), Some(own));
-    assert_eq!(journal.find_definition("of 2".to_owned()).await.unwrap().as_deref(), Some("2"));
-    assert_eq!(journal.find_definition("hash".to_owned()).await.unwrap().as_deref(), Some("all"));
+    assert_eq!(journal.find_pinned_definition("of 2".to_owned()).await.unwrap().as_deref(), Some("2"));
+    assert_eq!(journal.find_pinned_definition("hash".to_owned()).await.unwrap().as_deref(), Some("all"));
     assert_eq!(journal.list_outbox(None, ALL).await.unwrap().len(), 1);
     assert_eq!(list_sessions(&*journal, "user", ALL).await[0].workflows.len(), 1);
 
-    journal.remove_runs(RunRemoval::of_runs([(run_id(2), 3)])).await.unwrap();
-    assert_eq!(journal.find_definition("hash".to_owned()).await.unwrap(), None);
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(2), 3)])).await.unwrap();
+    assert_eq!(journal.find_pinned_definition("hash".to_owned()).await.unwrap(), None);
     assert!(list_sessions(&*journal, "user", ALL).await.is_empty());
     journal.remove_runs(RunRemoval::default()).await.unwrap();
 }
@@ -154,15 +157,15 @@ pub async fn a_removed_run_may_be_written_anew<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     append_accepted(&*journal, opening_append(1)).await;
     let before = append_accepted(&*journal, opening_append(2)).await;
-    journal.remove_runs(RunRemoval::of_runs([(run_id(2), 2)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(2), 2)])).await.unwrap();
     let late = append_and_wait(&*journal, guided_append(2, 2, [advanced_event(1, 1, "a", 2)])).await;
     assert!(is_conflict(&late), "{late:?}");
     let again = append_accepted(&*journal, opening_append(2)).await;
     assert_eq!(again.first_position, before.first_position + 2);
     append_accepted(&*journal, guided_append(2, 2, [advanced_event(1, 1, "b", 2)])).await;
     assert_eq!(find_node(&*journal, 2, 1).await.unwrap().branch_count, 1);
-    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2), (run_id(2), 3)])).await.unwrap();
-    journal.close().await;
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 2), (run_id(2), 3)])).await.unwrap();
+    journal.close_store().await;
     let journal = store.open_journal().await;
     let last = append_accepted(&*journal, opening_append(3)).await;
     assert_eq!(last.first_position, again.first_position + 3);
@@ -172,8 +175,8 @@ pub async fn a_removed_run_may_be_written_anew<S: StoreUnderTest>() {
 pub async fn after_closing_nothing_is_removed<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     append_accepted(&*journal, opening_append(1)).await;
-    journal.close().await;
-    assert!(journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2)])).await.is_err());
+    journal.close_store().await;
+    assert!(journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 2)])).await.is_err());
     let journal = store.open_journal().await;
     assert_eq!(load_log(&*journal, run_id(1)).await.len(), 2);
 }
@@ -184,8 +187,9 @@ pub async fn a_run_that_has_moved_on_is_not_removed(journal: Arc<dyn Journal>) {
         append_accepted(&*journal, opening_append(number)).await;
     }
     append_accepted(&*journal, guided_append(2, 2, [advanced_event(1, 1, "a", 2)])).await;
-    let outcome =
-        journal.remove_runs(RunRemoval::of_runs([(run_id(1), 2), (run_id(2), 2), (run_id(3), 2)])).await;
+    let outcome = journal
+        .remove_runs(RunRemoval::removal_of_runs([(run_id(1), 2), (run_id(2), 2), (run_id(3), 2)]))
+        .await;
     let Err(AppendError::Conflict { run: of, expected: 2 }) = outcome else { panic!("{outcome:?}") };
     assert_eq!(of, run_id(2));
     for (number, events) in [(1, 2), (2, 3), (3, 2)] {
@@ -194,7 +198,7 @@ pub async fn a_run_that_has_moved_on_is_not_removed(journal: Arc<dyn Journal>) {
     }
     // The refused removal changed no cached state.
     append_accepted(&*journal, guided_append(1, 2, [advanced_event(1, 1, "a", 2)])).await;
-    journal.remove_runs(RunRemoval::of_runs([(run_id(1), 3), (run_id(2), 3)])).await.unwrap();
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 3), (run_id(2), 3)])).await.unwrap();
     assert!(load_log(&*journal, run_id(2)).await.is_empty());
 }
 
@@ -206,7 +210,7 @@ pub async fn a_session_with_another_run_is_not_removed(journal: Arc<dyn Journal>
     let whose = Some((Caller::new("tenant", "user"), session_id("a")));
     let removal = |runs: &[u128]| RunRemoval {
         session: whose.clone(),
-        ..RunRemoval::of_runs(runs.iter().map(|number| (run_id(*number), 1)))
+        ..RunRemoval::removal_of_runs(runs.iter().map(|number| (run_id(*number), 1)))
     };
     let outcome = journal.remove_runs(removal(&[1])).await;
     let Err(AppendError::Conflict { run: of, expected: 0 }) = outcome else { panic!("{outcome:?}") };
@@ -232,17 +236,17 @@ pub async fn appends_that_belong_together_share_their_fate<S: StoreUnderTest>() 
         assert!(load_log(&*journal, run_id(number)).await.is_empty());
         assert_eq!(find_node(&*journal, number, 1).await, None);
     }
-    assert_eq!(journal.find_definition("own".to_owned()).await.unwrap(), None);
+    assert_eq!(journal.find_pinned_definition("own".to_owned()).await.unwrap(), None);
     journal.append_all(vec![pinned, opening_append(3)]).await.unwrap();
     for number in 1..=3 {
         append_accepted(&*journal, guided_append(number, 2, [advanced_event(1, 1, "a", 2)])).await;
     }
     journal.append_all(Vec::new()).await.unwrap();
-    journal.close().await;
+    journal.close_store().await;
     assert!(journal.append_all(vec![opening_append(4)]).await.is_err());
     let journal = store.open_journal().await;
     for number in 1..=3 {
         assert_eq!(load_log(&*journal, run_id(number)).await.len(), 3);
     }
-    assert_eq!(journal.find_definition("own".to_owned()).await.unwrap().as_deref(), Some("body"));
+    assert_eq!(journal.find_pinned_definition("own".to_owned()).await.unwrap().as_deref(), Some("body"));
 }

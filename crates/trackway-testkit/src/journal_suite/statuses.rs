@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trackway_domain::{Access, Caller, StateName, Timestamp};
-use trackway_ports::{Journal, RunCursor, RunRow, StatusTimeQuery, WorkClaim};
+use trackway_ports::{Journal, RunRow, StatusTimeCursor, StatusTimeQuery, WorkClaim};
 
 use super::sample_appends::*;
 
@@ -56,7 +56,7 @@ pub async fn pages_by_status_have_no_gap_and_no_repetition(journal: Arc<dyn Jour
             assert!(page.rows.len() <= limit);
             assert_eq!(page.total, 25);
             let Some(last) = page.rows.last() else { break };
-            after = Some(last.cursor());
+            after = Some(last.status_time_cursor());
             found.extend(page.rows.iter().map(|row| row.id.uuid().as_u128()));
         }
         assert_eq!(found, expected, "in pages of {limit}");
@@ -66,7 +66,7 @@ pub async fn pages_by_status_have_no_gap_and_no_repetition(journal: Arc<dyn Jour
         (vec![], 25)
     );
     // A cursor does not need to be the position of a run.
-    let between = Some(RunCursor { status_at: timestamp(1), id: run_id(0) });
+    let between = Some(StatusTimeCursor { status_at: timestamp(1), id: run_id(0) });
     let rest = list_page_numbers(&*journal, StatusTimeQuery { after: between, ..all_runs_query() }).await.0;
     assert_eq!(rest, [2_u128 << 90, 1 << 90]);
 }
@@ -127,9 +127,9 @@ pub async fn the_total_counts_what_matches_on_any_page(journal: Arc<dyn Journal>
     let mut query = tenant_query("t1", 3);
     query.state = Some(StateName::Failed);
     assert_eq!(list_page_numbers(&*journal, query.clone()).await, (vec![24, 22, 20], 8));
-    query.after = Some(RunCursor { status_at: Timestamp(2_000), id: run_id(20) });
+    query.after = Some(StatusTimeCursor { status_at: Timestamp(2_000), id: run_id(20) });
     assert_eq!(list_page_numbers(&*journal, query.clone()).await, (vec![18, 8, 6], 8));
-    query.after = Some(RunCursor { status_at: Timestamp(1_000), id: run_id(2) });
+    query.after = Some(StatusTimeCursor { status_at: Timestamp(1_000), id: run_id(2) });
     assert_eq!(list_page_numbers(&*journal, query).await, (vec![], 8));
 }
 
@@ -157,7 +157,7 @@ pub async fn a_row_changes_in_any_of_its_parts(journal: Arc<dyn Journal>) {
         assert_eq!(!waiting.await.unwrap().is_empty(), expected.state.is_interrupted());
         // Claimed again each time, because its worker has no lease.
         let free = WorkClaim { worker: worker_id(seq.into()), ..work_claim_at(0, ALL) };
-        let driven = !journal.claim_runs(free).await.unwrap().is_empty();
+        let driven = !journal.claim_abandoned_runs(free).await.unwrap().is_empty();
         assert_eq!(driven, expected.runnable || expected.parked);
     }
 }

@@ -207,9 +207,9 @@ impl MemoryContents {
 
     pub(super) fn list_runs_by_status_time(&self, query: &StatusTimeQuery) -> RunPage {
         let mut rows: Vec<&RunRow> = self.rows.values().filter(|row| matches_query(query, row)).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(row.cursor()));
+        rows.sort_by_key(|row| std::cmp::Reverse(row.status_time_cursor()));
         let total = rows.len() as u64;
-        let behind = |row: &&RunRow| query.after.is_none_or(|after| row.cursor() < after);
+        let behind = |row: &&RunRow| query.after.is_none_or(|after| row.status_time_cursor() < after);
         let rows = rows.into_iter().filter(behind).take(query.limit).cloned().collect();
         RunPage { rows, total }
     }
@@ -249,7 +249,7 @@ impl MemoryContents {
     ) -> Result<FeedPage, ReadError> {
         let foreign = |_| ReadError::Broken { reason: "the cursor is not of this store".into() };
         let after: Position = if after.0.is_empty() { 0 } else { after.0.parse().map_err(foreign)? };
-        let is_covered = |run: &RunId| self.rows.get(run).is_some_and(|row| access.covers(&row.caller));
+        let is_covered = |run: &RunId| self.rows.get(run).is_some_and(|row| access.covers_owner(&row.caller));
         let logs = self.logs.keys().filter(|run| is_covered(run));
         let mut events: Vec<FeedEvent> = logs
             .flat_map(|run| {
@@ -289,7 +289,7 @@ impl MemoryContents {
 
 fn matches_query(query: &StatusTimeQuery, row: &RunRow) -> bool {
     let StatusTimeQuery { access, session, workflow, state, since, after: _, limit: _ } = query;
-    access.covers(&row.caller)
+    access.covers_owner(&row.caller)
         && session.as_ref().is_none_or(|name| *name == row.session)
         && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
         && state.is_none_or(|state| state == row.state)
@@ -298,7 +298,7 @@ fn matches_query(query: &StatusTimeQuery, row: &RunRow) -> bool {
 
 fn matches_filter(filter: &RunFilter, row: &RunRow) -> bool {
     let RunFilter { access, session, workflow, states } = filter;
-    access.as_ref().is_none_or(|access| access.covers(&row.caller))
+    access.as_ref().is_none_or(|access| access.covers_owner(&row.caller))
         && session.as_ref().is_none_or(|name| *name == row.session)
         && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
         && (states.is_empty() || states.contains(&row.state))

@@ -5,9 +5,9 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
 };
 
-use trackway_domain::{Access, AttemptOutcome, Errand, Event, NodeId, RunId, Seq, SessionId};
+use trackway_domain::{Access, AttemptOutcome, CrossRunErrand, Event, NodeId, RunId, Seq, SessionId};
 use trackway_ports::{
-    AppendError, AttemptKey, LineageLimits, NodeLineage, PinnedDefinition, ReadError, RunHead, RunRemoval,
+    AppendError, AttemptKey, LineageLimits, NodeLineage, PinnedDefinition, ReadError, RunLogHead, RunRemoval,
     RunRow, SessionRow, StoredEvent, StoredNode, attempt_in_event, node_in_event,
 };
 
@@ -94,7 +94,7 @@ impl MemoryContents {
         let last = self.logs.get(&run).map_or(0, Vec::len) as Seq;
         let events: Vec<StoredEvent> =
             (1..=last).filter_map(|seq| self.find_event(run, seq).ok().flatten()).collect();
-        NodeLineage::from_events(&events, node, limits)
+        NodeLineage::lineage_from_events(&events, node, limits)
     }
 
     pub(super) fn find_attempt(&self, key: &AttemptKey) -> Result<Option<StoredEvent>, ReadError> {
@@ -110,7 +110,7 @@ impl MemoryContents {
 
     pub(super) fn list_sessions(&self, access: &Access, limit: usize) -> Vec<SessionRow> {
         let mut found = BTreeMap::<&SessionId, SessionRow>::new();
-        for row in self.rows.values().filter(|row| access.covers(&row.caller)) {
+        for row in self.rows.values().filter(|row| access.covers_owner(&row.caller)) {
             let newest = self.logs.get(&row.id).and_then(|log| log.last());
             let updated_at = newest.map_or(row.status_at, |record| record.at);
             let session = found.entry(&row.session).or_insert_with(|| SessionRow {
@@ -131,19 +131,19 @@ impl MemoryContents {
 
     pub(super) fn list_session_runs(&self, access: &Access, session: &SessionId) -> Vec<RunRow> {
         let newest_first = self.rows.values().rev();
-        let of_session = |row: &&RunRow| access.covers(&row.caller) && row.session == *session;
+        let of_session = |row: &&RunRow| access.covers_owner(&row.caller) && row.session == *session;
         newest_first.filter(of_session).cloned().collect()
     }
 
     pub(super) fn remove_runs(&mut self, removal: &RunRemoval) -> Result<(), AppendError> {
-        let has_moved = |it: &&RunHead| ![0, it.head].contains(&self.newest_seq(it.run));
+        let has_moved = |it: &&RunLogHead| ![0, it.head].contains(&self.newest_seq(it.run));
         let is_new = |row: &&RunRow| !removal.runs.iter().any(|it| it.run == row.id);
         let new = removal.session.as_ref().and_then(|(caller, session)| {
             let of_session = |row: &&RunRow| row.caller == *caller && row.session == *session;
             let row = self.rows.values().filter(of_session).find(is_new)?;
-            Some(RunHead { run: row.id, head: 0 })
+            Some(RunLogHead { run: row.id, head: 0 })
         });
-        if let Some(RunHead { run, head }) = removal.runs.iter().find(has_moved).copied().or(new) {
+        if let Some(RunLogHead { run, head }) = removal.runs.iter().find(has_moved).copied().or(new) {
             return Err(AppendError::Conflict { run, expected: head });
         }
         let runs: Vec<RunId> = removal.runs.iter().map(|it| it.run).collect();
@@ -160,11 +160,13 @@ impl MemoryContents {
         self.timers.retain(|(run, _), _| !runs.contains(run));
         self.claims.retain(|_, claim| !runs.contains(&claim.run));
         self.outbox.retain(|_, item| match item {
-            Errand::NotifyWaiting { to, run, .. } => !runs.contains(to) && !runs.contains(run),
-            Errand::CancelChild { child } => !runs.contains(child),
-            Errand::RunExit { of, .. } => !runs.contains(of),
-            Errand::DeliverFirstAnswer { to, from, .. } => !runs.contains(to) && !runs.contains(from),
-            Errand::NotifyParent { parent, child, .. } => !runs.contains(parent) && !runs.contains(child),
+            CrossRunErrand::NotifyWaiting { to, run, .. } => !runs.contains(to) && !runs.contains(run),
+            CrossRunErrand::CancelChild { child } => !runs.contains(child),
+            CrossRunErrand::RunExit { of, .. } => !runs.contains(of),
+            CrossRunErrand::DeliverFirstAnswer { to, from, .. } => !runs.contains(to) && !runs.contains(from),
+            CrossRunErrand::NotifyParent { parent, child, .. } => {
+                !runs.contains(parent) && !runs.contains(child)
+            }
         });
         self.hooks.remove_hooks_of_runs(runs);
         self.workers.remove_claims_of_runs(runs);

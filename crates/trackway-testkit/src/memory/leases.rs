@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use trackway_domain::{RunId, TimerKey, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AppendFence, ClaimedRun, DueHook, DueTimer, Epoch, Hook, Lease, OutboxId, OutboxRow,
-    RunLease, WorkClaim, WorkerId,
+    Append, AppendError, AppendFence, ClaimedRun, DriverEpoch, DueHook, DueTimer, Hook, OutboxId, OutboxRow,
+    RunLease, WorkClaim, WorkerId, WorkerLease,
 };
 
 use super::contents::MemoryContents;
@@ -21,13 +21,13 @@ pub(super) struct MemoryWorkers {
 }
 
 impl MemoryWorkers {
-    pub(super) fn renew_lease(&mut self, worker: WorkerId, lease: Lease, now: Timestamp) {
+    pub(super) fn renew_lease(&mut self, worker: WorkerId, lease: WorkerLease, now: Timestamp) {
         let until = match lease {
-            Lease::Exclusive => {
+            WorkerLease::Exclusive => {
                 self.alive_until.clear();
                 Timestamp(i64::MAX)
             }
-            Lease::Until(until) => until,
+            WorkerLease::Until(until) => until,
         };
         self.alive_until.retain(|_, until| *until > now);
         self.alive_until.insert(worker, until);
@@ -89,7 +89,7 @@ impl MemoryContents {
         let free: Vec<RunId> = free.take(claim.limit).collect();
         let take = |run| {
             let lease = self.workers.runs.entry(run).or_default();
-            let epoch: Epoch = lease.epoch.next_epoch();
+            let epoch: DriverEpoch = lease.epoch.next_epoch();
             *lease = RunLease { epoch, driver: Some(claim.worker) };
             ClaimedRun { run, epoch }
         };

@@ -110,14 +110,14 @@ fn order_parents_first(logs: &BTreeMap<RunId, Vec<StoredEvent>>) -> Vec<RunId> {
 fn fold_view(log: &[StoredEvent]) -> RunView {
     let Event::Submitted(submission) = &log[0].event else { panic!("a log begins with its submission") };
     let mut view = RunView::from_submission((**submission).clone().into(), log[0].at, log[0].pos);
-    log[1..].iter().for_each(|stored| view.apply(&stored.event, stored.at, stored.pos));
+    log[1..].iter().for_each(|stored| view.apply_event(&stored.event, stored.at, stored.pos));
     view
 }
 
 /// A run starts once, enters `working` once for each start and resume, and ends once. This holds for
 /// every log.
 pub fn assert_one_lifecycle(run: RunId, log: &[StoredEvent]) {
-    let names: Vec<_> = log.iter().map(|stored| stored.event.name()).collect();
+    let names: Vec<_> = log.iter().map(|stored| stored.event.event_name()).collect();
     let count = |name| names.iter().filter(|other| **other == name).count();
     assert_eq!(count("submitted"), 1, "{run}: {names:?}");
     assert!(count("started") <= 1, "{run}: {names:?}");

@@ -14,8 +14,8 @@ use super::*;
 
 /// Whether the published schema allows the value, and whether the type can hold it.
 fn judge<T: DeserializeOwned + JsonSchema>(value: &Value) -> (bool, bool) {
-    let allowed = SchemaCache::default().check(&json_schema_of::<T>(), value).is_empty();
-    (allowed, ValueType::for_type::<T>().check(value).is_empty())
+    let allowed = SchemaCache::default().check_against_schema(&json_schema_of::<T>(), value).is_empty();
+    (allowed, ValueType::for_type::<T>().check_value(value).is_empty())
 }
 
 /// The schema allows exactly the values of the type, at its bounds and one beyond.

@@ -22,20 +22,20 @@ pub struct Secret(String);
 
 /// SHA-256 of a key. A comparison always takes the same time.
 #[derive(Clone, Copy, Eq)]
-pub struct KeyHash([u8; 32]);
+pub struct ApiKeyHash([u8; 32]);
 
 /// A key that is accepted: its hash, and the identity of its owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiKey {
     pub(super) id: String,
-    pub(super) hash: KeyHash,
+    pub(super) hash: ApiKeyHash,
     pub(super) caller: Caller,
     pub(super) scopes: Scopes,
 }
 
 /// Why a key cannot be configured like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParseKeyError {
+pub enum ApiKeyConfigError {
     #[error("the SHA-256 of a key has 64 hex digits")]
     Hash,
     #[error("the {what} of a key {why}")]
@@ -48,12 +48,12 @@ impl Secret {
     }
 
     /// A new key, from the operating system's source of randomness.
-    pub fn generate() -> io::Result<Self> {
+    pub fn generate_api_key() -> io::Result<Self> {
         Ok(Self(format!("{PREFIX}{}", HEXLOWER.encode(&random_bytes::<KEY_BYTES>()?))))
     }
 
     /// The secret itself, for the code that needs it.
-    pub fn expose(&self) -> &str {
+    pub fn expose_secret(&self) -> &str {
         &self.0
     }
 }
@@ -64,56 +64,56 @@ impl fmt::Debug for Secret {
     }
 }
 
-impl KeyHash {
+impl ApiKeyHash {
     /// The hash by which this key is recognised.
-    pub fn from_key(key: &str) -> Self {
+    pub fn from_api_key(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
 }
 
-impl PartialEq for KeyHash {
+impl PartialEq for ApiKeyHash {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
-impl hash::Hash for KeyHash {
+impl hash::Hash for ApiKeyHash {
     fn hash<H: hash::Hasher>(&self, state: &mut H) {
         self.0.hash(state);
     }
 }
 
 /// A short key that a person chose could be guessed from its hash, so the hash is hidden too.
-impl fmt::Debug for KeyHash {
+impl fmt::Debug for ApiKeyHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyHash(…)")
     }
 }
 
-impl FromStr for KeyHash {
-    type Err = ParseKeyError;
+impl FromStr for ApiKeyHash {
+    type Err = ApiKeyConfigError;
 
-    fn from_str(text: &str) -> Result<Self, ParseKeyError> {
+    fn from_str(text: &str) -> Result<Self, ApiKeyConfigError> {
         let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok();
-        bytes.and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(ParseKeyError::Hash)
+        bytes.and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(ApiKeyConfigError::Hash)
     }
 }
 
 impl ApiKey {
     pub fn new(
         id: &str,
-        hash: KeyHash,
+        hash: ApiKeyHash,
         tenant: &str,
         user: &str,
         scopes: Scopes,
-    ) -> Result<Self, ParseKeyError> {
+    ) -> Result<Self, ApiKeyConfigError> {
         for (what, word) in [("id", id), ("tenant", tenant), ("user", user)] {
-            check_name(word).map_err(|why| ParseKeyError::Word { what, why })?;
+            check_loggable_name(word).map_err(|why| ApiKeyConfigError::Word { what, why })?;
         }
         Ok(Self { id: id.to_owned(), hash, caller: Caller::new(tenant, user), scopes })
     }
 
-    pub fn id(&self) -> &str {
+    pub fn key_id(&self) -> &str {
         &self.id
     }
 
@@ -126,7 +126,7 @@ impl ApiKey {
     }
 
     /// The hash as it is stored.
-    pub(super) fn hash_hex(&self) -> String {
+    pub(super) fn key_hash_hex(&self) -> String {
         HEXLOWER.encode(&self.hash.0)
     }
 }
@@ -137,12 +137,12 @@ pub(super) fn generate_key_id() -> io::Result<String> {
 }
 
 /// Checks a name that will be in a row or a log line; the error says what is wrong with it.
-pub(super) fn check_name(word: &str) -> Result<(), &'static str> {
-    if word.is_empty() {
+pub(super) fn check_loggable_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
         Err("is empty")
-    } else if word.len() > WORD_BYTES_MAX {
+    } else if name.len() > WORD_BYTES_MAX {
         Err("is longer than 256 bytes")
-    } else if word.chars().any(char::is_control) {
+    } else if name.chars().any(char::is_control) {
         Err("holds control characters")
     } else {
         Ok(())

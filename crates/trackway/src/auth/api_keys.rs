@@ -8,7 +8,7 @@ use trackway_domain::{Caller, Scopes};
 use trackway_ports::{Clock, KeyDocumentName, KeyRevision, KeyStore, KeyStoreError};
 use trackway_runtime::SystemClock;
 
-use super::api_key::{self, ApiKey, KeyHash, ParseKeyError, Secret};
+use super::api_key::{self, ApiKey, ApiKeyConfigError, ApiKeyHash, Secret};
 
 const DOCUMENT: KeyDocumentName = KeyDocumentName::ApiKeys;
 const FORMAT: u32 = 1;
@@ -51,7 +51,7 @@ pub enum ApiKeysError {
     #[error("there are {KEYS_MAX} keys already; revoke some first")]
     Full,
     #[error(transparent)]
-    InvalidKey(#[from] ParseKeyError),
+    InvalidKey(#[from] ApiKeyConfigError),
     #[error("the operating system gives no random numbers")]
     Random(#[source] io::Error),
 }
@@ -105,13 +105,14 @@ impl ApiKeys {
 
     /// Creates a key. It is shown once, here: what is stored does not tell it.
     pub async fn create(&self, new: NewKey) -> Result<(Secret, StoredKey), ApiKeysError> {
-        let secret = Secret::generate().map_err(ApiKeysError::Random)?;
+        let secret = Secret::generate_api_key().map_err(ApiKeysError::Random)?;
         let id = match new.id {
             Some(id) => id,
             None => api_key::generate_key_id().map_err(ApiKeysError::Random)?,
         };
         let Caller { tenant, user } = &new.caller;
-        let key = ApiKey::new(&id, KeyHash::from_key(secret.expose()), tenant, user, new.scopes)?;
+        let key =
+            ApiKey::new(&id, ApiKeyHash::from_api_key(secret.expose_secret()), tenant, user, new.scopes)?;
         let stored = StoredKey { key, created_at: SystemClock.now().to_string() };
         self.update(|keys| {
             if keys.iter().any(|known| known.key.id == id) {
@@ -167,13 +168,13 @@ fn parse_keys(bytes: &[u8]) -> Result<Vec<StoredKey>, String> {
         return Err(format!("it has the format {}, not {FORMAT}", contents.format));
     }
     let rows = contents.keys.into_iter().map(StoredKey::try_from);
-    rows.collect::<Result<_, _>>().map_err(|error: ParseKeyError| error.to_string())
+    rows.collect::<Result<_, _>>().map_err(|error: ApiKeyConfigError| error.to_string())
 }
 
 impl TryFrom<StoredKeyRow> for StoredKey {
-    type Error = ParseKeyError;
+    type Error = ApiKeyConfigError;
 
-    fn try_from(row: StoredKeyRow) -> Result<Self, ParseKeyError> {
+    fn try_from(row: StoredKeyRow) -> Result<Self, ApiKeyConfigError> {
         let key = ApiKey::new(&row.id, row.sha256.parse()?, &row.tenant, &row.user, row.scopes)?;
         Ok(Self { key, created_at: row.created_at })
     }
@@ -184,7 +185,7 @@ impl From<&StoredKey> for StoredKeyRow {
         let ApiKey { id, caller, scopes, .. } = &stored.key;
         Self {
             id: id.clone(),
-            sha256: stored.key.hash_hex(),
+            sha256: stored.key.key_hash_hex(),
             tenant: caller.tenant.to_string(),
             user: caller.user.to_string(),
             scopes: scopes.clone(),

@@ -6,13 +6,13 @@ use trackway_ports::{Authenticator, Clock, Identity, KeyStore, PortFuture, Unaut
 
 use crate::server::mark_caller_authenticated;
 
-use super::{ApiKeys, Auth, AuthError, KeyHash, jwt::TokenAuthenticator, key_ring::ApiKeyRing};
+use super::{ApiKeyHash, ApiKeys, Auth, AuthError, api_key_ring::ApiKeyRing, jwt::JwtAuthenticator};
 
 #[derive(Debug)]
 pub(crate) struct ServerAuthenticator {
     required: bool,
     keys: ApiKeyRing,
-    tokens: Option<TokenAuthenticator>,
+    tokens: Option<JwtAuthenticator>,
 }
 
 impl ServerAuthenticator {
@@ -24,20 +24,20 @@ impl ServerAuthenticator {
     ) -> Result<Self, AuthError> {
         let Auth { required, keys, jwt } = auth;
         let keys = ApiKeyRing::open(&keys, ApiKeys::in_store(store)).await?;
-        let tokens = jwt.map(|jwt| TokenAuthenticator::open(jwt, clock)).transpose()?;
-        if required && tokens.is_none() && keys.is_empty() {
+        let tokens = jwt.map(|jwt| JwtAuthenticator::open(jwt, clock)).transpose()?;
+        if required && tokens.is_none() && keys.has_no_keys() {
             tracing::warn!("auth is required and there is no key yet; `trackway keys create` makes one");
         }
         Ok(Self { required, keys, tokens })
     }
 
     async fn authenticate_bearer(&self, bearer: &str) -> Result<Identity, Unauthenticated> {
-        let found = self.keys.find_identity(&KeyHash::from_key(bearer)).await;
+        let found = self.keys.find_identity(&ApiKeyHash::from_api_key(bearer)).await;
         if let Ok(Some(identity)) = found {
             return Ok(identity);
         }
-        if let Some(tokens) = self.tokens.as_ref().filter(|_| TokenAuthenticator::looks_like_token(bearer)) {
-            return tokens.authenticate_token(bearer).await;
+        if let Some(tokens) = self.tokens.as_ref().filter(|_| JwtAuthenticator::looks_like_jwt(bearer)) {
+            return tokens.authenticate_jwt(bearer).await;
         }
         found?.ok_or_else(|| Unauthenticated::Wrong {
             reason: "the key is not known, or was revoked".to_owned(),

@@ -20,19 +20,19 @@ const P256: &[u8] = &[
 ];
 
 /// A key pair of the provider.
-pub(super) struct KeyPair {
+pub(super) struct FakeIssuerKeyPair {
     kid: String,
     algorithm: Algorithm,
     private: EncodingKey,
 }
 
-impl KeyPair {
-    pub(super) fn ed25519(kid: &str) -> Self {
+impl FakeIssuerKeyPair {
+    pub(super) fn generate_ed25519(kid: &str) -> Self {
         let private = EncodingKey::from_ed_der(&pkcs8_document(ED25519));
         Self { kid: kid.to_owned(), algorithm: Algorithm::EdDSA, private }
     }
 
-    pub(super) fn p256(kid: &str) -> Self {
+    pub(super) fn generate_p256(kid: &str) -> Self {
         let private = EncodingKey::from_ec_der(&pkcs8_document(P256));
         Self { kid: kid.to_owned(), algorithm: Algorithm::ES256, private }
     }
@@ -78,7 +78,7 @@ pub(super) fn valid_claims_except(changes: &Value) -> Value {
     claims
 }
 
-pub(super) fn jwt_options(keys: JwksSource) -> JwtOptions {
+pub(super) fn sample_jwt_options(keys: JwksSource) -> JwtOptions {
     JwtOptions::new(keys, ISSUER, AUDIENCE).unwrap()
 }
 

@@ -15,10 +15,10 @@ const MODULUS_DIGITS_MIN: usize = 2_048 / 6;
 
 /// Public keys of an identity provider.
 #[derive(Debug)]
-pub(super) struct KeySet(Vec<PublicKey>);
+pub(super) struct JwksKeySet(Vec<JwksPublicKey>);
 
 #[derive(Debug)]
-struct PublicKey {
+struct JwksPublicKey {
     kid: Option<String>,
     algorithms: Vec<Algorithm>,
     key: DecodingKey,
@@ -26,7 +26,7 @@ struct PublicKey {
 
 /// The result of a search for the key that a token names.
 #[derive(Debug)]
-pub(super) enum KeyLookup {
+pub(super) enum JwksKeyLookup {
     Key(DecodingKey),
     /// The key exists, but for other algorithms.
     OtherAlgorithm,
@@ -40,41 +40,41 @@ struct JwksDocument {
     keys: Vec<Value>,
 }
 
-impl KeySet {
+impl JwksKeySet {
     /// The keys that can check a signature. Other keys in the set are not an error.
-    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
+    pub(super) fn parse_jwks(text: &[u8]) -> Result<Self, String> {
         let document: JwksDocument =
             serde_json::from_slice(text).map_err(|error| format!("it is not a set of keys: {error}"))?;
         if document.keys.len() > KEYS_MAX {
             return Err(format!("it holds more than {KEYS_MAX} keys"));
         }
-        let keys: Vec<PublicKey> = document.keys.into_iter().filter_map(parse_public_key).collect();
+        let keys: Vec<JwksPublicKey> = document.keys.into_iter().filter_map(parse_jwk_public_key).collect();
         if keys.is_empty() {
             return Err("it holds no key that can check a signature".to_owned());
         }
         Ok(Self(keys))
     }
 
-    pub(super) fn find_key(&self, kid: Option<&str>, algorithm: Algorithm) -> KeyLookup {
-        let fits = |key: &&PublicKey| key.algorithms.contains(&algorithm);
+    pub(super) fn find_token_key(&self, kid: Option<&str>, algorithm: Algorithm) -> JwksKeyLookup {
+        let fits = |key: &&JwksPublicKey| key.algorithms.contains(&algorithm);
         let Some(kid) = kid else {
             let mut fitting = self.0.iter().filter(fits);
             return match (fitting.next(), fitting.next()) {
-                (Some(only), None) => KeyLookup::Key(only.key.clone()),
-                (Some(_), Some(_)) => KeyLookup::Ambiguous,
-                (None, _) => KeyLookup::Unknown,
+                (Some(only), None) => JwksKeyLookup::Key(only.key.clone()),
+                (Some(_), Some(_)) => JwksKeyLookup::Ambiguous,
+                (None, _) => JwksKeyLookup::Unknown,
             };
         };
         let named = || self.0.iter().filter(|key| key.kid.as_deref() == Some(kid));
         match named().find(fits) {
-            Some(key) => KeyLookup::Key(key.key.clone()),
-            None if named().next().is_some() => KeyLookup::OtherAlgorithm,
-            None => KeyLookup::Unknown,
+            Some(key) => JwksKeyLookup::Key(key.key.clone()),
+            None if named().next().is_some() => JwksKeyLookup::OtherAlgorithm,
+            None => JwksKeyLookup::Unknown,
         }
     }
 }
 
-fn parse_public_key(value: Value) -> Option<PublicKey> {
+fn parse_jwk_public_key(value: Value) -> Option<JwksPublicKey> {
     let jwk: Jwk = serde_json::from_value(value).ok()?;
     let common = &jwk.common;
     let signs = common.public_key_use.as_ref().is_none_or(|usage| *usage == PublicKeyUse::Signature);
@@ -91,7 +91,7 @@ fn parse_public_key(value: Value) -> Option<PublicKey> {
         return None;
     }
     let key = DecodingKey::from_jwk(&jwk).ok()?;
-    Some(PublicKey { kid: common.key_id.clone(), algorithms, key })
+    Some(JwksPublicKey { kid: common.key_id.clone(), algorithms, key })
 }
 
 /// The algorithms that a key of this type may be used with: never one with a shared secret.

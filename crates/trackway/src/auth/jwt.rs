@@ -7,7 +7,7 @@ use reqwest::Url;
 use trackway_domain::Object;
 use trackway_ports::{Clock, Identity, Unauthenticated};
 
-use super::{AuthError, claims, key_set_cache::KeySetCache};
+use super::{AuthError, jwks_cache::JwksCache, jwt_claims};
 
 /// Longest token that is read. Tokens of large providers have some kilobytes.
 /// Limit (HTTP): bearer token.
@@ -36,7 +36,7 @@ pub(super) enum JwksLocation {
 
 /// Settings with which no token could be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JwtError {
+pub enum JwtOptionsError {
     #[error("{url:?} is not an address: {reason}")]
     Url { url: String, reason: String },
     #[error("keys are fetched over https, or over http from this machine; not from {url:?}")]
@@ -46,15 +46,15 @@ pub enum JwtError {
 }
 
 impl JwksSource {
-    pub fn file(path: impl Into<PathBuf>) -> Self {
+    pub fn jwks_file(path: impl Into<PathBuf>) -> Self {
         Self(JwksLocation::File(path.into()))
     }
 
     /// The URL of the keys. It must be https, except on this machine: an attacker that changes the
     /// keys on their way could act as any user.
-    pub fn url(text: &str) -> Result<Self, JwtError> {
+    pub fn jwks_url(text: &str) -> Result<Self, JwtOptionsError> {
         let url = Url::parse(text)
-            .map_err(|error| JwtError::Url { url: text.to_owned(), reason: error.to_string() })?;
+            .map_err(|error| JwtOptionsError::Url { url: text.to_owned(), reason: error.to_string() })?;
         let here = url.host_str().is_some_and(|host| {
             let host = host.trim_matches(['[', ']']);
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
@@ -62,7 +62,7 @@ impl JwksSource {
         match url.scheme() {
             "https" => Ok(Self(JwksLocation::Url(url))),
             "http" if here => Ok(Self(JwksLocation::Url(url))),
-            _ => Err(JwtError::Insecure { url: text.to_owned() }),
+            _ => Err(JwtOptionsError::Insecure { url: text.to_owned() }),
         }
     }
 }
@@ -70,10 +70,10 @@ impl JwksSource {
 impl JwtOptions {
     /// Tokens that this issuer made for this audience. Both are required, because a provider signs the
     /// tokens of all its services with the same keys.
-    pub fn new(keys: JwksSource, issuer: &str, audience: &str) -> Result<Self, JwtError> {
+    pub fn new(keys: JwksSource, issuer: &str, audience: &str) -> Result<Self, JwtOptionsError> {
         for (what, text) in [("issuer", issuer), ("audience", audience)] {
             if text.is_empty() {
-                return Err(JwtError::Empty { what });
+                return Err(JwtOptionsError::Empty { what });
             }
         }
         Ok(Self {
@@ -111,40 +111,40 @@ impl JwtOptions {
 
 /// Recognises callers by their tokens.
 #[derive(Debug)]
-pub(super) struct TokenAuthenticator {
+pub(super) struct JwtAuthenticator {
     options: JwtOptions,
-    keys: KeySetCache,
+    keys: JwksCache,
     clock: Arc<dyn Clock>,
 }
 
-impl TokenAuthenticator {
+impl JwtAuthenticator {
     pub(super) fn open(options: JwtOptions, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
-        let keys = KeySetCache::open(options.keys.clone(), clock.clone())?;
+        let keys = JwksCache::open(options.keys.clone(), clock.clone())?;
         Ok(Self { options, keys, clock })
     }
 
     /// Whether this looks like a token and not like a key.
-    pub(super) fn looks_like_token(bearer: &str) -> bool {
+    pub(super) fn looks_like_jwt(bearer: &str) -> bool {
         bearer.split('.').count() == 3
     }
 
-    pub(super) async fn authenticate_token(&self, token: &str) -> Result<Identity, Unauthenticated> {
+    pub(super) async fn authenticate_jwt(&self, token: &str) -> Result<Identity, Unauthenticated> {
         if token.len() > TOKEN_BYTES_MAX {
-            return Err(invalid_token("the token is too long"));
+            return Err(invalid_jwt_error("the token is too long"));
         }
-        let header = decode_header(token).map_err(|_| invalid_token("the token cannot be read"))?;
+        let header = decode_header(token).map_err(|_| invalid_jwt_error("the token cannot be read"))?;
         // With a shared secret, anyone who knows the public key could sign.
         if header.alg.family() == AlgorithmFamily::Hmac {
-            return Err(invalid_token("the token is not signed with a private key"));
+            return Err(invalid_jwt_error("the token is not signed with a private key"));
         }
         // RFC 7515, 4.1.11: a critical header that is not understood makes a token invalid.
         if header.crit.is_some() {
-            return Err(invalid_token("the token has a critical header that is not supported"));
+            return Err(invalid_jwt_error("the token has a critical header that is not supported"));
         }
-        let key = self.keys.find_key(header.kid.as_deref(), header.alg).await?;
+        let key = self.keys.find_or_fetch_token_key(header.kid.as_deref(), header.alg).await?;
         let checked = decode::<Object>(token, &key, &signature_only_validation(header.alg));
-        let claims = checked.map_err(|_| invalid_token("the token's signature is not valid"))?.claims;
-        claims::identity_from_claims(&claims, &self.options, self.clock.now())
+        let claims = checked.map_err(|_| invalid_jwt_error("the token's signature is not valid"))?.claims;
+        jwt_claims::identity_from_claims(&claims, &self.options, self.clock.now())
     }
 }
 
@@ -158,7 +158,7 @@ fn signature_only_validation(algorithm: Algorithm) -> Validation {
     validation
 }
 
-pub(super) fn invalid_token(reason: impl Into<String>) -> Unauthenticated {
+pub(super) fn invalid_jwt_error(reason: impl Into<String>) -> Unauthenticated {
     Unauthenticated::Wrong { reason: reason.into() }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use reqwest::{Client, Url};
-use trackway_outgoing::operator_client;
+use trackway_outgoing::build_operator_client;
 
 use super::AuthError;
 
@@ -25,12 +25,12 @@ pub(super) struct UrlFetcher {
 impl UrlFetcher {
     pub(super) fn new(url: Url) -> Result<Self, AuthError> {
         let client =
-            operator_client(&url).map_err(|error| AuthError::Client { reason: error.to_string() })?;
+            build_operator_client(&url).map_err(|error| AuthError::Client { reason: error.to_string() })?;
         Ok(Self { url, client })
     }
 
     /// The body at the address. Errors name the address, which is no secret.
-    pub(super) async fn get(&self, bytes_max: usize) -> Result<Vec<u8>, String> {
+    pub(super) async fn fetch_body(&self, max_bytes: usize) -> Result<Vec<u8>, String> {
         let failed = |error: reqwest::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             format!("{error}{}", cause.map(|cause| format!(": {cause}")).unwrap_or_default())
@@ -42,8 +42,8 @@ impl UrlFetcher {
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if body.len() + chunk.len() > bytes_max {
-                return Err(format!("{} answered with more than {bytes_max} bytes", self.url));
+            if body.len() + chunk.len() > max_bytes {
+                return Err(format!("{} answered with more than {max_bytes} bytes", self.url));
             }
             body.extend_from_slice(&chunk);
         }

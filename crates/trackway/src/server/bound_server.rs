@@ -18,15 +18,15 @@ use futures_util::stream;
 use serde_json::json;
 use tokio::{net::TcpListener, sync::oneshot};
 use trackway_a2a::GrpcServer;
-use trackway_domain::Code;
-use trackway_http::{Door, HttpError, catch_panics, origin, problem_response};
+use trackway_domain::ErrorCode;
+use trackway_http::{HttpError, ProtocolDoor, catch_panics, origin_checks, problem_response};
 use trackway_runtime::{FolderWatch, Runtime};
 
 use super::{
     AuthMode, ConnectionLimits, DataFolder, ServerError,
-    agents::RunningAgents,
     connections::{ConnectionInfo, Connections, GuardedListener, connection_info, track_requests},
-    retention::RetentionTask,
+    server_agents::RunningAgents,
+    session_retention::RetentionTask,
 };
 use crate::Auth;
 
@@ -38,7 +38,7 @@ pub struct BoundServer {
     runtime: Runtime,
     folder: DataFolder,
     auth_mode: AuthMode,
-    doors: Vec<Door>,
+    doors: Vec<ProtocolDoor>,
     retention: Option<RetentionTask>,
     /// Ends with the server.
     folder_watch: Option<FolderWatch>,
@@ -53,9 +53,9 @@ impl BoundServer {
         runtime: Runtime,
         folder: DataFolder,
         entrance: AuthMode,
-        doors: Vec<Door>,
+        doors: Vec<ProtocolDoor>,
     ) -> Result<Self, ServerError> {
-        folder.write_server_note(&listener.url())?;
+        folder.write_server_note(&listener.local_url())?;
         Ok(Self {
             listener,
             grpc,
@@ -72,7 +72,7 @@ impl BoundServer {
 
     /// Sets the limits of connections.
     pub(super) fn with_connection_limits(mut self, limits: ConnectionLimits) -> Self {
-        self.limits = limits.cap_to_descriptors();
+        self.limits = limits.cap_to_file_descriptors();
         self
     }
 
@@ -83,14 +83,14 @@ impl BoundServer {
     }
 
     /// Sets the watch on the workflow folders.
-    pub(super) fn with_folder_watch(mut self, watching: Option<FolderWatch>) -> Self {
-        self.folder_watch = watching;
+    pub(super) fn with_folder_watch(mut self, folder_watch: Option<FolderWatch>) -> Self {
+        self.folder_watch = folder_watch;
         self
     }
 
     /// Sets its agents.
-    pub(super) fn with_agents(mut self, staff: Option<RunningAgents>) -> Self {
-        self.staff = staff;
+    pub(super) fn with_running_agents(mut self, agents: Option<RunningAgents>) -> Self {
+        self.staff = agents;
         self
     }
 
@@ -104,8 +104,8 @@ impl BoundServer {
     }
 
     /// The address for clients on this machine.
-    pub fn url(&self) -> String {
-        self.listener.url()
+    pub fn local_url(&self) -> String {
+        self.listener.local_url()
     }
 
     /// Whether every caller needs a key or token.
@@ -119,11 +119,14 @@ impl BoundServer {
 
     /// Serves until Ctrl-C or a termination signal.
     pub async fn serve_until_interrupted(self) -> Result<(), ServerError> {
-        self.serve(wait_for_shutdown_signal()).await
+        self.serve_until(wait_for_shutdown_signal()).await
     }
 
     /// Serves until `end` resolves or the store fails. Streams are closed, the store is closed last.
-    pub async fn serve(self, end: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
+    pub async fn serve_until(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServerError> {
         let Self {
             listener,
             grpc,
@@ -138,11 +141,11 @@ impl BoundServer {
             ..
         } = self;
         let keeper = retention.map(|retention| {
-            let supervisor = runtime.supervise("retention");
-            tokio::spawn(retention.run_until_dropped(supervisor))
+            let supervisor = runtime.supervise_background_task("retention");
+            tokio::spawn(retention.prune_until_dropped(supervisor))
         });
         let AuthMode { required, is_open_to_all: everybody_is_known } = entrance;
-        let app = track_requests(build_router(&doors, required), everybody_is_known);
+        let app = track_requests(build_door_router(&doors, required), everybody_is_known);
         let app = app.into_make_service_with_connect_info::<ConnectionInfo>();
         let connections = Connections::new(limits);
         // Dropped when the runtime has stopped, which ends gRPC too.
@@ -158,8 +161,9 @@ impl BoundServer {
                     let info = connection_info(stream.connection());
                     Some(((stream, info), listener))
                 });
-                let wrap =
-                    |router| track_requests(local_only_without_auth(router, required), everybody_is_known);
+                let wrap = |router| {
+                    track_requests(require_loopback_without_auth(router, required), everybody_is_known)
+                };
                 services.serve_connections(accepted, wrap, end).await
             }
         };
@@ -168,16 +172,16 @@ impl BoundServer {
             let runtime = runtime.clone();
             async move {
                 tokio::select! {
-                    () = end => {}
+                    () = shutdown => {}
                     () = runtime.wait_for_store_failure() => {}
                 }
-                doors.into_iter().for_each(Door::stop);
+                doors.into_iter().for_each(ProtocolDoor::run_stop_hook);
                 if let Some(keeper) = keeper {
                     keeper.abort();
                 }
-                runtime.stop().await;
+                runtime.stop_runtime().await;
                 if let Some(staff) = staff {
-                    staff.shutdown().await;
+                    staff.shutdown_agents().await;
                 }
                 drop(stopped);
             }
@@ -186,7 +190,7 @@ impl BoundServer {
         let served = tokio::try_join!(http, grpc);
         drop(folder);
         served.map_err(ServerError::Serve)?;
-        match runtime.store_failure() {
+        match runtime.store_failure_reason() {
             Some(reason) => Err(ServerError::StoreFailed { reason }),
             None => Ok(()),
         }
@@ -206,7 +210,7 @@ impl BoundListener {
     }
 
     /// The address for clients on this machine.
-    pub(super) fn url(&self) -> String {
+    pub(super) fn local_url(&self) -> String {
         format!("http://{}", loopback_if_unspecified(self.address))
     }
 }
@@ -252,11 +256,12 @@ async fn wait_for_shutdown_signal() {
     drop(tokio::signal::ctrl_c().await);
 }
 
-fn build_router(doors: &[Door], required: bool) -> Router {
-    let routes = doors.iter().map(Door::router).fold(Router::new(), Router::merge);
-    let app = routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
+fn build_door_router(doors: &[ProtocolDoor], is_auth_required: bool) -> Router {
+    let routes = doors.iter().map(ProtocolDoor::router).fold(Router::new(), Router::merge);
+    let app = routes.fallback(not_found_response).method_not_allowed_fallback(method_not_allowed_response);
     // If a key is required, a foreign page without one can do nothing.
-    let app = local_only_without_auth(app, required).layer(middleware::map_response(add_retry_after));
+    let app =
+        require_loopback_without_auth(app, is_auth_required).layer(middleware::map_response(add_retry_after));
     catch_panics(app)
 }
 
@@ -264,27 +269,29 @@ fn build_router(doors: &[Door], required: bool) -> Router {
 pub(super) fn health_router(runtime: Runtime) -> Router {
     Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
-        .route("/readyz", get(readiness))
+        .route("/readyz", get(get_readiness))
         .with_state(runtime)
 }
 
-fn local_only_without_auth(app: Router, required: bool) -> Router {
-    if required { app } else { app.layer(middleware::from_fn(origin::local_only)) }
+fn require_loopback_without_auth(app: Router, is_auth_required: bool) -> Router {
+    if is_auth_required { app } else { app.layer(middleware::from_fn(origin_checks::local_requests_only)) }
 }
 
-async fn readiness(State(runtime): State<Runtime>) -> Response {
-    let mut failing = runtime.failing_tasks();
+async fn get_readiness(State(runtime): State<Runtime>) -> Response {
+    let mut failing = runtime.failing_background_tasks();
     // Idle background work does not notice that the store is unreachable.
-    if runtime.check_store().await.is_err() {
+    if runtime.check_store_readable().await.is_err() {
         failing.push("store");
     }
-    match runtime.store_failure() {
+    match runtime.store_failure_reason() {
         None if failing.is_empty() => Json(json!({ "status": "ready" })).into_response(),
         None => {
             let detail = format!("{} is failing and is tried again", failing.join(", "));
-            HttpError::new(Code::StoreBusy, detail).with_member("failing", json!(failing)).into_response()
+            HttpError::new(ErrorCode::StoreBusy, detail)
+                .with_problem_member("failing", json!(failing))
+                .into_response()
         }
-        Some(reason) => HttpError::new(Code::StoreFailed, reason).into_response(),
+        Some(reason) => HttpError::new(ErrorCode::StoreFailed, reason).into_response(),
     }
 }
 
@@ -297,14 +304,14 @@ async fn add_retry_after(mut response: Response) -> Response {
     response
 }
 
-async fn not_found(uri: Uri) -> Response {
+async fn not_found_response(uri: Uri) -> Response {
     let detail = format!("nothing is served at {}; /a2a/agents lists the agents", uri.path());
-    problem_response(StatusCode::NOT_FOUND, Code::InvalidRequest, &detail)
+    problem_response(StatusCode::NOT_FOUND, ErrorCode::InvalidRequest, &detail)
 }
 
-async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+async fn method_not_allowed_response(method: Method, uri: Uri) -> Response {
     let detail = format!("{} does not accept {method}", uri.path());
-    problem_response(StatusCode::METHOD_NOT_ALLOWED, Code::InvalidRequest, &detail)
+    problem_response(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::InvalidRequest, &detail)
 }
 
 #[cfg(test)]

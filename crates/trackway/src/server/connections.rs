@@ -5,17 +5,17 @@
 //! oldest one that no known caller has used. So unknown callers cannot lock known callers out, however
 //! many connections they open.
 
+mod connection_table;
 mod guarded_listener;
 mod guarded_stream;
 mod request_tracking;
-mod table;
 
 use std::time::Duration;
 
+pub(super) use connection_table::{Connection, Connections};
 pub(super) use guarded_listener::GuardedListener;
 pub(crate) use request_tracking::mark_caller_authenticated;
 pub(super) use request_tracking::{ConnectionInfo, connection_info, track_requests};
-pub(super) use table::{Connection, Connections};
 
 /// Time limits of clients, and how many connections there may be at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl Default for ConnectionLimits {
 
 impl ConnectionLimits {
     /// The same, with no more connections than this process has descriptors for.
-    pub(super) fn cap_to_descriptors(self) -> Self {
-        let max = self.max.min(max_connections_for(raise_descriptor_limit())).max(1);
+    pub(super) fn cap_to_file_descriptors(self) -> Self {
+        let max = self.max.min(max_connections_for_descriptors(raise_descriptor_limit())).max(1);
         if max < self.max {
             tracing::warn!(max, wanted = self.max, "fewer connections: the process may not open more files");
         }
@@ -79,7 +79,7 @@ impl ConnectionLimits {
 
 /// Connections that a process with so many descriptors can have. With very few descriptors, it is a
 /// quarter of them.
-fn max_connections_for(descriptors: u64) -> usize {
+fn max_connections_for_descriptors(descriptors: u64) -> usize {
     let most = descriptors.saturating_sub(DESCRIPTORS_RESERVED).max(descriptors / 4);
     usize::try_from(most).unwrap_or(usize::MAX)
 }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn connections_leave_descriptors_to_the_rest_of_the_process() {
         for (descriptors, most) in [(64, 16), (256, 64), (1_024, 768), (65_536, 65_280)] {
-            assert_eq!(max_connections_for(descriptors), most, "of {descriptors}");
+            assert_eq!(max_connections_for_descriptors(descriptors), most, "of {descriptors}");
         }
     }
 }

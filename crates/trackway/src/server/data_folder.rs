@@ -22,7 +22,7 @@ pub struct DataFolder {
 
 /// Who serves a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct ServerNote {
+struct FolderServerNote {
     url: String,
     pid: u32,
 }
@@ -60,7 +60,7 @@ impl DataFolder {
     }
 
     /// The address of the server that has locked this folder, if there is one.
-    pub fn served_url(path: &Path) -> Option<String> {
+    pub fn running_server_url(path: &Path) -> Option<String> {
         let lock = File::options().write(true).open(path.join(LOCK_FILE)).ok()?;
         // A shared lock, so that two commands that check at the same time do not take each other for a
         // server.
@@ -70,13 +70,13 @@ impl DataFolder {
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub fn data_folder_path(&self) -> &Path {
         &self.path
     }
 
     /// Stores the address at which this folder is served, for commands on the same machine.
     pub(crate) fn write_server_note(&self, url: &str) -> Result<(), DataFolderError> {
-        let note = ServerNote { url: url.to_owned(), pid: std::process::id() };
+        let note = FolderServerNote { url: url.to_owned(), pid: std::process::id() };
         let written = serde_json::to_vec(&note).map_err(io::Error::from).and_then(|text| {
             // The rename is atomic, so that no reader sees half a note.
             let fresh = self.path.join("server.json.new");
@@ -111,5 +111,5 @@ fn try_lock_with_retries(lock: &File) -> Result<(), TryLockError> {
 
 fn read_server_url(path: &Path) -> Option<String> {
     let text = fs::read(path.join(NOTE_FILE)).ok()?;
-    serde_json::from_slice::<ServerNote>(&text).ok().map(|note| note.url)
+    serde_json::from_slice::<FolderServerNote>(&text).ok().map(|note| note.url)
 }

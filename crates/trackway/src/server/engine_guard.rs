@@ -7,7 +7,7 @@ use std::path::Path;
 
 use trackway_runtime::Runtime;
 
-use super::{DataFolder, agents::RunningAgents};
+use super::{DataFolder, server_agents::RunningAgents};
 
 /// The folder of an engine, and the MCP servers of its agents. A drop unlocks the folder and stops the
 /// servers without waiting for them.
@@ -24,17 +24,17 @@ impl EngineGuard {
     }
 
     /// The folder.
-    pub fn path(&self) -> &Path {
-        self.folder.path()
+    pub fn data_folder_path(&self) -> &Path {
+        self.folder.data_folder_path()
     }
 
     /// Stops the engine, and then the MCP servers of its agents. In the other order a running call would
     /// fail with its server, and its run would record that failure. On return everything has ended.
-    pub async fn close(self) {
+    pub async fn close_engine(self) {
         let Self { runtime, folder, staff } = self;
-        runtime.stop().await;
+        runtime.stop_runtime().await;
         if let Some(staff) = staff {
-            staff.shutdown().await;
+            staff.shutdown_agents().await;
         }
         drop(folder);
     }

@@ -22,14 +22,14 @@ impl McpOptions {
 
     /// Offers `workflow_checkpoint`: notes without an advance.
     #[must_use]
-    pub fn checkpoints(mut self, offer: bool) -> Self {
+    pub fn offer_checkpoints(mut self, offer: bool) -> Self {
         self.switches.checkpoints = offer;
         self
     }
 
     /// Allows checkpoints on a whole session too.
     #[must_use]
-    pub fn session_checkpoints(mut self, offer: bool) -> Self {
+    pub fn offer_session_checkpoints(mut self, offer: bool) -> Self {
         self.switches.session_checkpoints = offer;
         self
     }
@@ -42,7 +42,7 @@ impl McpOptions {
         let ring = KeyRing::open(opened.store.keys.clone(), SystemClock.now()).await?;
         let guide = GuidedRuns::new(GuidedRunOptions {
             journal: opened.store.journal.clone(),
-            catalogue: opened.written.catalogue().clone(),
+            catalogue: opened.written.workflow_catalogue().clone(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),
             faults: faults.clone(),

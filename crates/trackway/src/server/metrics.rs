@@ -24,8 +24,8 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use trackway_agent::{CallPosition, McpServers, ServerPhase, ToolCallRecord, model_usage_of_event};
-use trackway_domain::{Event, OpKind, StateName, StepOutcome, Submission};
+use trackway_agent::{McpServerPhase, McpServers, ToolCallPosition, ToolCallRecord, model_usage_of_event};
+use trackway_domain::{Event, OpKind, RunSubmission, StateName, StepOutcome};
 use trackway_http::{Authenticated, HttpError, OptionalAuthenticator};
 use trackway_runtime::{CommitObserver, ProgramKind, ProgramRegistry};
 
@@ -79,53 +79,53 @@ impl Metrics {
     }
 
     /// The metrics in the text format of Prometheus.
-    pub(super) fn render_metrics(&self) -> String {
+    pub(super) fn render_prometheus_text(&self) -> String {
         let servers = self.servers.upgrade().map(|servers| servers.server_statuses()).unwrap_or_default();
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        table.clear_family(&SERVER_UP);
-        table.clear_family(&SERVER_STARTS);
+        table.clear_metric_family(&SERVER_UP);
+        table.clear_metric_family(&SERVER_STARTS);
         for server in &servers {
             let by = [(SERVER, server.name.as_str())];
-            let is_up = server.phase == ServerPhase::Ready;
-            table.observe(&SERVER_UP, &by, f64::from(u8::from(is_up)));
-            table.observe(&SERVER_STARTS, &by, f64::from(server.starts));
+            let is_up = server.phase == McpServerPhase::Ready;
+            table.observe_value(&SERVER_UP, &by, f64::from(u8::from(is_up)));
+            table.observe_value(&SERVER_STARTS, &by, f64::from(server.starts));
         }
-        table.render_metrics(&FAMILIES)
+        table.render_metric_families(&FAMILIES)
     }
 
-    fn observe(&self, family: &MetricFamily, labels: &[(&str, &str)], value: f64) {
+    fn observe_metric(&self, family: &MetricFamily, labels: &[(&str, &str)], value: f64) {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        table.observe(family, labels, value);
+        table.observe_value(family, labels, value);
     }
 
-    fn count_ended_run(&self, run: &Submission, state: StateName) {
+    fn count_ended_run(&self, run: &RunSubmission, state: StateName) {
         let (name, outcome) = (run.workflow.name.as_str(), state.as_str());
-        self.observe(&RUNS, &[(WORKFLOW, name), (OUTCOME, outcome)], 1.0);
-        let program = self.registry.get(name);
+        self.observe_metric(&RUNS, &[(WORKFLOW, name), (OUTCOME, outcome)], 1.0);
+        let program = self.registry.current_program(name);
         if program.is_some_and(|program| program.info().kind == ProgramKind::Agent) {
-            self.observe(&TURNS, &[(AGENT, name), (OUTCOME, outcome)], 1.0);
+            self.observe_metric(&TURNS, &[(AGENT, name), (OUTCOME, outcome)], 1.0);
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no call has 2^52 tokens")]
-    fn count_step(&self, run: &Submission, event: &Event) {
+    fn count_model_and_tool_call(&self, run: &RunSubmission, event: &Event) {
         let agent = run.workflow.name.as_str();
         if let Some((label, spent)) = model_usage_of_event(event) {
             let (provider, model) = label.split_once('/').unwrap_or((&label, ""));
             let by = [(AGENT, agent), (PROVIDER, provider), (MODEL, model)];
-            self.observe(&MODEL_CALLS, &by, 1.0);
+            self.observe_metric(&MODEL_CALLS, &by, 1.0);
             for (kind, tokens) in [("input", spent.input_tokens), ("output", spent.output_tokens)] {
                 let [agent, provider, model] = by;
                 let by = [agent, provider, model, (TOKEN_TYPE, kind)];
-                self.observe(&TOKENS, &by, tokens as f64);
+                self.observe_metric(&TOKENS, &by, tokens as f64);
             }
             if let Some(cost) = spent.cost {
-                self.observe(&COST, &by, cost);
+                self.observe_metric(&COST, &by, cost);
             }
         }
         if let Some((tool, failed)) = recorded_tool_call(event) {
             let outcome = if failed { "failed" } else { "done" };
-            self.observe(&TOOL_CALLS, &[(AGENT, agent), (TOOL, tool), (OUTCOME, outcome)], 1.0);
+            self.observe_metric(&TOOL_CALLS, &[(AGENT, agent), (TOOL, tool), (OUTCOME, outcome)], 1.0);
         }
     }
 }
@@ -139,15 +139,17 @@ async fn get_metrics(
     caller: Authenticated,
     Extension(metrics): Extension<Arc<Metrics>>,
 ) -> Result<Response, HttpError> {
-    caller.check_can_see_all()?;
+    caller.check_can_see_all_tenants()?;
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, metrics.render_metrics()).into_response())
+    Ok((kind, metrics.render_prometheus_text()).into_response())
 }
 
 impl CommitObserver for Metrics {
-    fn on_committed(&self, run: &Submission, event: &Event) {
+    fn on_event_committed(&self, run: &RunSubmission, event: &Event) {
         match event {
-            Event::StepDone { op, .. } if op.kind == OpKind::Step => self.count_step(run, event),
+            Event::StepDone { op, .. } if op.kind == OpKind::Step => {
+                self.count_model_and_tool_call(run, event)
+            }
             Event::Completed { .. } => self.count_ended_run(run, StateName::Completed),
             Event::Failed { .. } => self.count_ended_run(run, StateName::Failed),
             Event::Canceled => self.count_ended_run(run, StateName::Canceled),
@@ -160,7 +162,7 @@ impl CommitObserver for Metrics {
 /// The tool of a recorded call, and whether the call failed.
 fn recorded_tool_call(event: &Event) -> Option<(&str, bool)> {
     let Event::StepDone { op, outcome } = event else { return None };
-    CallPosition::from_step_key(&op.key)?;
+    ToolCallPosition::position_from_step_key(&op.key)?;
     let tool = op.key.splitn(3, ' ').nth(2)?;
     let failed = match outcome {
         StepOutcome::Ok(value) => ToolCallRecord::from_value(value).ok()?.failed,

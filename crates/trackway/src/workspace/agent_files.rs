@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use trackway_agent::{AgentSkill, AgentSpec, CALLS_DEFAULT, Permission, TOOL_CALLS_DEFAULT, TurnBudgets};
-use trackway_definition::nearest;
+use trackway_agent::{AgentSkill, AgentSpec, CALLS_DEFAULT, TOOL_CALLS_DEFAULT, ToolPermission, TurnBudgets};
+use trackway_definition::nearest_known_word;
 use trackway_runtime::ProgramInfo;
 
 use super::front_matter::{FrontMatter, escape_pointer_token, split_front_matter};
@@ -56,8 +56,8 @@ pub(super) fn load_agent_files(workspace: &Path, variables: EnvLookup<'_>) -> (V
         let agent = match fs::read_to_string(&file) {
             Ok(text) => parse_agent_file(&file, &text, variables, &mut findings),
             Err(error) => {
-                let unread = Finding::error(format!("it cannot be read: {error}"));
-                findings.push(unread.with_file(&file));
+                let unread = Finding::error_finding(format!("it cannot be read: {error}"));
+                findings.push(unread.located_in_file(&file));
                 continue;
             }
         };
@@ -67,7 +67,7 @@ pub(super) fn load_agent_files(workspace: &Path, variables: EnvLookup<'_>) -> (V
             Some(other) => {
                 let other = other.file.as_deref().unwrap_or(Path::new(""));
                 let why = format!("{} has the name {:?} too", other.display(), agent.spec.name);
-                findings.push(agent.finding_at("name", FindingLevel::Error, why));
+                findings.push(agent.finding_at_key("name", FindingLevel::Error, why));
             }
         }
     }
@@ -80,8 +80,8 @@ fn list_agent_files(folder: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> 
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
-            let unread = Finding::error(format!("it cannot be read: {error}"));
-            findings.push(unread.with_file(folder));
+            let unread = Finding::error_finding(format!("it cannot be read: {error}"));
+            findings.push(unread.located_in_file(folder));
             return Vec::new();
         }
     };
@@ -96,7 +96,7 @@ fn list_agent_files(folder: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> 
             files.push(path);
         } else {
             let why = "it is not read: agents are the files *.md of this folder itself";
-            findings.push(Finding::new(FindingLevel::Unused, why).with_file(&path));
+            findings.push(Finding::new(FindingLevel::Unused, why).located_in_file(&path));
         }
     }
     files.sort();
@@ -112,54 +112,55 @@ fn parse_agent_file(
 ) -> Option<AgentFile> {
     let Some((head, body)) = split_front_matter(text) else {
         let why = "an agent's file begins with a line `---`, its settings, and another line `---`";
-        let finding = Finding::error("there is no front matter").with_file(file).with_line(Some(1));
+        let finding =
+            Finding::error_finding("there is no front matter").located_in_file(file).located_at_line(Some(1));
         findings.push(finding.with_suggestion(why));
         return None;
     };
-    let mut front = match FrontMatter::parse(file, &head, variables) {
+    let mut front = match FrontMatter::parse_front_matter(file, &head, variables) {
         Ok(front) => front,
         Err(finding) => {
             findings.push(finding);
             return None;
         }
     };
-    let keys = front.read_keys("", Some(KEYS));
-    let name = agent_name(&mut front, file);
+    let keys = front.read_object_keys("", Some(KEYS));
+    let name = agent_name_or_file_name(&mut front, file);
     let spec = AgentSpec {
-        description: front.read_nonempty("/description").unwrap_or_else(|| match &name {
+        description: front.read_nonempty_text_at("/description").unwrap_or_else(|| match &name {
             Some(name) => format!("The agent {name}."),
             None => String::new(),
         }),
         name: name.clone().unwrap_or_default(),
-        model: front.read_nonempty("/model"),
-        tools: front.read_texts("/tools").unwrap_or_default(),
-        workflows: front.read_texts("/workflows").unwrap_or_else(|| vec!["*".to_owned()]),
-        peers: front.read_texts("/peers").unwrap_or_default(),
-        approvals: parse_approvals(&mut front),
-        budgets: parse_budgets(&mut front),
-        model_timeout: front.read_count("/model_timeout"),
+        model: front.read_nonempty_text_at("/model"),
+        tools: front.read_text_list("/tools").unwrap_or_default(),
+        workflows: front.read_text_list("/workflows").unwrap_or_else(|| vec!["*".to_owned()]),
+        peers: front.read_text_list("/peers").unwrap_or_default(),
+        approvals: parse_tool_approvals(&mut front),
+        budgets: parse_turn_budgets(&mut front),
+        model_timeout: front.read_positive_count("/model_timeout"),
         first_answer_timeouts: parse_first_answer_timeouts(&mut front),
-        skills: parse_skills(&mut front),
+        skills: parse_agent_skills(&mut front),
         prompt: body.trim().to_owned(),
     };
     if spec.prompt.len() > PROMPT_BYTES_MAX {
         let why = format!("its prompt is larger than {PROMPT_BYTES_MAX} bytes");
-        front.findings.push(Finding::error(why).with_file(file));
+        front.findings.push(Finding::error_finding(why).located_in_file(file));
     }
-    let lines = key_lines(&front, &keys, &spec);
+    let lines = front_matter_key_lines(&front, &keys, &spec);
     findings.append(&mut front.findings);
     name.map(|_| AgentFile { spec, file: Some(file.to_owned()), lines })
 }
 
 /// The name in the front matter, otherwise the name of the file.
-fn agent_name(front: &mut FrontMatter<'_>, file: &Path) -> Option<String> {
-    let named = match front.value_at("/name") {
-        Some(_) => front.read_nonempty("/name")?,
+fn agent_name_or_file_name(front: &mut FrontMatter<'_>, file: &Path) -> Option<String> {
+    let named = match front.value_at_pointer("/name") {
+        Some(_) => front.read_nonempty_text_at("/name")?,
         None => file.file_stem().map(|stem| stem.to_string_lossy().into_owned())?,
     };
-    if !ProgramInfo::is_valid_name(&named) {
+    if !ProgramInfo::is_valid_program_name(&named) {
         let why = format!("{named:?} cannot name an agent");
-        let finding = front.finding_at("/name", why);
+        let finding = front.finding_at_pointer("/name", why);
         front.findings.push(
             finding.with_suggestion("use letters, digits, `-`, `_` and single dots inside, at most 64"),
         );
@@ -168,26 +169,26 @@ fn agent_name(front: &mut FrontMatter<'_>, file: &Path) -> Option<String> {
     Some(named)
 }
 
-fn parse_approvals(front: &mut FrontMatter<'_>) -> BTreeMap<String, Permission> {
-    const CHOICES: [(&str, Permission); 3] =
-        [("allow", Permission::Allow), ("ask", Permission::Ask), ("deny", Permission::Deny)];
+fn parse_tool_approvals(front: &mut FrontMatter<'_>) -> BTreeMap<String, ToolPermission> {
+    const CHOICES: [(&str, ToolPermission); 3] =
+        [("allow", ToolPermission::Allow), ("ask", ToolPermission::Ask), ("deny", ToolPermission::Deny)];
     // The earlier names of these values.
     const EARLIER: [(&str, &str); 2] = [("always", "allow"), ("never", "deny")];
     let mut approvals = BTreeMap::new();
-    for tool in front.read_keys("/approvals", None) {
+    for tool in front.read_object_keys("/approvals", None) {
         let at = format!("/approvals/{}", escape_pointer_token(&tool));
-        let Some(written) = front.read_text(&at) else { continue };
+        let Some(written) = front.read_text_at(&at) else { continue };
         match CHOICES.iter().find(|(name, _)| *name == written) {
             Some((_, approval)) => drop(approvals.insert(tool, *approval)),
             None => {
-                let finding = front.finding_at(&at, format!("it is {written:?}"));
+                let finding = front.finding_at_pointer(&at, format!("it is {written:?}"));
                 let earlier = EARLIER.iter().find(|(name, _)| *name == written);
                 let meant = match earlier {
                     Some((_, name)) => Some(*name),
-                    None => nearest(&written, CHOICES.map(|(name, _)| name)),
+                    None => nearest_known_word(&written, CHOICES.map(|(name, _)| name)),
                 };
                 front.findings.push(match meant {
-                    Some(meant) => finding.with_nearest_name(Some(meant)),
+                    Some(meant) => finding.with_nearest_name_suggestion(Some(meant)),
                     None => finding.with_suggestion("write allow, ask or deny"),
                 });
             }
@@ -196,17 +197,17 @@ fn parse_approvals(front: &mut FrontMatter<'_>) -> BTreeMap<String, Permission> 
     approvals
 }
 
-fn parse_budgets(front: &mut FrontMatter<'_>) -> TurnBudgets {
-    front.read_keys("/budgets", Some(&["calls", "tool_calls", "tokens", "seconds", "cost"]));
+fn parse_turn_budgets(front: &mut FrontMatter<'_>) -> TurnBudgets {
+    front.read_object_keys("/budgets", Some(&["calls", "tool_calls", "tokens", "seconds", "cost"]));
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    let calls = front.read_count("/budgets/calls");
-    let tool_calls = front.read_count("/budgets/tool_calls");
+    let calls = front.read_positive_count("/budgets/calls");
+    let tool_calls = front.read_positive_count("/budgets/tool_calls");
     TurnBudgets {
         calls: calls.map_or(CALLS_DEFAULT, small),
         tool_calls: tool_calls.map_or(TOOL_CALLS_DEFAULT, small),
-        tokens: front.read_count("/budgets/tokens"),
-        seconds: front.read_count("/budgets/seconds"),
-        cost: front.read_amount("/budgets/cost"),
+        tokens: front.read_positive_count("/budgets/tokens"),
+        seconds: front.read_positive_count("/budgets/seconds"),
+        cost: front.read_money_amount("/budgets/cost"),
     }
 }
 
@@ -217,13 +218,13 @@ const FIRST_ANSWER_SECONDS_MAX: u64 = 60 * 60;
 
 fn parse_first_answer_timeouts(front: &mut FrontMatter<'_>) -> BTreeMap<String, u64> {
     let mut timeouts = BTreeMap::new();
-    for workflow in front.read_keys("/first_answer_timeouts", None) {
+    for workflow in front.read_object_keys("/first_answer_timeouts", None) {
         let at = format!("/first_answer_timeouts/{}", escape_pointer_token(&workflow));
-        match front.read_count(&at) {
+        match front.read_positive_count(&at) {
             None => {}
             Some(seconds) if seconds > FIRST_ANSWER_SECONDS_MAX => {
                 let why = format!("it is at most {FIRST_ANSWER_SECONDS_MAX} seconds");
-                front.report::<()>(&at, why);
+                front.report_finding_at::<()>(&at, why);
             }
             Some(seconds) => drop(timeouts.insert(workflow, seconds)),
         }
@@ -231,20 +232,20 @@ fn parse_first_answer_timeouts(front: &mut FrontMatter<'_>) -> BTreeMap<String, 
     timeouts
 }
 
-fn parse_skills(front: &mut FrontMatter<'_>) -> Vec<AgentSkill> {
+fn parse_agent_skills(front: &mut FrontMatter<'_>) -> Vec<AgentSkill> {
     let mut skills = Vec::new();
-    for index in 0..front.item_count("/skills") {
+    for index in 0..front.list_item_count("/skills") {
         let at = format!("/skills/{index}");
-        front.read_keys(&at, Some(&["name", "description", "tags", "examples"]));
+        front.read_object_keys(&at, Some(&["name", "description", "tags", "examples"]));
         for needed in ["name", "description"] {
-            if front.value_at(&format!("{at}/{needed}")).is_none() {
-                front.report::<()>(&at, format!("it needs `{needed}`"));
+            if front.value_at_pointer(&format!("{at}/{needed}")).is_none() {
+                front.report_finding_at::<()>(&at, format!("it needs `{needed}`"));
             }
         }
-        let name = front.read_nonempty(&format!("{at}/name"));
-        let description = front.read_nonempty(&format!("{at}/description"));
-        let tags = front.read_texts(&format!("{at}/tags")).unwrap_or_default();
-        let examples = front.read_texts(&format!("{at}/examples")).unwrap_or_default();
+        let name = front.read_nonempty_text_at(&format!("{at}/name"));
+        let description = front.read_nonempty_text_at(&format!("{at}/description"));
+        let tags = front.read_text_list(&format!("{at}/tags")).unwrap_or_default();
+        let examples = front.read_text_list(&format!("{at}/examples")).unwrap_or_default();
         if let Some((name, description)) = name.zip(description) {
             skills.push(AgentSkill { name, description, tags, examples });
         }
@@ -253,10 +254,14 @@ fn parse_skills(front: &mut FrontMatter<'_>) -> Vec<AgentSkill> {
 }
 
 /// The lines of the keys that `check` looks at later, when all names are known.
-fn key_lines(front: &FrontMatter<'_>, keys: &[String], spec: &AgentSpec) -> BTreeMap<String, u32> {
+fn front_matter_key_lines(
+    front: &FrontMatter<'_>,
+    keys: &[String],
+    spec: &AgentSpec,
+) -> BTreeMap<String, u32> {
     let mut lines = BTreeMap::new();
     let mut put = |key: String, pointer: &str| {
-        if let Some(line) = front.line_of(pointer) {
+        if let Some(line) = front.line_of_pointer(pointer) {
             lines.insert(key, line);
         }
     };
@@ -281,11 +286,11 @@ fn key_lines(front: &FrontMatter<'_>, keys: &[String], spec: &AgentSpec) -> BTre
 
 impl AgentFile {
     /// A finding about one of its keys.
-    pub fn finding_at(&self, key: &str, level: FindingLevel, why: impl Into<String>) -> Finding {
-        let finding = Finding::new(level, why).with_line(self.lines.get(key).copied());
+    pub fn finding_at_key(&self, key: &str, level: FindingLevel, message: impl Into<String>) -> Finding {
+        let finding = Finding::new(level, message).located_at_line(self.lines.get(key).copied());
         match &self.file {
-            Some(file) => finding.with_file(file).with_key(key),
-            None => finding.with_key(key),
+            Some(file) => finding.located_in_file(file).located_at_key(key),
+            None => finding.located_at_key(key),
         }
     }
 }

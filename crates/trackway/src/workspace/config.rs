@@ -5,11 +5,11 @@
 //! setting is an error: a setting that is silently ignored is worse than none.
 
 mod config_reader;
+mod config_sections;
 mod lenient_toml;
-mod models;
+mod model_sections;
 mod raw_config;
 mod raw_settings;
-mod sections;
 
 use std::{
     cell::RefCell,
@@ -30,14 +30,14 @@ use crate::workspace::{
     finding::{self, Finding},
 };
 
-pub use models::{ModelSection, ProviderKind, parse_base_url};
+pub use model_sections::{ModelProviderKind, ModelSection, parse_base_url};
 pub use raw_settings::{HIDDEN, RawSetting};
 
 pub const FILE: &str = "trackway.toml";
 
 /// Everything that can be configured, checked.
 #[derive(Debug, Default)]
-pub struct Config {
+pub struct WorkspaceConfig {
     pub auth: Auth,
     pub outgoing: OutgoingSection,
     pub push: PushSection,
@@ -58,14 +58,14 @@ pub struct Config {
 #[derive(Debug, Default, PartialEq)]
 pub struct DefaultsSection {
     /// The agent at the addresses that name no agent, and of `trackway chat`.
-    pub agent: Option<NamedSetting>,
+    pub agent: Option<LocatedName>,
     /// The model of agents that name none.
-    pub model: Option<NamedSetting>,
+    pub model: Option<LocatedName>,
 }
 
 /// A name and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedSetting {
+pub struct LocatedName {
     pub name: String,
     pub line: u32,
 }
@@ -137,7 +137,7 @@ pub struct ServerSection {
 #[derive(Debug, Default, PartialEq)]
 pub struct A2aSection {
     /// The agent or workflow at the addresses that name none, if it is not the default agent.
-    pub default_agent: Option<NamedSetting>,
+    pub default_agent: Option<LocatedName>,
     /// The key that signs the cards.
     pub signing: Option<CardSigningKey>,
     /// gRPC clients may list the services.
@@ -171,34 +171,35 @@ impl Default for ServerSection {
 const RETENTION_DAYS: u64 = 60;
 
 impl RetentionSection {
-    fn from_days(days: u64) -> Self {
+    fn retention_from_days(days: u64) -> Self {
         Self { older_than: Some(Duration::from_secs(days.saturating_mul(24 * 60 * 60))) }
     }
 }
 
 impl Default for RetentionSection {
     fn default() -> Self {
-        Self::from_days(RETENTION_DAYS)
+        Self::retention_from_days(RETENTION_DAYS)
     }
 }
 
-impl Config {
+impl WorkspaceConfig {
     /// Reads the file in this folder, or in the current one. Without a file, all settings have their
     /// defaults. A named folder must exist.
-    pub fn load(workspace: Option<&Path>) -> Result<Self, WorkspaceError> {
-        let folder = workspace_folder(workspace)?;
-        let (config, findings) = Self::load_with_findings(folder, &read_env_var);
+    pub fn load_config(workspace: Option<&Path>) -> Result<Self, WorkspaceError> {
+        let folder = resolve_workspace_folder(workspace)?;
+        let (config, findings) = Self::load_config_with_findings(folder, &read_env_var);
         finding::error_from_findings(&findings).map_or(Ok(config), Err)
     }
 
     /// The same, with all findings. A wrong setting gets its default.
-    pub fn load_with_findings(folder: &Path, variables: EnvLookup<'_>) -> (Self, Vec<Finding>) {
+    pub fn load_config_with_findings(folder: &Path, variables: EnvLookup<'_>) -> (Self, Vec<Finding>) {
         let path = folder.join(FILE);
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse_config(&path, folder, &text, variables),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (Self::default(), Vec::new()),
             Err(error) => {
-                let unread = Finding::error(format!("it cannot be read: {error}")).with_file(&path);
+                let unread =
+                    Finding::error_finding(format!("it cannot be read: {error}")).located_in_file(&path);
                 (Self::default(), vec![unread])
             }
         }
@@ -213,13 +214,13 @@ impl Config {
     ) -> (Self, Vec<Finding>) {
         let findings = RefCell::default();
         let reader = config_reader::ConfigReader { path, folder, text, variables, findings };
-        let (file, misread) = lenient_toml::parse_lenient(text);
-        misread.into_iter().for_each(|part| reader.report_unreadable(part));
-        let mut config = sections::read_config(&reader, file);
+        let (file, misread) = lenient_toml::parse_config_leniently(text);
+        misread.into_iter().for_each(|part| reader.report_parse_finding(part));
+        let mut config = config_sections::build_config(&reader, file);
         let lines = raw_settings::list_raw_settings(text).into_iter();
         config.raw_settings = lines
             .map(|written| {
-                let line = reader.line_at(written.at);
+                let line = reader.line_of_offset(written.at);
                 (written, line)
             })
             .collect();
@@ -230,7 +231,7 @@ impl Config {
 }
 
 /// The workspace: the named folder, which must exist, or the current one.
-pub fn workspace_folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
+pub fn resolve_workspace_folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
     // An empty variable counts as not set.
     let named = named.filter(|folder| !folder.as_os_str().is_empty());
     match named {

@@ -8,20 +8,20 @@ pub type EnvLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A reference that cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
-pub enum ReferenceError {
+pub enum EnvReferenceError {
     Unclosed,
     Missing { name: String },
 }
 
-impl ReferenceError {
-    pub fn message(&self) -> String {
+impl EnvReferenceError {
+    pub fn reference_error_message(&self) -> String {
         match self {
             Self::Unclosed => "`${env:` has no `}`".to_owned(),
             Self::Missing { name } => format!("the environment has no variable {name:?}"),
         }
     }
 
-    pub fn suggestion(&self) -> Option<String> {
+    pub fn reference_error_suggestion(&self) -> Option<String> {
         match self {
             Self::Unclosed => None,
             Self::Missing { name } => Some(format!("set it, or write the value instead of {OPEN}{name}}}")),
@@ -30,11 +30,11 @@ impl ReferenceError {
 }
 
 /// A string with every reference replaced.
-pub fn resolve_references(text: &str, variables: EnvLookup<'_>) -> Result<String, ReferenceError> {
+pub fn resolve_env_references(text: &str, variables: EnvLookup<'_>) -> Result<String, EnvReferenceError> {
     let (mut rest, mut whole) = (text, String::new());
     while let Some((before, after)) = rest.split_once(OPEN) {
-        let (name, behind) = after.split_once('}').ok_or(ReferenceError::Unclosed)?;
-        let value = variables(name).ok_or_else(|| ReferenceError::Missing { name: name.to_owned() })?;
+        let (name, behind) = after.split_once('}').ok_or(EnvReferenceError::Unclosed)?;
+        let value = variables(name).ok_or_else(|| EnvReferenceError::Missing { name: name.to_owned() })?;
         whole.push_str(before);
         whole.push_str(&value);
         rest = behind;

@@ -43,24 +43,24 @@ impl Finding {
         Self { level, file: None, line: None, key: None, message: message.into(), suggestion: None }
     }
 
-    pub fn error(message: impl Into<String>) -> Self {
+    pub fn error_finding(message: impl Into<String>) -> Self {
         Self::new(FindingLevel::Error, message)
     }
 
     #[must_use]
-    pub fn with_file(mut self, file: &Path) -> Self {
+    pub fn located_in_file(mut self, file: &Path) -> Self {
         self.file = Some(file.display().to_string());
         self
     }
 
     #[must_use]
-    pub fn with_line(mut self, line: Option<u32>) -> Self {
+    pub fn located_at_line(mut self, line: Option<u32>) -> Self {
         self.line = line;
         self
     }
 
     #[must_use]
-    pub fn with_key(mut self, key: impl Into<String>) -> Self {
+    pub fn located_at_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into()).filter(|key| !key.is_empty());
         self
     }
@@ -73,14 +73,14 @@ impl Finding {
 
     /// Adds a suggestion, if a known name is similar.
     #[must_use]
-    pub fn with_nearest_name(self, nearest: Option<&str>) -> Self {
+    pub fn with_nearest_name_suggestion(self, nearest: Option<&str>) -> Self {
         match nearest {
             Some(meant) => self.with_suggestion(format!("did you mean {meant:?}?")),
             None => self,
         }
     }
 
-    pub fn is_error(&self) -> bool {
+    pub fn is_error_level(&self) -> bool {
         self.level == FindingLevel::Error
     }
 }
@@ -115,6 +115,6 @@ impl fmt::Display for FindingLevel {
 
 /// The errors among the findings; none if there are none.
 pub fn error_from_findings(findings: &[Finding]) -> Option<WorkspaceError> {
-    let errors: Vec<Finding> = findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+    let errors: Vec<Finding> = findings.iter().filter(|finding| finding.is_error_level()).cloned().collect();
     (!errors.is_empty()).then_some(WorkspaceError::Findings(errors))
 }

@@ -3,20 +3,20 @@
 use std::{collections::BTreeMap, error::Error, path::Path, sync::Arc};
 
 use trackway_agent::{
-    ConfiguredModel, ModelEndpoint, ModelProvider, Snapshot,
+    ConfiguredModel, ModelEndpoint, ModelProvider, ResourcesSnapshot,
     provider::{
         self,
         offline::OfflineModel,
-        recording::{RecordingProvider, ReplayProvider},
-        scripted::ScriptedModel,
+        recording::{RecordingModelProvider, ReplayModelProvider},
+        scripted_model::ScriptedModel,
     },
 };
 
 use super::{
     Workspace,
-    models::{ModelConfig, ValueSource},
+    resolved_models::{ModelConfig, SettingSource},
 };
-use crate::workspace::{config::ProviderKind, finding::Finding};
+use crate::workspace::{config::ModelProviderKind, finding::Finding};
 
 /// The models that are open. An unchanged model stays open when the workspace is read again: a script
 /// continues where it was, and connections are kept.
@@ -31,7 +31,7 @@ type OpenModel = (ModelConfig, Arc<dyn ModelProvider>);
 impl OpenModels {
     /// The open models of a workspace, and the findings about them. This closes nothing: if the
     /// workspace is refused, the previous models stay in use.
-    pub fn reopen_changed(&self, workspace: &Workspace) -> (Self, Vec<Finding>) {
+    pub fn reopen_changed_models(&self, workspace: &Workspace) -> (Self, Vec<Finding>) {
         let (mut now, mut findings) = (Self::default(), Vec::new());
         for (name, config) in &workspace.models.all {
             // This was reported when the file was looked up.
@@ -39,7 +39,8 @@ impl OpenModels {
                 continue;
             }
             let before = self.open.get(name).filter(|(before, _)| before == config);
-            let opened = before.map_or_else(|| open_provider(config), |(_, provider)| Ok(provider.clone()));
+            let opened =
+                before.map_or_else(|| open_model_provider(config), |(_, provider)| Ok(provider.clone()));
             match opened {
                 Ok(provider) => {
                     now.open.insert(name.clone(), (config.clone(), provider));
@@ -51,60 +52,65 @@ impl OpenModels {
     }
 
     /// What the agents of a workspace share, except the tools.
-    pub fn snapshot(&self, workspace: &Workspace) -> Snapshot {
+    pub fn agent_resources_snapshot(&self, workspace: &Workspace) -> ResourcesSnapshot {
         let model = |(name, (config, provider)): (&String, &OpenModel)| {
             (name.clone(), ConfiguredModel { provider: provider.clone(), price: config.price })
         };
-        Snapshot {
+        ResourcesSnapshot {
             models: self.open.iter().map(model).collect(),
             default_model: workspace.models.default.clone(),
             first_answer_timeout: workspace.config.dispatch.first_answer_timeout,
-            ..Snapshot::default()
+            ..ResourcesSnapshot::default()
         }
     }
 }
 
-fn model_finding(name: &str, config: &ModelConfig, why: &str) -> Finding {
-    let finding = Finding::error(why);
+fn model_finding(name: &str, config: &ModelConfig, message: &str) -> Finding {
+    let finding = Finding::error_finding(message);
     match &config.from {
-        ValueSource::File { file, line } => {
-            finding.with_file(file).with_line(*line).with_key(format!("models.{name}"))
+        SettingSource::File { file, line } => {
+            finding.located_in_file(file).located_at_line(*line).located_at_key(format!("models.{name}"))
         }
-        ValueSource::Variable(variable) => finding.with_key(*variable),
-        ValueSource::Default => finding,
+        SettingSource::Variable(variable) => finding.located_at_key(*variable),
+        SettingSource::Default => finding,
     }
 }
 
 /// A provider that calls the model. Nothing is sent yet.
-fn open_provider(config: &ModelConfig) -> Result<Arc<dyn ModelProvider>, String> {
+fn open_model_provider(config: &ModelConfig) -> Result<Arc<dyn ModelProvider>, String> {
     let provider: Arc<dyn ModelProvider> = match (config.service, &config.file) {
-        (ProviderKind::Offline, _) => Arc::new(OfflineModel),
-        (ProviderKind::Scripted, Some(file)) => {
-            Arc::new(ScriptedModel::open_script(file).map_err(describe_file_error(file))?)
+        (ModelProviderKind::Offline, _) => Arc::new(OfflineModel),
+        (ModelProviderKind::Scripted, Some(file)) => {
+            Arc::new(ScriptedModel::open_script_file(file).map_err(describe_model_file_error(file))?)
         }
-        (ProviderKind::Replay, Some(file)) => {
-            Arc::new(ReplayProvider::open_recording(file).map_err(describe_file_error(file))?)
+        (ModelProviderKind::Replay, Some(file)) => {
+            Arc::new(ReplayModelProvider::open_recording(file).map_err(describe_model_file_error(file))?)
         }
         (service, _) => {
             let headers = config.headers.iter();
             let endpoint = ModelEndpoint {
                 base_url: config.base_url.as_ref().map(|(url, _)| url.clone()),
-                key: config.api_key.as_ref().map(|(key, _)| key.expose().to_owned()),
-                headers: headers.map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
+                key: config.api_key.as_ref().map(|(key, _)| key.expose_secret().to_owned()),
+                headers: headers
+                    .map(|(name, value)| (name.clone(), value.expose_secret().to_owned()))
+                    .collect(),
                 model: config.model.clone(),
                 images: config.images,
             };
-            Arc::new(provider::open_provider(service.name(), &endpoint).map_err(format_error_chain)?)
+            Arc::new(
+                provider::open_http_provider(service.provider_name(), &endpoint)
+                    .map_err(format_error_chain)?,
+            )
         }
     };
     Ok(match &config.record {
-        Some(file) => Arc::new(RecordingProvider::new(provider, file)),
+        Some(file) => Arc::new(RecordingModelProvider::new(provider, file)),
         None => provider,
     })
 }
 
 /// Formats an error about a model's own file.
-fn describe_file_error<E: Error>(file: &Path) -> impl Fn(E) -> String {
+fn describe_model_file_error<E: Error>(file: &Path) -> impl Fn(E) -> String {
     move |error| format!("{}: {}", file.display(), format_error_chain(error))
 }
 

@@ -5,9 +5,9 @@ mod limits;
 use std::fs;
 
 use tempfile::TempDir;
-use trackway_agent::{Permission, TOOL_CALLS_DEFAULT};
+use trackway_agent::{TOOL_CALLS_DEFAULT, ToolPermission};
 
-use super::{check::AvailableCapabilities, *};
+use super::{reference_check::AvailableCapabilities, *};
 
 /// A folder with these files.
 pub(super) fn workspace_with_files(files: &[(&str, &str)]) -> TempDir {
@@ -26,13 +26,13 @@ fn load_workspace(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Worksp
         let found = variables.iter().find(|(known, _)| *known == name)?;
         Some(found.1.to_owned())
     };
-    let (workspace, mut findings) = Workspace::load(folder.path(), &variable);
+    let (workspace, mut findings) = Workspace::load_workspace(folder.path(), &variable);
     let there = AvailableCapabilities {
         workflows: ["echo", "invest", "review"].map(str::to_owned).to_vec(),
         unavailable_workflows: [("guided".to_owned(), "it has prompts".to_owned())].into(),
         tools: [&ASSISTANT_TOOLS[..], &["ledger_enter"]].concat().into_iter().map(str::to_owned).collect(),
     };
-    findings.extend(check::check_workspace(&workspace, &there));
+    findings.extend(reference_check::check_workspace(&workspace, &there));
     // Without the folder, which differs each time.
     let shown = folder.path().display().to_string();
     for finding in &mut findings {
@@ -98,8 +98,8 @@ fn everything_that_can_be_said_is_read() {
     assert_eq!(spec.prompt, "You are a broker.");
     assert_eq!(spec.tools, ["time_now", "files__*"]);
     assert_eq!(spec.workflows, ["invest", "re*"]);
-    assert_eq!(spec.approvals["files__*"], Permission::Ask);
-    assert_eq!(spec.approvals["time_now"], Permission::Deny);
+    assert_eq!(spec.approvals["files__*"], ToolPermission::Ask);
+    assert_eq!(spec.approvals["time_now"], ToolPermission::Deny);
     let budgets = TurnBudgets {
         calls: 5,
         tool_calls: TOOL_CALLS_DEFAULT,
@@ -115,10 +115,10 @@ fn everything_that_can_be_said_is_read() {
     );
     assert_eq!(workspace.default_agent, "broker");
     let fast = &workspace.models.all["fast"];
-    assert_eq!(fast.label(), "openai/small");
+    assert_eq!(fast.model_label(), "openai/small");
     assert_eq!(fast.base_url.as_ref().unwrap().0, "http://127.0.0.1:9000/v1");
-    assert_eq!(fast.api_key.as_ref().unwrap().0.expose(), "hush");
-    assert_eq!(fast.headers[0].1.expose(), "blue");
+    assert_eq!(fast.api_key.as_ref().unwrap().0.expose_secret(), "hush");
+    assert_eq!(fast.headers[0].1.expose_secret(), "blue");
     assert_eq!(fast.price.unwrap().output, 2.5);
     assert_eq!(workspace.config.dispatch.first_answer_timeout.as_millis(), 250);
     assert!(!format!("{workspace:?}").contains("hush"), "it can be logged");
@@ -142,7 +142,7 @@ fn nothing_has_to_be_there() {
     assert_eq!(workspace.default_agent, "assistant");
     assert_eq!(workspace.agents[0].spec.workflows, ["*"]);
     let model = &workspace.models.all[&workspace.models.default];
-    assert_eq!(model.label(), "offline-rules/1");
+    assert_eq!(model.model_label(), "offline-rules/1");
     assert_eq!(findings.len(), 1, "{findings:#?}");
     assert!(findings[0].message.contains("offline-rules/1"), "{findings:#?}");
 }
@@ -368,12 +368,12 @@ fn models_come_from_the_environment() {
     ];
     for (variables, label, url, key) in table {
         let (workspace, findings) = load_workspace(&[], variables);
-        assert!(!findings.iter().any(Finding::is_error), "{variables:?}: {findings:#?}");
+        assert!(!findings.iter().any(Finding::is_error_level), "{variables:?}: {findings:#?}");
         let model = &workspace.models.all[&workspace.models.default];
-        assert_eq!(model.label(), *label, "{variables:?}");
+        assert_eq!(model.model_label(), *label, "{variables:?}");
         let (found_url, found_key) = (model.base_url.as_ref(), model.api_key.as_ref());
         assert_eq!(found_url.map(|(url, _)| url.as_str()), *url, "{variables:?}");
-        assert_eq!(found_key.map(|(key, _)| key.expose()), *key, "{variables:?}");
+        assert_eq!(found_key.map(|(key, _)| key.expose_secret()), *key, "{variables:?}");
     }
 }
 
@@ -416,14 +416,15 @@ fn a_budget_without_a_price_is_told() {
     let agent = "---\nbudgets: { cost: 1 }\n---\n";
     let files = [("agents/a.md", agent)];
     assert_eq!(render_findings(&files, &[]), "", "rules cost nothing");
-    let variables = [(models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
+    let variables =
+        [(resolved_models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
     insta::assert_snapshot!(render_findings(&files, &variables), @r#"
     warning: agents/a.md, line 2: budgets.cost: the model "openai/m" has no price, so that no cost is counted
       hint: give it a price in a section [models.NAME] of trackway.toml
     "#);
     let config = "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = 2 }\n";
     let files = [("agents/a.md", agent), ("trackway.toml", config)];
-    let variables = [(models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
+    let variables = [(resolved_models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
     assert_eq!(render_findings(&files, &variables), "");
 }
 
@@ -435,9 +436,9 @@ fn what_is_shown_holds_no_secret() {
     );
     let files = [("agents/a.md", WHOLE), ("trackway.toml", &config), ("mcp.json", SERVERS)];
     let folder = workspace_with_files(&files);
-    let variable = |name: &str| (name != models::MODEL_VARIABLE).then(|| format!("value-of-{name}"));
-    let (workspace, _) = Workspace::load(folder.path(), &variable);
-    let shown: Vec<String> = settings::effective_settings(&workspace)
+    let variable = |name: &str| (name != resolved_models::MODEL_VARIABLE).then(|| format!("value-of-{name}"));
+    let (workspace, _) = Workspace::load_workspace(folder.path(), &variable);
+    let shown: Vec<String> = workspace_settings::effective_settings(&workspace)
         .iter()
         .map(|setting| format!("{} = {}  # {}", setting.key, setting.value, setting.from))
         .collect();

@@ -22,7 +22,8 @@ impl RecordingAppends {
 
 impl JournalInterceptor for RecordingAppends {
     fn intercept_append(&self, journal: &Arc<dyn Journal>, append: Append, done: AppendCallback) {
-        let names = |append: &Append| append.events.iter().map(Event::name).collect::<Vec<_>>().join(" ");
+        let names =
+            |append: &Append| append.events.iter().map(Event::event_name).collect::<Vec<_>>().join(" ");
         let starts = append.started_runs.iter().map(|start| format!(" > {}", names(start)));
         let line = names(&append) + &starts.collect::<String>();
         self.0.lock().unwrap().push(line);
@@ -176,7 +177,7 @@ fn a_child_without_effects_is_in_the_append_of_its_parent() {
             let rows = process.list_runs(Default::default(), None, 9).await.unwrap();
             for row in rows {
                 assert_eq!(row.state, StateName::Completed);
-                let view = process.view(&local_run_address(row.id)).await.unwrap();
+                let view = process.current_run_view(&local_run_address(row.id)).await.unwrap();
                 assert_eq!(view.state, StateName::Completed);
             }
         });

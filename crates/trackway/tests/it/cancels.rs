@@ -44,7 +44,7 @@ fn cancelling_drops_the_running_code_and_answers_with_the_run_canceled() {
         world.run_to_completion(registry![Endless(probe.clone())], async |process| {
             let run = start(&process, "endless", how).await;
             probe.wait_for_mark("running", 1).await;
-            let view = process.cancel(&local_run_address(run)).await.unwrap();
+            let view = process.cancel_run(&local_run_address(run)).await.unwrap();
             assert_eq!(view.state, StateName::Canceled);
             probe.wait_for_mark("gone", 1).await;
             process.wait_until_quiet().await;
@@ -66,8 +66,8 @@ fn a_waiting_run_can_be_cancelled_and_then_takes_nothing_more() {
             let run = start(&process, "endless", how).await;
             probe.wait_for_mark("gone", 1).await;
             process.wait_until_quiet().await;
-            assert_eq!(process.cancel(&local_run_address(run)).await.unwrap().state, StateName::Canceled);
-            let again = process.cancel(&local_run_address(run)).await;
+            assert_eq!(process.cancel_run(&local_run_address(run)).await.unwrap().state, StateName::Canceled);
+            let again = process.cancel_run(&local_run_address(run)).await;
             assert!(matches!(again, Err(Error::Ended { state: StateName::Canceled, .. })));
             let late = answer(&process, run, "late", Value::Null).await;
             assert!(matches!(late, Err(Error::Ended { .. })));
@@ -118,12 +118,12 @@ fn a_cancel_that_comes_in_the_middle_of_a_poll_reaches_the_program() {
     let blocks = Blocks { polled, go_on: Mutex::new(receiver), probe: probe.clone() };
     TestWorld::with_memory_store().run_to_completion(registry![blocks], async |process| {
         let run = start(&process, "blocks", Value::Null).await;
-        crate::support::wait_for_event(&process, run, |event| event.name() == "status").await;
+        crate::support::wait_for_event(&process, run, |event| event.event_name() == "status").await;
         probe.mark("block");
         // Only an unrelated message makes the driver poll the program.
         answer(&process, run, "m", "hello").await.unwrap();
         was_polled.recv().unwrap();
-        process.cancel(&local_run_address(run)).await.unwrap();
+        process.cancel_run(&local_run_address(run)).await.unwrap();
         go_on.send(()).unwrap();
         probe.wait_for_mark("gone", 1).await;
         process.wait_until_quiet().await;
@@ -137,7 +137,7 @@ fn a_cancel_that_was_acknowledged_is_kept_over_a_restart() {
     let run = world.run_to_completion(registry![Endless(probe.clone())], async |process| {
         let run = start(&process, "endless", "step").await;
         probe.wait_for_mark("running", 1).await;
-        process.cancel(&local_run_address(run)).await.unwrap();
+        process.cancel_run(&local_run_address(run)).await.unwrap();
         run
     });
     world.run_to_completion(registry![Endless(probe.clone())], async |process| {
@@ -154,7 +154,7 @@ fn of_many_cancels_at_once_one_cancels() {
         let run = start(&process, "endless", "question").await;
         wait_until_idle(&process, run).await;
         let (address, process) = (local_run_address(run), &process);
-        let all = futures_util::future::join_all((0..32).map(|_| process.cancel(&address))).await;
+        let all = futures_util::future::join_all((0..32).map(|_| process.cancel_run(&address))).await;
         assert_eq!(all.iter().filter(|result| result.is_ok()).count(), 1);
         let ended = |result: &Result<_, Error>| matches!(result, Err(Error::Ended { .. }));
         assert_eq!(all.iter().filter(|result| ended(result)).count(), 31);

@@ -63,9 +63,9 @@ fn children_run_on_their_own_and_their_ends_reach_the_parent() {
         let children: Vec<_> =
             load_log(&process, run).await.iter().filter_map(|s| child_of(&s.event)).collect();
         assert_eq!(children.len(), 4);
-        for (child, message) in children.iter().zip(view.history()) {
+        for (child, message) in children.iter().zip(view.message_history()) {
             assert_eq!(message.references, [child.to_string()], "each is told of alone");
-            let child = process.view(&local_run_address(*child)).await.unwrap();
+            let child = process.current_run_view(&local_run_address(*child)).await.unwrap();
             assert_eq!(child.submission.parent, Some(run));
             assert_eq!(child.submission.session, view.submission.session);
         }
@@ -150,7 +150,7 @@ fn cancelling_a_parent_cancels_its_children_and_theirs() {
     world.run_to_completion(registry![Generations(probe.clone())], async |process| {
         let top = start(&process, "generations", 3).await;
         probe.wait_for_mark("at the bottom", 1).await;
-        let canceled = process.cancel(&local_run_address(top)).await.unwrap();
+        let canceled = process.cancel_run(&local_run_address(top)).await.unwrap();
         assert_eq!(canceled.state, StateName::Canceled);
         process.wait_until_quiet().await;
         let mut runs = process.list_runs(Default::default(), None, 10).await.unwrap();
@@ -196,10 +196,10 @@ fn failed_parent_cancels_its_children_and_completed_one_leaves_them() {
                 wait_until_ended(&process, run).await;
                 if how == "completes" {
                     assert_eq!(
-                        process.view(&local_run_address(child)).await.unwrap().state,
+                        process.current_run_view(&local_run_address(child)).await.unwrap().state,
                         StateName::Submitted
                     );
-                    process.cancel(&local_run_address(child)).await.unwrap();
+                    process.cancel_run(&local_run_address(child)).await.unwrap();
                 } else {
                     wait_until_ended(&process, child).await;
                     assert_eq!(visible_updates(&process, child).await.last().unwrap(), childs);

@@ -97,6 +97,9 @@ fn the_deadline_of_a_run_that_has_ended_does_nothing() {
         process.clock.advance(MINUTE);
         wait_until_ended(&process, other).await;
         assert_eq!(visible_updates(&process, run).await, ["submitted", "working", "completed."]);
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Completed);
+        assert_eq!(
+            process.current_run_view(&local_run_address(run)).await.unwrap().state,
+            StateName::Completed
+        );
     });
 }

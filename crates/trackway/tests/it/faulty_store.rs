@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use trackway_domain::{Event, StateName};
-use trackway_runtime::{DeliveryError, Error};
+use trackway_runtime::{Error, HookDeliveryError};
 use trackway_testkit::{
     BrokenAfterAppends, OutageInterceptor, PausingInterceptor, ProcessSetup, RecordingMessenger, TestProcess,
     TestWorld, local_run_address, new_test_hook,
@@ -37,7 +37,7 @@ fn when_the_store_cannot_write_no_side_effect_is_repeated() {
         world.run_to_completion(setup, async |process| {
             start(&process, "works", Value::Null).await;
             process.wait_for_store_failure().await;
-            assert!(process.store_failure().unwrap().contains("disk is full"));
+            assert!(process.store_failure_reason().unwrap().contains("disk is full"));
             for number in 0..20 {
                 let refused =
                     crate::support::start_as(&process, &format!("m{number}"), "works", Value::Null).await;
@@ -91,12 +91,12 @@ fn timers_fire_after_a_read_has_failed() {
         outage.begin_outage();
         process.clock.advance(Duration::from_secs(60));
         process.wait_for_task_health("timers", true).await;
-        assert!(process.failing_tasks().contains(&"timers"));
+        assert!(process.failing_background_tasks().contains(&"timers"));
         outage.end_outage();
         let ended = passing(&process, crate::support::wait_until_ended(&process, run)).await;
         assert_eq!(ended.state, StateName::Completed);
         process.wait_for_task_health("timers", false).await;
-        assert_eq!(process.store_failure(), None);
+        assert_eq!(process.store_failure_reason(), None);
     });
 }
 
@@ -106,7 +106,7 @@ fn push_goes_on_after_the_store_was_busy() {
     let (outage, postbox) = (Arc::new(OutageInterceptor::new()), Arc::new(RecordingMessenger::new()));
     let mut is_first = true;
     postbox.set_verdict(move |_| match std::mem::take(&mut is_first) {
-        true => Err(DeliveryError::Transient { reason: "not now".to_owned() }),
+        true => Err(HookDeliveryError::Transient { reason: "not now".to_owned() }),
         false => Ok(()),
     });
     let setup = ProcessSetup::from(registry![Works(Probe::new())]);
@@ -142,7 +142,7 @@ fn unfinished_runs_go_on_after_a_read_has_failed() {
     let setup = ProcessSetup::from(registry![Works(probe)]).with_interceptor(outage.clone());
     world.run_to_completion(setup, async |process| {
         process.wait_for_task_health("lease", true).await;
-        let refused = process.view(&local_run_address(run)).await;
+        let refused = process.current_run_view(&local_run_address(run)).await;
         assert!(matches!(refused, Err(Error::Unavailable { .. })), "{refused:?}");
         outage.end_outage();
         let ended = passing(&process, crate::support::wait_until_ended(&process, run)).await;
@@ -161,7 +161,7 @@ fn a_run_goes_on_when_the_store_takes_appends_again() {
             let run = start(&process, "works", Value::Null).await;
             let rested = passing(&process, wait_until_idle(&process, run)).await;
             assert_eq!(rested.state, StateName::InputRequired);
-            assert_eq!(process.store_failure(), None);
+            assert_eq!(process.store_failure_reason(), None);
         });
         let repeated = probe.marks().len() - 3;
         assert!(repeated <= 1, "after {taken} appends: {:?}", probe.marks());
@@ -208,16 +208,16 @@ fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
             let run = start(&process, "waits-for-both", Value::Null).await;
             probe.wait_for_mark("gone", 1).await;
             process.wait_until_quiet().await;
-            let _kept = process.watch(&local_run_address(run), 0).await.unwrap();
+            let _kept = process.watch_run(&local_run_address(run), 0).await.unwrap();
             gate.pause_reads(run);
             answer(&process, run, "a", Value::Null).await.unwrap();
             gate.wait_for_paused_reads(1).await;
-            process.stop().await;
+            process.stop_runtime().await;
             gate.resume_reads();
             probe.wait_for_mark("gone", 2).await;
             let refused = crate::support::start_as(&process, "m", "waits-for-both", Value::Null).await;
             assert!(matches!(refused, Err(Error::Stopping)), "{refused:?}");
-            assert_eq!(process.store_failure(), None, "a store that was closed has not failed");
+            assert_eq!(process.store_failure_reason(), None, "a store that was closed has not failed");
             run
         });
         world.run_to_completion(registry![WaitsForBoth(probe.clone())], async |process| {
@@ -235,14 +235,14 @@ fn stopping_ends_every_watch_and_takes_nothing_more_and_the_next_process_goes_on
         let run = world.run_to_completion(registry![Works(probe.clone())], async |process| {
             let run = start(&process, "works", Value::Null).await;
             wait_until_idle(&process, run).await;
-            let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-            let watching = tokio::spawn(async move { while watch.next().await.unwrap().is_some() {} });
-            process.stop().await;
+            let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
+            let watching = tokio::spawn(async move { while watch.next_event().await.unwrap().is_some() {} });
+            process.stop_runtime().await;
             watching.await.unwrap();
             process.wait_for_stop().await;
             let refused = answer(&process, run, "a", Value::Null).await;
             assert!(matches!(refused, Err(Error::Stopping)), "{refused:?}");
-            process.stop().await;
+            process.stop_runtime().await;
             run
         });
         world.run_to_completion(registry![Works(probe.clone())], async |process| {
@@ -269,8 +269,8 @@ fn a_damaged_run_is_told_as_such_and_the_others_go_on() {
     world.damage_event(run, 3);
     world.run_to_completion(registry![Works(Probe::new())], async |process| {
         // It can be read up to the damage, and nothing more can be done with it.
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().seq, 2);
-        let damaged = process.cancel(&local_run_address(run)).await;
+        assert_eq!(process.current_run_view(&local_run_address(run)).await.unwrap().seq, 2);
+        let damaged = process.cancel_run(&local_run_address(run)).await;
         assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");
         let damaged = answer(&process, run, "a", Value::Null).await;
         assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");

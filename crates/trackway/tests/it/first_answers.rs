@@ -53,13 +53,16 @@ answers:
 
 /// The agent's turn waits until exactly the limit has passed on the clock, and then gets a timeout.
 fn ends_with_its_limit(server: &Server, limit: Duration) {
-    let registry: ProgramRegistry = with_agent(server.registry().unwrap(), SCRIPT);
-    let setup = ProcessSetup::from(registry).with_tools(Arc::new(server.tools().unwrap()));
+    let registry: ProgramRegistry = with_agent(server.workflow_registry().unwrap(), SCRIPT);
+    let setup = ProcessSetup::from(registry).with_tools(Arc::new(server.step_tools().unwrap()));
     TestWorld::with_memory_store().run_to_completion(setup, async |process| {
         let run = start(&process, "editor", json!({ "prompt": "go" })).await;
         let due = process.clock.now() + limit;
         process.clock.wait_for_sleeper(due).await;
-        assert!(!process.view(&local_run_address(run)).await.unwrap().state.is_terminal(), "it waits");
+        assert!(
+            !process.current_run_view(&local_run_address(run)).await.unwrap().state.is_terminal(),
+            "it waits"
+        );
         process.clock.advance_to(due);
         assert_eq!(wait_until_ended(&process, run).await.output["text"], "It takes longer.");
         let log = load_log(&process, run).await;

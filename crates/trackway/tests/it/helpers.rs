@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway::{AgentFailed, RetryPolicy, Server, StepAttempt, StepFailed};
 use trackway_agent::{
-    AgentProgram, AgentResources, AgentSpec, ConfiguredModel, Snapshot, TurnBudgets,
-    provider::scripted::ScriptedModel,
+    AgentProgram, AgentResources, AgentSpec, ConfiguredModel, ResourcesSnapshot, TurnBudgets,
+    provider::scripted_model::ScriptedModel,
 };
-use trackway_domain::{Event, FirstAnswerKind, Part, StateName};
+use trackway_domain::{ChildFirstAnswerKind, Event, Part, StateName};
 use trackway_runtime::{ProgramRegistry, Tools};
 use trackway_testkit::{ProcessSetup, TestWorld};
 
@@ -29,7 +29,7 @@ fn sum(probe: &Probe) -> Arc<Tools> {
         probe.mark(format!("sum {}", attempt.idempotency_key));
         async move { if a + b == 13 && attempt.number < 3 { Err("not this number") } else { Ok(a + b) } }
     });
-    Arc::new(server.tools().unwrap())
+    Arc::new(server.step_tools().unwrap())
 }
 
 workflow!(Adds, "adds", |_probe, ctx, arguments: Value| -> Value {
@@ -138,7 +138,7 @@ workflow!(Consults, "consults", |probe, ctx, agent: String| -> Value {
 /// The workflows, and an agent whose model has this script.
 pub(crate) fn with_agent(registry: ProgramRegistry, script: &str) -> ProgramRegistry {
     let provider = Arc::new(ScriptedModel::parse_script("test", script).unwrap());
-    let mut stock = Snapshot { default_model: "main".to_owned(), ..Snapshot::default() };
+    let mut stock = ResourcesSnapshot { default_model: "main".to_owned(), ..ResourcesSnapshot::default() };
     stock.models.insert("main".to_owned(), ConfiguredModel { provider, price: None });
     let spec = AgentSpec {
         name: "editor".to_owned(),
@@ -154,7 +154,7 @@ pub(crate) fn with_agent(registry: ProgramRegistry, script: &str) -> ProgramRegi
         skills: Vec::new(),
         prompt: "You edit.".to_owned(),
     };
-    registry.add(Arc::new(AgentProgram::new(spec, Arc::new(AgentResources::new(stock))))).unwrap();
+    registry.add_program(Arc::new(AgentProgram::new(spec, Arc::new(AgentResources::new(stock))))).unwrap();
     registry
 }
 
@@ -226,6 +226,6 @@ answers:
             })
             .collect();
         let parts = vec![Part::text("Ready."), Part::data(json!({ "chains": [1] }))];
-        assert_eq!(told, [(FirstAnswerKind::Answered, parts)]);
+        assert_eq!(told, [(ChildFirstAnswerKind::Answered, parts)]);
     });
 }

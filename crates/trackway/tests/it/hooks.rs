@@ -7,7 +7,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use trackway_domain::{Caller, Part, RunId, StateName};
-use trackway_runtime::{HookMessenger, NewHook, ProgramRegistry, SubmitRequest};
+use trackway_runtime::{HookMessenger, NewHook, ProgramRegistry, SubmitRunRequest};
 use trackway_testkit::{
     ProcessSetup, RecordingMessenger, ScriptedClient, StoreKind, SweepSubject, TestProcess, TestWorld,
     answer_delivery, crash_sweep, local_run_address, new_test_hook, seeded_crash_sweep, user_message,
@@ -50,15 +50,15 @@ fn setup<M: HookMessenger + 'static>(postbox: &Arc<M>) -> ProcessSetup {
 
 /// Starts a run with a hook from its first message on.
 async fn start(process: &TestProcess, workflow: &str, input: Value, hook: Option<NewHook>) -> RunId {
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: workflow.to_owned(),
         input: input.clone(),
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: Some(user_message(&format!("start {workflow}"), Part::data(input))),
         hook,
     };
-    process.submit(submit).await.unwrap().view.submission.run
+    process.submit_run(submit).await.unwrap().view.submission.run
 }
 
 fn worlds() -> [TestWorld; 2] {
@@ -75,7 +75,7 @@ fn a_hook_of_the_first_message_is_told_of_everything() {
             wait_until_idle(&process, run).await;
             process.wait_until_quiet().await;
             assert_eq!(postbox.delivered_lines(run, "h"), BEFORE);
-            process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+            process.deliver_message(answer_delivery(run, "answer", json!(7))).await.unwrap();
             wait_until_ended(&process, run).await;
             process.wait_until_quiet().await;
             assert_eq!(postbox.delivered_lines(run, "h"), [&BEFORE[..], &AFTER[..]].concat());
@@ -99,11 +99,11 @@ fn a_hook_of_a_later_message_is_told_from_there() {
         wait_until_idle(&process, run).await;
         let mut answer = answer_delivery(run, "answer", json!(7));
         answer.hook = Some(new_test_hook("h"));
-        process.deliver(answer.clone()).await.unwrap();
+        process.deliver_message(answer.clone()).await.unwrap();
         wait_until_ended(&process, run).await;
         // A repeated message gets the same answer and sets no hook.
         answer.hook = Some(new_test_hook("again"));
-        assert!(process.deliver(answer).await.unwrap().is_repeat);
+        assert!(process.deliver_message(answer).await.unwrap().is_repeat);
         process.wait_until_quiet().await;
         assert_eq!(postbox.delivered_lines(run, "h"), AFTER);
         assert_eq!(process.list_hooks(&local_run_address(run)).await.unwrap().len(), 1);
@@ -115,7 +115,7 @@ fn a_hook_of_a_later_message_is_told_from_there() {
 fn what_was_not_told_is_told_by_the_next_process() {
     for world in worlds() {
         let postbox = Arc::new(RecordingMessenger::new());
-        let never = || trackway_runtime::DeliveryError::Transient { reason: "down".to_owned() };
+        let never = || trackway_runtime::HookDeliveryError::Transient { reason: "down".to_owned() };
         postbox.set_verdict(move |_| Err(never()));
         let run = world.run_to_completion(setup(&postbox), async |process| {
             let run = start(&process, "counts", json!(3), Some(new_test_hook("h"))).await;
@@ -127,7 +127,7 @@ fn what_was_not_told_is_told_by_the_next_process() {
         world.clock.advance(Duration::from_secs(3600));
         world.run_to_completion(setup(&postbox), async |process| {
             process.wait_until_quiet().await;
-            assert_eq!(process.runs_in_memory(), 0);
+            assert_eq!(process.count_runs_in_memory(), 0);
         });
         let all = ["submitted", "working", "working: 0", "working: 1", "working: 2", "completed."];
         assert_eq!(postbox.delivered_lines(run, "h"), all);
@@ -142,15 +142,15 @@ fn many_runs_and_long_ones_are_told_whole() {
     world.run_to_completion(setup(&postbox), async |process| {
         let mut runs = Vec::new();
         for number in 0..RUNS {
-            let submit = SubmitRequest {
+            let submit = SubmitRunRequest {
                 workflow: "counts".to_owned(),
                 input: json!(if number == 0 { 300 } else { 2 }),
-                caller: Caller::local(),
+                caller: Caller::local_without_auth(),
                 session: None,
                 message: None,
                 hook: Some(new_test_hook("h")),
             };
-            runs.push(process.submit(submit).await.unwrap().view.submission.run);
+            runs.push(process.submit_run(submit).await.unwrap().view.submission.run);
         }
         for run in &runs {
             wait_until_ended(&process, *run).await;

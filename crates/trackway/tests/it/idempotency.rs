@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use trackway_domain::StateName;
-use trackway_engine::DeliveryOutcome;
+use trackway_engine::MessageDeliveryOutcome;
 use trackway_runtime::Error;
 use trackway_testkit::{ProcessSetup, TestWorld};
 
@@ -123,7 +123,7 @@ fn an_answer_that_is_sent_many_times_at_once_is_one_request() {
             let sent: Vec<_> = sent.into_iter().map(Result::unwrap).collect();
             assert!(sent.iter().all(|one| one.delivered == sent[0].delivered));
             assert_eq!(sent.iter().filter(|one| !one.is_repeat).count(), 1);
-            let DeliveryOutcome::Answer { order, primary, .. } = sent[0].delivered else { panic!() };
+            let MessageDeliveryOutcome::Answer { order, primary, .. } = sent[0].delivered else { panic!() };
             assert_eq!((order, primary), (1, true));
             let all = event_names(process, run).await;
             assert_eq!(all.iter().filter(|name| **name == "resumed" || **name == "late-answer").count(), 1);

@@ -16,11 +16,11 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// The runs in the order of the listing. Each entry must match the run's view.
 async fn listed(process: &TestProcess) -> Vec<RunId> {
-    let query = StatusTimeQuery::new(Access::local(), 100);
-    let page = process.runs_by_status_time(query).await.unwrap();
+    let query = StatusTimeQuery::new(Access::local_without_auth(), 100);
+    let page = process.list_runs_by_status_time(query).await.unwrap();
     assert_eq!(page.rows.len() as u64, page.total);
     for row in &page.rows {
-        let view = process.view(&local_run_address(row.id)).await.unwrap();
+        let view = process.current_run_view(&local_run_address(row.id)).await.unwrap();
         assert_eq!((row.state, row.status_at), (view.state, view.status_at), "{}", row.id);
     }
     page.rows.iter().map(|row| row.id).collect()

@@ -30,7 +30,7 @@ fn heavy_thousand_waiting_runs_leave_memory_and_survive_a_restart() {
         }
         probe.wait_for_mark("gone", RUNS).await;
         process.wait_until_quiet().await;
-        assert_eq!(process.runs_in_memory(), 0);
+        assert_eq!(process.count_runs_in_memory(), 0);
         assert_eq!(probe.count("gone"), RUNS, "each program was dropped once");
         runs
     });
@@ -84,8 +84,8 @@ fn a_run_that_has_ended_is_not_in_memory() {
         wait_until_ended(&process, run).await;
         process.wait_until_quiet().await;
         let unknown = trackway_domain::RunId::new(Default::default());
-        process.view(&trackway_testkit::local_run_address(unknown)).await.unwrap_err();
-        assert_eq!(process.runs_in_memory(), 0, "asking for an unknown run leaves nothing behind");
+        process.current_run_view(&trackway_testkit::local_run_address(unknown)).await.unwrap_err();
+        assert_eq!(process.count_runs_in_memory(), 0, "asking for an unknown run leaves nothing behind");
         let nothing = answer(&process, run, "b", Value::Null).await;
         assert!(nothing.is_ok() || nothing.is_err());
         process.wait_until_quiet().await;

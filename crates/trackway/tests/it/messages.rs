@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackway::{Ctx, Message, Part, Stop, Workflow};
 use trackway_domain::{Caller, File, FileSource};
-use trackway_runtime::{DeliverRequest, SubmitRequest};
+use trackway_runtime::{DeliverMessageRequest, SubmitRunRequest};
 use trackway_testkit::{TestWorld, local_run_address, user_message};
 
 use crate::support::{Probe, start, wait_until_ended, wait_until_idle};
@@ -34,39 +34,39 @@ fn file() -> Part {
 fn a_workflow_reads_the_messages_that_began_and_answered_its_run() {
     let world = TestWorld::with_sqlite_store();
     let run = world.run_to_completion(registry![Reads(Probe::new())], async |process| {
-        let submit = SubmitRequest {
+        let submit = SubmitRunRequest {
             workflow: "reads".to_owned(),
             input: Value::Null,
-            caller: Caller::local(),
+            caller: Caller::local_without_auth(),
             session: None,
             message: Some(user_message("first", file())),
             hook: None,
         };
-        let run = process.submit(submit).await.unwrap().view.submission.run;
+        let run = process.submit_run(submit).await.unwrap().view.submission.run;
         wait_until_idle(&process, run).await;
         let mut answer = user_message("second", Part::text("more"));
         answer.parts.push(file());
-        let deliver = DeliverRequest {
+        let deliver = DeliverMessageRequest {
             to: local_run_address(run),
             session: None,
             message: answer,
             question: None,
             hook: None,
         };
-        process.deliver(deliver).await.unwrap();
+        process.deliver_message(deliver).await.unwrap();
         wait_until_idle(&process, run).await;
         run
     });
     world.run_to_completion(registry![Reads(Probe::new())], async |process| {
         let last = user_message("third", Part::text("yes"));
-        let deliver = DeliverRequest {
+        let deliver = DeliverMessageRequest {
             to: local_run_address(run),
             session: None,
             message: last,
             question: None,
             hook: None,
         };
-        process.deliver(deliver).await.unwrap();
+        process.deliver_message(deliver).await.unwrap();
         let output = wait_until_ended(&process, run).await.output;
         assert_eq!(output, json!([["first", 1], "more", ["second", 1], "yes"]));
     });
@@ -95,7 +95,7 @@ impl Workflow for Helps {
         Ok(())
     }
 
-    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+    fn answer_without_run(&self, message: &Message) -> Option<Vec<Part>> {
         let asks = message.parts.iter().any(|part| part.as_text() == Some("help"));
         asks.then(|| vec![Part::text("I do nothing.")])
     }
@@ -106,7 +106,7 @@ impl Workflow for Helps {
 fn a_workflow_may_answer_a_message_itself() {
     let registry = registry![Helps, Unasked(Probe::new())];
     let answer = |name: &str, text: &str| {
-        registry.get(name).unwrap().answer_without_run(&user_message("m", Part::text(text)))
+        registry.current_program(name).unwrap().answer_without_run(&user_message("m", Part::text(text)))
     };
     assert_eq!(answer("helps", "help"), Some(vec![Part::text("I do nothing.")]));
     assert_eq!(answer("helps", "run"), None);

@@ -48,7 +48,7 @@ impl TwoNodes {
     /// The second node, once it holds its lease: before that its runs can be claimed by the first.
     async fn start_second(world: &TestWorld, setup: ProcessSetup) -> TestProcess {
         let node = world.start_second_process(setup);
-        node.wait_for_lease().await;
+        node.wait_for_worker_lease().await;
         node
     }
 
@@ -79,7 +79,7 @@ async fn wait_past_lease(world: &TestWorld, other: &TestProcess) {
         let next = world.clock.now() + LEASE / 3;
         world.clock.wait_for_sleeper(next).await;
         world.clock.advance_to(next);
-        other.check_store().await.unwrap();
+        other.check_store_readable().await.unwrap();
     }
 }
 
@@ -137,7 +137,7 @@ fn a_node_that_cannot_renew_its_lease_stops_driving() {
     let outage = Arc::new(OutageInterceptor::new());
     world.run_to_completion(nodes.setup(0).with_interceptor(outage.clone()), async |process| {
         let probe = &nodes.probes[0];
-        process.wait_for_lease().await;
+        process.wait_for_worker_lease().await;
         let run = start(&process, "works", Value::Null).await;
         probe.wait_for_mark("at work", 1).await;
         world.clock.wait_for_sleeper(world.clock.now() + LEASE / 3).await;
@@ -159,7 +159,7 @@ fn a_lease_that_is_renewed_late_is_not_ended() {
     let outage = Arc::new(OutageInterceptor::new());
     world.run_to_completion(nodes.setup(0).with_interceptor(outage.clone()), async |process| {
         let probe = &nodes.probes[0];
-        process.wait_for_lease().await;
+        process.wait_for_worker_lease().await;
         let begin = world.clock.now();
         let run = start(&process, "works", Value::Null).await;
         probe.wait_for_mark("at work", 1).await;
@@ -192,7 +192,7 @@ fn an_answer_at_another_node_drives_the_run_there() {
         world.run_to_completion(nodes.setup(0), async |first| {
             let second = TwoNodes::start_second(&world, nodes.setup(1)).await;
             nodes.probes[0].open_gate("work");
-            first.wait_for_lease().await;
+            first.wait_for_worker_lease().await;
             let run = start(&first, "works", Value::Null).await;
             wait_until_idle(&first, run).await;
             let watched = wait_until_ended(&first, run);
@@ -201,7 +201,7 @@ fn an_answer_at_another_node_drives_the_run_there() {
             assert_eq!(view.state, StateName::Completed);
             assert_eq!(nodes.probes[1].count("answered"), 1);
             assert_eq!(nodes.probes[0].count("answered"), 0);
-            second.stop().await;
+            second.stop_runtime().await;
         });
     }
 }
@@ -213,14 +213,14 @@ fn a_cancel_at_another_node_stops_the_program() {
         let nodes = TwoNodes::new();
         world.run_to_completion(nodes.setup(0), async |first| {
             let second = TwoNodes::start_second(&world, nodes.setup(1)).await;
-            first.wait_for_lease().await;
+            first.wait_for_worker_lease().await;
             let run = start(&first, "works", Value::Null).await;
             nodes.probes[0].wait_for_mark("at work", 1).await;
-            let view = second.cancel(&local_run_address(run)).await.unwrap();
+            let view = second.cancel_run(&local_run_address(run)).await.unwrap();
             assert_eq!(view.state, StateName::Canceled);
             nodes.probes[0].wait_for_mark("stopped", 1).await;
             assert_eq!(wait_until_ended(&first, run).await.state, StateName::Canceled);
-            second.stop().await;
+            second.stop_runtime().await;
         });
     }
 }

@@ -161,7 +161,7 @@ fn changed_program_parks_its_run_until_it_fits_again() {
             if !recorded.is_empty() {
                 assert_eq!(evidence.recorded.as_deref(), Some(recorded), "{what}: {evidence:?}");
             }
-            let view = process.view(&local_run_address(job)).await.unwrap();
+            let view = process.current_run_view(&local_run_address(job)).await.unwrap();
             assert_eq!(view.state, StateName::Working, "{what}: the state is kept");
             answer(&process, other, "o", 5).await.unwrap();
             assert_eq!(wait_until_ended(&process, other).await.output, json!(5), "{what}: others go on");
@@ -197,12 +197,15 @@ fn a_parked_run_can_be_cancelled() {
     world.run_to_completion(registry![OtherKey(probe.clone())], async |process| {
         answer(&process, job, "a", 4).await.unwrap();
         wait_until_parked(&process, job).await;
-        let view = process.cancel(&local_run_address(job)).await.unwrap();
+        let view = process.cancel_run(&local_run_address(job)).await.unwrap();
         assert_eq!((view.state, view.parked), (StateName::Canceled, None));
     });
     world.run_to_completion(original_registry(&probe), async |process| {
         process.wait_until_quiet().await;
-        assert_eq!(process.view(&local_run_address(job)).await.unwrap().state, StateName::Canceled);
+        assert_eq!(
+            process.current_run_view(&local_run_address(job)).await.unwrap().state,
+            StateName::Canceled
+        );
     });
 }
 
@@ -230,15 +233,15 @@ fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
         first.await.unwrap().unwrap();
         second.await.unwrap().unwrap_err();
         wait_until_parked(&process, run).await;
-        let view = process.view(&local_run_address(run)).await.unwrap();
+        let view = process.current_run_view(&local_run_address(run)).await.unwrap();
         assert_eq!(view.state, StateName::InputRequired, "the state is kept");
         assert_eq!(view.status_message().cloned(), prompt, "the question stays the status");
     });
     world.run_to_completion(original_registry(&probe), async |process| {
-        while process.view(&local_run_address(run)).await.unwrap().parked.is_some() {
+        while process.current_run_view(&local_run_address(run)).await.unwrap().parked.is_some() {
             tokio::task::yield_now().await;
         }
-        let view = process.view(&local_run_address(run)).await.unwrap();
+        let view = process.current_run_view(&local_run_address(run)).await.unwrap();
         assert_eq!(view.status_message().cloned(), prompt, "with its schema");
         answer(&process, run, "a", 4).await.unwrap();
         assert_eq!(wait_until_ended(&process, run).await.output, json!(7));
@@ -248,5 +251,5 @@ fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
 
 /// Waits until the run is parked.
 pub(crate) async fn wait_until_parked(process: &TestProcess, run: RunId) {
-    crate::support::wait_for_event(process, run, |event| event.name() == "parked").await;
+    crate::support::wait_for_event(process, run, |event| event.event_name() == "parked").await;
 }

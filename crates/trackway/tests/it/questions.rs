@@ -39,7 +39,8 @@ fn an_answer_has_the_type_that_was_asked_for_and_a_wrong_one_changes_nothing() {
         let schema = &view.status_message().unwrap().parts[0].metadata["schema"];
         assert_eq!(schema["required"], json!(["amount"]));
         let wrong = answer(&process, run, "wrong", json!({"amount": -1, "more": 1})).await.unwrap();
-        let trackway_engine::DeliveryOutcome::Answer { problems, primary, .. } = wrong.delivered else {
+        let trackway_engine::MessageDeliveryOutcome::Answer { problems, primary, .. } = wrong.delivered
+        else {
             panic!()
         };
         assert_eq!((problems.len(), primary), (2, false));
@@ -127,7 +128,7 @@ fn a_question_that_loses_to_a_timer_is_withdrawn_and_the_run_goes_on() {
         wait_for_event(&process, run, chose).await;
         let mut late = trackway_testkit::answer_delivery(run, "late", json!(1));
         late.question = Some(question);
-        let late = process.deliver(late).await.unwrap();
+        let late = process.deliver_message(late).await.unwrap();
         assert_eq!(late.view.state, StateName::InputRequired, "the next question stays open");
         run
     });
@@ -191,7 +192,7 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
         let setup = ProcessSetup::from(registry![Impatient(Probe::new())]).with_interceptor(gate.clone());
         let expected = if answer_first { json!([1, 2]) } else { json!(["too late", 2]) };
         world.run_to_completion(setup, async |process| {
-            let mut watch = process.watch(&trackway_testkit::local_run_address(run), 0).await.unwrap();
+            let mut watch = process.watch_run(&trackway_testkit::local_run_address(run), 0).await.unwrap();
             while !matches!(watch_next(&mut watch).await, Event::Slept { .. }) {}
             // Makes the answer's type known here; otherwise the log would have to be read for it.
             let other = start(&process, "impatient", Value::Null).await;
@@ -209,7 +210,7 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
                 // It names its question, so a late answer does not go to the next question.
                 let mut quick = trackway_testkit::answer_delivery(run, "quick", json!(1));
                 quick.question = Some(question);
-                async move { process.deliver(quick).await.unwrap() }
+                async move { process.deliver_message(quick).await.unwrap() }
             });
             let taken = if answer_first {
                 let taken = quick.await.unwrap();
@@ -228,7 +229,7 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
             let place = |name| order.iter().position(|event| *event == name);
             assert_eq!(place("resumed").is_some(), answer_first, "{order:?}");
             assert!(place("resumed") < place("woke"), "{order:?}");
-            let trackway_engine::DeliveryOutcome::Answer { primary, .. } = taken.delivered else {
+            let trackway_engine::MessageDeliveryOutcome::Answer { primary, .. } = taken.delivered else {
                 panic!("{order:?}")
             };
             assert_eq!(primary, answer_first, "an answer is primary exactly where it is used");
@@ -243,7 +244,7 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
 }
 
 async fn watch_next(watch: &mut trackway_runtime::RunWatch) -> Event {
-    watch.next().await.unwrap().unwrap().event
+    watch.next_event().await.unwrap().unwrap().event
 }
 
 workflow!(Crowd, "crowd", |probe, ctx, count: u64| -> u64 {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use trackway_domain::RunId;
-use trackway_runtime::{DeliverResponse, Error};
+use trackway_runtime::{DeliverMessageResponse, Error};
 use trackway_testkit::{PausingInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address};
 
 use crate::support::{Probe, answer, event_names, start, wait_for_event, wait_until_ended, wait_until_idle};
@@ -35,7 +35,7 @@ fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
             wait_until_idle(&process, run).await;
         }
         process.wait_until_quiet().await;
-        let mut watch = process.watch(&local_run_address(loser), 0).await.unwrap();
+        let mut watch = process.watch_run(&local_run_address(loser), 0).await.unwrap();
         gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
         gate.wait_for_paused_appends(1).await;
@@ -53,8 +53,8 @@ fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
         other.await.unwrap().unwrap();
         answer(&process, loser, "valid", 2).await.unwrap();
         let mut seen = Vec::new();
-        while let Some(stored) = watch.next().await.unwrap() {
-            seen.push(stored.event.name());
+        while let Some(stored) = watch.next_event().await.unwrap() {
+            seen.push(stored.event.event_name());
         }
         assert_eq!(seen, ["submitted", "started", "asked", "refused", "resumed", "step-done", "completed"]);
         assert_eq!(wait_until_ended(&process, loser).await.output, json!(2));
@@ -84,7 +84,7 @@ fn a_program_that_ends_on_top_of_a_refused_decision_ends_all_the_same() {
         wait_until_idle(&process, taken).await;
         let run = start(&process, "proceeds", Value::Null).await;
         probe.wait_for_mark("at go", 1).await;
-        wait_for_event(&process, run, |event| event.name() == "status").await;
+        wait_for_event(&process, run, |event| event.event_name() == "status").await;
         gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
         gate.wait_for_paused_appends(1).await;
@@ -126,7 +126,7 @@ fn timer_of_a_needlessly_activated_program_survives_a_crash() {
         let taken = start(&process, "listens", Value::Null).await;
         wait_until_idle(&process, taken).await;
         let run = start(&process, "hesitates", Value::Null).await;
-        wait_for_event(&process, run, |event| event.name() == "slept").await;
+        wait_for_event(&process, run, |event| event.event_name() == "slept").await;
         process.wait_until_quiet().await;
         gate.pause_appends(|append| append.message_claim.is_some());
         let first = send(&process, taken, "same", json!(1));
@@ -138,7 +138,7 @@ fn timer_of_a_needlessly_activated_program_survives_a_crash() {
         second.await.unwrap().unwrap_err();
         probe.wait_for_mark("taken up", 2).await;
         process.clock.advance(MINUTE);
-        wait_for_event(&process, run, |event| event.name() == "woke").await;
+        wait_for_event(&process, run, |event| event.event_name() == "woke").await;
         run
     });
     world.run_to_completion(registry(), async |process| {
@@ -152,7 +152,7 @@ pub(crate) fn send(
     run: RunId,
     id: &'static str,
     value: Value,
-) -> JoinHandle<Result<DeliverResponse, Error>> {
+) -> JoinHandle<Result<DeliverMessageResponse, Error>> {
     let process = process.clone();
     tokio::spawn(async move { answer(&process, run, id, value).await })
 }

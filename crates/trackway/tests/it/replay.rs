@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{Event, RunId};
-use trackway_runtime::{Program, ProgramRegistry, ReplayVerdict, replay};
+use trackway_runtime::{Program, ProgramRegistry, ReplayVerdict, replay_program_on_log};
 use trackway_testkit::TestWorld;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 fn program(registry: &ProgramRegistry) -> Option<Arc<dyn Program>> {
-    registry.get("job")
+    registry.current_program("job")
 }
 
 async fn events(process: &trackway_testkit::TestProcess, run: RunId) -> Vec<Event> {
@@ -33,14 +33,14 @@ fn a_replay_finds_every_change_and_nothing_else() {
         let fits = program(&original_registry(&probe)).unwrap();
         // At every point at which the process could have stopped.
         for length in 1..=log.len() {
-            let verdict = replay(&fits, &log[..length]).await;
+            let verdict = replay_program_on_log(&fits, &log[..length]).await;
             assert_eq!(verdict, ReplayVerdict::Matches, "the first {length} events");
         }
         for (what, registry, asked, recorded) in changed_registries(&probe) {
             let Some(program) = program(&registry).filter(|program| program.info().version == "1") else {
                 continue;
             };
-            let ReplayVerdict::Nondeterminism(evidence) = replay(&program, &log).await else {
+            let ReplayVerdict::Nondeterminism(evidence) = replay_program_on_log(&program, &log).await else {
                 panic!("{what} was not found");
             };
             if !asked.is_empty() {
@@ -60,7 +60,7 @@ fn a_log_without_a_beginning_fits_nothing() {
     let program = program(&original_registry(&Probe::new())).unwrap();
     TestWorld::with_memory_store().run_to_completion(original_registry(&Probe::new()), async |_| {
         for log in [vec![], vec![Event::Started]] {
-            assert!(matches!(replay(&program, &log).await, ReplayVerdict::Nondeterminism(_)));
+            assert!(matches!(replay_program_on_log(&program, &log).await, ReplayVerdict::Nondeterminism(_)));
         }
     });
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use trackway_domain::{Event, RunId, StateName};
-use trackway_engine::DeliveryOutcome;
+use trackway_engine::MessageDeliveryOutcome;
 use trackway_testkit::{PausingInterceptor, ProcessSetup, TestProcess, TestWorld, answer_delivery};
 
 use crate::support::{Probe, answer, load_log, start, visible_updates, wait_until_ended, wait_until_idle};
@@ -28,8 +28,8 @@ struct DeliveredRank {
     got: Option<Value>,
 }
 
-fn rank_of(delivered: &DeliveryOutcome) -> DeliveredRank {
-    let DeliveryOutcome::Answer { order, concurrent, primary, problems, .. } = delivered else {
+fn rank_of(delivered: &MessageDeliveryOutcome) -> DeliveredRank {
+    let MessageDeliveryOutcome::Answer { order, concurrent, primary, problems, .. } = delivered else {
         panic!("an answer is judged as one: {delivered:?}")
     };
     let got = problems.first().and_then(|problem| problem.got.clone());
@@ -106,7 +106,7 @@ fn of_64_answers_that_name_their_question_one_resumes_whenever_they_come() {
             let mut deliver = answer_delivery(run, &format!("a{number}"), json!(number));
             deliver.question = Some(question);
             let process = process.clone();
-            tokio::spawn(async move { process.deliver(deliver).await })
+            tokio::spawn(async move { process.deliver_message(deliver).await })
         });
         let answered = join_all(sending).await;
         let told: Vec<_> =
@@ -176,7 +176,7 @@ fn answer_to_an_answered_question_is_late_and_not_taken_for_the_next() {
         wait_until_idle(&process, run).await;
         let mut late = answer_delivery(run, "2", json!("a fine word"));
         late.question = Some(first);
-        let late = process.deliver(late).await.unwrap();
+        let late = process.deliver_message(late).await.unwrap();
         let told_late = rank_of(&late.delivered);
         assert_eq!((told_late.order, told_late.primary, told_late.problems), (2, false, 1));
         assert_eq!(late.view.state, StateName::InputRequired);
@@ -200,12 +200,12 @@ fn a_message_to_a_run_that_asks_nothing_joins_its_history() {
         let run = start(&process, "busy", Value::Null).await;
         probe.wait_for_mark("at done", 1).await;
         let noted = answer(&process, run, "hello", "hello").await.unwrap();
-        assert_eq!(noted.delivered, DeliveryOutcome::Noted);
+        assert_eq!(noted.delivered, MessageDeliveryOutcome::Noted);
         let again = answer(&process, run, "hello", "hello").await.unwrap();
         assert!(again.is_repeat);
         probe.open_gate("done");
         let view = wait_until_ended(&process, run).await;
-        let heard = view.history().filter(|message| message.id.as_str() == "hello").count();
+        let heard = view.message_history().filter(|message| message.id.as_str() == "hello").count();
         assert_eq!(heard, 1);
     });
 }

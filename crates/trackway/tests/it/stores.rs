@@ -13,7 +13,7 @@ use trackway_ports::{
     FaultInjector, InProcessWakeups, Journal, KeyDocumentName, KeyStore as _, LeaseMode, OpenStoreError,
     PortFuture, RunFilter, Store, StoreOpener,
 };
-use trackway_runtime::SubmitRequest;
+use trackway_runtime::SubmitRunRequest;
 use trackway_testkit::{MemoryBlobs, MemoryJournal, MemoryKeys};
 
 use crate::support::Probe;
@@ -22,10 +22,10 @@ workflow!(Echo, "echo", |_probe, _ctx, input: Value| -> Value { Ok(input) });
 
 /// A store from another author.
 #[derive(Debug, Clone, Default)]
-struct Given(MemoryJournal, MemoryKeys);
+struct ForeignStore(MemoryJournal, MemoryKeys);
 
-impl StoreOpener for Given {
-    fn open(&self, _faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+impl StoreOpener for ForeignStore {
+    fn open_store(&self, _faults: Arc<dyn FaultInjector>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
         Box::pin(async {
             Ok(Store {
                 journal: Arc::new(self.0.reopen_as_next_process()),
@@ -37,7 +37,7 @@ impl StoreOpener for Given {
         })
     }
 
-    fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>> {
+    fn open_journal_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>> {
         Box::pin(async { Ok(Arc::new(self.0.reopen_as_next_process()) as Arc<dyn Journal>) })
     }
 }
@@ -45,21 +45,21 @@ impl StoreOpener for Given {
 /// Proves X3: the embedded store is only the default.
 #[tokio::test]
 async fn a_server_keeps_its_runs_in_the_store_it_is_given() {
-    let (store, folder) = (Given::default(), tempfile::tempdir().unwrap());
+    let (store, folder) = (ForeignStore::default(), tempfile::tempdir().unwrap());
     let server = || trackway::Server::new().workflow(Echo(Probe::new())).data(folder.path());
     let (runtime, held) = server().store(store.clone()).start_engine().await.unwrap();
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: "echo".to_owned(),
         input: Value::from(7),
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: None,
         hook: None,
     };
-    let view = runtime.submit(submit).await.unwrap().view;
-    let ended = runtime.wait_until_idle(view).await.unwrap();
+    let view = runtime.submit_run(submit).await.unwrap().view;
+    let ended = runtime.wait_until_run_idle(view).await.unwrap();
     assert_eq!(ended.state, StateName::Completed);
-    held.close().await;
+    held.close_engine().await;
     let journal = store.0.reopen_as_next_process();
     assert_eq!(journal.list_runs(RunFilter::default(), None, 9).await.unwrap().len(), 1);
     assert!(!folder.path().join("trackway.db").exists(), "the folder has no database");
@@ -69,19 +69,20 @@ async fn a_server_keeps_its_runs_in_the_store_it_is_given() {
 /// Proves X3, X6: so are its keys. A key works from the moment it is made until it is revoked.
 #[tokio::test]
 async fn a_server_uses_the_keys_of_the_store_it_is_given() {
-    let (store, folder) = (Given::default(), tempfile::tempdir().unwrap());
+    let (store, folder) = (ForeignStore::default(), tempfile::tempdir().unwrap());
     let server = trackway::Server::new().workflow(Echo(Probe::new())).data(folder.path());
     let server = server.auth(Auth::new().required()).mcp(McpOptions::new()).store(store.clone());
     let bound = server.listen("127.0.0.1:0").bind().await.unwrap();
     let address = bound.address();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = tokio::spawn(bound.serve(async move { stopped.await.unwrap_or_default() }));
+    let serving = tokio::spawn(bound.serve_until(async move { stopped.await.unwrap_or_default() }));
     let keys = ApiKeys::in_store(Arc::new(store.1.clone()));
-    let new = NewKey { id: None, caller: Caller::new("acme", "ann"), scopes: Scopes::all() };
+    let new =
+        NewKey { id: None, caller: Caller::new("acme", "ann"), scopes: Scopes::all_workflows_and_agents() };
     let (secret, stored) = keys.create(new).await.unwrap();
-    assert_eq!(status_of_list(address, secret.expose()).await, "HTTP/1.1 200 OK");
-    keys.revoke(stored.key.id()).await.unwrap();
-    assert_eq!(status_of_list(address, secret.expose()).await, "HTTP/1.1 401 Unauthorized");
+    assert_eq!(status_of_list(address, secret.expose_secret()).await, "HTTP/1.1 200 OK");
+    keys.revoke(stored.key.key_id()).await.unwrap();
+    assert_eq!(status_of_list(address, secret.expose_secret()).await, "HTTP/1.1 401 Unauthorized");
     stop.send(()).unwrap();
     serving.await.unwrap().unwrap();
     assert!(store.1.load(KeyDocumentName::TokenKeys).await.unwrap().is_some(), "the MCP door made them");

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use trackway_domain::{Caller, Event, Part, RunId};
 use trackway_engine::RunView;
 use trackway_ports::StoredEvent;
-use trackway_runtime::{DeliverResponse, Error, SubmitRequest, SubmitResponse};
+use trackway_runtime::{DeliverMessageResponse, Error, SubmitRunRequest, SubmitRunResponse};
 use trackway_testkit::{
     TestProcess, answer_delivery, load_full_log, local_run_address, summarize_updates, user_message,
 };
@@ -15,7 +15,7 @@ use trackway_testkit::{
 /// A registry of these workflows.
 macro_rules! registry {
     ($($workflow:expr),* $(,)?) => {
-        trackway::Server::new()$(.workflow($workflow))*.registry().unwrap()
+        trackway::Server::new()$(.workflow($workflow))*.workflow_registry().unwrap()
     };
 }
 
@@ -121,15 +121,15 @@ impl Drop for Guard {
 
 /// Starts a run.
 pub(crate) async fn start(process: &TestProcess, workflow: &str, input: impl Into<Value>) -> RunId {
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: workflow.to_owned(),
         input: input.into(),
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: None,
         hook: None,
     };
-    process.submit(submit).await.unwrap().view.submission.run
+    process.submit_run(submit).await.unwrap().view.submission.run
 }
 
 /// Starts a run by a message with this id.
@@ -138,17 +138,17 @@ pub(crate) async fn start_as(
     id: &str,
     workflow: &str,
     input: impl Into<Value>,
-) -> Result<SubmitResponse, Error> {
+) -> Result<SubmitRunResponse, Error> {
     let input = input.into();
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: workflow.to_owned(),
         input: input.clone(),
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: Some(user_message(id, Part::data(input))),
         hook: None,
     };
-    process.submit(submit).await
+    process.submit_run(submit).await
 }
 
 pub(crate) async fn answer(
@@ -156,14 +156,14 @@ pub(crate) async fn answer(
     run: RunId,
     id: &str,
     answer: impl Into<Value>,
-) -> Result<DeliverResponse, Error> {
-    process.deliver(answer_delivery(run, id, answer.into())).await
+) -> Result<DeliverMessageResponse, Error> {
+    process.deliver_message(answer_delivery(run, id, answer.into())).await
 }
 
 /// The run once it is interrupted, ended or parked.
 pub(crate) async fn wait_until_idle(process: &TestProcess, run: RunId) -> RunView {
-    let view = process.view(&local_run_address(run)).await.unwrap();
-    process.wait_until_idle(view).await.unwrap()
+    let view = process.current_run_view(&local_run_address(run)).await.unwrap();
+    process.wait_until_run_idle(view).await.unwrap()
 }
 
 /// Waits for the first event that fits.
@@ -172,9 +172,9 @@ pub(crate) async fn wait_for_event(
     run: RunId,
     fits: impl Fn(&Event) -> bool,
 ) -> StoredEvent {
-    let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
+    let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
     loop {
-        let next = watch.next().await.unwrap();
+        let next = watch.next_event().await.unwrap();
         let stored = next.unwrap_or_else(|| panic!("{run} ended without it"));
         if fits(&stored.event) {
             return stored;
@@ -184,9 +184,9 @@ pub(crate) async fn wait_for_event(
 
 /// Waits for the end of the run.
 pub(crate) async fn wait_until_ended(process: &TestProcess, run: RunId) -> RunView {
-    let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-    while watch.next().await.unwrap().is_some() {}
-    process.view(&local_run_address(run)).await.unwrap()
+    let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
+    while watch.next_event().await.unwrap().is_some() {}
+    process.current_run_view(&local_run_address(run)).await.unwrap()
 }
 
 /// Every event of the run that is stored.
@@ -202,5 +202,5 @@ pub(crate) async fn visible_updates(process: &TestProcess, run: RunId) -> Vec<St
 /// Names of the events in the run's log.
 pub(crate) async fn event_names(process: &TestProcess, run: RunId) -> Vec<&'static str> {
     let log = load_log(process, run).await;
-    log.iter().map(|stored| stored.event.name()).collect()
+    log.iter().map(|stored| stored.event.event_name()).collect()
 }

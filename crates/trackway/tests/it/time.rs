@@ -43,9 +43,9 @@ fn waiting_for_a_run_ends_with_its_limit() {
     let world = TestWorld::with_memory_store();
     world.run_to_completion(registry![Naps(Probe::new())], async |process| {
         let run = start(&process, "naps", Value::Null).await;
-        let view = process.view(&trackway_testkit::local_run_address(run)).await.unwrap();
+        let view = process.current_run_view(&trackway_testkit::local_run_address(run)).await.unwrap();
         let limit = Duration::from_secs(60);
-        let mut waiting = std::pin::pin!(process.wait_until_idle_or_timeout(view, limit));
+        let mut waiting = std::pin::pin!(process.wait_until_run_idle_or_timeout(view, limit));
         // It waits from its first poll on.
         assert!(futures_util::poll!(&mut waiting).is_pending());
         wait_for_event(&process, run, |event| matches!(event, Event::Slept { .. })).await;
@@ -73,7 +73,7 @@ fn a_sleep_does_not_end_before_its_time() {
         assert_eq!(wait_until_ended(&process, early).await.state, StateName::Completed);
         // The early one's timer has fired, so the late one's would have if it were due.
         assert_eq!(
-            process.view(&trackway_testkit::local_run_address(late)).await.unwrap().state,
+            process.current_run_view(&trackway_testkit::local_run_address(late)).await.unwrap().state,
             StateName::Working
         );
         process.clock.advance(HOUR / 2);

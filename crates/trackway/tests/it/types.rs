@@ -7,8 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{Event, RunId, StateName, ValidationError};
-use trackway_engine::DeliveryOutcome;
-use trackway_runtime::{DeliverResponse, Error, ProgramRegistry, ReplayVerdict, replay_registered};
+use trackway_engine::MessageDeliveryOutcome;
+use trackway_runtime::{
+    DeliverMessageResponse, Error, ProgramRegistry, ReplayVerdict, replay_with_registered_program,
+};
 use trackway_testkit::{TestProcess, TestWorld, local_run_address};
 
 use crate::support::{
@@ -46,8 +48,10 @@ fn peer(address: &str, amount: impl Into<Value>) -> Value {
 }
 
 /// The result of an answer: whether it resumed the run, and the wrong paths.
-fn judge_reply(answered: Result<DeliverResponse, Error>) -> (bool, Vec<String>) {
-    let DeliveryOutcome::Answer { primary, problems, .. } = answered.unwrap().delivered else { panic!() };
+fn judge_reply(answered: Result<DeliverMessageResponse, Error>) -> (bool, Vec<String>) {
+    let MessageDeliveryOutcome::Answer { primary, problems, .. } = answered.unwrap().delivered else {
+        panic!()
+    };
     (primary, error_paths(problems))
 }
 
@@ -98,7 +102,7 @@ fn an_answer_is_read_into_the_type_also_after_a_restart() {
     world.run_to_completion(test_registry(), async |process| {
         answers_are_judged(&process, run).await;
         process.wait_until_quiet().await;
-        assert_eq!(process.runs_in_memory(), 0, "nothing stays in memory for it");
+        assert_eq!(process.count_runs_in_memory(), 0, "nothing stays in memory for it");
     });
 }
 
@@ -177,7 +181,7 @@ fn a_run_that_is_parked_at_an_answer_takes_another_in_its_place() {
     world.run_to_completion(changed(), async |process| {
         let log: Vec<Event> = load_log(&process, run).await.into_iter().map(|stored| stored.event).collect();
         for registry in [changed(), registry![AnyText(Probe::new())]] {
-            assert_eq!(replay_registered(&registry, &log).await, ReplayVerdict::Matches);
+            assert_eq!(replay_with_registered_program(&registry, &log).await, ReplayVerdict::Matches);
         }
     });
 }
@@ -192,7 +196,10 @@ fn a_recorded_input_that_cannot_be_read_parks_the_run() {
         let view = wait_until_idle(&process, run).await;
         let evidence = view.parked.unwrap();
         assert!(evidence.message.contains("the input does not have"), "{evidence:?}");
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Working);
+        assert_eq!(
+            process.current_run_view(&local_run_address(run)).await.unwrap().state,
+            StateName::Working
+        );
         process.wait_until_quiet().await;
     });
     world.run_to_completion(registry![AnyText(Probe::new())], async |process| {

@@ -63,7 +63,8 @@ fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
     world.run_to_completion(all(), async |process| {
         let parent = process.list_runs(Default::default(), None, 9).await.unwrap().last().unwrap().id;
         let started =
-            crate::support::wait_for_event(&process, parent, |event| event.name() == "child-started").await;
+            crate::support::wait_for_event(&process, parent, |event| event.event_name() == "child-started")
+                .await;
         let trackway_domain::Event::ChildStarted { child, .. } = started.event else { panic!() };
         wait_until_idle(&process, child).await;
         answer(&process, child, "a", "yes").await.unwrap();

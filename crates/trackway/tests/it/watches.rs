@@ -24,14 +24,14 @@ workflow!(Counts, "counts", |probe, ctx, count: u32| -> () {
 
 async fn remaining_events(watch: &mut RunWatch) -> Vec<StoredEvent> {
     let mut seen = Vec::new();
-    while let Some(stored) = watch.next().await.unwrap() {
+    while let Some(stored) = watch.next_event().await.unwrap() {
         seen.push(stored);
     }
     seen
 }
 
 async fn watch_from(process: &TestProcess, run: trackway_domain::RunId, after: u64) -> Vec<StoredEvent> {
-    remaining_events(&mut process.watch(&local_run_address(run), after).await.unwrap()).await
+    remaining_events(&mut process.watch_run(&local_run_address(run), after).await.unwrap()).await
 }
 
 /// Proves L8, L13.
@@ -48,13 +48,13 @@ fn every_watcher_sees_every_event_once_and_in_order() {
                 })
             })
             .collect();
-        let mut slow = process.watch(&local_run_address(run), 0).await.unwrap();
-        let first = slow.next().await.unwrap().unwrap();
+        let mut slow = process.watch_run(&local_run_address(run), 0).await.unwrap();
+        let first = slow.next_event().await.unwrap().unwrap();
         probe.wait_for_mark("at half", 1).await;
         let middle = tokio::spawn({
             let process = process.clone();
             async move {
-                let pos = process.view(&local_run_address(run)).await.unwrap().pos;
+                let pos = process.current_run_view(&local_run_address(run)).await.unwrap().pos;
                 (pos, watch_from(&process, run, pos).await)
             }
         });
@@ -83,10 +83,10 @@ fn a_watch_goes_on_by_position_after_a_restart() {
     let (world, probe) = (TestWorld::with_sqlite_store(), Probe::new());
     let (run, seen) = world.run_to_completion(registry![Counts(probe.clone())], async |process| {
         let run = start(&process, "counts", EVENTS).await;
-        let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
+        let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
         let mut seen = Vec::new();
         for _ in 0..100 {
-            seen.push(watch.next().await.unwrap().unwrap());
+            seen.push(watch.next_event().await.unwrap().unwrap());
         }
         (run, seen)
     });
@@ -128,22 +128,22 @@ fn nothing_is_seen_or_answered_before_its_commit() {
 
         // Now its yields are withheld: they are emitted, but not visible.
         let mut watch =
-            process.watch(&local_run_address(run), process.view(&local_run_address(run)).await.unwrap().pos).await.unwrap();
+            process.watch_run(&local_run_address(run), process.current_run_view(&local_run_address(run)).await.unwrap().pos).await.unwrap();
         gate.pause_appends(|_| true);
         probe.open_gate("half");
         gate.wait_for_paused_appends(1).await;
-        let seq = process.view(&local_run_address(run)).await.unwrap().seq;
+        let seq = process.current_run_view(&local_run_address(run)).await.unwrap().seq;
         let canceling = tokio::spawn({
             let process = process.clone();
-            async move { process.cancel(&local_run_address(run)).await }
+            async move { process.cancel_run(&local_run_address(run)).await }
         });
         {
-            let (next, patience) = (std::pin::pin!(watch.next()), std::pin::pin!(yields(100)));
+            let (next, patience) = (std::pin::pin!(watch.next_event()), std::pin::pin!(yields(100)));
             let waited = futures_util::future::select(next, patience).await;
             assert!(matches!(waited, futures_util::future::Either::Right(_)), "nothing to see yet");
         }
         assert!(!canceling.is_finished(), "a refusal rests on what is not durable yet, too");
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().seq, seq);
+        assert_eq!(process.current_run_view(&local_run_address(run)).await.unwrap().seq, seq);
         assert_eq!(load_log(&process, run).await.len() as u64, seq);
         gate.resume_appends();
         let _ = canceling.await.unwrap();

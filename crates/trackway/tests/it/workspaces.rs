@@ -50,10 +50,10 @@ const CLERK: &str = "---\ndescription: Orders.\nworkflows: [order]\n---\nYou ord
 /// The artifacts of a run by id, and its output.
 async fn done(runs: &RunsService, workflow: &str, input: Value) -> (Vec<(String, String)>, Value) {
     let start = StartRequest { workflow: workflow.into(), input, session_id: None };
-    let run = runs.start(start).await.unwrap().summary.id;
-    let mut updates = runs.updates(run, 0).await.unwrap();
+    let run = runs.start_run(start).await.unwrap().summary.id;
+    let mut updates = runs.watch_run_updates(run, 0).await.unwrap();
     let (mut artifacts, mut end) = (Vec::new(), Value::Null);
-    while let Some(update) = updates.next().await.unwrap() {
+    while let Some(update) = updates.next_update().await.unwrap() {
         match update.what {
             RunUpdateKind::Artifact { artifact, .. } => {
                 let parts = serde_json::to_string(&artifact.parts).unwrap();
@@ -75,13 +75,13 @@ async fn an_agent_of_a_folder_dispatches_a_workflow_of_the_program() {
     let server = Server::new().workflow(Order1).workflow(Delegates);
     let server = server.data(folder.path().join("data")).workspace(folder.path()).unwrap();
     let (runtime, held) = server.start_engine().await.unwrap();
-    let runs = RunsService::local(runtime);
+    let runs = RunsService::for_local_caller(runtime);
     let (artifacts, _) = done(&runs, "clerk", json!("/run order item=tea")).await;
     let result = artifacts.iter().find(|(id, _)| id == "tool-result-dispatch_workflow_order");
     assert!(result.is_some_and(|(_, parts)| parts.contains("ordered tea")), "{artifacts:?}");
     let (_, output) = done(&runs, "delegates", json!({ "item": "milk" })).await;
     assert!(output.to_string().contains("ordered milk"), "{output}");
-    held.close().await;
+    held.close_engine().await;
 }
 
 /// Issue 11, A7: each problem of the folder is reported with its line.

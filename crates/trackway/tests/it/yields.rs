@@ -38,7 +38,7 @@ fn events_come_in_the_order_in_which_they_were_said_and_working_comes_once() {
         assert_eq!(view.output, json!({"k": [1, "two"]}));
         let parts: Vec<_> = view.artifacts.iter().map(|kept| kept.parts.len()).collect();
         assert_eq!(parts, [2, 1], "pieces of one artifact are one artifact");
-        let two = view.history().last().unwrap();
+        let two = view.message_history().last().unwrap();
         assert_eq!(two.parts[0].metadata["mimeType"], "text/x");
         assert_eq!(two.parts[1].as_data(), Some(&json!({"n": 1})));
         process.wait_until_quiet().await;
@@ -169,7 +169,10 @@ fn a_value_nested_too_deeply_fails_the_run_and_its_log_stays_readable() {
     assert_eq!(probe.count("went on"), 0);
     world.run_to_completion(registry![Nests(probe)], async |process| {
         for run in runs {
-            assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Failed);
+            assert_eq!(
+                process.current_run_view(&local_run_address(run)).await.unwrap().state,
+                StateName::Failed
+            );
         }
     });
 }
@@ -196,7 +199,7 @@ fn large_artifacts_survive_a_restart() {
         run
     });
     world.run_to_completion(registry![Heaps(Probe::new())], async |process| {
-        let view = process.view(&local_run_address(run)).await.unwrap();
+        let view = process.current_run_view(&local_run_address(run)).await.unwrap();
         for (number, artifact) in view.artifacts.iter().enumerate() {
             let text = artifact.parts[0].as_text().unwrap();
             assert_eq!(text, number.to_string().repeat(LARGE));

@@ -21,7 +21,7 @@ pub(super) fn evaluate(constant: &Constant<'_>, all: &[Constant<'_>]) -> Result<
 
 fn evaluate_with_hops(constant: &Constant<'_>, all: &[Constant<'_>], hops: usize) -> Result<Value> {
     let Some(hops) = hops.checked_sub(1) else { bail!("constants that are made of each other") };
-    let known = Known { at: constant, all, hops };
+    let known = ConstantScope { at: constant, all, hops };
     let text = constant.value.as_str();
     if let Some((low, high)) = text.split_once("..=") {
         return Ok(Value::Range(known.calculate(low)?, known.calculate(high)?));
@@ -44,13 +44,13 @@ fn evaluate_with_hops(constant: &Constant<'_>, all: &[Constant<'_>], hops: usize
 }
 
 /// The constants that a value may refer to, from the position of one of them.
-struct Known<'a> {
+struct ConstantScope<'a> {
     at: &'a Constant<'a>,
     all: &'a [Constant<'a>],
     hops: usize,
 }
 
-impl Known<'_> {
+impl ConstantScope<'_> {
     /// Numbers and names with operators between them, which are applied from left to right: sums and
     /// products may be mixed only with brackets.
     fn calculate(&self, text: &str) -> Result<f64> {

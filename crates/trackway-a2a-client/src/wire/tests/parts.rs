@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trackway_a2a_wire::{JsonDialect, ReceivedPartV1};
 use trackway_domain::{Artifact, ArtifactId, File, FileSource, Object, Part};
 
-use super::super::{received::ReceivedPart, v03::ReceivedPartV03};
+use super::super::{received_part_v03::ReceivedPartV03, received_types::ReceivedPart};
 
 fn there(dialect: JsonDialect, part: &Part) -> Value {
     let artifact = Artifact::new(ArtifactId::new("a").unwrap(), vec![part.clone()]);
@@ -23,8 +23,10 @@ fn file(source: FileSource) -> Part {
 
 #[test]
 fn every_part_is_written_as_its_generation_says_and_comes_back_as_it_was() {
-    let bare =
-        |value: Value| Part { content: trackway_domain::Content::Data(value), metadata: Object::new() };
+    let bare = |value: Value| Part {
+        content: trackway_domain::MessagePartContent::Data(value),
+        metadata: Object::new(),
+    };
     for (part, old, new) in [
         (Part::text("hi"), json!({"kind": "text", "text": "hi"}), json!({"text": "hi"})),
         (Part::text(""), json!({"kind": "text", "text": ""}), json!({"text": ""})),

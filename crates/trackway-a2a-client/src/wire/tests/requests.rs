@@ -9,7 +9,7 @@ use crate::{PushAuthentication, PushConfig, TaskState};
 fn envelope() -> AddressedMessage {
     let id = MessageId::new("m-1").unwrap();
     let mut envelope =
-        AddressedMessage::from_user(id, vec![Part::text("hi")]).to_task("t-1").in_context("c-1");
+        AddressedMessage::from_user(id, vec![Part::text("hi")]).addressed_to_task("t-1").in_context("c-1");
     envelope.message.references = vec!["t-0".to_owned()];
     envelope.message.extensions = vec!["urn:x".to_owned()];
     envelope.message.metadata.insert("k".to_owned(), 1.into());
@@ -39,7 +39,7 @@ fn a_send_is_written_as_its_generation_says() {
         push: Some(config()),
         metadata,
     };
-    let sent = |generation, wait| json!(send_params(generation, &envelope(), &options, wait));
+    let sent = |generation, wait| json!(send_message_params(generation, &envelope(), &options, wait));
     let old = json!({
         "message": {"kind": "message", "messageId": "m-1", "role": "user", "taskId": "t-1", "contextId": "c-1",
             "parts": [{"kind": "text", "text": "hi"}], "metadata": {"k": 1},
@@ -61,7 +61,8 @@ fn a_send_is_written_as_its_generation_says() {
     });
     assert_eq!(sent(ProtocolVersion::V1, Some(SendWait::ReturnImmediately)), new);
     let plain = |generation, wait| {
-        json!(send_params(generation, &envelope(), &SendOptions::default(), wait))["configuration"].take()
+        json!(send_message_params(generation, &envelope(), &SendOptions::default(), wait))["configuration"]
+            .take()
     };
     assert_eq!(plain(ProtocolVersion::V03, Some(SendWait::UntilIdle)), json!({"blocking": true}));
     assert_eq!(plain(ProtocolVersion::V1, Some(SendWait::UntilIdle)), Value::Null);
@@ -71,8 +72,8 @@ fn a_send_is_written_as_its_generation_says() {
         if generation == ProtocolVersion::V1 {
             item = json!({ "message": item });
         }
-        let back = parse_update(generation, &item.to_string()).unwrap();
-        assert_eq!(back, Update::Message(envelope()), "and it comes back as it was");
+        let back = parse_stream_update(generation, &item.to_string()).unwrap();
+        assert_eq!(back, TaskUpdate::Message(envelope()), "and it comes back as it was");
     }
 }
 
@@ -90,9 +91,9 @@ fn lists_ask_for_what_was_asked_for() {
     let expected = json!({"contextId": "c", "status": "TASK_STATE_AUTH_REQUIRED", "pageSize": 7,
         "statusTimestampAfter": "1970-01-01T00:00:01.000Z", "pageToken": "p", "historyLength": 0,
         "includeArtifacts": true});
-    assert_eq!(json!(list_params(&query)), expected);
-    assert_eq!(json!(list_params(&TaskQuery::default())), json!({}));
-    assert_eq!(json!(get_params("t", Some(0))), json!({"id": "t", "historyLength": 0}));
+    assert_eq!(json!(list_tasks_params(&query)), expected);
+    assert_eq!(json!(list_tasks_params(&TaskQuery::default())), json!({}));
+    assert_eq!(json!(get_task_params("t", Some(0))), json!({"id": "t", "historyLength": 0}));
 }
 
 #[test]

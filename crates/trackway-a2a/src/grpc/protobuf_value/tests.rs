@@ -21,7 +21,7 @@ fn json_round_trips() {
         json!({}),
         json!({"a": {"b": [{"c": 1}]}, "d": false}),
     ] {
-        assert_eq!(decode_value(encode_value(&known)), Ok(known));
+        assert_eq!(decode_protobuf_value(encode_protobuf_value(&known)), Ok(known));
     }
 }
 
@@ -35,9 +35,9 @@ fn values_that_are_not_json_are_refused() {
         (None, NotJsonError::NoKind),
     ] {
         let wrong = prost_types::Value { kind };
-        assert_eq!(decode_value(wrong.clone()), Err(why));
+        assert_eq!(decode_protobuf_value(wrong.clone()), Err(why));
         let fields = [("x".to_owned(), wrong)].into();
-        assert_eq!(decode_struct(Struct { fields }), Err(why));
+        assert_eq!(decode_protobuf_struct(Struct { fields }), Err(why));
     }
 }
 
@@ -62,7 +62,11 @@ fn base64_is_read_with_its_padding_or_without() {
 
 #[test]
 fn position_is_added_to_metadata() {
-    let told = with_position(Some(encode_struct(json!({"a": 1}).as_object().unwrap())), 7).unwrap();
-    assert_eq!(decode_struct(told).map(Value::Object), Ok(json!({"a": 1, "position": 7})));
-    assert_eq!(decode_struct(with_position(None, 7).unwrap()).map(Value::Object), Ok(json!({"position": 7})));
+    let told =
+        with_stream_position(Some(encode_protobuf_struct(json!({"a": 1}).as_object().unwrap())), 7).unwrap();
+    assert_eq!(decode_protobuf_struct(told).map(Value::Object), Ok(json!({"a": 1, "position": 7})));
+    assert_eq!(
+        decode_protobuf_struct(with_stream_position(None, 7).unwrap()).map(Value::Object),
+        Ok(json!({"position": 7}))
+    );
 }

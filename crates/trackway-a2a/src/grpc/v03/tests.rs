@@ -1,11 +1,11 @@
 //! Messages in both directions, names, and refused requests.
 
 use serde_json::json;
-use trackway_domain::{Content as Known, RunId};
+use trackway_domain::{MessagePartContent as Known, RunId};
 
 use super::*;
 use crate::{
-    error::ErrorDetail,
+    error::A2aErrorDetail,
     grpc::{
         pb::v03::{file_part::File, part::Part},
         protobuf_value,
@@ -32,7 +32,7 @@ fn part(part: Part) -> pb::Part {
 }
 
 fn data(json: &serde_json::Value) -> Part {
-    Part::Data(pb::DataPart { data: Some(protobuf_value::encode_struct(json.as_object().unwrap())) })
+    Part::Data(pb::DataPart { data: Some(protobuf_value::encode_protobuf_struct(json.as_object().unwrap())) })
 }
 
 fn file(file: Option<File>) -> pb::Part {
@@ -43,8 +43,8 @@ fn file(file: Option<File>) -> pb::Part {
 fn path(refused: Result<impl std::fmt::Debug, A2aError>) -> String {
     let fault = refused.unwrap_err();
     match *fault.detail {
-        ErrorDetail::Advice(advice) => advice.path.unwrap_or_default(),
-        ErrorDetail::Input { .. } => panic!("not about the input"),
+        A2aErrorDetail::Advice(advice) => advice.path.unwrap_or_default(),
+        A2aErrorDetail::Input { .. } => panic!("not about the input"),
     }
 }
 
@@ -59,10 +59,10 @@ fn messages_round_trip() {
         file(Some(File::FileWithBytes(vec![0, 1, 255]))),
         file(Some(File::FileWithUri("https://example.com/a".into()))),
     ]);
-    let incoming = decode_message(sent.clone()).unwrap();
+    let incoming = decode_incoming_message(sent.clone()).unwrap();
     assert_eq!(incoming.message.parts[2].content, Known::Data(json!([1, 2])));
     let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = encode::encode_message(&incoming.message, &place);
+    let written = protobuf_encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
 
@@ -74,14 +74,14 @@ fn referenced_tasks_are_metadata() {
         ..message(vec![part(Part::Text("yes".into()))])
     };
     let sent = with(json!({"n": 1, "referenceTaskIds": ["a", "b"]}));
-    let incoming = decode_message(sent.clone()).unwrap();
+    let incoming = decode_incoming_message(sent.clone()).unwrap();
     assert_eq!(incoming.message.references, ["a", "b"]);
     assert_eq!(incoming.message.metadata, *json!({"n": 1}).as_object().unwrap());
     let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = encode::encode_message(&incoming.message, &place);
+    let written = protobuf_encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
     for other in [json!("a"), json!(["a", 1]), json!({"a": 1})] {
-        let incoming = decode_message(with(json!({"referenceTaskIds": other}))).unwrap();
+        let incoming = decode_incoming_message(with(json!({"referenceTaskIds": other}))).unwrap();
         assert_eq!(incoming.message.references, [] as [String; 0]);
         assert_eq!(incoming.message.metadata["referenceTaskIds"], other);
     }
@@ -107,15 +107,15 @@ fn missing_and_invalid_fields_are_named() {
 /// Proves X5.
 #[test]
 fn resource_names_are_parsed() {
-    assert_eq!(resource_name::parse_task_name("tasks/t", "name").unwrap(), "t");
+    assert_eq!(resource_name::parse_task_resource_name("tasks/t", "name").unwrap(), "t");
     for wrong in ["", "t", "tasks/", "tasks/t/x", "task/t"] {
-        assert_eq!(path(resource_name::parse_task_name(wrong, "name")), "/params/name", "{wrong}");
+        assert_eq!(path(resource_name::parse_task_resource_name(wrong, "name")), "/params/name", "{wrong}");
     }
-    let named = resource_name::parse_push_name("tasks/t/pushNotificationConfigs/p").unwrap();
+    let named = resource_name::parse_push_resource_name("tasks/t/pushNotificationConfigs/p").unwrap();
     assert_eq!(named, ("t".to_owned(), "p".to_owned()));
-    assert_eq!(resource_name::format_push_name("t", "p"), "tasks/t/pushNotificationConfigs/p");
+    assert_eq!(resource_name::format_push_resource_name("t", "p"), "tasks/t/pushNotificationConfigs/p");
     for wrong in ["", "tasks/t", "tasks/t/pushNotificationConfigs/", "t/pushNotificationConfigs/p"] {
-        assert_eq!(path(resource_name::parse_push_name(wrong)), "/params/name", "{wrong}");
+        assert_eq!(path(resource_name::parse_push_resource_name(wrong)), "/params/name", "{wrong}");
     }
 }
 
@@ -136,13 +136,14 @@ fn a_push_belongs_to_its_parent_or_to_the_task_in_its_name() {
     for (parent, name) in
         [("tasks/t", ""), ("tasks/t/pushNotificationConfigs", ""), ("", "tasks/t/pushNotificationConfigs/p")]
     {
-        let Ok(AgentCall::SetPush { task, push }) = push::parse_set(asked(parent, name), &HeaderMap::new())
+        let Ok(AgentCall::SetPush { task, push }) =
+            protobuf_push::parse_set_push(asked(parent, name), &HeaderMap::new())
         else {
             panic!("{parent} {name}");
         };
         assert_eq!((task.as_str(), push.id.as_deref()), ("t", Some("chosen")));
     }
-    assert_eq!(path(push::parse_set(asked("", ""), &HeaderMap::new())), "/params/parent");
+    assert_eq!(path(protobuf_push::parse_set_push(asked("", ""), &HeaderMap::new())), "/params/parent");
 }
 
 /// Proves X5.
@@ -153,8 +154,8 @@ fn not_waiting_is_the_default_and_zero_is_no_history_length() {
         configuration,
     };
     let (_, wait, history) = parse_message_request(sending(None)).unwrap();
-    assert_eq!((wait, history), (WaitFor::Commit, request_options::HISTORY_MESSAGES_MAX));
+    assert_eq!((wait, history), (SendWaitFor::Commit, request_options::HISTORY_MESSAGES_MAX));
     let blocking = pb::SendMessageConfiguration { blocking: true, history_length: 2, ..Default::default() };
     let (_, wait, history) = parse_message_request(sending(Some(blocking))).unwrap();
-    assert_eq!((wait, history), (WaitFor::Idle, 2));
+    assert_eq!((wait, history), (SendWaitFor::Idle, 2));
 }

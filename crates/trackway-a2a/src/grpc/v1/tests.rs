@@ -4,7 +4,7 @@ use serde_json::json;
 use trackway_domain::{RunId, StateName};
 
 use super::*;
-use crate::{error::ErrorDetail, grpc::pb::v1::part::Content, operations::TaskRef};
+use crate::{error::A2aErrorDetail, grpc::pb::v1::part::Content, operations::TaskRef};
 
 fn message(parts: Vec<pb::Part>) -> pb::Message {
     pb::Message {
@@ -32,8 +32,8 @@ fn sending(message: pb::Message) -> pb::SendMessageRequest {
 fn path(refused: Result<impl std::fmt::Debug, A2aError>) -> String {
     let fault = refused.unwrap_err();
     match *fault.detail {
-        ErrorDetail::Advice(advice) => advice.path.unwrap_or_default(),
-        ErrorDetail::Input { .. } => panic!("not about the input"),
+        A2aErrorDetail::Advice(advice) => advice.path.unwrap_or_default(),
+        A2aErrorDetail::Input { .. } => panic!("not about the input"),
     }
 }
 
@@ -48,15 +48,15 @@ fn messages_round_trip() {
     };
     let sent = message(vec![
         part(Content::Text("hi".into())),
-        part(Content::Data(protobuf_value::encode_value(&json!({"a": [1, 2.5, "x"]})))),
-        part(Content::Data(protobuf_value::encode_value(&json!(null)))),
+        part(Content::Data(protobuf_value::encode_protobuf_value(&json!({"a": [1, 2.5, "x"]})))),
+        part(Content::Data(protobuf_value::encode_protobuf_value(&json!(null)))),
         file(Content::Raw(vec![0, 1, 255])),
         file(Content::Raw(vec![])),
         file(Content::Url("https://example.com/a".into())),
     ]);
-    let incoming = decode_message(sent.clone()).unwrap();
+    let incoming = decode_incoming_message(sent.clone()).unwrap();
     let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = encode::encode_message(&incoming.message, &place);
+    let written = protobuf_encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
 
@@ -70,10 +70,10 @@ fn a_text_keeps_its_name_and_type() {
         media_type: "text/markdown".into(),
         ..part(Content::Text("# hi".into()))
     };
-    let incoming = decode_message(message(vec![named])).unwrap();
+    let incoming = decode_incoming_message(message(vec![named])).unwrap();
     assert_eq!(incoming.message.parts[0].metadata["mimeType"], "text/markdown");
     let place = TaskRef { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = encode::encode_message(&incoming.message, &place);
+    let written = protobuf_encode::encode_message(&incoming.message, &place);
     assert_eq!(written.parts[0].filename, "a.md");
     assert_eq!(written.parts[0].media_type, "text/markdown");
 }
@@ -119,10 +119,10 @@ fn missing_and_invalid_fields_are_named() {
     ] {
         assert_eq!(path(super::parse_message_request(sent)), expected);
     }
-    assert_eq!(path(required_id(String::new(), "id")), "/params/id");
+    assert_eq!(path(require_non_empty_id(String::new(), "id")), "/params/id");
     let list = |status| {
         let asked = pb::ListTasksRequest { status, ..Default::default() };
-        super::parse_list(asked, &HeaderMap::new())
+        super::parse_list_tasks(asked, &HeaderMap::new())
     };
     assert_eq!(path(list(99)), "/params/status");
 }
@@ -131,10 +131,10 @@ fn missing_and_invalid_fields_are_named() {
 #[test]
 fn waiting_is_the_default() {
     let text = || sending(message(vec![part(Content::Text("hi".into()))]));
-    assert_eq!(parse_message_request(text()).unwrap().1, WaitFor::Idle);
+    assert_eq!(parse_message_request(text()).unwrap().1, SendWaitFor::Idle);
     let configuration = Some(pb::SendMessageConfiguration { return_immediately: true, ..Default::default() });
     let at_once = pb::SendMessageRequest { configuration, ..text() };
-    assert_eq!(parse_message_request(at_once).unwrap().1, WaitFor::Commit);
+    assert_eq!(parse_message_request(at_once).unwrap().1, SendWaitFor::Commit);
 }
 
 #[test]

@@ -3,18 +3,19 @@
 use serde_json::{Value, json};
 use trackway_a2a_wire::{JsonDialect, WireArtifact};
 use trackway_domain::{
-    self as domain, ArtifactId, Event, Part, ReplayMismatch, Role, SessionId, StateName, ValidationError,
+    self as domain, ArtifactId, Event, MessageRole, Part, ReplayMismatch, SessionId, StateName,
+    ValidationError,
 };
-use trackway_engine::ResumeRank;
+use trackway_engine::AnswerRequestRank;
 
 use super::{DIALECTS, message, part};
 use crate::{
-    operations::{self, CallOutcome, DirectReply, SendReply, TaskPage, TaskSnapshot},
+    operations::{self, AgentCallOutcome, DirectReply, SendReply, TaskPage, TaskSnapshot},
     wire::{
         ResponseBody,
-        samples::{
-            self, QUESTION, RUN, artifact_event, message_id, question_event, resumed_event, snapshot,
-            status_event,
+        wire_samples::{
+            self, QUESTION, RUN, sample_artifact_event, sample_message_id, sample_question_event,
+            sample_resumed_event, sample_snapshot, sample_status_event,
         },
     },
 };
@@ -22,12 +23,12 @@ use crate::{
 const USER: (&str, &str) = ("user", "ROLE_USER");
 const AGENT: (&str, &str) = ("agent", "ROLE_AGENT");
 
-fn encode(outcome: &CallOutcome, dialect: JsonDialect) -> Value {
+fn encode(outcome: &AgentCallOutcome, dialect: JsonDialect) -> Value {
     serde_json::to_value(ResponseBody { outcome, card: &Value::Null, dialect }).unwrap()
 }
 
 fn task(snapshot: TaskSnapshot, history: usize, dialect: JsonDialect) -> Value {
-    encode(&CallOutcome::Task(Box::new(snapshot), history), dialect)
+    encode(&AgentCallOutcome::Task(Box::new(snapshot), history), dialect)
 }
 
 /// Proves L8, L18.
@@ -47,8 +48,8 @@ fn a_run_that_was_just_submitted_alone_and_as_a_reply() {
         } else {
             expected["status"]["state"] = json!("TASK_STATE_SUBMITTED");
         }
-        assert_eq!(task(snapshot(&[]), 1_000, dialect), expected);
-        let reply = CallOutcome::Reply(SendReply::Task(Box::new(snapshot(&[]))), 1_000);
+        assert_eq!(task(sample_snapshot(&[]), 1_000, dialect), expected);
+        let reply = AgentCallOutcome::Reply(SendReply::Task(Box::new(sample_snapshot(&[]))), 1_000);
         let wrapped = match dialect {
             JsonDialect::V03 => expected,
             _ => json!({ "task": expected }),
@@ -85,8 +86,9 @@ fn a_waiting_run_shows_its_question_its_artifacts_and_its_history() {
         if dialect == JsonDialect::V03 {
             expected["kind"] = json!("task");
         }
-        let events = [Event::Started, status_event(), artifact_event(), question_event()];
-        assert_eq!(task(snapshot(&events), 1_000, dialect), expected);
+        let events =
+            [Event::Started, sample_status_event(), sample_artifact_event(), sample_question_event()];
+        assert_eq!(task(sample_snapshot(&events), 1_000, dialect), expected);
     }
 }
 
@@ -94,8 +96,11 @@ fn a_waiting_run_shows_its_question_its_artifacts_and_its_history() {
 fn history_shows_the_newest_and_zero_omits_it() {
     for dialect in DIALECTS {
         let ids = |history: usize| {
-            let task =
-                task(snapshot(&[Event::Started, question_event(), resumed_event(2)]), history, dialect);
+            let task = task(
+                sample_snapshot(&[Event::Started, sample_question_event(), sample_resumed_event(2)]),
+                history,
+                dialect,
+            );
             let list = task.get("history")?.as_array()?.clone();
             let ids = list.iter().map(|m| m["messageId"].as_str().unwrap().to_owned());
             Some(ids.collect::<Vec<_>>())
@@ -111,7 +116,7 @@ fn history_shows_the_newest_and_zero_omits_it() {
 #[test]
 fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
     for dialect in DIALECTS {
-        let resumed = || snapshot(&[Event::Started, question_event(), resumed_event(2)]);
+        let resumed = || sample_snapshot(&[Event::Started, sample_question_event(), sample_resumed_event(2)]);
         assert_eq!(
             task(resumed(), 0, dialect)["metadata"],
             json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true})
@@ -124,7 +129,7 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
             got: None,
             hint: None,
         };
-        let mark = ResumeRank { order: 3, concurrent: true, primary: false };
+        let mark = AnswerRequestRank { order: 3, concurrent: true, primary: false };
         let answer = Some(operations::AnswerReceipt { mark, problems: vec![problem] });
         let late = TaskSnapshot { answer, ..resumed() };
         assert_eq!(
@@ -143,7 +148,7 @@ fn output_and_evidence_are_metadata_too() {
         (JsonDialect::V1, "TASK_STATE_COMPLETED", "TASK_STATE_WORKING"),
     ] {
         let done = Event::Completed { output: json!({"sum": 3}), message_id: None };
-        let done = task(snapshot(&[Event::Started, done]), 0, dialect);
+        let done = task(sample_snapshot(&[Event::Started, done]), 0, dialect);
         assert_eq!(done["status"]["state"], completed);
         assert_eq!(done["metadata"], json!({"output": {"sum": 3}}));
         let evidence = ReplayMismatch {
@@ -151,8 +156,9 @@ fn output_and_evidence_are_metadata_too() {
             asked: Some("step:b#0".into()),
             recorded: Some("step:a#0".into()),
         };
-        let parked = Event::Parked { evidence, state: StateName::Working, message_id: message_id("a-9") };
-        let parked = task(snapshot(&[Event::Started, parked]), 0, dialect);
+        let parked =
+            Event::Parked { evidence, state: StateName::Working, message_id: sample_message_id("a-9") };
+        let parked = task(sample_snapshot(&[Event::Started, parked]), 0, dialect);
         assert_eq!(parked["status"]["state"], working);
         assert_eq!(
             parked["metadata"],
@@ -167,13 +173,13 @@ fn output_and_evidence_are_metadata_too() {
 fn a_page_of_tasks() {
     let page = |tasks, next: &str, artifacts| {
         let page = TaskPage { tasks, next: next.to_owned(), size: 2, total: 7 };
-        encode(&CallOutcome::Page { page, history: 0, artifacts }, JsonDialect::V1)
+        encode(&AgentCallOutcome::Page { page, history: 0, artifacts }, JsonDialect::V1)
     };
     assert_eq!(
         page(vec![], "", false),
         json!({"tasks": [], "nextPageToken": "", "pageSize": 2, "totalSize": 7})
     );
-    let tasks = || vec![snapshot(&[Event::Started, artifact_event()]), snapshot(&[])];
+    let tasks = || vec![sample_snapshot(&[Event::Started, sample_artifact_event()]), sample_snapshot(&[])];
     let plain = page(tasks(), "there", false);
     assert_eq!(plain["nextPageToken"], "there");
     assert_eq!(
@@ -190,15 +196,15 @@ fn a_page_of_tasks() {
 #[test]
 fn an_answer_without_a_run_is_a_message_without_a_task() {
     let said = DirectReply {
-        message: samples::message("a-1", Role::Agent, "hi"),
+        message: wire_samples::sample_message("a-1", MessageRole::Agent, "hi"),
         session: SessionId::new("ctx").unwrap(),
     };
     assert_eq!(
-        encode(&CallOutcome::Reply(SendReply::Message(Box::new(said)), 0), JsonDialect::V1),
+        encode(&AgentCallOutcome::Reply(SendReply::Message(Box::new(said)), 0), JsonDialect::V1),
         json!({"message": {"messageId": "a-1", "contextId": "ctx", "role": "ROLE_AGENT",
             "parts": [{"text": "hi"}]}})
     );
-    assert_eq!(encode(&CallOutcome::Done, JsonDialect::V1), json!({}));
+    assert_eq!(encode(&AgentCallOutcome::Done, JsonDialect::V1), json!({}));
 }
 
 #[test]
@@ -210,7 +216,7 @@ fn files_and_odd_data_keep_the_shape_of_the_protocol() {
         file(domain::FileSource::Base64("aGk=".into())),
         file(domain::FileSource::Uri("https://a.example/a".into())),
         Part::data(json!([1, 2])),
-        Part { content: domain::Content::Data(json!({})), metadata: domain::Object::new() },
+        Part { content: domain::MessagePartContent::Data(json!({})), metadata: domain::Object::new() },
     ];
     let artifact = domain::Artifact::new(ArtifactId::new("x").unwrap(), parts);
     let shown =

@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Event, Failure, InterruptReason, Message, OpKind, Part, Question,
-    Role, StateName, ValidationError,
+    Artifact, ArtifactChunk, ArtifactId, Event, Failure, InterruptReason, Message, MessageRole, OpKind, Part,
+    Question, StateName, ValidationError,
 };
 
 use super::{DIALECTS, message, part};
-use crate::wire::samples::{QUESTION, RUN, message_id, op, render_event, resume_request, resumed_event};
+use crate::wire::wire_samples::{
+    QUESTION, RUN, render_event, sample_message_id, sample_op, sample_resume_request, sample_resumed_event,
+};
 
 /// A status update: marked as the last in 0.3, wrapped in 1.0.
 fn status(dialect: JsonDialect, states: (&str, &str), last: bool, parts: Option<&Value>) -> Value {
@@ -55,8 +57,8 @@ fn progress_with_text_and_data() {
     for dialect in DIALECTS {
         let found = json!({"opportunities": [{"protocol": "Aave", "apy": 5.2}]});
         let parts = vec![Part::text("Found 1:"), Part::data(found.clone())];
-        let message = Message::new(message_id("a-1"), Role::Agent, parts);
-        let event = Event::Status { op: op(OpKind::Status), state: StateName::Working, message };
+        let message = Message::new(sample_message_id("a-1"), MessageRole::Agent, parts);
+        let event = Event::Status { op: sample_op(OpKind::Status), state: StateName::Working, message };
         let data = json!({"data": found, "metadata": {"mimeType": "application/json"}});
         let parts = json!([text(dialect, "Found 1:"), part(dialect, "data", data)]);
         assert_eq!(render_event(&event, dialect), status(dialect, WORKING, false, Some(&parts)));
@@ -83,7 +85,10 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
             } else {
                 expected = json!({ "artifactUpdate": expected });
             }
-            assert_eq!(render_event(&Event::Artifact { op: op(OpKind::Ask), chunk }, dialect), expected);
+            assert_eq!(
+                render_event(&Event::Artifact { op: sample_op(OpKind::Ask), chunk }, dialect),
+                expected
+            );
         }
     }
 }
@@ -92,7 +97,11 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
 #[test]
 fn a_question_and_its_repetition_with_the_errors() {
     for dialect in DIALECTS {
-        let event = Event::Asked { op: op(OpKind::Ask), question: question(), message_id: message_id("a-1") };
+        let event = Event::Asked {
+            op: sample_op(OpKind::Ask),
+            question: question(),
+            message_id: sample_message_id("a-1"),
+        };
         let prompt = json!({"text": "Amount?", "metadata": {
             "schema": {"type": "object", "required": ["amount"]}, "mimeType": "application/json"}});
         let parts = json!([part(dialect, "text", prompt), text(dialect, "In USD.")]);
@@ -110,10 +119,10 @@ fn a_question_and_its_repetition_with_the_errors() {
             hint: None,
         };
         let refused = Event::Refused {
-            request: resume_request(2),
+            request: sample_resume_request(2),
             problems: vec![problem],
             question: question(),
-            message_id: message_id("a-1"),
+            message_id: sample_message_id("a-1"),
         };
         let repeated = inner(render_event(&refused, dialect), "statusUpdate");
         assert_eq!(repeated["status"]["state"], expected["status"]["state"]);
@@ -131,7 +140,7 @@ fn the_working_of_a_resume_says_which_request_it_was() {
         let mut expected = inner(status(dialect, WORKING, false, None), "statusUpdate");
         assert_eq!(inner(render_event(&Event::Started, dialect), "statusUpdate"), expected);
         expected["metadata"] = json!({"concurrentRequest": false, "requestOrder": 1, "primaryResume": true});
-        assert_eq!(inner(render_event(&resumed_event(1), dialect), "statusUpdate"), expected);
+        assert_eq!(inner(render_event(&sample_resumed_event(1), dialect), "statusUpdate"), expected);
     }
 }
 
@@ -139,8 +148,8 @@ fn the_working_of_a_resume_says_which_request_it_was() {
 #[test]
 fn ends_carry_their_reason_or_their_output() {
     for dialect in DIALECTS {
-        let rejected = Event::Rejected { reason: "not today".into(), message_id: message_id("a-1") };
-        let failed = Event::Failed { failure: Failure::new("no luck"), message_id: message_id("a-1") };
+        let rejected = Event::Rejected { reason: "not today".into(), message_id: sample_message_id("a-1") };
+        let failed = Event::Failed { failure: Failure::new("no luck"), message_id: sample_message_id("a-1") };
         for (event, states, reason) in [
             (rejected, ("rejected", "TASK_STATE_REJECTED"), Some("not today")),
             (failed, ("failed", "TASK_STATE_FAILED"), Some("no luck")),

@@ -2,9 +2,9 @@
 //!
 //! Clients of this binding are strict: only fields of those messages are allowed.
 
-mod params;
+mod rest_request_params;
 
-pub(crate) use params::{RestPushParams, RestSendParams};
+pub(crate) use rest_request_params::{RestPushParams, RestSendParams};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use tonic::{
     metadata::MetadataValue, transport::Channel,
 };
 use tonic_prost::ProstCodec;
-use trackway_a2a::{Options, grpc};
+use trackway_a2a::{Options, grpc_server};
 
 use crate::test_server::TestServer;
 
@@ -108,10 +108,10 @@ impl GrpcTestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let options = Options { grpc_address: Some(address.to_string()), ..options };
-        let service = grpc(site.runtime.clone(), options);
+        let service = grpc_server(site.runtime.clone(), options);
         let (end, ended) = oneshot::channel();
         let serving = tokio::spawn(async move {
-            service.serve(listener, async { drop(ended.await) }).await.unwrap();
+            service.serve_listener(listener, async { drop(ended.await) }).await.unwrap();
         });
         let channel = Channel::from_shared(format!("http://{address}")).unwrap();
         Self { site, channel: channel.connect().await.unwrap(), end, serving }
@@ -119,7 +119,7 @@ impl GrpcTestServer {
 
     /// Stops the runtime and then the listener, and waits for both.
     pub(crate) async fn stop(self) {
-        self.site.runtime.stop().await;
+        self.site.runtime.stop_runtime().await;
         drop(self.end);
         self.serving.await.unwrap();
     }

@@ -58,7 +58,7 @@ impl Program for ScriptedProgram {
                 "ask" => ask_two_questions(&stage).await,
                 "wait" => {
                     stage.report_status(vec![Part::text("waiting")]).await;
-                    stage.sleep(Duration::from_secs(3_600)).await;
+                    stage.sleep_durably(Duration::from_secs(3_600)).await;
                     Ok(Value::Null)
                 }
                 text => {
@@ -79,10 +79,10 @@ async fn ask_two_questions(stage: &Stage) -> Result<Value, ProgramStop> {
     let schema = json!({"type": "object", "required": ["amount"],
         "properties": {"amount": {"type": "number", "exclusiveMinimum": 0}}});
     let prompt = vec![Part::text("How much?")];
-    let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
+    let (_, answer) = stage.ask_question(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
     let schema = json!({"type": "object", "required": ["signature"],
         "properties": {"signature": {"type": "string"}}});
     let prompt = vec![Part::text("Sign, please.")];
-    stage.ask(InterruptReason::AuthRequired, prompt, schema, None).await;
+    stage.ask_question(InterruptReason::AuthRequired, prompt, schema, None).await;
     Ok(json!({ "invested": answer.input["amount"] }))
 }

@@ -30,8 +30,8 @@ impl Authenticator for Keys {
         let identified = match bearer {
             None if self.optional => Ok(Identity::local_user()),
             None => Err(Unauthenticated::Missing),
-            Some("alice") => known("a", Scopes::all()),
-            Some("bob") => known("b", Scopes::all()),
+            Some("alice") => known("a", Scopes::all_workflows_and_agents()),
+            Some("bob") => known("b", Scopes::all_workflows_and_agents()),
             Some("weak") => known("a", Scopes::new(["workflow:other:run"]).unwrap()),
             Some("run") => known("a", Scopes::new(["workflow:script:run"]).unwrap()),
             Some("call") => known("a", Scopes::new(["agent:script:call"]).unwrap()),

@@ -15,7 +15,7 @@ const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 
 /// The whole error of a binding around the same details.
-fn whole(way: TestBinding, rpc: i64, http: (u16, &str), message: &str, details: &Value) -> Value {
+fn expected_error(way: TestBinding, rpc: i64, http: (u16, &str), message: &str, details: &Value) -> Value {
     match way {
         TestBinding::Rpc => json!({"code": rpc, "message": message, "data": details}),
         TestBinding::Rest => {
@@ -36,7 +36,7 @@ async fn a_task_that_is_not_there() {
              "next": "send the id of a task that this agent returned, to this agent's address"},
         ]);
         let message = "task \"nope\" was not found at this address";
-        assert_eq!(refused.error, whole(way, -32001, (404, "NOT_FOUND"), message, &details));
+        assert_eq!(refused.error, expected_error(way, -32001, (404, "NOT_FOUND"), message, &details));
         let status = if way == TestBinding::Rpc { StatusCode::OK } else { StatusCode::NOT_FOUND };
         assert_eq!(refused.status, status);
     }
@@ -58,7 +58,7 @@ async fn a_parameter_that_is_wrong() {
              "next": "encode the bytes with the standard base64 alphabet",
              "path": format!("{root}/message/parts/0/raw")},
         ]);
-        assert_eq!(refused.error, whole(way, -32602, (400, "INVALID_ARGUMENT"), message, &details));
+        assert_eq!(refused.error, expected_error(way, -32602, (400, "INVALID_ARGUMENT"), message, &details));
     }
 }
 

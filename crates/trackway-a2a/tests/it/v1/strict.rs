@@ -105,15 +105,15 @@ impl Form {
     }
 }
 
-fn each<'a>(list: &'a Value, check: impl Fn(&'a Value)) {
+fn check_each<'a>(list: &'a Value, check: impl Fn(&'a Value)) {
     list.as_array().into_iter().flatten().for_each(check);
 }
 
 fn check_task(task: &Value) {
     TASK.check(task);
     check_status(&task["status"]);
-    each(&task["artifacts"], check_artifact);
-    each(&task["history"], check_message);
+    check_each(&task["artifacts"], check_artifact);
+    check_each(&task["history"], check_message);
     check_names(task);
 }
 
@@ -140,7 +140,7 @@ fn check_artifact(artifact: &Value) {
 
 fn check_parts(parts: &Value) {
     assert!(!parts.as_array().unwrap().is_empty());
-    each(parts, |part| {
+    check_each(parts, |part| {
         PART.check(part);
         let contents = ["text", "raw", "url", "data"].iter().filter(|name| part.get(**name).is_some());
         assert_eq!(contents.count(), 1, "{part}");
@@ -198,7 +198,7 @@ async fn sends_streams_and_lists_hold_nothing_but_the_protocol() {
         check_task(&site.call_v1(way, "CancelTask", &id).await.unwrap());
         let page = site.call_v1(way, "ListTasks", &json!({"includeArtifacts": true})).await.unwrap();
         PAGE.check(&page);
-        each(&page["tasks"], check_task);
+        check_each(&page["tasks"], check_task);
         assert_eq!(page["tasks"].as_array().unwrap().len(), 9);
     }
 }
@@ -206,7 +206,7 @@ async fn sends_streams_and_lists_hold_nothing_but_the_protocol() {
 fn check_card(card: &Value) {
     CARD.check(card);
     CAPABILITIES.check(&card["capabilities"]);
-    each(&card["skills"], |skill| SKILL.check(skill));
+    check_each(&card["skills"], |skill| SKILL.check(skill));
 }
 
 /// Proves X5.

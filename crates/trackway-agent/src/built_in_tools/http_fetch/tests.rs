@@ -35,7 +35,7 @@ async fn serve(answers: &'static [(&'static str, &'static str)]) -> String {
 struct Names;
 
 impl DnsLookup for Names {
-    fn lookup(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+    fn lookup_host(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         let address = if name == "here.example" { "127.0.0.1" } else { "10.0.0.7" };
         Box::pin(std::future::ready(Ok(vec![address.parse().unwrap()])))
     }

@@ -9,29 +9,32 @@ fn session(name: &str) -> SessionId {
 /// A question that may belong to another user is not asked.
 #[test]
 fn a_question_goes_to_the_one_conversation_that_calls() {
-    let desk = Arc::new(ActiveCalls::default());
-    assert!(desk.question_sender().is_err());
-    let (first, _questions) = desk.register_call(Caller::local(), session("a"));
-    assert!(desk.question_sender().is_ok());
-    let (second, _questions) = desk.register_call(Caller::local(), session("b"));
-    assert!(desk.question_sender().is_err());
+    let desk = Arc::new(ActiveServerCalls::default());
+    assert!(desk.elicitation_sender_of_newest_call().is_err());
+    let (first, _questions) = desk.register_active_call(Caller::local_without_auth(), session("a"));
+    assert!(desk.elicitation_sender_of_newest_call().is_ok());
+    let (second, _questions) = desk.register_active_call(Caller::local_without_auth(), session("b"));
+    assert!(desk.elicitation_sender_of_newest_call().is_err());
     drop(first);
-    assert!(desk.question_sender().is_ok());
-    let (third, _questions) = desk.register_call(Caller::local(), session("b"));
-    assert!(desk.question_sender().is_ok());
+    assert!(desk.elicitation_sender_of_newest_call().is_ok());
+    let (third, _questions) = desk.register_active_call(Caller::local_without_auth(), session("b"));
+    assert!(desk.elicitation_sender_of_newest_call().is_ok());
     drop((second, third));
-    assert!(desk.question_sender().is_err());
+    assert!(desk.elicitation_sender_of_newest_call().is_err());
 }
 
 #[test]
 fn no_can_be_said_without_the_rest() {
     let asked = json!({"type": "object", "properties": {"city": {"type": "string"}},
                        "required": ["city"]});
-    let schema = schema_with_decline(asked);
+    let schema = schema_with_decline_option(asked);
     assert_eq!(schema["properties"]["decline"]["type"], "boolean");
     assert_eq!(schema["then"]["required"], json!(["city"]));
     assert_eq!(schema.get("required"), None);
-    assert_eq!(parse_reply(json!({"decline": true})), ElicitationReply::Declined);
+    assert_eq!(parse_elicitation_reply(json!({"decline": true})), ElicitationReply::Declined);
     let told = json!({"city": "Bonn"});
-    assert_eq!(parse_reply(json!({"city": "Bonn", "decline": false})), ElicitationReply::Accepted(told));
+    assert_eq!(
+        parse_elicitation_reply(json!({"city": "Bonn", "decline": false})),
+        ElicitationReply::Accepted(told)
+    );
 }

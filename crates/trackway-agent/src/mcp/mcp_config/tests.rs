@@ -11,11 +11,11 @@ fn resolve(name: &str) -> Result<String, MissingEnvVar> {
 }
 
 fn parse(text: &str) -> McpConfig {
-    McpConfig::parse(text, &resolve).unwrap()
+    McpConfig::parse_mcp_config(text, &resolve).unwrap()
 }
 
 fn problems(text: &str) -> Vec<String> {
-    let problems = McpConfig::parse(text, &resolve).unwrap_err();
+    let problems = McpConfig::parse_mcp_config(text, &resolve).unwrap_err();
     problems.iter().map(ToString::to_string).collect()
 }
 
@@ -33,7 +33,7 @@ fn commands_and_addresses_are_read_with_their_variables() {
     let files = &config.servers["files"];
     assert_eq!(
         files.transport,
-        ServerTransport::Stdio {
+        McpServerTransport::Stdio {
             command: "npx".to_owned(),
             args: ["-y", "files", "--key=s3cret"].map(String::from).to_vec(),
             env: [("KEY", "s3cret"), ("LEVEL", "3")].map(|(k, v)| (k.into(), v.into())).into(),
@@ -44,7 +44,7 @@ fn commands_and_addresses_are_read_with_their_variables() {
     assert_eq!(web.call_timeout, Some(Duration::from_secs(7)));
     assert_eq!(
         web.transport,
-        ServerTransport::Http {
+        McpServerTransport::Http {
             url: "http://localhost:8080/mcp".to_owned(),
             headers: [("Authorization".to_owned(), "Bearer s3cret".to_owned())].into(),
         }

@@ -5,19 +5,19 @@ use super::*;
 #[test]
 fn names_are_made_of_letters_that_every_model_takes() {
     let none = BTreeSet::new();
-    assert_eq!(unique_tool_name("files", "read", &none), "files__read");
-    assert_eq!(unique_tool_name("my files", "read.all/ä", &none), "my_files__read_all__");
-    let long = unique_tool_name("s", &"x".repeat(200), &none);
+    assert_eq!(unique_prefixed_tool_name("files", "read", &none), "files__read");
+    assert_eq!(unique_prefixed_tool_name("my files", "read.all/ä", &none), "my_files__read_all__");
+    let long = unique_prefixed_tool_name("s", &"x".repeat(200), &none);
     assert_eq!(long.len(), NAME_CHARS_MAX);
-    assert_ne!(long, unique_tool_name("s", &"x".repeat(201), &none));
-    assert_eq!(long, unique_tool_name("s", &"x".repeat(200), &none));
+    assert_ne!(long, unique_prefixed_tool_name("s", &"x".repeat(201), &none));
+    assert_eq!(long, unique_prefixed_tool_name("s", &"x".repeat(200), &none));
 }
 
 #[test]
 fn two_tools_never_share_a_name() {
     let mut taken = BTreeSet::new();
     for (server, tool) in [("a", "b.c"), ("a", "b_c"), ("a", "b/c"), ("a__b", "c"), ("a", "b__c")] {
-        let name = unique_tool_name(server, tool, &taken);
+        let name = unique_prefixed_tool_name(server, tool, &taken);
         assert!(taken.insert(name.clone()), "{name}");
     }
     assert!(taken.contains("a__b_c"));

@@ -6,9 +6,9 @@ use super::*;
 use crate::{CompactedHistory, samples::model};
 
 fn gathered(deltas: &[Delta]) -> ModelAnswer {
-    let mut gather = AnswerBuilder::new();
+    let mut gather = ModelAnswerBuilder::new();
     deltas.iter().for_each(|delta| gather.push_delta(delta));
-    gather.build()
+    gather.build_answer()
 }
 
 fn call(slot: usize, id: Option<&str>, tool: &str) -> Delta {
@@ -108,7 +108,7 @@ fn arguments_that_are_nested_too_deeply_are_told() {
     // With everything that is recorded around it.
     let kept = vec![model("", answer.calls)];
     let compacted = CompactedHistory { kept, ..CompactedHistory::default() };
-    assert!(!trackway_domain::is_too_deep(&compacted.to_value().unwrap()));
+    assert!(!trackway_domain::is_json_too_deep(&compacted.to_value().unwrap()));
 }
 
 #[test]

@@ -23,15 +23,19 @@ const SILENT: &[&str] = &["$schema", "$id", "$comment", "examples", "additionalP
 /// The schema in the form that the provider enforces; none if it cannot be converted.
 pub(super) fn to_strict_schema(schema: &Value) -> Option<Value> {
     let is_object = schema["type"] == "object" && schema["properties"].is_object();
-    if !is_object || has_unresolvable_references(schema) { None } else { narrow_schema(schema, DEPTH_MAX) }
+    if !is_object || has_unresolvable_references(schema) {
+        None
+    } else {
+        to_strict_subschema(schema, DEPTH_MAX)
+    }
 }
 
 /// The instruction for the model if the provider cannot enforce the schema.
-pub(super) fn schema_instruction(schema: &Value) -> String {
+pub(super) fn schema_prompt_instruction(schema: &Value) -> String {
     format!("\n\nAnswer with nothing but one JSON value, without a code fence. It has this schema: {schema}")
 }
 
-fn narrow_schema(schema: &Value, depth: usize) -> Option<Value> {
+fn to_strict_subschema(schema: &Value, depth: usize) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     let object = schema.as_object().filter(|object| !object.is_empty())?;
     let mut taken = Map::new();
@@ -40,13 +44,15 @@ fn narrow_schema(schema: &Value, depth: usize) -> Option<Value> {
         let kept = match key.as_str() {
             "properties" | "$defs" | "definitions" => {
                 let inner = value.as_object()?.iter();
-                let inner = inner.map(|(name, schema)| Some((name.clone(), narrow_schema(schema, depth)?)));
+                let inner =
+                    inner.map(|(name, schema)| Some((name.clone(), to_strict_subschema(schema, depth)?)));
                 Some(Value::Object(inner.collect::<Option<Map<_, _>>>()?))
             }
-            "items" => Some(narrow_schema(value, depth)?),
+            "items" => Some(to_strict_subschema(value, depth)?),
             "anyOf" | "oneOf" | "allOf" => {
                 let inner = value.as_array()?.iter();
-                let inner: Option<Vec<Value>> = inner.map(|schema| narrow_schema(schema, depth)).collect();
+                let inner: Option<Vec<Value>> =
+                    inner.map(|schema| to_strict_subschema(schema, depth)).collect();
                 Some(Value::Array(inner?))
             }
             "format" => value.as_str().is_some_and(|it| FORMATS.contains(&it)).then(|| value.clone()),
@@ -81,7 +87,7 @@ fn narrow_schema(schema: &Value, depth: usize) -> Option<Value> {
 fn has_unresolvable_references(root: &Value) -> bool {
     let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut open = vec![];
-    collect_references(root, DEPTH_MAX, &mut open);
+    collect_schema_references(root, DEPTH_MAX, &mut open);
     while let Some(target) = open.pop() {
         if known.contains_key(target) {
             continue;
@@ -90,7 +96,7 @@ fn has_unresolvable_references(root: &Value) -> bool {
             return true;
         };
         let mut inner = vec![];
-        collect_references(schema, DEPTH_MAX, &mut inner);
+        collect_schema_references(schema, DEPTH_MAX, &mut inner);
         open.extend(&inner);
         known.insert(target, inner);
     }
@@ -103,14 +109,14 @@ fn has_unresolvable_references(root: &Value) -> bool {
 }
 
 /// The references in a schema.
-fn collect_references<'a>(schema: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
+fn collect_schema_references<'a>(schema: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match schema {
         Value::Object(object) => {
             found.extend(object.get("$ref").and_then(Value::as_str));
-            object.values().for_each(|inner| collect_references(inner, depth, found));
+            object.values().for_each(|inner| collect_schema_references(inner, depth, found));
         }
-        Value::Array(list) => list.iter().for_each(|inner| collect_references(inner, depth, found)),
+        Value::Array(list) => list.iter().for_each(|inner| collect_schema_references(inner, depth, found)),
         _ => {}
     }
 }

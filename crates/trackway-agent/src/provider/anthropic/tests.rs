@@ -3,7 +3,7 @@
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
-use super::{AnthropicFormat, ECHO, request_body, strict_schema};
+use super::{AnthropicFormat, ECHO, messages_request_body, strict_schema};
 use crate::{
     conversation::{ContentPiece, ConversationEntry, FinishReason, ModelRequest, TokenUsage, ToolSpec},
     provider::{
@@ -14,19 +14,28 @@ use crate::{
 };
 
 fn format() -> AnthropicFormat {
-    AnthropicFormat::for_base_url(super::BASE_URL)
+    AnthropicFormat::format_for_base_url(super::BASE_URL)
 }
 
 #[test]
 fn requests_are_written_as_messages() {
-    assert_json_snapshot!("hello", request_body::request_body("claude-x", &minimal_request()));
+    assert_json_snapshot!(
+        "hello",
+        messages_request_body::build_messages_body("claude-x", &minimal_request())
+    );
     let thought = json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2ln" });
     let request = full_request(json!({ ECHO: [thought] }));
-    assert_json_snapshot!("everything", request_body::request_body("claude-x", &request));
-    let other = request_body::request_body("claude-x", &full_request(json!({ "gemini": { "id": "1" } })));
+    assert_json_snapshot!("everything", messages_request_body::build_messages_body("claude-x", &request));
+    let other = messages_request_body::build_messages_body(
+        "claude-x",
+        &full_request(json!({ "gemini": { "id": "1" } })),
+    );
     assert!(!other.to_string().contains("gemini"), "what another provider wants is not sent here");
     assert_eq!(format().request_path("claude-x"), "/v1/messages");
-    assert_eq!(AnthropicFormat::for_base_url("http://127.0.0.1/v1/").request_path("claude-x"), "/messages");
+    assert_eq!(
+        AnthropicFormat::format_for_base_url("http://127.0.0.1/v1/").request_path("claude-x"),
+        "/messages"
+    );
     assert_eq!(format().authorization_header("k"), ("x-api-key", "k".to_owned()));
 }
 
@@ -34,7 +43,7 @@ fn requests_are_written_as_messages() {
 fn a_message_without_content_is_not_empty() {
     let entries = vec![ConversationEntry::User { pieces: vec![ContentPiece::Text(" ".to_owned())] }];
     let request = ModelRequest { system: String::new(), entries, max_tokens: Some(7), ..minimal_request() };
-    let body = request_body::request_body("claude-x", &request);
+    let body = messages_request_body::build_messages_body("claude-x", &request);
     assert_eq!(body["messages"][0]["content"][0]["text"], "(no content)");
     assert_eq!(body["max_tokens"], 7);
     assert_eq!(body.get("system"), None);
@@ -45,7 +54,7 @@ fn a_message_without_content_is_not_empty() {
 fn ids_are_sent_once() {
     let mut request = full_request(json!({}));
     request.entries.extend(request.entries.clone());
-    let body = request_body::request_body("claude-x", &request);
+    let body = messages_request_body::build_messages_body("claude-x", &request);
     let blocks = body["messages"].as_array().into_iter().flatten();
     let blocks = blocks.flat_map(|message| message["content"].as_array().into_iter().flatten());
     let (mut used, mut told) = (Vec::new(), Vec::new());
@@ -62,7 +71,7 @@ fn ids_are_sent_once() {
 fn a_tool_with_alternatives_keeps_them_in_words() {
     let schema = json!({ "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] });
     let tool = ToolSpec { name: "t".to_owned(), description: "Does.".to_owned(), schema };
-    let body = request_body::request_body(
+    let body = messages_request_body::build_messages_body(
         "claude-x",
         &ModelRequest { tools: vec![tool.into()], ..minimal_request() },
     );
@@ -87,7 +96,10 @@ fn answers_of_a_form_are_bound_to_it_where_the_format_can() {
         "$defs": { "Item": { "type": "object", "properties": { "id": { "type": "string" } } } },
     });
     let request = ModelRequest { output: Some(schema), ..minimal_request() };
-    assert_json_snapshot!("bound", request_body::request_body("claude-x", &request)["output_config"]);
+    assert_json_snapshot!(
+        "bound",
+        messages_request_body::build_messages_body("claude-x", &request)["output_config"]
+    );
 
     let in_words = [
         json!({}),
@@ -107,7 +119,7 @@ fn answers_of_a_form_are_bound_to_it_where_the_format_can() {
     ];
     for schema in in_words {
         assert_eq!(strict_schema::to_strict_schema(&schema), None, "{schema}");
-        let body = request_body::request_body(
+        let body = messages_request_body::build_messages_body(
             "claude-x",
             &ModelRequest { output: Some(schema.clone()), ..minimal_request() },
         );
@@ -218,8 +230,8 @@ fn an_error_in_the_stream_is_an_error() {
         let reason = format!("Oh. ({kind})");
         assert_eq!(error, Some(ModelError::Failed { reason, retryable }));
     }
-    let mut reader = format().new_reader();
-    let error = reader.read_event("message_start", "{not json", &mut Vec::new());
+    let mut reader = format().new_stream_reader();
+    let error = reader.read_stream_event("message_start", "{not json", &mut Vec::new());
     assert!(matches!(error, Err(ModelError::Unreadable { .. })), "{error:?}");
     let (_, error) = read_deltas(&format(), &[start(), input(0, "{}")]);
     assert!(matches!(error, Some(ModelError::Unreadable { .. })), "{error:?}");

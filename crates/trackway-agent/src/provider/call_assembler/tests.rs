@@ -6,12 +6,12 @@ type Row<'a> = (Option<&'a str>, Option<u64>, Option<&'a str>, &'a str);
 
 /// Id, index, tool and arguments in; id, tool and arguments of each call out.
 fn calls(rows: &[Row<'_>]) -> Vec<(String, String, String)> {
-    let (mut open, mut out) = (CallAssembler::default(), Vec::new());
+    let (mut open, mut out) = (ToolCallAssembler::default(), Vec::new());
     for (id, index, tool, arguments) in rows {
         let (key, index, tool) = (*id, *index, *tool);
-        open.push_fragment(CallFragment { key, index, id: key, tool, arguments }, &mut out);
+        open.push_call_fragment(ToolCallFragment { key, index, id: key, tool, arguments }, &mut out);
     }
-    open.flush_unnamed(&mut out);
+    open.emit_unnamed_calls(&mut out);
     let mut calls = Vec::new();
     for delta in out {
         match delta {
@@ -93,11 +93,11 @@ fn arguments_wait_for_the_name() {
 
 #[test]
 fn repeated_arguments_count_once() {
-    let (mut open, mut out) = (CallAssembler::default(), Vec::new());
-    let piece = CallFragment { key: Some("a"), tool: Some("one"), ..CallFragment::default() };
-    open.push_fragment(CallFragment { arguments: "{\"x\"", ..piece }, &mut out);
-    open.push_complete_call(CallFragment { arguments: "{\"x\":1}", ..piece }, &mut out);
-    open.push_complete_call(CallFragment { arguments: "{\"x\":1}", ..piece }, &mut out);
+    let (mut open, mut out) = (ToolCallAssembler::default(), Vec::new());
+    let piece = ToolCallFragment { key: Some("a"), tool: Some("one"), ..ToolCallFragment::default() };
+    open.push_call_fragment(ToolCallFragment { arguments: "{\"x\"", ..piece }, &mut out);
+    open.push_complete_call(ToolCallFragment { arguments: "{\"x\":1}", ..piece }, &mut out);
+    open.push_complete_call(ToolCallFragment { arguments: "{\"x\":1}", ..piece }, &mut out);
     let texts = ["{\"x\"", ":1}"].map(|text| Delta::Arguments { slot: 0, text: text.into() });
     assert_eq!(out[1..], texts);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
-use super::{ECHO, GeminiFormat, request_body};
+use super::{ECHO, GeminiFormat, gemini_request_body};
 use crate::{
     conversation::{ConversationEntry, FinishReason, ModelRequest, TokenUsage},
     provider::{
@@ -16,18 +16,20 @@ use crate::{
 };
 
 fn format() -> GeminiFormat {
-    GeminiFormat::for_base_url(super::BASE_URL)
+    GeminiFormat::format_for_base_url(super::BASE_URL)
 }
 
 #[test]
 fn requests_are_written_as_contents() {
     assert_json_snapshot!(
         "hello",
-        request_body::request_body(&ModelRequest { max_tokens: Some(100), ..minimal_request() })
+        gemini_request_body::build_gemini_body(&ModelRequest { max_tokens: Some(100), ..minimal_request() })
     );
     let echo = json!({ ECHO: { "thoughtSignature": "c2ln", "id": "fc-1" } });
-    assert_json_snapshot!("everything", request_body::request_body(&full_request(echo)));
-    let other = request_body::request_body(&full_request(json!({ "anthropic": [{ "thinking": "Hm." }] })));
+    assert_json_snapshot!("everything", gemini_request_body::build_gemini_body(&full_request(echo)));
+    let other = gemini_request_body::build_gemini_body(&full_request(
+        json!({ "anthropic": [{ "thinking": "Hm." }] }),
+    ));
     assert!(!other.to_string().contains("Hm."), "what another provider wants is not sent here");
     assert_eq!(format().request_path("gemini-x"), "/v1beta/models/gemini-x:streamGenerateContent?alt=sse");
     assert_eq!(
@@ -35,14 +37,14 @@ fn requests_are_written_as_contents() {
         "/v1beta/tunedModels/mine:streamGenerateContent?alt=sse"
     );
     assert_eq!(
-        GeminiFormat::for_base_url("http://127.0.0.1/v1beta/").request_path("gemini-x"),
+        GeminiFormat::format_for_base_url("http://127.0.0.1/v1beta/").request_path("gemini-x"),
         "/models/gemini-x:streamGenerateContent?alt=sse"
     );
     assert_eq!(format().authorization_header("k"), ("x-goog-api-key", "k".to_owned()));
     let empty =
         ModelRequest { entries: vec![ConversationEntry::User { pieces: vec![] }], ..minimal_request() };
     assert_eq!(
-        request_body::request_body(&empty)["contents"][0]["parts"],
+        gemini_request_body::build_gemini_body(&empty)["contents"][0]["parts"],
         json!([{ "text": "(no content)" }])
     );
 }
@@ -52,12 +54,12 @@ fn requests_are_written_as_contents() {
 fn answers_of_a_form_are_asked_for() {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
     let request = ModelRequest { output: Some(schema.clone()), ..minimal_request() };
-    let bound = request_body::request_body(&request);
+    let bound = gemini_request_body::build_gemini_body(&request);
     assert_eq!(
         bound["generationConfig"],
         json!({ "responseMimeType": "application/json", "responseJsonSchema": schema })
     );
-    let told = request_body::request_body(&ModelRequest { tools: example_tools(), ..request });
+    let told = gemini_request_body::build_gemini_body(&ModelRequest { tools: example_tools(), ..request });
     assert_eq!(told.get("generationConfig"), None);
     let system = told["systemInstruction"]["parts"][0]["text"].as_str().expect("a text");
     assert!(system.starts_with("You are brief.") && system.ends_with(&schema.to_string()));
@@ -133,14 +135,14 @@ fn an_error_in_the_stream_is_an_error() {
 fn a_busy_server_says_when() {
     let wait = |delay: &str| {
         let info = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
-        format().retry_delay(&json!({ "error": { "code": 429, "details": [{}, info] } }))
+        format().retry_delay_from_body(&json!({ "error": { "code": 429, "details": [{}, info] } }))
     };
     assert_eq!(wait("2s"), Some(Duration::from_secs(2)));
     assert_eq!(wait("0.5s"), Some(Duration::from_millis(500)));
     for odd in ["2", "s", "-1s", "NaNs", "1e300s"] {
         assert_eq!(wait(odd), None, "{odd}");
     }
-    assert_eq!(format().retry_delay(&json!({ "error": {} })), None);
+    assert_eq!(format().retry_delay_from_body(&json!({ "error": {} })), None);
 }
 
 #[test]

@@ -10,13 +10,14 @@ use tokio::{
 use trackway_testkit::{ScriptedModelServer, ScriptedReply};
 
 use super::*;
-use crate::provider::{Delta, ModelError, open_provider};
+use crate::provider::{Delta, ModelError, open_http_provider};
 
-fn local(base_url: String) -> HttpProvider {
-    open_provider("openai", &ModelEndpoint { base_url: Some(base_url), ..ModelEndpoint::new("m") }).unwrap()
+fn local(base_url: String) -> HttpModelProvider {
+    open_http_provider("openai", &ModelEndpoint { base_url: Some(base_url), ..ModelEndpoint::new("m") })
+        .unwrap()
 }
 
-async fn collect_items(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
+async fn collect_items(provider: &HttpModelProvider) -> Vec<Result<Delta, ModelError>> {
     provider.stream_answer(&ModelRequest::default()).collect().await
 }
 
@@ -113,26 +114,26 @@ async fn connection(mut socket: TcpStream, most: Arc<AtomicUsize>, ends: Arc<Sem
 
 #[test]
 fn addresses_are_put_together() {
-    let whole = |base: &str| join_url(base, "/x").map(String::from);
+    let whole = |base: &str| join_endpoint_url(base, "/x").map(String::from);
     assert_eq!(whole("http://127.0.0.1:1/v1"), Ok("http://127.0.0.1:1/v1/x".into()));
     assert_eq!(whole(" https://models.example/v1/ "), Ok("https://models.example/v1/x".into()));
     for bad in ["", "models.example", "ftp://models.example", "http://h/v1?key=1"] {
-        assert!(matches!(whole(bad), Err(EndpointError::BaseUrl { .. })), "{bad}");
+        assert!(matches!(whole(bad), Err(ModelEndpointError::BaseUrl { .. })), "{bad}");
     }
 }
 
 #[test]
 fn invalid_endpoint_is_refused_without_secrets() {
-    let refused = |endpoint: &ModelEndpoint| open_provider("openai", endpoint).unwrap_err();
-    assert_eq!(refused(&ModelEndpoint::new(" ")), EndpointError::Model);
+    let refused = |endpoint: &ModelEndpoint| open_http_provider("openai", endpoint).unwrap_err();
+    assert_eq!(refused(&ModelEndpoint::new(" ")), ModelEndpointError::Model);
     let key = ModelEndpoint { key: Some("se\ncret".into()), ..ModelEndpoint::new("m") };
     let error = refused(&key).to_string();
     assert!(error.contains("authorization") && !error.contains("cret"), "{error}");
     let mut named = ModelEndpoint::new("m");
     named.headers.insert("x y".into(), "z".into());
-    assert!(matches!(refused(&named), EndpointError::Header { what: "name", .. }));
-    let known = open_provider("openia", &ModelEndpoint::new("m")).unwrap_err().to_string();
+    assert!(matches!(refused(&named), ModelEndpointError::Header { what: "name", .. }));
+    let known = open_http_provider("openia", &ModelEndpoint::new("m")).unwrap_err().to_string();
     assert!(known.contains("openai-responses"), "{known}");
-    let shown = format!("{key:?} {:?}", open_provider("openai", &ModelEndpoint::new("m")).unwrap());
+    let shown = format!("{key:?} {:?}", open_http_provider("openai", &ModelEndpoint::new("m")).unwrap());
     assert!(!shown.contains("cret") && shown.contains("openai/m"), "{shown}");
 }

@@ -2,25 +2,26 @@
 //! everything else. Generated text is marked, so that no reader takes it for a real answer.
 
 use serde_json::{Map, Value};
-use trackway_definition::{ExampleFiller, example_value, follow_references};
+use trackway_definition::{ExampleFillValues, example_value_for_schema, follow_schema_references};
 
-use crate::schema_form::{ValueKind, ValueShape};
+use crate::schema_form::{FieldValueKind, FieldValueShape};
 
 /// Booleans are false and lists are empty unless the prompt has a value.
-const FILLING: ExampleFiller = ExampleFiller { text: "offline-rules/1: no text", boolean: false, items: 0 };
+const FILLING: ExampleFillValues =
+    ExampleFillValues { text: "offline-rules/1: no text", boolean: false, items: 0 };
 
 /// An answer of this schema.
 pub(super) fn answer_for_schema(schema: &Value, prompt: &str) -> Value {
     let given: Vec<Map<String, Value>> =
         find_json_objects(prompt).into_iter().filter(|object| schema.as_object() != Some(object)).collect();
-    let mut answer = example_value(schema, FILLING);
-    let properties = follow_references(schema, schema).get("properties").and_then(Value::as_object);
+    let mut answer = example_value_for_schema(schema, FILLING);
+    let properties = follow_schema_references(schema, schema).get("properties").and_then(Value::as_object);
     if let (Value::Object(answer), Some(properties)) = (&mut answer, properties) {
         for (name, property) in properties {
-            let shape = ValueShape::from_schema(schema, property);
+            let shape = FieldValueShape::shape_from_schema(schema, property);
             let fits = |value: &&Value| {
-                shape.accepts_kind(ValueKind::of_value(value))
-                    || value.is_number() && shape.accepts_kind(ValueKind::Number)
+                shape.accepts_kind(FieldValueKind::kind_of_value(value))
+                    || value.is_number() && shape.accepts_kind(FieldValueKind::Number)
             };
             if let Some(value) = given.iter().filter_map(|object| object.get(name)).find(fits) {
                 answer.insert(name.clone(), value.clone());

@@ -92,7 +92,7 @@ fn render_tool_line(tool: &ToolSpec) -> String {
 pub(super) fn render_example_command(tool: &ToolSpec) -> String {
     let mut line = format!("/run {}", tool_display_name(&tool.name));
     for field in form_fields(&tool.schema).iter().filter(|field| field.required) {
-        line.push_str(&format!(" {}={}", field.name, field.shape.example_text()));
+        line.push_str(&format!(" {}={}", field.name, field.shape.example_value_text()));
     }
     line
 }

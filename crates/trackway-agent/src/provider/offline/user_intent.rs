@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{schema_answer, tool_menu};
 use crate::{
     conversation::{ContentPiece, ToolSpec},
-    schema_form::{self, AssignmentLine, FormField, ValueShape},
+    schema_form::{self, AssignmentLine, FieldValueShape, FormField},
     toolset::{REPLY_TOOL, STATUS_TOOL},
 };
 
@@ -28,19 +28,19 @@ pub(super) enum UserIntent {
 }
 
 /// The intent of a message.
-pub(super) fn parse_intent(tools: &[Arc<ToolSpec>], pieces: &[ContentPiece]) -> UserIntent {
+pub(super) fn parse_user_intent(tools: &[Arc<ToolSpec>], pieces: &[ContentPiece]) -> UserIntent {
     let text = ContentPiece::join_texts(pieces, "\n");
     let text = text.trim();
     // Attachments of a command are not part of it.
     let alone: Vec<&str> = pieces.iter().filter_map(ContentPiece::as_text).collect();
     let line = alone.iter().map(|piece| piece.trim()).find(|piece| piece.starts_with('/'));
-    parse_command(tools, line.unwrap_or(text))
+    parse_command_intent(tools, line.unwrap_or(text))
         .or_else(|| intent_from_json(tools, text, &alone))
         .unwrap_or_else(|| intent_from_words(tools, text))
 }
 
 /// `/run` and `/help`.
-fn parse_command(tools: &[Arc<ToolSpec>], text: &str) -> Option<UserIntent> {
+fn parse_command_intent(tools: &[Arc<ToolSpec>], text: &str) -> Option<UserIntent> {
     if matches!(text.to_lowercase().as_str(), "help" | "?") {
         return Some(UserIntent::Say(tool_menu::render_tool_list(tools)));
     }
@@ -53,7 +53,7 @@ fn parse_command(tools: &[Arc<ToolSpec>], text: &str) -> Option<UserIntent> {
         ("run", "") => unknown("What is to be run?"),
         ("help" | "run", name) => match tool_menu::find_tool(tools, name) {
             Some(tool) if word == "help" => UserIntent::Say(tool_menu::render_tool_help(tool)),
-            Some(tool) => intent_from_assignments(tool, AssignmentLine::parse(rest)),
+            Some(tool) => intent_from_assignments(tool, AssignmentLine::parse_assignment_line(rest)),
             None => unknown(&format!("There is nothing named {name}.")),
         },
         _ => unknown(&format!("I do not know /{word}.")),
@@ -61,8 +61,8 @@ fn parse_command(tools: &[Arc<ToolSpec>], text: &str) -> Option<UserIntent> {
 }
 
 /// A JSON object that names a workflow or tool: alone in the message, or in one of its pieces.
-fn intent_from_json(tools: &[Arc<ToolSpec>], text: &str, alone: &[&str]) -> Option<UserIntent> {
-    let texts = std::iter::once(&text).chain(alone);
+fn intent_from_json(tools: &[Arc<ToolSpec>], text: &str, separate_pieces: &[&str]) -> Option<UserIntent> {
+    let texts = std::iter::once(&text).chain(separate_pieces);
     let mut objects = texts.filter_map(|text| {
         let text = text.trim().trim_start_matches("```json").trim_matches('`');
         match serde_json::from_str(text) {
@@ -87,7 +87,7 @@ fn intent_from_object(tools: &[Arc<ToolSpec>], mut object: Map<String, Value>) -
         Some(Value::Object(arguments)) => arguments,
         _ => object,
     };
-    Some(call_or_ask_missing(tool, arguments))
+    Some(call_tool_or_list_missing_fields(tool, arguments))
 }
 
 /// A message that contains the name of a workflow, or else of another tool: `invest from wallet 0x123`.
@@ -108,7 +108,7 @@ fn intent_from_words(tools: &[Arc<ToolSpec>], text: &str) -> UserIntent {
     let (workflows, others): (Vec<_>, Vec<_>) = tools.partition(|tool| tool_menu::is_workflow_tool(tool));
     match if workflows.is_empty() { others } else { workflows }.as_slice() {
         [] => UserIntent::Lost,
-        [tool] => call_or_ask_missing(tool, extract_field_values(tool, text)),
+        [tool] => call_tool_or_list_missing_fields(tool, extract_field_values(tool, text)),
         several => {
             let lines: Vec<String> =
                 several.iter().map(|tool| tool_menu::render_example_command(tool)).collect();
@@ -131,13 +131,13 @@ fn extract_field_values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
             first.is_some_and(|first| pair[0].eq_ignore_ascii_case(first))
         };
         if let Some(field) = fields.iter().filter(|_| is_meant).find(of_first)
-            && let Some(value) = field.shape.parse_text(value)
+            && let Some(value) = field.shape.parse_text_to_value(value)
         {
             found.insert(field.name.to_owned(), value);
         }
     }
-    for (key, raw) in AssignmentLine::parse(text).pairs {
-        if let Some(field) = schema_form::find_field(&fields, &key)
+    for (key, raw) in AssignmentLine::parse_assignment_line(text).pairs {
+        if let Some(field) = schema_form::find_form_field(&fields, &key)
             && let Some(value) = raw.coerce_to_shape(&field.shape)
         {
             found.insert(field.name.to_owned(), value);
@@ -154,50 +154,50 @@ fn intent_from_assignments(tool: &ToolSpec, assignments: AssignmentLine) -> User
     let name = tool_menu::tool_display_name(&tool.name);
     let mut arguments = Map::new();
     for (key, raw) in assignments.pairs {
-        let field = schema_form::find_field(&fields, &key);
+        let field = schema_form::find_form_field(&fields, &key);
         let key = field.map_or(key, |field| field.name.to_owned());
         let shape = match field {
             Some(field) => &field.shape,
             None if schema_form::allows_extra_fields(&tool.schema) => {
-                &ValueShape::from_schema(&Value::Null, &Value::Null)
+                &FieldValueShape::shape_from_schema(&Value::Null, &Value::Null)
             }
-            None => return explain_tool(tool, &format!("{name} has no field {key}.")),
+            None => return explain_tool_error(tool, &format!("{name} has no field {key}.")),
         };
         if arguments.contains_key(&key) {
-            return explain_tool(tool, &format!("{key} is given twice."));
+            return explain_tool_error(tool, &format!("{key} is given twice."));
         }
         let Some(value) = raw.coerce_to_shape(shape) else {
             let (wanted, text) = (shape.describe_type(), raw.text);
-            return explain_tool(tool, &format!("{key} is {wanted}, which {text:?} is not."));
+            return explain_tool_error(tool, &format!("{key} is {wanted}, which {text:?} is not."));
         };
         arguments.insert(key, value);
     }
     let bare = assignments.before;
     if bare.is_empty() {
-        return call_or_ask_missing(tool, arguments);
+        return call_tool_or_list_missing_fields(tool, arguments);
     }
     if let Ok(Value::Object(object)) = serde_json::from_str(&bare) {
         arguments.extend(object);
-        return call_or_ask_missing(tool, arguments);
+        return call_tool_or_list_missing_fields(tool, arguments);
     }
     match missing_fields(&fields, &arguments).as_slice() {
         [only] if only.shape.is_free_text() => {
             arguments.insert(only.name.to_owned(), Value::String(bare));
-            call_or_ask_missing(tool, arguments)
+            call_tool_or_list_missing_fields(tool, arguments)
         }
-        _ => explain_tool(tool, &format!("I cannot tell which field of {name} this is: {bare}")),
+        _ => explain_tool_error(tool, &format!("I cannot tell which field of {name} this is: {bare}")),
     }
 }
 
 /// Calls the tool, or lists the missing fields.
-fn call_or_ask_missing(tool: &ToolSpec, arguments: Map<String, Value>) -> UserIntent {
+fn call_tool_or_list_missing_fields(tool: &ToolSpec, arguments: Map<String, Value>) -> UserIntent {
     let fields = schema_form::form_fields(&tool.schema);
     let missing: Vec<&str> = missing_fields(&fields, &arguments).iter().map(|field| field.name).collect();
     if missing.is_empty() {
         return UserIntent::Call { tool: tool.name.clone(), arguments };
     }
     let name = tool_menu::tool_display_name(&tool.name);
-    explain_tool(tool, &format!("To run {name} I need {}.", missing.join(", ")))
+    explain_tool_error(tool, &format!("To run {name} I need {}.", missing.join(", ")))
 }
 
 fn missing_fields<'a, 'b>(
@@ -208,8 +208,8 @@ fn missing_fields<'a, 'b>(
 }
 
 /// The error, and how to run the tool.
-fn explain_tool(tool: &ToolSpec, wrong: &str) -> UserIntent {
-    UserIntent::Say(format!("{wrong}\n{}", tool_menu::render_tool_help(tool)))
+fn explain_tool_error(tool: &ToolSpec, problems_text: &str) -> UserIntent {
+    UserIntent::Say(format!("{problems_text}\n{}", tool_menu::render_tool_help(tool)))
 }
 
 fn split_first_word(line: &str) -> (&str, &str) {

@@ -79,12 +79,12 @@ fn odd_events_are_read_or_refused() {
     for row in PROVIDER_KINDS {
         let format = (row.format)(row.base_url);
         for value in &odd {
-            let mut reader = format.new_reader();
+            let mut reader = format.new_stream_reader();
             let mut out = Vec::new();
             let data = value.to_string();
             // Twice: a call that has already started must handle the same event again.
             for _ in 0..2 {
-                let told = reader.read_event("", &data, &mut out);
+                let told = reader.read_stream_event("", &data, &mut out);
                 if told.is_err() || out.last() == Some(&Delta::Done) {
                     break;
                 }
@@ -94,15 +94,19 @@ fn odd_events_are_read_or_refused() {
             }
             let _ = format.parse_error_message(value);
         }
-        assert!(format.new_reader().read_event("", "{", &mut Vec::new()).is_err(), "{}", row.kind);
+        assert!(
+            format.new_stream_reader().read_stream_event("", "{", &mut Vec::new()).is_err(),
+            "{}",
+            row.kind
+        );
     }
 }
 
 #[test]
 fn labels_begin_with_the_kind() {
     for kind in provider_kind_names() {
-        let provider = open_provider(kind, &ModelEndpoint::new("some-model")).unwrap();
-        assert_eq!(provider.label(), format!("{kind}/some-model"));
+        let provider = open_http_provider(kind, &ModelEndpoint::new("some-model")).unwrap();
+        assert_eq!(provider.model_label(), format!("{kind}/some-model"));
         assert!(provider.accepts_images());
     }
 }

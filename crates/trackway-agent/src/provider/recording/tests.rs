@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use super::{RecordingError, RecordingProvider, ReplayProvider};
+use super::{RecordingError, RecordingModelProvider, ReplayModelProvider};
 use crate::{
     conversation::ModelRequest,
-    provider::{Delta, ModelError, ModelProvider, scripted::ScriptedModel},
+    provider::{Delta, ModelError, ModelProvider, scripted_model::ScriptedModel},
     samples::user,
 };
 
@@ -20,8 +20,11 @@ async fn ask(model: &dyn ModelProvider, text: &str) -> Result<Vec<Delta>, ModelE
     model.stream_answer(&request(text)).try_collect().await
 }
 
-fn recorder(script: &str, file: &Path) -> RecordingProvider {
-    RecordingProvider::new(Arc::new(ScriptedModel::parse_script("demo", script).expect("a script")), file)
+fn recorder(script: &str, file: &Path) -> RecordingModelProvider {
+    RecordingModelProvider::new(
+        Arc::new(ScriptedModel::parse_script("demo", script).expect("a script")),
+        file,
+    )
 }
 
 #[tokio::test]
@@ -39,13 +42,13 @@ async fn a_recording_answers_as_the_model_did() {
           - { user: again, text: Two. }
     ";
     let model = recorder(script, &file);
-    assert_eq!(model.label(), "scripted/demo");
+    assert_eq!(model.model_label(), "scripted/demo");
     let hello = ask(&model, "hello").await.expect("an answer");
     let one = ask(&model, "again").await.expect("an answer");
     let two = ask(&model, "again").await.expect("an answer");
 
-    let replay = ReplayProvider::open_recording(&file).expect("a recording");
-    assert_eq!(replay.label(), "replay/demo");
+    let replay = ReplayModelProvider::open_recording(&file).expect("a recording");
+    assert_eq!(replay.model_label(), "replay/demo");
     for _ in 0..2 {
         assert_eq!(ask(&replay, "hello").await.as_ref(), Ok(&hello));
     }
@@ -87,14 +90,14 @@ async fn a_recording_that_cannot_be_written_fails() {
 fn a_bad_recording_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("demo.jsonl");
-    let missing = ReplayProvider::open_recording(&file);
+    let missing = ReplayModelProvider::open_recording(&file);
     assert!(matches!(missing, Err(RecordingError::File { .. })), "{missing:?}");
     let line = r#"{"digest":"a","label":"b","deltas":["done"]}"#;
     fs::write(&file, format!("{line}\n{{torn\n")).expect("written");
-    let bad = ReplayProvider::open_recording(&file);
+    let bad = ReplayModelProvider::open_recording(&file);
     assert!(matches!(bad, Err(RecordingError::Line { number: 2, .. })), "{bad:?}");
     fs::write(&file, format!("{line}\n{{\"digest\":\"a")).expect("written");
-    ReplayProvider::open_recording(&file).expect("the torn end is passed over");
+    ReplayModelProvider::open_recording(&file).expect("the torn end is passed over");
 }
 
 /// Proves X4: a recording of format 1, which somebody keeps, answers the same request and keeps its form.
@@ -104,9 +107,9 @@ async fn a_recording_of_format_1_is_readable_and_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("demo.jsonl");
     fs::write(&file, FORMAT_1).expect("a file");
-    let replay = ReplayProvider::open_recording(&file).expect("a recording");
+    let replay = ReplayModelProvider::open_recording(&file).expect("a recording");
     let deltas = ask(&replay, "hello").await.expect("it answers");
-    let recorded: super::RecordedAnswer = serde_json::from_str(FORMAT_1).expect("a line");
+    let recorded: super::RecordedAnswerLine = serde_json::from_str(FORMAT_1).expect("a line");
     assert_eq!(deltas, recorded.deltas);
     assert_eq!(serde_json::to_string(&recorded).expect("JSON"), FORMAT_1.trim_end());
     // A new kind of piece does not compile here: add it to the golden file too.

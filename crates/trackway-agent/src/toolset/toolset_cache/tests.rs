@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use trackway_runtime::{
-    ProgramFuture, ProgramInfo, ProgramRegistry, Stage, Tool, ToolCall, ToolFuture, ToolInfo,
+    ProgramFuture, ProgramInfo, ProgramRegistry, Stage, Tool, ToolCallContext, ToolFuture, ToolInfo,
 };
 
 use super::*;
@@ -29,7 +29,7 @@ impl Tool for Quiet {
         &self.0
     }
 
-    fn call(&self, arguments: Value, _: ToolCall) -> ToolFuture {
+    fn call(&self, arguments: Value, _: ToolCallContext) -> ToolFuture {
         Box::pin(async { Ok(arguments.into()) })
     }
 }
@@ -40,9 +40,9 @@ fn flow(name: &str, version: &str) -> Arc<dyn Program> {
     Arc::new(Flow(ProgramInfo { description, ..info }))
 }
 
-fn stock(tools: &[&str]) -> Snapshot {
+fn stock(tools: &[&str]) -> ResourcesSnapshot {
     let tool = |name: &&str| Arc::new(Quiet(tests::tool(name))) as Arc<dyn Tool>;
-    Snapshot { tools: tools.iter().map(tool).collect(), ..Snapshot::default() }
+    ResourcesSnapshot { tools: tools.iter().map(tool).collect(), ..ResourcesSnapshot::default() }
 }
 
 /// The set for a model call, and its content.
@@ -51,7 +51,8 @@ fn look(
     spec: &Arc<AgentSpec>,
     registry: &ProgramRegistry,
 ) -> (Arc<Toolset>, Vec<String>) {
-    let set = workshop.toolset_for(spec, &workshop.snapshot(), &registry.list());
+    let set =
+        workshop.toolset_for_agent(spec, &workshop.current_snapshot(), &registry.list_current_programs());
     let named = set.tool_specs().iter().map(|it| format!("{}: {}", it.name, it.description)).collect();
     (set, named)
 }
@@ -60,7 +61,7 @@ fn look(
 fn toolset_is_rebuilt_only_after_a_change() {
     let workshop = AgentResources::new(stock(&["time"]));
     let registry = ProgramRegistry::new();
-    registry.add(flow("echo", "1")).unwrap();
+    registry.add_program(flow("echo", "1")).unwrap();
     let spec = Arc::new(tests::agent(&["*"], &["*"], &[]));
 
     let (first, named) = look(&workshop, &spec, &registry);
@@ -68,16 +69,16 @@ fn toolset_is_rebuilt_only_after_a_change() {
     assert!(Arc::ptr_eq(&first, &look(&workshop, &spec, &registry).0), "nothing has changed");
     assert!(Arc::ptr_eq(&first.tool_specs()[0], &first.tool_specs()[0]), "nothing is copied");
 
-    workshop.update(stock(&["time", "weather"]));
+    workshop.replace_snapshot(stock(&["time", "weather"]));
     let (_, named) = look(&workshop, &spec, &registry);
     assert_eq!(named.last().unwrap(), "weather: Does weather.");
 
-    registry.set_current(flow("echo", "2")).unwrap();
+    registry.set_current_program(flow("echo", "2")).unwrap();
     assert_eq!(look(&workshop, &spec, &registry).1[0], "dispatch_workflow_echo: Version 2.");
-    registry.add(flow("ask", "1")).unwrap();
+    registry.add_program(flow("ask", "1")).unwrap();
     assert_eq!(look(&workshop, &spec, &registry).1[0], "dispatch_workflow_ask: Version 1.");
-    registry.withdraw("ask");
-    registry.withdraw("echo");
+    registry.withdraw_program("ask");
+    registry.withdraw_program("echo");
     assert_eq!(look(&workshop, &spec, &registry).1[0], "time: Does time.");
 
     let other = Arc::new(tests::agent(&[], &["*"], &[]));
@@ -95,8 +96,8 @@ fn cache_is_bounded_and_keeps_nothing_alive() {
     assert!(Arc::ptr_eq(&sets[1], &again(1)));
     assert!(!Arc::ptr_eq(&sets[0], &again(0)), "the oldest made room");
 
-    let stock = workshop.snapshot();
-    workshop.update(Snapshot::default());
+    let stock = workshop.current_snapshot();
+    workshop.replace_snapshot(ResourcesSnapshot::default());
     assert_eq!(Arc::strong_count(&stock), 1);
     assert_eq!(Arc::strong_count(&specs[0]), 1);
 }

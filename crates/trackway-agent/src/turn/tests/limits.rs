@@ -9,14 +9,16 @@ fn until_stopped(budgets: TurnBudgets, change: impl Fn(&mut RecordedModelCall, u
     let mut turn = began(budgets);
     loop {
         match turn.next_action() {
-            NextAction::Ask => {
+            NextTurnAction::Ask => {
                 let mut recorded = answer("", vec![call("a", "echo")]);
-                recorded.ended_at = Timestamp(i64::from(turn.usage().calls + 1) * 1_000);
-                change(&mut recorded, turn.usage().calls);
+                recorded.ended_at = Timestamp(i64::from(turn.turn_usage().calls + 1) * 1_000);
+                change(&mut recorded, turn.turn_usage().calls);
                 turn.apply_model_answer(&recorded).unwrap();
             }
-            NextAction::Call(_) => turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap(),
-            NextAction::Limit(limit) => return (limit.to_string(), turn.usage().calls),
+            NextTurnAction::Call(_) => {
+                turn.apply_call_result("a", ToolCallRecord::record_from_json(&json!(1))).unwrap()
+            }
+            NextTurnAction::Limit(limit) => return (limit.to_string(), turn.turn_usage().calls),
             next => panic!("{next:?}"),
         }
     }
@@ -59,8 +61,8 @@ fn calls_of_the_last_answer_are_still_made() {
     let mut turn = began(TurnBudgets { calls: 1, ..TurnBudgets::default() });
     turn.apply_model_answer(&answer("", vec![call("a", "echo")])).unwrap();
     assert_eq!(waiting(&turn), ["a"]);
-    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap();
-    assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Calls { max: 1 }));
+    turn.apply_call_result("a", ToolCallRecord::record_from_json(&json!(1))).unwrap();
+    assert_eq!(turn.next_action(), NextTurnAction::Limit(TurnLimit::Calls { max: 1 }));
     assert_eq!(
         turn.apply_model_answer(&answer("More.", Vec::new())),
         Ok(()),
@@ -73,19 +75,22 @@ fn calls_of_the_last_answer_are_still_made() {
 fn waiting_for_people_is_not_counted() {
     let mut turn = began(TurnBudgets { seconds: Some(60), ..TurnBudgets::default() });
     turn.apply_model_answer(&answer("", vec![call("a", "echo"), call("b", "echo")])).unwrap();
-    let record = ToolCallRecord::from_json(&json!(1)).with_end_time(Timestamp(3_630_000));
+    let record = ToolCallRecord::record_from_json(&json!(1)).with_end_time(Timestamp(3_630_000));
     turn.apply_call_result("a", ToolCallRecord { waits: vec![wait(10, 3_610)], ..record }).unwrap();
-    turn.apply_call_result("b", ToolCallRecord::from_json(&json!(1))).unwrap();
-    assert_eq!(turn.usage().active_time(), Duration::from_secs(30));
-    assert_eq!(turn.next_action(), NextAction::Ask);
+    turn.apply_call_result("b", ToolCallRecord::record_from_json(&json!(1))).unwrap();
+    assert_eq!(turn.turn_usage().active_turn_time(), Duration::from_secs(30));
+    assert_eq!(turn.next_action(), NextTurnAction::Ask);
     turn.apply_model_answer(&answer("", vec![call("a", "echo")])).unwrap();
-    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1)).with_end_time(Timestamp(3_660_000)))
-        .unwrap();
-    assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Seconds { max: 60, used: 60 }));
+    turn.apply_call_result(
+        "a",
+        ToolCallRecord::record_from_json(&json!(1)).with_end_time(Timestamp(3_660_000)),
+    )
+    .unwrap();
+    assert_eq!(turn.next_action(), NextTurnAction::Limit(TurnLimit::Seconds { max: 60, used: 60 }));
 }
 
-fn wait(from: i64, to: i64) -> UserWait {
-    UserWait { from: Timestamp(from * 1_000), to: Timestamp(to * 1_000) }
+fn wait(from: i64, to: i64) -> UserWaitPeriod {
+    UserWaitPeriod { from: Timestamp(from * 1_000), to: Timestamp(to * 1_000) }
 }
 
 /// The order in which they are reported does not matter.
@@ -104,12 +109,12 @@ fn waits_beside_each_other_count_once() {
         turn.apply_call_result("a", first).unwrap();
         turn.add_user_waits(waits);
         turn.apply_call_result("b", ended_at(460)).unwrap();
-        assert_eq!(turn.usage().active_time(), Duration::from_secs(100));
+        assert_eq!(turn.turn_usage().active_turn_time(), Duration::from_secs(100));
     }
 }
 
 fn ended_at(seconds: i64) -> ToolCallRecord {
-    ToolCallRecord::from_json(&json!(1)).with_end_time(Timestamp(seconds * 1_000))
+    ToolCallRecord::record_from_json(&json!(1)).with_end_time(Timestamp(seconds * 1_000))
 }
 
 /// A summary takes time like a model call, even if it fails.
@@ -118,7 +123,7 @@ fn the_time_of_a_summary_counts() {
     let mut turn = began(TurnBudgets { seconds: Some(60), ..TurnBudgets::default() });
     let compacted = CompactedHistory { ended_at: Some(Timestamp(60_000)), ..CompactedHistory::default() };
     turn.apply_compaction(&compacted).unwrap();
-    assert_eq!(turn.next_action(), NextAction::Limit(TurnLimit::Seconds { max: 60, used: 60 }));
+    assert_eq!(turn.next_action(), NextTurnAction::Limit(TurnLimit::Seconds { max: 60, used: 60 }));
 }
 
 #[test]
@@ -127,11 +132,11 @@ fn usage_of_all_answers_adds_up() {
     let mut recorded = answer("", vec![call("a", "echo")]);
     recorded.cost = Some(0.25);
     turn.apply_model_answer(&recorded).unwrap();
-    turn.apply_call_result("a", ToolCallRecord::from_json(&json!(1))).unwrap();
+    turn.apply_call_result("a", ToolCallRecord::record_from_json(&json!(1))).unwrap();
     recorded.answer.calls.clear();
     turn.apply_model_answer(&recorded).unwrap();
     let usage = TokenUsage { input_tokens: 200, output_tokens: 20, ..TokenUsage::default() };
-    assert_eq!(turn.usage().usage, Some(usage));
-    assert_eq!(turn.usage().cost, Some(0.5));
-    assert_eq!(turn.usage().tokens, 220);
+    assert_eq!(turn.turn_usage().usage, Some(usage));
+    assert_eq!(turn.turn_usage().cost, Some(0.5));
+    assert_eq!(turn.turn_usage().tokens, 220);
 }

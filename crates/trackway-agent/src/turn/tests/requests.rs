@@ -17,10 +17,10 @@ fn the_request_of_a_turn() {
     let mut turn = AgentTurn::begin_turn(&agent(), history, asked, Timestamp(0));
     let calls = vec![call("call_0", "dispatch_workflow_echo"), call("call_1", "time")];
     turn.apply_model_answer(&answer("", calls)).unwrap();
-    turn.apply_call_result("call_1", ToolCallRecord::failed_with_reason("no clock")).unwrap();
+    turn.apply_call_result("call_1", ToolCallRecord::failed_call_with_reason("no clock")).unwrap();
     turn.apply_call_result(
         "call_0",
-        ToolCallRecord::from_json(&json!({"outcome": "answered", "result": []})),
+        ToolCallRecord::record_from_json(&json!({"outcome": "answered", "result": []})),
     )
     .unwrap();
     let tool = |name: &str| ToolSpec {
@@ -28,7 +28,7 @@ fn the_request_of_a_turn() {
         description: "Does it.".into(),
         schema: json!({"type": "object"}),
     };
-    let offer = RequestOptions {
+    let offer = TurnRequestContext {
         tools: vec![tool("dispatch_workflow_echo").into(), tool("time").into()],
         open: vec![OpenQuestionNote {
             person_only: false,
@@ -40,15 +40,15 @@ fn the_request_of_a_turn() {
         ended: Vec::new(),
         takes_images: false,
     };
-    insta::assert_json_snapshot!(turn.build_request(offer.clone()));
+    insta::assert_json_snapshot!(turn.build_model_request(offer.clone()));
 
-    let seen = turn.build_request(RequestOptions { takes_images: true, ..offer });
+    let seen = turn.build_model_request(TurnRequestContext { takes_images: true, ..offer });
     let ConversationEntry::User { pieces } = &seen.entries[4] else { panic!("{:?}", seen.entries) };
     assert!(matches!(pieces[1], ContentPiece::Image { .. }));
     assert_eq!(
         turn.clone()
             .with_output_schema(json!({"type": "array"}))
-            .build_request(RequestOptions::default())
+            .build_model_request(TurnRequestContext::default())
             .output,
         Some(json!({"type": "array"}))
     );
@@ -60,7 +60,7 @@ fn the_request_of_a_turn() {
 fn the_user_speaks_once_at_a_time() {
     let history = vec![user("Summary"), user("Left over")];
     let turn = AgentTurn::begin_turn(&agent(), history, vec![text("Now")], Timestamp(0));
-    let entries = turn.build_request(RequestOptions::default()).entries;
+    let entries = turn.build_model_request(TurnRequestContext::default()).entries;
     assert_eq!(
         entries,
         [ConversationEntry::User { pieces: vec![text("Summary"), text("Left over"), text("Now")] }]
@@ -76,5 +76,5 @@ fn a_compaction_takes_the_place_of_the_history() {
     let compacted = CompactedHistory { summary: "Sum".into(), kept, ..CompactedHistory::default() };
     turn.apply_compaction(&compacted).unwrap();
     assert_eq!(turn.conversation_entries(), [user("Sum"), user("Now")]);
-    assert_eq!(turn.next_action(), NextAction::Ask);
+    assert_eq!(turn.next_action(), NextTurnAction::Ask);
 }

@@ -17,7 +17,7 @@ use tokio::{
     runtime::{Builder, Runtime},
     sync::watch,
 };
-use trackway_agent::ServerPhase;
+use trackway_agent::McpServerPhase;
 
 use super::{
     fixture::Fixture,
@@ -85,7 +85,7 @@ async fn headers_are_sent_with_every_request() {
     let headers = json!({"Authorization": "Bearer ${env:SECRET}", "X-Team": "blue"});
     let web = json!({"type": "http", "url": url, "headers": headers});
     let servers = start_servers(&json!({"web": web})).await;
-    assert_eq!(servers.server_statuses()[0].phase, ServerPhase::Ready, "{:?}", servers.server_statuses());
+    assert_eq!(servers.server_statuses()[0].phase, McpServerPhase::Ready, "{:?}", servers.server_statuses());
     for _ in 0..2 {
         call_tool(&servers, "web__both", json!({})).await.unwrap();
     }
@@ -102,7 +102,7 @@ async fn headers_are_sent_with_every_request() {
 async fn tools_that_appear_later_are_found_over_http_too() {
     let url = serve(Fixture::default()).await;
     let servers = start_servers(&json!({"web": {"url": url}})).await;
-    let mut changed = servers.subscribe_changes();
+    let mut changed = servers.subscribe_server_changes();
     changed.borrow_and_update();
     call_tool(&servers, "web__grow", json!({})).await.unwrap();
     changed.changed().await.unwrap();
@@ -125,7 +125,7 @@ async fn a_server_that_was_away_is_found_again() {
     let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("`web`"), "{failure:?}");
     let (threads, _) = elsewhere(address);
-    let mut changed = servers.subscribe_changes();
+    let mut changed = servers.subscribe_server_changes();
     while call_tool(&servers, "web__both", json!({})).await.is_err() {
         changed.changed().await.unwrap();
     }
@@ -140,7 +140,7 @@ async fn an_address_where_nobody_listens_is_down() {
     drop(listener);
     let servers = start_servers(&json!({"web": {"url": format!("{url}?key=s3cret")}})).await;
     let status = &servers.server_statuses()[0];
-    assert_eq!(status.phase, ServerPhase::Down);
+    assert_eq!(status.phase, McpServerPhase::Down);
     assert!(status.reason.as_deref().unwrap().contains("no connection"), "{status:?}");
     assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
     servers.shutdown().await;
@@ -162,14 +162,14 @@ async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
     frozen.send_replace(true);
     let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
-    wait_for_phase(&servers, "web", ServerPhase::Down, 1).await;
+    wait_for_phase(&servers, "web", McpServerPhase::Down, 1).await;
     let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("stopped answering"), "{failure:?}");
-    wait_for_phase(&servers, "web", ServerPhase::Starting, 2).await;
+    wait_for_phase(&servers, "web", McpServerPhase::Starting, 2).await;
     let failure = call_tool(&servers, "web__both", json!({})).await.unwrap_err();
     assert!(failure.message.contains("stopped answering"), "{failure:?}");
     frozen.send_replace(false);
-    wait_for_phase(&servers, "web", ServerPhase::Ready, 2).await;
+    wait_for_phase(&servers, "web", McpServerPhase::Ready, 2).await;
     call_tool(&servers, "web__both", json!({})).await.unwrap();
     servers.shutdown().await;
 }

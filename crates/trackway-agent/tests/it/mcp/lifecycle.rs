@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 use tokio::{io::AsyncReadExt as _, net::TcpListener};
-use trackway_agent::ServerPhase;
+use trackway_agent::McpServerPhase;
 
 use super::{
     fixture::{NEWEST, STARTS},
@@ -54,7 +54,7 @@ async fn a_server_that_ends_is_started_again_and_the_call_in_flight_says_so() {
     assert!(failure.message.contains("`one` ended"), "{failure:?}");
     // Its tools are still there while it is down.
     assert!(tool_names(&servers).contains(&"one__about".to_owned()));
-    wait_for_phase(&servers, "one", ServerPhase::Ready, 2).await;
+    wait_for_phase(&servers, "one", McpServerPhase::Ready, 2).await;
     let second = parse_json_output(&call_tool(&servers, "one__about", json!({})).await.unwrap());
     assert_ne!(first["pid"], second["pid"]);
     servers.shutdown().await;
@@ -78,7 +78,7 @@ async fn shutdown_ends_a_server_and_its_children() {
     assert_eq!(held.read(&mut [0]).await.unwrap_or(0), 0);
     let failure = about.call(json!({}), detached_call()).await.unwrap_err();
     assert!(failure.message.contains("not running: it was stopped"), "{failure:?}");
-    assert!(servers.tools().is_empty());
+    assert!(servers.list_server_tools().is_empty());
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn only_changed_servers_are_restarted() {
     let after = json!({
         "same": fixture_entry(&json!({})), "other": fixture_entry(&json!({"env": {"KEY": "new"}})),
     });
-    servers.update(parse_config(&after)).await;
+    servers.update_config(parse_config(&after)).await;
     servers.wait_until_started().await;
     assert!(!is_alive(gone["pid"].as_u64().unwrap()));
     assert!(!is_alive(other["pid"].as_u64().unwrap()));
@@ -128,7 +128,7 @@ async fn tools_that_appear_later_are_found_with_the_newest_protocol() {
 async fn check_later_tools_are_found(more: Value) {
     let servers = start_fixture(&more).await;
     assert!(!tool_names(&servers).contains(&"one__grown".to_owned()));
-    let mut changed = servers.subscribe_changes();
+    let mut changed = servers.subscribe_server_changes();
     changed.borrow_and_update();
     call_tool(&servers, "one__grow", json!({})).await.unwrap();
     changed.changed().await.unwrap();
@@ -150,12 +150,12 @@ async fn a_server_that_does_not_start_says_why_and_keeps_no_other_from_starting(
         (found.phase, found.reason.clone().unwrap_or_default())
     };
     let (phase, told) = reason("none");
-    assert_eq!(phase, ServerPhase::Down);
+    assert_eq!(phase, McpServerPhase::Down);
     assert!(told.contains("cannot be started"), "{told}");
     let (phase, told) = reason("silent");
-    assert_eq!(phase, ServerPhase::Down);
+    assert_eq!(phase, McpServerPhase::Down);
     assert!(told.contains("exited"), "{told}");
-    assert_eq!(reason("good"), (ServerPhase::Ready, String::new()));
+    assert_eq!(reason("good"), (McpServerPhase::Ready, String::new()));
     call_tool(&servers, "good__about", json!({})).await.unwrap();
     servers.shutdown().await;
 }
@@ -193,7 +193,7 @@ async fn a_server_that_hangs_is_started_again() {
     let first = parse_json_output(&call_tool(&servers, "one__about", json!({})).await.unwrap());
     let failure = call_tool(&servers, "one__freeze", json!({})).await.unwrap_err();
     assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
-    wait_for_phase(&servers, "one", ServerPhase::Ready, 2).await;
+    wait_for_phase(&servers, "one", McpServerPhase::Ready, 2).await;
     let second = parse_json_output(&call_tool(&servers, "one__about", json!({})).await.unwrap());
     assert_ne!(first["pid"], second["pid"]);
     assert!(!is_alive(first["pid"].as_u64().unwrap()));
@@ -217,7 +217,7 @@ async fn a_dead_server_is_told_of_with_its_last_words() {
     let script = "echo starting >&2; echo the disk is full >&2; exit 3";
     let entry = json!({"command": "sh", "args": ["-c", script]});
     let servers = start_servers(&json!({"one": entry})).await;
-    let down = servers.servers_down();
+    let down = servers.down_server_reasons();
     let told = &down["one"];
     assert!(told.contains("exit status: 3") && told.contains("the disk is full"), "{told}");
     servers.shutdown().await;

@@ -4,9 +4,9 @@ use std::{ops::Deref, sync::Arc};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trackway_agent::{McpConfig, McpServers, MissingEnvVar, ServerPhase};
+use trackway_agent::{McpConfig, McpServerPhase, McpServers, MissingEnvVar};
 use trackway_domain::{Caller, Failure, Op, OpKind, SessionId};
-use trackway_runtime::{StepAttempt, Tool, ToolCall, ToolOutput};
+use trackway_runtime::{StepAttempt, Tool, ToolCallContext, ToolOutput};
 
 use super::fixture::{ARGUMENTS, SERVES};
 
@@ -25,7 +25,7 @@ pub(crate) fn parse_config(servers: &Value) -> McpConfig {
         "SECRET" => Ok("s3cret".to_owned()),
         _ => Err(MissingEnvVar { name: name.to_owned() }),
     };
-    McpConfig::parse(&json!({"mcpServers": servers}).to_string(), &resolve).unwrap()
+    McpConfig::parse_mcp_config(&json!({"mcpServers": servers}).to_string(), &resolve).unwrap()
 }
 
 /// Servers in a separate folder.
@@ -47,7 +47,7 @@ pub(crate) async fn start_servers(servers: &Value) -> RunningServers {
 }
 
 pub(crate) async fn start_servers_in(folder: TempDir, servers: &Value) -> RunningServers {
-    let servers = McpServers::start(parse_config(servers), folder.path().to_owned());
+    let servers = McpServers::start_servers(parse_config(servers), folder.path().to_owned());
     servers.wait_until_started().await;
     RunningServers { servers, _folder: folder }
 }
@@ -58,8 +58,8 @@ pub(crate) async fn start_fixture(more: &Value) -> RunningServers {
 }
 
 /// Waits until a server is in that phase for the given time.
-pub(crate) async fn wait_for_phase(servers: &McpServers, server: &str, phase: ServerPhase, starts: u32) {
-    let mut changed = servers.subscribe_changes();
+pub(crate) async fn wait_for_phase(servers: &McpServers, server: &str, phase: McpServerPhase, starts: u32) {
+    let mut changed = servers.subscribe_server_changes();
     loop {
         changed.borrow_and_update();
         let status = servers.server_statuses().into_iter().find(|status| status.name == server).unwrap();
@@ -71,19 +71,19 @@ pub(crate) async fn wait_for_phase(servers: &McpServers, server: &str, phase: Se
 }
 
 pub(crate) fn find_tool(servers: &McpServers, name: &str) -> Arc<dyn Tool> {
-    let tools = servers.tools();
+    let tools = servers.list_server_tools();
     let found = tools.iter().find(|tool| tool.info().name == name);
     found.unwrap_or_else(|| panic!("no {name} among {:?}", tool_names(servers))).clone()
 }
 
 pub(crate) fn tool_names(servers: &McpServers) -> Vec<String> {
-    servers.tools().iter().map(|tool| tool.info().name.clone()).collect()
+    servers.list_server_tools().iter().map(|tool| tool.info().name.clone()).collect()
 }
 
-pub(crate) fn detached_call() -> ToolCall {
+pub(crate) fn detached_call() -> ToolCallContext {
     let op = Op { kind: OpKind::Step, key: "call".into(), occurrence: 0 };
     let attempt = StepAttempt { idempotency_key: "k".to_owned(), number: 1, op };
-    ToolCall::without_run(attempt, Caller::local(), SessionId::new("s").unwrap())
+    ToolCallContext::without_run(attempt, Caller::local_without_auth(), SessionId::new("s").unwrap())
 }
 
 pub(crate) async fn call_tool(

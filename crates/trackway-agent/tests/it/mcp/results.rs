@@ -1,7 +1,7 @@
 //! The results of calls.
 
 use serde_json::json;
-use trackway_domain::{Content, FileSource};
+use trackway_domain::{FileSource, MessagePartContent};
 
 use super::mcp_harness::{call_tool, fixture_entry, start_fixture, start_servers, tool_names};
 
@@ -13,7 +13,7 @@ async fn results_arrive_with_everything_that_is_in_them() {
     let both = call_tool(&servers, "my_server__both", json!({})).await.unwrap();
     assert_eq!(both.value, json!({"n": 1}));
     let picture = call_tool(&servers, "my_server__picture", json!({})).await.unwrap();
-    let Content::File(image) = &picture.parts[1].content else { panic!("it is not a file") };
+    let MessagePartContent::File(image) = &picture.parts[1].content else { panic!("it is not a file") };
     assert_eq!(image.source, FileSource::Base64("aGk=".to_owned()));
     let failure = call_tool(&servers, "my_server__fail", json!({})).await.unwrap_err();
     assert_eq!(failure.message, "no such thing");

@@ -10,8 +10,8 @@ use trackway_domain::{Access, Caller, Failure, RunId, SessionId, StateName, Step
 use trackway_engine::RunView;
 use trackway_outgoing::AddressPolicy;
 use trackway_runtime::{
-    Options, Program, ProgramRegistry, ProgramStop, RetryPolicy, Runtime, SubmitRequest, SystemClock, Tool,
-    ToolCall,
+    Options, Program, ProgramRegistry, ProgramStop, RetryPolicy, Runtime, SubmitRunRequest, SystemClock,
+    Tool, ToolCallContext,
 };
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{answer_delivery, local_run_address};
@@ -33,7 +33,7 @@ fn calling_workflow(tools: Vec<Arc<dyn Tool>>) -> Arc<dyn Program> {
                 let tool = tools.iter().find(|tool| tool.info().name == call["tool"]);
                 let tool = tool.ok_or_else(|| ProgramStop::Failed(Failure::new("no such tool")))?;
                 let mut work = |attempt| -> BoxFuture<'_, _> {
-                    let about = ToolCall::from_step(&stage, attempt);
+                    let about = ToolCallContext::from_step(&stage, attempt);
                     let called = tool.call(call["arguments"].clone(), about);
                     Box::pin(async move { called.await.map(|output| output.value) })
                 };
@@ -61,19 +61,19 @@ impl RuntimeHarness {
 
     /// Ends the process; its store remains.
     async fn close(self) -> TempDir {
-        self.runtime.stop().await;
+        self.runtime.stop_runtime().await;
         self.folder
     }
 
     fn open_in(folder: TempDir, tools: Vec<Arc<dyn Tool>>) -> Self {
         let registry = ProgramRegistry::new();
-        registry.add(calling_workflow(tools)).unwrap();
+        registry.add_program(calling_workflow(tools)).unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
         Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), folder }
     }
 
     async fn submit(&self, caller: Caller, session: &str, calls: &Value) -> RunId {
-        let submit = SubmitRequest {
+        let submit = SubmitRunRequest {
             workflow: "calls".to_owned(),
             input: calls.clone(),
             caller,
@@ -81,7 +81,7 @@ impl RuntimeHarness {
             message: None,
             hook: None,
         };
-        self.runtime.submit(submit).await.unwrap().view.submission.run
+        self.runtime.submit_run(submit).await.unwrap().view.submission.run
     }
 
     /// The run once it waits or has ended.
@@ -90,8 +90,8 @@ impl RuntimeHarness {
             access: Access::own_only(caller.clone()),
             ..local_run_address(run)
         };
-        let view = self.runtime.view(&place).await.unwrap();
-        self.runtime.wait_until_idle(view).await.unwrap()
+        let view = self.runtime.current_run_view(&place).await.unwrap();
+        self.runtime.wait_until_run_idle(view).await.unwrap()
     }
 
     async fn results(&self, caller: Caller, session: &str, calls: &Value) -> Value {
@@ -104,7 +104,7 @@ impl RuntimeHarness {
 
 async fn start_asking(more: Value) -> (RuntimeHarness, RunningServers) {
     let servers = start_fixture(&more).await;
-    (RuntimeHarness::open(servers.tools()), servers)
+    (RuntimeHarness::open(servers.list_server_tools()), servers)
 }
 
 /// A server's question becomes a question of the run, and the answer reaches the server.
@@ -126,14 +126,14 @@ async fn check_question_reaches_the_user(more: Value) {
         (json!({"decline": true}), json!({"action": "decline"})),
     ] {
         let calls = json!([{"tool": "one__ask", "arguments": {}}]);
-        let run = house.submit(Caller::local(), "s", &calls).await;
-        let view = house.wait_until_idle(&Caller::local(), run).await;
+        let run = house.submit(Caller::local_without_auth(), "s", &calls).await;
+        let view = house.wait_until_idle(&Caller::local_without_auth(), run).await;
         assert_eq!(view.state, StateName::InputRequired, "{view:?}");
         let question = view.question.clone().unwrap();
         assert_eq!(question.schema["properties"]["city"]["type"], "string");
         let id = format!("answer-{run}");
-        house.runtime.deliver(answer_delivery(run, &id, answer)).await.unwrap();
-        let view = house.wait_until_idle(&Caller::local(), run).await;
+        house.runtime.deliver_message(answer_delivery(run, &id, answer)).await.unwrap();
+        let view = house.wait_until_idle(&Caller::local_without_auth(), run).await;
         assert_eq!(view.state, StateName::Completed, "{view:?}");
         let said: Value = serde_json::from_str(view.output[0].as_str().unwrap()).unwrap();
         assert_eq!(said, told);
@@ -146,15 +146,15 @@ async fn check_question_reaches_the_user(more: Value) {
 async fn a_question_outlasts_the_process_and_the_server() {
     let (house, servers) = start_asking(json!({})).await;
     let calls = json!([{"tool": "one__ask", "arguments": {}}]);
-    let run = house.submit(Caller::local(), "s", &calls).await;
-    let view = house.wait_until_idle(&Caller::local(), run).await;
+    let run = house.submit(Caller::local_without_auth(), "s", &calls).await;
+    let view = house.wait_until_idle(&Caller::local_without_auth(), run).await;
     assert_eq!(view.state, StateName::InputRequired, "{view:?}");
     let store = house.close().await;
     servers.shutdown().await;
     let servers = start_fixture(&json!({})).await;
-    let house = RuntimeHarness::open_in(store, servers.tools());
-    house.runtime.deliver(answer_delivery(run, "a", json!({"city": "Bonn"}))).await.unwrap();
-    let view = house.wait_until_idle(&Caller::local(), run).await;
+    let house = RuntimeHarness::open_in(store, servers.list_server_tools());
+    house.runtime.deliver_message(answer_delivery(run, "a", json!({"city": "Bonn"}))).await.unwrap();
+    let view = house.wait_until_idle(&Caller::local_without_auth(), run).await;
     assert_eq!(view.state, StateName::Completed, "{view:?}");
     assert!(view.output[0].as_str().unwrap().contains("Bonn"), "{view:?}");
     servers.shutdown().await;
@@ -170,8 +170,8 @@ async fn artifacts_are_written_listed_and_read_within_one_session() {
         {"tool": "artifact_write", "arguments": {"name": "text-response", "text": "mine"}},
         {"tool": "time_now", "arguments": {}},
     ]);
-    let run = house.submit(Caller::local(), "s", &write).await;
-    let view = house.wait_until_idle(&Caller::local(), run).await;
+    let run = house.submit(Caller::local_without_auth(), "s", &write).await;
+    let view = house.wait_until_idle(&Caller::local_without_auth(), run).await;
     assert_eq!(view.output[0], json!({"written": "plan.md"}));
     assert!(view.output[1]["failed"].as_str().unwrap().contains("conversation itself"));
     assert!(view.output[2]["now"].is_string());
@@ -183,14 +183,14 @@ async fn artifacts_are_written_listed_and_read_within_one_session() {
         {"tool": "artifact_read", "arguments": {"name": "plan.md"}},
         {"tool": "artifact_read", "arguments": {"name": "plan.md", "taskId": run}},
     ]);
-    let seen = house.results(Caller::local(), "s", &look).await;
+    let seen = house.results(Caller::local_without_auth(), "s", &look).await;
     assert_eq!(seen[0]["artifacts"][0]["name"], "plan.md");
     assert_eq!(seen[0]["artifacts"][0]["taskId"], json!(run));
     assert_eq!(seen[1]["text"], "# Plan");
     assert_eq!(seen[2]["text"], "# Plan");
 
     // Another session, and another tenant in a session of the same name, cannot see it.
-    for (caller, session) in [(Caller::local(), "t"), (Caller::new("other", "user"), "s")] {
+    for (caller, session) in [(Caller::local_without_auth(), "t"), (Caller::new("other", "user"), "s")] {
         let seen = house.results(caller, session, &look).await;
         assert_eq!(seen[0]["artifacts"], json!([]));
         assert!(seen[1]["failed"].is_string() && seen[2]["failed"].is_string(), "{seen}");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use trackway_agent::{Permission, TurnBudgets};
+use trackway_agent::{ToolPermission, TurnBudgets};
 use trackway_domain::{Event, RunId, StateName};
 use trackway_testkit::{ScriptedChatReply, TestProcess, answer_delivery};
 
@@ -68,7 +68,7 @@ fn a_turn_ends_where_its_time_is_over() {
         Box::pin(async { Ok(Value::Null.into()) })
     }));
     desk.spec.budgets = TurnBudgets { seconds: Some(30), ..TurnBudgets::default() };
-    desk.spec.approvals.insert("shout".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("shout".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[("c1", "shout", json!({ "text": "x" }))]);
     desk.queue_tool_calls(&[("c2", "sleepy", json!({ "text": "x" }))]);
     desk.run_process(async |process| {
@@ -99,7 +99,7 @@ fn an_answer_that_takes_too_long_is_left() {
 }
 
 async fn answer(process: &TestProcess, run: RunId, input: Value) {
-    process.deliver(answer_delivery(run, "yes", input)).await.unwrap();
+    process.deliver_message(answer_delivery(run, "yes", input)).await.unwrap();
 }
 
 /// An approval is a question for `{approved}` that shows tool and arguments; the same task continues.
@@ -108,7 +108,7 @@ fn a_call_that_has_to_be_approved_is_made_with_a_yes_alone() {
     for approved in [true, false] {
         let calls = Arc::new(AtomicUsize::new(0));
         let mut desk = AgentHarness::new().with_tool(counting_tool(&calls));
-        desk.spec.approvals.insert("c*".to_owned(), Permission::Ask);
+        desk.spec.approvals.insert("c*".to_owned(), ToolPermission::Ask);
         desk.queue_tool_calls(&[("c1", "count", json!({ "text": "x" }))]);
         desk.queue_text("I see.");
         desk.run_process(async |process| {
@@ -140,7 +140,7 @@ fn a_call_that_has_to_be_approved_is_made_with_a_yes_alone() {
 fn a_tool_that_may_never_be_called_is_not() {
     let calls = Arc::new(AtomicUsize::new(0));
     let mut desk = AgentHarness::new().with_tool(counting_tool(&calls)).with_tool(uppercase_tool());
-    desk.spec.approvals.insert("count".to_owned(), Permission::Deny);
+    desk.spec.approvals.insert("count".to_owned(), ToolPermission::Deny);
     desk.queue_tool_calls(&[("c1", "count", json!({ "text": "x" }))]);
     desk.queue_text("I see.");
     desk.run_process(async |process| {
@@ -202,7 +202,7 @@ fn a_tool_may_take_what_is_no_object() {
 fn calls_made_at_once_are_approved_one_by_one() {
     let calls = Arc::new(AtomicUsize::new(0));
     let mut desk = AgentHarness::new().with_tool(counting_tool(&calls)).with_workflow(echo_workflow());
-    desk.spec.approvals.insert("*".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("*".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[
         ("c1", "count", json!({ "text": "x" })),
         ("c2", "dispatch_workflow_echo", json!({ "text": "y" })),
@@ -216,7 +216,7 @@ fn calls_made_at_once_are_approved_one_by_one() {
             asked.push(question.prompt[1].as_data().unwrap()["toolCallId"].clone());
             let mut yes = answer_delivery(run, &format!("yes-{number}"), json!({ "approved": approved }));
             yes.question = Some(question.id);
-            process.deliver(yes).await.unwrap();
+            process.deliver_message(yes).await.unwrap();
         }
         assert_eq!(asked, ["c1", "c2"]);
         wait_until_ended(&process, run).await;
@@ -231,7 +231,7 @@ fn calls_made_at_once_are_approved_one_by_one() {
 #[test]
 fn a_limit_that_was_not_reached_leaves_nothing_behind() {
     let mut desk = AgentHarness::new().with_tool(uppercase_tool()).with_workflow(echo_workflow());
-    desk.spec.approvals.insert("shout".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("shout".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
     desk.queue_tool_calls(&[("c2", "shout", json!({ "text": "x" }))]);
     desk.queue_text("Done.");

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use trackway_agent::{Permission, TurnBudgets};
+use trackway_agent::{ToolPermission, TurnBudgets};
 use trackway_domain::{InterruptReason, Part, StateName};
 use trackway_runtime::Tool;
 use trackway_testkit::{ScriptedChatReply, TestProcess, answer_delivery};
@@ -31,14 +31,14 @@ async fn yes(process: &TestProcess, run: trackway_domain::RunId, id: &str) {
     let question = wait_until_idle(process, run).await.question.unwrap();
     let mut yes = answer_delivery(run, id, json!({ "approved": true }));
     yes.question = Some(question.id);
-    process.deliver(yes).await.unwrap();
+    process.deliver_message(yes).await.unwrap();
 }
 
 /// Two concurrent approvals wait at the same time, and their time counts once.
 #[test]
 fn waits_beside_each_other_count_once() {
     let mut desk = desk().with_tool(uppercase_tool());
-    desk.spec.approvals.insert("shout".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("shout".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[
         ("c1", "shout", json!({ "text": "x" })),
         ("c2", "shout", json!({ "text": "y" })),
@@ -70,7 +70,7 @@ fn the_time_to_say_which_does_not_count() {
         assert_eq!(wait_until_idle(&process, run).await.state, StateName::InputRequired);
         process.clock.advance(MINUTE * 2);
         let which = answer_delivery(run, "which", json!({ "taskId": second.to_string() }));
-        process.deliver(which).await.unwrap();
+        process.deliver_message(which).await.unwrap();
         assert_eq!(response_text(&wait_until_ended(&process, run).await), "The second it is.");
     });
 }
@@ -81,7 +81,7 @@ fn wonders(desk: &AgentHarness) -> Arc<dyn Tool> {
     tool("wonders", move |_, call| {
         let clock = clock.clone();
         Box::pin(async move {
-            let answer = call.ask(vec![Part::text("Really?")], approval_schema()).await?;
+            let answer = call.ask_question(vec![Part::text("Really?")], approval_schema()).await?;
             clock.advance(Duration::from_secs(40));
             Ok(answer.into())
         })

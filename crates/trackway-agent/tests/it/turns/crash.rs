@@ -60,7 +60,7 @@ fn asks() -> Arc<dyn Program> {
     workflow("asks", async |stage, _| {
         let schema = json!({ "type": "object", "required": ["sure"] });
         let prompt = vec![Part::text("Sure?")];
-        let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+        let (_, answer) = stage.ask_question(InterruptReason::InputRequired, prompt, schema, None).await;
         stage.report_status(vec![Part::text(format!("You are {}.", answer.input["sure"]))]).await;
         Ok(Value::Null)
     })
@@ -82,7 +82,7 @@ fn wonders(ledger: &EffectLedger) -> Arc<dyn Tool> {
         let ledger = ledger.clone();
         Box::pin(async move {
             let schema = json!({ "type": "object", "required": ["name"] });
-            let answer = call.ask(vec![Part::text("Your name?")], schema).await?;
+            let answer = call.ask_question(vec![Part::text("Your name?")], schema).await?;
             record_effect(&ledger, &call.attempt.idempotency_key);
             Ok(answer.into())
         })
@@ -265,7 +265,7 @@ fn without_op(mut update: Value) -> Value {
 fn view(log: &[StoredEvent]) -> RunView {
     let Event::Submitted(submission) = &log[0].event else { unreachable!("a log begins so") };
     let mut view = RunView::from_submission((**submission).clone().into(), log[0].at, log[0].pos);
-    log[1..].iter().for_each(|stored| view.apply(&stored.event, stored.at, stored.pos));
+    log[1..].iter().for_each(|stored| view.apply_event(&stored.event, stored.at, stored.pos));
     view
 }
 

@@ -150,7 +150,7 @@ fn parallel_calls_get_their_own_results() {
 fn first_answer_of_a_workflow_is_the_result() {
     let desk = AgentHarness::new()
         .with_workflow(workflow("silent", async |stage, _| {
-            stage.send_first_answer(Vec::new()).await;
+            stage.send_first_answer_to_parent(Vec::new()).await;
             stage.report_status(vec![Part::text("later")]).await;
             Ok(Value::Null)
         }))
@@ -166,12 +166,13 @@ fn first_answer_of_a_workflow_is_the_result() {
             let schema = json!({ "type": "object", "required": ["sure"] });
             let form = text_artifact("form.txt", "a form");
             let prompt = vec![Part::text("Sure?")];
-            let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
+            let (_, answer) =
+                stage.ask_question(InterruptReason::InputRequired, prompt, schema, Some(form)).await;
             Ok(answer.input)
         }))
         .with_workflow(workflow("signs", async |stage, _| {
             let prompt = vec![Part::text("Sign?")];
-            stage.ask(InterruptReason::AuthRequired, prompt, json!({}), None).await;
+            stage.ask_question(InterruptReason::AuthRequired, prompt, json!({}), None).await;
             Ok(Value::Null)
         }));
     let text = |text: &str| json!({ "kind": "text", "text": text });
@@ -248,7 +249,10 @@ fn a_workflow_that_takes_its_time_is_left_to_it() {
         let log = load_log(&process, run).await;
         assert_eq!(referencing_messages(&log).len(), 1);
         let child = child_runs(&log)[0];
-        assert_eq!(process.view(&local_run_address(child)).await.unwrap().state, StateName::Submitted);
+        assert_eq!(
+            process.current_run_view(&local_run_address(child)).await.unwrap().state,
+            StateName::Submitted
+        );
         release.send_replace("now".to_owned());
         assert_eq!(wait_until_idle(&process, child).await.output, "now");
         // Its later answer goes to a turn that has ended, which changes nothing.

@@ -19,7 +19,7 @@ use super::harness::{
 fn again() -> Arc<dyn Program> {
     workflow("again", async |stage, _| {
         stage.report_status(vec![Part::text("begun")]).await;
-        let started = stage.start_child(AGENT, json!({ "prompt": "Think again." })).await;
+        let started = stage.start_child_run(AGENT, json!({ "prompt": "Think again." })).await;
         match started {
             Ok(_) => Ok(Value::Null),
             Err(error) => Err(ProgramStop::Failed(Failure::new(error.to_string()))),
@@ -117,9 +117,9 @@ fn a_cancel_of_the_root_reaches_the_whole_tree() {
         let inner = child_runs(&load_log(&process, again).await)[0];
         assert_eq!(wait_until_ended(&process, inner).await.state, StateName::Completed);
         let slow = child_runs(&load_log(&process, inner).await)[0];
-        let view = process.cancel(&local_run_address(root)).await.unwrap();
+        let view = process.cancel_run(&local_run_address(root)).await.unwrap();
         assert_eq!(view.state, StateName::Completed, "it is over, what is below it is not");
         assert_eq!(wait_until_idle(&process, slow).await.state, StateName::Canceled);
-        process.cancel(&local_run_address(root)).await.unwrap_err();
+        process.cancel_run(&local_run_address(root)).await.unwrap_err();
     });
 }

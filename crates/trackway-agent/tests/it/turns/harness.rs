@@ -12,18 +12,19 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_agent::{
-    AgentLoader, AgentProgram, AgentResources, AgentSpec, ConfiguredModel, ModelEndpoint, Snapshot,
-    provider::open_provider,
+    AgentLoader, AgentProgram, AgentResources, AgentSpec, ConfiguredModel, ModelEndpoint, ResourcesSnapshot,
+    provider::open_http_provider,
 };
 use trackway_domain::{
-    Artifact, ArtifactId, Caller, Content, Event, Failure, InterruptReason, Message, MessageId, Part, Role,
-    RunId, SessionId,
+    Artifact, ArtifactId, Caller, Event, Failure, InterruptReason, Message, MessageId, MessagePartContent,
+    MessageRole, Part, RunId, SessionId,
 };
 use trackway_engine::RunView;
 use trackway_ports::StoredEvent;
 use trackway_runtime::{
     Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, ProgramStop, ReplayVerdict,
-    RetryPolicy, Stage, SubmitRequest, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, replay_registered,
+    RetryPolicy, Stage, SubmitRunRequest, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput,
+    replay_with_registered_program,
 };
 use trackway_testkit::{
     ModelRequest, ProcessSetup, ScriptedChatReply, ScriptedModelServer, TestProcess, TestWorld,
@@ -36,7 +37,7 @@ pub(crate) const SESSION: &str = "talk";
 pub(crate) struct AgentHarness {
     pub(crate) server: ScriptedModelServer,
     pub(crate) world: TestWorld,
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: ResourcesSnapshot,
     pub(crate) spec: AgentSpec,
     pub(crate) programs: Vec<Arc<dyn Program>>,
 }
@@ -104,10 +105,10 @@ pub(crate) fn start_model_server() -> ScriptedModelServer {
     runtime.block_on(ScriptedModelServer::start())
 }
 
-pub(crate) fn model_snapshot(server: &ScriptedModelServer) -> Snapshot {
+pub(crate) fn model_snapshot(server: &ScriptedModelServer) -> ResourcesSnapshot {
     let endpoint = ModelEndpoint { base_url: Some(server.base_url()), ..ModelEndpoint::new("scripted-1") };
-    let provider = Arc::new(open_provider("openai", &endpoint).unwrap());
-    let mut stock = Snapshot { default_model: "main".to_owned(), ..Snapshot::default() };
+    let provider = Arc::new(open_http_provider("openai", &endpoint).unwrap());
+    let mut stock = ResourcesSnapshot { default_model: "main".to_owned(), ..ResourcesSnapshot::default() };
     stock.models.insert("main".to_owned(), ConfiguredModel { provider, price: None });
     stock
 }
@@ -125,15 +126,15 @@ pub(crate) fn agent_spec() -> AgentSpec {
 
 pub(crate) fn build_registry(
     spec: &AgentSpec,
-    stock: &Snapshot,
+    stock: &ResourcesSnapshot,
     programs: &[Arc<dyn Program>],
 ) -> ProgramRegistry {
     let workshop = Arc::new(AgentResources::new(stock.clone()));
     let registry = ProgramRegistry::new();
-    registry.add(Arc::new(AgentProgram::new(spec.clone(), workshop.clone()))).unwrap();
-    registry.add_loader(Arc::new(AgentLoader(workshop)));
+    registry.add_program(Arc::new(AgentProgram::new(spec.clone(), workshop.clone()))).unwrap();
+    registry.add_program_loader(Arc::new(AgentLoader(workshop)));
     for program in programs {
-        registry.add(program.clone()).unwrap();
+        registry.add_program(program.clone()).unwrap();
     }
     registry
 }
@@ -153,7 +154,7 @@ pub(crate) async fn send_parts(
     parts: Vec<Part>,
     references: &[String],
 ) -> RunId {
-    let mut message = Message::new(MessageId::new(id).unwrap(), Role::User, parts);
+    let mut message = Message::new(MessageId::new(id).unwrap(), MessageRole::User, parts);
     message.references = references.to_vec();
     start_turn(process, Value::Null, Some(message)).await
 }
@@ -170,21 +171,21 @@ pub(crate) async fn start_run(
     input: Value,
     message: Option<Message>,
 ) -> RunId {
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: workflow.to_owned(),
         input,
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: Some(SessionId::new(SESSION).unwrap()),
         message,
         hook: None,
     };
-    process.submit(submit).await.unwrap().view.submission.run
+    process.submit_run(submit).await.unwrap().view.submission.run
 }
 
 /// The run when it has ended or waits for an answer.
 pub(crate) async fn wait_until_idle(process: &TestProcess, run: RunId) -> RunView {
-    let view = process.view(&local_run_address(run)).await.unwrap();
-    process.wait_until_idle(view).await.unwrap()
+    let view = process.current_run_view(&local_run_address(run)).await.unwrap();
+    process.wait_until_run_idle(view).await.unwrap()
 }
 
 /// A whole turn: from its message to its end.
@@ -216,7 +217,7 @@ pub(crate) async fn dispatch_and_find_child(
 /// Checks that the log of the run matches its program.
 pub(crate) async fn assert_fits_its_log(process: &TestProcess, desk: &AgentHarness, run: RunId) {
     let log = load_log(process, run).await;
-    assert_eq!(replay_registered(&desk.setup().registry, &log).await, ReplayVerdict::Matches);
+    assert_eq!(replay_with_registered_program(&desk.setup().registry, &log).await, ReplayVerdict::Matches);
 }
 
 /// Why the run failed.
@@ -230,9 +231,9 @@ pub(crate) async fn wait_for_event(
     run: RunId,
     chosen: impl Fn(&Event) -> bool,
 ) -> StoredEvent {
-    let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
+    let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
     loop {
-        let stored = watch.next().await.unwrap().expect("it happens before the run ends");
+        let stored = watch.next_event().await.unwrap().expect("it happens before the run ends");
         if chosen(&stored.event) {
             return stored;
         }
@@ -276,9 +277,9 @@ pub(crate) fn response_text(view: &RunView) -> String {
 
 pub(crate) fn parts_text(parts: &[Part]) -> String {
     let texts = parts.iter().map(|part| match &part.content {
-        Content::Text(text) => text.clone(),
-        Content::Data(data) => data.to_string(),
-        Content::File(_) => "(file)".to_owned(),
+        MessagePartContent::Text(text) => text.clone(),
+        MessagePartContent::Data(data) => data.to_string(),
+        MessagePartContent::File(_) => "(file)".to_owned(),
     });
     texts.collect::<Vec<_>>().join(" ")
 }
@@ -390,7 +391,7 @@ pub(crate) fn asking_workflow(name: &str, reason: InterruptReason, schema: Value
         let schema = schema.clone();
         async move {
             let prompt = vec![Part::text("What is it?")];
-            Ok(stage.ask(reason, prompt, schema, None).await.1.input)
+            Ok(stage.ask_question(reason, prompt, schema, None).await.1.input)
         }
     })
 }
@@ -416,7 +417,7 @@ pub(crate) fn echo_workflow() -> Arc<dyn Program> {
     })
 }
 
-type Does = Box<dyn Fn(Value, ToolCall) -> ToolFuture + Send + Sync>;
+type Does = Box<dyn Fn(Value, ToolCallContext) -> ToolFuture + Send + Sync>;
 
 struct FunctionTool {
     info: ToolInfo,
@@ -434,7 +435,7 @@ impl Tool for FunctionTool {
         &self.info
     }
 
-    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
+    fn call(&self, arguments: Value, call: ToolCallContext) -> ToolFuture {
         (self.does)(arguments, call)
     }
 }
@@ -442,7 +443,10 @@ impl Tool for FunctionTool {
 /// A tool with the arguments `{text}`.
 pub(crate) fn tool(
     name: &str,
-    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>> + Send + Sync + 'static,
+    does: impl Fn(Value, ToolCallContext) -> BoxFuture<'static, Result<ToolOutput, Failure>>
+    + Send
+    + Sync
+    + 'static,
 ) -> Arc<dyn Tool> {
     tool_with_schema(name, text_schema(), does)
 }
@@ -451,7 +455,10 @@ pub(crate) fn tool(
 pub(crate) fn tool_with_schema(
     name: &str,
     input_schema: Value,
-    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>> + Send + Sync + 'static,
+    does: impl Fn(Value, ToolCallContext) -> BoxFuture<'static, Result<ToolOutput, Failure>>
+    + Send
+    + Sync
+    + 'static,
 ) -> Arc<dyn Tool> {
     let info = ToolInfo { name: name.to_owned(), description: format!("Does {name}."), input_schema };
     Arc::new(FunctionTool { info, does: Box::new(does) })

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use trackway_domain::{Event, Part, StateName};
-use trackway_runtime::{Program, RetryPolicy, StepAttempt, Tool, ToolCall, ToolFuture, ToolInfo};
+use trackway_runtime::{Program, RetryPolicy, StepAttempt, Tool, ToolCallContext, ToolFuture, ToolInfo};
 use trackway_testkit::{PausingInterceptor, answer_delivery};
 
 use super::harness::{
@@ -44,14 +44,14 @@ impl Tool for HangingTool {
         self.repeats
     }
 
-    fn call(&self, _: Value, call: ToolCall) -> ToolFuture {
+    fn call(&self, _: Value, call: ToolCallContext) -> ToolFuture {
         let tool = self.clone();
         Box::pin(async move {
             let number = tool.calls.fetch_add(1, Ordering::Relaxed) + 1;
             tool.called.notify_one();
             if tool.asks {
                 let schema = json!({ "type": "object", "required": ["name"] });
-                call.ask(vec![Part::text("Your name?")], schema).await?;
+                call.ask_question(vec![Part::text("Your name?")], schema).await?;
             } else if number == 1 {
                 std::future::pending::<()>().await;
             }
@@ -101,7 +101,7 @@ fn a_call_that_has_asked_is_taken_up_with_the_answer() {
         run
     });
     desk.run_process(async |process| {
-        process.deliver(answer_delivery(run, "a", json!({ "name": "Ada" }))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "a", json!({ "name": "Ada" }))).await.unwrap();
         wait_until_ended(&process, run).await;
     });
     assert_eq!(desk.tool_result(1, "c1"), "done");
@@ -120,9 +120,9 @@ fn three_steps(done: &Arc<Mutex<Vec<&'static str>>>) -> Arc<dyn Program> {
                     Box::pin(async { Ok(Value::Null) })
                 };
                 match kind {
-                    "look" => stage.read_step(kind, once, &mut work).await,
+                    "look" => stage.run_read_step(kind, once, &mut work).await,
                     "act" => stage.step(kind, once, &mut work).await,
-                    _ => stage.request_step(kind, once, &mut work).await,
+                    _ => stage.run_request_step(kind, once, &mut work).await,
                 };
             }
             Ok(input)

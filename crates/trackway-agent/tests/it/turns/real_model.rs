@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_agent::{ConfiguredModel, ModelEndpoint, Snapshot, provider::open_provider};
+use trackway_agent::{ConfiguredModel, ModelEndpoint, ResourcesSnapshot, provider::open_http_provider};
 use trackway_domain::{RunId, StateName};
 use trackway_engine::RunView;
 use trackway_testkit::{TestProcess, TestWorld};
@@ -14,12 +14,12 @@ use super::harness::{agent_spec, build_registry, response_text, send_text, start
 /// The address of the server. Without it the test fails: a requested test that did nothing would
 /// mislead.
 #[expect(clippy::disallowed_methods, reason = "only tests that are asked for read it")]
-fn stock() -> Snapshot {
+fn stock() -> ResourcesSnapshot {
     let url = std::env::var("TRACKWAY_TEST_MODEL_URL")
         .expect("TRACKWAY_TEST_MODEL_URL is not set: run `cargo xtask real-model`, which sets it");
     let endpoint = ModelEndpoint { base_url: Some(url), ..ModelEndpoint::new("smollm2-135m") };
-    let provider = Arc::new(open_provider("openai", &endpoint).unwrap());
-    let mut stock = Snapshot { default_model: "main".to_owned(), ..Snapshot::default() };
+    let provider = Arc::new(open_http_provider("openai", &endpoint).unwrap());
+    let mut stock = ResourcesSnapshot { default_model: "main".to_owned(), ..ResourcesSnapshot::default() };
     stock.models.insert("main".to_owned(), ConfiguredModel { provider, price: None });
     stock
 }

@@ -17,7 +17,8 @@ use super::harness::{
 fn approve() -> Arc<dyn Program> {
     workflow("approve", async |stage, input| {
         let prompt = vec![Part::text(format!("Approve {}?", input["text"]))];
-        let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, approval_schema(), None).await;
+        let (_, answer) =
+            stage.ask_question(InterruptReason::InputRequired, prompt, approval_schema(), None).await;
         if answer.input["approved"] == true {
             stage.report_status(vec![Part::text("Approved.")]).await;
             return Ok(input);
@@ -80,7 +81,7 @@ fn a_model_answers_with_what_the_user_said() {
         let schema = schema.clone();
         async move {
             let prompt = vec![Part::text("Who is it?")];
-            let (_, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+            let (_, answer) = stage.ask_question(InterruptReason::InputRequired, prompt, schema, None).await;
             stage.report_status(vec![Part::text("Enrolled.")]).await;
             Ok(answer.input)
         }
@@ -131,7 +132,7 @@ fn with_several_open_questions_the_user_is_asked_which() {
         assert!([first, second].iter().all(|run| prompt.contains(&run.to_string())), "{prompt}");
         assert_eq!(desk.server.requests().len(), 4, "no model has to find out");
         let which = answer_delivery(run, "which", json!({ "taskId": second.to_string() }));
-        process.deliver(which).await.unwrap();
+        process.deliver_message(which).await.unwrap();
         assert_eq!(response_text(&wait_until_ended(&process, run).await), "The second one it is.");
         assert_eq!(wait_until_ended(&process, second).await.state, StateName::Completed);
         assert_eq!(wait_until_idle(&process, first).await.state, StateName::InputRequired);
@@ -168,14 +169,14 @@ fn a_reply_that_names_its_task_answers_that_one() {
 fn a_question_that_follows_a_reply_is_told_with_its_schema() {
     let desk = AgentHarness::new().with_workflow(workflow("order", async |stage, _| {
         let prompt = vec![Part::text("Go on?")];
-        stage.ask(InterruptReason::InputRequired, prompt, approval_schema(), None).await;
+        stage.ask_question(InterruptReason::InputRequired, prompt, approval_schema(), None).await;
         let signature = json!({
             "type": "object",
             "properties": { "signature": { "type": "string" } },
             "required": ["signature"],
         });
         let prompt = vec![Part::text("Sign it.")];
-        stage.ask(InterruptReason::AuthRequired, prompt, signature, None).await;
+        stage.ask_question(InterruptReason::AuthRequired, prompt, signature, None).await;
         Ok(Value::Null)
     }));
     desk.queue_tool_calls(&[("c1", "dispatch_workflow_order", json!({ "text": "x" }))]);

@@ -6,10 +6,10 @@ use std::{sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trackway_agent::Permission;
+use trackway_agent::ToolPermission;
 use trackway_domain::{Event, InterruptReason, Part, RunId, StateName};
 use trackway_ports::Clock as _;
-use trackway_runtime::{ReplayVerdict, RetryPolicy, StepAttempt, replay_registered};
+use trackway_runtime::{ReplayVerdict, RetryPolicy, StepAttempt, replay_with_registered_program};
 use trackway_testkit::{CrashAt, ScriptedReply, TestProcess, TestWorld, answer_delivery, local_run_address};
 
 use super::harness::{
@@ -18,7 +18,7 @@ use super::harness::{
     wait_until_idle, workflow,
 };
 
-fn approved(run: RunId) -> trackway_runtime::DeliverRequest {
+fn approved(run: RunId) -> trackway_runtime::DeliverMessageRequest {
     answer_delivery(run, "yes", json!({ "approved": true }))
 }
 
@@ -26,7 +26,7 @@ fn approved(run: RunId) -> trackway_runtime::DeliverRequest {
 #[test]
 fn a_turn_in_flight_outlives_an_edit() {
     let mut desk = AgentHarness::on_world(TestWorld::with_sqlite_store()).with_tool(uppercase_tool());
-    desk.spec.approvals.insert("shout".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("shout".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[("c1", "shout", json!({ "text": "x" }))]);
     desk.queue_text("Done.");
     desk.queue_text("Yes?");
@@ -37,7 +37,7 @@ fn a_turn_in_flight_outlives_an_edit() {
     });
     desk.spec.prompt = "You help no more.".to_owned();
     desk.run_process(async |process: TestProcess| {
-        process.deliver(approved(run)).await.unwrap();
+        process.deliver_message(approved(run)).await.unwrap();
         assert_eq!(response_text(&wait_until_ended(&process, run).await), "Done.");
         run_turn(&process, "m2", "Again.").await;
     });
@@ -50,7 +50,7 @@ fn a_turn_in_flight_outlives_an_edit() {
 #[test]
 fn a_tool_that_is_gone_is_told() {
     let mut desk = AgentHarness::new().with_tool(uppercase_tool());
-    desk.spec.approvals.insert("shout".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("shout".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[("c1", "shout", json!({ "text": "x" }))]);
     desk.queue_text("A pity.");
     let run = desk.run_process(async |process| {
@@ -60,7 +60,7 @@ fn a_tool_that_is_gone_is_told() {
     });
     desk.snapshot.tools.clear();
     desk.run_process(async |process: TestProcess| {
-        process.deliver(approved(run)).await.unwrap();
+        process.deliver_message(approved(run)).await.unwrap();
         assert_eq!(response_text(&wait_until_ended(&process, run).await), "A pity.");
     });
     assert_eq!(desk.tool_result(1, "c1"), "shout is no longer available.");
@@ -114,7 +114,7 @@ fn the_log_of_a_turn_fits_its_agent() {
         let log = load_log(&process, view.submission.run).await;
         let asked = desk.server.requests().len();
         for end in 1..=log.len() {
-            let verdict = replay_registered(&desk.setup().registry, &log[..end]).await;
+            let verdict = replay_with_registered_program(&desk.setup().registry, &log[..end]).await;
             assert_eq!(verdict, ReplayVerdict::Matches, "up to event {end}");
         }
         asked
@@ -135,9 +135,9 @@ fn dispatched_workflow_outlives_a_failed_turn() {
         assert_eq!(view.state, StateName::Failed);
         let child = child_runs(&load_log(&process, view.submission.run).await)[0];
         process.wait_until_quiet().await;
-        let waiting = process.view(&local_run_address(child)).await.unwrap();
+        let waiting = process.current_run_view(&local_run_address(child)).await.unwrap();
         assert_eq!(waiting.state, StateName::InputRequired, "it was not cancelled");
-        process.deliver(answer_delivery(child, "yes", json!({ "sure": true }))).await.unwrap();
+        process.deliver_message(answer_delivery(child, "yes", json!({ "sure": true }))).await.unwrap();
         assert_eq!(wait_until_ended(&process, child).await.state, StateName::Completed);
     });
 }
@@ -154,7 +154,8 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
             async move {
                 let prompt = vec![Part::text("Where?")];
                 let schema = json!({ "type": "string" });
-                let (op, answer) = stage.ask(InterruptReason::InputRequired, prompt, schema, None).await;
+                let (op, answer) =
+                    stage.ask_question(InterruptReason::InputRequired, prompt, schema, None).await;
                 if answer.input == "home" {
                     looks.send_modify(|looks| *looks += 1);
                     let _ = gate.wait_for(|open| *open).await;
@@ -168,7 +169,7 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
     let run = desk.run_process(async |process| {
         let run = start_run(&process, "reads", json!({ "text": "x" }), None).await;
         wait_until_idle(&process, run).await;
-        process.deliver(answer_delivery(run, "m1", json!("home"))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "m1", json!("home"))).await.unwrap();
         assert!(wait_until_idle(&process, run).await.parked.is_some());
         run
     });
@@ -176,9 +177,9 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
     desk.run_process(async |process: TestProcess| {
         // A start checks parked runs again.
         looks.subscribe().wait_for(|looks| *looks == 2).await.unwrap();
-        process.deliver(answer_delivery(run, "m2", json!("::1"))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "m2", json!("::1"))).await.unwrap();
         open.send_replace(true);
         wait_for_event(&process, run, |event| matches!(event, Event::Completed { .. })).await;
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().output, "::1");
+        assert_eq!(process.current_run_view(&local_run_address(run)).await.unwrap().output, "::1");
     });
 }

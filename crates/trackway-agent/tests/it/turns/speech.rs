@@ -44,7 +44,10 @@ fn text_is_seen_before_the_answer_ends() {
     desk.run_process(async |process| {
         let run = send_text(&process, "m1", "Hi.").await;
         wait_for_event(&process, run, |event| is_text(event, "Hello ")).await;
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Working);
+        assert_eq!(
+            process.current_run_view(&local_run_address(run)).await.unwrap().state,
+            StateName::Working
+        );
         latch.release();
         let view = wait_until_ended(&process, run).await;
         assert_eq!(response_text(&view), "Hello there.");
@@ -147,7 +150,7 @@ fn a_cancel_drops_the_connection_and_cancels_children() {
     desk.run_process(async |process| {
         let run = send_text(&process, "m1", "Hi.").await;
         wait_for_event(&process, run, |event| is_text(event, "Well, ")).await;
-        let view = process.cancel(&local_run_address(run)).await.unwrap();
+        let view = process.cancel_run(&local_run_address(run)).await.unwrap();
         assert_eq!(view.state, StateName::Canceled);
         desk.server.wait_for_dropped_connection().await;
         let child = child_runs(&load_log(&process, run).await)[0];

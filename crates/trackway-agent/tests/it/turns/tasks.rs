@@ -94,7 +94,7 @@ fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
     let desk = AgentHarness::new().with_workflow(workflow("count", move |stage, _| {
         let answer = answer.clone();
         async move {
-            stage.send_first_answer(answer).await;
+            stage.send_first_answer_to_parent(answer).await;
             Ok(Value::Null)
         }
     }));

@@ -8,7 +8,7 @@ use std::sync::{
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use trackway_agent::Permission;
+use trackway_agent::ToolPermission;
 use trackway_domain::{InterruptReason, Part, RunId, StateName};
 use trackway_runtime::{Program, RetryPolicy, StepAttempt, Tool};
 use trackway_testkit::{ScriptedChatReply, TestProcess, answer_delivery};
@@ -24,7 +24,9 @@ const GONE: &str = "No task of this conversation with that id waits for an answe
 /// A tool that asks the user in the middle of its work, as MCP servers do.
 fn wonders() -> Arc<dyn Tool> {
     tool("wonders", |_, call| {
-        Box::pin(async move { Ok(call.ask(vec![Part::text("Really?")], approval_schema()).await?.into()) })
+        Box::pin(async move {
+            Ok(call.ask_question(vec![Part::text("Really?")], approval_schema()).await?.into())
+        })
     })
 }
 
@@ -35,7 +37,7 @@ fn workflow_with_asking_step() -> Arc<dyn Program> {
             let stage = &stage;
             Box::pin(async move {
                 let prompt = vec![Part::text("Really?")];
-                Ok(stage.ask_from_step(&attempt.op, prompt, approval_schema()).await.input)
+                Ok(stage.ask_question_from_step(&attempt.op, prompt, approval_schema()).await.input)
             })
         };
         stage.step("tool", RetryPolicy::default(), &mut work).await;
@@ -81,7 +83,7 @@ async fn only_the_user_answers(process: &TestProcess, desk: &AgentHarness, askin
 fn a_model_cannot_approve_a_call() {
     let calls = Arc::new(AtomicUsize::new(0));
     let mut desk = AgentHarness::new().with_tool(counting_tool(&calls));
-    desk.spec.approvals.insert("count".to_owned(), Permission::Ask);
+    desk.spec.approvals.insert("count".to_owned(), ToolPermission::Ask);
     desk.queue_tool_calls(&[("c1", "count", json!({ "text": "x" }))]);
     desk.run_process(async |process| {
         let asking = send_text(&process, "m1", "Go.").await;
@@ -209,7 +211,7 @@ fn answer_the_user_did_not_give_needs_approval() {
             let asked = parts_text(&view.question.unwrap().prompt);
             assert!(asked.contains("0xEVIL") && asked.contains("What is it?"), "{asked}");
             let answer = answer_delivery(run, "a1", json!({ "approved": verdict }));
-            process.deliver(answer).await.unwrap();
+            process.deliver_message(answer).await.unwrap();
             wait_until_ended(&process, run).await;
             assert_fits_its_log(&process, &desk, run).await;
             assert_eq!(wait_until_idle(&process, asking).await.state, state);
@@ -223,7 +225,7 @@ fn answer_the_user_did_not_give_needs_approval() {
 #[test]
 fn approvals_hold_for_answers_too() {
     for (approval, state) in
-        [(Permission::Ask, StateName::InputRequired), (Permission::Deny, StateName::Completed)]
+        [(ToolPermission::Ask, StateName::InputRequired), (ToolPermission::Deny, StateName::Completed)]
     {
         let names = object_schema([("first", "string"), ("last", "string")]);
         let mut desk =
@@ -238,7 +240,7 @@ fn approvals_hold_for_answers_too() {
             assert_eq!(wait_until_idle(&process, run).await.state, state, "{approval:?}");
             assert_eq!(wait_until_idle(&process, asking).await.state, StateName::InputRequired);
             let offered = tools_offered(&desk, 2).contains(&"answer_task".to_owned());
-            assert_eq!(offered, approval == Permission::Ask);
+            assert_eq!(offered, approval == ToolPermission::Ask);
         });
     }
 }

@@ -1,9 +1,9 @@
 //! The subject, as a client of the engine sees it.
 
-use trackway::{MessageId, Role};
+use trackway::{MessageId, MessageRole};
 use trackway_domain::{Caller, Event, RunId, StateName};
 use trackway_engine::input_from_parts;
-use trackway_runtime::{DeliverRequest, ProgramRegistry, SubmitRequest};
+use trackway_runtime::{DeliverMessageRequest, ProgramRegistry, SubmitRunRequest};
 use trackway_testkit::{TestProcess, TestWorld, load_full_log, local_run_address, summarize_updates};
 
 use super::*;
@@ -11,43 +11,48 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn registry() -> ProgramRegistry {
-    trackway::Server::new().workflow(TckWorkflow { stream_timeout: PATIENCE }).registry().unwrap()
+    trackway::Server::new().workflow(TckWorkflow { stream_timeout: PATIENCE }).workflow_registry().unwrap()
 }
 
 fn message(id: &str, part: Part) -> Message {
-    Message::new(MessageId::new(id).unwrap(), Role::User, vec![part])
+    Message::new(MessageId::new(id).unwrap(), MessageRole::User, vec![part])
 }
 
 async fn send(process: &TestProcess, message: Message) -> RunId {
-    let program = process.registry().get("tck").unwrap();
+    let program = process.registry().current_program("tck").unwrap();
     let schema = &program.info().input_schema;
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: "tck".to_owned(),
         input: input_from_parts(schema, &message.parts).unwrap(),
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: Some(message),
         hook: None,
     };
-    process.submit(submit).await.unwrap().view.submission.run
+    process.submit_run(submit).await.unwrap().view.submission.run
 }
 
 async fn reply(process: &TestProcess, run: RunId, id: &str, text: &str) {
     let message = message(id, Part::text(text));
-    let deliver =
-        DeliverRequest { to: local_run_address(run), session: None, message, question: None, hook: None };
-    process.deliver(deliver).await.unwrap();
+    let deliver = DeliverMessageRequest {
+        to: local_run_address(run),
+        session: None,
+        message,
+        question: None,
+        hook: None,
+    };
+    process.deliver_message(deliver).await.unwrap();
     settled(process, run).await;
 }
 
 /// The run once it waits or has ended.
 async fn settled(process: &TestProcess, run: RunId) {
-    let view = process.view(&local_run_address(run)).await.unwrap();
-    process.wait_until_idle(view).await.unwrap();
+    let view = process.current_run_view(&local_run_address(run)).await.unwrap();
+    process.wait_until_run_idle(view).await.unwrap();
 }
 
 /// The visible updates of the run so far.
-async fn told(process: &TestProcess, run: RunId) -> Vec<String> {
+async fn summarize_run(process: &TestProcess, run: RunId) -> Vec<String> {
     summarize_updates(&load_full_log(&*process.journal, run).await.unwrap())
 }
 
@@ -65,7 +70,7 @@ fn each_act_ends_as_the_suites_expect() {
         TestWorld::with_memory_store().run_to_completion(registry(), async |process| {
             let run = send(&process, message(id, Part::text(text))).await;
             settled(&process, run).await;
-            let told = told(&process, run).await;
+            let told = summarize_run(&process, run).await;
             let plain: Vec<&str> = told.iter().map(|line| line.trim_end_matches('…')).collect();
             assert!(plain.ends_with(end), "{id} {text}: {plain:?}");
         });
@@ -81,7 +86,7 @@ fn any_part_is_taken() {
         let part = Part::file(File { name: None, mime_type, source });
         let run = send(&process, message("tck-send-003", part)).await;
         settled(&process, run).await;
-        assert_eq!(told(&process, run).await.last().unwrap(), "completed.");
+        assert_eq!(summarize_run(&process, run).await.last().unwrap(), "completed.");
     });
 }
 
@@ -93,7 +98,7 @@ fn reply_asking_for_input_is_asked_again() {
         settled(&process, run).await;
         reply(&process, run, "tck-input-required-2", "TCK history message 1").await;
         reply(&process, run, "tck-infer-ctx", "on you go").await;
-        let told = told(&process, run).await;
+        let told = summarize_run(&process, run).await;
         let asked = told.iter().filter(|line| line.starts_with("input-required")).count();
         assert_eq!((asked, told.last().unwrap().as_str()), (2, "completed."));
     });
@@ -107,7 +112,7 @@ fn a_conversation_ends_with_done() {
         settled(&process, run).await;
         reply(&process, run, "0199", "here is more input").await;
         reply(&process, run, "019a", "done").await;
-        let told = told(&process, run).await;
+        let told = summarize_run(&process, run).await;
         let asked = told.iter().filter(|line| line.starts_with("input-required")).count();
         assert_eq!((asked, told.last().unwrap().as_str()), (2, "completed."));
     });
@@ -118,14 +123,17 @@ fn a_conversation_ends_with_done() {
 fn unknown_action_works_then_keeps_asking() {
     TestWorld::with_memory_store().run_to_completion(registry(), async |process| {
         let run = send(&process, message("test-message-id-1", Part::text("hi"))).await;
-        let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-        while !matches!(watch.next().await.unwrap().unwrap().event, Event::Slept { .. }) {}
-        assert_eq!(process.view(&local_run_address(run)).await.unwrap().state, StateName::Working);
+        let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
+        while !matches!(watch.next_event().await.unwrap().unwrap().event, Event::Slept { .. }) {}
+        assert_eq!(
+            process.current_run_view(&local_run_address(run)).await.unwrap().state,
+            StateName::Working
+        );
         process.clock.advance(PATIENCE / 2);
         settled(&process, run).await;
         for id in ["test-followup-1", "test-followup-2", "test-followup-3"] {
             reply(&process, run, id, "more").await;
-            let state = process.view(&local_run_address(run)).await.unwrap().state;
+            let state = process.current_run_view(&local_run_address(run)).await.unwrap().state;
             assert_eq!(state, StateName::InputRequired, "{id}");
         }
     });
@@ -141,18 +149,18 @@ fn lasting_acts_last_as_long_as_the_suites_need() {
     ] {
         TestWorld::with_memory_store().run_to_completion(registry(), async |process| {
             let run = send(&process, message(id, Part::text(text))).await;
-            let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-            let started = process.view(&local_run_address(run)).await.unwrap().created_at;
+            let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
+            let started = process.current_run_view(&local_run_address(run)).await.unwrap().created_at;
             let due = loop {
-                match watch.next().await.unwrap().unwrap().event {
+                match watch.next_event().await.unwrap().unwrap().event {
                     Event::Slept { due, .. } => break due,
                     _ => continue,
                 }
             };
             assert!(due >= started + span, "{id} {text}");
             process.clock.advance(span);
-            while watch.next().await.unwrap().is_some() {}
-            assert_eq!(told(&process, run).await.last().unwrap(), "completed.");
+            while watch.next_event().await.unwrap().is_some() {}
+            assert_eq!(summarize_run(&process, run).await.last().unwrap(), "completed.");
         });
     }
 }
@@ -162,7 +170,7 @@ fn lasting_acts_last_as_long_as_the_suites_need() {
 fn one_act_is_answered_without_a_run() {
     let tck = TckWorkflow { stream_timeout: PATIENCE };
     let direct = Some(vec![Part::text("Direct message response")]);
-    assert_eq!(tck.answer(&message("tck-message-response-1", Part::text("hi"))), direct);
-    assert_eq!(tck.answer(&message("0198", Part::text("tck-message-response hi"))), direct);
-    assert_eq!(tck.answer(&message("tck-complete-task-1", Part::text("hi"))), None);
+    assert_eq!(tck.answer_without_run(&message("tck-message-response-1", Part::text("hi"))), direct);
+    assert_eq!(tck.answer_without_run(&message("0198", Part::text("tck-message-response hi"))), direct);
+    assert_eq!(tck.answer_without_run(&message("tck-complete-task-1", Part::text("hi"))), None);
 }

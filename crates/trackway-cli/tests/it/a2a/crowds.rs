@@ -33,7 +33,7 @@ fn primary(task: &Value) -> bool {
 }
 
 /// The rule for every crowd: positions 1, 2, …, each once; one resumes; all after it are concurrent.
-fn places(tasks: &[Value]) {
+fn check_request_orders(tasks: &[Value]) {
     let mut orders: Vec<_> = tasks.iter().map(order).collect();
     orders.sort_unstable();
     assert_eq!(orders, (1..=tasks.len() as u64).collect::<Vec<_>>());
@@ -55,7 +55,7 @@ async fn of_many_answers_one_resumes() {
     let answers: Vec<_> =
         (0..CROWD).map(|_| data_message(json!({ "confirmed": true })).for_task(&task)).collect();
     let tasks = at_once(&agent, &answers).await;
-    places(&tasks);
+    check_request_orders(&tasks);
     let first = tasks.iter().find(|task| primary(task)).unwrap();
     assert_eq!(order(first), 1, "all are valid, so the first resumes");
     for task in &tasks {
@@ -87,7 +87,7 @@ async fn concurrent_answers_over_streams_all_see_the_end() {
     }
     let streams = streams.join_all().await;
     let firsts: Vec<_> = streams.iter().map(|events| events[0].result.clone()).collect();
-    places(&firsts);
+    check_request_orders(&firsts);
     for events in &streams {
         let resumes = usize::from(primary(&events[0].result));
         assert_eq!(events.len(), 2 + resumes, "{events:#?}");

@@ -59,7 +59,7 @@ async fn stall_with(
 }
 
 /// The positions of the events that are still to come.
-async fn places(mut stream: TcpStream) -> Vec<u64> {
+async fn read_event_ids(mut stream: TcpStream) -> Vec<u64> {
     let mut whole = String::new();
     with_test_timeout("the rest", stream.read_to_string(&mut whole)).await.unwrap();
     let ids = whole.lines().filter_map(|line| line.strip_prefix("id: "));
@@ -113,7 +113,7 @@ async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody(
         after < before + STALLED as u64 * STALLED_KIB_MAX,
         "{before} KiB became {after} KiB with {STALLED} stalled readers"
     );
-    let back: JoinSet<_> = stalled.drain(..ProtocolBinding::ALL.len()).map(places).collect();
+    let back: JoinSet<_> = stalled.drain(..ProtocolBinding::ALL.len()).map(read_event_ids).collect();
     for seen in back.join_all().await {
         assert_eq!(seen, expected, "a reader that comes back misses nothing");
     }
@@ -149,7 +149,7 @@ async fn heavy_readers_that_stop_in_a_large_event_share_it() {
     expected.remove(0);
     // The cost of reading alone.
     for number in 0..ProtocolBinding::ALL.len() {
-        assert_eq!(places(stop_within(&server, number, &task).await).await, expected);
+        assert_eq!(read_event_ids(stop_within(&server, number, &task).await).await, expected);
     }
     let before = server.memory_peak_kib();
     let mut silent = Vec::new();
@@ -162,7 +162,7 @@ async fn heavy_readers_that_stop_in_a_large_event_share_it() {
         after < before + SILENT as u64 * SILENT_KIB_MAX,
         "{before} KiB became {after} KiB with {SILENT} silent readers"
     );
-    let back: JoinSet<_> = silent.drain(..ProtocolBinding::ALL.len()).map(places).collect();
+    let back: JoinSet<_> = silent.drain(..ProtocolBinding::ALL.len()).map(read_event_ids).collect();
     for seen in back.join_all().await {
         assert_eq!(seen, expected, "a reader that comes back misses nothing");
     }

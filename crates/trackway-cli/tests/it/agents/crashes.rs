@@ -19,7 +19,7 @@ async fn begin(desk: &AgentWorkspace, message: &Message) -> Value {
 }
 
 /// Every event of the turn, to its end.
-async fn whole(desk: &AgentWorkspace, task: &Value) -> Vec<StreamEvent> {
+async fn replay_turn(desk: &AgentWorkspace, task: &Value) -> Vec<StreamEvent> {
     desk.default_agent().replay(task).await
 }
 
@@ -70,7 +70,7 @@ async fn killed_between_two_model_calls_a_turn_goes_on() {
     desk.model.queue_reply(second_calls());
     desk.queue_text("All done.");
     desk.server.crash();
-    let events = whole(&desk, &task).await;
+    let events = replay_turn(&desk, &task).await;
     assert_eq!(
         (last_state(&events).as_str(), joined_text_response(&events).as_str()),
         ("completed", "All done.")
@@ -100,7 +100,7 @@ async fn killed_while_the_model_speaks_a_turn_speaks_anew() {
     drop(stream);
     desk.queue_text("The whole.");
     desk.server.crash();
-    let events = whole(&desk, &task).await;
+    let events = replay_turn(&desk, &task).await;
     assert_eq!(
         (last_state(&events).as_str(), joined_text_response(&events).as_str()),
         ("completed", "The whole.")
@@ -125,7 +125,7 @@ async fn killed_after_a_dispatch_a_turn_hears_the_same_child() {
     stream.read_until(|event| event["artifact"]["name"] == "tool-call-dispatch_workflow_ledger").await;
     drop(stream);
     desk.server.crash();
-    let events = whole(&desk, &task).await;
+    let events = replay_turn(&desk, &task).await;
     assert_eq!(
         (last_state(&events).as_str(), joined_text_response(&events).as_str()),
         ("completed", "It is written.")

@@ -23,8 +23,8 @@ struct Pair {
 
 impl Pair {
     fn new(kid: &'static str) -> Self {
-        let random = Secret::generate().unwrap();
-        let digits = random.expose().strip_prefix("tw_").unwrap().as_bytes();
+        let random = Secret::generate_api_key().unwrap();
+        let digits = random.expose_secret().strip_prefix("tw_").unwrap().as_bytes();
         let number =
             digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap());
         let document: Vec<u8> = PKCS8.into_iter().chain(number).collect();

@@ -23,7 +23,7 @@ fn workspace() -> TestFolder {
 }
 
 /// Sends a message to an address and returns the answer's text.
-async fn said(server: &ServerUnderTest, path: &str) -> String {
+async fn send_hello(server: &ServerUnderTest, path: &str) -> String {
     static SENT: AtomicU64 = AtomicU64::new(0);
     let id = format!("message-{}", SENT.fetch_add(1, Ordering::Relaxed));
     let message = json!({ "role": "ROLE_USER", "messageId": id, "parts": [{ "text": "hello" }] });
@@ -59,8 +59,8 @@ fn described(agents: &[Value], name: &str, description: &str) -> bool {
 async fn an_agent_answers_at_its_addresses() {
     let desk = workspace();
     let server = desk.serve(&[]);
-    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
-    assert_eq!(said(&server, "/a2a").await, "from the first");
+    assert_eq!(send_hello(&server, "/a2a/agents/helper").await, "from the first");
+    assert_eq!(send_hello(&server, "/a2a").await, "from the first");
     let (_, card) = server.get("/.well-known/agent-card.json").await;
     assert_eq!((&card["name"], &card["description"]), (&json!("helper"), &json!("Helps.")));
 }
@@ -70,19 +70,19 @@ async fn an_agent_answers_at_its_addresses() {
 async fn a_changed_file_is_what_runs() {
     let desk = workspace();
     let server = desk.serve(&[]);
-    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
+    assert_eq!(send_hello(&server, "/a2a/agents/helper").await, "from the first");
     desk.write_file("agents/helper.md", "---\ndescription: Other.\nmodel: other\n---\nHelp.\n");
     desk.write_file("agents/second.md", "---\ndescription: New.\n---\n");
     until(&server, |agents| described(agents, "helper", "Other.") && described(agents, "second", "New."))
         .await;
-    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
-    assert_eq!(said(&server, "/a2a/agents/second").await, "from the first");
+    assert_eq!(send_hello(&server, "/a2a/agents/helper").await, "from the other");
+    assert_eq!(send_hello(&server, "/a2a/agents/second").await, "from the first");
     // A mistake changes nothing, even if another file is right.
     desk.write_file("agents/second.md", "---\ndescription: Newer.\n---\n");
     until(&server, |agents| described(agents, "second", "Newer.")).await;
     desk.write_file("agents/helper.md", "---\ndescription: Broken.\nmodl: other\n---\n");
     desk.write_file("agents/third.md", "---\ndescription: Third.\n---\n");
-    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
+    assert_eq!(send_hello(&server, "/a2a/agents/helper").await, "from the other");
     fs::remove_file(desk.path().join("agents/second.md")).unwrap();
     desk.write_file("agents/helper.md", "---\ndescription: Mended.\n---\n");
     until(&server, |agents| {
@@ -91,10 +91,10 @@ async fn a_changed_file_is_what_runs() {
             && !agents.iter().any(|agent| agent["name"] == "second")
     })
     .await;
-    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
+    assert_eq!(send_hello(&server, "/a2a/agents/helper").await, "from the first");
     // The models themselves change too.
     desk.write_file("trackway.toml", &CONFIG.replace("model = \"stage\"", "model = \"other\""));
     desk.write_file("agents/helper.md", "---\ndescription: Last.\n---\n");
     until(&server, |agents| described(agents, "helper", "Last.")).await;
-    assert_eq!(said(&server, "/a2a/agents/third").await, "from the other");
+    assert_eq!(send_hello(&server, "/a2a/agents/third").await, "from the other");
 }

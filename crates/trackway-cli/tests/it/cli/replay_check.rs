@@ -45,17 +45,17 @@ impl Workflow for NewReview {
 /// Runs this program up to its question, in this process, and releases the folder.
 async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
     let (runtime, _folder) = Server::new().data(data).workflow(workflow).start_engine().await.unwrap();
-    let runs = RunsService::local(runtime.clone());
+    let runs = RunsService::for_local_caller(runtime.clone());
     let request =
         StartRequest { workflow: "review".to_owned(), input: json!({ "subject": "x" }), session_id: None };
-    let run = runs.start(request).await.unwrap().summary.id;
-    let mut updates = runs.updates(run, 0).await.unwrap();
-    while let Some(update) = updates.next().await.unwrap() {
+    let run = runs.start_run(request).await.unwrap().summary.id;
+    let mut updates = runs.watch_run_updates(run, 0).await.unwrap();
+    while let Some(update) = updates.next_update().await.unwrap() {
         if matches!(update.what, RunUpdateKind::Status { question: Some(_), .. }) {
             break;
         }
     }
-    runtime.stop().await;
+    runtime.stop_runtime().await;
     run.to_string()
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{ServerUnderTest, TestFolder, trackway_command};
 
 /// The types of an update stream, each followed by the state or the artifact's name.
-fn told(lines: &[Value]) -> Vec<String> {
+fn summarize_updates(lines: &[Value]) -> Vec<String> {
     let tell = |line: &Value| match line["type"].as_str().unwrap() {
         "artifact" => format!("artifact {}", line["artifact"]["artifactId"].as_str().unwrap()),
         kind => format!("{kind} {}", line["state"].as_str().unwrap()),
@@ -28,7 +28,7 @@ fn json_is_all_there_is_on_stdout_and_completed_is_zero() {
         "artifact echo.txt",
         "status completed",
     ];
-    assert_eq!(told(&lines), expected);
+    assert_eq!(summarize_updates(&lines), expected);
     assert_eq!(run.stderr, "");
     let finals: Vec<bool> = lines.iter().map(|line| line["final"].as_bool().unwrap()).collect();
     assert_eq!(finals, [false, false, false, false, false, true]);
@@ -85,7 +85,7 @@ fn answers_are_read_from_stdin_and_a_wrong_one_is_asked_for_again() {
         "artifact receipt.json",
         "status completed",
     ];
-    assert_eq!(told(&lines), expected);
+    assert_eq!(summarize_updates(&lines), expected);
     assert_eq!(lines[5]["question"]["errors"][0]["path"], "/amount");
     assert_eq!(lines[9]["artifact"]["parts"][0]["data"]["signature"], "me");
     assert!(run.stderr.contains("that is not JSON"), "{run:?}");

@@ -20,7 +20,7 @@ fn write(folder: &TestFolder, trails: &[GuidedRunBuilder]) {
         for trail in trails {
             trail.append_to_journal(&journal).await;
         }
-        journal.close().await;
+        journal.close_store().await;
     });
 }
 

@@ -25,12 +25,12 @@ impl Framework {
 
     /// Sends these messages to an agent, and returns the framework's result for each. Microsoft's is called
     /// twice, once as a stream: its result is here once for each run.
-    async fn says(self, site: &FrameworkServer, agent: &str, messages: &[&str]) -> Vec<Vec<Value>> {
-        self.says_as(site, agent, messages, "").await
+    async fn send_messages(self, site: &FrameworkServer, agent: &str, messages: &[&str]) -> Vec<Vec<Value>> {
+        self.send_messages_as(site, agent, messages, "").await
     }
 
     /// As [`Framework::says`], by a client that names the media types that it accepts.
-    async fn says_as(
+    async fn send_messages_as(
         self,
         site: &FrameworkServer,
         agent: &str,
@@ -51,7 +51,7 @@ async fn answers_are_what_was_said(framework: Framework) {
     let site = FrameworkServer::start(&[], &[]);
     for (message, modes) in [("hello", ""), ("/run echo text=hi", "text/plain")] {
         let before = site.list_runs("assistant").await.len();
-        let answers = framework.says_as(&site, "assistant", &[message], modes).await;
+        let answers = framework.send_messages_as(&site, "assistant", &[message], modes).await;
         let turns = site.list_runs("assistant").await;
         for (answer, turn) in answers.iter().zip(&turns[before..]) {
             let text = answer[0]["text"].as_str().unwrap();
@@ -65,7 +65,7 @@ async fn answers_are_what_was_said(framework: Framework) {
 /// A question can be answered; an answer that does not fit is refused in words that people can read.
 async fn questions_are_answered(framework: Framework) {
     let site = FrameworkServer::start(&[], &[]);
-    let answers = framework.says(&site, "approve", &["tea", "maybe", "yes"]).await;
+    let answers = framework.send_messages(&site, "approve", &["tea", "maybe", "yes"]).await;
     let runs = site.list_runs("approve").await;
     assert_eq!(runs.len(), answers.len(), "{answers:?}");
     for (answers, run) in answers.iter().zip(&runs) {
@@ -81,12 +81,12 @@ async fn questions_are_answered(framework: Framework) {
 /// JSON in the text of a message is the input, with its integers and its optional fields.
 async fn json_in_text_is_read(framework: Framework) {
     let site = FrameworkServer::start(&[], &[]);
-    framework.says(&site, "ledger", &[r#"{"entries": 2}"#]).await;
+    framework.send_messages(&site, "ledger", &[r#"{"entries": 2}"#]).await;
     for run in site.list_runs("ledger").await {
         assert_eq!((&run["state"], &run["input"]), (&json!("completed"), &json!({ "entries": 2 })));
     }
     let wallet = r#"{"walletAddress": "0x1", "chainId": 1}"#;
-    framework.says(&site, "invest", &[wallet]).await;
+    framework.send_messages(&site, "invest", &[wallet]).await;
     for run in site.list_runs("invest").await {
         let input: Value = serde_json::from_str(wallet).unwrap();
         assert_eq!((&run["state"], &run["input"]), (&json!("rejected"), &input));
@@ -140,7 +140,7 @@ async fn strands_sends_json_as_text() {
 async fn adk_takes_the_card_of_a_server_with_grpc() {
     let settings = ("trackway.toml", "[a2a]\ngrpc_in_card = false\n");
     let site = FrameworkServer::start(&[settings], &["--grpc-listen", "127.0.0.1:0"]);
-    let answers = Framework::Adk.says(&site, "echo", &["hi"]).await;
+    let answers = Framework::Adk.send_messages(&site, "echo", &["hi"]).await;
     assert_eq!(answers[0][0]["errors"], json!([]), "{answers:?}");
     assert_eq!(answers[0][0]["text"], "hi");
 }

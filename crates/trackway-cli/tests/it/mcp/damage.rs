@@ -64,7 +64,7 @@ fn database(data: &Path) -> PathBuf {
 
 impl Site {
     /// The folder as it was before any damage.
-    fn mend(&self) {
+    fn restore_folder(&self) {
         fs::remove_dir_all(self.shop.data()).unwrap();
         copy(&self.whole, &self.shop.data());
     }
@@ -135,13 +135,13 @@ fn typed(answer: &ToolAnswer, what: &str) -> bool {
 fn heavy_damaged_rows_hit_their_own_session_only() {
     let site = site();
     assert!(!site.walk("nothing"), "undamaged, nothing is refused");
-    site.mend();
+    site.restore_folder();
     let places: usize = site.damage(&[]).parse().unwrap();
     assert!(places > 100, "{places}");
     // Every seventh byte: all kinds of rows and columns, in an acceptable time.
     let mut refused = 0;
     for place in (0..places).step_by(7) {
-        site.mend();
+        site.restore_folder();
         let what = site.damage(&[&place.to_string()]);
         refused += usize::from(site.walk(&what));
     }
@@ -153,7 +153,7 @@ fn heavy_damaged_rows_hit_their_own_session_only() {
 #[test]
 fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
     let site = site();
-    site.mend();
+    site.restore_folder();
     let shown = site.shop.run_json_command(&["sessions", "show", "beside"]);
     let file = database(&site.shop.data());
     let whole = fs::read(&file).unwrap();
@@ -162,7 +162,7 @@ fn heavy_flipped_bytes_in_the_file_hit_their_own_session_only() {
     assert!(!rows.is_empty());
     for place in rows.iter().step_by(rows.len() / 6 + 1) {
         for offset in [0, run.len() / 2, run.len() + 3, run.len() + 60] {
-            site.mend();
+            site.restore_folder();
             let mut bytes = whole.clone();
             bytes[place + offset] ^= 0x15;
             fs::write(&file, bytes).unwrap();

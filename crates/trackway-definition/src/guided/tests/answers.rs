@@ -8,8 +8,8 @@ use super::ScriptedAgent;
 use crate::{
     model::{Condition, Definition, PromptFragment, Step, StepKind},
     test_support::{
-        ask_step, context_inputs, emit_step, equals_condition, expect_object, group_step, output_inputs,
-        prompt_step, sample_definition, switch_step, tool_step,
+        ask_step, attempt_inputs_with_context, attempt_inputs_with_output, emit_step, equals_condition,
+        expect_object, group_step, prompt_step, sample_definition, switch_step, tool_step,
     },
 };
 
@@ -94,7 +94,10 @@ fn a_switch_runs_the_first_case_that_holds() {
 #[test]
 fn results_and_facts_are_kept_and_notes_are_not() {
     let steps = vec![
-        prompt_step("a", "work").with_save("made").with_set("title", "result.title").with_set("made", "1"),
+        prompt_step("a", "work")
+            .with_save_name("made")
+            .with_set_expression("title", "result.title")
+            .with_set_expression("made", "1"),
         prompt_step("b", "{{ title }} by {{ who.name }}"),
     ];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"who": {"name": "x", "age": 1}}));
@@ -127,13 +130,13 @@ fn every_step_that_is_answered_is_a_prompt() {
     }
     let steps = vec![
         first,
-        ask_step("agree", "Is {{ topic }} right?", json!({"type": "boolean"})).with_save("right"),
+        ask_step("agree", "Is {{ topic }} right?", json!({"type": "boolean"})).with_save_name("right"),
         tool_step(
             "look",
             "search",
             &[("query", json!("=topic")), ("plain", json!("==x")), ("deep", json!([{"a": "=mode"}, 1]))],
         )
-        .with_save("found"),
+        .with_save_name("found"),
         prompt_step("end", "{{ right }} {{ found }}"),
     ];
     let mut agent =
@@ -142,9 +145,9 @@ fn every_step_that_is_answered_is_a_prompt() {
     agent.send(&AttemptInputs::default());
     assert_json_snapshot!(agent.state.pending);
     assert_eq!(agent.blocked(&AttemptInputs::default())["code"], "output-missing");
-    agent.send(&output_inputs(json!(true)));
+    agent.send(&attempt_inputs_with_output(json!(true)));
     assert_json_snapshot!(agent.state.pending);
-    agent.send(&output_inputs(json!({"result": "leaves"})));
+    agent.send(&attempt_inputs_with_output(json!({"result": "leaves"})));
     assert_eq!(agent.prompt(), "true leaves");
 }
 
@@ -153,11 +156,11 @@ fn every_step_that_is_answered_is_a_prompt() {
 fn an_artifact_becomes_a_document() {
     let steps = vec![
         prompt_step("a", "go"),
-        emit_step("e", "report-{{ n }}", "Hello {{ who }}").with_save("report"),
+        emit_step("e", "report-{{ n }}", "Hello {{ who }}").with_save_name("report"),
         prompt_step("b", "{{ report }}"),
     ];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"n": 1}));
-    agent.send(&context_inputs(json!({"who": "you"})));
+    agent.send(&attempt_inputs_with_context(json!({"who": "you"})));
     assert_eq!(agent.prompt(), "Hello you");
     assert_eq!(
         json!(agent.state.documents),
@@ -175,29 +178,30 @@ fn the_context_of_a_start_fits_the_input() {
     });
     let sample = Definition { input: Some(input), ..sample_definition(vec![prompt_step("a", "x")]) };
     let refused = |context| {
-        let block = super::open_run(&sample, &expect_object(context)).expect_err("it does not fit");
+        let block = super::begin_guided_run(&sample, &expect_object(context)).expect_err("it does not fit");
         json!(block)
     };
     assert_json_snapshot!(refused(json!({})));
     assert_json_snapshot!(refused(json!({"ticket": "T-1", "size": "big"})));
-    assert!(super::open_run(&sample, &expect_object(json!({"ticket": "T-1"}))).is_ok());
+    assert!(super::begin_guided_run(&sample, &expect_object(json!({"ticket": "T-1"}))).is_ok());
 }
 
 /// Issue 11, A13: for an outside agent, a status and the artifact of a question are shown, the user confirms
 /// an authorization, and an answer that leads to a reject is blocked.
 #[test]
 fn what_a_workflow_says_reaches_an_outside_agent() {
-    let sample = crate::parse_draft(crate::drive::tests::SIGNING, crate::FileFormat::Yaml).unwrap();
-    let sample = sample.link(&|_| None).unwrap();
+    let sample =
+        crate::parse_definition_draft(crate::engine_walk::tests::SIGNING, crate::FileFormat::Yaml).unwrap();
+    let sample = sample.link_references(&|_| None).unwrap();
     let mut agent = ScriptedAgent::start(sample, json!({"item": "tea"}));
     let shown: Vec<_> = agent.state.documents.iter().map(|change| change.name.clone()).collect();
     assert_eq!(shown, ["status", "order.json"]);
     let pending = agent.state.pending.clone().unwrap();
     assert!(pending.confirm, "a person authorizes");
     assert!(pending.prompt.contains("Sign for tea?"), "{}", pending.prompt);
-    let blocked = agent.blocked(&output_inputs(json!({"name": "Ada"})));
+    let blocked = agent.blocked(&attempt_inputs_with_output(json!({"name": "Ada"})));
     assert_eq!(blocked["code"], "rejected");
     assert!(blocked["message"].as_str().unwrap().contains("Ada does not sign"), "{blocked}");
-    agent.send(&output_inputs(json!({"name": "Eve"})));
+    agent.send(&attempt_inputs_with_output(json!({"name": "Eve"})));
     assert_eq!(agent.state.pending, None);
 }

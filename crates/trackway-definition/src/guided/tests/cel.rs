@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
 
 use super::{ScriptedAgent, obedient::obey_blocks};
-use crate::model::{Condition, LoopKind, PromptFragment, RoundCount, Step, StepKind, ValueExpression};
-use crate::test_support::{context_inputs, loop_step, prompt_step, sample_definition};
+use crate::model::{Condition, LoopKind, LoopRoundCount, PromptFragment, Step, StepKind, ValueExpression};
+use crate::test_support::{attempt_inputs_with_context, loop_step, prompt_step, sample_definition};
 
 fn obey(steps: Vec<Step>, context: &Value) {
     obey_blocks(&sample_definition(steps), context, |_| ());
@@ -45,7 +45,10 @@ fn needs_fix_set_expressions() {
         ("names.map(n, n + suffix)", json!({"names": [1, 2], "suffix": "!"})),
     ];
     for (source, context) in samples {
-        obey(vec![prompt_step("a", "first").with_set("made", source), prompt_step("b", "second")], &context);
+        obey(
+            vec![prompt_step("a", "first").with_set_expression("made", source), prompt_step("b", "second")],
+            &context,
+        );
     }
 }
 
@@ -53,7 +56,7 @@ fn needs_fix_set_expressions() {
 #[test]
 fn needs_fix_loop_sources() {
     let each = |source| LoopKind::Each { list: cel(source), item: "item".into(), index: None };
-    let count = |source| LoopKind::Count(RoundCount::From(cel(source)));
+    let count = |source| LoopKind::Count(LoopRoundCount::From(cel(source)));
     let samples = [
         (each("first + second"), json!({"first": 1, "second": 2})),
         (each("first + second"), json!({"first": [1], "second": "x"})),
@@ -106,7 +109,7 @@ fn prompt_names_all_missing_facts() {
     let names: Vec<&str> = sent.keys().map(String::as_str).collect();
     assert_eq!(names, ["four", "one", "three", "two", "user"]);
     assert_eq!(sent["user"]["id"], 7);
-    agent.send(&context_inputs(Value::Object(sent)));
+    agent.send(&attempt_inputs_with_context(Value::Object(sent)));
     assert_eq!(agent.prompt(), "…, 2, … and 2\n\n… …");
 
     let many: String = (0..40).map(|number| format!("{{{{ name{number} }}}} ")).collect();

@@ -5,7 +5,8 @@ use trackway_domain::AttemptInputs;
 
 use super::ScriptedAgent;
 use crate::test_support::{
-    equals_condition, loop_by_decision, loop_decision_inputs, loop_step, prompt_step, sample_definition,
+    attempt_inputs_with_loop_decision, equals_condition, loop_by_decision, loop_step, prompt_step,
+    sample_definition,
 };
 
 fn sample(id: Option<&str>) -> crate::Definition {
@@ -25,10 +26,10 @@ fn a_decision_ends_the_loop_at_the_end_of_its_round() {
     agent.send(&AttemptInputs::default());
     assert_eq!(agent.prompt(), "work");
     agent.send(&AttemptInputs::default());
-    agent.send(&loop_decision_inputs("continue", Some("tries")));
+    agent.send(&attempt_inputs_with_loop_decision("continue", Some("tries")));
     assert_eq!(agent.prompt(), "work");
     // The round is still finished.
-    agent.send(&loop_decision_inputs("stop", None));
+    agent.send(&attempt_inputs_with_loop_decision("stop", None));
     assert_eq!(agent.prompt(), "again?");
     agent.send(&AttemptInputs::default());
     assert_eq!(agent.prompt(), "end");
@@ -40,11 +41,11 @@ fn a_decision_ends_the_loop_at_the_end_of_its_round() {
 fn the_last_decision_of_a_round_counts() {
     let mut agent = ScriptedAgent::start(sample(None), json!({}));
     agent.send(&AttemptInputs::default());
-    agent.send(&loop_decision_inputs("stop", None));
-    agent.send(&loop_decision_inputs("continue", Some("anything")));
+    agent.send(&attempt_inputs_with_loop_decision("stop", None));
+    agent.send(&attempt_inputs_with_loop_decision("continue", Some("anything")));
     assert_eq!(agent.prompt(), "work");
     agent.send(&AttemptInputs::default());
-    agent.send(&loop_decision_inputs("stop", Some("rounds")));
+    agent.send(&attempt_inputs_with_loop_decision("stop", Some("rounds")));
     assert_eq!(agent.prompt(), "end");
 }
 
@@ -59,7 +60,7 @@ fn a_decision_before_the_loop_is_its_first() {
         ("stop", Some("others"), "work"),
     ] {
         let mut agent = ScriptedAgent::start(sample(Some("tries")), json!({}));
-        agent.send(&loop_decision_inputs(said, id));
+        agent.send(&attempt_inputs_with_loop_decision(said, id));
         assert_eq!(agent.prompt(), next, "{said} {id:?}");
         let unheeded = if id == Some("others") { vec!["decision-unheeded"] } else { vec![] };
         assert_eq!(agent.warnings(), unheeded);
@@ -79,11 +80,11 @@ fn loop_decision_is_used_once() {
         loop_step("fourth", loop_by_decision(Some("four")), 3, body("in-fourth")),
     ];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
-    agent.send(&loop_decision_inputs("stop", None));
+    agent.send(&attempt_inputs_with_loop_decision("stop", None));
     assert_eq!(agent.prompt(), "in-second");
-    agent.send(&loop_decision_inputs("stop", Some("two")));
+    agent.send(&attempt_inputs_with_loop_decision("stop", Some("two")));
     assert_eq!(agent.prompt(), "between");
-    agent.send(&loop_decision_inputs("stop", None));
+    agent.send(&attempt_inputs_with_loop_decision("stop", None));
     assert_eq!(agent.prompt(), "in-fourth");
 }
 
@@ -94,8 +95,8 @@ fn a_decision_is_for_the_loop_that_it_names() {
     let steps =
         vec![loop_step("outer", loop_by_decision(Some("out")), 3, vec![inner]), prompt_step("z", "end")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
-    agent.send(&loop_decision_inputs("stop", Some("out")));
+    agent.send(&attempt_inputs_with_loop_decision("stop", Some("out")));
     assert_eq!(agent.prompt(), "work");
-    agent.send(&loop_decision_inputs("stop", Some("in")));
+    agent.send(&attempt_inputs_with_loop_decision("stop", Some("in")));
     assert_eq!(agent.prompt(), "end");
 }

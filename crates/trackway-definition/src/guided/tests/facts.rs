@@ -6,8 +6,8 @@ use trackway_domain::AttemptInputs;
 use super::ScriptedAgent;
 use crate::model::{Comparison, Condition, ConditionRule, LoopKind, Step};
 use crate::test_support::{
-    context_inputs, equals_condition, group_step, loop_over_items, loop_step, output_inputs, prompt_step,
-    sample_definition, switch_step,
+    attempt_inputs_with_context, attempt_inputs_with_output, equals_condition, group_step, loop_over_items,
+    loop_step, prompt_step, sample_definition, switch_step,
 };
 
 fn cel(source: &str) -> Condition {
@@ -33,7 +33,7 @@ fn missing_facts_of(agent: &ScriptedAgent) -> Value {
 #[test]
 fn steps_left_out_for_want_of_a_fact_are_named() {
     let mut agent = ScriptedAgent::start(sample_definition(steps_by_path()), json!({}));
-    agent.send(&context_inputs(json!({"risk": "low"})));
+    agent.send(&attempt_inputs_with_context(json!({"risk": "low"})));
     assert_eq!(agent.prompt(), "(complete)");
     let [warning] = &agent.state.warnings[..] else { panic!("one warning") };
     assert_eq!(warning.code, "condition-unset");
@@ -46,7 +46,9 @@ fn steps_left_out_for_want_of_a_fact_are_named() {
 
     // A sent fact decides, and causes no warning.
     let mut agent = ScriptedAgent::start(sample_definition(steps_by_path()), json!({}));
-    agent.send(&context_inputs(json!({"pathComplexity": "Epic", "risk": "low", "report": false})));
+    agent.send(&attempt_inputs_with_context(
+        json!({"pathComplexity": "Epic", "risk": "low", "report": false}),
+    ));
     assert_eq!((agent.prompt(), agent.warnings()), ("design", vec![]));
 }
 
@@ -109,12 +111,12 @@ fn a_step_names_the_facts_that_are_wanted_ahead() {
             {"name": "risk", "values": ["high"], "steps": ["tests"]},
         ])
     );
-    agent.send(&context_inputs(json!({"pathComplexity": "Simple", "risk": "low"})));
+    agent.send(&attempt_inputs_with_context(json!({"pathComplexity": "Simple", "risk": "low"})));
     assert_eq!(agent.prompt(), "quick");
     assert_eq!(missing_facts_of(&agent), json!([]));
 
     let steps = vec![
-        prompt_step("a", "go").with_set("made", "1"),
+        prompt_step("a", "go").with_set_expression("made", "1"),
         prompt_step("b", "x").with_condition(cel("made > least.count")),
         loop_step(
             "l",
@@ -126,7 +128,7 @@ fn a_step_names_the_facts_that_are_wanted_ahead() {
             "u",
             LoopKind::Until(cel("green")),
             3,
-            vec![prompt_step("fix", "fix").with_set("green", "result.green")],
+            vec![prompt_step("fix", "fix").with_set_expression("green", "result.green")],
         ),
     ];
     let agent = ScriptedAgent::start(sample_definition(steps), json!({}));
@@ -159,15 +161,15 @@ fn named_facts_are_bounded() {
 /// requests any other, with its own name.
 #[test]
 fn loops_wait_for_the_facts_that_their_steps_set() {
-    let fix = || vec![prompt_step("fix", "fix").with_set("green", "result.green")];
+    let fix = || vec![prompt_step("fix", "fix").with_set_expression("green", "result.green")];
     for over in [LoopKind::Until(cel("green")), LoopKind::While(cel("!green"))] {
         let steps = vec![prompt_step("a", "go"), loop_step("l", over, 5, fix()), prompt_step("z", "end")];
         let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
         agent.send(&AttemptInputs::default());
         assert_eq!(agent.prompt(), "fix");
-        agent.send(&output_inputs(json!({"green": false})));
+        agent.send(&attempt_inputs_with_output(json!({"green": false})));
         assert_eq!((agent.prompt(), agent.warnings()), ("fix", vec![]));
-        agent.send(&output_inputs(json!({"green": true})));
+        agent.send(&attempt_inputs_with_output(json!({"green": true})));
         assert_eq!((agent.prompt(), agent.warnings()), ("end", vec![]));
     }
     let outside = || vec![prompt_step("fix", "fix")];
@@ -176,7 +178,7 @@ fn loops_wait_for_the_facts_that_their_steps_set() {
     assert_eq!((agent.prompt(), agent.warnings()), ("fix", vec![]));
     agent.send(&AttemptInputs::default());
     assert_eq!((agent.prompt(), agent.warnings()), ("fix", vec!["condition-unset"]));
-    agent.send(&context_inputs(json!({"green": true})));
+    agent.send(&attempt_inputs_with_context(json!({"green": true})));
     assert_eq!(agent.prompt(), "end");
 
     let steps = vec![prompt_step("a", "go"), loop_step("l", LoopKind::While(cel("more")), 5, outside())];

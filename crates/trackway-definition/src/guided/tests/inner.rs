@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, BlockReason};
 
 use super::{ScriptedAgent, obedient::answer_until_accepted};
-use crate::guided::{advance, open_run};
+use crate::guided::{advance_guided_run, begin_guided_run};
 use crate::model::{Definition, Step, StepKind};
 use crate::test_support::{
-    context_inputs, expect_object, map_step, nested_step, prompt_step, sample_definition,
+    attempt_inputs_with_context, expect_object, map_step, nested_step, prompt_step, sample_definition,
 };
 
 fn with_input(mut step: Step, schema: Value) -> Step {
@@ -37,8 +37,9 @@ fn pointers(block: &Value) -> Vec<&str> {
 
 /// Answers the first step by sending what is requested.
 fn obey(definition: &Definition, context: Value) -> String {
-    let first = open_run(definition, &expect_object(context)).expect("it opens");
-    let act = |inputs: &AttemptInputs| advance(definition, &first.position, &first.context, inputs);
+    let first = begin_guided_run(definition, &expect_object(context)).expect("it opens");
+    let act =
+        |inputs: &AttemptInputs| advance_guided_run(definition, &first.position, &first.context, inputs);
     answer_until_accepted("first", json!({}), act).pending.expect("a step").prompt
 }
 
@@ -93,7 +94,7 @@ fn what_is_asked_for_behind_a_map_can_be_sent() {
         let context = json!({"items": [1], "size": 2, "about": 0, "topic": 0});
         let mut agent = ScriptedAgent::start(sample_definition(steps), context);
         agent.blocked(&AttemptInputs::default());
-        agent.send(&context_inputs(json!({"about": "tea", "topic": "tea"})));
+        agent.send(&attempt_inputs_with_context(json!({"about": "tea", "topic": "tea"})));
         assert_eq!(agent.prompt(), "tea of 2");
     }
 }
@@ -102,7 +103,8 @@ fn what_is_asked_for_behind_a_map_can_be_sent() {
 #[test]
 fn a_start_says_what_the_first_workflow_needs() {
     let definition = sample_definition(vec![with_input(nested_step("n", None, None, inside()), schema())]);
-    let block: BlockReason = open_run(&definition, &expect_object(json!({}))).expect_err("it lacks names");
+    let block: BlockReason =
+        begin_guided_run(&definition, &expect_object(json!({}))).expect_err("it lacks names");
     assert_eq!((block.code.as_str(), block.needs.len()), ("context-missing", 2));
-    assert!(open_run(&definition, &expect_object(json!({"topic": "t", "size": 1}))).is_ok());
+    assert!(begin_guided_run(&definition, &expect_object(json!({"topic": "t", "size": 1}))).is_ok());
 }

@@ -7,8 +7,8 @@ use trackway_domain::{AttemptInputs, BlockReason};
 use super::{ScriptedAgent, obedient::obey_blocks};
 use crate::model::{LoopKind, Step, StepKind, ValueExpression};
 use crate::test_support::{
-    context_inputs, expect_object, loop_by_count, loop_over_items, loop_step, map_step, prompt_step,
-    sample_definition,
+    attempt_inputs_with_context, expect_object, loop_by_count, loop_over_items, loop_step, map_step,
+    prompt_step, sample_definition,
 };
 
 fn slices(text: &str) -> Vec<Step> {
@@ -26,16 +26,16 @@ fn an_item_is_asked_for_in_its_list() {
     assert_eq!(block["needs"][0]["example"], json!([{"name": "…"}]));
     assert!(block["message"].as_str().is_some_and(|text| text.contains("`each`")), "{block}");
 
-    let block = agent.blocked(&context_inputs(json!({"slices": ["x", "y"]})));
+    let block = agent.blocked(&attempt_inputs_with_context(json!({"slices": ["x", "y"]})));
     let pointers = [&block["needs"][0]["pointer"], &block["needs"][1]["pointer"]];
     assert_eq!(pointers, ["/context/slices/0", "/context/slices/1"]);
     assert_eq!(block["needs"][0]["example"], json!({"name": "…"}));
     assert_eq!(block["needs"][0]["got"], "x");
 
-    let overwriting = context_inputs(json!({"slices": ["x", "y"], "slice": {"name": "NAME"}}));
+    let overwriting = attempt_inputs_with_context(json!({"slices": ["x", "y"], "slice": {"name": "NAME"}}));
     assert_eq!(agent.blocked(&overwriting)["needs"][0]["pointer"], "/context/slices/0");
     let both = json!({"slices": [{"name": "A"}, {"name": "B"}], "slice": {"name": "NAME"}});
-    agent.send(&context_inputs(both));
+    agent.send(&attempt_inputs_with_context(both));
     assert_eq!(agent.warnings(), ["context-not-kept"]);
     assert_eq!(agent.prompts(), ["body: Do A.", "body: Do B."]);
 }
@@ -51,7 +51,7 @@ fn a_list_that_is_sent_later_corrects_the_items_that_are_left() {
         let block = agent.blocked(&AttemptInputs::default());
         assert_eq!(block["needs"][0]["pointer"], "/context/list");
         assert_eq!(block["needs"][0]["example"], json!([{"name": "…"}, {"name": "…"}]));
-        agent.send(&context_inputs(json!({"list": [{"name": "a"}, {"name": "b"}]})));
+        agent.send(&attempt_inputs_with_context(json!({"list": [{"name": "a"}, {"name": "b"}]})));
         assert_eq!(agent.prompt(), "a");
         agent.send(&AttemptInputs::default());
         assert_eq!(agent.prompt(), r#"{"name":"b"}"#);
@@ -68,7 +68,7 @@ fn a_list_that_is_sent_later_corrects_the_items_that_are_left() {
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     let block = agent.blocked(&AttemptInputs::default());
     assert_eq!(block["needs"][0]["example"], json!([{"parts": [{"id": "…"}]}]));
-    let sent = |second: Value| context_inputs(json!({"list": [{"parts": [{"id": 1}, second]}]}));
+    let sent = |second: Value| attempt_inputs_with_context(json!({"list": [{"parts": [{"id": 1}, second]}]}));
     agent.send(&sent(json!(2)));
     assert_eq!(agent.prompt(), "1");
     let block = agent.blocked(&AttemptInputs::default());
@@ -175,7 +175,7 @@ fn what_is_sent_under_the_name_of_an_index_is_not_kept() {
         loop_step("n", loop_by_count("itemIndex"), 2, vec![prompt_step("again", "again")]),
     ];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
-    agent.send(&context_inputs(json!({"list": ["a"], "itemIndex": 2})));
+    agent.send(&attempt_inputs_with_context(json!({"list": ["a"], "itemIndex": 2})));
     assert_eq!((agent.prompt(), agent.warnings()), ("0 a", vec!["context-not-kept"]));
     assert_eq!(agent.prompts(), ["in: 0 a", "again: again", "again: again"]);
     assert_eq!(*agent.context(), expect_object(json!({"list": ["a"], "itemIndex": 2})));

@@ -7,8 +7,9 @@ use super::ScriptedAgent;
 use crate::{
     model::{LoopKind, Step, StepKind},
     test_support::{
-        context_inputs, emit_step, equals_condition, expect_object, loop_by_count, loop_decision_inputs,
-        loop_over_items, loop_step, map_step, output_inputs, prompt_step, sample_definition,
+        attempt_inputs_with_context, attempt_inputs_with_loop_decision, attempt_inputs_with_output,
+        emit_step, equals_condition, expect_object, loop_by_count, loop_over_items, loop_step, map_step,
+        prompt_step, sample_definition,
     },
 };
 
@@ -35,11 +36,11 @@ fn a_loop_goes_through_its_list() {
         ScriptedAgent::start(sample_definition(steps), json!({"todo": ["a", "b"], "item": "before"}));
     assert_eq!(agent.prompt(), "0 a 0");
     // Neither another list nor another item moves the loop.
-    agent.send(&context_inputs(json!({"todo": [], "item": "x", "itemIndex": 7, "round": 7})));
+    agent.send(&attempt_inputs_with_context(json!({"todo": [], "item": "x", "itemIndex": 7, "round": 7})));
     assert_eq!(agent.prompt(), "a?");
     assert_eq!(agent.warnings(), ["context-not-kept"]);
     // A value that is sent back unchanged was kept.
-    agent.send(&context_inputs(json!({"item": "a", "other": 1})));
+    agent.send(&attempt_inputs_with_context(json!({"item": "a", "other": 1})));
     assert!(agent.warnings().is_empty());
     let rest = agent.prompts();
     assert_eq!(rest, ["do: 1 b 1", "check: b?", "z: before"]);
@@ -70,9 +71,9 @@ fn conditions_are_looked_at_before_each_round() {
         let body = vec![prompt_step("in", "round {{ n }}")];
         let steps = vec![numbered(loop_step("l", over, 5, body), "n"), prompt_step("z", "end")];
         let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"go": true}));
-        agent.send(&context_inputs(json!({"go": true})));
+        agent.send(&attempt_inputs_with_context(json!({"go": true})));
         assert_eq!(agent.prompt(), "round 1");
-        agent.send(&context_inputs(json!({"go": false})));
+        agent.send(&attempt_inputs_with_context(json!({"go": false})));
         assert_eq!(agent.prompt(), "end");
         assert!(agent.warnings().is_empty());
     };
@@ -139,20 +140,23 @@ fn loops_inside_of_loops_keep_apart() {
 #[test]
 fn a_map_gathers_its_results() {
     let body = vec![
-        prompt_step("in", "{{ index }} {{ item }}").with_save("made"),
+        prompt_step("in", "{{ index }} {{ item }}").with_save_name("made"),
         emit_step("e", "log", "{{ made }}"),
     ];
     let steps =
-        vec![map_step("m", "list", Some("made"), body).with_save("all"), prompt_step("z", "{{ all }}")];
+        vec![map_step("m", "list", Some("made"), body).with_save_name("all"), prompt_step("z", "{{ all }}")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b", "c", "d"]}));
     // Three at most.
     assert_eq!(agent.warnings(), ["loop-limit"]);
     assert_eq!(agent.prompt(), "0 a");
-    agent.send(&AttemptInputs { context: expect_object(json!({"mine": 1})), ..output_inputs(json!("A")) });
+    agent.send(&AttemptInputs {
+        context: expect_object(json!({"mine": 1})),
+        ..attempt_inputs_with_output(json!("A"))
+    });
     assert_eq!(agent.prompt(), "1 b");
     assert!(!agent.context().contains_key("mine") && !agent.context().contains_key("made"));
-    agent.send(&output_inputs(json!("B")));
-    agent.send(&output_inputs(json!("C")));
+    agent.send(&attempt_inputs_with_output(json!("B")));
+    agent.send(&attempt_inputs_with_output(json!("C")));
     assert_eq!(
         *agent.context(),
         expect_object(json!({"list": ["a", "b", "c", "d"], "all": ["A", "B", "C"]}))
@@ -164,12 +168,12 @@ fn a_map_gathers_its_results() {
 fn a_walk_that_never_stops_is_stopped() {
     let never = || vec![prompt_step("p", "x").with_condition(equals_condition("never", json!(1)))];
     let steps = vec![loop_step("l", LoopKind::Until(equals_condition("never", json!(1))), u32::MAX, never())];
-    let block =
-        super::open_run(&sample_definition(steps), &expect_object(json!({}))).expect_err("it is stopped");
+    let block = super::begin_guided_run(&sample_definition(steps), &expect_object(json!({})))
+        .expect_err("it is stopped");
     assert_eq!(block.code, "no-progress");
     let steps = vec![loop_step("l", LoopKind::Until(equals_condition("never", json!(1))), u32::MAX, vec![])];
-    let block =
-        super::open_run(&sample_definition(steps), &expect_object(json!({}))).expect_err("it is stopped");
+    let block = super::begin_guided_run(&sample_definition(steps), &expect_object(json!({})))
+        .expect_err("it is stopped");
     assert_eq!(block.code, "no-progress");
 }
 
@@ -181,11 +185,11 @@ fn walk_position_does_not_grow() {
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"number": 1000}));
     let size = |agent: &ScriptedAgent| json!([agent.state.position, agent.context()]).to_string().len();
     for _ in 0..100 {
-        agent.send(&loop_decision_inputs("continue", Some("l")));
+        agent.send(&attempt_inputs_with_loop_decision("continue", Some("l")));
     }
     let early = size(&agent);
     for _ in 0..800 {
-        agent.send(&loop_decision_inputs("continue", Some("l")));
+        agent.send(&attempt_inputs_with_loop_decision("continue", Some("l")));
     }
     assert_eq!(size(&agent), early);
 }

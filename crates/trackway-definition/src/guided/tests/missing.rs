@@ -4,10 +4,10 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
 
-use super::{ScriptedAgent, obedient::put_at, open_run};
+use super::{ScriptedAgent, begin_guided_run, obedient::put_at};
 use crate::test_support::{
-    context_inputs, expect_object, loop_by_count, loop_over_items, loop_step, map_step, nested_step,
-    output_inputs, prompt_step, sample_definition, tool_step,
+    attempt_inputs_with_context, attempt_inputs_with_output, expect_object, loop_by_count, loop_over_items,
+    loop_step, map_step, nested_step, prompt_step, sample_definition, tool_step,
 };
 
 /// Puts an example at the need's pointer, as a caller would.
@@ -17,7 +17,7 @@ fn inputs_from_needs(block: &Value) -> AttemptInputs {
         let pointer = need["pointer"].as_str().expect("a pointer");
         put_at(&mut arguments, pointer, need["example"].clone());
     }
-    context_inputs(arguments["context"].take())
+    attempt_inputs_with_context(arguments["context"].take())
 }
 
 /// A loop whose list or number is unset or of the wrong kind blocks the answer before it and says what to
@@ -50,7 +50,7 @@ fn prompt_names_a_missing_fact() {
     let block = agent.blocked(&AttemptInputs::default());
     assert_eq!(block["code"], "context-missing");
     assert_eq!(block["needs"][0]["pointer"], "/context/topic");
-    agent.send(&context_inputs(json!({"topic": "tea"})));
+    agent.send(&attempt_inputs_with_context(json!({"topic": "tea"})));
     assert_eq!(agent.prompt(), "about tea");
 }
 
@@ -78,38 +78,38 @@ fn missing_facts_can_be_sent_inside_and_outside() {
     ];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     assert_eq!(agent.blocked(&AttemptInputs::default())["needs"][0]["pointer"], "/context/inside");
-    agent.send(&context_inputs(json!({"inside": "within"})));
+    agent.send(&attempt_inputs_with_context(json!({"inside": "within"})));
     assert_eq!(agent.prompt(), "within");
     agent.send(&AttemptInputs::default());
     assert_eq!(agent.blocked(&AttemptInputs::default())["needs"][0]["pointer"], "/context/outside");
-    agent.send(&context_inputs(json!({"outside": "without"})));
+    agent.send(&attempt_inputs_with_context(json!({"outside": "without"})));
     assert_eq!(agent.prompt(), "without");
 
     let first = sample_definition(vec![nested_step("n", Some(&[]), None, inner)]);
-    let block = open_run(&first, &expect_object(json!({}))).expect_err("it lacks a name");
+    let block = begin_guided_run(&first, &expect_object(json!({}))).expect_err("it lacks a name");
     assert_eq!(block.needs[0].pointer, "/context/inside");
-    assert!(open_run(&first, &expect_object(json!({"inside": 1}))).is_ok());
+    assert!(begin_guided_run(&first, &expect_object(json!({"inside": 1}))).is_ok());
 }
 
 /// What a step computes from its result is requested where the result is sent.
 #[test]
 fn incomplete_result_is_requested_in_output() {
     let steps = vec![
-        prompt_step("a", "x").with_set("title", "result.title"),
-        tool_step("t", "find", &[]).with_set("found", "result.items[0]"),
+        prompt_step("a", "x").with_set_expression("title", "result.title"),
+        tool_step("t", "find", &[]).with_set_expression("found", "result.items[0]"),
     ];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
     // A fact of the same name is not the result.
     let inputs = AttemptInputs {
         context: expect_object(json!({"result": {"title": 1}})),
-        ..output_inputs(json!({"x": 1}))
+        ..attempt_inputs_with_output(json!({"x": 1}))
     };
     let block = agent.blocked(&inputs);
     assert_json_snapshot!("no-title", block);
-    agent.send(&output_inputs(json!({"title": "T"})));
-    let block = agent.blocked(&output_inputs(json!({"result": {"other": 1}})));
+    agent.send(&attempt_inputs_with_output(json!({"title": "T"})));
+    let block = agent.blocked(&attempt_inputs_with_output(json!({"result": {"other": 1}})));
     assert_eq!(block["needs"][0]["pointer"], "/output/result/items");
-    agent.send(&output_inputs(json!({"result": {"items": [7]}})));
+    agent.send(&attempt_inputs_with_output(json!({"result": {"items": [7]}})));
     assert_eq!(*agent.context(), expect_object(json!({"title": "T", "found": 7})));
 }
 
@@ -126,7 +126,7 @@ fn invalid_value_behind_a_map_can_be_corrected() {
         let block = agent.blocked(&AttemptInputs::default());
         assert_eq!(block["needs"][0]["pointer"], "/context/plan");
         assert_eq!(block["needs"][0]["example"], json!({"list": ["…"]}));
-        agent.send(&context_inputs(json!({"plan": {"list": ["mended"]}})));
+        agent.send(&attempt_inputs_with_context(json!({"plan": {"list": ["mended"]}})));
         assert_eq!(agent.prompt(), "mended");
     }
 }
@@ -134,7 +134,7 @@ fn invalid_value_behind_a_map_can_be_corrected() {
 /// A value that grows without end is stopped by a limit.
 #[test]
 fn what_a_workflow_makes_is_bounded() {
-    let deeper = prompt_step("p", "x").with_set("x", "result");
+    let deeper = prompt_step("p", "x").with_set_expression("x", "result");
     let mut agent = ScriptedAgent::start(sample_definition(vec![deeper, prompt_step("z", "end")]), json!({}));
     let mut deep = json!(1);
     for _ in 0..110 {

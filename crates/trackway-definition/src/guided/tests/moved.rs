@@ -3,7 +3,7 @@
 use serde_json::json;
 use trackway_domain::AttemptInputs;
 
-use super::{super::repin, ScriptedAgent};
+use super::{super::repin_to_definition, ScriptedAgent};
 use crate::{
     Definition,
     model::{Condition, LoopKind, Step},
@@ -49,7 +49,8 @@ fn a_run_goes_on_in_another_definition() {
     ];
     let to = sample_definition(steps);
     let mut agent = agent();
-    let moved = repin(&sample(), &to, &agent.state.position, agent.context()).expect("it is found");
+    let moved =
+        repin_to_definition(&sample(), &to, &agent.state.position, agent.context()).expect("it is found");
     assert_eq!(moved.context["thing"], "b");
     assert!(!moved.context.contains_key("item"));
     agent.state = moved;
@@ -73,8 +74,9 @@ fn missing_step_of_a_migration_is_named() {
     ];
     let agent = agent();
     for (steps, named) in samples {
-        let block = repin(&sample(), &sample_definition(steps), &agent.state.position, agent.context())
-            .expect_err("it is gone");
+        let block =
+            repin_to_definition(&sample(), &sample_definition(steps), &agent.state.position, agent.context())
+                .expect_err("it is gone");
         assert_eq!(block.code, "place-lost");
         assert!(block.message.contains(named), "{}", block.message);
     }
@@ -85,7 +87,7 @@ fn missing_step_of_a_migration_is_named() {
 fn a_complete_run_stays_complete() {
     let mut agent = agent();
     agent.prompts();
-    let moved = repin(
+    let moved = repin_to_definition(
         &sample(),
         &sample_definition(vec![prompt_step("x", "x")]),
         &agent.state.position,
@@ -100,7 +102,7 @@ fn position_from_another_definition_is_refused() {
     let agent = agent();
     let other = sample_definition(vec![prompt_step("x", "x")]);
     for position in [agent.state.position.clone(), json!({"frames": 1}), json!(null)] {
-        let block = super::advance(&other, &position, agent.context(), &AttemptInputs::default());
+        let block = super::advance_guided_run(&other, &position, agent.context(), &AttemptInputs::default());
         assert_eq!(block.expect_err("it is foreign").code, "place-lost");
     }
 }

@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 use trackway_domain::{AttemptInputs, BlockReason};
 
-use super::super::{StepState, advance, open_run};
+use super::super::{GuidedStepState, advance_guided_run, begin_guided_run};
 use crate::read::tests::corpus;
 use crate::{
-    Definition, FileFormat, parse_draft,
-    test_support::{chosen_value, expect_object, fill_choices},
+    Definition, FileFormat, parse_definition_draft,
+    test_support::{expect_object, fill_example_choices, value_satisfying_need},
 };
 
 /// Answers that a definition of a reasonable size needs, with every loop at its limit.
@@ -23,7 +23,7 @@ fn apply_needs(arguments: &mut Value, block: &BlockReason) {
         // A judgement that keeps the run at the step is made again after the required work.
         let example = match block.code.as_str() {
             "followup-required" => json!("high"),
-            _ => chosen_value(need),
+            _ => value_satisfying_need(need),
         };
         put_at(arguments, &need.pointer, example);
     }
@@ -63,8 +63,8 @@ fn inputs(arguments: &Value) -> AttemptInputs {
 pub(super) fn answer_until_accepted(
     what: &str,
     mut arguments: Value,
-    act: impl Fn(&AttemptInputs) -> Result<StepState, BlockReason>,
-) -> StepState {
+    act: impl Fn(&AttemptInputs) -> Result<GuidedStepState, BlockReason>,
+) -> GuidedStepState {
     let mut last = None;
     for _ in 0..TRIES_MAX {
         match act(&inputs(&arguments)) {
@@ -83,32 +83,33 @@ pub(super) fn obey_blocks(
     definition: &Definition,
     context: &Value,
     look: impl Fn(&BlockReason),
-) -> StepState {
-    let checked = |came: Result<StepState, BlockReason>| came.inspect_err(&look);
-    let start = |inputs: &AttemptInputs| checked(open_run(definition, &inputs.context));
+) -> GuidedStepState {
+    let checked = |came: Result<GuidedStepState, BlockReason>| came.inspect_err(&look);
+    let start = |inputs: &AttemptInputs| checked(begin_guided_run(definition, &inputs.context));
     let mut standing = answer_until_accepted("start", json!({"context": context}), start);
     while standing.pending.is_some() {
-        let StepState { position, context, .. } = &standing;
-        let answer = |inputs: &AttemptInputs| checked(advance(definition, position, context, inputs));
+        let GuidedStepState { position, context, .. } = &standing;
+        let answer =
+            |inputs: &AttemptInputs| checked(advance_guided_run(definition, position, context, inputs));
         standing = answer_until_accepted("answer", json!({}), answer);
     }
     standing
 }
 
 /// Drives a definition to its end; returns the ids of the steps on the way, and the last state.
-fn run_with_needs(definition: &Definition) -> (Vec<String>, StepState) {
-    let start = |inputs: &AttemptInputs| open_run(definition, &inputs.context);
+fn run_with_needs(definition: &Definition) -> (Vec<String>, GuidedStepState) {
+    let start = |inputs: &AttemptInputs| begin_guided_run(definition, &inputs.context);
     let mut standing = answer_until_accepted(&definition.id, json!({}), start);
     let mut steps = Vec::new();
     while let Some(pending) = &standing.pending {
-        let StepState { position, context, .. } = &standing;
+        let GuidedStepState { position, context, .. } = &standing;
         let what = format!("{} {}", definition.id, pending.step);
         let mut output = pending.output.as_ref().map(|expected| expected.example.clone());
-        output.iter_mut().for_each(fill_choices);
+        output.iter_mut().for_each(fill_example_choices);
         let arguments = json!({"output": output, "notesMarkdown": null});
         steps.push(pending.step.clone());
         assert!(steps.len() <= ANSWERS_MAX, "{what}: it does not end");
-        let answer = |inputs: &AttemptInputs| advance(definition, position, context, inputs);
+        let answer = |inputs: &AttemptInputs| advance_guided_run(definition, position, context, inputs);
         standing = answer_until_accepted(&what, arguments, answer);
     }
     (steps, standing)
@@ -116,10 +117,11 @@ fn run_with_needs(definition: &Definition) -> (Vec<String>, StepState) {
 
 /// The first of several files, which refers to the others.
 fn parse_definition(texts: &[&str]) -> Definition {
-    let drafts = texts.iter().map(|text| parse_draft(text, FileFormat::Yaml).expect("it can be read"));
+    let drafts =
+        texts.iter().map(|text| parse_definition_draft(text, FileFormat::Yaml).expect("it can be read"));
     let drafts: Vec<_> = drafts.collect();
     let library = |id: &str| drafts.iter().find(|draft| draft.id == id);
-    drafts[0].link(&library).expect("it is whole")
+    drafts[0].link_references(&library).expect("it is whole")
 }
 
 const OUTER: &str = include_str!("outer.yaml");

@@ -4,15 +4,16 @@ use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};
 use trackway_domain::AttemptInputs;
 
-use super::super::{StepState, advance, open_run, repin};
+use super::super::{GuidedStepState, advance_guided_run, begin_guided_run, repin_to_definition};
 use crate::{
     Definition,
-    drive::{self, BlockedWalk, NextStep, StepAction, WalkProgress},
+    engine_walk::{self, BlockedWalk, EngineStepAction, NextEngineStep, WalkProgress},
     model::{Condition, LoopKind, OnFailure, Step, StepKind},
     test_support::{
-        ask_step, context_inputs, emit_step, equals_condition, expect_object, group_step, loop_by_count,
-        loop_by_decision, loop_decision_inputs, loop_over_items, loop_step, map_step, nested_step,
-        output_inputs, prompt_step, sample_definition, switch_step, tool_step,
+        ask_step, attempt_inputs_with_context, attempt_inputs_with_loop_decision, attempt_inputs_with_output,
+        emit_step, equals_condition, expect_object, group_step, loop_by_count, loop_by_decision,
+        loop_over_items, loop_step, map_step, nested_step, prompt_step, sample_definition, switch_step,
+        tool_step,
     },
 };
 
@@ -89,7 +90,7 @@ fn any_step() -> impl Strategy<Value = Step> {
             step.when = when;
             step.save = save.map(str::to_owned);
             if let Some((name, source)) = set {
-                step = step.with_set(name, source);
+                step = step.with_set_expression(name, source);
             }
             step
         },
@@ -123,11 +124,11 @@ fn number(steps: &mut [Step], next: &mut usize) {
 fn inputs() -> impl Strategy<Value = AttemptInputs> {
     prop_oneof![
         Just(AttemptInputs::default()),
-        (name(), value()).prop_map(|(name, value)| context_inputs(json!({name: value}))),
-        value().prop_map(output_inputs),
-        value().prop_map(|value| output_inputs(json!({"result": value}))),
+        (name(), value()).prop_map(|(name, value)| attempt_inputs_with_context(json!({name: value}))),
+        value().prop_map(attempt_inputs_with_output),
+        value().prop_map(|value| attempt_inputs_with_output(json!({"result": value}))),
         (prop::sample::select(vec!["continue", "stop"]), option::of(Just("loop")))
-            .prop_map(|(said, id)| loop_decision_inputs(said, id)),
+            .prop_map(|(said, id)| attempt_inputs_with_loop_decision(said, id)),
     ]
 }
 
@@ -137,9 +138,12 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
     let everything = json!({
         "a": 1, "b": 2, "list": [1], "number": 1, "item": [3], "result": 1,
     });
-    let enough = AttemptInputs { output: Some(json!({"result": 1})), ..context_inputs(everything.clone()) };
-    let Ok(mut standing) = open_run(definition, &expect_object(json!({"list": [1, 2], "number": 2})))
-        .or_else(|_| open_run(definition, &expect_object(everything)))
+    let enough = AttemptInputs {
+        output: Some(json!({"result": 1})),
+        ..attempt_inputs_with_context(everything.clone())
+    };
+    let Ok(mut standing) = begin_guided_run(definition, &expect_object(json!({"list": [1, 2], "number": 2})))
+        .or_else(|_| begin_guided_run(definition, &expect_object(everything)))
     else {
         return;
     };
@@ -149,16 +153,16 @@ fn answer_all(definition: &Definition, answers: &[AttemptInputs]) {
             return;
         }
         // The same definition again: the same step, although the loop's names are set again.
-        if let Ok(same) = repin(definition, definition, &standing.position, &standing.context) {
-            let step = |standing: &StepState| Some(standing.pending.as_ref()?.step.clone());
+        if let Ok(same) = repin_to_definition(definition, definition, &standing.position, &standing.context) {
+            let step = |standing: &GuidedStepState| Some(standing.pending.as_ref()?.step.clone());
             assert_eq!(step(&same), step(&standing));
         }
         let inputs = answers.next().unwrap_or(&enough);
-        let StepState { position, context, .. } = &standing;
-        let next = advance(definition, position, context, inputs);
+        let GuidedStepState { position, context, .. } = &standing;
+        let next = advance_guided_run(definition, position, context, inputs);
         let text = serde_json::to_string(position).expect("it can be written");
         let again = serde_json::from_str(&text).expect("it can be read");
-        assert_eq!(advance(definition, &again, context, inputs), next);
+        assert_eq!(advance_guided_run(definition, &again, context, inputs), next);
         match next {
             Ok(next) => standing = next,
             // An earlier answer brought an unusable value: only another value would help.
@@ -179,21 +183,22 @@ fn engine(
     loop {
         *left = left.checked_sub(1).expect("it ends");
         let action = match moved.next {
-            NextStep::Done { output } => return Some(output),
-            NextStep::Act { action, .. } => action,
+            NextEngineStep::Done { output } => return Some(output),
+            NextEngineStep::Act { action, .. } => action,
         };
         let result = match action {
-            StepAction::Map { items, .. } => {
+            EngineStepAction::Map { items, .. } => {
                 let each = items.iter().enumerate().map(|(index, value)| {
-                    let first = drive::begin_item(definition, &moved.state, index, value);
+                    let first = engine_walk::begin_map_item(definition, &moved.state, index, value);
                     engine(definition, first, left).ok_or_else(|| "it is blocked".to_owned())
                 });
                 let results: Vec<_> = each.collect();
-                drive::collect_item_results(OnFailure::Keep, results).ok()?
+                engine_walk::collect_map_item_results(OnFailure::Keep, results).ok()?
             }
             _ => json!({"result": 1}),
         };
-        moved = drive::answer_step(definition, &moved.state, &output_inputs(result)).ok()?;
+        moved =
+            engine_walk::answer_step(definition, &moved.state, &attempt_inputs_with_output(result)).ok()?;
     }
 }
 
@@ -214,6 +219,6 @@ proptest! {
         let sample = sample_definition(steps);
         answer_all(&sample, &answers);
         let context = expect_object(json!({"a": 1, "b": 2, "list": [1, [2]], "number": 2, "item": [3]}));
-        engine(&sample, drive::begin_run(&sample, &context), &mut ANSWERS_MAX.clone());
+        engine(&sample, engine_walk::begin_engine_run(&sample, &context), &mut ANSWERS_MAX.clone());
     }
 }

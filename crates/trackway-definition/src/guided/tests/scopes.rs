@@ -5,25 +5,26 @@ use trackway_domain::AttemptInputs;
 
 use super::ScriptedAgent;
 use crate::test_support::{
-    context_inputs, expect_object, loop_over_items, loop_step, nested_step, output_inputs, prompt_step,
-    sample_definition,
+    attempt_inputs_with_context, attempt_inputs_with_output, expect_object, loop_over_items, loop_step,
+    nested_step, prompt_step, sample_definition,
 };
 
 /// The inner steps see the values that are passed, and return what the output says; the steps keep their ids.
 /// Proves T9.
 #[test]
 fn an_inner_workflow_has_a_context_of_its_own() {
-    let inner = vec![prompt_step("in", "{{ who }}").with_save("said").with_set("who", "result")];
+    let inner =
+        vec![prompt_step("in", "{{ who }}").with_save_name("said").with_set_expression("who", "result")];
     let given: &[_] = &[("who", json!("=user.name")), ("plain", json!(1))];
     let steps = vec![
-        nested_step("n", Some(given), Some("said"), inner).with_save("answer"),
+        nested_step("n", Some(given), Some("said"), inner).with_save_name("answer"),
         prompt_step("z", "{{ who }} {{ answer }}"),
     ];
     let mut agent =
         ScriptedAgent::start(sample_definition(steps), json!({"user": {"name": "Ada"}, "who": "me"}));
     assert_eq!(agent.prompt(), "Ada");
     assert_eq!(*agent.context(), expect_object(json!({"who": "Ada", "plain": 1})));
-    agent.send(&output_inputs(json!("yes")));
+    agent.send(&attempt_inputs_with_output(json!("yes")));
     assert_eq!(agent.state.pending.as_ref().map(|pending| pending.step.as_str()), Some("z"));
     assert_eq!(agent.prompt(), "me yes");
 }
@@ -31,20 +32,20 @@ fn an_inner_workflow_has_a_context_of_its_own() {
 /// Without its own context, the inner workflow uses the outer one.
 #[test]
 fn an_inner_workflow_may_share_the_context() {
-    let inner = vec![prompt_step("in", "{{ who }}").with_save("said")];
+    let inner = vec![prompt_step("in", "{{ who }}").with_save_name("said")];
     let steps = vec![nested_step("n", None, Some("said"), inner), prompt_step("z", "{{ said }}")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"who": "me"}));
-    agent.send(&output_inputs(json!("yes")));
+    agent.send(&attempt_inputs_with_output(json!("yes")));
     assert_eq!(agent.prompt(), "yes");
 }
 
 /// A sent fact is known outside too; only what the inner steps create stays inside.
 #[test]
 fn facts_are_known_outside_of_an_inner_workflow() {
-    let inner = vec![prompt_step("in", "x").with_save("mine"), prompt_step("in-2", "y")];
+    let inner = vec![prompt_step("in", "x").with_save_name("mine"), prompt_step("in-2", "y")];
     let steps = vec![nested_step("n", Some(&[]), Some("mine"), inner), prompt_step("z", "{{ fact }}")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
-    agent.send(&context_inputs(json!({"fact": "it rains"})));
+    agent.send(&attempt_inputs_with_context(json!({"fact": "it rains"})));
     agent.send(&AttemptInputs::default());
     assert_eq!(agent.prompt(), "it rains");
     assert_eq!(*agent.context(), expect_object(json!({"fact": "it rains"})));
@@ -54,10 +55,10 @@ fn facts_are_known_outside_of_an_inner_workflow() {
 #[test]
 fn the_inner_context_is_the_result_unless_another_is_named() {
     let given: &[_] = &[("a", json!(1))];
-    let inner = vec![prompt_step("in", "x").with_save("b")];
-    let steps = vec![nested_step("n", Some(given), None, inner).with_save("all")];
+    let inner = vec![prompt_step("in", "x").with_save_name("b")];
+    let steps = vec![nested_step("n", Some(given), None, inner).with_save_name("all")];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({}));
-    agent.send(&output_inputs(json!(2)));
+    agent.send(&attempt_inputs_with_output(json!(2)));
     assert_eq!(*agent.context(), expect_object(json!({"all": {"a": 1, "b": 2}})));
 }
 
@@ -70,7 +71,7 @@ fn a_loop_around_an_inner_workflow_keeps_its_names() {
     let steps = vec![loop_step("l", loop_over_items("list", "item"), 5, body)];
     let mut agent = ScriptedAgent::start(sample_definition(steps), json!({"list": ["a", "b"]}));
     // If an agent sends the loop's name from inside, the outer value does not change.
-    agent.send(&context_inputs(json!({"item": "z"})));
+    agent.send(&attempt_inputs_with_context(json!({"item": "z"})));
     assert_eq!(agent.prompts(), ["out: a", "in: b", "out: b"]);
     assert_eq!(*agent.context(), expect_object(json!({"list": ["a", "b"]})));
 }

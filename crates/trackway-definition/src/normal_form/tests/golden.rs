@@ -7,10 +7,10 @@ use trackway_domain::DocumentKind;
 use crate::{
     Definition,
     model::{
-        Announcement, Comparison, Condition, ConditionRule, EmitContent, LoopKind, NotesCriteria, OnFailure,
-        OutputForm, RoundCount, StepKind, TextTest, ValueExpression,
+        Comparison, Condition, ConditionRule, EmitContent, LoopKind, LoopRoundCount, NotesCriteria,
+        NotesTextTest, OnFailure, OutputContractForm, RunAnnouncement, StepKind, ValueExpression,
     },
-    walk::{FrameKind, LoopDecision, WalkPosition},
+    walk::{LoopDecision, WalkFrameKind, WalkPosition},
 };
 
 /// A definition as it is pinned, with everything that one can hold.
@@ -73,7 +73,7 @@ stored_forms! { DEFINITION_FORMS:
         In => r#""test":"in""#,
         Exists => r#""test":"exists""#,
     }
-    OutputForm {
+    OutputContractForm {
         WholeOutput => r#""form":{"whole-output":"#,
         Artifact => r#""form":{"artifact":"#,
     }
@@ -90,13 +90,13 @@ stored_forms! { DEFINITION_FORMS:
         Not => r#"{"not":{"rule":"#,
         Rule => r#"{"rule":{"message":"#,
     }
-    TextTest {
+    NotesTextTest {
         Contains => r#""test":{"contains":"#,
         Matches => r#""test":{"matches":"#,
         Length => r#""test":{"length":"#,
         Schema => r#""test":{"schema":"#,
     }
-    Announcement {
+    RunAnnouncement {
         Status => r#"{"announce":{"status":"#,
         Reject => r#"{"announce":{"reject":"#,
     }
@@ -111,7 +111,7 @@ stored_forms! { DEFINITION_FORMS:
         Count => r#""over":{"count":"#,
         Each => r#""over":{"each":"#,
     }
-    RoundCount {
+    LoopRoundCount {
         Number => r#""count":{"number":"#,
         From => r#""count":{"from":"#,
     }
@@ -127,7 +127,7 @@ stored_forms! { DEFINITION_FORMS:
 }
 
 stored_forms! { POSITION_FORMS:
-    FrameKind {
+    WalkFrameKind {
         Root => r#""kind":"root""#,
         Group => r#""kind":"group""#,
         Switch => r#""kind":{"switch":"#,
@@ -151,9 +151,9 @@ fn assert_has_forms(text: &str, forms: &[(&str, &str)]) {
 #[test]
 fn a_pinned_definition_of_format_1_is_readable_and_unchanged() {
     let pinned = PINNED.trim_end();
-    let definition = Definition::from_pinned(pinned).expect("it is readable");
-    assert_eq!(definition.normal_form(), pinned);
-    assert_eq!(definition.hash(), PINNED_HASH);
+    let definition = Definition::from_pinned_json(pinned).expect("it is readable");
+    assert_eq!(definition.to_canonical_json(), pinned);
+    assert_eq!(definition.definition_hash(), PINNED_HASH);
     assert_has_forms(pinned, DEFINITION_FORMS);
 }
 

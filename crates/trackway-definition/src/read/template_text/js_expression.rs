@@ -2,7 +2,7 @@
 //!
 //! They are written as in JavaScript: `items.length`, `itemIndex + 1`, `(a / b).toFixed(1)`.
 
-use crate::template::template_error;
+use crate::template::find_template_error;
 
 /// Deeper expressions are not translated; the limit keeps the parser's stack small.
 /// Limit (Definitions): depth of an expression in a WorkRail template.
@@ -13,24 +13,24 @@ const DEEPEST: usize = 24;
 const LONGEST: usize = 1000;
 
 /// None if it is not an expression.
-pub(super) fn translate_expression(source: &str) -> Option<String> {
+pub(super) fn translate_js_expression(source: &str) -> Option<String> {
     let source = source.trim();
     if source.is_empty() || source.len() > LONGEST {
         return None;
     }
-    let readable = |expression: &String| template_error(&format!("{{{{ {expression} }}}}")).is_none();
+    let readable = |expression: &String| find_template_error(&format!("{{{{ {expression} }}}}")).is_none();
     // An expression that is already in the template language is kept.
-    translate_js(source).filter(readable).or_else(|| Some(source.to_owned()).filter(readable))
+    parse_and_translate_js(source).filter(readable).or_else(|| Some(source.to_owned()).filter(readable))
 }
 
-fn translate_js(source: &str) -> Option<String> {
-    let mut parser = Parser { rest: tokenize(source)?.into_iter().peekable(), depth: 0 };
+fn parse_and_translate_js(source: &str) -> Option<String> {
+    let mut parser = JsExpressionParser { rest: tokenize_js(source)?.into_iter().peekable(), depth: 0 };
     let expression = parser.parse_conditional()?;
     parser.rest.next().is_none().then_some(expression.text)
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum JsToken {
     Name(String),
     /// A number or a quoted text, as written.
     Value(String),
@@ -43,19 +43,19 @@ const MARKS: [&str; 24] = [
     "]", ".", ",", "?", ":",
 ];
 
-fn tokenize(source: &str) -> Option<Vec<Token>> {
+fn tokenize_js(source: &str) -> Option<Vec<JsToken>> {
     let mut tokens = Vec::new();
     let mut rest = source.trim_start();
     while let Some(first) = rest.chars().next() {
         let length = if first.is_ascii_digit() {
             let number = |c: char| c.is_ascii_digit() || c == '.';
             let length = rest.find(|c| !number(c)).unwrap_or(rest.len());
-            tokens.push(Token::Value(rest[..length].to_owned()));
+            tokens.push(JsToken::Value(rest[..length].to_owned()));
             length
         } else if first.is_ascii_alphabetic() || first == '_' {
             let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let length = rest.find(|c| !name(c)).unwrap_or(rest.len());
-            tokens.push(Token::Name(rest[..length].to_owned()));
+            tokens.push(JsToken::Name(rest[..length].to_owned()));
             length
         } else if first == '\'' || first == '"' {
             let length = rest[1..].find(first)? + 2;
@@ -63,11 +63,11 @@ fn tokenize(source: &str) -> Option<Vec<Token>> {
             if rest[..length].contains('\\') {
                 return None;
             }
-            tokens.push(Token::Value(rest[..length].to_owned()));
+            tokens.push(JsToken::Value(rest[..length].to_owned()));
             length
         } else {
             let mark = MARKS.into_iter().find(|mark| rest.starts_with(mark))?;
-            tokens.push(Token::Mark(mark));
+            tokens.push(JsToken::Mark(mark));
             mark.len()
         };
         rest = rest[length..].trim_start();
@@ -76,13 +76,13 @@ fn tokenize(source: &str) -> Option<Vec<Token>> {
 }
 
 /// A translated part; `loose` if it needs brackets before a dot.
-struct TranslatedPart {
+struct TranslatedJsPart {
     text: String,
     needs_parentheses: bool,
 }
 
-struct Parser {
-    rest: std::iter::Peekable<std::vec::IntoIter<Token>>,
+struct JsExpressionParser {
+    rest: std::iter::Peekable<std::vec::IntoIter<JsToken>>,
     depth: usize,
 }
 
@@ -96,75 +96,77 @@ const OPERATORS: [&[(&str, &str)]; 6] = [
     &[("*", "*"), ("/", "/"), ("%", "%")],
 ];
 
-impl Parser {
-    fn accept_mark(&mut self, mark: &str) -> bool {
-        self.rest.next_if(|token| matches!(token, Token::Mark(found) if *found == mark)).is_some()
+impl JsExpressionParser {
+    fn accept_punctuation(&mut self, mark: &str) -> bool {
+        self.rest.next_if(|token| matches!(token, JsToken::Mark(found) if *found == mark)).is_some()
     }
 
-    fn parse_conditional(&mut self) -> Option<TranslatedPart> {
+    fn parse_conditional(&mut self) -> Option<TranslatedJsPart> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return None;
         }
-        let mut part = self.parse_binary(0)?;
-        if self.accept_mark("?") {
+        let mut part = self.parse_binary_operators(0)?;
+        if self.accept_punctuation("?") {
             let yes = self.parse_conditional()?.text;
-            if !self.accept_mark(":") {
+            if !self.accept_punctuation(":") {
                 return None;
             }
             let no = self.parse_conditional()?.text;
-            part = loose_part(format!("({yes} if {} else {no})", part.text));
+            part = part_needing_parentheses(format!("({yes} if {} else {no})", part.text));
         }
         self.depth -= 1;
         Some(part)
     }
 
-    fn parse_binary(&mut self, level: usize) -> Option<TranslatedPart> {
+    fn parse_binary_operators(&mut self, level: usize) -> Option<TranslatedJsPart> {
         let Some(operators) = OPERATORS.get(level) else { return self.parse_unary() };
-        let mut left = self.parse_binary(level + 1)?;
-        while let Some((_, word)) = operators.iter().find(|(mark, _)| self.accept_mark(mark)) {
-            let right = self.parse_binary(level + 1)?;
-            left = loose_part(format!("{} {word} {}", left.text, right.text));
+        let mut left = self.parse_binary_operators(level + 1)?;
+        while let Some((_, word)) = operators.iter().find(|(mark, _)| self.accept_punctuation(mark)) {
+            let right = self.parse_binary_operators(level + 1)?;
+            left = part_needing_parentheses(format!("{} {word} {}", left.text, right.text));
         }
         Some(left)
     }
 
-    fn parse_unary(&mut self) -> Option<TranslatedPart> {
+    fn parse_unary(&mut self) -> Option<TranslatedJsPart> {
         for (mark, word) in [("!", "not "), ("-", "-")] {
-            if self.accept_mark(mark) {
+            if self.accept_punctuation(mark) {
                 self.depth += 1;
                 if self.depth > DEEPEST {
                     return None;
                 }
                 let inner = self.parse_unary()?;
                 self.depth -= 1;
-                return Some(loose_part(format!("({word}{})", inner.text)));
+                return Some(part_needing_parentheses(format!("({word}{})", inner.text)));
             }
         }
         let mut part = match self.rest.next()? {
-            Token::Name(name) => TranslatedPart {
+            JsToken::Name(name) => TranslatedJsPart {
                 text: if name == "null" { "none".to_owned() } else { name },
                 needs_parentheses: false,
             },
-            Token::Value(value) => TranslatedPart { text: value, needs_parentheses: false },
-            Token::Mark("(") => {
+            JsToken::Value(value) => TranslatedJsPart { text: value, needs_parentheses: false },
+            JsToken::Mark("(") => {
                 let inner = self.parse_conditional()?;
-                self.accept_mark(")")
-                    .then(|| TranslatedPart { text: format!("({})", inner.text), needs_parentheses: false })?
+                self.accept_punctuation(")").then(|| TranslatedJsPart {
+                    text: format!("({})", inner.text),
+                    needs_parentheses: false,
+                })?
             }
-            Token::Mark(_) => return None,
+            JsToken::Mark(_) => return None,
         };
         loop {
-            if self.accept_mark(".") {
-                let Token::Name(name) = self.rest.next()? else { return None };
+            if self.accept_punctuation(".") {
+                let JsToken::Name(name) = self.rest.next()? else { return None };
                 part = self.parse_member(part, &name)?;
-            } else if self.accept_mark("[") {
+            } else if self.accept_punctuation("[") {
                 let index = self.parse_conditional()?;
-                if !self.accept_mark("]") {
+                if !self.accept_punctuation("]") {
                     return None;
                 }
-                part = TranslatedPart {
-                    text: format!("{}[{}]", parenthesize_if_loose(part), index.text),
+                part = TranslatedJsPart {
+                    text: format!("{}[{}]", parenthesize_if_needed(part), index.text),
                     needs_parentheses: false,
                 };
             } else {
@@ -174,17 +176,17 @@ impl Parser {
     }
 
     /// What follows a dot: a field, or one of the few functions with a counterpart.
-    fn parse_member(&mut self, base: TranslatedPart, name: &str) -> Option<TranslatedPart> {
-        let base = parenthesize_if_loose(base);
-        if !self.accept_mark("(") {
+    fn parse_member(&mut self, base: TranslatedJsPart, name: &str) -> Option<TranslatedJsPart> {
+        let base = parenthesize_if_needed(base);
+        if !self.accept_punctuation("(") {
             return Some(match name {
-                "length" => loose_part(format!("{base}|length")),
-                _ => TranslatedPart { text: format!("{base}.{name}"), needs_parentheses: false },
+                "length" => part_needing_parentheses(format!("{base}|length")),
+                _ => TranslatedJsPart { text: format!("{base}.{name}"), needs_parentheses: false },
             });
         }
         let mut arguments = Vec::new();
-        while !self.accept_mark(")") {
-            if !arguments.is_empty() && !self.accept_mark(",") {
+        while !self.accept_punctuation(")") {
+            if !arguments.is_empty() && !self.accept_punctuation(",") {
                 return None;
             }
             arguments.push(self.parse_conditional()?.text);
@@ -200,14 +202,14 @@ impl Parser {
             ("toString", []) => "string".to_owned(),
             _ => return None,
         };
-        Some(loose_part(format!("{base}|{filter}")))
+        Some(part_needing_parentheses(format!("{base}|{filter}")))
     }
 }
 
-fn loose_part(text: String) -> TranslatedPart {
-    TranslatedPart { text, needs_parentheses: true }
+fn part_needing_parentheses(text: String) -> TranslatedJsPart {
+    TranslatedJsPart { text, needs_parentheses: true }
 }
 
-fn parenthesize_if_loose(part: TranslatedPart) -> String {
+fn parenthesize_if_needed(part: TranslatedJsPart) -> String {
     if part.needs_parentheses { format!("({})", part.text) } else { part.text }
 }

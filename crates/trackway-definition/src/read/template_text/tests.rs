@@ -2,12 +2,12 @@
 
 use minijinja::{Environment, context};
 
-use super::{literal_template, translate_template};
-use crate::template::template_error;
+use super::{escape_as_template, translate_template_placeholders};
+use crate::template::find_template_error;
 
 fn translate_with_notes(text: &str) -> (String, Vec<String>) {
     let kept = std::cell::RefCell::new(Vec::new());
-    let out = translate_template(text, &|source| kept.borrow_mut().push(source.to_owned()));
+    let out = translate_template_placeholders(text, &|source| kept.borrow_mut().push(source.to_owned()));
     (out, kept.into_inner())
 }
 
@@ -56,7 +56,7 @@ fn non_expressions_are_kept_as_text() {
         let (template, _) = translate_with_notes(text);
         let shown = Environment::new().render_str(&template, context! {}).expect(text);
         assert_eq!(shown, text);
-        let shown = Environment::new().render_str(&literal_template(text), context! {}).expect(text);
+        let shown = Environment::new().render_str(&escape_as_template(text), context! {}).expect(text);
         assert_eq!(shown, text);
     }
     assert_eq!(translate_with_notes("{{ a b }} {{c}}").1, [" a b "]);
@@ -76,8 +76,8 @@ proptest::proptest! {
     #[test]
     fn any_text_becomes_a_template(text in "[{}%#a-c.|()'+ \\-]{0,40}") {
         let (template, _) = translate_with_notes(&text);
-        proptest::prop_assert!(template_error(&template).is_none(), "{text} -> {template}");
-        let template = literal_template(&text);
+        proptest::prop_assert!(find_template_error(&template).is_none(), "{text} -> {template}");
+        let template = escape_as_template(&text);
         let shown = Environment::new().render_str(&template, context! {});
         proptest::prop_assert_eq!(shown.expect("a literal renders"), text);
     }

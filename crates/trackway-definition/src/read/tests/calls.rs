@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{format_findings, link_among, with_steps};
 use crate::model::{Condition, Step, StepKind};
-use crate::{Definition, DefinitionDraft, FileFormat, Finding, parse_draft};
+use crate::{Definition, DefinitionDraft, FileFormat, Finding, parse_definition_draft};
 
 fn routine(steps: &Value, more: &Value) -> DefinitionDraft {
     let mut file = json!({
@@ -14,7 +14,7 @@ fn routine(steps: &Value, more: &Value) -> DefinitionDraft {
     for (key, value) in more.as_object().into_iter().flatten() {
         file[key] = value.clone();
     }
-    parse_draft(&file.to_string(), FileFormat::Json).expect("a draft")
+    parse_definition_draft(&file.to_string(), FileFormat::Json).expect("a draft")
 }
 
 fn link_call(call: &Value, routine: DefinitionDraft) -> Result<Definition, Vec<Finding>> {
@@ -22,7 +22,7 @@ fn link_call(call: &Value, routine: DefinitionDraft) -> Result<Definition, Vec<F
     for (key, value) in call.as_object().into_iter().flatten() {
         step[key] = value.clone();
     }
-    let draft = parse_draft(&with_steps(&json!([step])), FileFormat::Json).expect("a draft");
+    let draft = parse_definition_draft(&with_steps(&json!([step])), FileFormat::Json).expect("a draft");
     link_among(&[draft, routine], "some-work")
 }
 
@@ -101,7 +101,7 @@ fn an_argument_that_is_left_out_is_noted() {
             "id: strict\nname: n\ndescription: d\nversion: '1'\nsteps:\n- id: call\n  templateCall: \
              {{ templateId: wr.templates.routine.look{args} }}\n"
         );
-        let draft = parse_draft(&text, FileFormat::Yaml).expect("a draft");
+        let draft = parse_definition_draft(&text, FileFormat::Yaml).expect("a draft");
         format_findings(link_among(&[draft, routine(&steps, &json!({}))], "strict"))
     };
     let faults = strict("");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::model::{LoopKind, Step, StepKind};
-use crate::{Definition, DefinitionDraft, FileFormat, parse_draft};
+use crate::{Definition, DefinitionDraft, FileFormat, parse_definition_draft};
 
 /// Our own files, which use every construct that files of WorkRail use.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
@@ -63,14 +63,14 @@ pub(crate) fn for_each_file(act: impl Fn(&File, &Definition) -> Result<(), Strin
     let mut failures = Vec::new();
     let mut drafts = Vec::new();
     for file in &files {
-        match parse_draft(&file.text, file.format) {
+        match parse_definition_draft(&file.text, file.format) {
             Ok(draft) => drafts.push((file, draft)),
             Err(unreadable) => failures.push(format!("{}: {unreadable:#?}", file.name)),
         }
     }
     let library = |id: &str| drafts.iter().map(|(_, draft)| draft).find(|draft| draft.id == id);
     for (file, draft) in &drafts {
-        let linked = draft.link(&library).map_err(|faults| format!("{faults:#?}"));
+        let linked = draft.link_references(&library).map_err(|faults| format!("{faults:#?}"));
         let acted = linked.and_then(|definition| {
             let act = AssertUnwindSafe(|| act(file, &definition));
             catch_unwind(act).unwrap_or_else(|_| Err("it panicked, see above".to_owned()))
@@ -85,7 +85,7 @@ pub(crate) fn for_each_file(act: impl Fn(&File, &Definition) -> Result<(), Strin
 /// Proves T9: files in WorkRail's form load and link unchanged, and a pinned one reads back.
 #[test]
 fn corpus_files_link_unchanged() {
-    for_each_file(|_, definition| match Definition::from_pinned(&definition.normal_form()) {
+    for_each_file(|_, definition| match Definition::from_pinned_json(&definition.to_canonical_json()) {
         Ok(pinned) if pinned == *definition => Ok(()),
         other => Err(format!("the pinned definition differs: {other:#?}")),
     });
@@ -94,8 +94,10 @@ fn corpus_files_link_unchanged() {
 /// Snapshots record the result for our own files.
 #[test]
 fn our_files_have_these_steps() {
-    let drafts: Vec<DefinitionDraft> =
-        OWN.iter().map(|file| parse_draft(&file.text, file.format).expect("a definition")).collect();
+    let drafts: Vec<DefinitionDraft> = OWN
+        .iter()
+        .map(|file| parse_definition_draft(&file.text, file.format).expect("a definition"))
+        .collect();
     for draft in &drafts {
         let definition = super::link_among(&drafts, &draft.id).expect("it is whole");
         insta::assert_snapshot!(draft.id.replace('.', "-"), outline(&definition));

@@ -6,7 +6,10 @@ use serde_json::json;
 use trackway_domain::AttemptInputs;
 
 use super::{format_findings, link_among};
-use crate::{DefinitionDraft, FileFormat, advance, open_run, parse_draft, test_support::expect_object};
+use crate::{
+    DefinitionDraft, FileFormat, advance_guided_run, begin_guided_run, parse_definition_draft,
+    test_support::expect_object,
+};
 
 /// Pages whose YAML blocks are definitions, or parts of one.
 const PAGES: [&str; 4] = ["docs/definitions.md", "docs/contracts.md", "docs/mcp.md", "README.md"];
@@ -47,7 +50,7 @@ fn as_whole_file(block: &str) -> String {
 }
 
 fn draft(text: &str) -> DefinitionDraft {
-    match parse_draft(text, FileFormat::Yaml) {
+    match parse_definition_draft(text, FileFormat::Yaml) {
         Ok(draft) => draft,
         Err(unreadable) => panic!("{:#?}\n{text}", unreadable.findings),
     }
@@ -62,7 +65,7 @@ fn every_definition_of_the_pages_is_valid() {
         assert!(!drafts.is_empty(), "{page} shows definitions");
         for (number, one) in drafts.iter().enumerate() {
             let find = |id: &str| drafts.iter().find(|draft| draft.id == id);
-            let linked = one.link(&find);
+            let linked = one.link_references(&find);
             assert_eq!(format_findings(linked), Vec::<String>::new(), "block {number} of {page}");
         }
     }
@@ -75,9 +78,9 @@ fn the_loops_of_the_page_run_as_it_says() {
     let page = text("docs/definitions.md");
     let loops = blocks(&page).into_iter().find(|block| block.contains("until-green"));
     let definition = draft(&as_whole_file(&loops.expect("the page shows an until loop")));
-    let definition = definition.link(&|_| None).expect("it is whole");
+    let definition = definition.link_references(&|_| None).expect("it is whole");
     let start = expect_object(json!({"files": ["a.rs", "b.rs"]}));
-    let mut at = open_run(&definition, &start).expect("it opens");
+    let mut at = begin_guided_run(&definition, &start).expect("it opens");
     let mut greens = [false, true].into_iter();
     let mut steps = Vec::new();
     while let Some(pending) = at.pending.clone() {
@@ -90,7 +93,7 @@ fn the_loops_of_the_page_run_as_it_says() {
             _ => None,
         };
         let inputs = AttemptInputs { output, ..AttemptInputs::default() };
-        at = advance(&definition, &at.position, &at.context, &inputs).expect("it goes on");
+        at = advance_guided_run(&definition, &at.position, &at.context, &inputs).expect("it goes on");
         assert_eq!(at.warnings, [], "after {}", pending.step);
     }
     let expected = ["read-file", "read-file", "guess", "guess", "guess", "repair", "repair", "improve-once"];

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{findings_of_steps, format_findings, link_alone, rows, with_steps};
-use crate::{FileFormat, parse_draft};
+use crate::{FileFormat, parse_definition_draft};
 
 /// Proves T9: every fault of a file is named at once, with its line.
 #[test]
 fn all_findings_have_lines() {
     let text = "{\n  \"id\": \"Upper\",\n  \"nmae\": \"x\",\n  \"description\": 3,\n  \"steps\": [\n    {\n      \"id\": \"a b\"\n    },\n    7\n  ]\n}";
-    let unreadable = parse_draft(text, FileFormat::Json).expect_err("faults");
+    let unreadable = parse_definition_draft(text, FileFormat::Json).expect_err("faults");
     assert_eq!(unreadable.id.as_deref(), Some("Upper"));
     let lines: Vec<(Option<u32>, &str)> =
         unreadable.findings.iter().map(|fault| (fault.line, fault.path.as_str())).collect();

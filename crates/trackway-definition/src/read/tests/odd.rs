@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{corpus, link_alone, with_steps};
-use crate::{Definition, FileFormat, parse_draft};
+use crate::{Definition, FileFormat, parse_definition_draft};
 
 /// Keys of the format, so that odd values are in fields that are read.
 const WORDS: &str = "id title prompt type loop body steps condition runCondition var equals and not switch \
@@ -71,8 +71,8 @@ proptest! {
             text["trackway"] = json!(1);
         }
         if let Ok(definition) = link_alone(&text.to_string(), FileFormat::Json) {
-            let normal = definition.normal_form();
-            let pinned = Definition::from_pinned(&normal).map(|pinned| pinned.normal_form());
+            let normal = definition.to_canonical_json();
+            let pinned = Definition::from_pinned_json(&normal).map(|pinned| pinned.to_canonical_json());
             prop_assert_eq!(pinned, Ok(normal));
         }
     }
@@ -92,17 +92,17 @@ proptest! {
         if strict && root.is_object() {
             root["trackway"] = json!(1);
         }
-        if let Ok(draft) = parse_draft(&root.to_string(), FileFormat::Json) {
+        if let Ok(draft) = parse_definition_draft(&root.to_string(), FileFormat::Json) {
             let own = draft.clone();
-            let _ = draft.link(&|_| Some(&own).filter(|own| own.id != draft.id));
-            let _ = draft.link(&|_| Some(&draft));
+            let _ = draft.link_references(&|_| Some(&own).filter(|own| own.id != draft.id));
+            let _ = draft.link_references(&|_| Some(&draft));
         }
     }
 
     /// Proves T9: any text at all.
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,80}", yaml in any::<bool>()) {
-        let _ = parse_draft(&text, if yaml { FileFormat::Yaml } else { FileFormat::Json });
+        let _ = parse_definition_draft(&text, if yaml { FileFormat::Yaml } else { FileFormat::Json });
     }
 }
 
@@ -131,7 +131,7 @@ fn deep_files_are_pinned_or_refused() {
             ] {
                 if let Ok(definition) = link_alone(&with_steps(&json!([step])), FileFormat::Json) {
                     accepted += 1;
-                    assert!(Definition::from_pinned(&definition.normal_form()).is_ok());
+                    assert!(Definition::from_pinned_json(&definition.to_canonical_json()).is_ok());
                 }
             }
         }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{format_findings, link_alone, link_among};
 use crate::model::{NestedWorkflow, StepKind};
-use crate::{Definition, DefinitionDraft, FileFormat, parse_draft};
+use crate::{Definition, DefinitionDraft, FileFormat, parse_definition_draft};
 
 fn yaml(steps: &str) -> String {
     format!("id: mine\nname: Mine\ndescription: d\nversion: '1'\nsteps:\n{steps}")
@@ -27,7 +27,7 @@ fn every_native_step_kind_is_parsed() {
 
 fn draft(id: &str, steps: &str) -> DefinitionDraft {
     let text = format!("id: {id}\nname: n\ndescription: d\nversion: '1'\nsteps:\n{steps}");
-    match parse_draft(&text, FileFormat::Yaml) {
+    match parse_definition_draft(&text, FileFormat::Yaml) {
         Ok(draft) => draft,
         Err(unreadable) => panic!("{unreadable:#?}"),
     }
@@ -40,7 +40,7 @@ fn a_workflow_inside_a_workflow() {
         "outer",
         "  - id: call\n    workflow: { id: inner, context: { n: '=count' }, output: total }\n",
     );
-    assert_eq!(outer.referenced_workflows(), ["inner"]);
+    assert_eq!(outer.referenced_workflow_ids(), ["inner"]);
     let inner = draft("inner", "  - id: one\n    prompt: One\n");
     let definition = link_among(&[outer, inner], "outer").expect("a definition");
     let StepKind::Nested(NestedWorkflow { workflow, context, steps, output, .. }) = &definition.steps[0].kind
@@ -85,8 +85,8 @@ fn doubling_workflows_end_at_a_bound() {
 fn untyped_yaml_words_are_read_or_reported() {
     let file = |top: &str, step: &str| {
         let text = format!("id: mine\n{top}\nsteps:\n  - {{ id: one, prompt: x{step} }}\n");
-        match parse_draft(&text, FileFormat::Yaml) {
-            Ok(draft) => Ok(draft.link(&|_| None).expect("it links")),
+        match parse_definition_draft(&text, FileFormat::Yaml) {
+            Ok(draft) => Ok(draft.link_references(&|_| None).expect("it links")),
             Err(unreadable) => Err(unreadable.findings),
         }
     };

@@ -5,10 +5,10 @@ use trackway_domain::Object;
 
 use super::{findings_of_steps, link_among, parse_tolerant, rows, with_steps};
 use crate::model::{
-    Comparison, Condition, ConditionRule, LoopKind, NotesCriteria, OutputForm, PromptStep, RoundCount, Step,
-    StepKind, TextTest, Unsupported, ValueExpression,
+    Comparison, Condition, ConditionRule, LoopKind, LoopRoundCount, NotesCriteria, NotesTextTest,
+    OutputContractForm, PromptStep, Step, StepKind, UnsupportedConstruct, ValueExpression,
 };
-use crate::{DefinitionDraft, FileFormat, parse_draft};
+use crate::{DefinitionDraft, FileFormat, parse_definition_draft};
 
 fn prompt(step: &Step) -> &PromptStep {
     match &step.kind {
@@ -121,7 +121,7 @@ fn unsupported_constructs_are_reported() {
         fields.retain(|_, value| !value.is_null());
         fields.extend(more);
         let definition = parse_tolerant(&json!([step]));
-        let note = |note: &Unsupported| {
+        let note = |note: &UnsupportedConstruct| {
             format!("{} {}", note.path, if note.matters { "matters" } else { "informs" })
         };
         let notes: Vec<String> = definition.unsupported.iter().map(note).collect();
@@ -138,7 +138,7 @@ fn an_unknown_contract_asks_for_its_kind() {
     }]));
     let contract = prompt(&definition.steps[0]).output.as_ref().expect("a contract");
     assert!(!contract.required);
-    let OutputForm::Artifact { kind, example, .. } = &contract.form else { panic!("{contract:?}") };
+    let OutputContractForm::Artifact { kind, example, .. } = &contract.form else { panic!("{contract:?}") };
     assert_eq!((kind.as_str(), example), ("wr.new", &json!({ "kind": "wr.new" })));
 }
 
@@ -155,10 +155,10 @@ fn criteria_are_composed() {
     );
     let rule = |test, message: &str| NotesCriteria::Rule { when: None, test, message: message.into() };
     let expected = NotesCriteria::All(vec![
-        rule(TextTest::Matches("(?i)ab/c".into()), "m"),
+        rule(NotesTextTest::Matches("(?i)ab/c".into()), "m"),
         NotesCriteria::Any(vec![
-            rule(TextTest::Length { min: Some(2), max: None }, "short"),
-            NotesCriteria::Not(Box::new(rule(TextTest::Contains("z".into()), "z"))),
+            rule(NotesTextTest::Length { min: Some(2), max: None }, "short"),
+            NotesCriteria::Not(Box::new(rule(NotesTextTest::Contains("z".into()), "z"))),
         ]),
     ]);
     assert_eq!(prompt(&definition.steps[0]).criteria, Some(expected));
@@ -184,10 +184,10 @@ fn loops_of_every_kind() {
             json!({ "type": "while", "conditionSource": { "kind": "artifact_contract", "contractRef": "wr.contracts.loop_control", "loopId": "l" } }),
             LoopKind::Decision { id: Some("l".into()) },
         ),
-        (json!({ "type": "for", "count": 3 }), LoopKind::Count(RoundCount::Number(3))),
+        (json!({ "type": "for", "count": 3 }), LoopKind::Count(LoopRoundCount::Number(3))),
         (
             json!({ "type": "for", "count": "tries" }),
-            LoopKind::Count(RoundCount::From(ValueExpression::Name("tries".into()))),
+            LoopKind::Count(LoopRoundCount::From(ValueExpression::Name("tries".into()))),
         ),
         (json!({ "type": "forEach", "items": "items" }), each("currentItem", "currentIndex")),
         (json!({ "type": "forEach", "items": "items", "itemVar": "i", "indexVar": "n" }), each("i", "n")),
@@ -289,7 +289,7 @@ fn routine() -> DefinitionDraft {
             { "id": "near", "title": "Near", "prompt": "Look near.", "runCondition": { "var": "near" } },
         ],
     });
-    parse_draft(&text.to_string(), FileFormat::Json).expect("a draft")
+    parse_definition_draft(&text.to_string(), FileFormat::Json).expect("a draft")
 }
 
 /// Proves T9: a routine replaces the step that calls it, with its arguments and its rules.
@@ -306,8 +306,8 @@ fn routine_replaces_its_call() {
         step
     };
     let text = with_steps(&json!([call("one", false), call("two", true)]));
-    let draft = parse_draft(&text, FileFormat::Json).expect("a draft");
-    assert_eq!(draft.referenced_workflows(), ["wr.routine-look"]);
+    let draft = parse_definition_draft(&text, FileFormat::Json).expect("a draft");
+    assert_eq!(draft.referenced_workflow_ids(), ["wr.routine-look"]);
     let definition = link_among(&[draft, routine()], "some-work").expect("a definition");
     assert_eq!(ids(&definition.steps), ["one.far", "one.near", "two"]);
     let far = &definition.steps[0];
@@ -334,9 +334,9 @@ fn guidance_is_gathered() {
     let definition = super::link_alone(&text.to_string(), FileFormat::Json).expect("a definition");
     assert_eq!(definition.guidance.len(), 4);
     assert_eq!(definition.guidance[1], "Before you begin, make sure of this: A key");
-    let rules = definition.render_rules(&|path| path == "docs/spec.md");
+    let rules = definition.render_workflow_rules(&|path| path == "docs/spec.md");
     assert_eq!(rules[4], "Reference \"Spec\" (`docs/spec.md`): What to build. Follow it strictly.");
-    let rules = definition.render_rules(&|_| false);
+    let rules = definition.render_workflow_rules(&|_| false);
     assert!(rules[4].contains("(`docs/spec.md`) [unresolved]") && !rules[4].contains("strictly"));
     assert_eq!(prompt(&definition.steps[0]).text, "Use wr.routine-look.");
     assert!(definition.unsupported.iter().any(|note| note.path == "/features/1" && !note.matters));

@@ -1,10 +1,10 @@
 //! Return, error and cancel: from every open state, once, with all resources released.
 
 use insta::assert_snapshot;
-use trackway_domain::{Errand, WorkflowRef};
+use trackway_domain::{CrossRunErrand, WorkflowRef};
 
 use super::{COMMANDS, STATES, outcome_after, outcome_in_each_state};
-use crate::{Effect, Update, fixture::ScriptedRun, visible_update};
+use crate::{DecisionEffect, VisibleUpdate, fixture::ScriptedRun, visible_update};
 
 /// Proves L10: an open question is withdrawn first, because an interrupted run cannot complete.
 #[test]
@@ -51,11 +51,11 @@ fn a_run_ends_once() {
         for command in COMMANDS {
             let mut story = ScriptedRun::after_commands(given);
             let before = story.view().clone();
-            let _ = story.try_command(command);
+            let _ = story.try_scripted_command(command);
             assert_eq!(story.view(), &before, "{command} in {state}");
-            let ends = story
-                .events()
-                .filter(|event| matches!(visible_update(event), Some(Update::Status(status)) if status.last));
+            let ends = story.events().filter(
+                |event| matches!(visible_update(event), Some(VisibleUpdate::Status(status)) if status.last),
+            );
             assert_eq!(ends.count(), 1, "{command} in {state}");
             tried += 1;
         }
@@ -90,9 +90,9 @@ fn exit_steps_are_owed_where_the_program_cannot_run_them() {
         {
             let mut story = ScriptedRun::after_commands(given);
             story.run.as_mut().unwrap().submission.exit = Some(exit.clone());
-            let decision = story.try_command(command).unwrap();
+            let decision = story.try_scripted_command(command).unwrap();
             let ends = decision.effects.iter().find_map(|effect| match effect {
-                Effect::AddErrand(Errand::RunExit { workflow, input, .. }) => {
+                DecisionEffect::AddErrand(CrossRunErrand::RunExit { workflow, input, .. }) => {
                     assert_eq!(*workflow, exit);
                     input["ended"].as_str()
                 }

@@ -8,7 +8,7 @@ use trackway_domain::{Event, QuestionId, StateName};
 
 use super::model::ReferenceModel;
 use crate::fixture::{ScriptedRun, fold_into_projections};
-use crate::{StatusTime, Update, is_visible, visible_update};
+use crate::{StatusTime, VisibleUpdate, is_visible, visible_update};
 
 /// Commands that keep a run going, mostly questions and answers.
 const GOING: [&str; 29] = [
@@ -80,7 +80,7 @@ fn run_with_model(commands: &[&str]) -> (ScriptedRun, ReferenceModel) {
     let mut model = ReferenceModel::submitted();
     for command in commands {
         let before = (story.run.clone(), story.view.clone(), story.log.len());
-        if story.try_command(command).is_err() {
+        if story.try_scripted_command(command).is_err() {
             let after = (story.run.clone(), story.view.clone(), story.log.len());
             assert_eq!(after, before, "{command} was refused");
         }
@@ -115,8 +115,8 @@ proptest! {
     fn a_run_goes_where_the_model_goes(commands in commands()) {
         let (story, model) = run_with_model(&commands);
         let statuses = story.events().filter_map(visible_update).filter_map(|update| match update {
-            Update::Status(status) => Some(status),
-            Update::Submitted | Update::Artifact(_) => None,
+            VisibleUpdate::Status(status) => Some(status),
+            VisibleUpdate::Submitted | VisibleUpdate::Artifact(_) => None,
         });
         let statuses: Vec<_> = statuses.collect();
         let working = |state, message: bool| state == StateName::Working && !message;
@@ -125,7 +125,7 @@ proptest! {
         let ends = statuses.iter().filter(|status| status.last).count();
         prop_assert_eq!(ends, usize::from(model.has_ended()));
         let after = story.events().skip_while(|event| {
-            !matches!(visible_update(event), Some(Update::Status(status)) if status.last)
+            !matches!(visible_update(event), Some(VisibleUpdate::Status(status)) if status.last)
         });
         prop_assert!(after.skip(1).all(|event| matches!(event, Event::LateAnswer(_))));
     }
@@ -168,7 +168,7 @@ proptest! {
         for (index, (event, at)) in story.log.iter().enumerate() {
             match index {
                 0 => time = StatusTime::from_submission_time(*at),
-                _ => time.apply(event, *at),
+                _ => time.apply_event(event, *at),
             }
             fold_into_projections(&mut run, &mut view, event, *at, index as u64 + 1);
             prop_assert_eq!(Some(time), view.as_ref().map(|view| view.status_time()));
@@ -181,20 +181,20 @@ proptest! {
     fn views_lose_nothing(commands in commands()) {
         let (story, model) = run_with_model(&commands);
         let view = story.view();
-        let shown: Vec<_> = view.history().chain(view.status_message()).map(|m| &m.id).collect();
+        let shown: Vec<_> = view.message_history().chain(view.status_message()).map(|m| &m.id).collect();
         let different: BTreeSet<_> = shown.iter().collect();
         prop_assert_eq!(different.len(), shown.len());
         let said = story.events().filter_map(visible_update).filter(|update| {
-            matches!(update, Update::Status(status) if status.message.is_some())
+            matches!(update, VisibleUpdate::Status(status) if status.message.is_some())
         });
         let first_end = story.events().position(|event| {
-            matches!(visible_update(event), Some(Update::Status(status)) if status.last)
+            matches!(visible_update(event), Some(VisibleUpdate::Status(status)) if status.last)
         });
         let open = story.events().take(first_end.unwrap_or(story.log.len()));
-        let heard = open.filter(|event| matches!(event.name(),
+        let heard = open.filter(|event| matches!(event.event_name(),
             "submitted" | "refused" | "resumed" | "late-answer" | "noted"));
         prop_assert_eq!(shown.len(), said.count() + heard.count());
-        let artifacts = story.events().filter(|event| event.name() == "artifact").count();
+        let artifacts = story.events().filter(|event| event.event_name() == "artifact").count();
         prop_assert_eq!(view.generation as usize, 1 + story.moves.len() + artifacts);
         prop_assert_eq!(view.question.is_some(), model.state.ends_with("-required"));
         prop_assert_eq!(view.seq as usize, story.log.len());

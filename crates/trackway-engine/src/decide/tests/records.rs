@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{
-    AnswerRequest, Artifact, ArtifactId, Caller, ChildOutcome, Event, Failure, File, FileSource, FirstAnswer,
-    InterruptReason, LateAnswer, Message, MessageId, Object, Op, Part, Question, QuestionId, ReplayMismatch,
-    Role, RunId, SessionId, StateName, StepOutcome, StepRetry, Submission, Timestamp, ValidationError,
-    WaitingRun, WorkflowRef,
+    AnswerRequest, Artifact, ArtifactId, Caller, ChildFirstAnswer, ChildOutcome, Event, Failure, File,
+    FileSource, InterruptReason, LateAnswer, Message, MessageId, MessageRole, Object, Op, Part, Question,
+    QuestionId, ReplayMismatch, RunId, RunSubmission, SessionId, StateName, StepOutcome, StepRetry,
+    Timestamp, ValidationError, WaitingRun, WorkflowRef,
 };
 use uuid::Uuid;
 
@@ -68,7 +68,7 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         Event::RunAnswered {
             run,
             reply_to: Some(message.id.clone()),
-            answer: FirstAnswer::from_parts(message.parts.clone()),
+            answer: ChildFirstAnswer::answered_with_parts(message.parts.clone()),
         },
         Event::ChildStarted {
             op: op.clone(),
@@ -111,8 +111,8 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
     ]
 }
 
-fn submission(value: &Value, text: &str) -> Submission {
-    Submission {
+fn submission(value: &Value, text: &str) -> RunSubmission {
+    RunSubmission {
         run: RunId::new(Uuid::from_u128(1)),
         session: SessionId::new("s").unwrap(),
         workflow: workflow(text),
@@ -159,7 +159,7 @@ fn problem(value: &Value, text: &str) -> ValidationError {
 
 fn message(value: &Value, text: &str) -> Message {
     let id = MessageId::new("user").unwrap();
-    let mut message = Message::new(id, Role::User, parts(value, text));
+    let mut message = Message::new(id, MessageRole::User, parts(value, text));
     message.metadata = object(value);
     message.references = vec![text.into()];
     message.extensions = vec![text.into()];
@@ -212,7 +212,7 @@ fn every_kind_of_event_is_read_as_it_was_written() {
     let mut kinds = BTreeSet::new();
     for value in hard {
         for event in events(&value, "a:b#c \"ü\" \n \u{0}") {
-            kinds.insert(event.name());
+            kinds.insert(event.event_name());
             round_trip(&event);
         }
     }

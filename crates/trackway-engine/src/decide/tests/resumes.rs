@@ -102,7 +102,7 @@ fn a_request_after_a_withdrawal() {
 fn sixty_four_requests_at_one_question() {
     let mut story = ScriptedRun::after_commands("submit; ask amount");
     for _ in 0..64 {
-        story.try_command("answer q1 among-others amount=5").unwrap();
+        story.try_scripted_command("answer q1 among-others amount=5").unwrap();
     }
     let mut orders = Vec::new();
     let mut resumed = 0;

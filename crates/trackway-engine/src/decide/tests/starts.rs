@@ -60,7 +60,7 @@ fn a_start_comes_once_and_before_the_first_thing() {
         assert_eq!(started_events(&story), [1], "by {first}");
         for second in FIRST {
             let before = started_events(&story).len();
-            let _ = story.try_command(second);
+            let _ = story.try_scripted_command(second);
             assert_eq!(started_events(&story).len(), before, "{second} after {first}");
         }
     }
@@ -71,7 +71,7 @@ fn a_start_comes_once_and_before_the_first_thing() {
 fn a_run_whose_program_did_nothing_never_started() {
     for command in COMMANDS.iter().filter(|command| !FIRST.contains(command)) {
         let mut story = ScriptedRun::after_commands("submit deadline");
-        let _ = story.try_command(command);
+        let _ = story.try_scripted_command(command);
         assert_eq!(started_events(&story), [0; 0], "by {command}");
     }
     assert_snapshot!(outcome_after("submit; say hello; park mismatch; unpark", "reject no"), @r#"rejected "no" | ! stop"#);
@@ -84,7 +84,7 @@ fn nothing_starts_twice() {
         for command in COMMANDS {
             let mut story = ScriptedRun::after_commands(given);
             let before = started_events(&story);
-            let _ = story.try_command(command);
+            let _ = story.try_scripted_command(command);
             assert_eq!(started_events(&story), before, "{command} in {state}");
         }
     }

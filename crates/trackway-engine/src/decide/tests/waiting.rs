@@ -53,14 +53,14 @@ fn a_parent_shows_the_child_that_waits() {
     let shown = |story: &ScriptedRun| story.view().status_message().map(|it| it.references.clone());
     let children: Vec<_> = story.children().iter().map(ToString::to_string).collect();
     assert_eq!(shown(&story), Some(vec![children[1].clone()]));
-    assert_eq!(story.view().waiting_runs().count(), 2);
-    story.try_command("goes-on c2 4").unwrap();
+    assert_eq!(story.view().waiting_descendant_runs().count(), 2);
+    story.try_scripted_command("goes-on c2 4").unwrap();
     assert_eq!(shown(&story), Some(vec![children[0].clone()]), "the other one still waits");
-    story.try_command("child-ended c1 completed").unwrap();
-    assert_eq!((shown(&story), story.view().waiting_runs().count()), (None, 0));
+    story.try_scripted_command("child-ended c1 completed").unwrap();
+    assert_eq!((shown(&story), story.view().waiting_descendant_runs().count()), (None, 0));
     assert_eq!(story.view().state, StateName::Working);
     let mut asks = ScriptedRun::after_commands("submit; child echo; ask amount");
-    asks.try_command("waits c1 3 one").unwrap();
+    asks.try_scripted_command("waits c1 3 one").unwrap();
     assert!(asks.view().status_message().unwrap().metadata.contains_key("questionId"));
 }
 
@@ -90,7 +90,7 @@ fn a_returned_text_is_the_message_of_the_end() {
 fn an_imported_run_waits_to_be_adopted() {
     let imported = |given: &str| {
         let mut story = ScriptedRun::after_commands(given);
-        story.run.as_mut().unwrap().apply(&Event::Imported).unwrap();
+        story.run.as_mut().unwrap().apply_event(&Event::Imported).unwrap();
         story
     };
     assert!(visible_update(&Event::Imported).is_none());

@@ -4,7 +4,7 @@ use axum::body::BodyDataStream;
 use futures_util::StreamExt as _;
 
 use super::*;
-use crate::http::sessions::{CALLS_OF_SESSION_MAX, SESSION_BYTES_MAX};
+use crate::http::protocol_sessions::{CALLS_OF_SESSION_MAX, SESSION_BYTES_MAX};
 
 /// The response body, chunk by chunk.
 struct StreamedReply(BodyDataStream);
@@ -47,7 +47,7 @@ async fn session_at_publish(router: &Router) -> (String, Value) {
     let session = open_session_with(router, json!({ "elicitation": {} })).await;
     let start = call(2, "workflow_start", &json!({ "workflowId": "notes" }));
     let start = call_in_session(router, &session, start).await;
-    let gathered = call(3, "workflow_advance", &testing::answer_arguments(&start, "gathered"));
+    let gathered = call(3, "workflow_advance", &testing::advance_arguments(&start, "gathered"));
     let second = call_in_session(router, &session, gathered).await;
     (session, second)
 }
@@ -63,7 +63,7 @@ fn call(id: usize, name: &str, arguments: &Value) -> Value {
 async fn a_call_that_is_over_leaves_nothing_in_its_session() {
     let (_at, router) = guarded_router().await;
     let (session, second) = session_at_publish(&router).await;
-    let publish = call(4, "workflow_advance", &testing::answer_arguments(&second, "published"));
+    let publish = call(4, "workflow_advance", &testing::advance_arguments(&second, "published"));
     let question = {
         // The client disconnects before its call is answered.
         let mut reply = StreamedReply::request(&router, session_request(&session, &publish)).await;
@@ -90,7 +90,7 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
 async fn a_session_has_a_bounded_number_of_bytes_under_way() {
     let (_at, router) = guarded_router().await;
     let (session, second) = session_at_publish(&router).await;
-    let mut publish = testing::answer_arguments(&second, &"x".repeat(200 * 1024));
+    let mut publish = testing::advance_arguments(&second, &"x".repeat(200 * 1024));
     publish["output"] = json!({ "text": "x".repeat(200 * 1024) });
     let fit = SESSION_BYTES_MAX as usize / publish.to_string().len();
     assert!(fit < CALLS_OF_SESSION_MAX);
@@ -109,7 +109,7 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
 async fn a_session_has_a_bounded_number_of_calls_under_way() {
     let (_at, router) = guarded_router().await;
     let (session, second) = session_at_publish(&router).await;
-    let publish = testing::answer_arguments(&second, "published");
+    let publish = testing::advance_arguments(&second, "published");
     let mut last = None;
     for id in 0..CALLS_OF_SESSION_MAX {
         let message = call(10 + id, "workflow_advance", &publish);

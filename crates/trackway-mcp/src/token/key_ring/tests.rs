@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
-use trackway_domain::{AckId, Code, NodeId, RunId};
+use trackway_domain::{AckId, ErrorCode, NodeId, RunId};
 use trackway_sqlite::FolderKeys;
 use uuid::Uuid;
 
@@ -27,7 +27,7 @@ fn ack(place: NodeRef) -> AttemptRef {
     AttemptRef { node_ref: place, ack: AckId::new(Uuid::from_u128(9)) }
 }
 
-fn codes(ring: &KeyRing, state: &str, ack: &str, at: NodeRef) -> [Option<Code>; 2] {
+fn codes(ring: &KeyRing, state: &str, ack: &str, at: NodeRef) -> [Option<ErrorCode>; 2] {
     let state = ring.verify_state_token(state).err().map(|error| error.code());
     [state, ring.verify_ack_token(ack, at).err().map(|error| error.code())]
 }
@@ -55,7 +55,10 @@ async fn every_change_of_one_character_is_noticed() {
                 let error = error.unwrap_err();
                 assert_eq!(error.param, param);
                 let code = error.code();
-                assert!(matches!(code, Code::TokenChanged | Code::TokenMalformed), "{text} at {at}: {code}");
+                assert!(
+                    matches!(code, ErrorCode::TokenChanged | ErrorCode::TokenMalformed),
+                    "{text} at {at}: {code}"
+                );
             }
         }
     }
@@ -72,16 +75,22 @@ async fn faults_have_codes_of_their_own() {
     };
     let (state, acked) = tokens(&ours, sample_node(2));
     assert_eq!(codes(&ours, &state, &acked, sample_node(2)), [None, None]);
-    assert_eq!(codes(&ours, &acked, &state, sample_node(2)), [Some(Code::TokenSwapped); 2]);
+    assert_eq!(codes(&ours, &acked, &state, sample_node(2)), [Some(ErrorCode::TokenSwapped); 2]);
     let (foreign_state, foreign_ack) = tokens(&theirs, sample_node(2));
-    assert_eq!(codes(&ours, &foreign_state, &foreign_ack, sample_node(2)), [Some(Code::TokenForeign); 2]);
-    assert_eq!(codes(&ours, "st.v1.x", "ack.v1.x", sample_node(2)), [Some(Code::TokenMalformed); 2]);
-    assert_eq!(ours.verify_ack_token(&acked, sample_node(3)).unwrap_err().code(), Code::AckOfOtherSnapshot);
+    assert_eq!(
+        codes(&ours, &foreign_state, &foreign_ack, sample_node(2)),
+        [Some(ErrorCode::TokenForeign); 2]
+    );
+    assert_eq!(codes(&ours, "st.v1.x", "ack.v1.x", sample_node(2)), [Some(ErrorCode::TokenMalformed); 2]);
+    assert_eq!(
+        ours.verify_ack_token(&acked, sample_node(3)).unwrap_err().code(),
+        ErrorCode::AckOfOtherSnapshot
+    );
     let other = NodeRef { run: RunId::new(Uuid::from_u128(8)), node: sample_node(2).node };
     let error = ours.verify_ack_token(&acked, other).unwrap_err();
-    assert_eq!(error.code(), Code::AckOfOtherRun);
+    assert_eq!(error.code(), ErrorCode::AckOfOtherRun);
     assert!(error.to_string().starts_with("ackToken: "), "{error}");
-    assert!(error.next_step().contains("stateToken"));
+    assert!(error.recovery_hint().contains("stateToken"));
 }
 
 /// Proves T2: a rotation is seen by processes that run, old tokens stay good, and retired ones expire.
@@ -113,7 +122,7 @@ async fn running_processes_see_a_rotation() {
     let late = KeyRing::rotate(store(folder.path()), Timestamp(2 * DAY), most).await.unwrap();
     assert_eq!(late.retired, std::slice::from_ref(&first));
     ring.reload_if_changed().await;
-    assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [Some(Code::TokenExpired); 2]);
+    assert_eq!(codes(&ring, &state, &acked, sample_node(2)), [Some(ErrorCode::TokenExpired); 2]);
     // No agent has a valid token of that time, so a replay is signed with the newest key.
     assert_eq!(
         ring.sign_state_token(sample_node(2), &first),
@@ -131,7 +140,7 @@ async fn a_ring_is_made_once() {
             let data = data.clone();
             tokio::spawn(async move {
                 let ring = ring(&data).await;
-                (ring.active_key_name(), ring.bundle_signer().public_key())
+                (ring.active_key_name(), ring.bundle_signer().bundle_public_key())
             })
         })
         .collect();
@@ -186,7 +195,7 @@ async fn damaged_key_file_is_reported_and_kept() {
 async fn deleted_keys_are_written_again() {
     let folder = tempfile::tempdir().unwrap();
     let running = ring(folder.path()).await;
-    assert!(!running.replaces_lost_keys(), "there were none");
+    assert!(!running.has_replaced_lost_keys(), "there were none");
     let token = running.sign_state_token(sample_node(2), &running.active_key_name());
     let file = folder.path().join("token-keys.json");
     fs::remove_file(&file).unwrap();
@@ -194,14 +203,14 @@ async fn deleted_keys_are_written_again() {
     assert!(running.verify_state_token(&token).is_ok());
     let later = ring(folder.path()).await;
     assert!(later.verify_state_token(&token).is_ok(), "the file is there again");
-    assert!(!later.replaces_lost_keys());
+    assert!(!later.has_replaced_lost_keys());
     // Another process was faster: its keys count, and the earlier tokens are foreign.
     fs::remove_file(&file).unwrap();
     let other = ring(folder.path()).await;
-    assert!(other.replaces_lost_keys());
+    assert!(other.has_replaced_lost_keys());
     running.reload_if_changed().await;
     assert_eq!(running.active_key_name(), other.active_key_name());
-    assert_eq!(running.verify_state_token(&token).unwrap_err().code(), Code::TokenForeign);
+    assert_eq!(running.verify_state_token(&token).unwrap_err().code(), ErrorCode::TokenForeign);
 }
 
 /// Proves T12: a token is recognised by its hash, whichever key signed it.
@@ -226,9 +235,9 @@ async fn tokens_are_recognised_by_their_hashes() {
 async fn bundles_are_signed() {
     let folder = tempfile::tempdir().unwrap();
     let signer = ring(folder.path()).await.bundle_signer();
-    let public = VerifyingKey::from_bytes(&signer.public_key()).unwrap();
-    let signature = Signature::from_bytes(&signer.sign(b"a bundle"));
+    let public = VerifyingKey::from_bytes(&signer.bundle_public_key()).unwrap();
+    let signature = Signature::from_bytes(&signer.sign_bundle_bytes(b"a bundle"));
     assert!(public.verify(b"a bundle", &signature).is_ok());
     assert!(public.verify(b"another", &signature).is_err());
-    assert_eq!(ring(folder.path()).await.bundle_signer().public_key(), signer.public_key());
+    assert_eq!(ring(folder.path()).await.bundle_signer().bundle_public_key(), signer.bundle_public_key());
 }

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use trackway_domain::{Caller, Failure, RunId};
 use trackway_engine::RunView;
 use trackway_runtime::{
-    Catalogue, CatalogueSync, Error, ProgramRegistry, SubmitRequest, SubmitResponse, Tool, ToolCall,
-    ToolFuture, ToolInfo, Tools,
+    Catalogue, CatalogueSync, Error, ProgramRegistry, SubmitRunRequest, SubmitRunResponse, Tool,
+    ToolCallContext, ToolFuture, ToolInfo, Tools,
 };
 use trackway_testkit::{ProcessSetup, TestProcess, answer_delivery, local_run_address};
 
@@ -41,21 +41,21 @@ impl DefinitionFolder {
 
     fn tools(&self) -> Arc<Tools> {
         let mut tools = Tools::default();
-        tools.add(Arc::new(RecordingTool { info: info(), calls: self.calls.clone() }));
+        tools.add_tool(Arc::new(RecordingTool { info: info(), calls: self.calls.clone() }));
         Arc::new(tools)
     }
 
     /// A sync of the files with a registry.
     pub(crate) fn catalogue_sync(&self, registry: &ProgramRegistry) -> CatalogueSync {
         let catalogue = Arc::new(Catalogue::new(vec![self.folder.path().to_owned()]));
-        assert_eq!(catalogue.list().invalid, []);
+        assert_eq!(catalogue.list_definitions().invalid, []);
         CatalogueSync::new(catalogue, registry, self.tools())
     }
 
     /// A process with the programs of the current files.
     pub(crate) fn setup(&self) -> ProcessSetup {
         let registry = ProgramRegistry::new();
-        self.catalogue_sync(&registry).sync_registry(&registry);
+        self.catalogue_sync(&registry).sync_program_registry(&registry);
         ProcessSetup::from(registry).with_tools(self.tools())
     }
 
@@ -105,7 +105,7 @@ impl Tool for RecordingTool {
         &self.info
     }
 
-    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
+    fn call(&self, arguments: Value, call: ToolCallContext) -> ToolFuture {
         let what = arguments["what"].as_str().unwrap_or_default().to_owned();
         let done = self.calls.clone();
         Box::pin(async move {
@@ -122,16 +122,16 @@ pub(crate) async fn submit(
     process: &TestProcess,
     workflow: &str,
     input: Value,
-) -> Result<SubmitResponse, Error> {
-    let submit = SubmitRequest {
+) -> Result<SubmitRunResponse, Error> {
+    let submit = SubmitRunRequest {
         workflow: workflow.to_owned(),
         input,
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: None,
         hook: None,
     };
-    process.submit(submit).await
+    process.submit_run(submit).await
 }
 
 pub(crate) async fn start_run(process: &TestProcess, workflow: &str, input: Value) -> RunId {
@@ -140,19 +140,19 @@ pub(crate) async fn start_run(process: &TestProcess, workflow: &str, input: Valu
 
 /// Answers the run's open question.
 pub(crate) async fn answer_question(process: &TestProcess, run: RunId, input: Value) {
-    let id = format!("answer-{}", process.fresh_id());
-    process.deliver(answer_delivery(run, &id, input)).await.unwrap();
+    let id = format!("answer-{}", process.new_uuid());
+    process.deliver_message(answer_delivery(run, &id, input)).await.unwrap();
 }
 
 /// The run once it is interrupted, ended or parked.
 pub(crate) async fn wait_until_idle(process: &TestProcess, run: RunId) -> RunView {
-    let view = process.view(&local_run_address(run)).await.unwrap();
-    process.wait_until_idle(view).await.unwrap()
+    let view = process.current_run_view(&local_run_address(run)).await.unwrap();
+    process.wait_until_run_idle(view).await.unwrap()
 }
 
 /// The run's end, waited for.
 pub(crate) async fn wait_until_ended(process: &TestProcess, run: RunId) -> RunView {
-    let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-    while watch.next().await.unwrap().is_some() {}
-    process.view(&local_run_address(run)).await.unwrap()
+    let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
+    while watch.next_event().await.unwrap().is_some() {}
+    process.current_run_view(&local_run_address(run)).await.unwrap()
 }

@@ -27,7 +27,7 @@ steps:
 
 async fn seqs(process: &TestProcess, run: RunId) -> Vec<(Seq, &'static str)> {
     let log = load_full_log(&*process.journal, run).await.unwrap();
-    log.iter().map(|stored| (stored.seq, stored.event.name())).collect()
+    log.iter().map(|stored| (stored.seq, stored.event.event_name())).collect()
 }
 
 /// Proves T16: another answer to the same question, in another run, without doing anything again.
@@ -41,7 +41,7 @@ fn a_fork_at_a_question_takes_another_answer() {
         assert_eq!(wait_until_ended(&process, run).await.state, StateName::Completed);
         let before = seqs(&process, run).await;
         // Without an event, the last question is open again; also for a finished run.
-        let fork = process.fork(&local_run_address(run), None, None).await.unwrap();
+        let fork = process.fork_run(&local_run_address(run), None, None).await.unwrap();
         let id = fork.submission.run;
         assert_eq!(fork.submission.forked_from.as_ref().unwrap().run, run);
         assert_eq!(wait_until_idle(&process, id).await.state, StateName::InputRequired);
@@ -62,7 +62,7 @@ fn a_run_is_forked_where_it_could_go_on() {
         answer_question(&process, run, json!({ "what": "left" })).await;
         wait_until_ended(&process, run).await;
         let last = seqs(&process, run).await.len() as Seq;
-        let refused = async |seq| match process.fork(&local_run_address(run), Some(seq), None).await {
+        let refused = async |seq| match process.fork_run(&local_run_address(run), Some(seq), None).await {
             Err(Error::CannotFork { why, .. }) => why,
             other => panic!("{other:?}"),
         };
@@ -70,10 +70,11 @@ fn a_run_is_forked_where_it_could_go_on() {
         assert_eq!(refused(last + 1).await, ForkRefusal::NoEvent { at: last + 1, last });
         assert_eq!(refused(last).await, ForkRefusal::Ended { at: last, last: last - 1 });
         // From its first event, everything is done again.
-        let whole = process.fork(&local_run_address(run), Some(1), None).await.unwrap().submission.run;
+        let whole = process.fork_run(&local_run_address(run), Some(1), None).await.unwrap().submission.run;
         assert_eq!(wait_until_idle(&process, whole).await.state, StateName::InputRequired);
         // Before its end, nothing is.
-        let end = process.fork(&local_run_address(run), Some(last - 1), None).await.unwrap().submission.run;
+        let end =
+            process.fork_run(&local_run_address(run), Some(last - 1), None).await.unwrap().submission.run;
         assert_eq!(wait_until_ended(&process, end).await.state, StateName::Completed);
     });
     assert_eq!(shelf.calls(), ["first", "left", "first"]);
@@ -93,7 +94,7 @@ fn a_fork_outlives_the_process_that_made_it() {
     let faults = Arc::new(CrashAt::at_point("effect:drive", 1));
     let died = world.run_process(shelf.setup().with_faults(faults), async |process| {
         let after = seqs(&process, run).await.iter().find(|(_, name)| *name == "resumed").unwrap().0;
-        process.fork(&local_run_address(run), Some(after), None).await.unwrap();
+        process.fork_run(&local_run_address(run), Some(after), None).await.unwrap();
         std::future::pending::<()>().await
     });
     assert!(died.is_none());
@@ -112,11 +113,11 @@ fn a_fork_is_pinned_itself() {
     world.run_to_completion(shelf.setup(), async |process| {
         let run = start_run(&process, "twice", json!({})).await;
         wait_until_idle(&process, run).await;
-        let fork = process.fork(&local_run_address(run), None, None).await.unwrap();
+        let fork = process.fork_run(&local_run_address(run), None, None).await.unwrap();
         wait_until_idle(&process, fork.submission.run).await;
         let head = load_full_log(&*process.journal, run).await.unwrap().len() as u64;
-        process.journal.remove_runs(RunRemoval::of_runs([(run, head)])).await.unwrap();
+        process.journal.remove_runs(RunRemoval::removal_of_runs([(run, head)])).await.unwrap();
         let hash = fork.submission.workflow.version.clone();
-        assert!(process.journal.find_definition(hash).await.unwrap().is_some());
+        assert!(process.journal.find_pinned_definition(hash).await.unwrap().is_some());
     });
 }

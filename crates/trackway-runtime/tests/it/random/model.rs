@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trackway_domain::{
-    AckId, AttemptOutcome, BranchPosition, Event, GuidedEvent, Node, NodeId, RunId, StateName,
+    AckId, AttemptOutcome, BranchPosition, Event, GuidedNode, GuidedRunEvent, NodeId, RunId, StateName,
 };
 use trackway_ports::Journal;
-use trackway_runtime::{AdvanceRequest, Consent, GuidedRuns, NodeView};
+use trackway_runtime::{ConsentStatus, GuidedAdvanceRequest, GuidedNodeView, GuidedRuns};
 
 use crate::support::{access, event_names, load_events, pending_step_id, render_stamp};
 
@@ -23,7 +23,7 @@ struct Run {
     id: RunId,
     nodes: Vec<ModelNode>,
     /// Each recorded answer, with its response.
-    answers: Vec<(AdvanceRequest, NodeView)>,
+    answers: Vec<(GuidedAdvanceRequest, GuidedNodeView)>,
     notes: BTreeSet<(usize, String)>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct ModelNode {
     place: usize,
     branches: u32,
     /// The response when it was created.
-    pub(super) shown: NodeView,
+    pub(super) shown: GuidedNodeView,
     /// Acks that were offered for it.
     pub(super) acks: Vec<AckId>,
 }
@@ -46,11 +46,11 @@ pub(super) struct ModelNode {
 #[derive(Debug)]
 pub(super) enum AdvanceResult {
     AskedFirst,
-    Told(Box<NodeView>),
+    Told(Box<GuidedNodeView>),
 }
 
 impl ModelNode {
-    fn new(shown: NodeView, parent: Option<NodeId>, place: usize) -> Self {
+    fn new(shown: GuidedNodeView, parent: Option<NodeId>, place: usize) -> Self {
         assert_eq!(pending_step_id(&shown), STEPS[place]);
         assert_eq!(shown.ack.is_some(), STEPS[place].is_some(), "an ack where something is pending");
         let acks = shown.ack.into_iter().collect();
@@ -59,7 +59,7 @@ impl ModelNode {
 }
 
 impl Model {
-    pub(super) fn on_started(&mut self, told: &NodeView) {
+    pub(super) fn on_started(&mut self, told: &GuidedNodeView) {
         assert_eq!(told.branch, BranchPosition { forked: false, index: 0, siblings: 1 });
         assert!(self.runs.iter().all(|run| run.id != told.run), "a run of its own");
         let nodes = vec![ModelNode::new(told.clone(), None, 0)];
@@ -79,12 +79,16 @@ impl Model {
     }
 
     /// One of the recorded answers.
-    pub(super) fn find_answer(&self, run: usize, answer: usize) -> Option<(AdvanceRequest, NodeView)> {
+    pub(super) fn find_answer(
+        &self,
+        run: usize,
+        answer: usize,
+    ) -> Option<(GuidedAdvanceRequest, GuidedNodeView)> {
         let answers = &self.runs.get(run % self.runs.len().max(1))?.answers;
         answers.get(answer % answers.len().max(1)).cloned()
     }
 
-    pub(super) fn on_inspected(&mut self, run: usize, node: usize, seen: &NodeView) {
+    pub(super) fn on_inspected(&mut self, run: usize, node: usize, seen: &GuidedNodeView) {
         let at = &mut self.runs[run].nodes[node];
         assert_eq!((seen.node, pending_step_id(seen)), (at.id, STEPS[at.place]));
         assert_eq!(seen.pending, at.shown.pending);
@@ -98,9 +102,15 @@ impl Model {
         assert_eq!(repeated, !first);
     }
 
-    pub(super) fn on_advanced(&mut self, run: usize, node: usize, sent: AdvanceRequest, came: AdvanceResult) {
+    pub(super) fn on_advanced(
+        &mut self,
+        run: usize,
+        node: usize,
+        sent: GuidedAdvanceRequest,
+        came: AdvanceResult,
+    ) {
         let run = &mut self.runs[run];
-        let same = |(known, _): &&(AdvanceRequest, NodeView)| {
+        let same = |(known, _): &&(GuidedAdvanceRequest, GuidedNodeView)| {
             (known.node, known.ack, &known.inputs) == (sent.node, sent.ack, &sent.inputs)
         };
         let before = run.answers.iter().find(same).map(|(_, told)| told.clone());
@@ -109,7 +119,7 @@ impl Model {
         let wants_agreement = at.place == 2;
         let told = match came {
             AdvanceResult::AskedFirst => {
-                let asks = wants_agreement && fits && sent.consent == Consent::NotAskedYet;
+                let asks = wants_agreement && fits && sent.consent == ConsentStatus::NotAskedYet;
                 assert!(asks && before.is_none(), "nobody had to be asked");
                 return;
             }
@@ -119,8 +129,8 @@ impl Model {
             assert_eq!(told, before, "the same answer is told the same");
             return;
         }
-        let declined = wants_agreement && sent.consent == Consent::Answered(false);
-        assert!(!(wants_agreement && sent.consent == Consent::NotAskedYet), "a person is asked");
+        let declined = wants_agreement && sent.consent == ConsentStatus::Answered(false);
+        assert!(!(wants_agreement && sent.consent == ConsentStatus::NotAskedYet), "a person is asked");
         assert_eq!(told.blocked.is_some(), !fits || declined);
         if told.blocked.is_some() {
             assert_eq!((told.node, &told.pending), (at.id, &at.shown.pending));
@@ -171,13 +181,13 @@ impl Model {
 }
 
 /// The nodes in a log, and how many answers advanced from one to another.
-fn lineage(log: &[Event]) -> (BTreeMap<NodeId, Node>, usize) {
+fn lineage(log: &[Event]) -> (BTreeMap<NodeId, GuidedNode>, usize) {
     let (mut nodes, mut edges) = (BTreeMap::new(), 0);
     for event in log {
         let Event::Guided(guided) = event else { continue };
         match &**guided {
-            GuidedEvent::Opened { node, .. } => nodes.insert(node.id, node.clone()),
-            GuidedEvent::Attempted(attempt) => match &attempt.outcome {
+            GuidedRunEvent::Opened { node, .. } => nodes.insert(node.id, node.clone()),
+            GuidedRunEvent::Attempted(attempt) => match &attempt.outcome {
                 AttemptOutcome::Advanced(node) => {
                     edges += 1;
                     assert_eq!(node.parent, Some(attempt.node));
@@ -185,7 +195,7 @@ fn lineage(log: &[Event]) -> (BTreeMap<NodeId, Node>, usize) {
                 }
                 AttemptOutcome::Blocked(_) => None,
             },
-            GuidedEvent::Checkpointed(_) | GuidedEvent::Repinned { .. } => None,
+            GuidedRunEvent::Checkpointed(_) | GuidedRunEvent::Repinned { .. } => None,
         };
     }
     (nodes, edges)

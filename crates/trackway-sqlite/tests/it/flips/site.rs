@@ -78,11 +78,11 @@ impl Site {
                 .await;
         }
         let mut sessions = Vec::new();
-        for listed in journal.list_sessions(Access::local(), 9).await.unwrap() {
+        for listed in journal.list_sessions(Access::local_without_auth(), 9).await.unwrap() {
             sessions.push(read(&journal, listed).await);
         }
         assert_eq!(sessions.len(), NAMES.len());
-        journal.close().await;
+        journal.close_store().await;
         drop(journal);
         let pages = pages(folder.path());
         let whole = fs::read(file(folder.path())).unwrap();
@@ -94,7 +94,7 @@ impl Site {
     }
 
     /// Offsets at this stride in the pages that hold session data. The start differs in each page.
-    pub(super) fn places(&self, stride: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn offsets_to_flip(&self, stride: usize) -> impl Iterator<Item = usize> {
         self.pages.iter().enumerate().flat_map(move |(index, number)| {
             let begin = (number - 1) * PAGE_BYTES;
             (begin + index * 31 % stride..begin + PAGE_BYTES).step_by(stride)
@@ -122,7 +122,7 @@ impl Site {
     /// Reads everything of every session. Returned data must be as it was written.
     pub(super) async fn look(&self, journal: &dyn Journal) -> Vec<Found> {
         let mut found = Vec::new();
-        let listed = journal.list_sessions(Access::local(), 9).await;
+        let listed = journal.list_sessions(Access::local_without_auth(), 9).await;
         for session in &self.sessions {
             let mut one = Found::default();
             one.check(listed.as_ref().map_err(Clone::clone), |listed| {
@@ -142,7 +142,7 @@ impl Site {
 
 impl Session {
     async fn look(&self, journal: &dyn Journal, found: &mut Found) {
-        let rows = journal.list_session_runs(Access::local(), self.id.clone()).await;
+        let rows = journal.list_session_runs(Access::local_without_auth(), self.id.clone()).await;
         found.same(rows, &self.rows);
         for row in &self.rows {
             found.same(journal.find_run(row.id).await, &Some(row.clone()));
@@ -165,7 +165,7 @@ impl Session {
             found.same(journal.find_attempt(other).await, &None);
         }
         let (hash, body) = &self.definition;
-        match journal.find_definition(hash.clone()).await {
+        match journal.find_pinned_definition(hash.clone()).await {
             // Lost: callers then look in the folders, or else report the run as damaged.
             Ok(None) => found.refused = Some("its definition is lost".to_owned()),
             other => found.same(other, &Some(body.clone())),
@@ -191,7 +191,7 @@ impl Found {
 }
 
 async fn read(journal: &dyn Journal, listed: SessionRow) -> Session {
-    let rows = journal.list_session_runs(Access::local(), listed.id.clone()).await.unwrap();
+    let rows = journal.list_session_runs(Access::local_without_auth(), listed.id.clone()).await.unwrap();
     let (mut logs, mut nodes, mut attempts) = (Vec::new(), Vec::new(), Vec::new());
     for RunRow { id: run, .. } in &rows {
         let log = load_full_log(journal, *run).await.unwrap();
@@ -208,7 +208,7 @@ async fn read(journal: &dyn Journal, listed: SessionRow) -> Session {
         logs.push((*run, log));
     }
     let hash = rows.last().unwrap().workflow.version.clone();
-    let body = journal.find_definition(hash.clone()).await.unwrap().unwrap();
+    let body = journal.find_pinned_definition(hash.clone()).await.unwrap().unwrap();
     Session { id: listed.id.clone(), listed, rows, logs, nodes, attempts, definition: (hash, body) }
 }
 

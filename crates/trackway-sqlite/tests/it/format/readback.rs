@@ -5,10 +5,10 @@ use std::path::Path;
 use tempfile::TempDir;
 use trackway_domain::{Access, AckId, NodeId, StateName, TimerKey};
 use trackway_ports::{
-    AppendId, AttemptKey, Blobs as _, DueHook, DueTimer, Epoch, FeedCursor, Hook, HookTarget, Journal as _,
-    LineageLimits, OutboxRow, RunFilter, RunLease, WorkClaim, WorkerId, encode_event,
+    AppendId, AttemptKey, Blobs as _, DriverEpoch, DueHook, DueTimer, FeedCursor, Hook, HookTarget,
+    Journal as _, LineageLimits, OutboxRow, RunFilter, RunLease, WorkClaim, WorkerId, encode_event,
 };
-use trackway_sqlite::{FolderBlobs, SqliteJournal};
+use trackway_sqlite::{FolderBlobStore, SqliteJournal};
 use uuid::Uuid;
 
 use super::*;
@@ -26,7 +26,7 @@ async fn folder_of_format_1() -> (TempDir, SqliteJournal) {
 /// Blobs are named by their hash, so the golden file only refers to this one.
 async fn store_large_blob(folder: &Path) {
     let bytes = encode_event(&large_event()).into_bytes();
-    let hash = FolderBlobs::open(folder).unwrap().store_blob(bytes).await.unwrap();
+    let hash = FolderBlobStore::open_or_create_blob_folder(folder).unwrap().store_blob(bytes).await.unwrap();
     assert!(FORMAT_1.contains(&format!("'{hash}'")), "the large event has another hash");
 }
 
@@ -48,9 +48,10 @@ async fn runs_and_events_of_format_1_are_readable() {
         assert_eq!(row, append.row);
         assert_eq!(row.unwrap().parent, parent);
     }
-    let receipt = journal.find_receipt(run_id(1), 0, AppendId(42)).await.unwrap();
+    let receipt = journal.find_append_receipt(run_id(1), 0, AppendId(42)).await.unwrap();
     assert_eq!(receipt.unwrap().first_position, 1);
-    let page = journal.list_feed(Access::own_only(caller()), FeedCursor::default(), 100).await.unwrap();
+    let page =
+        journal.list_feed_events(Access::own_only(caller()), FeedCursor::default(), 100).await.unwrap();
     assert_eq!(page.events.len(), 10);
     let runs = journal.list_runs(RunFilter::default(), None, 10).await.unwrap();
     assert_eq!(runs.len(), 3, "the removed run is not there");
@@ -62,7 +63,7 @@ async fn runs_and_events_of_format_1_are_readable() {
 async fn pending_work_of_format_1_is_readable() {
     let (_folder, journal) = folder_of_format_1().await;
     let lease = journal.find_run_lease(run_id(1)).await.unwrap();
-    assert_eq!(lease, Some(RunLease { epoch: Epoch(1), driver: Some(worker()) }));
+    assert_eq!(lease, Some(RunLease { epoch: DriverEpoch(1), driver: Some(worker()) }));
     let rows = journal.list_outbox(None, 10).await.unwrap();
     assert_eq!(rows, [OutboxRow { id: outbox_id(), item: notify_parent() }]);
     let hook = |id: &str| Hook {
@@ -91,14 +92,15 @@ async fn pending_work_of_format_1_is_readable() {
     let (alive, dead) = (other(at(8_000)), other(at(100_000)));
     assert_eq!(journal.claim_due_timers(alive).await.unwrap(), []);
     assert_eq!(journal.claim_due_hooks(alive, Vec::new()).await.unwrap(), []);
-    assert_eq!(journal.claim_errands(alive).await.unwrap(), []);
+    assert_eq!(journal.claim_unclaimed_errands(alive).await.unwrap(), []);
     let due = |timer, due| DueTimer { run: run_id(1), timer, due };
     let timers = [due(step_timer(), at(1_000)), due(TimerKey::Deadline, at(60_000))];
     assert_eq!(journal.claim_due_timers(dead).await.unwrap(), timers);
     let hooks = [DueHook { tenant: "acme".to_owned(), hook: hook("failing") }];
     assert_eq!(journal.claim_due_hooks(dead, Vec::new()).await.unwrap(), hooks);
-    assert_eq!(journal.claim_errands(dead).await.unwrap().len(), 1);
-    let runs: Vec<_> = journal.claim_runs(dead).await.unwrap().iter().map(|claimed| claimed.run).collect();
+    assert_eq!(journal.claim_unclaimed_errands(dead).await.unwrap().len(), 1);
+    let runs: Vec<_> =
+        journal.claim_abandoned_runs(dead).await.unwrap().iter().map(|claimed| claimed.run).collect();
     assert_eq!(runs, [run_id(1), run_id(2)], "the driven run and the parked one");
 }
 
@@ -116,11 +118,11 @@ async fn guided_rows_of_format_1_are_readable() {
         assert_eq!(journal.find_attempt(key).await.unwrap().unwrap().seq, seq);
     }
     let limits = LineageLimits { path: 10, checkpoints: 10, children: 10, depth: 10 };
-    let lineage = journal.load_lineage(run_id(3), node(2), limits).await.unwrap();
+    let lineage = journal.load_node_lineage(run_id(3), node(2), limits).await.unwrap();
     assert_eq!(lineage.checkpoints.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [5]);
     assert_eq!(lineage.damaged, None);
     for hash in ["sha256-aa", "sha256-bb"] {
-        let body = journal.find_definition(hash.to_owned()).await.unwrap();
+        let body = journal.find_pinned_definition(hash.to_owned()).await.unwrap();
         assert_eq!(body, Some(definition().body));
     }
 }

@@ -33,8 +33,8 @@ async fn a_key_is_stored_by_its_hash_alone() {
     let (secret, stored) = keys.create(new("first")).await.unwrap();
     assert_eq!(keys.load().await.unwrap(), [stored]);
     let text = fs::read_to_string(key_file(&data)).unwrap();
-    assert!(!text.contains(secret.expose()) && !text.contains(&secret.expose()[3..]), "{text}");
-    assert_eq!(keys.load().await.unwrap()[0].key.hash, KeyHash::from_key(secret.expose()));
+    assert!(!text.contains(secret.expose_secret()) && !text.contains(&secret.expose_secret()[3..]), "{text}");
+    assert_eq!(keys.load().await.unwrap()[0].key.hash, ApiKeyHash::from_api_key(secret.expose_secret()));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -52,9 +52,9 @@ async fn a_revoked_key_is_gone_and_the_others_stay() {
         keys.create(new(id)).await.unwrap();
     }
     assert!(matches!(keys.create(new("b")).await, Err(ApiKeysError::Taken { .. })));
-    assert_eq!(keys.revoke("b").await.unwrap().key.id(), "b");
+    assert_eq!(keys.revoke("b").await.unwrap().key.key_id(), "b");
     let left: Vec<String> =
-        keys.load().await.unwrap().iter().map(|stored| stored.key.id().to_owned()).collect();
+        keys.load().await.unwrap().iter().map(|stored| stored.key.key_id().to_owned()).collect();
     assert_eq!(left, ["a", "c"]);
     assert!(matches!(keys.revoke("b").await, Err(ApiKeysError::Unknown { .. })));
 }
@@ -109,10 +109,10 @@ async fn a_damaged_file_is_an_error_and_not_an_empty_one() {
 fn a_document_of_format_1_is_readable_and_unchanged() {
     const FORMAT_1: &str = include_str!("format-1.json");
     let keys = parse_keys(FORMAT_1.as_bytes()).unwrap();
-    let callers: Vec<_> = keys.iter().map(|stored| (stored.key.id(), &*stored.key.caller.user)).collect();
+    let callers: Vec<_> = keys.iter().map(|stored| (stored.key.key_id(), &*stored.key.caller.user)).collect();
     assert_eq!(callers, [("first", "ann"), ("second", "ben")]);
-    assert!(keys[0].key.scopes.allows_run("echo") && keys[1].key.scopes.is_empty());
-    assert_eq!(keys[0].key.hash, KeyHash::from_key("an example, not a key"));
+    assert!(keys[0].key.scopes.allows_workflow_run("echo") && keys[1].key.scopes.has_no_scopes());
+    assert_eq!(keys[0].key.hash, ApiKeyHash::from_api_key("an example, not a key"));
     let rows = StoredKeys { format: FORMAT, keys: keys.iter().map(StoredKeyRow::from).collect() };
     assert_eq!(serde_json::to_string_pretty(&rows).unwrap(), FORMAT_1.trim_end());
 }

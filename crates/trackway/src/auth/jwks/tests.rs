@@ -2,18 +2,22 @@
 
 use serde_json::json;
 
-use super::{super::fake_issuer::KeyPair, *};
+use super::{super::fake_issuer::FakeIssuerKeyPair, *};
 
-fn set(keys: &[Value]) -> Result<KeySet, String> {
-    KeySet::parse(json!({ "keys": keys }).to_string().as_bytes())
+fn set(keys: &[Value]) -> Result<JwksKeySet, String> {
+    JwksKeySet::parse_jwks(json!({ "keys": keys }).to_string().as_bytes())
 }
 
 /// Proves X6: a public key never serves as a shared secret, nor for another algorithm than its own.
 #[test]
 fn a_key_is_used_with_the_algorithms_of_its_type() {
-    let set = set(&[KeyPair::ed25519("ed").public_jwk(), KeyPair::p256("ec").public_jwk()]).unwrap();
-    assert!(matches!(set.find_key(Some("ed"), Algorithm::EdDSA), KeyLookup::Key(_)));
-    assert!(matches!(set.find_key(Some("ec"), Algorithm::ES256), KeyLookup::Key(_)));
+    let set = set(&[
+        FakeIssuerKeyPair::generate_ed25519("ed").public_jwk(),
+        FakeIssuerKeyPair::generate_p256("ec").public_jwk(),
+    ])
+    .unwrap();
+    assert!(matches!(set.find_token_key(Some("ed"), Algorithm::EdDSA), JwksKeyLookup::Key(_)));
+    assert!(matches!(set.find_token_key(Some("ec"), Algorithm::ES256), JwksKeyLookup::Key(_)));
     for (kid, algorithm) in [
         ("ed", Algorithm::ES256),
         ("ed", Algorithm::HS256),
@@ -21,25 +25,29 @@ fn a_key_is_used_with_the_algorithms_of_its_type() {
         ("ec", Algorithm::ES384),
         ("ec", Algorithm::RS256),
     ] {
-        assert!(matches!(set.find_key(Some(kid), algorithm), KeyLookup::OtherAlgorithm), "{kid}");
+        assert!(matches!(set.find_token_key(Some(kid), algorithm), JwksKeyLookup::OtherAlgorithm), "{kid}");
     }
-    assert!(matches!(set.find_key(Some("x"), Algorithm::ES256), KeyLookup::Unknown));
+    assert!(matches!(set.find_token_key(Some("x"), Algorithm::ES256), JwksKeyLookup::Unknown));
     // Without a name, the only key that fits is used.
-    assert!(matches!(set.find_key(None, Algorithm::ES256), KeyLookup::Key(_)));
-    assert!(matches!(set.find_key(None, Algorithm::RS256), KeyLookup::Unknown));
+    assert!(matches!(set.find_token_key(None, Algorithm::ES256), JwksKeyLookup::Key(_)));
+    assert!(matches!(set.find_token_key(None, Algorithm::RS256), JwksKeyLookup::Unknown));
 }
 
 #[test]
 fn a_token_without_a_key_id_must_not_be_ambiguous() {
-    let set = set(&[KeyPair::p256("a").public_jwk(), KeyPair::p256("b").public_jwk()]).unwrap();
-    assert!(matches!(set.find_key(None, Algorithm::ES256), KeyLookup::Ambiguous));
+    let set = set(&[
+        FakeIssuerKeyPair::generate_p256("a").public_jwk(),
+        FakeIssuerKeyPair::generate_p256("b").public_jwk(),
+    ])
+    .unwrap();
+    assert!(matches!(set.find_token_key(None, Algorithm::ES256), JwksKeyLookup::Ambiguous));
 }
 
 /// Proves X6.
 #[test]
 fn keys_that_must_not_check_signatures_are_left_out() {
     let with = |member: &str, value: Value| {
-        let mut key = KeyPair::p256("k").public_jwk();
+        let mut key = FakeIssuerKeyPair::generate_p256("k").public_jwk();
         key[member] = value;
         key
     };
@@ -57,8 +65,8 @@ fn keys_that_must_not_check_signatures_are_left_out() {
     ] {
         assert!(set(std::slice::from_ref(&key)).is_err(), "{key}");
         // Next to a good key it is only left out.
-        let set = set(&[key.clone(), KeyPair::p256("good").public_jwk()]).unwrap();
-        assert!(matches!(set.find_key(Some("k"), Algorithm::ES256), KeyLookup::Unknown), "{key}");
+        let set = set(&[key.clone(), FakeIssuerKeyPair::generate_p256("good").public_jwk()]).unwrap();
+        assert!(matches!(set.find_token_key(Some("k"), Algorithm::ES256), JwksKeyLookup::Unknown), "{key}");
     }
     assert!(set(&[with("alg", json!("ES256")), with("use", json!("sig"))]).is_ok());
 }
@@ -67,7 +75,7 @@ fn keys_that_must_not_check_signatures_are_left_out() {
 #[test]
 fn what_is_no_set_is_an_error() {
     for text in ["", "[]", "{}", r#"{"keys": 1}"#, r#"{"keys": []}"#, "\u{0}"] {
-        assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
+        assert!(JwksKeySet::parse_jwks(text.as_bytes()).is_err(), "{text}");
     }
-    assert!(set(&vec![KeyPair::p256("k").public_jwk(); KEYS_MAX + 1]).is_err());
+    assert!(set(&vec![FakeIssuerKeyPair::generate_p256("k").public_jwk(); KEYS_MAX + 1]).is_err());
 }

@@ -6,7 +6,7 @@ use trackway_domain::{Caller, Scopes};
 use trackway_testkit::ManualClock;
 
 use super::{
-    super::fake_issuer::{KeyPair, jwt_options, valid_claims},
+    super::fake_issuer::{FakeIssuerKeyPair, sample_jwt_options, valid_claims},
     *,
 };
 
@@ -18,28 +18,32 @@ const RSA_TOKENS: [&str; 2] = [
 ];
 
 /// Recognises the tokens of these keys.
-fn tokens(folder: &TempDir, keys: &[Value]) -> TokenAuthenticator {
+fn tokens(folder: &TempDir, keys: &[Value]) -> JwtAuthenticator {
     let file = folder.path().join("jwks.json");
     std::fs::write(&file, json!({ "keys": keys }).to_string()).unwrap();
-    TokenAuthenticator::open(jwt_options(JwksSource::file(file)), Arc::new(ManualClock::new())).unwrap()
+    JwtAuthenticator::open(sample_jwt_options(JwksSource::jwks_file(file)), Arc::new(ManualClock::new()))
+        .unwrap()
 }
 
 /// Proves X6.
 #[tokio::test]
 async fn tokens_of_each_kind_of_key_are_taken() {
     let folder = TempDir::new().unwrap();
-    let (ed, ec) = (KeyPair::ed25519("ed"), KeyPair::p256("ec"));
+    let (ed, ec) = (FakeIssuerKeyPair::generate_ed25519("ed"), FakeIssuerKeyPair::generate_p256("ec"));
     let rsa = json!({ "kty": "RSA", "kid": "r1", "use": "sig", "n": RSA_MODULUS, "e": "AQAB" });
     let tokens = tokens(&folder, &[ed.public_jwk(), ec.public_jwk(), rsa]);
     for pair in [&ed, &ec] {
-        let identity = tokens.authenticate_token(&pair.sign_token(&valid_claims())).await.unwrap();
+        let identity = tokens.authenticate_jwt(&pair.sign_token(&valid_claims())).await.unwrap();
         assert_eq!(identity.caller, Caller::new("acme", "ann"));
-        assert!(identity.scopes.allows("workflow:echo:run"));
-        assert!(!identity.scopes.allows("workflow:review:run"));
+        assert!(identity.scopes.allows_permission("workflow:echo:run"));
+        assert!(!identity.scopes.allows_permission("workflow:review:run"));
     }
     for token in RSA_TOKENS {
-        let identity = tokens.authenticate_token(token).await.unwrap();
-        assert_eq!((identity.caller, identity.scopes), (Caller::new("acme", "rosa"), Scopes::all()));
+        let identity = tokens.authenticate_jwt(token).await.unwrap();
+        assert_eq!(
+            (identity.caller, identity.scopes),
+            (Caller::new("acme", "rosa"), Scopes::all_workflows_and_agents())
+        );
     }
 }
 
@@ -47,7 +51,7 @@ async fn tokens_of_each_kind_of_key_are_taken() {
 #[tokio::test]
 async fn forged_tokens_are_refused() {
     let folder = TempDir::new().unwrap();
-    let (ec, other) = (KeyPair::p256("ec"), KeyPair::p256("ec"));
+    let (ec, other) = (FakeIssuerKeyPair::generate_p256("ec"), FakeIssuerKeyPair::generate_p256("ec"));
     let tokens = tokens(&folder, &[ec.public_jwk()]);
     let good = ec.sign_token(&valid_claims());
     let [header, claims, signature] = good.split('.').collect::<Vec<_>>()[..] else { panic!() };
@@ -57,7 +61,8 @@ async fn forged_tokens_are_refused() {
         |header| header.crit = Some(vec!["exp".to_owned()]),
         &super::super::fake_issuer::valid_claims(),
     );
-    let unknown = KeyPair::p256("unknown").sign_token(&super::super::fake_issuer::valid_claims());
+    let unknown =
+        FakeIssuerKeyPair::generate_p256("unknown").sign_token(&super::super::fake_issuer::valid_claims());
     let mut changed = claims.to_owned();
     changed.replace_range(0..4, "eyAi");
     for token in [
@@ -74,12 +79,12 @@ async fn forged_tokens_are_refused() {
         critical,
         format!("{header}.{claims}.{signature}{}", "A".repeat(TOKEN_BYTES_MAX)),
     ] {
-        let error = tokens.authenticate_token(&token).await.unwrap_err();
+        let error = tokens.authenticate_jwt(&token).await.unwrap_err();
         assert!(matches!(&error, Unauthenticated::Wrong { .. }), "{token} {error}");
         let shown = error.to_string();
         assert!(!shown.contains(signature) && !shown.contains(claims), "{shown}");
     }
-    assert!(tokens.authenticate_token(&good).await.is_ok());
+    assert!(tokens.authenticate_jwt(&good).await.is_ok());
 }
 
 /// Proves X6: an attacker who can change the keys in transit can pose as any caller.
@@ -88,12 +93,12 @@ fn keys_come_over_https_or_from_this_machine() {
     for good in
         ["https://idp.example/keys", "http://127.0.0.1:8080/k", "http://localhost/k", "http://[::1]:1/k"]
     {
-        assert!(JwksSource::url(good).is_ok(), "{good}");
+        assert!(JwksSource::jwks_url(good).is_ok(), "{good}");
     }
     for bad in ["http://idp.example/keys", "http://127.0.0.1.example/k", "file:///etc/keys", "keys.json", ""]
     {
-        assert!(JwksSource::url(bad).is_err(), "{bad}");
+        assert!(JwksSource::jwks_url(bad).is_err(), "{bad}");
     }
-    assert!(JwtOptions::new(JwksSource::file("k"), "", "trackway").is_err());
-    assert!(JwtOptions::new(JwksSource::file("k"), "issuer", "").is_err());
+    assert!(JwtOptions::new(JwksSource::jwks_file("k"), "", "trackway").is_err());
+    assert!(JwtOptions::new(JwksSource::jwks_file("k"), "issuer", "").is_err());
 }

@@ -7,7 +7,7 @@ use tokio::{
     net::TcpStream,
 };
 use trackway_domain::{Caller, Event};
-use trackway_runtime::{ProgramRegistry, SubmitRequest};
+use trackway_runtime::{ProgramRegistry, SubmitRunRequest};
 use trackway_testkit::{OutageInterceptor, ProcessSetup, TestProcess, TestWorld, local_run_address};
 
 use serde_json::Value;
@@ -45,17 +45,17 @@ async fn readiness(address: SocketAddr) -> (u16, String, Value) {
 
 /// Starts a run, and returns when it sleeps.
 async fn nap(process: &TestProcess) {
-    let submit = SubmitRequest {
+    let submit = SubmitRunRequest {
         workflow: "naps".to_owned(),
         input: Value::Null,
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         session: None,
         message: None,
         hook: None,
     };
-    let run = process.submit(submit).await.unwrap().view.submission.run;
-    let mut watch = process.watch(&local_run_address(run), 0).await.unwrap();
-    while let Some(stored) = watch.next().await.unwrap() {
+    let run = process.submit_run(submit).await.unwrap().view.submission.run;
+    let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
+    while let Some(stored) = watch.next_event().await.unwrap() {
         if matches!(stored.event, Event::Slept { .. }) {
             return;
         }
@@ -83,7 +83,7 @@ async fn passing(process: &TestProcess, done: impl Future<Output = ()>) {
 fn readiness_follows_the_store_and_the_background_work() {
     let outage = Arc::new(OutageInterceptor::new());
     let registry = ProgramRegistry::new();
-    registry.add(crate::program(Naps)).unwrap();
+    registry.add_program(crate::program(Naps)).unwrap();
     TestWorld::with_memory_store().run_to_completion(
         ProcessSetup::from(registry).with_interceptor(outage.clone()),
         async |process| {

@@ -28,7 +28,7 @@ impl GuardedListener {
             let (stream, address) = match self.listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    self.pause_after_error(&error).await;
+                    self.pause_after_accept_error(&error).await;
                     continue;
                 }
             };
@@ -37,19 +37,19 @@ impl GuardedListener {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "TCP_NODELAY could not be set");
             }
-            if let Some(stream) = self.admit(stream).await {
+            if let Some(stream) = self.admit_stream(stream).await {
                 return (stream, address);
             }
             tracing::warn!("a connection was refused: known callers are busy on every one");
         }
     }
 
-    async fn admit(&self, stream: TcpStream) -> Option<GuardedStream> {
-        let connection = self.connections.admit().await?;
+    async fn admit_stream(&self, stream: TcpStream) -> Option<GuardedStream> {
+        let connection = self.connections.admit_connection().await?;
         Some(GuardedStream::new(stream, connection))
     }
 
-    async fn pause_after_error(&self, error: &io::Error) {
+    async fn pause_after_accept_error(&self, error: &io::Error) {
         use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
         // The client closed it before it was accepted.
         if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {

@@ -27,7 +27,7 @@ pub(in crate::server) struct GuardedStream {
 
 impl GuardedStream {
     pub(super) fn new(stream: TcpStream, connection: Arc<Connection>) -> Self {
-        let first = connection.deadline(Instant::now(), None);
+        let first = connection.time_limit_deadline(Instant::now(), None);
         let alarm = Box::pin(tokio::time::sleep_until(first.into()));
         Self { stream, connection, alarm }
     }
@@ -39,13 +39,13 @@ impl GuardedStream {
     /// Ready when the connection is over its time limit, or its slot is needed.
     fn poll_time_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.connection.register_waker(cx.waker());
-        if self.connection.is_closing() {
+        if self.connection.is_connection_closing() {
             return Poll::Ready(());
         }
         loop {
             let now = Instant::now();
             let alarm = (!self.alarm.is_elapsed()).then(|| self.alarm.deadline().into_std());
-            let deadline = self.connection.deadline(now, alarm);
+            let deadline = self.connection.time_limit_deadline(now, alarm);
             if deadline <= now {
                 return Poll::Ready(());
             }
@@ -57,7 +57,7 @@ impl GuardedStream {
         }
     }
 
-    fn finish_write(
+    fn check_time_limit_after_write(
         &mut self,
         cx: &mut Context<'_>,
         polled: Poll<io::Result<usize>>,
@@ -79,7 +79,7 @@ impl AsyncRead for GuardedStream {
         let this = &mut *self;
         let before = buffer.filled().len();
         match Pin::new(&mut this.stream).poll_read(cx, buffer) {
-            Poll::Ready(Ok(())) if !this.connection.is_closing() => {
+            Poll::Ready(Ok(())) if !this.connection.is_connection_closing() => {
                 if buffer.filled().len() > before {
                     this.connection.on_bytes_received();
                 }
@@ -99,7 +99,7 @@ impl AsyncRead for GuardedStream {
 impl AsyncWrite for GuardedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.finish_write(cx, polled)
+        self.check_time_limit_after_write(cx, polled)
     }
 
     fn poll_write_vectored(
@@ -108,7 +108,7 @@ impl AsyncWrite for GuardedStream {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.finish_write(cx, polled)
+        self.check_time_limit_after_write(cx, polled)
     }
 
     fn is_write_vectored(&self) -> bool {

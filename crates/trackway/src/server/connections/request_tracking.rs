@@ -22,10 +22,10 @@ use axum::{
 };
 use http_body::{Frame, SizeHint};
 use tokio::time::Sleep;
-use trackway_domain::Code;
+use trackway_domain::ErrorCode;
 use trackway_http::problem_response;
 
-use super::{Connection, GuardedListener, table};
+use super::{Connection, GuardedListener, connection_table};
 
 tokio::task_local! {
     /// The connection of the request that this task answers.
@@ -50,7 +50,7 @@ pub(in crate::server) fn connection_info(connection: &Arc<Connection>) -> Connec
 /// Records that the caller of the current request is known.
 pub(crate) fn mark_caller_authenticated() {
     // Outside a tracked connection, as in unit tests, there is nothing to record.
-    let _ = CONNECTION.try_with(Connection::mark_authenticated);
+    let _ = CONNECTION.try_with(Connection::mark_connection_authenticated);
 }
 
 /// A router whose requests are tracked by their connections. If every caller counts as known, one whole
@@ -63,27 +63,29 @@ pub(in crate::server) fn track_requests(router: Router, everybody_is_known: bool
         match info.and_then(|ConnectionInfo(connection)| connection.upgrade()) {
             Some(connection) => {
                 if everybody_is_known {
-                    connection.mark_authenticated();
+                    connection.mark_connection_authenticated();
                 }
-                answer_tracked(connection, request, next).await
+                answer_tracked_request(connection, request, next).await
             }
             None => next.run(request).await,
         }
     }))
 }
 
-async fn answer_tracked(connection: Arc<Connection>, request: Request, next: Next) -> Response {
+async fn answer_tracked_request(connection: Arc<Connection>, request: Request, next: Next) -> Response {
     let under_way = connection.begin_request(request.version() == Version::HTTP_2);
     let late = Arc::new(AtomicBool::new(false));
-    let limit = connection.limits().body_timeout;
+    let limit = connection.connection_limits().body_timeout;
     let request = match request.body().is_end_stream() {
         true => request,
-        false => request.map(|body| Body::new(TimedBody { body, limit, end: None, late: late.clone() })),
+        false => {
+            request.map(|body| Body::new(TimedRequestBody { body, limit, end: None, late: late.clone() }))
+        }
     };
     let response = CONNECTION.scope(connection, next.run(request)).await;
     if late.load(Ordering::Relaxed) {
         let detail = "the body of the request did not come in time";
-        let mut response = problem_response(StatusCode::REQUEST_TIMEOUT, Code::InvalidRequest, detail);
+        let mut response = problem_response(StatusCode::REQUEST_TIMEOUT, ErrorCode::InvalidRequest, detail);
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
@@ -91,12 +93,12 @@ async fn answer_tracked(connection: Arc<Connection>, request: Request, next: Nex
     // it ends.
     match response.body().size_hint().exact() {
         Some(_) => response,
-        None => response.map(|body| Body::new(GuardedBody { body, _under_way: under_way })),
+        None => response.map(|body| Body::new(TrackedResponseBody { body, _under_way: under_way })),
     }
 }
 
 /// A request body that fails when it does not arrive in time.
-struct TimedBody {
+struct TimedRequestBody {
     body: Body,
     limit: Duration,
     /// Set when the body is first waited for.
@@ -104,7 +106,7 @@ struct TimedBody {
     late: Arc<AtomicBool>,
 }
 
-impl HttpBody for TimedBody {
+impl HttpBody for TimedRequestBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -133,12 +135,12 @@ impl HttpBody for TimedBody {
 }
 
 /// A response body that keeps its request open until it ends.
-struct GuardedBody {
+struct TrackedResponseBody {
     body: Body,
-    _under_way: table::RequestGuard,
+    _under_way: connection_table::RequestGuard,
 }
 
-impl HttpBody for GuardedBody {
+impl HttpBody for TrackedResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 

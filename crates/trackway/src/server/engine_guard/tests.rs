@@ -19,7 +19,7 @@ async fn an_engine_that_is_closed_leaves_nothing_behind() {
     let (_runtime, held) = server.start_engine().await.unwrap();
     drop(server);
     assert_eq!(tell.receiver_count(), 1, "changes are followed");
-    held.close().await;
+    held.close_engine().await;
     assert!(tell.is_closed());
     DataFolder::lock(folder.path()).expect("the folder is free");
 }

@@ -74,12 +74,12 @@ struct MetricRow {
 }
 
 impl MetricTable {
-    pub(super) fn observe(&mut self, family: &MetricFamily, labels: &[(&str, &str)], value: f64) {
+    pub(super) fn observe_value(&mut self, family: &MetricFamily, labels: &[(&str, &str)], value: f64) {
         let rows = self.families.entry(family.name).or_default();
-        let mut key = render_labels(labels);
+        let mut key = render_metric_labels(labels);
         if !rows.contains_key(&key) && rows.len() >= ROWS_MAX {
             let others: Vec<_> = labels.iter().map(|(name, _)| (*name, OTHER)).collect();
-            key = render_labels(&others);
+            key = render_metric_labels(&others);
         }
         let row = rows.entry(key).or_default();
         row.sum += value;
@@ -90,11 +90,11 @@ impl MetricTable {
     }
 
     /// Removes the rows of a family, before a gauge is filled again.
-    pub(super) fn clear_family(&mut self, family: &MetricFamily) {
+    pub(super) fn clear_metric_family(&mut self, family: &MetricFamily) {
         self.families.remove(family.name);
     }
 
-    pub(super) fn render_metrics(&self, families: &[MetricFamily]) -> String {
+    pub(super) fn render_metric_families(&self, families: &[MetricFamily]) -> String {
         let mut text = String::new();
         for MetricFamily { name, help, kind } in families {
             let shown = match kind {
@@ -110,7 +110,7 @@ impl MetricTable {
                         writeln!(text, "{name}{{{labels}}} {}", row.sum)
                     }
                     MetricKind::Histogram => {
-                        writeln!(text, "{}", row.render_histogram(name, labels))
+                        writeln!(text, "{}", row.render_histogram_row(name, labels))
                     }
                 };
             }
@@ -120,7 +120,7 @@ impl MetricTable {
 }
 
 impl MetricRow {
-    fn render_histogram(&self, name: &str, labels: &str) -> String {
+    fn render_histogram_row(&self, name: &str, labels: &str) -> String {
         let bucket = |bound: &str, count| format!("{name}_bucket{{{labels},le=\"{bound}\"}} {count}\n");
         let within = BOUNDS.iter().zip(self.buckets);
         let mut text: String = within.map(|(bound, count)| bucket(&bound.to_string(), count)).collect();
@@ -131,7 +131,7 @@ impl MetricRow {
     }
 }
 
-fn render_labels(labels: &[(&str, &str)]) -> String {
+fn render_metric_labels(labels: &[(&str, &str)]) -> String {
     let one = |(name, value): &(&str, &str)| {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         format!("{name}=\"{value}\"")
@@ -149,10 +149,10 @@ mod tests {
         let calls = MetricFamily::counter("calls_total", "Calls.");
         let tokens = MetricFamily::histogram("tokens", "Tokens.");
         let mut table = MetricTable::default();
-        table.observe(&calls, &[("tool", "a\"b\\\n")], 1.0);
-        table.observe(&calls, &[("tool", "a\"b\\\n")], 1.0);
-        table.observe(&tokens, &[("type", "input")], 5.0);
-        let text = table.render_metrics(&[calls, tokens]);
+        table.observe_value(&calls, &[("tool", "a\"b\\\n")], 1.0);
+        table.observe_value(&calls, &[("tool", "a\"b\\\n")], 1.0);
+        table.observe_value(&tokens, &[("type", "input")], 5.0);
+        let text = table.render_metric_families(&[calls, tokens]);
         assert!(text.starts_with("# HELP calls_total Calls.\n# TYPE calls_total counter\n"));
         assert!(text.contains("calls_total{tool=\"a\\\"b\\\\\\n\"} 2\n"), "{text}");
         assert!(text.contains("tokens_bucket{type=\"input\",le=\"4\"} 0\n"), "{text}");
@@ -166,9 +166,9 @@ mod tests {
         let calls = MetricFamily::counter("calls_total", "Calls.");
         let mut table = MetricTable::default();
         for tool in 0..ROWS_MAX + 7 {
-            table.observe(&calls, &[("tool", &tool.to_string())], 1.0);
+            table.observe_value(&calls, &[("tool", &tool.to_string())], 1.0);
         }
-        let text = table.render_metrics(&[calls]);
+        let text = table.render_metric_families(&[calls]);
         assert_eq!(text.lines().count(), 2 + ROWS_MAX + 1);
         assert!(text.contains("calls_total{tool=\"other\"} 7\n"));
     }

@@ -10,12 +10,12 @@ use trackway_runtime::SystemIds;
 
 use super::*;
 
-fn run() -> Submission {
-    Submission {
+fn run() -> RunSubmission {
+    RunSubmission {
         run: RunId::new(SystemIds.new_uuid()),
         session: SessionId::from_uuid(SystemIds.new_uuid()),
         workflow: WorkflowRef { name: "assistant".to_owned(), version: "1".to_owned() },
-        caller: Caller::local(),
+        caller: Caller::local_without_auth(),
         input: Value::Null,
         message: None,
         parent: None,
@@ -45,12 +45,12 @@ fn a_turn_is_counted() {
         "cost": 0.5,
         "ended_at": 1,
     });
-    metrics.on_committed(&run(), &done("model", answer));
-    metrics.on_committed(&run(), &done("call 0.0 time_now", json!({ "pieces": [] })));
-    metrics.on_committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
-    metrics.on_committed(&run(), &done("begin", json!({})));
-    metrics.on_committed(&run(), &Event::Canceled);
-    let text = metrics.render_metrics();
+    metrics.on_event_committed(&run(), &done("model", answer));
+    metrics.on_event_committed(&run(), &done("call 0.0 time_now", json!({ "pieces": [] })));
+    metrics.on_event_committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
+    metrics.on_event_committed(&run(), &done("begin", json!({})));
+    metrics.on_event_committed(&run(), &Event::Canceled);
+    let text = metrics.render_prometheus_text();
     let by = "gen_ai_agent_name=\"assistant\",gen_ai_provider_name=\"openai\",gen_ai_request_model=\"small\"";
     for line in [
         format!("trackway_model_calls_total{{{by}}} 1"),
@@ -70,11 +70,16 @@ fn a_turn_is_counted() {
 async fn servers_of_tools_are_shown_as_they_are() {
     let resolve = |name: &str| Err(MissingEnvVar { name: name.to_owned() });
     let broken = r#"{"mcpServers": {"files": {"command": "/nowhere/at/all"}}}"#;
-    let servers = McpServers::start(McpConfig::parse(broken, &resolve).unwrap(), PathBuf::new());
+    let servers =
+        McpServers::start_servers(McpConfig::parse_mcp_config(broken, &resolve).unwrap(), PathBuf::new());
     servers.wait_until_started().await;
     let metrics = Metrics::new(Arc::default(), Arc::downgrade(&servers));
     let up = "trackway_mcp_server_up{server=\"files\"} 0";
-    assert!(metrics.render_metrics().lines().any(|line| line == up), "{}", metrics.render_metrics());
+    assert!(
+        metrics.render_prometheus_text().lines().any(|line| line == up),
+        "{}",
+        metrics.render_prometheus_text()
+    );
     servers.shutdown().await;
-    assert!(!metrics.render_metrics().contains("files"), "{}", metrics.render_metrics());
+    assert!(!metrics.render_prometheus_text().contains("files"), "{}", metrics.render_prometheus_text());
 }

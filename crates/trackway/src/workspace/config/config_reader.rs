@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{lenient_toml::ParseFinding, raw_config::SpannedText};
+use super::{lenient_toml::TomlParseFinding, raw_config::SpannedText};
 use crate::workspace::{
     env_reference::{self, EnvLookup},
     finding::Finding,
@@ -26,59 +26,69 @@ pub(super) struct ConfigReader<'a> {
 impl ConfigReader<'_> {
     /// A string with every `${env:NAME}` replaced. If that is not possible, it records a finding and
     /// returns none.
-    pub(super) fn read_text(&self, key: &str, text: &SpannedText) -> Option<String> {
-        let bad = match env_reference::resolve_references(text.get_ref(), self.variables) {
+    pub(super) fn read_text_setting(&self, key: &str, text: &SpannedText) -> Option<String> {
+        let bad = match env_reference::resolve_env_references(text.get_ref(), self.variables) {
             Ok(text) => return Some(text),
             Err(bad) => bad,
         };
-        let finding = self.finding_at(text.span(), key, bad.message());
-        self.push_finding(match bad.suggestion() {
+        let finding = self.finding_at_span(text.span(), key, bad.reference_error_message());
+        self.push_finding(match bad.reference_error_suggestion() {
             Some(suggestion) => finding.with_suggestion(suggestion),
             None => finding,
         })
     }
 
     /// A string that must not be empty.
-    pub(super) fn read_nonempty(&self, key: &str, text: &SpannedText) -> Option<String> {
-        let value = self.read_text(key, text)?;
-        if value.is_empty() { self.report(text.span(), key, "it is empty") } else { Some(value) }
+    pub(super) fn read_nonempty_setting(&self, key: &str, text: &SpannedText) -> Option<String> {
+        let value = self.read_text_setting(key, text)?;
+        if value.is_empty() { self.report_finding(text.span(), key, "it is empty") } else { Some(value) }
     }
 
     /// A path, relative to the folder of the file.
-    pub(super) fn read_path(&self, key: &str, text: &SpannedText) -> Option<PathBuf> {
-        Some(self.folder.join(self.read_nonempty(key, text)?))
+    pub(super) fn read_path_setting(&self, key: &str, text: &SpannedText) -> Option<PathBuf> {
+        Some(self.folder.join(self.read_nonempty_setting(key, text)?))
     }
 
     /// Records that the value at this position is wrong. It returns none, for use as the value.
-    pub(super) fn report<T>(&self, at: Range<usize>, key: &str, why: impl Display) -> Option<T> {
-        self.push_finding(self.finding_at(at, key, why))
+    pub(super) fn report_finding<T>(
+        &self,
+        span: Range<usize>,
+        key: &str,
+        message: impl Display,
+    ) -> Option<T> {
+        self.push_finding(self.finding_at_span(span, key, message))
     }
 
     /// The same, with what to do about it.
-    pub(super) fn report_with_hint<T>(
+    pub(super) fn report_finding_with_hint<T>(
         &self,
-        at: Range<usize>,
+        span: Range<usize>,
         key: &str,
-        why: impl Display,
+        message: impl Display,
         suggestion: &str,
     ) -> Option<T> {
-        self.push_finding(self.finding_at(at, key, why).with_suggestion(suggestion))
+        self.push_finding(self.finding_at_span(span, key, message).with_suggestion(suggestion))
     }
 
     /// Records a part of the file that is not a valid setting.
-    pub(super) fn report_unreadable(&self, misread: ParseFinding) {
-        let ParseFinding { at, key, message, meant } = misread;
-        self.push_finding::<()>(self.finding_at(at, &key, message).with_nearest_name(meant.as_deref()));
+    pub(super) fn report_parse_finding(&self, parse_finding: TomlParseFinding) {
+        let TomlParseFinding { at, key, message, meant } = parse_finding;
+        self.push_finding::<()>(
+            self.finding_at_span(at, &key, message).with_nearest_name_suggestion(meant.as_deref()),
+        );
     }
 
-    pub(super) fn line_at(&self, at: usize) -> u32 {
-        let before = self.text.get(..at).unwrap_or(self.text);
+    pub(super) fn line_of_offset(&self, offset: usize) -> u32 {
+        let before = self.text.get(..offset).unwrap_or(self.text);
         u32::try_from(before.matches('\n').count() + 1).unwrap_or(u32::MAX)
     }
 
-    fn finding_at(&self, at: Range<usize>, key: &str, why: impl Display) -> Finding {
-        let line = self.line_at(at.start);
-        Finding::error(why.to_string()).with_file(self.path).with_line(Some(line)).with_key(key)
+    fn finding_at_span(&self, span: Range<usize>, key: &str, message: impl Display) -> Finding {
+        let line = self.line_of_offset(span.start);
+        Finding::error_finding(message.to_string())
+            .located_in_file(self.path)
+            .located_at_line(Some(line))
+            .located_at_key(key)
     }
 
     fn push_finding<T>(&self, finding: Finding) -> Option<T> {

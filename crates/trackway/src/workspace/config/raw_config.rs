@@ -10,30 +10,30 @@ pub(super) type SpannedText = Spanned<String>;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawConfig {
-    pub(super) auth: RawAuth,
-    pub(super) outgoing: RawOutgoing,
-    pub(super) push: RawPush,
-    pub(super) server: RawServer,
-    pub(super) a2a: RawA2a,
-    pub(super) mcp: RawMcp,
-    pub(super) workflows: RawWorkflows,
-    pub(super) retention: RawRetention,
-    pub(super) defaults: RawDefaults,
-    pub(super) models: BTreeMap<SpannedText, Spanned<RawModel>>,
-    pub(super) dispatch: RawDispatch,
+    pub(super) auth: RawAuthSection,
+    pub(super) outgoing: RawOutgoingSection,
+    pub(super) push: RawPushSection,
+    pub(super) server: RawServerSection,
+    pub(super) a2a: RawA2aSection,
+    pub(super) mcp: RawMcpSection,
+    pub(super) workflows: RawWorkflowsSection,
+    pub(super) retention: RawRetentionSection,
+    pub(super) defaults: RawDefaultsSection,
+    pub(super) models: BTreeMap<SpannedText, Spanned<RawModelSection>>,
+    pub(super) dispatch: RawDispatchSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawAuth {
+pub(super) struct RawAuthSection {
     pub(super) required: bool,
-    pub(super) keys: Vec<Spanned<RawKey>>,
-    pub(super) jwt: Option<Spanned<RawJwt>>,
+    pub(super) keys: Vec<Spanned<RawApiKeySection>>,
+    pub(super) jwt: Option<Spanned<RawJwtSection>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawKey {
+pub(super) struct RawApiKeySection {
     pub(super) id: SpannedText,
     pub(super) sha256: SpannedText,
     pub(super) tenant: SpannedText,
@@ -43,7 +43,7 @@ pub(super) struct RawKey {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawJwt {
+pub(super) struct RawJwtSection {
     pub(super) jwks_url: Option<SpannedText>,
     pub(super) jwks_file: Option<SpannedText>,
     pub(super) issuer: SpannedText,
@@ -55,19 +55,19 @@ pub(super) struct RawJwt {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawOutgoing {
+pub(super) struct RawOutgoingSection {
     pub(super) allow_loopback: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawPush {
+pub(super) struct RawPushSection {
     pub(super) secret: Option<SpannedText>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawServer {
+pub(super) struct RawServerSection {
     pub(super) public_url: Option<SpannedText>,
     pub(super) body_max_bytes: Option<Spanned<u64>>,
     pub(super) max_connections: Option<Spanned<u64>>,
@@ -79,7 +79,7 @@ pub(super) struct RawServer {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawA2a {
+pub(super) struct RawA2aSection {
     pub(super) default_agent: Option<SpannedText>,
     pub(super) signing_key_file: Option<SpannedText>,
     pub(super) signing_key_id: Option<SpannedText>,
@@ -89,41 +89,41 @@ pub(super) struct RawA2a {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawMcp {
+pub(super) struct RawMcpSection {
     pub(super) checkpoints: bool,
     pub(super) session_checkpoints: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawWorkflows {
+pub(super) struct RawWorkflowsSection {
     pub(super) folders: Option<Vec<SpannedText>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawRetention {
+pub(super) struct RawRetentionSection {
     pub(super) enabled: Option<bool>,
     pub(super) days: Option<Spanned<u64>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawDefaults {
+pub(super) struct RawDefaultsSection {
     pub(super) agent: Option<SpannedText>,
     pub(super) model: Option<SpannedText>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawModel {
+pub(super) struct RawModelSection {
     pub(super) provider: SpannedText,
     pub(super) base_url: Option<SpannedText>,
     pub(super) api_key: Option<SpannedText>,
     pub(super) model: Option<SpannedText>,
     #[serde(default)]
     pub(super) headers: BTreeMap<SpannedText, SpannedText>,
-    pub(super) price: Option<Spanned<RawPrice>>,
+    pub(super) price: Option<Spanned<RawPriceSection>>,
     pub(super) images: Option<Spanned<bool>>,
     pub(super) record: Option<SpannedText>,
     pub(super) file: Option<SpannedText>,
@@ -131,14 +131,14 @@ pub(super) struct RawModel {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawPrice {
+pub(super) struct RawPriceSection {
     pub(super) input: f64,
     pub(super) output: f64,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct RawDispatch {
+pub(super) struct RawDispatchSection {
     pub(super) first_answer_timeout: Option<SpannedText>,
     pub(super) depth_max: Option<Spanned<u32>>,
     pub(super) runs_max: Option<Spanned<u32>>,

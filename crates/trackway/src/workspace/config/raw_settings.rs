@@ -23,45 +23,49 @@ pub struct RawSetting {
 pub(super) fn list_raw_settings(text: &str) -> Vec<RawSetting> {
     let mut all = Vec::new();
     if let Ok(table) = DeTable::parse(text) {
-        collect_settings(table.get_ref(), "", &mut all);
+        collect_raw_settings(table.get_ref(), "", &mut all);
     }
     all.sort_by_key(|written| written.at);
     all
 }
 
-fn collect_settings(table: &DeTable<'_>, within: &str, all: &mut Vec<RawSetting>) {
+fn collect_raw_settings(table: &DeTable<'_>, key_prefix: &str, settings: &mut Vec<RawSetting>) {
     for (name, value) in table {
         let name = name.get_ref();
-        let key = if within.is_empty() { name.to_string() } else { format!("{within}.{name}") };
+        let key = if key_prefix.is_empty() { name.to_string() } else { format!("{key_prefix}.{name}") };
         match value.get_ref() {
-            DeValue::Table(table) => collect_settings(table, &key, all),
+            DeValue::Table(table) => collect_raw_settings(table, &key, settings),
             DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_table()) => {
                 for (index, item) in items.iter().enumerate() {
                     if let DeValue::Table(table) = item.get_ref() {
-                        collect_settings(table, &format!("{key}[{index}]"), all);
+                        collect_raw_settings(table, &format!("{key}[{index}]"), settings);
                     }
                 }
             }
             plain => {
-                let value = if is_secret_key(&key) { redact_value(plain) } else { toml_to_json(plain) };
-                all.push(RawSetting { key, value, at: value_offset(table, name) });
+                let value = if is_secret_setting_key(&key) {
+                    redact_unless_reference(plain)
+                } else {
+                    toml_to_json(plain)
+                };
+                settings.push(RawSetting { key, value, at: toml_value_offset(table, name) });
             }
         }
     }
 }
 
-fn value_offset(table: &DeTable<'_>, name: &str) -> usize {
+fn toml_value_offset(table: &DeTable<'_>, name: &str) -> usize {
     table.get(name).map_or(0, |value| value.span().start)
 }
 
 /// Whether the value of this key grants access or is a signing key.
-fn is_secret_key(key: &str) -> bool {
+fn is_secret_setting_key(key: &str) -> bool {
     let last = key.rsplit('.').next().unwrap_or(key);
     matches!(last, "api_key" | "secret" | "sha256") || key.contains(".headers.")
 }
 
 /// A reference does not reveal its value.
-fn redact_value(value: &DeValue<'_>) -> Value {
+fn redact_unless_reference(value: &DeValue<'_>) -> Value {
     match value.as_str() {
         Some(text) if env_reference::is_env_reference(text) => text.into(),
         _ => HIDDEN.into(),

@@ -1,6 +1,6 @@
 //! What the file may contain, and the findings about a wrong file.
 
-use crate::KeyHash;
+use crate::ApiKeyHash;
 use tempfile::TempDir;
 
 use super::*;
@@ -43,14 +43,18 @@ grpc_reflection = true
 grpc_in_card = false
 "#;
 
-fn parse(text: &str) -> Result<Config, WorkspaceError> {
+fn parse(text: &str) -> Result<WorkspaceConfig, WorkspaceError> {
     let variable = |name: &str| match name {
         "WHO" => Some("ann".to_owned()),
         "PUSH_SECRET" => Some("hush-hush".to_owned()),
         _ => None,
     };
-    let (config, findings) =
-        Config::parse_config(Path::new("trackway.toml"), Path::new("/etc/trackway"), text, &variable);
+    let (config, findings) = WorkspaceConfig::parse_config(
+        Path::new("trackway.toml"),
+        Path::new("/etc/trackway"),
+        text,
+        &variable,
+    );
     finding::error_from_findings(&findings).map_or(Ok(config), Err)
 }
 
@@ -75,7 +79,7 @@ fn every_setting_is_read() {
     let limits = ServerSection { public_url, body_max_bytes: 2048, connections, blocking_timeout };
     assert_eq!(config.server, limits);
     let a2a = A2aSection {
-        default_agent: Some(NamedSetting { name: "echo".to_owned(), line: 34 }),
+        default_agent: Some(LocatedName { name: "echo".to_owned(), line: 34 }),
         signing: None,
         grpc_reflection: true,
         grpc_hidden: true,
@@ -88,7 +92,7 @@ fn every_setting_is_read() {
 fn a_configuration_can_be_logged() {
     let shown = format!("{:?}", parse(WHOLE).unwrap());
     assert!(!shown.contains("hush-hush") && !shown.contains("9f86d0"), "{shown}");
-    assert_eq!(format!("{:?}", KeyHash::from_key("x")), "KeyHash(…)");
+    assert_eq!(format!("{:?}", ApiKeyHash::from_api_key("x")), "KeyHash(…)");
 }
 
 #[test]
@@ -154,7 +158,7 @@ fn the_nearest_key_is_named() {
 #[test]
 fn a_signing_key_is_read_from_beside_the_file() {
     let folder = TempDir::new().unwrap();
-    let load = || Config::load(Some(folder.path()));
+    let load = || WorkspaceConfig::load_config(Some(folder.path()));
     assert!(load().is_ok(), "no file is needed");
     fs::write(folder.path().join(FILE), "[a2a]\nsigning_key_file = \"card.pem\"").unwrap();
     fs::write(folder.path().join("card.pem"), "-----BEGIN EC PRIVATE KEY-----").unwrap();
@@ -162,5 +166,5 @@ fn a_signing_key_is_read_from_beside_the_file() {
     fs::write(folder.path().join("card.pem"), "-----BEGIN PRIVATE KEY-----").unwrap();
     let signing = load().unwrap().a2a.signing.unwrap();
     assert_eq!(signing.key_id, "k1");
-    assert!(Config::load(Some(&folder.path().join("nothing"))).is_err());
+    assert!(WorkspaceConfig::load_config(Some(&folder.path().join("nothing"))).is_err());
 }

@@ -1,6 +1,6 @@
 //! Limits that an agent's file sets.
 
-use trackway_agent::Permission;
+use trackway_agent::ToolPermission;
 
 use super::{load_workspace, render_findings};
 
@@ -14,7 +14,7 @@ fn limits_of_an_agents_file_are_read() {
     let spec = &workspace.agents[0].spec;
     assert_eq!((spec.budgets.tool_calls, spec.model_timeout), (7, Some(30)));
     assert_eq!(spec.first_answer_timeouts["invest"], 90);
-    assert_eq!(spec.approvals["answer_task"], Permission::Ask);
+    assert_eq!(spec.approvals["answer_task"], ToolPermission::Ask);
     insta::assert_snapshot!(render_findings(&[("agents/a.md", agent)], &[]), @r#"unused: agents/a.md, line 6: first_answer_timeouts.gone: "a" dispatches no workflow that fits "gone""#);
     let wrong = "---\nname: a\nfirst_answer_timeouts: { invest: 3601 }\nmodel_timeout: 0\n---\nx\n";
     insta::assert_snapshot!(render_findings(&[("agents/a.md", wrong)], &[]), @r"

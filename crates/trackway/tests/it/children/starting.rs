@@ -31,7 +31,7 @@ fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
         gate.wait_for_paused_appends(1).await;
         let canceling = tokio::spawn({
             let process = process.clone();
-            async move { process.cancel(&local_run_address(run)).await }
+            async move { process.cancel_run(&local_run_address(run)).await }
         });
         gate.wait_for_paused_appends(2).await;
         gate.resume_appends();
@@ -64,10 +64,10 @@ fn a_child_that_was_announced_exists_even_where_its_parent_ends_at_once() {
             let run = start(&process, "hasty", how).await;
             let seen = wait_for_event(&process, run, |event| child_of(event).is_some()).await;
             let child = child_of(&seen.event).unwrap();
-            let view = process.view(&local_run_address(child)).await.unwrap();
+            let view = process.current_run_view(&local_run_address(child)).await.unwrap();
             assert_eq!(view.submission.parent, Some(run), "it exists when it is announced");
             let parent = wait_until_ended(&process, run).await;
-            let announced: Vec<_> = parent.history().flat_map(|it| it.references.clone()).collect();
+            let announced: Vec<_> = parent.message_history().flat_map(|it| it.references.clone()).collect();
             assert_eq!(announced, [child.to_string()]);
             if how == "completes" {
                 wait_until_idle(&process, child).await;
@@ -102,7 +102,7 @@ fn a_child_can_be_looked_at_while_it_is_being_started() {
         let child = gate.find_in_paused_appends(|append| append.events.iter().find_map(child_of)).unwrap();
         let looking = tokio::spawn({
             let process = process.clone();
-            async move { process.view(&local_run_address(child)).await }
+            async move { process.current_run_view(&local_run_address(child)).await }
         });
         tokio::task::yield_now().await;
         assert!(!looking.is_finished(), "nothing is shown before it is committed");
@@ -111,11 +111,11 @@ fn a_child_can_be_looked_at_while_it_is_being_started() {
         assert_eq!(looking.await.unwrap().unwrap().submission.run, child);
         wait_until_idle(&process, child).await;
         let log = load_log(&process, child).await;
-        let view = process.view(&local_run_address(child)).await.unwrap();
+        let view = process.current_run_view(&local_run_address(child)).await.unwrap();
         assert_eq!((view.seq as usize, view.pos), (log.len(), log.last().unwrap().pos));
-        let mut watch = process.watch(&local_run_address(child), 0).await.unwrap();
+        let mut watch = process.watch_run(&local_run_address(child), 0).await.unwrap();
         for stored in log {
-            assert_eq!(watch.next().await.unwrap().unwrap(), stored);
+            assert_eq!(watch.next_event().await.unwrap().unwrap(), stored);
         }
         answer(&process, child, "a", json!({"number": 1})).await.unwrap();
         assert_eq!(wait_until_ended(&process, run).await.state, StateName::Completed);

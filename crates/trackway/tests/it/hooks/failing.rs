@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use trackway_domain::Timestamp;
 use trackway_ports::{Clock as _, Hook};
-use trackway_runtime::DeliveryError;
+use trackway_runtime::HookDeliveryError;
 
 use super::*;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn receiver_down() -> Result<(), DeliveryError> {
-    Err(DeliveryError::Transient { reason: "connection refused".to_owned() })
+fn receiver_down() -> Result<(), HookDeliveryError> {
+    Err(HookDeliveryError::Transient { reason: "connection refused".to_owned() })
 }
 
 /// The hook, once this many failed attempts in a row are stored.
@@ -102,7 +102,7 @@ fn hooks_do_not_wait_for_each_other() {
         let run = start(&process, "talks", Value::Null, Some(new_test_hook("up"))).await;
         process.set_hook(&local_run_address(run), new_test_hook("down")).await.unwrap();
         wait_until_idle(&process, run).await;
-        process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "answer", json!(7))).await.unwrap();
         wait_until_ended(&process, run).await;
         wait_until_delivered(&process, run, "up").await;
         assert_eq!(postbox.delivered_lines(run, "up"), [&BEFORE[..], &AFTER[..]].concat());
@@ -138,10 +138,10 @@ fn after_a_day_it_is_given_up_until_something_happens() {
         };
         assert_eq!(process.clock.now(), begun + DAY, "the last attempt ends the day");
         assert!((100..250).contains(&attempts), "{attempts} attempts");
-        let newest = process.view(&local_run_address(run)).await.unwrap().seq;
+        let newest = process.current_run_view(&local_run_address(run)).await.unwrap().seq;
         assert_eq!((given_up.delivered_through, given_up.attempts), (newest, 0));
         postbox.set_verdict(|_| Ok(()));
-        process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "answer", json!(7))).await.unwrap();
         wait_until_ended(&process, run).await;
         process.wait_until_quiet().await;
         assert_eq!(postbox.delivered_lines(run, "h"), AFTER);
@@ -152,17 +152,17 @@ fn after_a_day_it_is_given_up_until_something_happens() {
 #[test]
 fn a_refused_delivery_is_not_repeated() {
     let (world, postbox) = (TestWorld::with_memory_store(), Arc::new(RecordingMessenger::new()));
-    postbox.set_verdict(|_| Err(DeliveryError::Refused { reason: "a private address".to_owned() }));
+    postbox.set_verdict(|_| Err(HookDeliveryError::Refused { reason: "a private address".to_owned() }));
     world.run_to_completion(setup(&postbox), async |process| {
         let run = start(&process, "talks", Value::Null, None).await;
         wait_until_idle(&process, run).await;
         process.set_hook(&local_run_address(run), new_test_hook("h")).await.unwrap();
-        process.deliver(answer_delivery(run, "answer", json!("wrong"))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "answer", json!("wrong"))).await.unwrap();
         wait_until_delivered(&process, run, "h").await;
         process.clock.advance(DAY);
         process.wait_until_quiet().await;
         assert_eq!(postbox.all_attempts().len(), 1);
-        process.deliver(answer_delivery(run, "again", json!("wrong"))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "again", json!("wrong"))).await.unwrap();
         postbox.wait_for_attempts(2).await;
     });
 }

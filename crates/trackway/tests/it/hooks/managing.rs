@@ -4,7 +4,7 @@ use tokio::sync::Semaphore;
 use trackway_domain::Access;
 use trackway_engine::RunView;
 use trackway_ports::{Hook, HookTarget, PortFuture, StoredEvent};
-use trackway_runtime::{DeliveryError, Error, RunAddress};
+use trackway_runtime::{Error, HookDeliveryError, RunAddress};
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_hook_can_be_set_and_removed_at_any_time() {
         let run = start(&process, "talks", Value::Null, None).await;
         wait_until_idle(&process, run).await;
         let set = process.set_hook(&local_run_address(run), new_test_hook("b")).await.unwrap();
-        let newest = process.view(&local_run_address(run)).await.unwrap().seq;
+        let newest = process.current_run_view(&local_run_address(run)).await.unwrap().seq;
         assert_eq!((set.run, &*set.id, set.delivered_through, set.due), (run, "b", newest, None));
         assert_eq!(set.target, HookTarget(json!({"to": "b"})));
         let made = NewHook { id: None, target: HookTarget(Value::Null) };
@@ -29,7 +29,7 @@ fn a_hook_can_be_set_and_removed_at_any_time() {
             process.remove_hook(&local_run_address(run), "b").await.unwrap();
         }
         assert_eq!(process.find_hook(&local_run_address(run), "b").await.unwrap(), None);
-        process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+        process.deliver_message(answer_delivery(run, "answer", json!(7))).await.unwrap();
         wait_until_ended(&process, run).await;
         process.wait_until_quiet().await;
         assert!(postbox.delivered_lines(run, "b").is_empty());
@@ -90,7 +90,7 @@ fn a_hook_beyond_the_bounds_is_refused() {
             assert!(reason.contains(why), "{reason}");
             let mut answer = answer_delivery(run, "answer", json!(7));
             answer.hook = Some(new);
-            assert!(refused(process.deliver(answer).await).contains(why));
+            assert!(refused(process.deliver_message(answer).await).contains(why));
         }
         for number in 0..100 {
             process.set_hook(&local_run_address(run), new_test_hook(&format!("{number}"))).await.unwrap();
@@ -100,7 +100,7 @@ fn a_hook_beyond_the_bounds_is_refused() {
         );
         process.set_hook(&local_run_address(run), new_test_hook("7")).await.unwrap();
         assert_eq!(process.list_hooks(&local_run_address(run)).await.unwrap().len(), 100);
-        let view = process.view(&local_run_address(run)).await.unwrap();
+        let view = process.current_run_view(&local_run_address(run)).await.unwrap();
         assert_eq!(view.state, StateName::InputRequired, "no answer was taken");
     });
 }
@@ -110,15 +110,15 @@ fn a_hook_beyond_the_bounds_is_refused() {
 fn without_a_messenger_no_hook_can_be_set() {
     let world = TestWorld::with_memory_store();
     world.run_to_completion(registry![Talks(Probe::new())], async |process| {
-        let submit = SubmitRequest {
+        let submit = SubmitRunRequest {
             workflow: "talks".to_owned(),
             input: Value::Null,
-            caller: Caller::local(),
+            caller: Caller::local_without_auth(),
             session: None,
             message: None,
             hook: Some(new_test_hook("h")),
         };
-        refused(process.submit(submit).await);
+        refused(process.submit_run(submit).await);
         let run = start(&process, "talks", Value::Null, None).await;
         refused(process.set_hook(&local_run_address(run), new_test_hook("h")).await);
         assert!(process.list_hooks(&local_run_address(run)).await.unwrap().is_empty());
@@ -136,16 +136,16 @@ struct Gated {
 }
 
 impl HookMessenger for Gated {
-    fn deliver<'a>(
+    fn deliver_hook_update<'a>(
         &'a self,
         hook: &'a Hook,
         stored: &'a StoredEvent,
         view: &'a RunView,
-    ) -> PortFuture<'a, Result<(), DeliveryError>> {
+    ) -> PortFuture<'a, Result<(), HookDeliveryError>> {
         Box::pin(async move {
             self.waiting.add_permits(1);
             let _open = self.gate.acquire().await.unwrap();
-            self.postbox.deliver(hook, stored, view).await
+            self.postbox.deliver_hook_update(hook, stored, view).await
         })
     }
 }
@@ -163,7 +163,7 @@ fn a_hook_that_is_set_again_while_it_is_served_shows_the_run_as_it_is() {
             wait_until_idle(&process, run).await;
             process.remove_hook(&local_run_address(run), "h").await.unwrap();
             process.set_hook(&local_run_address(run), new_test_hook("h")).await.unwrap();
-            process.deliver(answer_delivery(run, "answer", json!(7))).await.unwrap();
+            process.deliver_message(answer_delivery(run, "answer", json!(7))).await.unwrap();
             wait_until_ended(&process, run).await;
             gated.gate.add_permits(1);
             process.wait_until_quiet().await;

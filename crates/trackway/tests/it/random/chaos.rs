@@ -10,7 +10,7 @@ use std::{
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use trackway_domain::{Event, Message, RunId};
-use trackway_engine::DeliveryOutcome;
+use trackway_engine::MessageDeliveryOutcome;
 use trackway_ports::{Journal, StoredEvent};
 use trackway_runtime::{Error, ProgramRegistry};
 use trackway_testkit::{
@@ -38,7 +38,7 @@ struct Acknowledged {
     /// Starts that were acknowledged, by message id.
     starts: HashMap<String, RunId>,
     /// Acknowledged messages, with the answer to their sender.
-    told: HashMap<String, (RunId, DeliveryOutcome)>,
+    told: HashMap<String, (RunId, MessageDeliveryOutcome)>,
     canceled: Vec<RunId>,
     failures: Vec<String>,
     /// What watchers saw, each from a run's beginning.
@@ -161,7 +161,7 @@ async fn command(process: TestProcess, memory: Arc<Mutex<Acknowledged>>, mut dic
     };
     match dice.roll(8) {
         0 => process.clock.advance(Duration::from_secs(dice.roll(40))),
-        1 => match process.pending_if_process_died(process.cancel(&local_run_address(run)).await).await {
+        1 => match process.pending_if_process_died(process.cancel_run(&local_run_address(run)).await).await {
             Ok(_) => memory.lock().unwrap().canceled.push(run),
             Err(error) => assert_expected_error(&error),
         },
@@ -206,11 +206,11 @@ async fn start_random_run(process: &TestProcess, memory: &Mutex<Acknowledged>, m
 }
 
 async fn watch(process: &TestProcess, memory: &Mutex<Acknowledged>, run: RunId) {
-    let Ok(mut watch) = process.watch(&local_run_address(run), 0).await else { return };
+    let Ok(mut watch) = process.watch_run(&local_run_address(run), 0).await else { return };
     let seen = Arc::new(Mutex::new(Vec::new()));
     memory.lock().unwrap().seen.push((run, seen.clone()));
     tokio::spawn(async move {
-        while let Ok(Some(stored)) = watch.next().await {
+        while let Ok(Some(stored)) = watch.next_event().await {
             seen.lock().unwrap().push(stored);
         }
     });

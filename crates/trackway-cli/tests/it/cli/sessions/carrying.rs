@@ -130,7 +130,7 @@ fn forged(answer: &Value, schema: Option<&Value>) -> (TestFolder, String) {
         let row = journal.find_run(id).await.unwrap();
         let mut events: Vec<Event> =
             journal.list_events(id, 0, 100).await.unwrap().into_iter().map(|it| it.event).collect();
-        journal.close().await;
+        journal.close_store().await;
         for event in &mut events {
             match event {
                 Event::Asked { question, .. } => {
@@ -143,7 +143,7 @@ fn forged(answer: &Value, schema: Option<&Value>) -> (TestFolder, String) {
         let journal = SqliteJournal::open(&forged.data_path()).unwrap();
         let append = Append { events, row, ..Append::new(id, 0, Timestamp(0)) };
         journal.append_all(vec![append]).await.unwrap();
-        journal.close().await;
+        journal.close_store().await;
     });
     (forged, run)
 }
