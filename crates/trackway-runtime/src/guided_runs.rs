@@ -25,6 +25,7 @@ use tokio::sync::Semaphore;
 use trackway_domain::Object;
 use trackway_ports::{Clock, FaultInjector, IdSource, Journal};
 
+pub use checkpoint_notes::NotesOutcome;
 pub use guided_request_types::{
     GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedCheckpointResponse, GuidedMigrateResponse,
     GuidedNodeView, GuidedRunError, GuidedStartRequest,

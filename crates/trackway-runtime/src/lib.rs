@@ -54,8 +54,8 @@ pub use definition_program::{CatalogueSync, DefinitionProgram, DriveRefusal, Reg
 pub use error::Error;
 pub use guided_runs::{
     GuidedAdvanceRequest, GuidedAdvanceResponse, GuidedCheckpointResponse, GuidedMigrateResponse,
-    GuidedNodeView, GuidedRunError, GuidedRunOptions, GuidedRuns, GuidedStartRequest, NodeRecap, RecapBranch,
-    RecapDocument, RecapNote, ResumableRun, ResumeResults,
+    GuidedNodeView, GuidedRunError, GuidedRunOptions, GuidedRuns, GuidedStartRequest, NodeRecap,
+    NotesOutcome, RecapBranch, RecapDocument, RecapNote, ResumableRun, ResumeResults,
 };
 pub use hook_messenger::{HookDeliveryError, HookMessenger};
 pub use options::Options;

@@ -4,6 +4,7 @@ use rmcp::model::CallToolResult;
 use serde_json::json;
 use trackway_domain::{ErrorCode, InputRequirement, SessionId, WorkflowRef};
 use trackway_ports::Identity;
+use trackway_runtime::NotesOutcome;
 
 use crate::{
     arguments::CheckedToolArguments, door::McpDoor, position_answer, refusal::ToolRefusal, text,
@@ -90,7 +91,8 @@ async fn record_notes_on_session(
     }
     let session =
         SessionId::new(session).map_err(|why| invalid_checkpoint_refusal("/sessionId", &why.to_string()))?;
-    let repeated = door.guided_runs().record_session_notes(&identity.access(), &session, notes).await?;
+    let outcome = door.guided_runs().record_session_notes(&identity.access(), &session, notes).await?;
+    let repeated = outcome == NotesOutcome::AlreadyRecorded;
     let structured = json!({
         "recorded": true,
         "repeated": repeated,

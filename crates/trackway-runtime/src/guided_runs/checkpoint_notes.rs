@@ -19,6 +19,14 @@ use super::{
 };
 use crate::run_submission::encode_hex;
 
+/// Whether notes are new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotesOutcome {
+    Recorded,
+    /// The same notes were recorded before.
+    AlreadyRecorded,
+}
+
 impl GuidedRuns {
     /// Records notes on a node; the same notes on the same node are recorded once.
     pub async fn record_node_checkpoint(
@@ -58,14 +66,13 @@ impl GuidedRuns {
         Err(run_contention_error(run))
     }
 
-    /// Records notes on a session, which is created if it does not exist. True if the same notes were
-    /// recorded before.
+    /// Records notes on a session, which is created if it does not exist.
     pub async fn record_session_notes(
         &self,
         access: &Access,
         session: &SessionId,
         notes: &str,
-    ) -> Result<bool, GuidedRunError> {
+    ) -> Result<NotesOutcome, GuidedRunError> {
         input_size_limits::check_notes_size(notes)?;
         let notes = notes.trim_end();
         let run = session_resolution::session_notes_run_id(&access.caller, session);
@@ -83,8 +90,8 @@ impl GuidedRuns {
                 (None, GuidedRunCommand::OpenNotes { submission, notes })
             };
             match self.execute_guided_command(run, known, command, with()).await? {
-                GuidedCommandOutcome::Done(_) => return Ok(false),
-                GuidedCommandOutcome::Repeated => return Ok(true),
+                GuidedCommandOutcome::Done(_) => return Ok(NotesOutcome::Recorded),
+                GuidedCommandOutcome::Repeated => return Ok(NotesOutcome::AlreadyRecorded),
                 GuidedCommandOutcome::LostRace => {}
             }
         }

@@ -6,7 +6,7 @@ use trackway_domain::{
     Access, AttemptInputs, Caller, Event, GuidedRunEvent, SessionId, StateName, Timestamp,
 };
 use trackway_ports::{Append, Journal as _, RunFilter, RunRow};
-use trackway_runtime::GuidedRunError;
+use trackway_runtime::{GuidedRunError, NotesOutcome};
 use trackway_testkit::MemoryJournal;
 
 use crate::support::{
@@ -48,10 +48,13 @@ async fn notes_on_a_session_need_no_run() {
     let eve = Access::own_only(Caller::new("local", "eve"));
     for number in 0..20 {
         let note = format!("note {number}");
-        assert_eq!(guide.record_session_notes(&access(), &session, &note).await, Ok(false));
-        assert_eq!(guide.record_session_notes(&access(), &session, &note).await, Ok(true));
+        assert_eq!(guide.record_session_notes(&access(), &session, &note).await, Ok(NotesOutcome::Recorded));
+        assert_eq!(
+            guide.record_session_notes(&access(), &session, &note).await,
+            Ok(NotesOutcome::AlreadyRecorded)
+        );
     }
-    assert_eq!(guide.record_session_notes(&eve, &session, "note 0").await, Ok(false));
+    assert_eq!(guide.record_session_notes(&eve, &session, "note 0").await, Ok(NotesOutcome::Recorded));
     let rows = journal.list_runs(RunFilter::default(), None, 10).await.unwrap();
     assert_eq!(rows.len(), 2, "one for each caller");
     for row in rows {
