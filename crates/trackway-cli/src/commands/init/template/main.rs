@@ -84,10 +84,10 @@ impl Workflow for Purchase {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listen = env::args().nth(1).unwrap_or("127.0.0.1:7420".to_owned());
-    // The workflow from here; agents, tools, written workflows and settings from the files of this folder.
+    // The workflow from here; agents, tools, workflow files and settings from the files of this folder.
     let server = Server::new().workflow(Purchase).workspace(".")?;
     let server = server.listen(listen).bind().await?;
-    println!("Serving at {} until Ctrl-C", server.url());
+    println!("Serving at {} until Ctrl-C", server.local_url());
     server.serve_until_interrupted().await?;
     Ok(())
 }
