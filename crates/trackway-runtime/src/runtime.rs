@@ -263,10 +263,20 @@ impl Runtime {
 
     /// Another writer has appended to the run's log: watchers see that, and new decisions are made on the
     /// newer log.
-    pub(crate) fn on_external_append(&self, appended: ExternalAppend) {
+    ///
+    /// Calls `folded` when the run in memory has the append, and at once if there is none.
+    pub(crate) fn on_external_append(&self, append: ExternalAppend, folded: impl FnOnce() + Send + 'static) {
         let core = self.core.clone();
         // Not on this thread: it may be one that hands in an append and holds a run's lock.
-        self.core.tokio.spawn(async move { core.on_external_append(appended) });
+        if append.events.is_some() {
+            self.core.tokio.spawn(async move {
+                core.on_external_append(append);
+                folded();
+            });
+        } else {
+            folded();
+            self.core.tokio.spawn(async move { core.on_external_append(append) });
+        }
     }
 
     pub(crate) fn is_run_in_memory(&self, run: RunId) -> bool {

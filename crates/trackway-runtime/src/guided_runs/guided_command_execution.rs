@@ -103,18 +103,16 @@ impl GuidedRuns {
         let (answer, answered) = oneshot::channel();
         let done = move |result: Result<AppendReceipt, AppendError>| {
             drop(room);
-            if let (Ok(receipt), Some(runtime)) = (&result, runtime) {
-                runtime.on_external_append(ExternalAppend {
-                    run,
-                    expected,
-                    last,
-                    events,
-                    at,
-                    receipt: receipt.clone(),
-                });
-            }
+            let external = result.as_ref().ok().cloned().zip(runtime).map(|(receipt, runtime)| {
+                (runtime, ExternalAppend { run, expected, last, events, at, receipt })
+            });
             // The send fails if the caller has stopped waiting.
-            let _ = answer.send(result);
+            let answer = move || drop(answer.send(result));
+            match external {
+                // After the fold: the caller's next append is folded after this one.
+                Some((runtime, append)) => runtime.on_external_append(append, answer),
+                None => answer(),
+            }
         };
         append::enqueue_append(&*self.options.journal, append, Box::new(done));
         let ended = || AppendError::Broken { reason: "the store has ended".into() };
