@@ -1,5 +1,5 @@
 //! Asks the user whether a call is allowed: the question, and the meaning of its answer. A refusal goes
-//! to the model as the call's result ([`crate::ToolCallRecord::refused_by_user`]).
+//! to the model as the call's result ([`crate::ToolCallRecord::call_refused_by_user`]).
 
 use serde_json::{Value, json};
 use trackway_domain::Part;

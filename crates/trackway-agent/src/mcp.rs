@@ -4,7 +4,7 @@
 //! each is started once, shared by all agents, and restarted when it ends. `mcp_connection` is one lifetime
 //! of a server: a `server_process` or an HTTP session (`http_client`), where `client_handler` answers the
 //! server's requests. `remote_tool` is one tool and its calls, `tool_result` converts their results, and
-//! `error_text` describes errors.
+//! `mcp_error_text` describes errors.
 
 mod call_result_conversion;
 mod client_handler;

@@ -302,7 +302,7 @@ impl AgentTurn {
         Ok(())
     }
 
-    /// Applies the problems of the value of [`NextAction::Judge`]; without problems the turn is done.
+    /// Applies the problems of the value of [`NextTurnAction::Judge`]; without problems the turn is done.
     pub fn apply_output_validation(&mut self, problems: &[ValidationError]) -> Result<(), TurnError> {
         let AgentTurnState::Judging(value) = &self.state else {
             return Err(TurnError::NothingToJudge);

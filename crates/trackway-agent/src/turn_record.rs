@@ -4,7 +4,7 @@
 //! | step | outcome |
 //! | --- | --- |
 //! | `model` (its occurrence counts the model calls of the turn from 0) | [`RecordedModelCall`] |
-//! | `call <model call>.<index> <tool>`, see [`CallPosition`] | [`ToolCallRecord`] |
+//! | `call <model call>.<index> <tool>`, see [`ToolCallPosition`] | [`ToolCallRecord`] |
 //! | `begin call …`, before a call that cannot be repeated | null |
 //! | `compact` | [`CompactedHistory`] |
 //! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
@@ -50,7 +50,7 @@ pub const ANSWER_CALLS_KEPT_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedModelCall {
     pub answer: ModelAnswer,
-    /// The model that answered, as in [`crate::ModelProvider::label`].
+    /// The model that answered, as in [`crate::ModelProvider::model_label`].
     pub label: String,
     /// The cost, if the model has a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ impl ToolCallPosition {
         format!("{CALL} {}.{} {tool}", self.model_call, self.index)
     }
 
-    /// Parses the position from a key of [`Self::step_key`].
+    /// Parses the position from a key of [`Self::to_step_key`].
     pub fn position_from_step_key(key: &str) -> Option<Self> {
         let rest = key.strip_prefix(CALL)?.strip_prefix(' ')?;
         let (place, _tool) = rest.split_once(' ')?;

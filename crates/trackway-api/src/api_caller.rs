@@ -53,7 +53,7 @@ impl FromRequestParts<ApiOptions> for ApiCaller {
 }
 
 impl ApiCaller {
-    /// As [`Authenticated::check_can_run`], for the workflow of a run that the caller may see.
+    /// As [`Authenticated::check_can_run_workflow`], for the workflow of a run that the caller may see.
     pub(super) async fn check_can_act_on_run(&self, run: RunId) -> Result<(), HttpError> {
         // Avoids a read of the run that would change nothing.
         if self.authenticated.can_run_all_workflows() {

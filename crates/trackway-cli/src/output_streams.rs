@@ -30,7 +30,7 @@ pub(crate) fn print_stderr_note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// As [`print_note`], without a line break: the user types the answer after it.
+/// As [`print_stderr_note`], without a line break: the user types the answer after it.
 pub(crate) fn write_stderr_prompt(text: &str) {
     let mut err = io::stderr().lock();
     let _ = write!(err, "{text}");

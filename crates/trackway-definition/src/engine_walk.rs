@@ -1,7 +1,7 @@
 //! The engine drives: what it has to do at each step, and where the result leads.
 //!
-//! A driver begins with [`begin_run`], carries out the [`StepAction`], and passes the result to
-//! [`answer_step`] until the next step is [`NextStep::Done`]. In between it keeps the [`WalkState`], which is
+//! A driver begins with [`begin_engine_run`], carries out the [`EngineStepAction`], and passes the result to
+//! [`answer_step`] until the next step is [`NextEngineStep::Done`]. In between it keeps the [`WalkState`], which is
 //! plain data: a run that is resumed after a crash continues from the last one.
 //!
 //! ```text
@@ -10,10 +10,10 @@
 //!                             answer_step ◀─ collect_item_results (all items) ◀────────┘
 //! ```
 //!
-//! - The items of a map are separate walks: [`begin_item`] starts one, and it is answered and ends like any
-//!   walk. `limit` of them run at once. Their results go through [`collect_item_results`], in the order of
+//! - The items of a map are separate walks: [`begin_map_item`] starts one, and it is answered and ends like any
+//!   walk. `limit` of them run at once. Their results go through [`collect_map_item_results`], in the order of
 //!   the list, and the returned list is the answer to the map.
-//! - [`begin_exit`] starts a walk of the exit handlers. It is started once, however the run ends.
+//! - [`begin_exit_steps`] starts a walk of the exit handlers. It is started once, however the run ends.
 //! - An `Err` has moved nothing: the same state can be answered again. For a prompt with a contract, this is
 //!   how the agent is asked again; the block says what was wrong.
 
@@ -103,7 +103,7 @@ pub enum EngineStepAction {
         artifact: String,
         content: EmittedContent,
     },
-    /// Each item is a separate walk; see [`begin_item`] and [`collect_item_results`].
+    /// Each item is a separate walk; see [`begin_map_item`] and [`collect_map_item_results`].
     Map {
         items: Vec<Value>,
         limit: u32,

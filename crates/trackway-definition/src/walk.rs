@@ -6,7 +6,7 @@
 //! context: what an agent sends can never move a loop.
 //!
 //! The walk is the same for both drivers. It continues by itself until an outside action is needed or until
-//! the end; [`WalkMode`] says which steps are outside. [`Walker`] is a walk in progress.
+//! the end; [`WalkDriver`] says which steps are outside. [`Walker`] is a walk in progress.
 
 mod block_reasons;
 mod context_size_limits;

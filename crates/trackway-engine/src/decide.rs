@@ -118,7 +118,7 @@ fn started_event_if_submitted(run: &Run) -> Result<Vec<Event>, CommandRefusal> {
     Ok(if state == StateName::Submitted { vec![Event::Started] } else { Vec::new() })
 }
 
-/// The state of the run after [`start_if_submitted`].
+/// The state of the run after [`started_event_if_submitted`].
 fn state_after_start(run: &Run) -> StateName {
     match run.state.name() {
         StateName::Submitted => StateName::Working,

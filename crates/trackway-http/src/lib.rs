@@ -1,8 +1,8 @@
 //! What all HTTP doors share, so that a new door is only its routes.
 //!
 //! A handler takes [`Authenticated`], [`JsonBody`] and [`QueryParams`] from the request and returns an
-//! [`HttpError`] if it refuses. [`sse`] streams events, [`origin`] blocks pages of other sites,
-//! [`catch_panics`] turns a panic into an answer. A server takes the routes as a [`Door`]. This crate knows
+//! [`HttpError`] if it refuses. [`sse`] streams events, [`origin_checks`] blocks pages of other sites,
+//! [`catch_panics`] turns a panic into an answer. A server takes the routes as a [`ProtocolDoor`]. This crate knows
 //! no route.
 
 mod authenticated;

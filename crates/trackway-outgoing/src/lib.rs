@@ -1,7 +1,7 @@
 //! Requests to addresses that others chose: a client that wants notifications, or a model that wants to
 //! read a page. The policy applies to the address of the connection, not to the text that names it.
 //!
-//! Addresses that the operator configured have no policy: [`operator_client`] calls them directly.
+//! Addresses that the operator configured have no policy: [`build_operator_client`] calls them directly.
 //!
 //! [`sse`] parses responses that are a stream of events.
 

@@ -129,7 +129,7 @@ impl Catalogue {
     }
 
     /// Whether the definition still has this `hash`, by a quick check: it reads no file and waits for
-    /// nothing. If it returns false, [`Self::drift_warning`] finds out.
+    /// nothing. If it returns false, [`Self::definition_drift_warning`] finds out.
     pub fn is_definition_unchanged(&self, id: &str, pinned_hash: &str) -> bool {
         let Ok(shelf) = self.index.try_lock() else { return false };
         shelf.find_entry(id).is_some_and(|known| *known.hash == *pinned_hash)

@@ -1,5 +1,5 @@
 //! The command path: decide on the head, hand the append to the journal, and wait for the commit if the
-//! caller needs it. What follows the commit is in `commit`.
+//! caller needs it. What follows the commit is in `commit_handling`.
 
 use std::sync::Arc;
 

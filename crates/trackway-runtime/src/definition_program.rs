@@ -1,7 +1,7 @@
 //! Workflow definitions as programs: the engine drives a definition.
 //!
 //! A [`DefinitionProgram`] walks its definition as any program runs: from the start on every resume, with the
-//! recorded results. `actions` carries out the actions of a walk, `bounded_concurrency` runs the items of a
+//! recorded results. `step_actions` carries out the actions of a walk, `bounded_concurrency` runs the items of a
 //! map in parallel, `drive_refusal` decides which definitions the engine can drive, and `catalogue_sync`
 //! keeps a registry in step with the workflow folders.
 //!

@@ -299,7 +299,7 @@ impl Stage {
         .await
     }
 
-    /// As [`Stage::next_fact`], for a fact that may come days later: the program may be dropped in the
+    /// As [`Stage::next_recorded_fact`], for a fact that may come days later: the program may be dropped in the
     /// meantime.
     async fn wait_durably_for_fact(&self, op: &Op) -> RecordedFact {
         let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());

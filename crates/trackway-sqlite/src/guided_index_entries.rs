@@ -60,7 +60,7 @@ impl GuidedIndexEntries {
 pub(crate) struct NodeIndexRow {
     pub(crate) seq: i64,
     pub(crate) branches: i64,
-    /// Sum of [`attempt_checksum`] over the attempts at it.
+    /// Sum of [`attempt_row_checksum`] over the attempts at it.
     pub(crate) attempts_sum: i64,
     /// Number of the event that made it.
     pub(crate) created_seq: i64,

@@ -2,7 +2,7 @@
 //!
 //! The whole folder is read at once, and every problem is collected with its file and line. `front_matter`
 //! and `agent_files` read the agents, `models` finds the models, `mcp_file` finds the MCP servers, and
-//! `check` compares their references to each other. `open_models` opens the models, and `loader` reads
+//! `check` compares their references to each other. `open_models` opens the models, and `workspace_loader` reads
 //! everything again when a file changes.
 
 pub mod agent_files;

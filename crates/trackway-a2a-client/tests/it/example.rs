@@ -18,7 +18,7 @@ async fn ask(url: &str, options: Options) -> Result<String, ClientError> {
                 said.extend(update.chunk.artifact.parts.iter().filter_map(Part::as_text));
             }
             TaskUpdate::Status(update) if update.status.state.is_interrupted() => {
-                said.push('?'); // Answer with `AddressedMessage::to_task(update.task)`.
+                said.push('?'); // Answer with `AddressedMessage::addressed_to_task(update.task)`.
             }
             TaskUpdate::Task(_) | TaskUpdate::Status(_) | TaskUpdate::Message(_) => {}
         }

@@ -1,7 +1,7 @@
 //! Every request to an agent, independent of generation and binding.
 //!
 //! A binding parses a request into an [`AgentCall`], the agent executes it, and the binding writes the
-//! [`CallOutcome`]. There is no other layer between the wire and the operations.
+//! [`AgentCallOutcome`]. There is no other layer between the wire and the operations.
 
 use trackway_domain::Position;
 

@@ -13,7 +13,7 @@ use crate::operations::{
 #[derive(Debug)]
 pub(crate) struct ResponseBody<'a> {
     pub(crate) outcome: &'a AgentCallOutcome,
-    /// The card of a [`CallOutcome::ExtendedCard`].
+    /// The card of an [`AgentCallOutcome::ExtendedCard`].
     pub(crate) card: &'a Value,
     pub(crate) dialect: JsonDialect,
 }

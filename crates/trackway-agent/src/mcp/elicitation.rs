@@ -115,7 +115,7 @@ fn declined_schema() -> Value {
     json!({"required": [DECLINE], "properties": {DECLINE: {"const": true}}})
 }
 
-/// The meaning of an answer to [`schema_with_decline`].
+/// The meaning of an answer to [`schema_with_decline_option`].
 pub(super) fn parse_elicitation_reply(mut answer: Value) -> ElicitationReply {
     match answer.as_object_mut().and_then(|map| map.remove(DECLINE)) {
         Some(Value::Bool(true)) => ElicitationReply::Declined,

@@ -41,7 +41,7 @@ const PROVIDER_KINDS: &[ProviderKind] = &[
     },
 ];
 
-/// The names of the kinds that [`open_provider`] knows.
+/// The names of the kinds that [`open_http_provider`] knows.
 pub fn provider_kind_names() -> impl Iterator<Item = &'static str> {
     PROVIDER_KINDS.iter().map(|row| row.kind)
 }

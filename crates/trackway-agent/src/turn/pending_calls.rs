@@ -16,7 +16,7 @@ const TOOL_CHARS_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingToolCall {
     pub call: ToolUse,
-    /// Names its step: see [`Self::step_key`].
+    /// Names its step: see [`Self::call_step_key`].
     pub position: ToolCallPosition,
     /// Which call of this tool in the turn it is, from 1.
     pub nth: u32,

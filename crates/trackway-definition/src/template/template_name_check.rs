@@ -20,7 +20,7 @@ fn check_statement_list_names(statements: &[Stmt<'_>]) -> Option<CompileError> {
     statements.iter().find_map(check_statement_names)
 }
 
-/// The statements that [`super::tag_check`] allows.
+/// The statements that [`super::template_tag_check`] allows.
 fn check_statement_names(statement: &Stmt<'_>) -> Option<CompileError> {
     match statement {
         Stmt::Template(template) => check_statement_list_names(&template.children),

@@ -32,7 +32,7 @@ impl<'a> TemplateReadCollector<'a> {
         statements.iter().for_each(|statement| self.visit_statement(statement));
     }
 
-    /// The statements that [`super::tag_check`] allows.
+    /// The statements that [`super::template_tag_check`] allows.
     fn visit_statement(&mut self, statement: &Stmt<'a>) {
         match statement {
             Stmt::Template(template) => self.visit_statements(&template.children),

@@ -158,7 +158,7 @@ pub(super) struct FrameSendCursor {
 }
 
 impl FrameSendCursor {
-    /// The next piece; none if the frame was removed and must be [restored](Self::restore_frame).
+    /// The next piece; none if the frame was removed and must be [restored](Self::restore_evicted_frame).
     pub(super) fn next_frame_piece(&mut self) -> Option<Vec<u8>> {
         let encoded = self.frames.lock_table().find_and_mark_used(&self.key)?.encoded.clone();
         (encoded.len() == self.len).then(|| self.take_next_piece(&encoded))

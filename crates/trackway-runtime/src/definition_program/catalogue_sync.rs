@@ -39,7 +39,7 @@ pub struct RegistrationRefusal {
 
 impl CatalogueSync {
     /// A sync for a registry that holds its programs already. Nothing is registered before
-    /// [`CatalogueSync::sync_registry`].
+    /// [`CatalogueSync::sync_program_registry`].
     pub fn new(catalogue: Arc<Catalogue>, registry: &ProgramRegistry, tools: Arc<Tools>) -> Self {
         let taken = registry.current_program_names().into_iter().collect();
         Self { catalogue, tools, program_names: taken, state: Mutex::default() }

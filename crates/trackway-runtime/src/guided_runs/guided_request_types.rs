@@ -28,7 +28,7 @@ pub struct GuidedAdvanceRequest {
 pub enum GuidedAdvanceResponse {
     Node(Box<GuidedNodeView>),
     /// The answer would advance a step that needs a person's consent: ask the person, then send it again with
-    /// [`Consent::Answered`]. Nothing was recorded.
+    /// [`ConsentStatus::Answered`]. Nothing was recorded.
     ConsentNeeded(PendingStep),
 }
 

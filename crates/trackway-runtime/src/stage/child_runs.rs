@@ -52,8 +52,8 @@ impl Stage {
     }
 
     /// Starts a child, recorded under that key, whose first answer is needed:
-    /// [`Stage::wait_for_first_answer`] waits for it. The start sends no update; the program does that
-    /// itself, with [`Stage::report_other_run`]. Returns when the start is appended.
+    /// [`Stage::wait_for_child_first_answer`] waits for it. The start sends no update; the program does that
+    /// itself, with [`Stage::report_status_of_other_run`]. Returns when the start is appended.
     pub async fn dispatch_child_run(
         &self,
         op_key: &str,
@@ -118,7 +118,7 @@ impl Stage {
         }
     }
 
-    /// As [`Stage::wait_for_first_answer`], with a time limit. A timeout is recorded. If the answer comes in
+    /// As [`Stage::wait_for_child_first_answer`], with a time limit. A timeout is recorded. If the answer comes in
     /// time, nothing more is recorded, so most waits cost no timer in the store: after a crash the limit
     /// begins again. The program stays in memory during the wait.
     pub async fn wait_for_first_answer_or_timeout(

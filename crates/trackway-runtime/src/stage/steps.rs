@@ -101,7 +101,7 @@ impl Stage {
         self.run_step_with_effect(key, policy, work, StepEffect::Request).await
     }
 
-    /// As [`Stage::request_step`], for work that costs nothing, such as reading earlier runs: a request
+    /// As [`Stage::run_request_step`], for work that costs nothing, such as reading earlier runs: a request
     /// does not wait for its outcome to be durable.
     pub async fn run_read_step(
         &self,

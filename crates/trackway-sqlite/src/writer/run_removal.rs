@@ -99,7 +99,7 @@ fn delete_runs(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resu
 }
 
 /// Deletes those of these blobs that no event names. It holds the write lock: a writer that is about
-/// to name one checks its file under the same lock (see `WriterThread::rewrite_removed_blobs`).
+/// to name one checks its file under the same lock (see `WriterThread::rewrite_removed_blobs_of_request`).
 pub(super) fn delete_unreferenced_blobs(
     conn: &Connection,
     blobs: &FolderBlobStore,

@@ -1,7 +1,7 @@
 //! `trackway.toml`: the settings of an operator.
 //!
 //! `raw_config` is the format of the file, `lenient_toml` reads as much of it as possible, `config_reader`
-//! records where it is wrong, and `sections` and `models` build the values that commands use. An unknown
+//! records where it is wrong, and `config_sections` and `models` build the values that commands use. An unknown
 //! setting is an error: a setting that is silently ignored is worse than none.
 
 mod config_reader;

@@ -29,7 +29,7 @@ impl Framework {
         self.send_messages_as(site, agent, messages, "").await
     }
 
-    /// As [`Framework::says`], by a client that names the media types that it accepts.
+    /// As [`Framework::send_messages`], by a client that names the media types that it accepts.
     async fn send_messages_as(
         self,
         site: &FrameworkServer,
