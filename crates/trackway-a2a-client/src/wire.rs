@@ -1,6 +1,6 @@
 //! Converts between the JSON of both generations and the types of this client.
 //!
-//! `trackway_a2a_wire` writes requests. Answers have one form (`received`), with the part as its type
+//! `trackway_a2a_wire` writes requests. Answers have one form (`received_types`), with the part as its type
 //! parameter; unknown fields are ignored.
 
 mod push_wire;

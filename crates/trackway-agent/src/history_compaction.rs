@@ -1,11 +1,11 @@
 //! Long conversations: when a conversation is too long for a model, which part is kept, and how a
 //! summary replaces the rest.
 //!
-//! Before a model call, [`plan_history_compaction`] decides whether something must be removed. Then the model
-//! writes a summary ([`CompactionPlan::build_summary_request`], its text goes to
-//! [`CompactionPlan::into_history_with_summary`]). If the model cannot summarise, the oldest entries are dropped with
-//! a note ([`CompactionPlan::into_history_without_summary`]). The result is recorded as the step
-//! `compact` and given to the turn.
+//! Before a model call, [`plan_history_compaction`] decides whether something must be removed. Then the
+//! model writes a summary ([`CompactionPlan::build_summary_request`], its text goes to
+//! [`CompactionPlan::into_history_with_summary`]). If the model cannot summarise, the oldest entries are
+//! dropped with a note ([`CompactionPlan::into_history_without_summary`]). The result is recorded as the
+//! step `compact` and given to the turn.
 
 mod conversation_text;
 

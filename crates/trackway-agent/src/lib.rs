@@ -6,7 +6,8 @@
 //! The loop between a model and tools is pure: an [`AgentTurn`] returns the next action and receives its
 //! result. A [`Toolset`] defines what the model may call. [`content_pieces`] converts messages and results
 //! into content that a model can read. [`turn_record`] has the forms that are stored in the log,
-//! [`append_turn_from_log`] reads a log back as a conversation, and [`history_compaction`] shortens a long one.
+//! [`append_turn_from_log`] reads a log back as a conversation, and [`history_compaction`] shortens a long
+//! one.
 
 mod agent;
 mod agent_resources;

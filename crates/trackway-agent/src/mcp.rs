@@ -2,9 +2,9 @@
 //!
 //! `mcp_config` reads `mcp.json`. [`McpServers`] has one [`mcp_server`] per entry for the whole process:
 //! each is started once, shared by all agents, and restarted when it ends. `mcp_connection` is one lifetime
-//! of a server: a `server_process` or an HTTP session (`http_client`), where `client_handler` answers the
-//! server's requests. `remote_tool` is one tool and its calls, `tool_result` converts their results, and
-//! `mcp_error_text` describes errors.
+//! of a server: an `mcp_server_process` or an HTTP session (`mcp_http_client`), where `client_handler`
+//! answers the server's requests. `remote_tool` is one tool and its calls, `call_result_conversion`
+//! converts their results, and `mcp_error_text` describes errors.
 
 mod call_result_conversion;
 mod client_handler;

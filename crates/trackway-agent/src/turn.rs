@@ -4,9 +4,9 @@
 //! turn, until the turn is over:
 //!
 //! ```text
-//! Ask     → the model is asked with `turn.build_request(offer)` → turn.apply_model_answer(recorded)
+//! Ask     → the model gets `turn.build_model_request(offer)`    → turn.apply_model_answer(recorded)
 //! Call    → every waiting call is made, in any order            → turn.apply_call_result(call id, record)
-//! Judge   → the value is checked against the output's schema    → turn.judge_output(problems)
+//! Judge   → the value is checked against the output's schema    → turn.apply_output_validation(problems)
 //! Done, Limit, Failed: it is over
 //! ```
 //!
@@ -141,8 +141,8 @@ pub enum TurnError {
 }
 
 impl AgentTurn {
-    /// Starts a turn. `history` is the result of [`crate::append_turn_from_log`] for earlier turns; `began` is
-    /// the recorded time from which its seconds count.
+    /// Starts a turn. `history` is the result of [`crate::append_turn_from_log`] for earlier turns; `began`
+    /// is the recorded time from which its seconds count.
     pub fn begin_turn(
         spec: &AgentSpec,
         history: Vec<ConversationEntry>,

@@ -136,8 +136,8 @@ impl ContextError {
         }
     }
 
-    /// The same as [`ContextError::to_block_reason`] for a context that is merged by its top-level names: a need
-    /// inside a top-level value becomes a need for the whole value, with the rest of it kept.
+    /// The same as [`ContextError::to_block_reason`] for a context that is merged by its top-level names: a
+    /// need inside a top-level value becomes a need for the whole value, with the rest of it kept.
     pub(crate) fn to_block_with_top_level_needs(&self, context: &Object) -> BlockReason {
         let mut needs: Vec<InputRequirement> = Vec::new();
         for (name, need) in self.input_needs_by_name() {

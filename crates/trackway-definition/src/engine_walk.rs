@@ -1,18 +1,18 @@
 //! The engine drives: what it has to do at each step, and where the result leads.
 //!
-//! A driver begins with [`begin_engine_run`], carries out the [`EngineStepAction`], and passes the result to
-//! [`answer_step`] until the next step is [`NextEngineStep::Done`]. In between it keeps the [`WalkState`], which is
-//! plain data: a run that is resumed after a crash continues from the last one.
+//! A driver begins with [`begin_engine_run`], carries out the [`EngineStepAction`], and passes the result
+//! to [`answer_step`] until the next step is [`NextEngineStep::Done`]. In between it keeps the
+//! [`WalkState`], which is plain data: a run that is resumed after a crash continues from the last one.
 //!
 //! ```text
-//! begin_run ─▶ Act(Prompt | Ask | Tool | Emit | Status) ─ do it ─▶ answer_step ─▶ Act(…) … ─▶ Done
-//!          └─▶ Act(Map) ─ for each item: begin_item ─▶ Act(…) ─ answer_step … ─▶ Done ─┐
-//!                             answer_step ◀─ collect_item_results (all items) ◀────────┘
+//! begin_engine_run ─▶ Act(Prompt | Ask | Tool | Emit | Status) ─ do it ─▶ answer_step ─▶ Act(…) … ─▶ Done
+//!                 └─▶ Act(Map) ─ for each item: begin_map_item ─▶ Act(…) ─ answer_step … ─▶ Done ─┐
+//!                                    answer_step ◀─ collect_map_item_results (all items) ◀────────┘
 //! ```
 //!
-//! - The items of a map are separate walks: [`begin_map_item`] starts one, and it is answered and ends like any
-//!   walk. `limit` of them run at once. Their results go through [`collect_map_item_results`], in the order of
-//!   the list, and the returned list is the answer to the map.
+//! - The items of a map are separate walks: [`begin_map_item`] starts one, and it is answered and ends like
+//!   any walk. `limit` of them run at once. Their results go through [`collect_map_item_results`], in the
+//!   order of the list, and the returned list is the answer to the map.
 //! - [`begin_exit_steps`] starts a walk of the exit handlers. It is started once, however the run ends.
 //! - An `Err` has moved nothing: the same state can be answered again. For a prompt with a contract, this is
 //!   how the agent is asked again; the block says what was wrong.

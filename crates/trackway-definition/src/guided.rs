@@ -1,7 +1,8 @@
 //! The caller drives: what an outside agent is asked at each node, and where its answer leads.
 //!
-//! A node keeps the [`GuidedStepState`]'s walk and context, and passes both back with the next answer. If an answer
-//! lacks something, the result is a [`BlockReason`]: nothing has moved, and the same walk is answered again.
+//! A node keeps the [`GuidedStepState`]'s walk and context, and passes both back with the next answer. If
+//! an answer lacks something, the result is a [`BlockReason`]: nothing has moved, and the same walk is
+//! answered again.
 
 mod pending_step;
 mod repin;

@@ -2,8 +2,8 @@
 //!
 //! A handler takes [`Authenticated`], [`JsonBody`] and [`QueryParams`] from the request and returns an
 //! [`HttpError`] if it refuses. [`sse`] streams events, [`origin_checks`] blocks pages of other sites,
-//! [`catch_panics`] turns a panic into an answer. A server takes the routes as a [`ProtocolDoor`]. This crate knows
-//! no route.
+//! [`catch_panics`] turns a panic into an answer. A server takes the routes as a [`ProtocolDoor`]. This
+//! crate knows no route.
 
 mod authenticated;
 pub mod origin_checks;

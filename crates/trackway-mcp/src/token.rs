@@ -1,8 +1,8 @@
 //! Tokens that an agent carries between calls. A `stateToken` names a node of a run, an `ackToken` names
 //! one attempt at it.
 //!
-//! `token_codec` writes and reads them, `key_ring` holds the keys that sign them, `token_keys` is their document in
-//! the store.
+//! `token_codec` writes and reads them, `key_ring` holds the keys that sign them, `token_keys` is their
+//! document in the store.
 
 mod key_ring;
 mod token_codec;

@@ -1,9 +1,9 @@
 //! Workflow definitions as programs: the engine drives a definition.
 //!
-//! A [`DefinitionProgram`] walks its definition as any program runs: from the start on every resume, with the
-//! recorded results. `step_actions` carries out the actions of a walk, `bounded_concurrency` runs the items of a
-//! map in parallel, `drive_refusal` decides which definitions the engine can drive, and `catalogue_sync`
-//! keeps a registry in step with the workflow folders.
+//! A [`DefinitionProgram`] walks its definition as any program runs: from the start on every resume, with
+//! the recorded results. `step_actions` carries out the actions of a walk, `bounded_concurrency` runs the
+//! items of a map in parallel, `drive_refusal` decides which definitions the engine can drive, and
+//! `catalogue_sync` keeps a registry in step with the workflow folders.
 //!
 //! Exit steps run once, as the last thing that the program does, whether it completes or fails. A rejected
 //! run has never begun, so it has none. A failed exit step is reported and does not change how the run ends.

@@ -299,8 +299,8 @@ impl Stage {
         .await
     }
 
-    /// As [`Stage::next_recorded_fact`], for a fact that may come days later: the program may be dropped in the
-    /// meantime.
+    /// As [`Stage::next_recorded_fact`], for a fact that may come days later: the program may be dropped in
+    /// the meantime.
     async fn wait_durably_for_fact(&self, op: &Op) -> RecordedFact {
         let _waiting = activity_guards::DurableWaitGuard::new(self.0.clone());
         self.next_recorded_fact(op).await

@@ -1,9 +1,9 @@
 //! The workspace: the folder with `trackway.toml`, `agents/`, `workflows/` and `mcp.json`.
 //!
 //! The whole folder is read at once, and every problem is collected with its file and line. `front_matter`
-//! and `agent_files` read the agents, `models` finds the models, `mcp_file` finds the MCP servers, and
-//! `check` compares their references to each other. `open_models` opens the models, and `workspace_loader` reads
-//! everything again when a file changes.
+//! and `agent_files` read the agents, `resolved_models` finds the models, `mcp_file` finds the MCP servers,
+//! and `reference_check` compares their references to each other. `open_models` opens the models, and
+//! `workspace_loader` reads everything again when a file changes.
 
 pub mod agent_files;
 pub mod config;

@@ -1,9 +1,9 @@
 //! The HTTP client for a server at an address.
 //!
-//! This is the protocol's own HTTP client with the same filter that [`server_stdout_filter`](super::server_stdout_filter)
-//! applies to a process. An answer that cannot be read, or is too long, immediately becomes an error of its
-//! request. It is not dropped while the call waits. Tools that can only be called as tasks are removed from
-//! lists.
+//! This is the protocol's own HTTP client with the same filter that
+//! [`server_stdout_filter`](super::server_stdout_filter) applies to a process. An answer that cannot be
+//! read, or is too long, immediately becomes an error of its request. It is not dropped while the call
+//! waits. Tools that can only be called as tasks are removed from lists.
 
 use std::{borrow::Cow, collections::HashMap, io, sync::Arc};
 

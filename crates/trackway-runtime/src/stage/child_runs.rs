@@ -118,9 +118,9 @@ impl Stage {
         }
     }
 
-    /// As [`Stage::wait_for_child_first_answer`], with a time limit. A timeout is recorded. If the answer comes in
-    /// time, nothing more is recorded, so most waits cost no timer in the store: after a crash the limit
-    /// begins again. The program stays in memory during the wait.
+    /// As [`Stage::wait_for_child_first_answer`], with a time limit. A timeout is recorded. If the answer
+    /// comes in time, nothing more is recorded, so most waits cost no timer in the store: after a crash the
+    /// limit begins again. The program stays in memory during the wait.
     pub async fn wait_for_first_answer_or_timeout(
         &self,
         op: &Op,

@@ -1,8 +1,8 @@
 //! `trackway.toml`: the settings of an operator.
 //!
 //! `raw_config` is the format of the file, `lenient_toml` reads as much of it as possible, `config_reader`
-//! records where it is wrong, and `config_sections` and `models` build the values that commands use. An unknown
-//! setting is an error: a setting that is silently ignored is worse than none.
+//! records where it is wrong, and `config_sections` and `model_sections` build the values that commands
+//! use. An unknown setting is an error: a setting that is silently ignored is worse than none.
 
 mod config_reader;
 mod config_sections;
