@@ -1,6 +1,6 @@
 //! The A2A front door: every registered workflow as an agent of the A2A protocol.
 //!
-//! [`router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc()`] the same agents over gRPC. A
+//! [`a2a_router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc_server`] the same agents over gRPC. A
 //! binding parses a request, the wire types of its generation convert it to domain types, operations
 //! that know neither execute it, and the answer is rendered from the run's view. Protocols 1.0 and 0.3
 //! are served at the same time.

@@ -30,7 +30,7 @@ pub(crate) struct ScriptedRun {
 }
 
 impl ScriptedRun {
-    /// The run after these commands, separated by `;` (see [`words`]). Each must be accepted.
+    /// The run after these commands, separated by `;` (see [`command_words`]). Each must be accepted.
     pub(crate) fn after_commands(commands: &str) -> Self {
         let mut story = Self::default();
         for words in commands.split(';').map(str::trim) {

@@ -20,8 +20,9 @@ pub enum AppendError {
     /// its disk is full, or the process has no file descriptor left.
     #[error("the store cannot write now: {reason}")]
     Unavailable { reason: String },
-    /// Unknown: the answer to the commit was lost. [`Journal::find_receipt`](crate::Journal::find_receipt)
-    /// says whether the append was written.
+    /// Unknown: the answer to the commit was lost.
+    /// [`Journal::find_append_receipt`](crate::Journal::find_append_receipt) says whether the append was
+    /// written.
     #[error("it is not known whether the store has written it: {reason}")]
     Unknown { reason: String },
     /// Never: the store was closed before, and nothing was written.

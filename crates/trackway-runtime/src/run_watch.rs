@@ -103,7 +103,7 @@ impl RunWatch {
         }
     }
 
-    /// As [`RunWatch::next`], for a caller that only waits for the run to become idle. Events that do not
+    /// As [`RunWatch::next_event`], for a caller that only waits for the run to become idle. Events that do not
     /// make it idle come later than they could, several at a time.
     pub(crate) async fn next_event_once_idle(&mut self) -> Result<Option<StoredEvent>, Error> {
         loop {

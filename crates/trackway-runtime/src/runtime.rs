@@ -335,7 +335,7 @@ impl Runtime {
         self.core.options.journal.close_store().await;
     }
 
-    /// Resolves when [`Runtime::stop`] was called.
+    /// Resolves when [`Runtime::stop_runtime`] was called.
     pub async fn wait_for_stop(&self) {
         let mut stopping = self.core.stopping.subscribe();
         let _ = stopping.wait_for(|stop| *stop).await;

@@ -37,7 +37,7 @@ pub(crate) const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, versi
 /// The number of these columns.
 pub(crate) const RUN_COLUMNS_COUNT: usize = 13;
 
-/// The SQL function that computes [`values`] for the columns of a run.
+/// The SQL function that computes [`checksum_of_row_values`] for the columns of a run.
 const RUN_CRC: &str = "run_crc";
 
 /// Adds `run_crc(columns…)` to the connection.

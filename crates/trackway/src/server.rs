@@ -400,7 +400,8 @@ impl Server {
         }
     }
 
-    /// Binds the addresses and locks the folder. No request is answered before [`BoundServer::serve`].
+    /// Binds the addresses and locks the folder. No request is answered before
+    /// [`BoundServer::serve_until_interrupted`].
     pub async fn bind(self) -> Result<BoundServer, ServerError> {
         self.check_default_agent_exists()?;
         if self.signer.is_some() && self.public_url.is_none() {

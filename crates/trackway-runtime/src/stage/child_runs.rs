@@ -40,7 +40,7 @@ impl Stage {
         self.begin_child_run(workflow, workflow, input, false).await
     }
 
-    /// As [`Stage::start_child`], recorded under its own key: for children of one workflow that run in
+    /// As [`Stage::start_child_run`], recorded under its own key: for children of one workflow that run in
     /// parallel.
     pub async fn start_child_run_with_key(
         &self,

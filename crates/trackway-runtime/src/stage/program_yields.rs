@@ -56,8 +56,8 @@ impl Stage {
         self.ask_question_with_key("", what, None).await
     }
 
-    /// As [`Stage::ask`], for an answer that is read into that type. An answer that cannot be read is refused
-    /// before it is recorded.
+    /// As [`Stage::ask_question`], for an answer that is read into that type. An answer that cannot be read
+    /// is refused before it is recorded.
     pub async fn ask_typed_question(
         &self,
         reason: InterruptReason,
