@@ -19,6 +19,7 @@ type AppendFilter = Box<dyn Fn(&Append) -> bool + Send>;
 pub struct PausingInterceptor {
     withheld: Mutex<PausedAppends>,
     count: watch::Sender<usize>,
+    paused_messages: watch::Sender<usize>,
     reads: watch::Sender<HashSet<RunId>>,
     readers: watch::Sender<usize>,
     answers: Arc<watch::Sender<Vec<PausedAnswer>>>,
@@ -89,6 +90,11 @@ impl PausingInterceptor {
         let _ = self.count.subscribe().wait_for(|n| *n >= appends).await;
     }
 
+    /// Resolves when the appends of this many messages were paused. A program's own appends do not count.
+    pub async fn wait_for_paused_messages(&self, messages: usize) {
+        let _ = self.paused_messages.subscribe().wait_for(|paused| *paused >= messages).await;
+    }
+
     /// Pauses reads of this run's events.
     pub fn pause_reads(&self, run: RunId) {
         self.reads.send_modify(|held| {
@@ -139,8 +145,10 @@ impl JournalInterceptor for PausingInterceptor {
         let behind = withheld.appends.iter().any(|(_, other, _)| other.run == append.run);
         let chosen = withheld.choose.as_ref().is_some_and(|choose| choose(&append));
         if behind || chosen {
+            let is_message = append.message_claim.is_some();
             withheld.appends.push((journal.clone(), append, done));
             self.count.send_modify(|count| *count += 1);
+            self.paused_messages.send_modify(|count| *count += usize::from(is_message));
         } else {
             journal.append(append, done);
         }

@@ -19,6 +19,7 @@ workflow!(Asks, "asks", |probe, ctx, _input: Value| -> Value {
     Ok(json!([number, word]))
 });
 
+#[derive(Debug)]
 struct DeliveredRank {
     order: u32,
     concurrent: bool,
@@ -52,7 +53,7 @@ async fn send_at_once(
             tokio::spawn(async move { answer(&process, run, &format!("a{number}"), value).await })
         })
         .collect();
-    gate.wait_for_paused_appends(CALLERS as usize).await;
+    gate.wait_for_paused_messages(CALLERS as usize).await;
     assert!(sending.iter().all(|one| !one.is_finished()), "nobody is answered before the commit");
     gate.resume_appends();
     let answered = join_all(sending).await;
@@ -62,7 +63,7 @@ async fn send_at_once(
         assert!(one.got.as_ref().is_none_or(|got| *got == value(number)), "its own answer");
     }
     told.sort_by_key(|one| one.order);
-    assert!(told.iter().zip(1..).all(|(one, order)| one.order == order), "places 1 to {CALLERS}");
+    assert!(told.iter().zip(1..).all(|(one, order)| one.order == order), "orders 1 to {CALLERS}: {told:?}");
     assert!(told.iter().filter(|one| !one.concurrent).count() <= 1, "at most a lone first one");
     told
 }
