@@ -1,7 +1,7 @@
 //! Which runs and sessions a caller may see and change. Every door uses this module; no other code decides
 //! it.
 
-use crate::{Caller, Scopes};
+use crate::{ArtifactScopeKind, Caller, Scopes};
 
 /// A caller, and how far that caller's rights go.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -48,6 +48,17 @@ impl Access {
             }
     }
 
+    /// Whether the caller may use an artifact of this owner. What is in the scope of a tenant is everybody's in the
+    /// tenant; what is in the scope of a user is that user's alone, whatever else is covered: a name must not
+    /// lead to a file that another user put there.
+    pub fn covers_artifact(&self, scope: ArtifactScopeKind, owner: &Caller) -> bool {
+        match scope {
+            ArtifactScopeKind::Tenant => owner.tenant == self.caller.tenant,
+            ArtifactScopeKind::User => *owner == self.caller,
+            ArtifactScopeKind::Run | ArtifactScopeKind::Session => self.covers_owner(owner),
+        }
+    }
+
     /// The one user whose data is covered; `None` if the whole tenant is covered.
     pub fn only_covered_user(&self) -> Option<&str> {
         match self.coverage {
@@ -82,6 +93,28 @@ mod tests {
         for (access, expected) in table {
             let covered = owners.map(|(tenant, user)| access.covers_owner(&Caller::new(tenant, user)));
             assert_eq!(covered, expected, "{access:?}");
+        }
+    }
+
+    /// Proves I10 and X6: every scope of an artifact against every owner.
+    #[test]
+    fn access_to_an_artifact_depends_on_its_scope() {
+        let owners = [("acme", "ann"), ("acme", "bob"), ("umbrella", "ann")];
+        let ann = Caller::new("acme", "ann");
+        let table = [
+            (Access::own_only(ann.clone()), ArtifactScopeKind::Run, [true, false, false]),
+            (Access::own_only(ann.clone()), ArtifactScopeKind::Session, [true, false, false]),
+            (Access::own_only(ann.clone()), ArtifactScopeKind::User, [true, false, false]),
+            (Access::own_only(ann.clone()), ArtifactScopeKind::Tenant, [true, true, false]),
+            (Access::tenant_wide(ann.clone()), ArtifactScopeKind::Run, [true, true, false]),
+            (Access::tenant_wide(ann.clone()), ArtifactScopeKind::Session, [true, true, false]),
+            (Access::tenant_wide(ann.clone()), ArtifactScopeKind::User, [true, false, false]),
+            (Access::tenant_wide(ann), ArtifactScopeKind::Tenant, [true, true, false]),
+        ];
+        for (access, scope, expected) in table {
+            let covered =
+                owners.map(|(tenant, user)| access.covers_artifact(scope, &Caller::new(tenant, user)));
+            assert_eq!(covered, expected, "{scope} {access:?}");
         }
     }
 }

@@ -65,6 +65,12 @@ pub enum ErrorCode {
     ConfirmationUnclear,
     /// No session of that id.
     UnknownSession,
+    /// No artifact of that name for this caller.
+    UnknownArtifact,
+    /// No peer of that name for this caller.
+    UnknownPeer,
+    /// The peer does not answer, or its answer cannot be used; the same request may succeed later.
+    PeerUnavailable,
     /// The run was imported and is not adopted yet.
     NotAdopted,
     /// A session bundle is damaged, has the signature of another signer, or does not fit this
@@ -77,7 +83,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 37] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -108,6 +114,9 @@ impl ErrorCode {
         Self::TooManyAttempts,
         Self::ConfirmationUnclear,
         Self::UnknownSession,
+        Self::UnknownArtifact,
+        Self::UnknownPeer,
+        Self::PeerUnavailable,
         Self::NotAdopted,
         Self::BadBundle,
         Self::SwitchedOff,
@@ -146,6 +155,9 @@ impl ErrorCode {
             Self::TooManyAttempts => "too-many-attempts",
             Self::ConfirmationUnclear => "confirmation-unclear",
             Self::UnknownSession => "unknown-session",
+            Self::UnknownArtifact => "unknown-artifact",
+            Self::UnknownPeer => "unknown-peer",
+            Self::PeerUnavailable => "peer-unavailable",
             Self::NotAdopted => "not-adopted",
             Self::BadBundle => "bad-bundle",
             Self::SwitchedOff => "switched-off",

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildFirstAnswer, ChildOutcome, Failure, GuidedRunCommand, Message, MessageId, Op, QuestionId,
-    ReplayMismatch, RunId, Seq, SessionId, StepOutcome, StepRetry, TimerKey, Timestamp, ValidationError,
-    WaitingRun, WorkflowRef, Yield,
+    CallChain, Caller, ChildFirstAnswer, ChildOutcome, Failure, GuidedRunCommand, Message, MessageId, Op,
+    QuestionId, ReplayMismatch, RunId, Seq, SessionId, StepOutcome, StepRetry, TimerKey, Timestamp,
+    ValidationError, WaitingRun, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,12 @@ pub enum RunCommand {
     },
     /// One attempt of the program's step failed. The step will be tried again.
     RetryStep(StepRetry),
+    /// The program's step, which has no outcome yet, notes what it knows about its effect elsewhere. `null`
+    /// removes the note.
+    NoteStep {
+        op: Op,
+        note: Value,
+    },
     /// The program used a value that replays must repeat.
     RecordValue {
         op: Op,
@@ -121,6 +127,12 @@ pub struct RunSubmission {
     /// The run and the event that this run was forked from. It keeps every event up to that point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkPoint>,
+    /// The calls of peers that led to the run. Children have the chain of their parent.
+    #[serde(default, skip_serializing_if = "CallChain::is_empty")]
+    pub call_chain: CallChain,
+    /// The session of the caller, if the run has a session of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_session: Option<SessionId>,
 }
 
 impl RunSubmission {
@@ -139,6 +151,8 @@ impl RunSubmission {
             guided: false,
             exit: None,
             forked_from: None,
+            call_chain: CallChain::default(),
+            linked_session: None,
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Errands: what one run owes to another.
+//! Errands: what one run owes to another, or to what it began elsewhere.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildFirstAnswer, ChildOutcome, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef,
+    CallChain, Caller, ChildFirstAnswer, ChildOutcome, MessageId, Op, RunId, Seq, SessionId, Timestamp,
+    WaitingRun, WorkflowRef,
 };
 
 /// Work across two runs. It is recorded with the decision that creates it and removed with the decision
@@ -24,6 +25,9 @@ pub enum CrossRunErrand {
         caller: Caller,
         workflow: WorkflowRef,
         input: Value,
+        /// The calls that led to the run that ended: its exit steps do not begin a new chain.
+        #[serde(default, skip_serializing_if = "CallChain::is_empty")]
+        call_chain: CallChain,
     },
     NotifyParent {
         parent: RunId,
@@ -45,5 +49,17 @@ pub enum CrossRunErrand {
         /// The message that it answers; `None` if it is the first answer after a child's start.
         reply_to: Option<MessageId>,
         answer: ChildFirstAnswer,
+    },
+    /// Release what a step of a run that has ended began elsewhere. It needs nothing of the run, so it is
+    /// still done after the run was removed.
+    ReleaseStepNote {
+        run: RunId,
+        op: Op,
+        /// The caller of the run, on whose behalf it was begun.
+        owner: Caller,
+        /// The step's newest note.
+        note: Value,
+        /// When the run ended. After a limit it is given up.
+        ended_at: Timestamp,
     },
 }

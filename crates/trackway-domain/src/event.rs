@@ -69,6 +69,12 @@ pub enum Event {
     },
     /// One attempt of a step failed. The next attempt has a due time.
     StepAttemptFailed(StepRetry),
+    /// What a step knows about its effect elsewhere, before its outcome. The newest counts; `null` means
+    /// that there is nothing left to know. Nobody sees it.
+    StepNoted {
+        op: Op,
+        note: Value,
+    },
     /// A value that must be the same on every replay: a timestamp or a random number.
     ValueRecorded {
         op: Op,
@@ -236,6 +242,7 @@ impl Event {
             Self::Withdrawn { .. } => "withdrawn",
             Self::StepDone { .. } => "step-done",
             Self::StepAttemptFailed(_) => "step-attempt-failed",
+            Self::StepNoted { .. } => "step-noted",
             Self::ValueRecorded { .. } => "value-recorded",
             Self::Slept { .. } => "slept",
             Self::Woke { .. } => "woke",

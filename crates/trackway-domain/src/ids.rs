@@ -151,7 +151,7 @@ macro_rules! client_chosen_id {
 
 /// Characters that reverse the text around them, so that a screen shows another name than the real
 /// one.
-const fn is_bidi_control(c: char) -> bool {
+pub(crate) const fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 

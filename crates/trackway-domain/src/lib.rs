@@ -6,7 +6,9 @@
 
 mod access;
 mod artifact;
+mod artifact_reference;
 mod attempt;
+mod call_chain;
 mod caller;
 mod code;
 mod command;
@@ -19,11 +21,13 @@ mod message;
 mod node;
 mod normalize_integers;
 mod part;
+mod permission;
 mod program_op;
 mod question;
 mod recorded_outcomes;
 mod run_state;
 mod scopes;
+mod step_note;
 mod timestamp;
 mod validation_error;
 mod wildcard_pattern;
@@ -31,10 +35,15 @@ mod workflow_yield;
 
 pub use access::Access;
 pub use artifact::{Artifact, ArtifactChunk};
+pub use artifact_reference::{
+    ARTIFACT_FILENAME_BYTES_MAX, ArtifactEntrySource, ArtifactFilename, ArtifactIndexEntry,
+    ArtifactReference, ArtifactScope, ArtifactScopeKind,
+};
 pub use attempt::{
     AttemptInputs, AttemptOutcome, AttemptReply, BlockReason, BranchPosition, CheckpointNotes,
     GuidedRunEvent, GuidedRunWarning, InputRequirement, NodeAttempt, ReplyRenderStamp,
 };
+pub use call_chain::{CALL_CHAIN_ADDRESS_BYTES_MAX, CALL_CHAIN_ANCESTORS_MAX, CallChain, CallChainRefusal};
 pub use caller::Caller;
 pub use code::ErrorCode;
 pub use command::{ForkPoint, MessageDelivery, NewChildRun, ParsedAnswer, RunCommand, RunSubmission};
@@ -53,6 +62,7 @@ pub use part::{
     File, FileSource, IntoParts, JSON_DEPTH_MAX, MessagePartContent, Part, is_json_deeper_than,
     is_json_too_deep,
 };
+pub use permission::{Permission, PermissionRefusal};
 pub use program_op::{Op, OpKind, ParseOpError, TimerKey};
 pub use question::{InterruptReason, Question};
 pub use recorded_outcomes::{
@@ -60,6 +70,7 @@ pub use recorded_outcomes::{
 };
 pub use run_state::{State, StateName};
 pub use scopes::{ParseScopeError, Scope, Scopes};
+pub use step_note::{STEP_NOTE_BYTES_MAX, STEP_NOTES_MAX, StepNoteRefusal, check_step_note};
 pub use timestamp::Timestamp;
 pub use validation_error::{
     VALIDATION_ERRORS_MAX, ValidationError, limit_validation_errors, shorten_text, shorten_value,

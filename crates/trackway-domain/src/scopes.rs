@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::matches_wildcard;
+use crate::{Permission, matches_wildcard};
 
 /// Scopes of one caller. The bound is higher than any hand-written list, and low enough to check all of
 /// them on each request.
@@ -17,18 +17,26 @@ const SCOPE_BYTES_MAX: usize = 128;
 /// What a caller may do with a workflow or an agent, and the text of that permission.
 const FORMS: [(&str, &str); 2] = [("workflow", "run"), ("agent", "call")];
 
+/// What a caller may do beside running workflows: the kind of a thing, and a verb.
+const PLAIN_FORMS: [(&str, &str); 4] =
+    [("artifact", "read"), ("artifact", "write"), ("peer", "admin"), ("audit", "read")];
+
 /// Grants access to the data of all users in the caller's tenant.
 const TENANT: &str = "tenant";
 
-/// One scope: `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`. In a name `*` matches any
-/// sequence of characters, and `workflow:*` is short for `workflow:*:run`.
+/// One scope: `*`, `workflow:<name>:run`, `agent:<name>:call`, `artifact:read`, `artifact:write`,
+/// `peer:admin`, `audit:read` or `tenant`. In a name `*` matches any sequence of characters, and
+/// `workflow:*` is short for `workflow:*:run`, `artifact:*` for both scopes of artifacts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Scope(Arc<str>);
 
 /// A scope that can never permit anything.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`)")]
+#[error(
+    "{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call`, `artifact:read`, \
+     `artifact:write`, `peer:admin`, `audit:read` or `tenant`)"
+)]
 pub struct ParseScopeError {
     pub text: String,
     pub why: &'static str,
@@ -56,12 +64,13 @@ impl FromStr for Scope {
         let parts: Vec<&str> = text.split(':').collect();
         let (kind, name, verb) = match parts[..] {
             ["*" | TENANT] => return Ok(Self(text.into())),
+            [kind, verb] if is_plain_form(kind, verb) => return Ok(Self(text.into())),
             [kind, "*"] => (kind, "*", "*"),
             [kind, name, verb] => (kind, name, verb),
             _ => return Err(bad("it does not have the parts of a scope")),
         };
         let Some((_, known)) = FORMS.iter().find(|(known, _)| *known == kind) else {
-            return Err(bad("it must start with `workflow` or `agent`"));
+            return Err(bad("it starts with none of the kinds, or has another form than its kind"));
         };
         if verb != "*" && verb != *known {
             return Err(bad("the verb must be `run` for a workflow and `call` for an agent"));
@@ -122,7 +131,7 @@ impl Scopes {
         (Self(scopes), bad)
     }
 
-    /// Every workflow and agent.
+    /// Every workflow and agent, artifacts, peers and the audit log; not the data of other users.
     pub fn all_workflows_and_agents() -> Self {
         Self(vec![Scope("*".into())])
     }
@@ -145,6 +154,38 @@ impl Scopes {
         self.0.iter().any(|scope| &*scope.0 == TENANT)
     }
 
+    /// Whether the scopes permit this action.
+    pub fn allows_action(&self, permission: &Permission<'_>) -> bool {
+        match permission {
+            Permission::RunWorkflow(name) => self.allows_workflow_run(name),
+            Permission::ReadArtifacts => self.allows_artifact_read(),
+            Permission::WriteArtifacts => self.allows_artifact_write(),
+            Permission::AdministerPeers => self.allows_peer_administration(),
+            Permission::ReadAudit => self.allows_audit_read(),
+            Permission::SeeAllTenants => self.is_all_workflows_and_agents(),
+        }
+    }
+
+    /// Whether the caller may read the artifacts that its access covers.
+    pub fn allows_artifact_read(&self) -> bool {
+        self.allows_permission("artifact:read")
+    }
+
+    /// Whether the caller may store and remove artifacts.
+    pub fn allows_artifact_write(&self) -> bool {
+        self.allows_permission("artifact:write")
+    }
+
+    /// Whether the caller may add, remove and ping peers.
+    pub fn allows_peer_administration(&self) -> bool {
+        self.allows_permission("peer:admin")
+    }
+
+    /// Whether the caller may read the audit log of its tenant.
+    pub fn allows_audit_read(&self) -> bool {
+        self.allows_permission("audit:read")
+    }
+
     /// Whether the scopes permit something such as `workflow:echo:run`.
     pub fn allows_permission(&self, permission: &str) -> bool {
         self.0.iter().any(|scope| matches_wildcard(&scope.0, permission))
@@ -159,7 +200,12 @@ impl Scopes {
 
 fn begins_with_scope_kind(text: &str) -> bool {
     let kind = text.split_once(':').map(|(kind, _)| kind);
-    FORMS.iter().any(|(known, _)| kind == Some(known))
+    FORMS.iter().chain(&PLAIN_FORMS).any(|(known, _)| kind == Some(known))
+}
+
+/// Whether this is a scope without a name, such as `artifact:read` or `artifact:*`.
+fn is_plain_form(kind: &str, verb: &str) -> bool {
+    PLAIN_FORMS.iter().any(|(known, known_verb)| kind == *known && (verb == "*" || verb == *known_verb))
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ pub fn decide(
         RunCommand::Yield { op, what } => program_yields::decide_yield(run, op, what, env)?,
         RunCommand::FinishStep { op, outcome } => step_results::record_step_outcome(run, op, outcome)?,
         RunCommand::RetryStep(retry) => step_results::record_step_retry(run, retry)?,
+        RunCommand::NoteStep { op, note } => step_results::record_step_note(run, op, note)?,
         RunCommand::RecordValue { op, value } => step_results::record_nondeterministic_value(run, op, value)?,
         RunCommand::Sleep { op, due } => run_timers::start_sleep(run, op, due)?,
         RunCommand::StartChild { op, child } => child_runs::start_child(run, op, *child, env)?,
@@ -135,9 +136,10 @@ fn new_message_id(env: DecisionEnv<'_>) -> trackway_domain::MessageId {
 }
 
 /// The effects of the end of a run: its program stops, its timers are cleared, its parent is notified,
-/// and children without a waiting parent are cancelled. The children of a completed run continue. A
-/// dispatched child continues unless the run was cancelled.
-fn effects_of_run_end(run: &Run, outcome: ChildOutcome) -> Vec<DecisionEffect> {
+/// what its unfinished steps began elsewhere is released, and children without a waiting parent are
+/// cancelled. The children of a completed run continue. A dispatched child continues unless the run was
+/// cancelled.
+fn effects_of_run_end(run: &Run, outcome: ChildOutcome, env: DecisionEnv<'_>) -> Vec<DecisionEffect> {
     let mut effects = vec![DecisionEffect::Stop];
     if !run.timers.is_empty() {
         effects.push(DecisionEffect::ClearTimers);
@@ -158,7 +160,23 @@ fn effects_of_run_end(run: &Run, outcome: ChildOutcome) -> Vec<DecisionEffect> {
             outcome,
         }));
     }
+    effects.extend(step_note_releases(run, env));
     effects
+}
+
+/// What the steps without an outcome began elsewhere. Of an imported run that nobody adopted it belongs to
+/// the store that the run came from.
+fn step_note_releases(run: &Run, env: DecisionEnv<'_>) -> impl Iterator<Item = DecisionEffect> {
+    let notes = run.step_notes.iter().filter(move |_| !run.imported);
+    notes.map(move |(op, note)| {
+        DecisionEffect::AddErrand(CrossRunErrand::ReleaseStepNote {
+            run: run.id(),
+            op: op.clone(),
+            owner: run.submission.caller.clone(),
+            note: note.clone(),
+            ended_at: env.now,
+        })
+    })
 }
 
 /// The exit steps of the run, if its program can no longer run them.
@@ -172,6 +190,7 @@ fn exit_workflow_effect(run: &Run, end_kind: &str, env: DecisionEnv<'_>) -> Opti
         caller: run.submission.caller.clone(),
         workflow,
         input,
+        call_chain: run.submission.call_chain.clone(),
     }))
 }
 
@@ -182,7 +201,7 @@ fn fail_run(run: &Run, mut events: Vec<Event>, failure: Failure, env: DecisionEn
         message: Some(failure.message.clone()),
     };
     events.push(Event::Failed { failure, message_id: new_message_id(env) });
-    Decision { events, effects: effects_of_run_end(run, outcome), ..Decision::default() }
+    Decision { events, effects: effects_of_run_end(run, outcome, env), ..Decision::default() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Forks: a new run that starts with a part of another run's log. The recorded part is not executed
 //! again. After that point the new run is independent, and the original does not change.
 
+use serde_json::Value;
 use trackway_domain::{Event, ForkPoint, RunId, RunSubmission, Seq, SessionId, Timestamp};
 
 use crate::{IllegalTransition, Run};
@@ -79,6 +80,13 @@ pub fn fork_run(log: &[&Event], fork: ForkOptions) -> Result<ForkedRun, ForkRefu
     if run.imported {
         run.apply_event(&Event::Adopted)?;
         events.push(Event::Adopted);
+    }
+    // What an unfinished step began elsewhere is the original's: in the fork the step begins again, under an
+    // idempotency key of its own.
+    for op in run.step_notes.keys().cloned().collect::<Vec<_>>() {
+        let removed = Event::StepNoted { op, note: Value::Null };
+        run.apply_event(&removed)?;
+        events.push(removed);
     }
     Ok(ForkedRun { run, events, copied })
 }

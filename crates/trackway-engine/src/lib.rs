@@ -7,6 +7,7 @@
 //! reads a clock or makes an id by itself.
 
 mod agent_messages;
+mod artifact_index;
 mod bounded_view;
 mod decide;
 mod decision_effects;
@@ -24,6 +25,10 @@ mod session;
 mod state_transition;
 mod status_time;
 
+pub use artifact_index::{
+    artifact_index_entries, attached_files, attachment_filename, is_conversation_artifact_id,
+    media_type_from_content, media_type_from_filename,
+};
 pub use bounded_view::{
     BoundedRunUpdate, BoundedRunView, OmittedContent, RunViewLimits, approximate_json_bytes,
 };
@@ -37,7 +42,7 @@ pub use message_input::{input_from_parts, parse_question_answer, parse_yes_or_no
 pub use refusal::{CommandRefusal, IllegalTransition};
 pub use run::{FirstAnswerWaiter, OpenChild, QuestionRecord, ReceivedFirstAnswer, Run};
 pub use run_updates::{AnswerRequestRank, StatusUpdate, VisibleUpdate, is_visible, visible_update};
-pub use run_view::RunView;
+pub use run_view::{RunView, extend_artifact};
 pub use session::{
     GuidedRunStatus, RunDocument, RunTree, RunTreeEdge, RunTreeError, RunTreeNode, SessionNote, SessionView,
     documents_from_changes,

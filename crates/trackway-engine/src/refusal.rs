@@ -1,6 +1,6 @@
 //! Why a command changes nothing.
 
-use trackway_domain::{BlockReason, QuestionId, StateName};
+use trackway_domain::{BlockReason, QuestionId, StateName, StepNoteRefusal};
 
 /// A command that the run does not accept in its current state. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -20,6 +20,8 @@ pub enum CommandRefusal {
     /// No more invalid answers are recorded for this node; valid ones still are.
     #[error("too many answers to this step did not fit: {}", .0.message)]
     TooManyAttempts(Box<BlockReason>),
+    #[error(transparent)]
+    StepNote(#[from] StepNoteRefusal),
     #[error(transparent)]
     Illegal(#[from] IllegalTransition),
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use trackway_domain::{
-    Event, Failure, MessageId, Question, QuestionId, ReplayMismatch, RunId, RunSubmission, Seq, State,
+    Event, Failure, MessageId, Op, Question, QuestionId, ReplayMismatch, RunId, RunSubmission, Seq, State,
     StateName, TimerKey, Timestamp,
 };
 
@@ -28,6 +29,8 @@ pub struct Run {
     pub first_answer_waiter: Option<FirstAnswerWaiter>,
     /// The first answers that this run received.
     pub received_answers: BTreeSet<ReceivedFirstAnswer>,
+    /// The newest notes of the steps that have no outcome.
+    pub step_notes: BTreeMap<Op, Value>,
     pub parked: Option<ReplayMismatch>,
     /// What is known about runs below this one that wait for a person: the number of the latest
     /// notification, and whether the run waits.
@@ -69,7 +72,7 @@ pub struct QuestionRecord {
     /// A request resumed the run. A withdrawn question has no answer.
     pub answered: bool,
     /// The op that asked it.
-    pub op: trackway_domain::Op,
+    pub op: Op,
 }
 
 impl Run {
@@ -87,6 +90,7 @@ impl Run {
             children: Vec::new(),
             first_answer_waiter: by.map(|by| FirstAnswerWaiter { by, reply_to: None }),
             received_answers: BTreeSet::new(),
+            step_notes: BTreeMap::new(),
             parked: None,
             waiting: BTreeMap::new(),
             has_artifacts: false,
@@ -106,7 +110,7 @@ impl Run {
         let state = match state {
             StateName::Submitted => State::Submitted,
             StateName::Working => State::Working,
-            StateName::Completed => State::Completed { output: serde_json::Value::Null },
+            StateName::Completed => State::Completed { output: Value::Null },
             StateName::Failed => State::Failed { failure: Failure::new(String::new()) },
             StateName::Canceled => State::Canceled,
             StateName::Rejected => State::Rejected { reason: String::new() },
@@ -165,6 +169,12 @@ impl Run {
             Event::Woke { op } => {
                 self.timers.remove(&TimerKey::Op(op.clone()));
             }
+            Event::StepNoted { op, note } if !note.is_null() => {
+                self.step_notes.insert(op.clone(), note.clone());
+            }
+            Event::StepNoted { op, .. } | Event::StepDone { op, .. } => {
+                self.step_notes.remove(op);
+            }
             Event::RunAnswered { run, reply_to, .. } => {
                 self.received_answers.insert(ReceivedFirstAnswer { from: *run, reply_to: reply_to.clone() });
             }
@@ -188,6 +198,7 @@ impl Run {
             Event::Unparked => self.parked = None,
             Event::Completed { .. } | Event::Failed { .. } | Event::Canceled | Event::Rejected { .. } => {
                 self.timers.clear();
+                self.step_notes.clear();
                 self.parked = None;
             }
             Event::Submitted(_)
@@ -195,7 +206,6 @@ impl Run {
             | Event::Status { .. }
             | Event::Noted { .. }
             | Event::Withdrawn { .. }
-            | Event::StepDone { .. }
             | Event::ValueRecorded { .. }
             | Event::Answered { .. }
             | Event::Guided(_) => {}

@@ -101,6 +101,7 @@ pub fn visible_update(event: &Event) -> Option<VisibleUpdate> {
         | Event::Noted { .. }
         | Event::StepDone { .. }
         | Event::StepAttemptFailed(_)
+        | Event::StepNoted { .. }
         | Event::ValueRecorded { .. }
         | Event::Guided(_)
         | Event::Slept { .. }
@@ -128,6 +129,7 @@ pub const fn is_visible(event: &Event) -> bool {
             | Event::Noted { .. }
             | Event::StepDone { .. }
             | Event::StepAttemptFailed(_)
+            | Event::StepNoted { .. }
             | Event::ValueRecorded { .. }
             | Event::Guided(_)
             | Event::Slept { .. }

@@ -229,19 +229,21 @@ impl RunView {
     fn apply_artifact_chunk(&mut self, chunk: ArtifactChunk) {
         let known = self.artifacts.iter_mut().find(|known| known.id == chunk.artifact.id);
         match known {
-            Some(known) if chunk.append => {
-                let grown = Arc::make_mut(known);
-                let mut parts = chunk.artifact.parts;
-                if chunk.joined {
-                    merge_adjoining_text_parts(&mut grown.parts, &mut parts);
-                }
-                grown.parts.extend(parts);
-                grown.metadata.extend(chunk.artifact.metadata);
-            }
+            Some(known) if chunk.append => extend_artifact(Arc::make_mut(known), chunk),
             Some(known) => *known = Arc::new(chunk.artifact),
             None => self.artifacts.push(Arc::new(chunk.artifact)),
         }
     }
+}
+
+/// Adds a piece to an artifact that grows.
+pub fn extend_artifact(artifact: &mut Artifact, chunk: ArtifactChunk) {
+    let mut parts = chunk.artifact.parts;
+    if chunk.joined {
+        merge_adjoining_text_parts(&mut artifact.parts, &mut parts);
+    }
+    artifact.parts.extend(parts);
+    artifact.metadata.extend(chunk.artifact.metadata);
 }
 
 /// Appends the first of the new parts to the last existing one, if both are plain text.

@@ -68,6 +68,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Artifact { .. }
         | Event::StepDone { .. }
         | Event::StepAttemptFailed(_)
+        | Event::StepNoted { .. }
         | Event::ValueRecorded { .. }
         | Event::Slept { .. }
         | Event::Woke { .. }
@@ -93,6 +94,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Artifact { .. }
         | Event::StepDone { .. }
         | Event::StepAttemptFailed(_)
+        | Event::StepNoted { .. }
         | Event::ValueRecorded { .. }
         | Event::Slept { .. }
         | Event::Woke { .. }

@@ -53,6 +53,7 @@ impl StatusTime {
             | Event::Noted { .. }
             | Event::StepDone { .. }
             | Event::StepAttemptFailed(_)
+            | Event::StepNoted { .. }
             | Event::ValueRecorded { .. }
             | Event::Slept { .. }
             | Event::Woke { .. }

@@ -1,7 +1,9 @@
 //! One append: everything that a decision writes, in one transaction.
 
 use serde::{Deserialize, Serialize};
-use trackway_domain::{Caller, Event, MessageId, Position, RunId, Seq, TimerKey, Timestamp};
+use trackway_domain::{
+    ArtifactIndexEntry, Caller, Event, MessageId, Position, RunId, Seq, TimerKey, Timestamp,
+};
 use uuid::Uuid;
 
 use crate::{AppendError, AppendFence, HookChange, OutboxItem, PinnedDefinition, RunRow, WorkerId};
@@ -34,6 +36,9 @@ pub struct Append {
     pub notifies_hooks: bool,
     /// Definitions that this append pins. A definition that is already pinned stays unchanged.
     pub pins: Vec<PinnedDefinition>,
+    /// What its events add to the index of artifacts, in the order of the events. The same transaction writes
+    /// the versions.
+    pub artifacts: Vec<ArtifactIndexEntry>,
     /// The times of the events, one each, if they were recorded in another store before. If empty, `at` is
     /// used.
     pub event_times: Vec<Timestamp>,
@@ -59,10 +64,17 @@ impl Append {
             hook_changes: Vec::new(),
             notifies_hooks: true,
             pins: Vec::new(),
+            artifacts: Vec::new(),
             event_times: Vec::new(),
             message_claim: None,
             started_runs: Vec::new(),
         }
+    }
+
+    /// When the event of that number was recorded, if it is one of this append.
+    pub fn event_time(&self, seq: Seq) -> Timestamp {
+        let index = seq.checked_sub(self.expected + 1).and_then(|index| usize::try_from(index).ok());
+        index.and_then(|index| self.event_times.get(index)).copied().unwrap_or(self.at)
     }
 }
 

@@ -4,6 +4,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::Unauthenticated;
 
+/// The header in which a node says for whom it calls: a signed call token.
+pub const CALL_TOKEN_HEADER: &str = "trackway-call";
+
 /// The credentials of the header `Authorization`, if there is one (RFC 6750, 2.1). Credentials of
 /// another scheme are an error, not an anonymous request. Query parameters are ignored: addresses end up
 /// in logs.

@@ -10,6 +10,12 @@ const API_KEYS_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Largest document of token keys: thousands of rotations.
 /// Limit (MCP): document of token keys.
 const TOKEN_KEYS_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Largest document of peers: a thousand peers with their headers.
+/// Limit (Mesh): document of added peers.
+const PEERS_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest document of a node's key: one key.
+/// Limit (Mesh): document of the node's key.
+const NODE_KEY_BYTES_MAX: usize = 4 * 1024;
 
 /// The documents that a [`KeyStore`] holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,16 +24,22 @@ pub enum KeyDocumentName {
     ApiKeys,
     /// The keys that sign tokens and session bundles.
     TokenKeys,
+    /// The peers that people added; they may carry keys.
+    Peers,
+    /// The key with which this node signs its calls to other nodes.
+    NodeKey,
 }
 
 impl KeyDocumentName {
-    pub const ALL: [Self; 2] = [Self::ApiKeys, Self::TokenKeys];
+    pub const ALL: [Self; 4] = [Self::ApiKeys, Self::TokenKeys, Self::Peers, Self::NodeKey];
 
     /// The name under which a store keeps the document. It never changes.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ApiKeys => "keys",
             Self::TokenKeys => "token-keys",
+            Self::Peers => "peers",
+            Self::NodeKey => "node-key",
         }
     }
 
@@ -36,6 +48,8 @@ impl KeyDocumentName {
         match self {
             Self::ApiKeys => API_KEYS_BYTES_MAX,
             Self::TokenKeys => TOKEN_KEYS_BYTES_MAX,
+            Self::Peers => PEERS_BYTES_MAX,
+            Self::NodeKey => NODE_KEY_BYTES_MAX,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! caller may assume after a crash, because a crash is a normal way to stop.
 
 mod append;
+mod artifacts;
+mod audit;
 mod blobs;
 mod clock_and_ids;
 mod error;
@@ -20,6 +22,7 @@ mod keys;
 mod leases;
 mod node_lineage;
 mod run_removal;
+mod step_notes;
 mod store;
 mod wakeups;
 
@@ -28,6 +31,15 @@ use std::{future::Future, pin::Pin};
 pub use append::{
     Append, AppendCallback, AppendId, AppendReceipt, MessageClaim, MessageClaimKey, OutboxChange, OutboxId,
     TimerChange,
+};
+pub use artifacts::{
+    ArtifactContent, ArtifactCursor, ArtifactFilter, ArtifactKey, ArtifactQuota, ArtifactStore,
+    ArtifactVersionQuery, ArtifactVersionRow, ArtifactWriteError, ArtifactWriteFuture, NewArtifactVersion,
+    NextArtifactVersion,
+};
+pub use audit::{
+    AUDIT_EVENTS_PER_TENANT_MAX, AuditCursor, AuditEvent, AuditLog, AuditPage, AuditRecorder,
+    NoAuditRecorder, RefusedAction, SharedAuditRecorder,
 };
 pub use blobs::{BlobHash, Blobs};
 pub use clock_and_ids::{Clock, IdSource};
@@ -39,8 +51,8 @@ pub use guided_index::{
     AttemptKey, NodeWithAttempt, PinnedDefinition, SessionRow, StoredNode, attempt_in_event, node_in_event,
 };
 pub use hooks::{DueHook, Hook, HookChange, HookTarget};
-pub use http_headers::{host_of_origin, is_local_host, parse_bearer_token};
-pub use identity::{Authenticator, Identity, Unauthenticated};
+pub use http_headers::{CALL_TOKEN_HEADER, host_of_origin, is_local_host, parse_bearer_token};
+pub use identity::{Authenticator, Credentials, Identity, Unauthenticated};
 pub use index_rows::{
     DueTimer, OutboxRow, RunFilter, RunPage, RunRow, StatusTimeCursor, StatusTimeQuery, StoredEvent,
     StoredRun,
@@ -54,6 +66,7 @@ pub use leases::{
 };
 pub use node_lineage::{ChildBranch, LineageLimits, NodeLineage, checkpointed_node_id, created_node_id};
 pub use run_removal::{RunLogHead, RunRemoval};
+pub use step_notes::{StepNoteHandler, StepNoteReleaseError};
 pub use store::{OpenStoreError, Store, StoreOpener};
 /// What an outbox row holds.
 pub use trackway_domain::CrossRunErrand as OutboxItem;

@@ -2,7 +2,9 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
-use crate::{Blobs, FaultInjector, Journal, KeyStore, LeaseMode, PortFuture, Wakeups};
+use crate::{
+    ArtifactStore, AuditLog, Blobs, FaultInjector, Journal, KeyStore, LeaseMode, PortFuture, Wakeups,
+};
 
 /// An open store.
 #[derive(Debug, Clone)]
@@ -10,8 +12,12 @@ pub struct Store {
     pub journal: Arc<dyn Journal>,
     /// Content that is too large for an event.
     pub blobs: Arc<dyn Blobs>,
+    /// The versions of artifacts.
+    pub artifacts: Arc<dyn ArtifactStore>,
     /// API keys, and the keys that sign tokens and bundles.
     pub keys: Arc<dyn KeyStore>,
+    /// What callers were refused.
+    pub audit: Arc<dyn AuditLog>,
     /// How a process leases the store while it drives runs.
     pub lease: LeaseMode,
     /// `None` if no other process shares the store while this one drives its runs.

@@ -1,8 +1,8 @@
 //! The one way into the log: nothing else makes an append or hands one to the store (tidy checks it).
 
 use tokio::sync::oneshot;
-use trackway_domain::{Event, RunId, Seq, Timestamp};
-use trackway_engine::{CommandRefusal, Run, is_visible};
+use trackway_domain::{Event, RunId, RunSubmission, Seq, Timestamp};
+use trackway_engine::{CommandRefusal, Run, artifact_index_entries, is_visible};
 use trackway_ports::{
     Append, AppendCallback, AppendError, AppendReceipt, Journal, OutboxChange, OutboxId, PinnedDefinition,
     RunRow, TimerChange,
@@ -10,10 +10,21 @@ use trackway_ports::{
 
 use crate::live_run::RunRowStatus;
 
-/// The append of a decision, with its events. The caller sets what goes with them.
-pub(crate) fn build_run_append(run: RunId, expected_seq: Seq, at: Timestamp, events: Vec<Event>) -> Append {
+/// The append of a decision, with its events and the versions of artifacts that follow from them. The caller sets
+/// what else goes with them. A run without a submission has no events.
+pub(crate) fn build_run_append(
+    run: RunId,
+    submission: Option<&RunSubmission>,
+    expected_seq: Seq,
+    at: Timestamp,
+    events: Vec<Event>,
+) -> Append {
     let tells = events.iter().any(is_visible);
-    Append { events, notifies_hooks: tells, ..Append::new(run, expected_seq, at) }
+    let artifacts = submission.map(|submission| {
+        artifact_index_entries(&submission.caller, &submission.session, expected_seq, &events)
+    });
+    let artifacts = artifacts.unwrap_or_default();
+    Append { events, artifacts, notifies_hooks: tells, ..Append::new(run, expected_seq, at) }
 }
 
 /// The append that settles an errand and changes no run's log.
@@ -37,6 +48,7 @@ impl CopiedRunLog {
         let Self { row, events, stamps, timers, pins } = self;
         let fresh = Append::new(row.id, 0, at);
         Append {
+            artifacts: artifact_index_entries(&row.caller, &row.session, 0, &events),
             events,
             row: Some(row),
             timer_changes: timers,

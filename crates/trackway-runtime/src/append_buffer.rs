@@ -108,11 +108,18 @@ impl PendingAppend {
 
     fn merge_append(&mut self, next: Self) {
         let Append {
-            events, row, timer_changes: timers, outbox_changes: outbox, notifies_hooks: tells, ..
+            events,
+            artifacts,
+            row,
+            timer_changes: timers,
+            outbox_changes: outbox,
+            notifies_hooks: tells,
+            ..
         } = next.append;
         let append = &mut self.append;
         debug_assert_eq!(next.append.expected, append.expected + append.events.len() as Seq);
         append.events.extend(events);
+        append.artifacts.extend(artifacts);
         append.row = row.or_else(|| append.row.take());
         append.timer_changes.extend(timers);
         append.outbox_changes.extend(outbox);

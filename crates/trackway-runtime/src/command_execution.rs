@@ -124,7 +124,8 @@ impl RuntimeCore {
         if context.waits_for_program && wakes_program {
             head.buffer.start_buffering();
         }
-        let mut append = build_run_append(live.id, expected_seq, now, events.clone());
+        let submission = head.run.as_ref().map(|run| &*run.submission);
+        let mut append = build_run_append(live.id, submission, expected_seq, now, events.clone());
         let worker = self.worker.worker_id();
         append.id = Some(self.worker.next_append_id());
         append.worker = Some(worker);

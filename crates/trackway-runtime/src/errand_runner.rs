@@ -18,6 +18,7 @@ use crate::{
     append::{self, build_errand_removal},
     command_execution::{CommandAttachments, CommitNotification},
     runtime_core::RuntimeCore,
+    step_note_release::UnreleasedNote,
     task_supervisor::TaskSupervisor,
 };
 
@@ -82,6 +83,10 @@ impl RuntimeCore {
         self.reach_fault_point("effect:errand");
         match errand {
             CrossRunErrand::RunExit { exit, .. } => (exit, self.start_exit_steps_run(id, errand).await),
+            CrossRunErrand::ReleaseStepNote { run, op, owner, note, ended_at } => {
+                self.release_step_note_in_background(id, UnreleasedNote { run, op, owner, note, ended_at });
+                (run, Ok(()))
+            }
             CrossRunErrand::CancelChild { child } => (child, self.cancel_child_for_errand(id, child).await),
             CrossRunErrand::NotifyParent { parent, child, outcome } => {
                 let command = RunCommand::ReceiveChildOutcome { child, outcome };
@@ -114,7 +119,8 @@ impl RuntimeCore {
         id: OutboxId,
         errand: CrossRunErrand,
     ) -> Result<(), Error> {
-        let CrossRunErrand::RunExit { of, exit, session, caller, workflow, input } = errand else {
+        let CrossRunErrand::RunExit { of, exit, session, caller, workflow, input, call_chain } = errand
+        else {
             return Ok(());
         };
         let Some(program) = self.load_program_of_workflow(&workflow).await? else {
@@ -123,7 +129,7 @@ impl RuntimeCore {
         };
         let deadline = program.info().deadline.map(|span| self.now() + span);
         let submission = RunSubmission::new(exit, session, workflow, caller, input);
-        let submission = RunSubmission { deadline, ..submission };
+        let submission = RunSubmission { deadline, call_chain, ..submission };
         self.create_run_for_errand(id, submission, &*program).await
     }
 
@@ -209,7 +215,7 @@ impl RuntimeCore {
     }
 
     /// Removes an errand about a run that does not exist: there is no log to record it in.
-    async fn remove_errand_without_run(&self, id: OutboxId) -> Result<(), Error> {
+    pub(crate) async fn remove_errand_without_run(&self, id: OutboxId) -> Result<(), Error> {
         let _permit = self.acquire_append_permit().await?;
         let append = build_errand_removal(id, self.now());
         match append::append_and_wait(&*self.options.journal, append).await {

@@ -89,6 +89,7 @@ impl Error {
             | CommandRefusal::NotSubmitted
             | CommandRefusal::AlreadySubmitted
             | CommandRefusal::TooManyAttempts(_)
+            | CommandRefusal::StepNote(_)
             | CommandRefusal::Illegal(_) => Self::Internal { reason: refusal.to_string() },
         }
     }

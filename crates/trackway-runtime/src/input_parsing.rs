@@ -1,12 +1,12 @@
-//! Reads and checks what callers send, before anything is decided on it.
+//! Reads and checks what callers send and what programs return, before anything is decided on it.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_definition::schema_cost::{is_large_text, is_slow_to_validate};
 use trackway_domain::{
-    Event, LateAnswer, Message, MessageId, ParsedAnswer, Part, QuestionId, RunId, ValidationError,
-    is_json_too_deep, normalize_integers,
+    Event, Failure, JSON_DEPTH_MAX, LateAnswer, Message, MessageId, ParsedAnswer, Part, QuestionId, RunId,
+    ValidationError, is_json_too_deep, normalize_integers,
 };
 use trackway_engine::{SchemaChecker, parse_question_answer};
 
@@ -17,11 +17,36 @@ use crate::{
 /// Events read from the store at once during a search for one of them.
 const PAGE_EVENTS: usize = 256;
 
+/// Mistakes in an output that its failure names. An author needs the first ones.
+/// Limit (Runtime): mistakes in an output that a failure names.
+const OUTPUT_ERRORS_MAX: usize = 5;
+
 impl ProgramRegistry {
     /// What is wrong with an input of that program: first by its schema, then by its type.
     pub(crate) fn check_program_input(&self, program: &dyn Program, input: &Value) -> Vec<ValidationError> {
         let problems = self.schemas.check_against_schema(&program.info().input_schema, input);
         if problems.is_empty() { program.check_input(input) } else { problems }
+    }
+
+    /// The output of that program, or why it must not be sent.
+    fn check_program_output(&self, program: &dyn Program, output: Value) -> Result<Value, Failure> {
+        if is_json_too_deep(&output) {
+            let message = format!("the output is nested deeper than {JSON_DEPTH_MAX} levels");
+            return Err(Failure::new(message));
+        }
+        let schema = &program.info().output_schema;
+        // An agent declares no schema.
+        if schema.is_null() {
+            return Ok(output);
+        }
+        let problems = self.schemas.check_against_schema(schema, &output);
+        if problems.is_empty() {
+            return Ok(output);
+        }
+        let named: Vec<String> =
+            problems.iter().take(OUTPUT_ERRORS_MAX).map(ValidationError::format_validation_error).collect();
+        let message = format!("the output does not satisfy the workflow's own schema: {}", named.join("; "));
+        Err(Failure::new(message))
     }
 }
 
@@ -48,6 +73,29 @@ impl RuntimeCore {
         }
         match self.tokio.spawn_blocking(read).await {
             Ok(read) => read,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // Only a runtime that is shut down cancels it.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// The output of a program that has returned, or why it must not be sent. A large one is checked on a
+    /// thread that serves no requests.
+    pub(crate) async fn check_output_before_end(
+        self: &Arc<Self>,
+        live: &LiveRunRef,
+        program: &Arc<dyn Program>,
+        output: Value,
+    ) -> Result<Value, Failure> {
+        if !is_slow_to_validate(&output) {
+            return self.options.registry.check_program_output(&**program, output);
+        }
+        // Others may wait for what the program did last.
+        live.flush_buffered_appends(self);
+        let (core, program) = (self.clone(), program.clone());
+        let check = move || core.options.registry.check_program_output(&*program, output);
+        match self.tokio.spawn_blocking(check).await {
+            Ok(checked) => checked,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             // Only a runtime that is shut down cancels it.
             Err(_) => std::future::pending().await,

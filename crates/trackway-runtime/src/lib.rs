@@ -35,6 +35,7 @@ mod runtime;
 mod runtime_core;
 mod schema_cache;
 mod stage;
+mod step_note_release;
 mod system_clock_and_ids;
 mod task_supervisor;
 mod timers;
@@ -77,7 +78,10 @@ pub use stage::{
 };
 pub use system_clock_and_ids::{MonotonicClock, SystemClock, SystemIds};
 pub use task_supervisor::TaskSupervisor;
-pub use tool::{Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput, Tools};
+pub use tool::{
+    ArgumentsSchema, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOrigin, ToolOutput, ToolSource,
+    ToolSourceSnapshot, Tools, UnavailableTool,
+};
 /// The known name that is nearest to an unknown one.
 pub use trackway_definition::nearest_known_word;
 pub use trackway_domain::ConsentStatus;

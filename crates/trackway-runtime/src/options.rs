@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_ports::{Clock, FaultInjector, IdSource, Journal, NoFaultInjection, Wakeups};
+use trackway_ports::{Clock, FaultInjector, IdSource, Journal, NoFaultInjection, StepNoteHandler, Wakeups};
 
 use crate::{
     ChildLimits, CommitObserver, HookMessenger, LeaseMode, ProgramRegistry, SystemClock, SystemIds, Tools,
@@ -32,6 +32,8 @@ pub struct Options {
     pub child_limits: ChildLimits,
     /// Delivers updates to hooks; without one, no hook can be set.
     pub messenger: Option<Arc<dyn HookMessenger>>,
+    /// Releases what steps began elsewhere when their run ends. Without one, nothing is released.
+    pub step_notes: Option<Arc<dyn StepNoteHandler>>,
     /// Receives everything that is committed.
     pub observer: Option<Arc<dyn CommitObserver>>,
     /// Appends in flight at once. Enough to fill a group commit several times; beyond it, callers wait for
@@ -57,6 +59,7 @@ impl Options {
             tools: Arc::default(),
             child_limits: ChildLimits::default(),
             messenger: None,
+            step_notes: None,
             observer: None,
             appends_max: 4_096,
             programs_max: 4_096,

@@ -87,6 +87,7 @@ pub struct ProgramInfo {
     /// What it can do, if that is more than one thing or needs other words than its description.
     pub skills: Vec<ProgramSkill>,
     pub input_schema: Value,
+    /// An output that does not satisfy it fails the run. `null` if the program declares none.
     pub output_schema: Value,
     /// Media types of the parts that it accepts and returns; patterns such as `image/*` are allowed.
     pub input_modes: Vec<String>,
@@ -170,7 +171,7 @@ pub enum RegistryError {
     InvalidName { name: String },
     #[error("tool {name:?} is registered twice")]
     DuplicateTool { name: String },
-    #[error("the input schema of workflow {name:?} is not usable")]
+    #[error("a schema of workflow {name:?} is not usable")]
     InvalidSchema { name: String, source: SchemaError },
 }
 
@@ -244,8 +245,12 @@ impl ProgramRegistry {
         if !ProgramInfo::is_valid_program_name(&name) {
             return Err(RegistryError::InvalidName { name });
         }
-        SchemaCache::check_schema_bounds(&info.input_schema)
-            .map_err(|source| RegistryError::InvalidSchema { name, source })
+        let output = Some(&info.output_schema).filter(|schema| !schema.is_null());
+        for schema in std::iter::once(&info.input_schema).chain(output) {
+            SchemaCache::check_schema_bounds(schema)
+                .map_err(|source| RegistryError::InvalidSchema { name: name.clone(), source })?;
+        }
+        Ok(())
     }
 
     /// The program that new runs of this name take.

@@ -9,8 +9,7 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    Event, Failure, JSON_DEPTH_MAX, Op, OpKind, ReplayMismatch, RunCommand, RunId, RunSubmission, Seq, Yield,
-    is_json_too_deep,
+    Event, Failure, Op, OpKind, ReplayMismatch, RunCommand, RunId, RunSubmission, Seq, Yield,
 };
 use trackway_engine::Run;
 
@@ -233,14 +232,14 @@ impl RuntimeCore {
         inner.hold_program_permit(room);
         self.reach_fault_point("effect:drive");
         self.fill_replay_state(&live, &inner, seq).await?;
-        self.drive_program_future(&live, &inner, program.run(Stage(inner.clone()), input)).await
+        self.drive_program_future(&live, &inner, &program, input).await
     }
 
     /// Drives a program whose log is empty.
     async fn drive_prepared_without_replay(self: &Arc<Self>, first: PreparedDrive) -> Result<(), Error> {
         let PreparedDrive { live, inner, program, input } = first;
         self.reach_fault_point("effect:drive");
-        self.drive_program_future(&live, &inner, program.run(Stage(inner.clone()), input)).await
+        self.drive_program_future(&live, &inner, &program, input).await
     }
 
     /// Polls the program until it ends or only waits, and records that.
@@ -248,8 +247,10 @@ impl RuntimeCore {
         self: &Arc<Self>,
         live: &LiveRunRef,
         inner: &Arc<StageInner>,
-        mut future: ProgramFuture,
+        program: &Arc<dyn Program>,
+        input: Value,
     ) -> Result<(), Error> {
+        let mut future = program.run(Stage(inner.clone()), input);
         let end = std::future::poll_fn(|cx| {
             live.buffer_appends_until_flush();
             let polled = poll_program(inner, &mut future, cx);
@@ -262,6 +263,13 @@ impl RuntimeCore {
         .await;
         inner.lock_replay_state().is_dropping = true;
         drop(future);
+        let end = match end {
+            DriveEnd::Returned(Ok(output)) => {
+                let checked = self.check_output_before_end(live, program, output).await;
+                DriveEnd::Returned(checked.map_err(ProgramStop::Failed))
+            }
+            end => end,
+        };
         let finished = self.record_drive_end(live, inner, end).await;
         live.flush_buffered_appends(self);
         finished
@@ -298,10 +306,6 @@ impl RuntimeCore {
     ) -> Result<(), Error> {
         let command = match end {
             DriveEnd::Suspended | DriveEnd::Stopped | DriveEnd::ReplayMatches => return Ok(()),
-            DriveEnd::Returned(Ok(output)) if is_json_too_deep(&output) => {
-                let message = format!("the output is nested deeper than {JSON_DEPTH_MAX} levels");
-                RunCommand::End(Err(Failure::new(message)))
-            }
             DriveEnd::Returned(Ok(output)) => RunCommand::End(Ok(output)),
             DriveEnd::Returned(Err(ProgramStop::Failed(failure))) => RunCommand::End(Err(failure)),
             DriveEnd::Returned(Err(ProgramStop::Rejected(reason))) => {

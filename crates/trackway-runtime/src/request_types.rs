@@ -1,7 +1,7 @@
 //! The requests of the doors to the runtime, and its responses.
 
 use serde_json::Value;
-use trackway_domain::{Access, Caller, Message, Position, QuestionId, RunId, SessionId};
+use trackway_domain::{Access, CallChain, Caller, File, Message, Position, QuestionId, RunId, SessionId};
 use trackway_engine::{MessageDeliveryOutcome, RunView};
 use trackway_ports::HookTarget;
 
@@ -17,8 +17,32 @@ pub struct SubmitRunRequest {
     pub session: Option<SessionId>,
     /// The message that requests the run. Its id makes a repeated submit recognisable.
     pub message: Option<Message>,
+    /// The contents of files that the message names, read by the door. They are recorded with the message,
+    /// each in place of its part of the same name. A repeated message is recognised without them.
+    pub resolved_files: Vec<File>,
     /// A receiver of all updates of the run. Durable together with the run.
     pub hook: Option<NewHook>,
+    /// The calls of peers that led to it.
+    pub call_chain: CallChain,
+    /// The session of the caller, if the run gets a session of its own.
+    pub linked_session: Option<SessionId>,
+}
+
+impl SubmitRunRequest {
+    /// A run in a session of its own, without a message, a hook or a peer behind it.
+    pub fn new(workflow: impl Into<String>, input: Value, caller: Caller) -> Self {
+        Self {
+            workflow: workflow.into(),
+            input,
+            caller,
+            session: None,
+            message: None,
+            resolved_files: Vec::new(),
+            hook: None,
+            call_chain: CallChain::default(),
+            linked_session: None,
+        }
+    }
 }
 
 /// Which run, for whom, and through which workflow's address. A run that the access does not cover, or of

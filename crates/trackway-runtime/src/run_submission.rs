@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use sha2::{Digest, Sha256};
-use trackway_domain::{Message, RunCommand, RunId, RunSubmission, SessionId};
+use trackway_domain::{File, Message, MessagePartContent, Part, RunCommand, RunId, RunSubmission, SessionId};
 use trackway_ports::{AppendError, MessageClaim};
 
 use crate::{
@@ -52,13 +52,15 @@ impl RuntimeCore {
             workflow: info.workflow_ref(),
             caller: submit.caller,
             input,
-            message: submit.message,
+            message: submit.message.map(|message| put_resolved_files(message, submit.resolved_files)),
             parent: None,
             awaited: false,
             deadline: info.deadline.map(|span| self.now() + span),
             guided: false,
             exit: program.exit_workflow(),
             forked_from: None,
+            call_chain: submit.call_chain,
+            linked_session: submit.linked_session,
         };
         let hooks = hook.map(|hook| hook.set_hook_change_after(0)).into_iter().collect();
         let pins = program.pinned_source().into_iter().collect();
@@ -133,6 +135,25 @@ impl RuntimeCore {
     }
 }
 
+/// The message with the contents of files that it names.
+fn put_resolved_files(mut message: Message, files: Vec<File>) -> Message {
+    for file in files {
+        let is_same = |part: &&mut Part| match &part.content {
+            MessagePartContent::File(own) => own.name.as_deref().map(str::trim) == file.name.as_deref(),
+            MessagePartContent::Text(_) | MessagePartContent::Data(_) => false,
+        };
+        match message.parts.iter_mut().find(is_same) {
+            Some(part) => part.content = MessagePartContent::File(file),
+            None => message.parts.push(Part::file(file)),
+        }
+    }
+    message
+}
+
+/// The entry of a message's metadata that is as much its content as its parts are: the artifacts that it is
+/// invoked with.
+const INVOKED_ARTIFACTS: &str = "invoked_with_artifacts";
+
 /// Digest of a message's content and target. The id alone must not make two messages the same.
 pub(crate) fn message_digest(workflow: &str, message: &Message) -> String {
     let mut hash = Sha256::new();
@@ -140,6 +161,10 @@ pub(crate) fn message_digest(workflow: &str, message: &Message) -> String {
     hash.update([0]);
     // Serialising parts cannot fail: they hold JSON values and strings.
     hash.update(serde_json::to_vec(&message.parts).unwrap_or_default());
+    if let Some(artifacts) = message.metadata.get(INVOKED_ARTIFACTS) {
+        hash.update([0]);
+        hash.update(artifacts.to_string());
+    }
     encode_hex(&hash.finalize())
 }
 

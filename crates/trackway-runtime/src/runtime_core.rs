@@ -14,6 +14,7 @@ use crate::{
     errand_runner::ErrandLocks,
     hook_queue::HookDeliveryQueue,
     live_run::{DecisionDurability, LiveRun, LiveRunRef, LiveRunTable, RunRowStatus, TAIL_EVENTS_MAX},
+    step_note_release::RELEASES_MAX,
     task_supervisor::BackgroundTaskHealth,
     timers::TimerAlarm,
     worker_lease::ProcessWorker,
@@ -34,6 +35,8 @@ pub(crate) struct RuntimeCore {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) alarm: TimerAlarm,
     pub(crate) errand_locks: ErrandLocks,
+    /// Releases of steps' notes that may be under way at once.
+    pub(crate) release_slots: Semaphore,
     pub(crate) hooks: HookDeliveryQueue,
     pub(crate) descendants: DescendantCounts,
     pub(crate) health: BackgroundTaskHealth,
@@ -47,6 +50,7 @@ impl RuntimeCore {
         Arc::new(Self {
             append_permits: Arc::new(Semaphore::new(options.appends_max)),
             program_permits: Arc::new(Semaphore::new(options.programs_max)),
+            release_slots: Semaphore::new(RELEASES_MAX),
             worker: ProcessWorker::new(&*options.ids, options.lease),
             options,
             live_runs: LiveRunTable::default(),

@@ -11,6 +11,7 @@ mod child_runs;
 mod program_yields;
 mod replay_state;
 mod session_history;
+mod step_notes;
 mod step_yields;
 mod steps;
 
@@ -25,8 +26,8 @@ use std::{
 
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunCommand, RunId, RunSubmission,
-    Seq, SessionId, Timestamp, WorkflowRef,
+    CallChain, Caller, Event, Failure, JSON_DEPTH_MAX, Message, Op, ReplayMismatch, RunCommand, RunId,
+    RunSubmission, Seq, SessionId, Timestamp, WorkflowRef,
 };
 use trackway_engine::{CommandRefusal, CommandReply, Run};
 use trackway_ports::PinnedDefinition;
@@ -62,6 +63,8 @@ pub(crate) struct StageInner {
     workflow: WorkflowRef,
     /// The message that requested the run.
     message: Option<Message>,
+    /// The calls of peers that led to the run.
+    call_chain: CallChain,
     mode: StageMode,
     /// Short sections that never await. Locked after the live run's head where both are needed.
     replay_state: Mutex<ReplayState>,
@@ -98,6 +101,7 @@ impl StageInner {
             caller: submission.caller.clone(),
             workflow: submission.workflow.clone(),
             message: submission.message.clone(),
+            call_chain: submission.call_chain.clone(),
             mode,
             replay_state: Mutex::new(ReplayState::default()),
             stopped: AtomicBool::new(false),
@@ -231,6 +235,16 @@ impl Stage {
         &self.0.caller
     }
 
+    /// The workflow of the run.
+    pub fn workflow(&self) -> &WorkflowRef {
+        &self.0.workflow
+    }
+
+    /// The calls of peers that led to the run.
+    pub fn call_chain(&self) -> &CallChain {
+        &self.0.call_chain
+    }
+
     /// The message that requested the run, if the door has messages.
     pub fn start_message(&self) -> Option<&Message> {
         self.0.message.as_ref()
@@ -355,14 +369,34 @@ impl Stage {
                 AppendAttemptOutcome::NotYet => self.wait_for_new_visible_fact().await,
                 // The run has ended, or its head is void: the driver drops this program.
                 AppendAttemptOutcome::RunEnded => return std::future::pending().await,
-                AppendAttemptOutcome::Refused(refusal) => {
-                    let message = format!("the engine refused it: {refusal}");
-                    return self
-                        .park_run_on_mismatch(ReplayMismatch { message, asked: None, recorded: None })
-                        .await;
-                }
+                AppendAttemptOutcome::Refused(refusal) => return self.park_run_on_refusal(&refusal).await,
             }
         }
+    }
+
+    /// Records a command at once, or not at all: `None` if the run does not allow it now.
+    async fn append_command_if_allowed(
+        &self,
+        command: RunCommand,
+        allowed: impl Fn(&Run) -> bool + Send,
+    ) -> Option<Result<CommandReply, CommandRefusal>> {
+        let Some((core, _)) = self.0.live_run() else {
+            return std::future::pending().await;
+        };
+        let Ok(permit) = core.acquire_append_permit().await else {
+            return std::future::pending().await;
+        };
+        match self.try_append_command(&command, &allowed, &[], permit) {
+            AppendAttemptOutcome::Appended(reply) => Some(Ok(reply)),
+            AppendAttemptOutcome::NotYet => None,
+            AppendAttemptOutcome::RunEnded => std::future::pending().await,
+            AppendAttemptOutcome::Refused(refusal) => Some(Err(refusal)),
+        }
+    }
+
+    async fn park_run_on_refusal<T>(&self, refusal: &CommandRefusal) -> T {
+        let message = format!("the engine refused it: {refusal}");
+        self.park_run_on_mismatch(ReplayMismatch { message, asked: None, recorded: None }).await
     }
 
     fn try_append_command(

@@ -1,12 +1,21 @@
 //! Tools: actions that a workflow definition or an agent can call.
 
+mod arguments_schema;
+mod tool_source;
+
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::{Artifact, Caller, Failure, Part, SessionId, ValidationError, normalize_integers};
+use trackway_domain::{
+    Artifact, CallChain, Caller, Failure, InterruptReason, Part, RunId, SessionId, StepNoteRefusal,
+    ValidationError, normalize_integers,
+};
 use trackway_engine::SchemaChecker;
 
-use crate::{SchemaCache, SessionHistory, Stage, StepAttempt};
+use crate::{Answer, SchemaCache, SessionHistory, Stage, StepAttempt};
+
+pub use arguments_schema::ArgumentsSchema;
+pub use tool_source::{ToolSource, ToolSourceSnapshot, UnavailableTool};
 
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, Failure>> + Send>>;
 
@@ -24,7 +33,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
         let _ = arguments;
         Vec::new()
     }
-    /// `arguments` fit the input schema, and integral numbers are integers.
+    /// Whether the tool checks its arguments itself, since it accepts less than its schema for the model says
+    /// and reports what is wrong in its result. It is then called with any arguments.
+    fn checks_own_arguments(&self) -> bool {
+        false
+    }
+    /// `arguments` fit the input schema, unless the tool checks them itself. Integral numbers are integers.
     fn call(&self, arguments: Value, call: ToolCallContext) -> ToolFuture;
 }
 
@@ -45,11 +59,13 @@ pub struct ToolOutput {
     pub value: Value,
     /// The parts that a model sees; the value if there are none.
     pub parts: Vec<Part>,
+    /// The call failed, and the value says why. A failure without a value is a [`Failure`].
+    pub is_error: bool,
 }
 
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
-        Self { value, parts: Vec::new() }
+        Self { value, parts: Vec::new(), is_error: false }
     }
 }
 
@@ -71,6 +87,50 @@ impl ToolCallContext {
         Ok(stage.ask_question_from_step(&self.attempt.op, prompt, schema).await.input)
     }
 
+    /// As [`ToolCallContext::ask_question`], for that reason: input, or permission. Returns the whole answer.
+    pub async fn ask_question_with_reason(
+        &self,
+        reason: InterruptReason,
+        prompt: Vec<Part>,
+        schema: Value,
+    ) -> Result<Answer, Failure> {
+        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("there is no user to ask"))?;
+        Ok(stage.ask_question_from_step_with_reason(&self.attempt.op, reason, prompt, schema).await)
+    }
+
+    /// Reports progress in the run that makes the call. A call with no run behind it has no watchers.
+    pub async fn report_status(&self, parts: Vec<Part>) {
+        if let Some(stage) = &self.stage {
+            stage.report_status_from_step(&self.attempt.op, parts).await;
+        }
+    }
+
+    /// Keeps a durable note until the call has an outcome: see [`Stage::record_note`].
+    pub async fn record_note(&self, note: Value) -> Result<(), StepNoteRefusal> {
+        let stage = self.stage.as_ref().ok_or(StepNoteRefusal::NoRun)?;
+        stage.record_note(&self.attempt.op, note).await
+    }
+
+    /// The newest note of this call, also one of an earlier attempt or an earlier process.
+    pub fn load_note(&self) -> Option<Value> {
+        self.stage.as_ref()?.load_note(&self.attempt.op)
+    }
+
+    /// The run that makes the call.
+    pub fn run_id(&self) -> Option<RunId> {
+        self.stage.as_ref().map(Stage::run_id)
+    }
+
+    /// The name of the workflow or the agent that makes the call.
+    pub fn workflow_name(&self) -> Option<&str> {
+        self.stage.as_ref().map(|stage| stage.workflow().name.as_str())
+    }
+
+    /// The calls of peers that led to this call.
+    pub fn call_chain(&self) -> CallChain {
+        self.stage.as_ref().map(|stage| stage.call_chain().clone()).unwrap_or_default()
+    }
+
     /// Emits an artifact in the run that makes the call.
     pub async fn emit_artifact(&self, artifact: Artifact) -> Result<(), Failure> {
         let stage = self.stage.as_ref().ok_or_else(|| Failure::new("there is no run to emit it in"))?;
@@ -90,6 +150,29 @@ pub struct ToolInfo {
     pub name: String,
     pub description: String,
     pub input_schema: Value,
+    pub origin: ToolOrigin,
+}
+
+/// Where the work of a tool is done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub enum ToolOrigin {
+    /// In this process, or at a tool server of its own.
+    #[default]
+    Local,
+    /// By the agent of a peer.
+    PeerAgent { peer: String },
+    /// By the workflow of a peer.
+    PeerWorkflow { peer: String },
+}
+
+impl ToolOrigin {
+    /// The peer that does the work, if one does.
+    pub fn peer_name(&self) -> Option<&str> {
+        match self {
+            Self::Local => None,
+            Self::PeerAgent { peer } | Self::PeerWorkflow { peer } => Some(peer),
+        }
+    }
 }
 
 /// The tools of a server, by name.
@@ -134,6 +217,9 @@ impl Tools {
             return Err(Failure::new(message));
         }
         let output = tool.call(arguments, ToolCallContext::from_step(stage, attempt)).await?;
+        if output.is_error {
+            return Err(Failure::new(output.value.to_string()));
+        }
         Ok(output.value)
     }
 }
@@ -143,6 +229,9 @@ impl SchemaCache {
     /// what is wrong with them, by the tool's schema and then by its type; empty if they fit.
     pub fn parse_tool_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<ValidationError> {
         normalize_integers(arguments);
+        if tool.checks_own_arguments() {
+            return tool.check_arguments(arguments);
+        }
         let problems = self.check_against_schema(&tool.info().input_schema, arguments);
         if problems.is_empty() { tool.check_arguments(arguments) } else { problems }
     }

@@ -221,7 +221,7 @@ async fn claim_abandoned_work(core: &Arc<RuntimeCore>) -> Result<(), ReadError> 
 
 impl RuntimeCore {
     /// Waits for that moment, or forever; returns early when the runtime stops.
-    async fn sleep_unless_stopping(&self, moment: Option<Timestamp>) -> ControlFlow<()> {
+    pub(crate) async fn sleep_unless_stopping(&self, moment: Option<Timestamp>) -> ControlFlow<()> {
         let mut stopping = self.stopping.subscribe();
         tokio::select! {
             biased;

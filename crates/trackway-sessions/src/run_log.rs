@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Event, RunId, RunSubmission, Seq, StateName, Timestamp};
+use trackway_domain::{CallChain, Event, RunId, RunSubmission, Seq, StateName, Timestamp};
 use trackway_engine::{RunTree, RunView};
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, StoredEvent};
 
@@ -146,5 +146,7 @@ fn submission_from_row(row: &RunRow) -> RunSubmission {
         exit: None,
         forked_from: None,
         awaited: false,
+        call_chain: CallChain::default(),
+        linked_session: None,
     }
 }

@@ -65,6 +65,9 @@ pub struct SessionRun {
     pub state: StateName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<RunId>,
+    /// The session of its caller, if the run has a session of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linked_session_id: Option<SessionId>,
     pub created_at: String,
     pub updated_at: String,
     /// Why a part of it cannot be shown.
@@ -160,6 +163,7 @@ impl From<&RunTree> for SessionRun {
             branches: track.branch_count(),
             state: if track.damaged.is_some() { StateName::Unknown } else { track.state() },
             parent_id: submission.parent,
+            linked_session_id: submission.linked_session.clone(),
             created_at: track.created_at.to_string(),
             updated_at: track.updated_at.to_string(),
             damaged: track.damaged.clone(),

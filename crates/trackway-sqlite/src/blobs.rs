@@ -133,10 +133,11 @@ impl FolderBlobStore {
     }
 }
 
-impl Blobs for FolderBlobStore {
-    fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
-        let blobs = self.clone();
-        Box::pin(reader_pool::run_blocking_read(move || {
+impl FolderBlobStore {
+    /// Writes bytes that the caller needs again.
+    pub(crate) async fn store_shared_blob(&self, bytes: &Arc<Vec<u8>>) -> Result<BlobHash, ReadError> {
+        let (blobs, bytes) = (self.clone(), Arc::clone(bytes));
+        reader_pool::run_blocking_read(move || {
             let hash = hash_bytes(&bytes);
             match blobs.write_blob(hash, &bytes) {
                 Ok(()) => Ok(hash),
@@ -147,7 +148,14 @@ impl Blobs for FolderBlobStore {
                     Err(ReadError::Broken { reason: format!("blob {hash} cannot be written: {error}") })
                 }
             }
-        }))
+        })
+        .await
+    }
+}
+
+impl Blobs for FolderBlobStore {
+    fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
+        Box::pin(async move { self.store_shared_blob(&Arc::new(bytes)).await })
     }
 
     fn load_blob(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {

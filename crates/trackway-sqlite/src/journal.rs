@@ -34,7 +34,9 @@ const WRITER_DIED: &str = "its writer has died";
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
     /// Reached on the writer's thread: at `store:before-commit`, `store:after-commit` and
-    /// `store:after-done`; for claims at `store:before-claim` and `store:after-claim`; for removals at
+    /// `store:after-done`; for claims at `store:before-claim` and `store:after-claim`; for audit
+    /// events at `store:before-audit` and `store:after-audit`; for artifacts that are saved or deleted at
+    /// `store:before-artifact` and `store:after-artifact`; for removals at
     /// `store:before-sweep` and `store:after-sweep`. A panic there ends that thread without an answer to
     /// any caller, which simulates a crash.
     pub faults: Arc<dyn FaultInjector>,

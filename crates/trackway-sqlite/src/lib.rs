@@ -1,14 +1,16 @@
 //! Trackway's journal, blobs and keys in one folder: SQLite with group commit.
 //!
-//! The folder holds `trackway.db` (readable with the `sqlite3` tool), `blobs/`, `keys.json` and
-//! `token-keys.json`. One thread writes,
-//! another moves committed pages from the write-ahead log into the database, and a few connections
+//! The folder holds `trackway.db` (readable with the `sqlite3` tool), `blobs/`, and a file for each document
+//! of keys, such as `keys.json`. One thread writes, another moves committed pages from the write-ahead log into the database, and a few connections
 //! read. An acknowledged append survives a power cut.
 //!
 //! The path of an append: [`SqliteJournal`] encodes it on the caller's thread (`write_jobs`), the
 //! writer thread commits it together with other waiting appends (`writer`), and then calls its
 //! `done`.
 
+mod artifact_rows;
+mod artifacts;
+mod audit;
 mod blobs;
 mod checksum;
 mod database;

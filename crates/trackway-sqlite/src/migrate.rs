@@ -5,7 +5,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::OpenDatabaseError;
 
 /// Every migration ever released, in order. A released file never changes; a new one is added.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001-first.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001-first.sql"),
+    include_str!("migrations/0002-artifacts.sql"),
+    include_str!("migrations/0003-audit.sql"),
+];
 
 /// The database version of this program.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;

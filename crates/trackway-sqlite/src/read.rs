@@ -5,6 +5,7 @@
 //! it belongs to. If a row is not found although another table says that it must exist, the whole table is
 //! scanned (`table_scan`), which needs no key.
 
+mod artifact_reads;
 mod event_reads;
 mod feed_reads;
 mod guided_index_reads;
@@ -24,6 +25,7 @@ use trackway_ports::ReadError;
 use crate::{FolderBlobStore, sqlite_error::to_read_error};
 
 pub(crate) use self::{
+    artifact_reads::{find_artifact_version, list_artifact_versions, list_newest_artifact_versions},
     event_reads::{find_receipt, is_damaged_page_error, list_events, list_events_after_position},
     feed_reads::list_feed,
     guided_index_reads::{find_attempt, find_definition, find_node, find_node_and_attempt},

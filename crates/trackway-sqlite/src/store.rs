@@ -32,9 +32,12 @@ impl StoreOpener for SqliteStore {
         let keys = Arc::new(FolderKeys::with_faults(&self.folder, faults.clone()));
         let options = SqliteOptions { faults, ..SqliteOptions::default() };
         let opened = SqliteJournal::open_with_options(&self.folder, options);
-        let store = opened.map_err(|source| self.open_store_error(source)).map(|journal| Store {
+        let opened = opened.map(Arc::new).map_err(|source| self.open_store_error(source));
+        let store = opened.map(|journal| Store {
             blobs: Arc::new(journal.blob_store()),
-            journal: Arc::new(journal),
+            artifacts: journal.clone(),
+            audit: journal.clone(),
+            journal,
             keys,
             lease: LeaseMode::Exclusive,
             wakeups: None,

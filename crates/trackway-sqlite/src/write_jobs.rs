@@ -1,11 +1,13 @@
 //! Work that is encoded for the writer. Encoding happens on the caller's thread, because the writer's
 //! time limits the store.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
-use trackway_domain::{Event, RunId, Seq, Timestamp};
+use trackway_domain::{ArtifactIndexEntry, Event, RunId, Seq, Timestamp};
 use trackway_ports::{
-    Append, AppendCallback, AppendFence, BlobHash, HookChange, MessageClaim, OutboxChange, OutboxId,
-    PinnedDefinition, ReadError, RunRemoval, RunRow, TimerChange, WorkerId, encode_event,
+    Append, AppendCallback, AppendFence, AuditEvent, BlobHash, HookChange, MessageClaim, OutboxChange,
+    OutboxId, PinnedDefinition, ReadError, RunRemoval, RunRow, TimerChange, WorkerId, encode_event,
 };
 
 use crate::{blobs::hash_bytes, guided_index_entries::GuidedIndexEntries, json, read::format_worker_key};
@@ -33,9 +35,23 @@ pub(crate) enum MaintenanceRequest {
     Remove(RunRemoval),
     /// Write all of these appends, or none.
     AppendAll(Vec<EncodedAppend>),
+    /// Write these events of the audit log.
+    RecordAudit(Vec<AuditEvent>),
+    /// Write or delete versions of artifacts.
+    Artifacts(ArtifactTransaction),
     /// Change leases, or claim work.
     Claim(ClaimTransaction),
 }
+
+/// A change of artifacts that no append brings.
+pub(crate) struct ArtifactTransaction {
+    /// The content of a new version, which is in its file already.
+    pub(crate) content: Option<(BlobHash, Arc<Vec<u8>>)>,
+    pub(crate) write: ArtifactWrite,
+}
+
+/// Returns the blobs that may no longer be needed. The write itself sends its result to the caller.
+pub(crate) type ArtifactWrite = Box<dyn Fn(&Connection) -> rusqlite::Result<Vec<BlobHash>> + Send>;
 
 /// Returns the runs whose driver it has changed. The claim itself sends its result to the caller.
 pub(crate) type ClaimTransaction = Box<dyn Fn(&Connection) -> Result<Vec<RunId>, ReadError> + Send>;
@@ -73,6 +89,8 @@ pub(crate) struct EncodedAppend {
     /// Idle hooks become due with this append.
     pub(crate) notifies_hooks: bool,
     pub(crate) pins: Vec<EncodedPinnedDefinition>,
+    /// What its events add to the index of artifacts, each with the time of its event.
+    pub(crate) artifacts: Vec<(ArtifactIndexEntry, Timestamp)>,
     /// Runs that start with it.
     pub(crate) started_runs: Vec<EncodedAppend>,
 }
@@ -119,6 +137,7 @@ impl EncodedAppend {
         // An event without its own time gets the time of the append.
         let own = append.event_times.iter().copied();
         let times = own.chain(std::iter::repeat(append.at));
+        let artifact_times: Vec<_> = append.artifacts.iter().map(|it| append.event_time(it.seq)).collect();
         let records = append.events.iter().zip(times).map(EncodedEvent::new).collect();
         Self {
             id: append.id.map(|id| id.0.cast_signed()),
@@ -139,6 +158,7 @@ impl EncodedAppend {
             hooks: append.hook_changes,
             notifies_hooks: tells,
             pins: append.pins.into_iter().map(EncodedPinnedDefinition::new).collect(),
+            artifacts: append.artifacts.into_iter().zip(artifact_times).collect(),
             started_runs: append.started_runs.into_iter().map(Self::new).collect(),
         }
     }

@@ -4,6 +4,7 @@
 //! fails alone. There is no timer: a single append is committed at once, and under load the appends that
 //! arrive during one commit form the next batch.
 
+pub(crate) mod artifact_writes;
 mod guided_index_writes;
 mod head_cache;
 mod hook_writes;
@@ -216,6 +217,10 @@ impl WriterThread {
 
     /// Runs before the write lock is taken, because file operations are slow.
     fn write_blobs_of_request(&self, work: &WriteRequest) -> Result<Result<(), AppendError>, CommitError> {
+        // The content of an artifact was written by its caller.
+        if matches!(work, WriteRequest::Maintenance(MaintenanceRequest::Artifacts(_))) {
+            return Ok(Ok(()));
+        }
         for (hash, body) in blobs_in_request(work) {
             if let Err(refused) = classify_blob_write(hash, self.blobs.write_blob(hash, body))? {
                 return Ok(Err(refused));
@@ -281,16 +286,20 @@ fn classify_blob_write(
     }
 }
 
-/// The bodies of appends that are stored in files.
+/// The bodies of appends that are stored in files, and the content of a new version of an artifact.
 fn blobs_in_request(work: &WriteRequest) -> impl Iterator<Item = (BlobHash, &[u8])> {
-    let appends = match work {
-        WriteRequest::Append(append) => std::slice::from_ref(&**append),
-        WriteRequest::Maintenance(MaintenanceRequest::AppendAll(appends)) => appends.as_slice(),
-        WriteRequest::Maintenance(MaintenanceRequest::Remove(_) | MaintenanceRequest::Claim(_)) => &[],
+    let (appends, content) = match work {
+        WriteRequest::Append(append) => (std::slice::from_ref(&**append), &None),
+        WriteRequest::Maintenance(MaintenanceRequest::AppendAll(appends)) => (appends.as_slice(), &None),
+        WriteRequest::Maintenance(MaintenanceRequest::Artifacts(work)) => (&[][..], &work.content),
+        WriteRequest::Maintenance(
+            MaintenanceRequest::Remove(_) | MaintenanceRequest::RecordAudit(_) | MaintenanceRequest::Claim(_),
+        ) => (&[][..], &None),
     };
     let records =
         appends.iter().flat_map(EncodedAppend::iter_with_started_run_appends).flat_map(|it| &it.records);
-    records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
+    let bodies = records.filter_map(|record| Some((record.blob?, record.body.as_bytes())));
+    bodies.chain(content.iter().map(|(hash, bytes)| (*hash, bytes.as_slice())))
 }
 
 /// Before the commit, every failure is rolled back. If the database is damaged, the next attempt would

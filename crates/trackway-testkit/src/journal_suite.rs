@@ -7,6 +7,11 @@
 
 #![expect(clippy::unwrap_used, reason = "these are tests, though they lie outside of cfg(test)")]
 
+pub mod artifact_lists;
+pub mod artifact_removal;
+mod artifact_samples;
+pub mod artifacts;
+pub mod audit;
 pub mod claims;
 pub mod content;
 pub mod feed;
@@ -26,7 +31,7 @@ pub mod timers;
 
 use std::sync::Arc;
 
-use trackway_ports::{Journal, KeyStore, PortFuture};
+use trackway_ports::{ArtifactStore, AuditLog, Blobs, Journal, KeyStore, PortFuture};
 
 /// A store that the suite can create, and open again after closing it.
 pub trait StoreUnderTest: Send + Sync + Sized {
@@ -38,6 +43,15 @@ pub trait StoreUnderTest: Send + Sync + Sized {
 
     /// Opens its keys, as the next process would.
     fn open_keys(&self) -> PortFuture<'_, Arc<dyn KeyStore>>;
+
+    /// Opens its artifacts, as the next process would.
+    fn open_artifacts(&self) -> PortFuture<'_, Arc<dyn ArtifactStore>>;
+
+    /// Opens its blobs, as the next process would.
+    fn open_blobs(&self) -> PortFuture<'_, Arc<dyn Blobs>>;
+
+    /// Opens its audit log, as the next process would.
+    fn open_audit(&self) -> PortFuture<'_, Arc<dyn AuditLog>>;
 }
 
 /// A store and its open journal. The store is kept, because dropping it may delete its folder.
@@ -52,6 +66,35 @@ pub async fn fresh<S: StoreUnderTest>() -> (S, Arc<dyn Journal>) {
 macro_rules! journal_suite {
     ($store:ty) => {
         $crate::journal_suite! { @cases $store =>
+            artifacts {
+                a_saved_version_reads_back(store)
+                parallel_writers_get_every_version_once(store)
+                a_repeated_request_is_the_same_version(store)
+                a_version_can_be_saved_only_if_there_is_none(store)
+                what_a_run_yields_and_receives_is_indexed(store)
+                a_yielded_artifact_grows_with_its_run(store)
+                a_refused_append_adds_no_version(store)
+                a_run_that_begins_with_an_append_brings_its_versions(store)
+            }
+            artifact_lists {
+                others_see_nothing(store)
+                access_to_a_tenant_opens_runs_and_sessions(store)
+                artifacts_are_listed_in_pages(store)
+                every_part_of_a_filter_selects(store)
+            }
+            artifact_removal {
+                deleted_versions_keep_their_numbers(store)
+                a_quota_is_kept_by_parallel_writers(store)
+                artifacts_go_with_their_session(store)
+                blobs_stay_while_a_version_names_them(store)
+                a_saved_version_may_follow_its_deletion(store)
+            }
+            audit {
+                audit_events_read_back(store)
+                audit_events_are_listed_in_pages(store)
+                the_oldest_audit_events_of_a_tenant_go(store)
+                audit_events_at_once_are_all_there(store)
+            }
             claims {
                 the_first_claim_wins
                 two_claims_at_once_have_one_winner
@@ -170,6 +213,7 @@ macro_rules! journal_suite {
                 sessions_are_listed_by_their_newest_record
                 events_may_bring_their_own_times
                 a_removed_run_is_gone_with_all_it_had
+                a_release_outlives_its_run
                 a_removed_run_may_be_written_anew(store)
                 after_closing_nothing_is_removed(store)
                 a_run_that_has_moved_on_is_not_removed

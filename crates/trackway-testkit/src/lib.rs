@@ -28,7 +28,7 @@ pub use guided_run_builder::{GuidedRunBuilder, document_change, inputs_with_note
 pub use ids::{CountingIds, mix_bits};
 pub use interceptor::{InterceptedJournal, JournalInterceptor};
 pub use interceptors::{BrokenAfterAppends, OutageInterceptor, OwnThreadInterceptor, ProcessLifeInterceptor};
-pub use memory::{MemoryBlobs, MemoryJournal, MemoryKeys};
+pub use memory::{MemoryAuditLog, MemoryBlobs, MemoryJournal, MemoryKeys};
 pub use pausing_interceptor::PausingInterceptor;
 pub use recording_messenger::{RecordedDelivery, RecordingMessenger};
 pub use run_summary::{IdNormalizer, comparable_view, summarize_updates, visible_events};

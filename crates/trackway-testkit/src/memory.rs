@@ -2,6 +2,8 @@
 //! Deaths and paused commits are interceptors ([`crate::ProcessLifeInterceptor`],
 //! [`crate::PausingInterceptor`]), for stores of any kind.
 
+mod artifacts;
+mod audit;
 mod blobs;
 mod contents;
 mod guided_index;
@@ -24,7 +26,7 @@ use trackway_ports::{
 };
 
 use self::contents::MemoryContents;
-pub use self::{blobs::MemoryBlobs, keys::MemoryKeys};
+pub use self::{audit::MemoryAuditLog, blobs::MemoryBlobs, keys::MemoryKeys};
 use crate::interceptors::lock_ignoring_poison;
 
 /// A journal in memory. Clones are the same open journal, as in one process;
@@ -38,6 +40,8 @@ pub struct MemoryJournal {
     contents: Arc<Mutex<MemoryContents>>,
     /// The state that dies with the process. Always locked before `contents`.
     process: Arc<Mutex<OpenProcess>>,
+    /// The content of artifacts.
+    blobs: MemoryBlobs,
 }
 
 #[derive(Default)]
@@ -64,7 +68,12 @@ impl MemoryJournal {
 
     /// The same contents, opened by another process.
     pub fn reopen_as_next_process(&self) -> Self {
-        Self { contents: Arc::clone(&self.contents), process: Arc::default() }
+        Self { contents: Arc::clone(&self.contents), process: Arc::default(), blobs: self.blobs.clone() }
+    }
+
+    /// The blobs of the same store.
+    pub fn blob_store(&self) -> MemoryBlobs {
+        self.blobs.clone()
     }
 
     /// Makes this event unreadable, as a damaged disk would.
@@ -263,7 +272,10 @@ impl Journal for MemoryJournal {
     }
 
     fn remove_runs(&self, removal: RunRemoval) -> WriteFuture<'_> {
-        self.write_contents(move |contents| contents.remove_runs(&removal))
+        let blobs = self.blobs.clone();
+        self.write_contents(move |contents| {
+            artifacts::remove_unnamed_blobs(&blobs, contents, |contents| contents.remove_runs(&removal))
+        })
     }
 
     fn close_store(&self) -> PortFuture<'_, ()> {

@@ -126,12 +126,10 @@ impl ScriptedClient {
     pub async fn run_client(&self, process: &TestProcess, visit: &ClientHistory) -> RunId {
         let message = user_message("start", Part::data(self.input.clone()));
         let submit = SubmitRunRequest {
-            workflow: self.workflow.clone(),
-            input: self.input.clone(),
-            caller: Caller::local_without_auth(),
             session: self.session.clone(),
             message: Some(message),
             hook: self.has_hook.then(|| new_test_hook(HOOK)),
+            ..SubmitRunRequest::new(self.workflow.clone(), self.input.clone(), Caller::local_without_auth())
         };
         let submitted = process.pending_if_process_died(process.submit_run(submit).await).await;
         let run = submitted.expect("the start is taken").view.submission.run;

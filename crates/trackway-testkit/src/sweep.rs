@@ -4,6 +4,7 @@
 //!
 //! A failure names the program, the store and the crash, and has the same number the next time.
 
+mod artifact_checks;
 mod sweep_checks;
 
 use std::{

@@ -12,7 +12,7 @@ use std::{
 
 use tempfile::TempDir;
 use trackway_domain::{RunId, Seq};
-use trackway_ports::{Journal, Wakeups};
+use trackway_ports::{ArtifactStore, Journal, StepNoteHandler, Wakeups};
 use trackway_runtime::{HookMessenger, LeaseMode, Options, ProgramRegistry, Runtime, Tools};
 use trackway_sqlite::SqliteJournal;
 
@@ -55,6 +55,8 @@ pub struct ProcessSetup {
     pub recover: bool,
     /// Delivers updates to hooks.
     pub messenger: Option<Arc<dyn HookMessenger>>,
+    /// Releases what steps began elsewhere.
+    pub step_notes: Option<Arc<dyn StepNoteHandler>>,
     /// The tools that workflow files can use.
     pub tools: Arc<Tools>,
     pub lease: LeaseMode,
@@ -87,6 +89,7 @@ impl From<ProgramRegistry> for ProcessSetup {
             interceptor: None,
             recover: true,
             messenger: None,
+            step_notes: None,
             tools: Arc::default(),
             lease: LeaseMode::Exclusive,
             wakeups: None,
@@ -112,6 +115,12 @@ impl ProcessSetup {
     #[must_use]
     pub fn with_messenger(mut self, messenger: Arc<dyn HookMessenger>) -> Self {
         self.messenger = Some(messenger);
+        self
+    }
+
+    #[must_use]
+    pub fn with_step_notes(mut self, handler: Arc<dyn StepNoteHandler>) -> Self {
+        self.step_notes = Some(handler);
         self
     }
 
@@ -171,6 +180,25 @@ impl TestWorld {
             let seen = look(journal.clone()).await;
             journal.close_store().await;
             seen
+        })
+    }
+
+    /// Reads the artifacts of the store while no process runs.
+    pub fn inspect_artifacts<T, F: Future<Output = T>>(
+        &self,
+        look: impl FnOnce(Arc<dyn ArtifactStore>) -> F,
+    ) -> T {
+        let thread = tokio::runtime::Builder::new_current_thread().build().expect("a tokio runtime");
+        thread.block_on(async {
+            match &self.store {
+                WorldStore::Memory(memory) => look(Arc::new(memory.reopen_as_next_process())).await,
+                WorldStore::Sqlite(folder) => {
+                    let journal = Arc::new(SqliteJournal::open(folder.path()).expect("the store opens"));
+                    let seen = look(journal.clone()).await;
+                    journal.close_store().await;
+                    seen
+                }
+            }
         })
     }
 
@@ -255,6 +283,7 @@ impl TestWorld {
         options.faults = faults.clone();
         options.resume_unfinished = setup.recover;
         options.messenger = setup.messenger;
+        options.step_notes = setup.step_notes;
         options.tools = setup.tools;
         options.lease = setup.lease;
         options.wakeups = setup.wakeups;

@@ -39,14 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = Arc::new(SqliteJournal::open(folder.path())?);
     let runtime = Runtime::start(Options::new(store, Arc::new(registry)));
     let submitted = runtime
-        .submit_run(SubmitRunRequest {
-            workflow: "purchase".to_owned(),
-            input: json!({ "item": "tea" }),
-            caller: Caller::local_without_auth(),
-            session: None,
-            message: None,
-            hook: None,
-        })
+        .submit_run(SubmitRunRequest::new("purchase", json!({ "item": "tea" }), Caller::local_without_auth()))
         .await?;
     let run = runtime.wait_until_run_idle(submitted.view).await?;
     runtime.stop_runtime().await;

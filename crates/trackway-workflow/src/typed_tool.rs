@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use trackway_domain::{Failure, ValidationError};
-use trackway_runtime::{StepAttempt, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput, ValueType};
+use trackway_runtime::{
+    StepAttempt, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOrigin, ToolOutput, ValueType,
+};
 
 use crate::{typed_program::json_schema_of, workflow_stop::format_error_chain};
 
@@ -35,6 +37,7 @@ impl<F, I: JsonSchema> TypedTool<F, I> {
             name: name.to_owned(),
             description: description.to_owned(),
             input_schema: json_schema_of::<I>(),
+            origin: ToolOrigin::Local,
         };
         Self { info, call, input: PhantomData }
     }

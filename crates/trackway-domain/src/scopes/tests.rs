@@ -26,6 +26,16 @@ fn scopes_permit_what_their_pattern_covers_and_nothing_else() {
         (&["workflow:team.*:run"], "workflow:teams:run", false),
         (&["agent:echo:call", "workflow:review:run"], "workflow:review:run", true),
         (&[], "workflow:echo:run", false),
+        (&["*"], "artifact:read", true),
+        (&["*"], "peer:admin", true),
+        (&["*"], "audit:read", true),
+        (&["artifact:read"], "artifact:read", true),
+        (&["artifact:read"], "artifact:write", false),
+        (&["artifact:*"], "artifact:write", true),
+        (&["artifact:*"], "audit:read", false),
+        (&["workflow:*", "agent:*", "tenant"], "artifact:read", false),
+        (&["peer:admin"], "peer:admin", true),
+        (&["audit:read"], "peer:admin", false),
     ];
     for (scopes, permission, expected) in table {
         let scopes = Scopes::new(*scopes).unwrap();
@@ -67,6 +77,14 @@ fn malformed_scopes_are_refused() {
         "workflow:echo:run:more",
         "tool:echo:run",
         "*:echo:run",
+        "artifact",
+        "artifact:",
+        "artifact:delete",
+        "artifact:report.csv:read",
+        "peer:read",
+        "audit:write",
+        "audit:r*",
+        "Audit:read",
         &long,
     ] {
         let error = Scopes::new([text]).unwrap_err();
@@ -89,6 +107,29 @@ fn malformed_scopes_of_a_known_kind_are_reported() {
         Scopes::parse_scopes_leniently(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
     assert!(scopes.has_no_scopes());
     assert_eq!(bad.iter().map(|bad| &*bad.text).collect::<Vec<_>>(), ["workflow:echo", "agent:a b:call"]);
+}
+
+/// Proves X6: each action has a scope of its own, and `*` covers every action.
+#[test]
+fn each_action_needs_its_own_scope() {
+    let actions = [
+        (Permission::RunWorkflow("echo"), "workflow:echo:run"),
+        (Permission::ReadArtifacts, "artifact:read"),
+        (Permission::WriteArtifacts, "artifact:write"),
+        (Permission::AdministerPeers, "peer:admin"),
+        (Permission::ReadAudit, "audit:read"),
+        (Permission::SeeAllTenants, "*"),
+    ];
+    for (action, own_scope) in actions {
+        for (_, scope) in actions {
+            let allowed = Scopes::new([scope]).unwrap().allows_action(&action);
+            assert_eq!(allowed, scope == own_scope || scope == "*", "{scope} for {action}");
+        }
+        assert!(!Scopes::new(["tenant"]).unwrap().allows_action(&action), "{action}");
+        assert!(!Scopes::default().allows_action(&action), "{action}");
+        assert!(action.needed_scope().contains(own_scope), "{action}");
+    }
+    assert!(!Scopes::new(["*"]).unwrap().allows_tenant_wide_access());
 }
 
 /// The worst pattern costs the product of the lengths, not a power of them.

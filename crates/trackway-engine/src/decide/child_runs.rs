@@ -36,6 +36,8 @@ pub(super) fn start_child(
         guided: false,
         exit,
         forked_from: None,
+        call_chain: run.submission.call_chain.clone(),
+        linked_session: None,
     };
     let state = state_after_start(run);
     events.push(Event::ChildStarted { op, child, workflow, input, state, message, awaited });

@@ -23,7 +23,7 @@ pub(super) fn end_run_with_result(
             let says = output.as_str().is_some_and(|text| !text.is_empty()) && !run.has_artifacts;
             let message_id = says.then(|| new_message_id(env));
             events.push(Event::Completed { output, message_id });
-            Ok(Decision { events, effects: effects_of_run_end(run, outcome), ..Decision::default() })
+            Ok(Decision { events, effects: effects_of_run_end(run, outcome, env), ..Decision::default() })
         }
         Err(failure) => Ok(fail_run(run, events, failure, env)),
     }
@@ -35,7 +35,7 @@ pub(super) fn cancel_run(run: &Run, env: DecisionEnv<'_>) -> Result<Decision, Co
         return Err(CommandRefusal::Ended { state });
     }
     let outcome = ChildOutcome { state: StateName::Canceled, output: Value::Null, message: None };
-    let mut effects = effects_of_run_end(run, outcome);
+    let mut effects = effects_of_run_end(run, outcome, env);
     effects.extend(exit_workflow_effect(run, "canceled", env));
     Ok(Decision { events: vec![Event::Canceled], effects, ..Decision::default() })
 }

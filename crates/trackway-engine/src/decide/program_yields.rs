@@ -58,7 +58,7 @@ pub(super) fn decide_yield(
                 message: Some(reason.clone()),
             };
             let events = vec![Event::Rejected { reason, message_id: new_message_id(env) }];
-            Ok(Decision { events, effects: effects_of_run_end(run, outcome), ..Decision::default() })
+            Ok(Decision { events, effects: effects_of_run_end(run, outcome, env), ..Decision::default() })
         }
     }
 }

@@ -14,6 +14,7 @@ mod properties;
 mod records;
 mod resumes;
 mod starts;
+mod step_notes;
 mod steps;
 mod timers;
 mod waiting;
@@ -34,7 +35,7 @@ const STATES: [(&str, &str); 8] = [
 ];
 
 /// The commands that have a table over all states.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "submit",
     "status hi",
     "artifact a.txt one",
@@ -44,6 +45,7 @@ const COMMANDS: [&str; 25] = [
     "ask signature",
     "reject no",
     "step pay",
+    "note pay t-1",
     "retry pay",
     "draw 7",
     "sleep nap",

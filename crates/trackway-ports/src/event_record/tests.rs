@@ -41,6 +41,7 @@ stored_forms! {
         Withdrawn => r#"{"withdrawn":"#,
         StepDone => r#"{"step-done":"#,
         StepAttemptFailed => r#"{"step-attempt-failed":"#,
+        StepNoted => r#"{"step-noted":"#,
         ValueRecorded => r#"{"value-recorded":"#,
         Slept => r#"{"slept":"#,
         Woke => r#"{"woke":"#,
@@ -134,6 +135,7 @@ stored_forms! {
         NotifyParent => r#"{"notify-parent":"#,
         NotifyWaiting => r#"{"notify-waiting":"#,
         DeliverFirstAnswer => r#"{"deliver-first-answer":"#,
+        ReleaseStepNote => r#"{"release-step-note":"#,
     }
 }
 

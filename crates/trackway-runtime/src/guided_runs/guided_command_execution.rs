@@ -79,8 +79,9 @@ impl GuidedRuns {
         }
         let (expected, before) = run.as_ref().map_or((0, None), |run| (run.seq, Some(run.state.name())));
         let folded = fold_events_into_run(run.map(|run| *run), &events, now)?;
+        let submission = folded.as_ref().map(|run| &*run.submission);
+        let mut append = Box::new(build_run_append(id, submission, expected, now, events));
         let changed = folded.filter(|run| before != Some(run.state.name()));
-        let mut append = Box::new(build_run_append(id, expected, now, events));
         // The engine never drives a guided run.
         append.row = changed.map(|run| {
             let state = run.state.name();
@@ -139,6 +140,7 @@ pub(super) fn guided_error_from_refusal(run: RunId, refusal: CommandRefusal) -> 
         | CommandRefusal::ProgramNotIdle
         | CommandRefusal::NotSubmitted
         | CommandRefusal::AlreadySubmitted
+        | CommandRefusal::StepNote(_)
         | CommandRefusal::Illegal(_) => GuidedRunError::Internal { reason: refusal.to_string() },
     }
 }

@@ -23,6 +23,25 @@ impl Drop for ActiveProgramGuard {
     }
 }
 
+/// The work of a step is being done; only meanwhile it can record notes.
+pub(super) struct RunningStepGuard {
+    inner: Arc<StageInner>,
+    op: Op,
+}
+
+impl RunningStepGuard {
+    pub(super) fn new(inner: Arc<StageInner>, op: Op) -> Self {
+        inner.lock_replay_state().running_steps.insert(op.clone());
+        Self { inner, op }
+    }
+}
+
+impl Drop for RunningStepGuard {
+    fn drop(&mut self) {
+        self.inner.lock_replay_state().running_steps.remove(&self.op);
+    }
+}
+
 /// The program waits for its context, for any length of time.
 pub(super) struct ReplayWaitGuard(Arc<StageInner>);
 

@@ -57,6 +57,10 @@ pub(crate) struct ReplayState {
     children: HashMap<RunId, Op>,
     /// Steps that emitted an artifact, and the artifact.
     step_artifacts: HashSet<(Op, ArtifactId)>,
+    /// The newest notes of steps that have no outcome.
+    step_notes: HashMap<Op, Value>,
+    /// Steps whose work is being done.
+    pub(crate) running_steps: HashSet<Op>,
     /// Events added so far; orders `unclaimed`.
     events: usize,
     /// The program requested the complete log; it may do new things.
@@ -169,6 +173,8 @@ impl ReplayState {
 
     fn recorded_fact_from_event(&mut self, event: &Event) -> Option<(Op, RecordedFact)> {
         match event {
+            // A status of a step belongs to the step, which does not wait for it.
+            Event::Status { op, .. } if op.kind == OpKind::Step => None,
             Event::Status { op, .. } | Event::Slept { op, .. } => Some((op.clone(), RecordedFact::Recorded)),
             // An artifact before a question belongs to the question.
             Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
@@ -191,7 +197,18 @@ impl ReplayState {
                 let answer = Answer { input: input.clone(), message: request.message.clone() };
                 Some((op, RecordedFact::Answer(Box::new(answer))))
             }
-            Event::StepDone { op, outcome } => Some((op.clone(), RecordedFact::StepDone(outcome.clone()))),
+            Event::StepNoted { op, note } => {
+                if note.is_null() {
+                    self.step_notes.remove(op);
+                } else {
+                    self.step_notes.insert(op.clone(), note.clone());
+                }
+                None
+            }
+            Event::StepDone { op, outcome } => {
+                self.step_notes.remove(op);
+                Some((op.clone(), RecordedFact::StepDone(outcome.clone())))
+            }
             Event::StepAttemptFailed(retry) => {
                 let fact = RecordedFact::StepFailed { attempt: retry.attempt, since: retry.since };
                 Some((retry.op.clone(), fact))
@@ -243,6 +260,11 @@ impl ReplayState {
     /// Whether the step emitted a part of that artifact.
     pub(crate) fn has_recorded_step_artifact(&self, step: &Op, artifact: &str) -> bool {
         self.step_artifacts.iter().any(|(op, shown)| op == step && shown.as_str() == artifact)
+    }
+
+    /// The newest note of a step that has no outcome.
+    pub(crate) fn step_note(&self, step: &Op) -> Option<Value> {
+        self.step_notes.get(step).cloned()
     }
 
     /// Another answer replaces one that the program could not read. A replay ignores the first, even if it

@@ -15,6 +15,15 @@ impl Stage {
         self.decide_and_append(RunCommand::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
     }
 
+    /// Reports progress from within the step of that name. Returns when it is appended. A status without parts
+    /// says nothing and is not recorded.
+    pub async fn report_status_from_step(&self, step: &Op, parts: Vec<Part>) {
+        if !parts.is_empty() {
+            let what = Yield::Status { parts };
+            self.decide_and_append(RunCommand::Yield { op: step.clone(), what }).await;
+        }
+    }
+
     /// Whether the step of that name has emitted a part of that artifact, in this process or in an earlier
     /// one.
     pub fn has_recorded_step_artifact(&self, step: &Op, artifact: &str) -> bool {
@@ -26,10 +35,21 @@ impl Stage {
         self.0.lock_replay_state().has_record_of_next_op(OpKind::Ask, &step.to_string())
     }
 
-    /// Asks from within the step of that name, which continues only with the answer. The program stays in
-    /// memory with its step, but takes no slot from active programs.
+    /// Asks for input from within the step of that name: see [`Stage::ask_question_from_step_with_reason`].
     pub async fn ask_question_from_step(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
         let reason = InterruptReason::InputRequired;
+        self.ask_question_from_step_with_reason(step, reason, prompt, schema).await
+    }
+
+    /// Asks from within the step of that name, which continues only with the answer. The program stays in
+    /// memory with its step, but takes no slot from active programs.
+    pub async fn ask_question_from_step_with_reason(
+        &self,
+        step: &Op,
+        reason: InterruptReason,
+        prompt: Vec<Part>,
+        schema: Value,
+    ) -> Answer {
         let what = Yield::Interrupted { reason, prompt, schema, artifact: None, answer_type: None };
         self.0.release_program_permit();
         let answer = self.ask_question_with_key(&step.to_string(), what, None).await.1;

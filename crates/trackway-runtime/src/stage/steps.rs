@@ -195,6 +195,7 @@ impl Stage {
         if again && end.is_some_and(|end| core.now() >= end) {
             return late();
         }
+        let _running = activity_guards::RunningStepGuard::new(self.0.clone(), op.clone());
         let idempotency_key = format!("{}/{op}", self.run_id());
         let result = match end {
             None => work(StepAttempt { idempotency_key, number, op: op.clone() }).await,

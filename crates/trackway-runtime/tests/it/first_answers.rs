@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    Caller, ChildFirstAnswer, ChildOutcome, Event, Message, MessageId, MessageRole, Op, Part, RunId,
-    RunSubmission, SessionId, StateName, StepOutcome, Timestamp, WorkflowRef,
+    CallChain, Caller, ChildFirstAnswer, ChildOutcome, Event, Message, MessageId, MessageRole, Op, Part,
+    RunId, RunSubmission, SessionId, StateName, StepOutcome, Timestamp, WorkflowRef,
 };
 use trackway_runtime::{
     Program, ProgramFuture, ProgramInfo, ProgramKind, ReplayVerdict, RetryPolicy, Stage,
@@ -93,6 +93,8 @@ fn submitted_events(message: Option<Message>) -> Vec<Event> {
         exit: None,
         forked_from: None,
         awaited: false,
+        call_chain: CallChain::default(),
+        linked_session: None,
     };
     let started = Event::ChildStarted {
         op: op("child:child#0"),

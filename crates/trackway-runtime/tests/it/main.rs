@@ -15,4 +15,5 @@ mod notes;
 mod races;
 mod random;
 mod recaps;
+mod step_notes;
 mod support;

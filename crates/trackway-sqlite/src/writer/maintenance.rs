@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use trackway_ports::{AppendError, AppendReceipt, BlobHash, ReadError};
 
 use crate::{
+    audit,
     read::is_damaged_page_error,
     sqlite_error::is_retryable_sqlite_error,
     write_jobs::{EncodedAppend, MaintenanceRequest},
@@ -34,13 +35,19 @@ impl WriterThread {
             MaintenanceRequest::AppendAll(appends) => {
                 appends.iter().for_each(|it| heads.forget_run_head(it.run))
             }
-            MaintenanceRequest::Claim(_) => {}
+            MaintenanceRequest::RecordAudit(_)
+            | MaintenanceRequest::Artifacts(_)
+            | MaintenanceRequest::Claim(_) => {}
         }
         let done = match maintenance {
             MaintenanceRequest::Remove(removal) => {
                 run_removal::remove_unchanged_runs(conn, statements, removal, newest)
             }
             MaintenanceRequest::AppendAll(appends) => write_appends_in_order(statements, appends, newest),
+            MaintenanceRequest::RecordAudit(events) => {
+                audit::insert_audit_events(conn, events).map(|()| Ok(Vec::new())).map_err(Into::into)
+            }
+            MaintenanceRequest::Artifacts(work) => (work.write)(conn).map(Ok).map_err(Into::into),
             MaintenanceRequest::Claim(claim) => claim(conn).map_err(MaintenanceError::Read).map(|runs| {
                 runs.into_iter().for_each(|run| heads.forget_run_head(run));
                 Ok(Vec::new())
@@ -57,9 +64,11 @@ impl WriterThread {
             }
             Err(error) => return roll_back_refused_work(statements, broken_store_error(&error)),
         };
-        // Claims happen when a process starts, at the same time as its first appends. They have their own
-        // fault points, so that tests can count the points of appends.
+        // Claims happen when a process starts, at the same time as its first appends, and audit events at
+        // any time. They have their own fault points, so that tests can count the points of appends.
         let (before, after) = match maintenance {
+            MaintenanceRequest::RecordAudit(_) => ("store:before-audit", "store:after-audit"),
+            MaintenanceRequest::Artifacts(_) => ("store:before-artifact", "store:after-artifact"),
             MaintenanceRequest::Claim(_) => ("store:before-claim", "store:after-claim"),
             _ => ("store:before-commit", "store:after-commit"),
         };

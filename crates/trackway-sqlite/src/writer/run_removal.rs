@@ -1,6 +1,6 @@
 //! Removes runs, and then the files that only they used.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
 use trackway_domain::{CrossRunErrand, RunId};
 use trackway_ports::{AppendError, BlobHash, RunLogHead, RunRemoval};
 
@@ -19,6 +19,15 @@ const OF_ONE_RUN: [&str; 8] = [
     "DELETE FROM checkpoints WHERE run = ?1",
     "DELETE FROM pins WHERE run = ?1",
 ];
+
+/// Versions of artifacts that belong to only one run: those in its scope, and those whose content was in its
+/// events.
+const ARTIFACTS_OF_RUN: &str = "DELETE FROM artifacts
+     WHERE run = ?1 AND (scope = 'run' OR content IN ('yielded', 'attachment')) RETURNING sha256";
+
+/// The artifacts in the scope of a session.
+const ARTIFACTS_OF_SESSION: &str = "DELETE FROM artifacts
+     WHERE tenant = ?1 AND scope = 'session' AND scope_id = ?2 AND scope_user = ?3 RETURNING sha256";
 
 /// Claims are found by one scan: an index would make every message slower.
 const CLAIMS: &str = "DELETE FROM claims WHERE run IN (SELECT value FROM json_each(?1))";
@@ -44,7 +53,12 @@ pub(super) fn remove_unchanged_runs(
         return Ok(Err(AppendError::Conflict { run, expected: head }));
     }
     let runs: Vec<RunId> = removal.runs.iter().map(|run| run.run).collect();
-    Ok(Ok(delete_runs(conn, &runs, newest)?))
+    let mut blobs = delete_runs(conn, &runs, newest)?;
+    if let Some((caller, session)) = &removal.session {
+        let values = params![caller.tenant, session.as_str(), caller.user];
+        blobs.extend(delete_artifacts(conn, ARTIFACTS_OF_SESSION, values)?);
+    }
+    Ok(Ok(blobs))
 }
 
 /// A run that has changed since the decision to remove it.
@@ -85,6 +99,7 @@ fn delete_runs(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resu
             select_text_column(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()),
         );
         hashes.extend(select_text_column(conn, "SELECT hash FROM pins WHERE run = ?1", key)?);
+        blobs.extend(delete_artifacts(conn, ARTIFACTS_OF_RUN, [key])?);
         for sql in OF_ONE_RUN {
             conn.prepare_cached(sql)?.execute([key])?;
         }
@@ -98,7 +113,16 @@ fn delete_runs(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resu
     Ok(blobs)
 }
 
-/// Deletes those of these blobs that no event names. It holds the write lock: a writer that is about
+/// Deletes versions of artifacts, and returns the blobs that they named.
+fn delete_artifacts(conn: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Vec<BlobHash>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let named = statement.query_map(values, |row| row.get::<_, Option<String>>(0))?;
+    // A damaged name may be any text, even the path of another file.
+    let named: Vec<Option<String>> = named.collect::<Result<_, _>>()?;
+    Ok(named.iter().flatten().filter_map(|name| name.parse().ok()).collect())
+}
+
+/// Deletes those of these blobs that no event and no artifact names. It holds the write lock: a writer that is about
 /// to name one checks its file under the same lock (see `WriterThread::rewrite_removed_blobs_of_request`).
 pub(super) fn delete_unreferenced_blobs(
     conn: &Connection,
@@ -108,7 +132,8 @@ pub(super) fn delete_unreferenced_blobs(
     let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     for hash in unneeded_blobs {
         let needed: bool = lock.query_row(
-            "SELECT EXISTS (SELECT 1 FROM events WHERE blob = ?1)",
+            "SELECT EXISTS (SELECT 1 FROM events WHERE blob = ?1)
+                 OR EXISTS (SELECT 1 FROM artifacts WHERE sha256 = ?1)",
             [hash.to_string()],
             |row| row.get(0),
         )?;
@@ -134,6 +159,8 @@ fn delete_errands_of_runs(conn: &Connection, runs: &[RunId]) -> rusqlite::Result
             Ok(CrossRunErrand::RunExit { of, .. }) => gone(&of),
             Ok(CrossRunErrand::NotifyParent { parent, child, .. }) => gone(&parent) || gone(&child),
             Ok(CrossRunErrand::DeliverFirstAnswer { to, from, .. }) => gone(&to) || gone(&from),
+            // What a run began elsewhere is released even after the run is removed.
+            Ok(CrossRunErrand::ReleaseStepNote { .. }) => false,
             // A damaged row does not tell which run it belongs to.
             Err(_) => false,
         };

@@ -12,6 +12,7 @@ use crate::{
     write_jobs::{EncodedAppend, EncodedEvent, EncodedMessageClaim, EncodedOutboxChange},
     writer::{
         WriteOutcome,
+        artifact_writes::ArtifactStatements,
         guided_index_writes::GuidedIndexStatements,
         head_cache::{CachedRunHead, RunHeadCache},
         hook_writes::{HookChangeContext, HookStatements},
@@ -40,6 +41,7 @@ pub(crate) struct WriterStatements<'conn> {
     add_claim: Statement<'conn>,
     hooks: HookStatements<'conn>,
     guided: GuidedIndexStatements<'conn>,
+    artifacts: ArtifactStatements<'conn>,
 }
 
 impl<'conn> WriterStatements<'conn> {
@@ -120,6 +122,7 @@ impl<'conn> WriterStatements<'conn> {
             )?,
             hooks: HookStatements::prepare_hook_statements(conn)?,
             guided: GuidedIndexStatements::prepare_guided_index_statements(conn)?,
+            artifacts: ArtifactStatements::prepare_artifact_statements(conn)?,
         })
     }
 
@@ -217,6 +220,9 @@ impl<'conn> WriterStatements<'conn> {
         }
         for pin in &append.pins {
             self.guided.write_pinned_definition(&append.key, pin)?;
+        }
+        for (entry, at) in &append.artifacts {
+            self.artifacts.write_index_entry(append.run, entry, *at)?;
         }
         let hooked = head.may_have_hooks || !append.hooks.is_empty();
         let head = CachedRunHead { seq, may_have_hooks: hooked, ..run_head_with_new_driver(append, head) };

@@ -1,4 +1,4 @@
-//! The stored form of a data folder. `format-1.sql` exists on disks and must stay readable: see
+//! The stored form of a data folder. `format-1.sql` and `format-3.sql` exist on disks and must stay readable: see
 //! `docs/formats.md`.
 
 mod readback;
@@ -7,13 +7,15 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::json;
 use trackway_domain::{
-    Caller, ChildOutcome, CrossRunErrand, Event, MessageId, Op, RunId, SessionId, StateName, TimerKey,
-    Timestamp, WorkflowRef,
+    ArtifactEntrySource, ArtifactFilename, ArtifactId, ArtifactIndexEntry, ArtifactScope, Caller,
+    ChildOutcome, CrossRunErrand, Event, MessageId, Op, RunId, SessionId, StateName, TimerKey, Timestamp,
+    WorkflowRef,
 };
 use trackway_ports::{
-    Append, AppendFence, AppendId, DriverEpoch, HookChange, HookTarget, Journal, Leases as _, MessageClaim,
-    MessageClaimKey, OutboxChange, OutboxId, PinnedDefinition, RunRemoval, RunRow, TimerChange, WorkClaim,
-    WorkerId, WorkerLease, decode_event,
+    Append, AppendFence, AppendId, ArtifactKey, ArtifactQuota, ArtifactStore as _, AuditEvent, AuditLog as _,
+    DriverEpoch, HookChange, HookTarget, Journal, Leases as _, MessageClaim, MessageClaimKey,
+    NewArtifactVersion, OutboxChange, OutboxId, PinnedDefinition, RefusedAction, RunRemoval, RunRow,
+    TimerChange, WorkClaim, WorkerId, WorkerLease, decode_event,
 };
 use trackway_sqlite::SqliteJournal;
 use uuid::Uuid;
@@ -22,6 +24,9 @@ use crate::helpers::{append, database, run_id};
 
 /// A data folder of format 1, as text.
 const FORMAT_1: &str = include_str!("format/format-1.sql");
+
+/// The same with artifacts and audit events, as text. No program wrote format 2.
+const FORMAT_3: &str = include_str!("format/format-3.sql");
 
 /// More than a row may hold.
 const LARGE_BYTES: usize = 70_000;
@@ -166,10 +171,68 @@ fn guided_run() -> Append {
     append
 }
 
+/// What the events of the driven run add to the index of artifacts.
+fn artifact_entries() -> Vec<ArtifactIndexEntry> {
+    let entry = |seq, filename: &str, source| ArtifactIndexEntry {
+        owner: caller(),
+        session: SessionId::new("ses-1").unwrap(),
+        seq,
+        filename: ArtifactFilename::new(filename).unwrap(),
+        media_type: "text/csv".to_owned(),
+        size_bytes: 12,
+        source,
+    };
+    let artifact = ArtifactId::new("out").unwrap();
+    vec![
+        entry(1, "data.csv", ArtifactEntrySource::Attachment { part: 1 }),
+        entry(2, "out.csv", ArtifactEntrySource::Yielded { artifact: artifact.clone(), grows: false }),
+        entry(3, "out.csv", ArtifactEntrySource::Yielded { artifact, grows: true }),
+    ]
+}
+
+/// A version that is saved; its content is its filename.
+fn saved_artifact(scope: ArtifactScope, filename: &str) -> NewArtifactVersion {
+    NewArtifactVersion {
+        key: ArtifactKey { owner: caller(), scope, filename: ArtifactFilename::new(filename).unwrap() },
+        bytes: filename.as_bytes().to_vec(),
+        media_type: "application/json".to_owned(),
+        created_at: at(30),
+        run: Some(run_id(1)),
+        session: Some(SessionId::new("ses-1").unwrap()),
+        tags: vec!["input".to_owned()],
+        metadata: json!({"schema": {"type": "object"}}).as_object().unwrap().clone(),
+        request_id: Some("call-1".to_owned()),
+        only_if_absent: false,
+    }
+}
+
+fn audit_event() -> AuditEvent {
+    let refused = RefusedAction { action: "artifact:read", object: "secret.txt", reason: "unknown" };
+    AuditEvent::new(at(40), &caller(), &refused)
+}
+
+/// An artifact of each scope, one of them with a deleted version.
+async fn write_artifacts(journal: &SqliteJournal) {
+    let quota = ArtifactQuota { bytes_max: 1_000, versions_max: 100 };
+    let scopes = [
+        ArtifactScope::Run(run_id(1)),
+        ArtifactScope::Session(SessionId::new("ses-1").unwrap()),
+        ArtifactScope::User,
+        ArtifactScope::Tenant,
+    ];
+    for scope in scopes {
+        journal.store_version(saved_artifact(scope, "input.json"), quota).await.unwrap();
+    }
+    let second =
+        NewArtifactVersion { request_id: None, ..saved_artifact(ArtifactScope::Tenant, "input.json") };
+    journal.store_version(second.clone(), quota).await.unwrap();
+    journal.delete_artifact(second.key, Some(1)).await.unwrap();
+}
+
 /// Writes every kind of row. Ids and times are fixed, so the same code writes the same rows.
 async fn write_everything(journal: &SqliteJournal) {
     journal.acquire_or_renew_lease(worker(), WorkerLease::Until(at(9_000)), at(0)).await.unwrap();
-    append(journal, driven_run()).await.unwrap();
+    append(journal, Append { artifacts: artifact_entries(), ..driven_run() }).await.unwrap();
     append(journal, guided_run()).await.unwrap();
     let claim = WorkClaim { worker: worker(), now: at(2_000), limit: 10 };
     assert_eq!(journal.claim_due_timers(claim).await.unwrap().len(), 1);
@@ -180,6 +243,8 @@ async fn write_everything(journal: &SqliteJournal) {
     removed.row = Some(run_row(run_id(4), "gone", StateName::Canceled));
     append(journal, removed).await.unwrap();
     journal.remove_runs(RunRemoval::removal_of_runs([(run_id(4), 1)])).await.unwrap();
+    write_artifacts(journal).await;
+    journal.record_audit_events(vec![audit_event()]).await.unwrap();
 }
 
 /// The whole database as SQL, in a fixed order.
@@ -216,18 +281,18 @@ fn dump_rows(conn: &rusqlite::Connection, table: &str, text: &mut String) {
     }
 }
 
-/// Proves X2: the same appends give the same rows as in format 1, so a change of the format is noticed.
+/// Proves X2: the same appends give the same rows as in format 3, so a change of the format is noticed.
 #[tokio::test]
-async fn todays_store_writes_format_1() {
+async fn todays_store_writes_format_3() {
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(folder.path()).unwrap();
     write_everything(&journal).await;
     journal.close_store().await;
     let today = dump_database(folder.path());
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("format-1.sql");
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("format-3.sql");
     fs::write(&copy, &today).unwrap();
     assert!(
-        today == FORMAT_1,
+        today == FORMAT_3,
         "the stored form has changed: compare {} with the golden file",
         copy.display()
     );
@@ -236,9 +301,9 @@ async fn todays_store_writes_format_1() {
 /// Proves X2: every table is in the golden file, with at least one row.
 #[test]
 fn every_table_has_a_row_in_the_golden_file() {
-    for line in FORMAT_1.lines() {
+    for line in FORMAT_3.lines() {
         let Some(table) = line.strip_prefix("CREATE TABLE ") else { continue };
         let table = table.split(' ').next().unwrap();
-        assert!(FORMAT_1.contains(&format!("\nINSERT INTO {table} (")), "{table} has no row");
+        assert!(FORMAT_3.contains(&format!("\nINSERT INTO {table} (")), "{table} has no row");
     }
 }

@@ -25,8 +25,8 @@ mod removal;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use trackway_ports::{Journal, KeyStore, PortFuture};
-use trackway_sqlite::{FolderKeys, SqliteJournal};
+use trackway_ports::{ArtifactStore, AuditLog, Blobs, Journal, KeyStore, PortFuture};
+use trackway_sqlite::{FolderBlobStore, FolderKeys, SqliteJournal};
 use trackway_testkit::journal_suite::StoreUnderTest;
 
 /// A store in a folder that is deleted with it.
@@ -43,6 +43,19 @@ impl StoreUnderTest for InFolder {
 
     fn open_keys(&self) -> PortFuture<'_, Arc<dyn KeyStore>> {
         Box::pin(async { Arc::new(FolderKeys::in_folder(self.0.path())) as Arc<dyn KeyStore> })
+    }
+
+    fn open_artifacts(&self) -> PortFuture<'_, Arc<dyn ArtifactStore>> {
+        Box::pin(async { Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn ArtifactStore> })
+    }
+
+    fn open_blobs(&self) -> PortFuture<'_, Arc<dyn Blobs>> {
+        let opened = FolderBlobStore::open_or_create_blob_folder(self.0.path());
+        Box::pin(async { Arc::new(opened.unwrap()) as Arc<dyn Blobs> })
+    }
+
+    fn open_audit(&self) -> PortFuture<'_, Arc<dyn AuditLog>> {
+        Box::pin(async { Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn AuditLog> })
     }
 }
 

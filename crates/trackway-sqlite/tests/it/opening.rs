@@ -23,7 +23,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
         })
         .unwrap()
     };
-    assert_eq!(pragma("user_version"), "Integer(1)");
+    assert_eq!(pragma("user_version"), "Integer(3)");
     assert_eq!(pragma("journal_mode"), "wal");
     assert_eq!(pragma("integrity_check"), "ok");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, ChildOutcome, RunId, StateName, WorkflowRef};
+use trackway_domain::{CallChain, Caller, ChildOutcome, RunId, StateName, WorkflowRef};
 use trackway_ports::{Append, Journal, OutboxChange, OutboxItem, OutboxRow};
 
 use super::sample_appends::*;
@@ -84,6 +84,7 @@ pub async fn every_kind_of_item_reads_back(journal: Arc<dyn Journal>) {
             caller: Caller::new("täna\0nt", "user"),
             workflow: WorkflowRef { name: "w".to_owned(), version: "2".to_owned() },
             input: serde_json::json!({"deep": [1, 2.5, null, {"x": "y".repeat(100_000)}]}),
+            call_chain: CallChain::default().extend("http://orders.example/"),
         },
         OutboxItem::CancelChild { child: run_id(2) },
         OutboxItem::NotifyParent {
@@ -94,6 +95,13 @@ pub async fn every_kind_of_item_reads_back(journal: Arc<dyn Journal>) {
                 output: serde_json::Value::Null,
                 message: Some("no".to_owned()),
             },
+        },
+        OutboxItem::ReleaseStepNote {
+            run: run_id(1),
+            op: "step:a:b#c#2".parse().unwrap(),
+            owner: Caller::new("täna\0nt", "user"),
+            note: serde_json::json!({"task": "🧵", "x": "y".repeat(10_000)}),
+            ended_at: timestamp(-7),
         },
     ];
     let added = (1..).zip(&items);

@@ -129,6 +129,23 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
     journal.remove_runs(RunRemoval::default()).await.unwrap();
 }
 
+/// Proves X2: what a removed run began elsewhere is still owed its release.
+pub async fn a_release_outlives_its_run(journal: Arc<dyn Journal>) {
+    let mut append = opening_append(1);
+    let owed = OutboxItem::ReleaseStepNote {
+        run: run_id(1),
+        op: "step:call#0".parse().unwrap(),
+        owner: Caller::new("tenant", "user"),
+        note: serde_json::json!({ "task": "t-1" }),
+        ended_at: timestamp(5),
+    };
+    append.outbox_changes = vec![OutboxChange::Add(outbox_id(1), owed.clone())];
+    append_accepted(&*journal, append).await;
+    journal.remove_runs(RunRemoval::removal_of_runs([(run_id(1), 2)])).await.unwrap();
+    let left = journal.list_outbox(None, ALL).await.unwrap();
+    assert_eq!(left.iter().map(|row| &row.item).collect::<Vec<_>>(), [&owed]);
+}
+
 /// A guided run with one of everything, pinned to its own definition and to a shared one.
 async fn append_full_run(journal: &dyn Journal, number: u128) {
     let mut append = opening_append(number);

@@ -1,13 +1,13 @@
 //! The suite itself, for the memory journal, and a check that no case is forgotten.
 
 use super::*;
-use crate::{MemoryJournal, MemoryKeys};
+use crate::{MemoryAuditLog, MemoryJournal, MemoryKeys};
 
-struct InMemory(MemoryJournal, MemoryKeys);
+struct InMemory(MemoryJournal, MemoryKeys, MemoryAuditLog);
 
 impl StoreUnderTest for InMemory {
     fn create_empty() -> PortFuture<'static, Self> {
-        Box::pin(async { Self(MemoryJournal::new(), MemoryKeys::default()) })
+        Box::pin(async { Self(MemoryJournal::new(), MemoryKeys::default(), MemoryAuditLog::default()) })
     }
 
     fn open_journal(&self) -> PortFuture<'_, Arc<dyn Journal>> {
@@ -16,6 +16,18 @@ impl StoreUnderTest for InMemory {
 
     fn open_keys(&self) -> PortFuture<'_, Arc<dyn KeyStore>> {
         Box::pin(async { Arc::new(self.1.clone()) as Arc<dyn KeyStore> })
+    }
+
+    fn open_artifacts(&self) -> PortFuture<'_, Arc<dyn ArtifactStore>> {
+        Box::pin(async { Arc::new(self.0.reopen_as_next_process()) as Arc<dyn ArtifactStore> })
+    }
+
+    fn open_blobs(&self) -> PortFuture<'_, Arc<dyn Blobs>> {
+        Box::pin(async { Arc::new(self.0.blob_store()) as Arc<dyn Blobs> })
+    }
+
+    fn open_audit(&self) -> PortFuture<'_, Arc<dyn AuditLog>> {
+        Box::pin(async { Arc::new(self.2.clone()) as Arc<dyn AuditLog> })
     }
 }
 
@@ -29,6 +41,10 @@ mod in_memory {
 fn every_case_is_in_the_macro() {
     let list = include_str!("../journal_suite.rs");
     let files = [
+        include_str!("artifact_lists.rs"),
+        include_str!("artifact_removal.rs"),
+        include_str!("artifacts.rs"),
+        include_str!("audit.rs"),
         include_str!("claims.rs"),
         include_str!("content.rs"),
         include_str!("feed.rs"),

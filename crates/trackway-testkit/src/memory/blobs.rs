@@ -18,13 +18,21 @@ impl MemoryBlobs {
     pub fn new() -> Self {
         Self::default()
     }
+
+    pub(super) fn insert(&self, hash: BlobHash, bytes: Vec<u8>) {
+        self.blobs.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, bytes);
+    }
+
+    pub(super) fn remove(&self, hash: BlobHash) {
+        self.blobs.lock().unwrap_or_else(PoisonError::into_inner).remove(&hash);
+    }
 }
 
 impl Blobs for MemoryBlobs {
     fn store_blob(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
         Box::pin(async move {
             let hash = BlobHash(Sha256::digest(&bytes).into());
-            self.blobs.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, bytes);
+            self.insert(hash, bytes);
             Ok(hash)
         })
     }

@@ -6,7 +6,7 @@ use std::{
     ops::Bound,
 };
 
-use super::{guided_index::GuidedIndex, hooks::HookTable, leases::MemoryWorkers};
+use super::{artifacts::ArtifactTable, guided_index::GuidedIndex, hooks::HookTable, leases::MemoryWorkers};
 use trackway_domain::{Access, Caller, Event, Position, RunId, Seq, SessionId, TimerKey, Timestamp};
 use trackway_ports::{
     Append, AppendError, AppendId, AppendReceipt, FORMAT_LATEST, FeedCursor, FeedEvent, FeedPage,
@@ -25,6 +25,7 @@ pub(super) struct MemoryContents {
     pub(super) index: GuidedIndex,
     pub(super) hooks: HookTable,
     pub(super) workers: MemoryWorkers,
+    pub(super) artifacts: ArtifactTable,
 }
 
 #[derive(Debug)]
@@ -57,6 +58,9 @@ impl MemoryContents {
         }
         for pin in std::mem::take(&mut append.pins) {
             self.index.pin_definition(append.run, pin);
+        }
+        for entry in &append.artifacts {
+            self.artifacts.write_index_entry(append.run, entry, append.event_time(entry.seq));
         }
         let newest = self.logs.get(&append.run).map_or(0, Vec::len) as Seq;
         let mut hooks = false;

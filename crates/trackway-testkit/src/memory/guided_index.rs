@@ -148,6 +148,7 @@ impl MemoryContents {
         }
         let runs: Vec<RunId> = removal.runs.iter().map(|it| it.run).collect();
         self.delete_runs(&runs);
+        self.artifacts.remove_with_runs(removal);
         Ok(())
     }
 
@@ -163,6 +164,8 @@ impl MemoryContents {
             CrossRunErrand::NotifyWaiting { to, run, .. } => !runs.contains(to) && !runs.contains(run),
             CrossRunErrand::CancelChild { child } => !runs.contains(child),
             CrossRunErrand::RunExit { of, .. } => !runs.contains(of),
+            // What a run began elsewhere is released even after the run is removed.
+            CrossRunErrand::ReleaseStepNote { .. } => true,
             CrossRunErrand::DeliverFirstAnswer { to, from, .. } => !runs.contains(to) && !runs.contains(from),
             CrossRunErrand::NotifyParent { parent, child, .. } => {
                 !runs.contains(parent) && !runs.contains(child)

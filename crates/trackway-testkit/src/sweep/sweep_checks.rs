@@ -12,6 +12,8 @@ use crate::{
     visible_events,
 };
 
+use super::artifact_checks::assert_index_follows_logs;
+
 /// What was recorded when a process died.
 pub(super) struct RecordedSteps {
     /// Idempotency keys of the steps whose outcome is in a log.
@@ -66,6 +68,7 @@ pub(super) fn load_outcome(world: &TestWorld, children_alike: bool) -> SweepOutc
         }
         logs
     });
+    assert_index_follows_logs(world, &logs);
     let mut names = IdNormalizer::new();
     let mut plain = Vec::new();
     for run in order_parents_first(&logs) {

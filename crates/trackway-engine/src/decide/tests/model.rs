@@ -43,6 +43,8 @@ impl ReferenceModel {
             "status" | "artifact" | "append" | "step" | "retry" | "draw" | "sleep" | "child" => {
                 self.begin();
             }
+            // A note that removes none is not recorded.
+            "note" if rest != "pay null" => self.begin(),
             "ask" if !self.is_waiting() => {
                 self.begin();
                 self.ask(rest);

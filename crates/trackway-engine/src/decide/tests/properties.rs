@@ -11,7 +11,7 @@ use crate::fixture::{ScriptedRun, fold_into_projections};
 use crate::{StatusTime, VisibleUpdate, is_visible, visible_update};
 
 /// Commands that keep a run going, mostly questions and answers.
-const GOING: [&str; 29] = [
+const GOING: [&str; 32] = [
     "status hi",
     "artifact a one",
     "append a two",
@@ -22,6 +22,9 @@ const GOING: [&str; 29] = [
     "ask amount",
     "ask signature",
     "step pay",
+    "note pay t-1",
+    "note pay t-2",
+    "note pay null",
     "retry pay",
     "draw 0.1",
     "sleep nap",

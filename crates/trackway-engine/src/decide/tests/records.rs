@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{
-    AnswerRequest, Artifact, ArtifactId, Caller, ChildFirstAnswer, ChildOutcome, Event, Failure, File,
-    FileSource, InterruptReason, LateAnswer, Message, MessageId, MessageRole, Object, Op, Part, Question,
-    QuestionId, ReplayMismatch, RunId, RunSubmission, SessionId, StateName, StepOutcome, StepRetry,
+    AnswerRequest, Artifact, ArtifactId, CallChain, Caller, ChildFirstAnswer, ChildOutcome, Event, Failure,
+    File, FileSource, InterruptReason, LateAnswer, Message, MessageId, MessageRole, Object, Op, Part,
+    Question, QuestionId, ReplayMismatch, RunId, RunSubmission, SessionId, StateName, StepOutcome, StepRetry,
     Timestamp, ValidationError, WaitingRun, WorkflowRef,
 };
 use uuid::Uuid;
@@ -61,6 +61,7 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
             failure: failure.clone(),
             due,
         }),
+        Event::StepNoted { op: op.clone(), note: value.clone() },
         Event::ValueRecorded { op: op.clone(), value: value.clone() },
         Event::Slept { op: op.clone(), due },
         Event::Woke { op: op.clone() },
@@ -125,6 +126,8 @@ fn submission(value: &Value, text: &str) -> RunSubmission {
         exit: None,
         forked_from: None,
         awaited: false,
+        call_chain: CallChain { depth: 2, ancestors: vec![text.into()] },
+        linked_session: Some(SessionId::new("l").unwrap()),
     }
 }
 
@@ -216,7 +219,7 @@ fn every_kind_of_event_is_read_as_it_was_written() {
             round_trip(&event);
         }
     }
-    assert_eq!(kinds.len(), 29, "all kinds: {kinds:?}");
+    assert_eq!(kinds.len(), 30, "all kinds: {kinds:?}");
 }
 
 proptest! {

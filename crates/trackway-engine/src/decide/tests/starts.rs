@@ -7,7 +7,7 @@ use super::{COMMANDS, STATES, outcome_after, outcome_in_each_state};
 use crate::fixture::ScriptedRun;
 
 /// Everything that a program can do first.
-const FIRST: [&str; 13] = [
+const FIRST: [&str; 14] = [
     "status hi",
     "artifact a.txt one",
     "append a.txt two",
@@ -15,6 +15,7 @@ const FIRST: [&str; 13] = [
     "ask form",
     "ask signature",
     "step pay",
+    "note pay t-1",
     "retry pay",
     "draw 7",
     "sleep nap",

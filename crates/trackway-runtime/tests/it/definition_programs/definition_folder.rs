@@ -9,7 +9,7 @@ use trackway_domain::{Caller, Failure, RunId};
 use trackway_engine::RunView;
 use trackway_runtime::{
     Catalogue, CatalogueSync, Error, ProgramRegistry, SubmitRunRequest, SubmitRunResponse, Tool,
-    ToolCallContext, ToolFuture, ToolInfo, Tools,
+    ToolCallContext, ToolFuture, ToolInfo, ToolOrigin, Tools,
 };
 use trackway_testkit::{ProcessSetup, TestProcess, answer_delivery, local_run_address};
 
@@ -97,6 +97,7 @@ fn info() -> ToolInfo {
             "required": ["what"],
             "properties": { "what": { "type": "string" } }
         }),
+        origin: ToolOrigin::Local,
     }
 }
 
@@ -123,14 +124,7 @@ pub(crate) async fn submit(
     workflow: &str,
     input: Value,
 ) -> Result<SubmitRunResponse, Error> {
-    let submit = SubmitRunRequest {
-        workflow: workflow.to_owned(),
-        input,
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: None,
-        hook: None,
-    };
+    let submit = SubmitRunRequest::new(workflow, input, Caller::local_without_auth());
     process.submit_run(submit).await
 }
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use tempfile::TempDir;
 use trackway_domain::{Access, AckId, NodeId, StateName, TimerKey};
 use trackway_ports::{
-    AppendId, AttemptKey, Blobs as _, DriverEpoch, DueHook, DueTimer, FeedCursor, Hook, HookTarget,
-    Journal as _, LineageLimits, OutboxRow, RunFilter, RunLease, WorkClaim, WorkerId, encode_event,
+    AppendId, ArtifactContent, ArtifactFilter, AttemptKey, Blobs as _, DriverEpoch, DueHook, DueTimer,
+    FeedCursor, Hook, HookTarget, Journal as _, LineageLimits, OutboxRow, RunFilter, RunLease, WorkClaim,
+    WorkerId, encode_event,
 };
 use trackway_sqlite::{FolderBlobStore, SqliteJournal};
 use uuid::Uuid;
@@ -16,8 +17,12 @@ use crate::helpers::execute;
 
 /// A folder that an earlier program wrote.
 async fn folder_of_format_1() -> (TempDir, SqliteJournal) {
+    folder_of_format(FORMAT_1).await
+}
+
+async fn folder_of_format(dump: &str) -> (TempDir, SqliteJournal) {
     let folder = tempfile::tempdir().unwrap();
-    execute(folder.path(), FORMAT_1);
+    execute(folder.path(), dump);
     store_large_blob(folder.path()).await;
     let journal = SqliteJournal::open(folder.path()).unwrap();
     (folder, journal)
@@ -125,6 +130,46 @@ async fn guided_rows_of_format_1_are_readable() {
         let body = journal.find_pinned_definition(hash.to_owned()).await.unwrap();
         assert_eq!(body, Some(definition().body));
     }
+}
+
+/// Proves X2 and I10: versions of artifacts and audit events of format 3. In a folder of format 1 there are none,
+/// and the first is saved as in a new folder.
+#[tokio::test]
+async fn artifacts_of_format_3_are_readable() {
+    let (_folder, journal) = folder_of_format(FORMAT_3).await;
+    let access = Access::own_only(caller());
+    let rows = journal.list_artifacts(ArtifactFilter::new(access.clone()), None, 100).await.unwrap();
+    let session = ArtifactScope::Session(SessionId::new("ses-1").unwrap());
+    let listed: Vec<_> =
+        rows.iter().map(|row| (row.scope.clone(), row.filename.as_str(), row.version)).collect();
+    let expected = [
+        (ArtifactScope::Tenant, "input.json", 0),
+        (ArtifactScope::User, "input.json", 0),
+        (session.clone(), "input.json", 0),
+        (ArtifactScope::Run(run_id(1)), "input.json", 0),
+        (session.clone(), "out.csv", 0),
+        (session, "data.csv", 0),
+    ];
+    assert_eq!(listed, expected);
+    let new = saved_artifact(ArtifactScope::User, "input.json");
+    let saved = &rows[1];
+    assert_eq!((&saved.tags, &saved.metadata, saved.run), (&new.tags, &new.metadata, new.run));
+    assert_eq!(saved.content, ArtifactContent::Blob(saved.sha256.unwrap()));
+    let artifact = ArtifactId::new("out").unwrap();
+    assert_eq!(rows[4].content, ArtifactContent::Yielded { run: run_id(1), artifact, first: 2, last: 3 });
+    assert_eq!(rows[4].size_bytes, 24);
+    assert_eq!(rows[5].content, ArtifactContent::Attachment { run: run_id(1), seq: 1, part: 1 });
+    let quota = ArtifactQuota { bytes_max: 1_000, versions_max: 100 };
+    assert_eq!(journal.store_version(new.clone(), quota).await.unwrap(), *saved, "the request is known");
+    let next = NewArtifactVersion { request_id: None, ..saved_artifact(ArtifactScope::Tenant, "input.json") };
+    let next = journal.store_version(next, quota).await.unwrap();
+    assert_eq!(next.version, 2, "the number of the deleted version stays used");
+    let audit = journal.list_audit_events("acme".to_owned(), None, 10).await.unwrap();
+    assert_eq!(audit.events, [audit_event()]);
+
+    let (_folder, old) = folder_of_format_1().await;
+    assert!(old.list_artifacts(ArtifactFilter::new(access), None, 100).await.unwrap().is_empty());
+    assert_eq!(old.store_version(new, quota).await.unwrap().version, 0);
 }
 
 /// Proves X2: a log of format 1 grows with today's code, and positions of removed runs are not used again.
