@@ -114,9 +114,11 @@ const fn status_of_code(code: ErrorCode) -> StatusCode {
         | ErrorCode::AckOfOtherSnapshot => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthenticated => StatusCode::UNAUTHORIZED,
         ErrorCode::Forbidden | ErrorCode::SwitchedOff => StatusCode::FORBIDDEN,
-        ErrorCode::UnknownWorkflow | ErrorCode::UnknownRun | ErrorCode::UnknownSession => {
-            StatusCode::NOT_FOUND
-        }
+        ErrorCode::UnknownWorkflow
+        | ErrorCode::UnknownRun
+        | ErrorCode::UnknownSession
+        | ErrorCode::UnknownArtifact
+        | ErrorCode::UnknownPeer => StatusCode::NOT_FOUND,
         ErrorCode::SessionMismatch
         | ErrorCode::NotAdopted
         | ErrorCode::RunEnded
@@ -127,6 +129,7 @@ const fn status_of_code(code: ErrorCode) -> StatusCode {
         | ErrorCode::DataInUse => StatusCode::CONFLICT,
         ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::DamagedLog | ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        ErrorCode::PeerUnavailable => StatusCode::BAD_GATEWAY,
         ErrorCode::StoreBusy | ErrorCode::StoreFailed | ErrorCode::Stopping | ErrorCode::AuthUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }

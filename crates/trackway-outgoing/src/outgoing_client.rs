@@ -58,7 +58,7 @@ impl LazyRestrictedClient {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = build_restricted_client(self.policy, self.lookup.clone(), self.wait)?;
+        let client = build_restricted_client(self.policy.clone(), self.lookup.clone(), self.wait)?;
         Ok(self.client.get_or_init(|| client))
     }
 }

@@ -47,13 +47,13 @@ pub struct HostRefusal {
 
 impl Resolve for PolicyResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let policy = self.policy;
+        let policy = self.policy.clone();
         let found = self.lookup.lookup_host(name.as_str().to_owned());
         Box::pin(async move {
             let mut refused = None;
             let mut allowed = Vec::new();
             for address in found.await? {
-                match policy.address_refusal_reason(address) {
+                match policy.resolved_address_refusal_reason(name.as_str(), address) {
                     // The client adds the port of the request.
                     None => allowed.push(SocketAddr::new(address, 0)),
                     Some(what) => refused = Some(what),

@@ -20,7 +20,7 @@ pub struct UrlRefusal {
 impl AddressPolicy {
     /// Whether an address may be requested. A name is checked by its addresses when it is connected
     /// to.
-    pub fn check_url(self, url: &str) -> Result<Url, UrlRefusal> {
+    pub fn check_url(&self, url: &str) -> Result<Url, UrlRefusal> {
         let refused = |reason: &str| UrlRefusal { reason: reason.to_owned() };
         if url.len() > URL_BYTES_MAX {
             return Err(refused("it is longer than 8 KiB"));

@@ -2,8 +2,15 @@
 
 use super::*;
 
-const STRICT: AddressPolicy = AddressPolicy { allow_loopback: false };
-const LOOPBACK: AddressPolicy = AddressPolicy { allow_loopback: true };
+/// Strict, and with loopback.
+fn policies() -> [AddressPolicy; 2] {
+    [false, true].map(|allow_loopback| AddressPolicy { allow_loopback, ..AddressPolicy::default() })
+}
+
+fn policy_allowing(targets: &[&str]) -> AddressPolicy {
+    let targets = targets.iter().map(|text| text.parse().unwrap_or_else(|error| panic!("{text}: {error}")));
+    AddressPolicy { allow: targets.collect(), ..AddressPolicy::default() }
+}
 
 const PUBLIC: [&str; 18] = [
     "1.1.1.1",
@@ -97,12 +104,12 @@ fn address(text: &str) -> IpAddr {
 #[test]
 fn only_public_addresses_may_be_connected_to() {
     for text in PUBLIC {
-        for policy in [STRICT, LOOPBACK] {
+        for policy in policies() {
             assert_eq!(policy.address_refusal_reason(address(text)), None, "{text}");
         }
     }
     for text in NEVER {
-        for policy in [STRICT, LOOPBACK] {
+        for policy in policies() {
             assert!(policy.address_refusal_reason(address(text)).is_some(), "{text}");
         }
     }
@@ -111,9 +118,10 @@ fn only_public_addresses_may_be_connected_to() {
 /// Proves X6: loopback has its own switch, which opens nothing else.
 #[test]
 fn loopback_is_a_switch() {
+    let [strict, loopback] = policies();
     for text in OF_LOOPBACK {
-        assert_eq!(STRICT.address_refusal_reason(address(text)), Some("a loopback address"), "{text}");
-        assert_eq!(LOOPBACK.address_refusal_reason(address(text)), None, "{text}");
+        assert_eq!(strict.address_refusal_reason(address(text)), Some("a loopback address"), "{text}");
+        assert_eq!(loopback.address_refusal_reason(address(text)), None, "{text}");
     }
 }
 
@@ -131,11 +139,46 @@ fn an_embedded_address_is_judged_as_itself() {
                 Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low),
                 Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
             ] {
-                for policy in [STRICT, LOOPBACK] {
+                for policy in policies() {
                     let same = policy.address_refusal_reason(IpAddr::V4(plain));
                     assert_eq!(policy.address_refusal_reason(IpAddr::V6(wrapped)), same, "{wrapped} {plain}");
                 }
             }
         }
     }
+}
+
+/// Proves X6: a network of the operator's opens its own addresses, in every form of them, and no others.
+#[test]
+fn an_allowed_network_opens_only_itself() {
+    let policy = policy_allowing(&["10.0.0.0/8", "192.168.7.9", "fd12::/16", "127.0.0.1"]);
+    for text in
+        ["10.0.0.0", "10.255.255.255", "::ffff:10.1.2.3", "192.168.7.9", "fd12:3::1", "127.0.0.1", "8.8.8.8"]
+    {
+        assert_eq!(policy.address_refusal_reason(address(text)), None, "{text}");
+    }
+    for text in ["172.16.0.1", "192.168.7.8", "fd13::1", "127.0.0.2", "::1", "169.254.169.254"] {
+        assert!(policy.address_refusal_reason(address(text)).is_some(), "{text}");
+    }
+}
+
+/// Proves X6: an allowed name leads into private networks, but neither to this machine nor to the metadata
+/// service of a cloud, whatever its resolver says.
+#[test]
+fn an_allowed_name_opens_private_addresses_only() {
+    let policy = policy_allowing(&["*.internal", "db.corp.example"]);
+    let refusal = |name: &str, text: &str| policy.resolved_address_refusal_reason(name, address(text));
+    for name in ["orders.internal", "a.b.internal", "ORDERS.Internal.", "db.corp.example"] {
+        for text in ["10.1.2.3", "192.168.0.1", "100.64.0.1", "fd00::1", "8.8.8.8"] {
+            assert_eq!(refusal(name, text), None, "{name} {text}");
+        }
+    }
+    for text in ["127.0.0.1", "::1", "169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1"] {
+        assert!(refusal("metadata.google.internal", text).is_some(), "{text}");
+    }
+    for name in ["internal", "evil-internal", "orders.internal.evil.example", "xdb.corp.example"] {
+        assert!(refusal(name, "10.1.2.3").is_some(), "{name}");
+    }
+    // A numeric address has no name.
+    assert!(policy.address_refusal_reason(address("10.1.2.3")).is_some());
 }
