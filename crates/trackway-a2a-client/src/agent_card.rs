@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use reqwest::Url;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{ClientError, ProtocolBinding, ProtocolVersion, protocol_binding::JSON_RPC};
@@ -29,9 +29,9 @@ pub struct AgentCard {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct AgentExtension {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub uri: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub required: bool,
     #[serde(default)]
     pub params: Value,
@@ -40,13 +40,13 @@ pub struct AgentExtension {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AgentSkill {
     pub id: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub description: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub examples: Vec<String>,
 }
 
@@ -74,9 +74,9 @@ pub(super) struct ChosenInterface {
 #[serde(rename_all = "camelCase")]
 struct ReceivedCard {
     name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     description: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     version: String,
     capabilities: Option<ReceivedCapabilities>,
     skills: Option<Vec<AgentSkill>>,
@@ -102,7 +102,7 @@ struct ReceivedCapabilities {
 struct ReceivedInterfaceV1 {
     url: String,
     protocol_binding: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     protocol_version: String,
     tenant: Option<String>,
 }
@@ -113,9 +113,23 @@ struct ReceivedInterfaceV03 {
     transport: String,
 }
 
+/// Some agents write absent fields as `null`.
+fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 impl AgentCard {
     pub(super) fn parse_card(json: &str, etag: Option<String>) -> Result<Self, ClientError> {
         let document: Value = serde_json::from_str(json).map_err(ClientError::malformed_response_error)?;
+        Self::from_document(document, etag)
+    }
+
+    /// The card in this document, of either generation.
+    pub fn from_document(document: Value, etag: Option<String>) -> Result<Self, ClientError> {
         let read = ReceivedCard::deserialize(&document).map_err(ClientError::malformed_response_error)?;
         let interfaces = read.list_interfaces();
         let capabilities = read.capabilities.unwrap_or_default();
@@ -152,7 +166,7 @@ impl AgentCard {
             let generation = ProtocolVersion::parse_version(version).or_else(whole)?;
             let binding = ProtocolBinding::parse_binding_name(&interface.binding, generation)?;
             let url = card_url.join(&interface.url).ok()?;
-            let safe = url.scheme() == "https" || (url.scheme(), card_url.scheme()) == ("http", "http");
+            let safe = url.scheme() == "https" || url.scheme() == card_url.scheme();
             let safe = safe && (!sends_secrets || url.host() == card_url.host());
             let tenant = interface.tenant.clone();
             safe.then_some(ChosenInterface { url, binding, generation, tenant })

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde_json::Value;
 
-use super::ProtocolVersion;
+use super::{ProtocolVersion, TransportError};
 
 /// Why an operation has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -18,8 +18,17 @@ pub enum ClientError {
     Transport {
         doing: &'static str,
         #[source]
-        source: reqwest::Error,
+        source: TransportError,
     },
+    /// The request is larger than the way to the agent carries. Nothing was sent.
+    #[error(
+        "the request has {bytes} bytes, more than the {bytes_max} that can be sent: pass large content as \
+         an artifact"
+    )]
+    RequestTooLarge { bytes: usize, bytes_max: usize },
+    /// A credential or another value that no header can carry. Nothing was sent.
+    #[error("the value for the header {name} has characters that no header can carry")]
+    InvalidHeader { name: &'static str },
     /// The agent closed a stream although its task continues, each time that the stream was reopened.
     #[error("the agent closed the stream before the task came to rest")]
     StreamClosed,
@@ -132,6 +141,13 @@ impl ClientError {
         match self {
             Self::Refused(refusal) => Some(refusal.kind),
             _ => None,
+        }
+    }
+
+    pub(super) fn from_transport_error(doing: &'static str, source: TransportError) -> Self {
+        match source {
+            TransportError::TooLarge { bytes, bytes_max } => Self::RequestTooLarge { bytes, bytes_max },
+            source => Self::Transport { doing, source },
         }
     }
 

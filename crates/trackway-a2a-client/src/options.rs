@@ -1,6 +1,8 @@
 //! The settings of a client: its connections, its identity, and its timeouts.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
+
+use reqwest::header::HeaderMap;
 
 /// Settings of a [`Client`](super::Client).
 #[derive(Clone)]
@@ -11,6 +13,10 @@ pub struct Options {
     /// a card that leads to another machine than its own is not followed; `Client::for_json_rpc` accepts any
     /// address.
     pub token: Option<String>,
+    /// Sent with every request, also with the one for the card. They count as secrets, like the token.
+    pub headers: HeaderMap,
+    /// Makes headers for each attempt. They replace those of the same name.
+    pub header_source: Option<Arc<dyn RequestHeaderSource>>,
     /// URIs of the extensions that the caller wants to use.
     pub extensions: Vec<String>,
     /// Longest wait for an answer, and for the start of a stream.
@@ -29,6 +35,13 @@ pub struct Options {
     pub steady_after: Duration,
     pub backoff: Backoff,
     pub resend: ResendPolicy,
+}
+
+/// Makes headers whose value is good for a short time only, such as a signed token that expires: a stream
+/// may be opened again hours after its first request.
+pub trait RequestHeaderSource: fmt::Debug + Send + Sync {
+    /// Called before each attempt of each request.
+    fn headers_for_request(&self) -> HeaderMap;
 }
 
 /// The wait between attempts: doubled each time, minus up to half of it at random, so that many clients
@@ -56,6 +69,8 @@ impl Options {
         Self {
             http,
             token: None,
+            headers: HeaderMap::new(),
+            header_source: None,
             extensions: Vec::new(),
             timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(600),
@@ -68,13 +83,19 @@ impl Options {
             resend: ResendPolicy::default(),
         }
     }
+
+    /// Whether requests carry something that only the agent itself may see.
+    pub(super) fn sends_secrets(&self) -> bool {
+        self.token.is_some() || !self.headers.is_empty() || self.header_source.is_some()
+    }
 }
 
-/// Everything except the token, which must not be logged.
+/// Everything except the token and the values of headers, which must not be logged.
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("token", &self.token.as_ref().map(|_| "…"))
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("extensions", &self.extensions)
             .field("timeout", &self.timeout)
             .field("rest_timeout", &self.idle_timeout)

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Backoff, ClientError, Options, ResendPolicy};
+use super::{Backoff, ClientError, Options, ResendPolicy, TransportError};
 
 /// Longest wait that an agent can ask for. If an agent asks for more, the error is returned.
 /// Limit (A2A): wait that an agent may request from our client.
@@ -51,10 +51,12 @@ pub(super) fn is_transient_error(error: &ClientError, effect: RepeatEffect, rese
         ClientError::Status { status, .. } => is_transient_status(*status),
         ClientError::Refused(refusal) => is_transient_status(refusal.status),
         // The agent never received it.
-        ClientError::Transport { source, .. } if source.is_connect() => true,
+        ClientError::Transport { source: TransportError::NotSent(_), .. } => true,
         ClientError::Transport { .. } => effect == RepeatEffect::Harmless || resend == ResendPolicy::WhenLost,
         ClientError::Timeout { .. } | ClientError::StreamClosed => effect == RepeatEffect::Harmless,
         ClientError::InvalidAddress { .. }
+        | ClientError::InvalidHeader { .. }
+        | ClientError::RequestTooLarge { .. }
         | ClientError::MalformedResponse { .. }
         | ClientError::Unsupported { .. }
         | ClientError::NoInterface { .. } => false,

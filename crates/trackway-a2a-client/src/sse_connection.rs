@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::Response;
+use futures_util::StreamExt;
 use tokio::time::Instant;
 use trackway_outgoing::sse::{SseEvent, SseParser};
 
-use super::ClientError;
+use super::{ClientError, TransportResponse};
 
 /// Largest event, and therefore largest line. A Task with all its artifacts is one event. Documents of
 /// ten megabytes in base64 occur, also several in one task.
@@ -16,7 +16,7 @@ pub(super) const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct SseConnection {
-    response: Response,
+    response: TransportResponse,
     parser: SseParser,
     /// Received but not yet parsed: at most the result of one read.
     received: Bytes,
@@ -49,7 +49,7 @@ pub(super) enum ReceiveOutcome {
 
 impl SseConnection {
     /// `last_id`: the id of the last event before this connection.
-    pub(super) fn new(response: Response, last_id: Option<String>) -> Self {
+    pub(super) fn new(response: TransportResponse, last_id: Option<String>) -> Self {
         Self {
             response,
             parser: SseParser::resume_after_event_id(last_id, EVENT_BYTES_MAX),
@@ -73,12 +73,12 @@ impl SseConnection {
                 Ok(None) => {}
                 Err(bad) => return ReceiveOutcome::Malformed(ClientError::malformed_response_error(bad)),
             }
-            match tokio::time::timeout(silence_max, self.response.chunk()).await {
-                Ok(Ok(Some(chunk))) => (self.received, self.has_received) = (chunk, true),
-                Ok(Ok(None)) => return ReceiveOutcome::End,
-                Ok(Err(source)) => {
-                    let doing = "reading the stream";
-                    return ReceiveOutcome::Broken(ClientError::Transport { doing, source });
+            match tokio::time::timeout(silence_max, self.response.body.next()).await {
+                Ok(Some(Ok(chunk))) => (self.received, self.has_received) = (chunk, true),
+                Ok(None) => return ReceiveOutcome::End,
+                Ok(Some(Err(error))) => {
+                    let error = ClientError::from_transport_error("reading the stream", error);
+                    return ReceiveOutcome::Broken(error);
                 }
                 Err(_) => return ReceiveOutcome::Broken(ClientError::Timeout { after: silence_max }),
             }

@@ -13,7 +13,7 @@ use futures_util::{Stream, stream};
 use trackway_outgoing::sse::SseEvent;
 
 use super::{
-    ClientError, TaskState, TaskUpdate, is_final_task_state,
+    ClientError, TaskState, TaskUpdate, TransportResponse, is_final_task_state,
     received_task_progress::ReceivedTaskProgress,
     remote_agent::{PreparedRequest, RemoteAgent},
     sse_connection::{ReceiveOutcome, ReceivedSoFar, SseConnection},
@@ -75,7 +75,7 @@ impl TaskUpdateStream {
         origin: StreamOrigin,
         task: Option<String>,
         last_id: Option<String>,
-        response: reqwest::Response,
+        response: TransportResponse,
     ) -> Self {
         let link = SseConnection::new(response, last_id.clone());
         Self {

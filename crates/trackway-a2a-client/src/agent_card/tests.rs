@@ -57,6 +57,20 @@ fn an_encrypted_card_does_not_lead_into_the_open() {
     assert!(matches!(error, ClientError::NoInterface { offered } if offered.len() == 1));
 }
 
+/// Proves X5: fields that an agent writes as `null` count as absent.
+#[test]
+fn null_counts_as_absent() {
+    let document = json!({
+        "name": "x", "description": null, "version": null, "url": "http://a/", "protocolVersion": null,
+        "preferredTransport": null, "additionalInterfaces": null, "supportedInterfaces": null,
+        "capabilities": {"streaming": null, "extensions": [{"uri": "urn:x", "required": null, "params": null}]},
+        "skills": [{"id": "s", "name": null, "description": null, "tags": null, "examples": null}],
+    });
+    let card = card(&document);
+    assert_eq!((card.description.as_str(), card.skills.len(), card.extensions.len()), ("", 1, 1));
+    assert_eq!(card.interfaces.len(), 1);
+}
+
 #[test]
 fn what_a_mesh_asks_of_a_card_is_there() {
     let document = json!({

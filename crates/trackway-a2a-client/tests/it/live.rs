@@ -143,7 +143,7 @@ async fn tasks_are_listed_page_by_page() {
 /// Set, read and removed; the front door's own tests cover the notifications.
 #[tokio::test]
 async fn push_configurations_are_kept_for_a_task() {
-    let addresses = AddressPolicy { allow_loopback: true };
+    let addresses = AddressPolicy { allow_loopback: true, ..AddressPolicy::default() };
     let outgoing = PushSenderOptions { addresses, ..PushSenderOptions::default() };
     let outgoing = Some(PushSender::new(outgoing));
     let door = TestServer::with_options(trackway_a2a::Options { outgoing, ..Default::default() }).await;

@@ -12,6 +12,7 @@ mod resumes;
 mod retries;
 mod scripted_agent;
 mod test_server;
+mod transports;
 
 use std::time::Duration;
 

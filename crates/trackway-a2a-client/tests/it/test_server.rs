@@ -14,6 +14,7 @@ use super::{cutting_proxy::CuttingProxy, options};
 
 pub(crate) struct TestServer {
     pub(crate) line: CuttingProxy,
+    pub(crate) router: axum::Router,
     runtime: Runtime,
     serving: JoinHandle<()>,
     folder: tempfile::TempDir,
@@ -34,8 +35,8 @@ impl TestServer {
     pub(crate) async fn with_options(options: trackway_a2a::Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let line = CuttingProxy::new().await;
-        let (runtime, serving) = serve(&folder, &line, options.clone()).await;
-        Self { line, runtime, serving, folder, options }
+        let (runtime, router, serving) = serve(&folder, &line, options.clone()).await;
+        Self { line, router, runtime, serving, folder, options }
     }
 
     /// The server is gone and connections fail.
@@ -47,7 +48,8 @@ impl TestServer {
 
     /// Another server on the same folder, behind the same address.
     pub(crate) async fn reopen(&mut self) {
-        (self.runtime, self.serving) = serve(&self.folder, &self.line, self.options.clone()).await;
+        (self.runtime, self.router, self.serving) =
+            serve(&self.folder, &self.line, self.options.clone()).await;
     }
 
     /// The address of the agent.
@@ -64,7 +66,7 @@ async fn serve(
     folder: &tempfile::TempDir,
     line: &CuttingProxy,
     options: trackway_a2a::Options,
-) -> (Runtime, JoinHandle<()>) {
+) -> (Runtime, axum::Router, JoinHandle<()>) {
     let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
     let registry = ProgramRegistry::new();
     registry.add_program(Arc::new(ScriptedProgram::new())).unwrap();
@@ -76,8 +78,9 @@ async fn serve(
     let router = a2a_router(runtime.clone(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     line.forward_to(Some(listener.local_addr().unwrap()));
-    let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    (runtime, serving)
+    let served = router.clone();
+    let serving = tokio::spawn(async move { axum::serve(listener, served).await.unwrap() });
+    (runtime, router, serving)
 }
 
 #[derive(Debug)]
