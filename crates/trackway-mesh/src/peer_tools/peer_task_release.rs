@@ -1,0 +1,60 @@
+//! Cancels the remote tasks of runs that ended before their calls did.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use trackway_a2a_client::{AgentRefusalKind, ClientError};
+use trackway_domain::{CallChain, Caller};
+use trackway_ports::{PortFuture, StepNoteHandler, StepNoteReleaseError};
+
+use super::{PeerCallServices, call_note::PeerCallNote, peer_call::cancel_task};
+use crate::{PeerError, peer_registry::describe_client_error};
+
+/// Releases the notes of calls of peers.
+#[derive(Debug, Clone)]
+pub struct PeerTaskReleaser {
+    services: Arc<PeerCallServices>,
+}
+
+impl PeerTaskReleaser {
+    pub(super) fn new(services: Arc<PeerCallServices>) -> Self {
+        Self { services }
+    }
+
+    async fn cancel_noted_task(&self, owner: &Caller, note: &Value) -> Result<(), StepNoteReleaseError> {
+        let refused = |reason: String| StepNoteReleaseError::Refused { reason };
+        let transient = |reason: String| StepNoteReleaseError::Transient { reason };
+        let note = PeerCallNote::from_value(note.clone())
+            .ok_or_else(|| refused("the note is not one of a peer's call".to_owned()))?;
+        let Some(task) = note.task else {
+            return Err(refused(format!("the peer {} named no task before the run ended", note.peer)));
+        };
+        // Whether it is still a peer decides whether a later attempt makes sense.
+        if let Err(error @ PeerError::Unknown { .. }) =
+            self.services.registry.connect(&owner.tenant, &note.peer).await
+        {
+            return Err(refused(error.to_string()));
+        }
+        let chain = CallChain::default();
+        let client = self.services.connect_signed(owner, &note.peer, &chain).await.map_err(transient)?;
+        match cancel_task(&client, &task).await {
+            Ok(state) => {
+                tracing::info!(peer = note.peer, task, %state, "the task of a run that ended was cancelled");
+                Ok(())
+            }
+            Err(error) if error.refusal_kind() == Some(AgentRefusalKind::TaskNotFound) => Ok(()),
+            Err(error @ ClientError::Refused(_)) => Err(refused(describe_client_error(&error))),
+            Err(error) => Err(transient(describe_client_error(&error))),
+        }
+    }
+}
+
+impl StepNoteHandler for PeerTaskReleaser {
+    fn release<'a>(
+        &'a self,
+        owner: &'a Caller,
+        note: &'a Value,
+    ) -> PortFuture<'a, Result<(), StepNoteReleaseError>> {
+        Box::pin(self.cancel_noted_task(owner, note))
+    }
+}
