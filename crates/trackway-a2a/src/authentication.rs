@@ -1,8 +1,9 @@
 //! Identifies the caller and checks its permissions. This is the only module that does so.
 
-use axum::http::{HeaderMap, HeaderValue, header};
-use trackway_domain::{Access, ErrorCode, Scopes};
-use trackway_ports::{Identity, Unauthenticated, parse_bearer_token};
+use axum::http::{HeaderMap, header};
+use trackway_domain::{Access, ErrorCode, Permission, Scopes};
+use trackway_http::authenticate_headers;
+use trackway_ports::{Identity, Unauthenticated};
 use trackway_runtime::ProgramInfo;
 
 use crate::{
@@ -17,15 +18,14 @@ pub(crate) const SEND_KEY_ADVICE: &str =
 /// An identified caller. The workflow of the request is not known yet.
 #[derive(Debug)]
 pub(crate) struct AuthenticatedClient {
-    access: Access,
+    identity: Identity,
     auth_state: ClientAuthState,
-    /// Absent if there is no authentication: every caller may do everything.
-    scopes: Option<Scopes>,
 }
 
 /// A caller that may use a workflow.
 #[derive(Debug)]
 pub(crate) struct AuthorizedClient {
+    pub(crate) identity: Identity,
     pub(crate) access: Access,
     pub(crate) auth_state: ClientAuthState,
 }
@@ -47,36 +47,31 @@ pub(crate) async fn authenticate_client(
     options: &Options,
 ) -> Result<AuthenticatedClient, A2aError> {
     let Some(gatekeeper) = &options.gatekeeper else {
-        let access = Access::own_only(options.default_caller.clone());
-        return Ok(AuthenticatedClient { access, auth_state: ClientAuthState::NotRequired, scopes: None });
+        let identity = Identity::new(options.default_caller.clone(), Scopes::all_workflows_and_agents());
+        return Ok(AuthenticatedClient { identity, auth_state: ClientAuthState::NotRequired });
     };
-    let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    let carried = parse_bearer_token(carried).map_err(|why| authentication_error(&why))?;
-    let identity = gatekeeper.authenticate(carried).await.map_err(|why| authentication_error(&why))?;
-    let (access, Identity { scopes, .. }) = (identity.access(), identity);
-    let standing = carried.map_or(ClientAuthState::Anonymous, |_| ClientAuthState::Authenticated);
-    Ok(AuthenticatedClient { access, auth_state: standing, scopes: Some(scopes) })
+    let auth_state = match (gatekeeper.checks_bearers(), headers.contains_key(header::AUTHORIZATION)) {
+        (false, _) => ClientAuthState::NotRequired,
+        (true, true) => ClientAuthState::Authenticated,
+        (true, false) => ClientAuthState::Anonymous,
+    };
+    let identity = authenticate_headers(&options.gatekeeper, headers).await;
+    Ok(AuthenticatedClient { identity: identity.map_err(|why| authentication_error(&why))?, auth_state })
 }
 
 impl AuthenticatedClient {
     /// Whether the caller may use this workflow.
     pub(crate) fn authorize_for_workflow(self, info: &ProgramInfo) -> Result<AuthorizedClient, A2aError> {
-        let Self { access, auth_state: standing, scopes } = self;
-        let called = || format!("agent:{}:call", info.name);
-        match scopes {
-            Some(scopes)
-                if !scopes.allows_permission(&required_run_scope(info))
-                    && !scopes.allows_permission(&called()) =>
-            {
-                Err(A2aError::new(
-                    A2aErrorKind::Forbidden,
-                    ErrorCode::Forbidden,
-                    format!("your key does not allow calls to {:?}", info.name),
-                    format!("use a key with the scope {}", required_run_scope(info)),
-                ))
-            }
-            Some(_) | None => Ok(AuthorizedClient { access, auth_state: standing }),
-        }
+        let Self { identity, auth_state } = self;
+        identity.check_permission(Permission::RunWorkflow(&info.name)).map_err(|_| {
+            A2aError::new(
+                A2aErrorKind::Forbidden,
+                ErrorCode::Forbidden,
+                format!("your key does not allow calls to {:?}", info.name),
+                format!("use a key with the scope {}", required_run_scope(info)),
+            )
+        })?;
+        Ok(AuthorizedClient { access: identity.access(), identity, auth_state })
     }
 }
 

@@ -11,6 +11,7 @@ mod card_discovery;
 mod card_signature;
 mod error;
 mod extensions;
+mod file_fetcher;
 mod grpc;
 mod http;
 mod http_json;
@@ -29,8 +30,9 @@ mod task_event_feed;
 mod wire;
 
 pub use card_signature::{CardSigner, SigningKeyError};
+pub use file_fetcher::FileFetcher;
 pub use grpc::{GrpcServer, grpc_server};
-pub use options::{BLOCKING_TIMEOUT_DEFAULT, Options};
+pub use options::{BLOCKING_TIMEOUT_DEFAULT, CALL_DEPTH_MAX_DEFAULT, Options};
 pub use push_delivery::{AddressPolicy, PushSender, PushSenderOptions};
 pub use push_notifier::PushNotifier;
 pub use router::a2a_router;

@@ -4,9 +4,14 @@ use trackway_domain::{ErrorCode, MessagePartContent, Part};
 
 use crate::error::{A2aError, A2aErrorKind};
 
-/// Refuses a message with a part of a type that the agent does not accept.
-pub(crate) fn check_part_media_types(parts: &[Part], accepted: &[String]) -> Result<(), A2aError> {
-    for (index, part) in parts.iter().enumerate() {
+/// Refuses a message with a part of a type that the agent does not accept. Parts that are exempt may have
+/// any type.
+pub(crate) fn check_part_media_types(
+    parts: &[Part],
+    accepted: &[String],
+    is_exempt: impl Fn(&Part) -> bool,
+) -> Result<(), A2aError> {
+    for (index, part) in parts.iter().enumerate().filter(|(_, part)| !is_exempt(part)) {
         let Some(named) = declared_media_type(part) else { continue };
         if !accepted.iter().any(|mode| matches_media_type_pattern(mode, named)) {
             let shown: String = named.chars().take(64).collect();
@@ -59,7 +64,7 @@ fn matches_media_type_pattern(pattern: &str, media_type: &str) -> bool {
     }
 }
 
-fn media_type_essence(media_type: &str) -> String {
+pub(crate) fn media_type_essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
@@ -86,10 +91,11 @@ mod tests {
     fn parts_of_an_unsupported_type_are_refused() {
         let taken: Vec<String> = ProgramInfo::MODES_DEFAULT.map(str::to_owned).into();
         let plain = Part::text("hi");
-        assert!(check_part_media_types(std::slice::from_ref(&plain), &taken).is_ok());
+        assert!(check_part_media_types(std::slice::from_ref(&plain), &taken, |_| false).is_ok());
         let odd = Part::text("hi").with_metadata("mimeType", "application/x-odd");
-        let fault = check_part_media_types(&[plain, odd.clone()], &taken).unwrap_err();
+        let fault = check_part_media_types(&[plain, odd.clone()], &taken, |_| false).unwrap_err();
         assert_eq!(fault.kind, A2aErrorKind::ContentTypeNotSupported);
-        assert!(check_part_media_types(&[odd], &["*/*".to_owned()]).is_ok());
+        assert!(check_part_media_types(std::slice::from_ref(&odd), &["*/*".to_owned()], |_| false).is_ok());
+        assert!(check_part_media_types(&[odd], &taken, |_| true).is_ok());
     }
 }

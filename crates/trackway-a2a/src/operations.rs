@@ -3,6 +3,7 @@
 
 mod agent_call;
 mod artifact_visibility;
+mod invoked_artifacts;
 mod message_sending;
 mod push_config;
 mod task_list;
@@ -18,6 +19,7 @@ use trackway_engine::{
     AnswerRequestRank, BoundedRunView, OmittedContent, RunView, RunViewLimits, StatusUpdate,
 };
 use trackway_http::sse::FrameContentKind;
+use trackway_ports::Identity;
 use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 
 use crate::{
@@ -29,6 +31,7 @@ use crate::{
 pub(crate) use agent_call::{
     AgentCall, AgentCallOutcome, AnonymousCardAccess, EndedTaskSubscriptionPolicy, HistoryLength,
 };
+pub(crate) use invoked_artifacts::{InvocationOptions, SessionBehavior};
 pub(crate) use message_sending::{DirectReply, SendReply, StreamReply};
 pub(crate) use push_config::{PageRequest, PushAuthentication, PushNotificationConfig};
 pub(crate) use task_list::{TaskPage, TaskQuery};
@@ -46,6 +49,7 @@ pub(crate) struct AddressedAgent<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) options: &'a Options,
     pub(crate) program: Arc<dyn Program>,
+    pub(crate) identity: Identity,
     pub(crate) access: Access,
     pub(crate) auth_state: ClientAuthState,
 }
@@ -60,6 +64,8 @@ pub(crate) struct IncomingMessage {
     pub(crate) question: Option<QuestionId>,
     /// It starts a run, even if a run waits in its session.
     pub(crate) starts_new_run: bool,
+    /// How it starts a run.
+    pub(crate) invocation: InvocationOptions,
     /// Media types that the client accepts; any if empty.
     pub(crate) accepted_modes: Vec<String>,
     /// An additional receiver of the following updates.

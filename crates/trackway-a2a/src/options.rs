@@ -3,17 +3,23 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, header};
+use trackway_artifacts::ArtifactService;
 use trackway_domain::Caller;
 use trackway_http::sse::SharedFrameCache;
 use trackway_ports::Authenticator;
 
-use crate::{CardSigner, PushSender};
+use crate::{CardSigner, FileFetcher, PushSender};
 
 /// Longer than most tasks take, and than most clients and proxies wait. Without it a send to a task
 /// that never rests would keep its connection forever.
 ///
 /// Limit (A2A): time that a blocking send waits for its task; `[server] blocking_timeout`.
 pub const BLOCKING_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10 * 60);
+
+/// More than a sensible chain of agents needs. A ring of agents that call each other ends here.
+///
+/// Limit (A2A): agents that may have called each other before a task starts; `[mesh] max_depth`.
+pub const CALL_DEPTH_MAX_DEFAULT: u32 = 8;
 
 /// Settings of the front door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
@@ -46,6 +52,12 @@ pub struct Options {
     /// The client for push notifications; without it there are none. The runtime's messenger is a
     /// [`PushNotifier`](crate::PushNotifier) over the same client.
     pub outgoing: Option<PushSender>,
+    /// Where the artifacts are that a message names; without it there are none.
+    pub artifacts: Option<Arc<ArtifactService>>,
+    /// Reads files that a message names by their address; without it no such file is read.
+    pub files: Option<FileFetcher>,
+    /// How many agents may have called each other before a task starts.
+    pub call_depth_max: u32,
     /// The address of gRPC, as `host:port`, for the cards. An address that means every interface of the
     /// machine (`0.0.0.0`) is replaced with the host under which the reader reached the server.
     pub grpc_address: Option<String>,
@@ -77,6 +89,9 @@ impl Default for Options {
             conformance: false,
             extended_card: false,
             outgoing: None,
+            artifacts: None,
+            files: None,
+            call_depth_max: CALL_DEPTH_MAX_DEFAULT,
             grpc_address: None,
             grpc_reflection: false,
             grpc_in_card: true,

@@ -73,11 +73,11 @@ impl A2aServer {
         visitor: AuthenticatedClient,
     ) -> Result<AdmittedCall<'_>, A2aError> {
         let program = self.find_addressed_program(address, tenant.filter(|tenant| !tenant.is_empty()))?;
-        let AuthorizedClient { access, auth_state: standing } =
+        let AuthorizedClient { identity, access, auth_state } =
             visitor.authorize_for_workflow(program.info())?;
         let activated = ActivatedExtensions::new(headers, program.info())?;
         let (runtime, options) = (&self.runtime, &self.options);
-        let agent = AddressedAgent { runtime, options, program, access, auth_state: standing };
+        let agent = AddressedAgent { runtime, options, program, identity, access, auth_state };
         Ok(AdmittedCall { agent, activated })
     }
 

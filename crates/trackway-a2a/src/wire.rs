@@ -3,6 +3,7 @@
 
 pub(crate) mod client_message;
 pub(crate) mod error_details;
+mod invocation_metadata;
 mod json_object;
 mod response_body;
 pub(crate) mod trackway_metadata;

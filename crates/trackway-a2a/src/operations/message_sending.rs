@@ -1,18 +1,26 @@
 //! Messages: which run a message is for, and what its sender receives.
 
-use trackway_domain::{Access, Message, MessageId, MessageRole, Position, QuestionId, RunId, SessionId};
-use trackway_engine::{AnswerRequestRank, MessageDeliveryOutcome, RunView, input_from_parts};
+use trackway_domain::{
+    Access, ErrorCode, Message, MessageId, MessagePartContent, MessageRole, Part, Position, QuestionId,
+    RunId, SessionId,
+};
+use trackway_engine::{AnswerRequestRank, MessageDeliveryOutcome, RunView};
 use trackway_ports::RunFilter;
 use trackway_runtime::{
     DeliverMessageRequest, Error, ProgramKind, RunPin, SubmitRunRequest, SubmitRunResponse,
 };
 
 use super::{
-    AddressedAgent, AnswerReceipt, HistoryLength, IncomingMessage, SendWaitFor, TaskSnapshot, TaskStream,
+    AddressedAgent, AnswerReceipt, HistoryLength, IncomingMessage, SendWaitFor, SessionBehavior,
+    TaskSnapshot, TaskStream,
     artifact_visibility::ArtifactVisibility,
+    invoked_artifacts::{ResolvedInput, is_named},
     push_config::{PushConfigSource, TOO_MANY},
 };
-use crate::{error::A2aError, media_type, request_options};
+use crate::{
+    error::{A2aError, A2aErrorKind},
+    media_type, request_options,
+};
 
 /// A message that was accepted.
 struct AcceptedMessage {
@@ -65,6 +73,16 @@ impl StreamReply {
     }
 }
 
+impl IncomingMessage {
+    /// The session that a run of this message joins; none if the run gets a session of its own.
+    fn joined_session(&self) -> Option<SessionId> {
+        match self.invocation.session {
+            SessionBehavior::Persistent => self.session.clone(),
+            SessionBehavior::RunBased => None,
+        }
+    }
+}
+
 impl AddressedAgent<'_> {
     pub(crate) async fn send_message(
         &self,
@@ -105,7 +123,16 @@ impl AddressedAgent<'_> {
 
     fn check_incoming_message(&self, incoming: &IncomingMessage) -> Result<(), A2aError> {
         request_options::check_output_modes(&incoming.accepted_modes, &self.program_info().output_modes)?;
-        media_type::check_part_media_types(&incoming.message.parts, &self.program_info().input_modes)?;
+        // An artifact may have any type: its content is parsed by that type.
+        let is_artifact = |part: &Part| match &part.content {
+            MessagePartContent::File(file) => {
+                let mut artifacts = incoming.invocation.artifacts.iter();
+                artifacts.any(|artifact| is_named(file, &artifact.filename))
+            }
+            MessagePartContent::Text(_) | MessagePartContent::Data(_) => false,
+        };
+        let parts = &incoming.message.parts;
+        media_type::check_part_media_types(parts, &self.program_info().input_modes, is_artifact)?;
         match &incoming.push {
             Some(push) => self.build_push_hook(push.clone(), PushConfigSource::SendRequest).map(drop),
             None => Ok(()),
@@ -114,12 +141,12 @@ impl AddressedAgent<'_> {
 
     /// The workflow's answer to a message that needs no run.
     fn reply_without_run(&self, incoming: &IncomingMessage) -> Option<DirectReply> {
-        if incoming.run.is_some() {
+        if incoming.run.is_some() || !incoming.invocation.artifacts.is_empty() {
             return None;
         }
         let parts = self.program.answer_without_run(&incoming.message)?;
         let id = MessageId::from_uuid(self.runtime.new_uuid());
-        let session = incoming.session.clone();
+        let session = incoming.joined_session();
         Some(DirectReply {
             message: Message::new(id, MessageRole::Agent, parts),
             session: session.unwrap_or_else(|| SessionId::from_uuid(self.runtime.new_uuid())),
@@ -141,11 +168,7 @@ impl AddressedAgent<'_> {
             && let Some(run) =
                 self.runtime.find_run_by_message(&self.access.caller, &incoming.message.id).await?
         {
-            let message = incoming.message.id.clone();
-            return match self.deliver_to_run(run, incoming).await {
-                Err(Error::UnknownRun { .. }) => Err(Error::MessageReused { message, run }.into()),
-                taken => Ok(taken?),
-            };
+            return self.repeat_message(run, incoming).await;
         }
         if let Some(run) = self.find_waiting_run(&incoming).await? {
             match self.deliver_to_run(run, incoming.clone()).await {
@@ -231,22 +254,66 @@ impl AddressedAgent<'_> {
                 "send the taskId of the task that asked",
             ));
         }
-        let schema = &self.program_info().input_schema;
-        let input = input_from_parts(schema, &incoming.message.parts)
-            .map_err(|problem| A2aError::invalid_input(vec![*problem], schema.clone()))?;
+        // A repeated message reads no artifact again.
+        if !incoming.invocation.artifacts.is_empty()
+            && let Some(run) =
+                self.runtime.find_run_by_message(&self.access.caller, &incoming.message.id).await?
+        {
+            return self.repeat_message(run, incoming).await;
+        }
+        self.check_call_depth()?;
+        let ResolvedInput { input, files } = self.resolve_input(&incoming).await?;
+        let session = incoming.joined_session();
+        let linked_session = incoming.session.filter(|_| session.is_none());
         let submit = SubmitRunRequest {
             workflow: self.program_info().name.clone(),
             input,
             caller: self.access.caller.clone(),
-            session: incoming.session,
+            session,
             message: Some(incoming.message),
+            resolved_files: files,
             hook: incoming
                 .push
                 .map(|push| self.build_push_hook(push, PushConfigSource::SendRequest))
                 .transpose()?,
+            call_chain: self.identity.call_chain.clone(),
+            linked_session,
         };
-        let SubmitRunResponse { view, pin: hold, .. } = self.runtime.submit_run(submit).await?;
+        let submitted = self.runtime.submit_run(submit).await;
+        let SubmitRunResponse { view, pin: hold, .. } = submitted.map_err(|error| {
+            let is_invalid = matches!(error, Error::InvalidInput { .. });
+            match incoming.invocation.artifacts.first() {
+                Some(artifact) if is_invalid => A2aError::from(error).about_artifact(&artifact.filename),
+                Some(_) | None => error.into(),
+            }
+        })?;
         Ok(AcceptedMessage { after: view.pos, snapshot: TaskSnapshot::snapshot_from_view(view), hold })
+    }
+
+    /// A message that was accepted before belongs to the run that it started or answered.
+    async fn repeat_message(
+        &self,
+        run: RunId,
+        incoming: IncomingMessage,
+    ) -> Result<AcceptedMessage, A2aError> {
+        let message = incoming.message.id.clone();
+        let session = incoming.joined_session();
+        match self.deliver_to_run(run, IncomingMessage { session, ..incoming }).await {
+            Err(Error::UnknownRun { .. }) => Err(Error::MessageReused { message, run }.into()),
+            taken => Ok(taken?),
+        }
+    }
+
+    /// Agents that call each other in a ring would start tasks for ever.
+    fn check_call_depth(&self) -> Result<(), A2aError> {
+        self.identity.call_chain.check_depth(self.options.call_depth_max).map_err(|refusal| {
+            A2aError::new(
+                A2aErrorKind::UnsupportedOperation,
+                ErrorCode::InvalidRequest,
+                refusal.to_string(),
+                "do not call further agents for this; the operator can raise `[mesh] max_depth`",
+            )
+        })
     }
 
     async fn deliver_to_run(&self, run: RunId, incoming: IncomingMessage) -> Result<AcceptedMessage, Error> {

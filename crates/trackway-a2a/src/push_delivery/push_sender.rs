@@ -60,7 +60,7 @@ impl PushSender {
     }
 
     fn with_dns_lookup(options: PushSenderOptions, lookup: Arc<dyn DnsLookup>) -> Self {
-        let client = LazyRestrictedClient::new(options.addresses, lookup, DELIVERY_WAIT);
+        let client = LazyRestrictedClient::new(options.addresses.clone(), lookup, DELIVERY_WAIT);
         Self { client, options }
     }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use trackway_domain::{Message, MessageId, MessageRole, Object, Part, QuestionId, SessionId};
 
+use super::invocation_metadata;
 use crate::{error::A2aError, operations::IncomingMessage};
 
 /// Most parts of one message. A part needs more memory than bytes on the wire; a thousand is far more
@@ -45,6 +46,12 @@ impl ParsedClientMessage {
                 "leave out newTask, or taskId and questionId",
             ));
         }
+        let invocation = invocation_metadata::parse_invocation_options(&self.metadata)?;
+        if invocation.starts_run() && (self.task_id.is_some() || question.is_some()) {
+            let why = "artifacts and a session behaviour are for a message that starts a task, and this one \
+                       names a task or a question";
+            return Err(invalid_message_error("metadata", why, "leave them out, or taskId and questionId"));
+        }
         let message = Message {
             id,
             role: MessageRole::User,
@@ -59,7 +66,8 @@ impl ParsedClientMessage {
             run,
             session,
             question,
-            starts_new_run: new_run,
+            starts_new_run: new_run || invocation.starts_run(),
+            invocation,
             accepted_modes: Vec::new(),
             push: None,
         })

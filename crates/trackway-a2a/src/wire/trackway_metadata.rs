@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use trackway_domain::{ArtifactId, ReplayMismatch, ValidationError};
+use trackway_domain::{ArtifactId, ReplayMismatch, SessionId, ValidationError};
 use trackway_engine::{AnswerRequestRank, OmittedContent, StatusUpdate};
 
 use crate::operations::TaskSnapshot;
@@ -31,6 +31,9 @@ pub(crate) struct TrackwayMetadata<'a> {
     /// Nothing drives the task until an operator adopts it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     imported: bool,
+    /// The context that its message named, if the task has a context of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linked_context_id: Option<&'a str>,
     /// The parts that this answer leaves out because it would be too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<OmittedContentMetadata<'a>>,
@@ -73,6 +76,7 @@ impl<'a> TrackwayMetadata<'a> {
             validation_errors: problems,
             damaged: view.damaged.as_deref(),
             imported: view.imported,
+            linked_context_id: view.submission.linked_session.as_ref().map(SessionId::as_str),
             omitted: OmittedContentMetadata::new(&snapshot.omitted),
             ..Self::from_resume_rank(mark, &view.output, view.parked.as_ref())
         }
@@ -92,6 +96,7 @@ impl<'a> TrackwayMetadata<'a> {
             parked: parked.map(ParkedMetadata::new),
             damaged: None,
             imported: false,
+            linked_context_id: None,
             omitted: None,
         }
     }
@@ -113,6 +118,7 @@ impl<'a> TrackwayMetadata<'a> {
             && self.parked.is_none()
             && self.damaged.is_none()
             && !self.imported
+            && self.linked_context_id.is_none()
             && self.omitted.is_none()
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackway_a2a_wire::JsonDialect;
 use trackway_domain::{
-    AnswerRequest, Artifact, ArtifactChunk, ArtifactId, Caller, Event, InterruptReason, Message, MessageId,
-    MessageRole, Op, OpKind, Part, Question, RunSubmission, SessionId, StateName, Timestamp, WorkflowRef,
+    AnswerRequest, Artifact, ArtifactChunk, ArtifactId, CallChain, Caller, Event, InterruptReason, Message,
+    MessageId, MessageRole, Op, OpKind, Part, Question, RunSubmission, SessionId, StateName, Timestamp,
+    WorkflowRef,
 };
 use trackway_engine::{RunView, VisibleUpdate, visible_update};
 
@@ -81,6 +82,8 @@ pub(crate) fn sample_snapshot(events: &[Event]) -> TaskSnapshot {
         guided: false,
         exit: None,
         forked_from: None,
+        call_chain: CallChain::default(),
+        linked_session: None,
     };
     let mut view = RunView::from_submission(Arc::new(submission), Timestamp(0), 10);
     for (index, event) in events.iter().enumerate() {

@@ -5,6 +5,7 @@
 mod discovery;
 mod errors;
 mod grpc;
+mod invocations;
 mod send;
 mod stream;
 mod test_server;

@@ -131,12 +131,12 @@ async fn a_context_in_which_two_runs_wait_takes_a_message_as_a_new_start() {
     let session = trackway_domain::SessionId::new(first["contextId"].as_str().unwrap()).unwrap();
     // Directly to the engine: the front door would resume the first run.
     let submit = trackway_runtime::SubmitRunRequest {
-        workflow: "script".into(),
-        input: json!({"text": "ask"}),
-        caller: trackway_domain::Caller::local_without_auth(),
         session: Some(session),
-        message: None,
-        hook: None,
+        ..trackway_runtime::SubmitRunRequest::new(
+            "script",
+            json!({"text": "ask"}),
+            trackway_domain::Caller::local_without_auth(),
+        )
     };
     let second = site.runtime.submit_run(submit).await.unwrap().view;
     site.runtime.wait_until_run_idle(second).await.unwrap();

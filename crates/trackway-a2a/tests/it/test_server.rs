@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use trackway_a2a::{Options, PushNotifier, a2a_router};
+use trackway_ports::Journal;
 use trackway_runtime::{Program, ProgramRegistry, Runtime};
 use trackway_sqlite::SqliteJournal;
 
@@ -63,6 +64,16 @@ impl TestServer {
     pub(crate) fn with_programs(options: Options, others: Vec<Arc<dyn Program>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+        Self::on_journal(journal, folder, options, others)
+    }
+
+    /// On a store in that folder which is open already.
+    pub(crate) fn on_journal(
+        journal: Arc<dyn Journal>,
+        folder: tempfile::TempDir,
+        options: Options,
+        others: Vec<Arc<dyn Program>>,
+    ) -> Self {
         let registry = ProgramRegistry::new();
         registry.add_program(Arc::new(ScriptedProgram::new("script"))).unwrap();
         registry.add_program(Arc::new(ScriptedProgram::new("other"))).unwrap();

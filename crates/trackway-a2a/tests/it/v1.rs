@@ -2,7 +2,7 @@
 //! more.
 
 mod auth;
-mod bindings;
+pub(crate) mod bindings;
 mod cards;
 mod errors;
 mod list;

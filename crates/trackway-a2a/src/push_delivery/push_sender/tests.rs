@@ -81,7 +81,10 @@ impl DnsLookup for Names {
 }
 
 fn options(allow_loopback: bool) -> PushSenderOptions {
-    PushSenderOptions { addresses: AddressPolicy { allow_loopback }, secret: None }
+    PushSenderOptions {
+        addresses: AddressPolicy { allow_loopback, ..AddressPolicy::default() },
+        secret: None,
+    }
 }
 
 fn outgoing(allow_loopback: bool) -> PushSender {

@@ -6,7 +6,7 @@ use prost_types::{ListValue, value::Kind};
 use tonic::Code;
 use trackway_a2a::Options;
 use trackway_domain::{Caller, Scopes};
-use trackway_ports::{Authenticator, Identity, PortFuture, Unauthenticated};
+use trackway_ports::{Authenticator, Credentials, Identity, PortFuture, Unauthenticated};
 
 use super::{
     grpc_server::{
@@ -96,12 +96,11 @@ struct Keys;
 impl Authenticator for Keys {
     fn authenticate<'a>(
         &'a self,
-        bearer: Option<&'a str>,
+        credentials: Credentials<'a>,
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
-        let known = |scope: &str| {
-            Ok(Identity { caller: Caller::local_without_auth(), scopes: Scopes::new([scope]).unwrap() })
-        };
-        let identity = match bearer {
+        let known =
+            |scope: &str| Ok(Identity::new(Caller::local_without_auth(), Scopes::new([scope]).unwrap()));
+        let identity = match credentials.bearer {
             Some("right") => known("workflow:script:run"),
             Some("other") => known("workflow:other:run"),
             _ => Err(Unauthenticated::Missing),

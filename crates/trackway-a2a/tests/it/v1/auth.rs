@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use trackway_a2a::Options;
 use trackway_domain::{Caller, Scopes};
-use trackway_ports::{Authenticator, Identity, PortFuture, Unauthenticated};
+use trackway_ports::{Authenticator, Credentials, Identity, PortFuture, Unauthenticated};
 
 use super::bindings::{TestBinding, V1, WAYS, text_message};
 use crate::test_server::TestServer;
@@ -23,11 +23,10 @@ struct Keys {
 impl Authenticator for Keys {
     fn authenticate<'a>(
         &'a self,
-        bearer: Option<&'a str>,
+        credentials: Credentials<'a>,
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
-        let known =
-            |tenant: &str, scopes: Scopes| Ok(Identity { caller: Caller::new(tenant, "somebody"), scopes });
-        let identified = match bearer {
+        let known = |tenant: &str, scopes: Scopes| Ok(Identity::new(Caller::new(tenant, "somebody"), scopes));
+        let identified = match credentials.bearer {
             None if self.optional => Ok(Identity::local_user()),
             None => Err(Unauthenticated::Missing),
             Some("alice") => known("a", Scopes::all_workflows_and_agents()),

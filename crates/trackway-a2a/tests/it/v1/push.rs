@@ -19,7 +19,10 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// A front door that sends notifications, also to this machine if necessary.
 pub(crate) fn server_with_push(allow_loopback: bool) -> TestServer {
-    let options = PushSenderOptions { addresses: AddressPolicy { allow_loopback }, secret: None };
+    let options = PushSenderOptions {
+        addresses: AddressPolicy { allow_loopback, ..AddressPolicy::default() },
+        secret: None,
+    };
     let outgoing = Some(PushSender::new(options));
     TestServer::with_options(Options { outgoing, ..Options::default() })
 }
