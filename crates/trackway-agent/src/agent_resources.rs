@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use trackway_runtime::{Program, Tool};
+use trackway_domain::{Caller, matches_wildcard};
+use trackway_runtime::{Program, Tool, ToolSource, ToolSourceSnapshot, UnavailableTool};
 
 use crate::{AgentSpec, ModelProvider, SERVER_SEPARATOR, TokenUsage, Toolset, toolset::ToolsetCache};
 
@@ -19,6 +20,10 @@ pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 pub struct AgentResources {
     /// Locked only to read or replace the whole.
     snapshot: RwLock<Arc<ResourcesSnapshot>>,
+    /// The tools of peers. Locked only to read or replace it.
+    tool_source: RwLock<Option<Arc<dyn ToolSource>>>,
+    /// What agents have without a source; one allocation, since sets are kept by it.
+    no_peer_tools: Arc<ToolSourceSnapshot>,
     toolsets: ToolsetCache,
 }
 
@@ -108,17 +113,51 @@ impl AgentResources {
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The tools of an agent, from this state and these programs.
+    /// The tools of an agent, from this state, these tools of peers and these programs.
     pub(crate) fn toolset_for_agent(
         &self,
         spec: &Arc<AgentSpec>,
         snapshot: &Arc<ResourcesSnapshot>,
+        peer_tools: &Arc<ToolSourceSnapshot>,
         programs: &[Arc<dyn Program>],
     ) -> Arc<Toolset> {
-        self.toolsets.get_or_build_toolset(spec, snapshot, programs)
+        self.toolsets.get_or_build_toolset(spec, snapshot, peer_tools, programs)
+    }
+
+    /// From now on agents are offered the tools of this source, as far as their `peers` select them.
+    pub fn set_tool_source(&self, source: Arc<dyn ToolSource>) {
+        *self.tool_source.write().unwrap_or_else(PoisonError::into_inner) = Some(source);
+    }
+
+    /// The tools of peers that the caller may use now.
+    pub(crate) fn peer_tools_for_caller(&self, caller: &Caller) -> Arc<ToolSourceSnapshot> {
+        match self.current_tool_source() {
+            Some(source) => source.tools_for_caller(caller),
+            None => self.no_peer_tools.clone(),
+        }
+    }
+
+    /// The tool of a peer, even if it is not offered now.
+    pub(crate) fn find_peer_tool(&self, caller: &Caller, peer: &str) -> Option<Arc<dyn Tool>> {
+        self.current_tool_source()?.find_peer_tool(caller, peer)
+    }
+
+    fn current_tool_source(&self) -> Option<Arc<dyn ToolSource>> {
+        self.tool_source.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn replace_snapshot(&self, snapshot: ResourcesSnapshot) {
         *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
     }
+}
+
+/// Why a tool of that name is missing, if the agent may call its peer and the peer is down.
+pub(crate) fn missing_peer_tool_reason(
+    spec: &AgentSpec,
+    peer_tools: &ToolSourceSnapshot,
+    tool: &str,
+) -> Option<String> {
+    let UnavailableTool { peer, reason } = peer_tools.unavailable.get(tool)?;
+    let is_selected = spec.peers.iter().any(|pattern| matches_wildcard(pattern, peer));
+    is_selected.then(|| format!("The peer `{peer}` of the tool {tool:?} is not available: {reason}"))
 }

@@ -1,7 +1,6 @@
 //! The built-in tools of agents, which need no MCP server.
 //!
-//! `artifact_tools` lists, reads and writes the artifacts of a conversation's runs, `time_tool` returns the
-//! time, and `http_fetch` reads a web page, which `html_text` converts to text.
+//! `artifact_tools` lists, reads and writes artifacts, `time_tool` returns the time, and `http_fetch` reads a web page, which `html_text` converts to text.
 
 mod artifact_tools;
 mod html_text;
@@ -11,9 +10,10 @@ mod time_tool;
 use std::{fmt, sync::Arc};
 
 use serde_json::Value;
+use trackway_artifacts::ArtifactService;
 use trackway_outgoing::AddressPolicy;
 use trackway_ports::Clock;
-use trackway_runtime::{Tool, ToolCallContext, ToolFuture, ToolInfo};
+use trackway_runtime::{Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOrigin};
 
 /// The dependencies of the built-in tools.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct BuiltInTools {
     /// The addresses that a model may read.
     pub addresses: AddressPolicy,
     pub clock: Arc<dyn Clock>,
+    /// None if the tools are only looked at.
+    pub artifacts: Option<Arc<ArtifactService>>,
 }
 
 impl BuiltInTools {
@@ -32,8 +34,8 @@ impl BuiltInTools {
 
     pub fn into_tools(self) -> Vec<Arc<dyn Tool>> {
         vec![
-            artifact_tools::artifact_list_tool(),
-            artifact_tools::artifact_read_tool(),
+            artifact_tools::artifact_list_tool(self.artifacts.clone()),
+            artifact_tools::artifact_read_tool(self.artifacts),
             artifact_tools::artifact_write_tool(),
             http_fetch::http_fetch_tool(self.addresses),
             Self::time_now_tool(self.clock),
@@ -70,5 +72,8 @@ fn tool_from_function(
     function: impl Fn(Value, ToolCallContext) -> ToolFuture + Send + Sync + 'static,
 ) -> Arc<dyn Tool> {
     let (name, description) = (name.to_owned(), description.to_owned());
-    Arc::new(FunctionTool { info: ToolInfo { name, description, input_schema }, function })
+    Arc::new(FunctionTool {
+        info: ToolInfo { name, description, input_schema, origin: ToolOrigin::Local },
+        function,
+    })
 }

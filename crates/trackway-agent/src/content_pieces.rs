@@ -10,7 +10,7 @@ mod parts_json;
 pub(crate) mod text_truncation;
 
 use serde_json::Value;
-use trackway_domain::{Message, MessagePartContent, Part};
+use trackway_domain::{FileSource, Message, MessagePartContent, MessageRole, Part};
 
 use crate::{ContentPiece, ConversationEntry};
 
@@ -44,6 +44,21 @@ pub fn pieces_from_parts(parts: &[Part]) -> Vec<ContentPiece> {
     writer.pieces
 }
 
+/// The parts of a user's message. A file is named as the index of artifacts names it, so that the model can pass
+/// the name to tools.
+pub fn pieces_from_message(message: &Message) -> Vec<ContentPiece> {
+    let mut parts = message.parts.clone();
+    for (number, part) in (0..).zip(&mut parts) {
+        if let MessagePartContent::File(file) = &mut part.content
+            && matches!(file.source, FileSource::Base64(_))
+            && message.role == MessageRole::User
+        {
+            file.name = Some(trackway_engine::attachment_filename(number, file).into());
+        }
+    }
+    pieces_from_parts(&parts)
+}
+
 /// One text within the limit of a part. A note in the text marks a cut.
 pub(crate) fn truncate_to_part_limit(text: &str) -> String {
     text_truncation::truncate_text_with_note(text, PART_BYTES_MAX)
@@ -53,7 +68,7 @@ pub(crate) fn truncate_to_part_limit(text: &str) -> String {
 /// input `{"prompt": text, …}` becomes the text of its prompt.
 pub fn pieces_from_user_input(message: Option<&Message>, input: &Value) -> Vec<ContentPiece> {
     if let Some(message) = message {
-        return pieces_from_parts(&message.parts);
+        return pieces_from_message(message);
     }
     match (input, input.get("prompt")) {
         (_, Some(Value::String(prompt))) => pieces_from_parts(&[Part::text(prompt)]),

@@ -50,13 +50,14 @@ pub use provider::{
 };
 pub use tool_naming::{SERVER_SEPARATOR, sanitize_tool_name};
 pub use toolset::{
-    DISPATCH_PREFIX, OfferedTool, REPLY_TOOL, STATUS_TOOL, ToolTarget, Toolset, UnknownToolError,
+    DISPATCH_PREFIX, OfferedTool, PEER_WORKFLOW_PREFIX, REPLY_TOOL, STATUS_TOOL, ToolTarget, Toolset,
+    UnknownToolError,
 };
 pub use transcript_from_log::append_turn_from_log;
 pub(crate) use transcript_from_log::log_has_compaction;
 pub use turn::{
     AgentTurn, NextTurnAction, PendingToolCall, TurnEnding, TurnError, TurnLimit, TurnOutcome,
-    TurnRequestContext, TurnUsage,
+    TurnRequestContext, TurnUsage, WORKFLOW_INPUT_NOTE,
 };
 pub use turn_record::{CompactedHistory, RecordedModelCall, ToolCallPosition, ToolCallRecord};
 pub use usage_report::{ModelUsageReport, ModelUsageTotals, model_usage_of_event};

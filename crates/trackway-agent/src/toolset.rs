@@ -1,8 +1,8 @@
 //! The tools that a model is offered, and the target of each name.
 //!
 //! Each workflow that the agent may dispatch is the tool `dispatch_workflow_<name>` with the workflow's
-//! input schema (D1), in addition to the tools that it may call (D7). The set is rebuilt if something
-//! changed before a model call. Its order is stable, so that providers can cache the part before the
+//! input schema (D1), in addition to the tools that it may call (D7) and those of the peers that it may
+//! call (I3). The set is rebuilt if something changed before a model call. Its order is stable, so that providers can cache the part before the
 //! conversation.
 
 mod tool_name_assignment;
@@ -10,13 +10,13 @@ mod toolset_cache;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use trackway_domain::matches_wildcard;
-use trackway_runtime::{ProgramInfo, ToolInfo, nearest_known_word};
+use trackway_runtime::{ArgumentsSchema, ProgramInfo, ToolInfo, ToolOrigin, nearest_known_word};
 
 use crate::{AgentSpec, ToolPermission, ToolSpec};
 
-pub use tool_name_assignment::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
+pub use tool_name_assignment::{DISPATCH_PREFIX, PEER_WORKFLOW_PREFIX, REPLY_TOOL, STATUS_TOOL};
 pub(crate) use toolset_cache::ToolsetCache;
 
 /// Longest description that a model receives; some servers reject longer ones.
@@ -26,9 +26,6 @@ const DESCRIPTION_CHARS_MAX: usize = 1_024;
 /// Names that the error about an unknown tool lists. A model with more tools already has the list.
 /// Limit (Agents): tool names in the error about an unknown tool.
 const NAMES_TOLD_MAX: usize = 20;
-
-/// The property for an input that is not an object.
-const WRAP: &str = "input";
 
 /// The tools of a model call.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +40,10 @@ pub struct OfferedTool {
     pub spec: Arc<ToolSpec>,
     pub target: ToolTarget,
     pub approval: ToolPermission,
+    /// Where its work is done.
+    pub origin: ToolOrigin,
     /// The input is the property `input` of the arguments.
-    wrapped: bool,
+    is_wrapped: bool,
 }
 
 /// The target of a name, by its own name.
@@ -52,6 +51,8 @@ pub struct OfferedTool {
 pub enum ToolTarget {
     Workflow(String),
     Tool(String),
+    /// The tool of the peer of that name.
+    Peer(String),
 }
 
 /// A call of an unknown tool. It prints as the message for the model.
@@ -75,7 +76,11 @@ impl Toolset {
         let workflows = workflows.filter(|info| allowed(&spec.workflows, &info.name));
         let mut wanted: Vec<ToolCandidate<'_>> =
             workflows.map(ToolCandidate::candidate_from_workflow).collect();
-        let tools = tools.into_iter().filter(|info| allowed(&spec.tools, &info.name));
+        // A peer is selected by its own name; `tools` never reaches elsewhere.
+        let tools = tools.into_iter().filter(|info| match info.origin.peer_name() {
+            Some(peer) => allowed(&spec.peers, peer),
+            None => allowed(&spec.tools, &info.name),
+        });
         wanted.extend(tools.map(ToolCandidate::candidate_from_tool));
         // The result does not depend on the order of the inputs.
         wanted.sort_by(|a, b| a.target.cmp(&b.target));
@@ -99,6 +104,14 @@ impl Toolset {
         shown.map(|offered| offered.spec.clone()).collect()
     }
 
+    /// Whether the model is offered a workflow of a peer, which takes its input in two ways.
+    pub fn offers_peer_workflow(&self) -> bool {
+        self.tools.iter().any(|offered| {
+            offered.approval != ToolPermission::Deny
+                && matches!(offered.origin, ToolOrigin::PeerWorkflow { .. })
+        })
+    }
+
     /// The target of a name that the model called. The approval decides whether the call continues.
     pub fn find_offered_tool(&self, tool_name: &str) -> Result<&OfferedTool, UnknownToolError> {
         let found = self.tools.iter().find(|offered| offered.spec.name == tool_name);
@@ -119,10 +132,7 @@ impl Toolset {
 impl OfferedTool {
     /// The input of the workflow or tool for these arguments.
     pub fn tool_input_from_arguments(&self, arguments: Value) -> Value {
-        match arguments {
-            Value::Object(mut object) if self.wrapped => object.remove(WRAP).unwrap_or(Value::Null),
-            arguments => arguments,
-        }
+        ArgumentsSchema::input_from_arguments(arguments, self.is_wrapped)
     }
 }
 
@@ -150,6 +160,7 @@ struct ToolCandidate<'a> {
     target: ToolTarget,
     description: &'a str,
     schema: &'a Value,
+    origin: ToolOrigin,
 }
 
 impl<'a> ToolCandidate<'a> {
@@ -159,23 +170,34 @@ impl<'a> ToolCandidate<'a> {
             target: ToolTarget::Workflow(info.name.clone()),
             description: &info.description,
             schema: &info.input_schema,
+            origin: ToolOrigin::Local,
         }
     }
 
     fn candidate_from_tool(info: &'a ToolInfo) -> Self {
+        let target = match info.origin.peer_name() {
+            Some(peer) => ToolTarget::Peer(peer.to_owned()),
+            None => ToolTarget::Tool(info.name.clone()),
+        };
         Self {
             name: info.name.clone(),
-            target: ToolTarget::Tool(info.name.clone()),
+            target,
             description: &info.description,
             schema: &info.input_schema,
+            origin: info.origin.clone(),
         }
     }
 
     fn into_offered_tool(self, name: String, approvals: &BTreeMap<String, ToolPermission>) -> OfferedTool {
         let own = match &self.target {
-            ToolTarget::Workflow(name) | ToolTarget::Tool(name) => name,
+            ToolTarget::Workflow(name) | ToolTarget::Tool(name) | ToolTarget::Peer(name) => name,
         };
-        let approval = permission_for_tool_names(approvals, [own, &name]);
+        let approval = match &self.target {
+            ToolTarget::Peer(peer) => permission_for_tool_names(approvals, &[peer, &self.name, &name]),
+            ToolTarget::Workflow(_) | ToolTarget::Tool(_) => {
+                permission_for_tool_names(approvals, &[own, &name])
+            }
+        };
         let description = match self.description.trim() {
             "" => format!("Runs {own}."),
             text if text.chars().count() > DESCRIPTION_CHARS_MAX => {
@@ -184,9 +206,9 @@ impl<'a> ToolCandidate<'a> {
             }
             text => text.to_owned(),
         };
-        let (schema, wrapped) = object_schema_for_model(self.schema);
+        let ArgumentsSchema { schema, is_wrapped } = ArgumentsSchema::from_input_schema(self.schema);
         let spec = Arc::new(ToolSpec { name, description, schema });
-        OfferedTool { spec, target: self.target, approval, wrapped }
+        OfferedTool { spec, target: self.target, approval, origin: self.origin, is_wrapped }
     }
 }
 
@@ -194,7 +216,7 @@ impl<'a> ToolCandidate<'a> {
 /// strictest. Without a matching pattern no approval is needed.
 pub(crate) fn permission_for_tool_names(
     approvals: &BTreeMap<String, ToolPermission>,
-    names: [&str; 2],
+    names: &[&str],
 ) -> ToolPermission {
     let strictness = |approval: ToolPermission| match approval {
         ToolPermission::Allow => 0,
@@ -206,27 +228,6 @@ pub(crate) fn permission_for_tool_names(
         .filter(|(pattern, _)| names.iter().any(|name| matches_wildcard(pattern, name)))
         .max_by_key(|(pattern, approval)| (pattern.len(), strictness(**approval)))
         .map_or(ToolPermission::Allow, |(_, approval)| *approval)
-}
-
-/// The schema of the arguments, which are always an object with the root type that servers expect, and
-/// whether the input is only its property [`WRAP`].
-fn object_schema_for_model(schema: &Value) -> (Value, bool) {
-    let Value::Object(given) = schema else {
-        // `true` accepts everything, including an object; any other non-object is not a schema.
-        return (json!({ "type": "object" }), false);
-    };
-    match given.get("type") {
-        Some(Value::String(kind)) if kind == "object" => (schema.clone(), false),
-        None if !given.contains_key("enum") && !given.contains_key("const") => {
-            let mut given = given.clone();
-            given.insert("type".to_owned(), "object".into());
-            (Value::Object(given), false)
-        }
-        _ => {
-            let property = json!({ "type": "object", "properties": { WRAP: schema }, "required": [WRAP] });
-            (property, true)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -127,9 +127,8 @@ impl TranscriptBuilder {
             // A message to a turn that had not asked. The model did not receive it then and receives it
             // now.
             Event::Noted { message } if message.role == MessageRole::User => {
-                self.entries.push(ConversationEntry::User {
-                    pieces: content_pieces::pieces_from_parts(&message.parts),
-                });
+                self.entries
+                    .push(ConversationEntry::User { pieces: content_pieces::pieces_from_message(message) });
             }
             Event::StepDone { op, outcome: StepOutcome::Ok(value) }
                 if op.kind == OpKind::Step && *op.key == *MODEL_KEY =>

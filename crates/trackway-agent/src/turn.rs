@@ -37,7 +37,7 @@ use crate::{
 };
 
 pub use pending_calls::PendingToolCall;
-pub use turn_request::TurnRequestContext;
+pub use turn_request::{TurnRequestContext, WORKFLOW_INPUT_NOTE};
 pub use turn_usage::{TurnLimit, TurnUsage};
 
 use output_repair::REPAIRS_MAX;

@@ -100,11 +100,7 @@ impl McpDoor {
             .guided_runs()
             .inspect_node(&identity.access(), node.run, node.node, self.current_stamp())
             .await?;
-        if identity.scopes.allows_workflow_run(&position.workflow) {
-            Ok(())
-        } else {
-            Err(ToolRefusal::forbidden_workflow_refusal(&position.workflow))
-        }
+        ToolRefusal::check_can_run_workflow(identity, &position.workflow)
     }
 
     /// Carries out any call. A refused call is an answer too.
@@ -190,9 +186,7 @@ impl McpDoor {
         mut arguments: CheckedToolArguments,
     ) -> Result<rmcp::model::CallToolResult, ToolRefusal> {
         let workflow = arguments.take_string_argument("workflowId").unwrap_or_default();
-        if !identity.scopes.allows_workflow_run(&workflow) {
-            return Err(ToolRefusal::forbidden_workflow_refusal(&workflow));
-        }
+        ToolRefusal::check_can_run_workflow(identity, &workflow)?;
         let guide = self.guided_runs().clone();
         let wanted = workflow.clone();
         let found = run_blocking(move || {

@@ -28,6 +28,6 @@ pub use position_answer::{current_stamp, describe_position};
 pub use stdio::StdioError;
 pub use token::{
     AttemptRef as AckPlace, BundleSigner, KeyRing, KeyRingError, KeyRotation, NodeRef as NodePlace,
-    TokenError,
+    PurposeKey, TokenError,
 };
 pub use tools::{CheckpointSwitches, inspect_tool::render_workflow_json_and_text};

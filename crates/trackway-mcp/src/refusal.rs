@@ -5,7 +5,8 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-use trackway_domain::{ErrorCode, InputRequirement};
+use trackway_domain::{ErrorCode, InputRequirement, Permission};
+use trackway_ports::Identity;
 use trackway_runtime::GuidedRunError;
 
 use crate::{text, token::TokenError};
@@ -34,7 +35,11 @@ impl ToolRefusal {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>, next: impl Into<String>) -> Self {
         let retryable = matches!(
             code,
-            ErrorCode::StoreBusy | ErrorCode::StoreFailed | ErrorCode::Stopping | ErrorCode::AuthUnavailable
+            ErrorCode::StoreBusy
+                | ErrorCode::StoreFailed
+                | ErrorCode::Stopping
+                | ErrorCode::AuthUnavailable
+                | ErrorCode::PeerUnavailable
         );
         let message = text::truncate_chars(&message.into(), MESSAGE_CHARS_MAX);
         Self { code, message, next: next.into(), retryable, needs: Vec::new() }
@@ -53,7 +58,13 @@ impl ToolRefusal {
         Self { needs, ..Self::new(ErrorCode::InvalidRequest, message, next) }
     }
 
-    pub(crate) fn forbidden_workflow_refusal(workflow: &str) -> Self {
+    /// Whether the caller may work on runs of this workflow; every refusal is recorded in the audit log.
+    pub(crate) fn check_can_run_workflow(identity: &Identity, workflow: &str) -> Result<(), Self> {
+        let checked = identity.check_permission(Permission::RunWorkflow(workflow));
+        checked.map_err(|_| Self::forbidden_workflow_refusal(workflow))
+    }
+
+    fn forbidden_workflow_refusal(workflow: &str) -> Self {
         Self::new(
             ErrorCode::Forbidden,
             format!("the key of this connection does not permit workflow {workflow:?}"),

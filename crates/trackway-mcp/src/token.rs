@@ -9,7 +9,7 @@ mod token_codec;
 mod token_error;
 mod token_keys;
 
-pub use key_ring::{BundleSigner, KeyRing, KeyRotation};
+pub use key_ring::{BundleSigner, KeyRing, KeyRotation, PurposeKey};
 pub(crate) use token_codec::looks_like_token;
 pub use token_codec::{AttemptRef, NodeRef};
 pub use token_error::TokenError;

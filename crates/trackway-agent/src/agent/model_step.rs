@@ -22,7 +22,7 @@ use super::{
 use crate::{
     AgentTurn, ConfiguredModel, Delta, DeltaStream, ModelAnswer, ModelAnswerBuilder, ModelError,
     ModelProvider, ModelRequest, RecordedModelCall, ResourcesSnapshot, STATUS_TOOL, ToolPermission, ToolUse,
-    TurnLimit, TurnRequestContext,
+    TurnLimit, TurnRequestContext, agent_resources,
     conversation::OpenQuestionNote,
     history_compaction,
     provider::{ModelBackoff, offline},
@@ -96,8 +96,9 @@ impl AgentTurnDriver {
         let stock = self.resources.current_snapshot();
         let model = self.select_agent_model(&stock)?;
         let provider = &*model.provider;
-        let tools =
-            self.resources.toolset_for_agent(&self.spec, &stock, &self.stage.list_available_programs());
+        let peer_tools = self.resources.peer_tools_for_caller(self.stage.caller());
+        let programs = self.stage.list_available_programs();
+        let tools = self.resources.toolset_for_agent(&self.spec, &stock, &peer_tools, &programs);
         let mut specs = tools.tool_specs();
         let open = self.load_open_question_notes().await?;
         let may_reply = tool_call_route::permission_to_answer_tasks(&self.spec) != ToolPermission::Deny;
@@ -105,15 +106,15 @@ impl AgentTurnDriver {
             specs.push(Arc::new(question_reply::answer_task_tool_spec()));
         }
         if self.has_dispatched || turn.has_dispatched_workflow() {
-            let approval =
-                toolset::permission_for_tool_names(&self.spec.approvals, [STATUS_TOOL, STATUS_TOOL]);
+            let approval = toolset::permission_for_tool_names(&self.spec.approvals, &[STATUS_TOOL]);
             specs.extend(
                 (approval != ToolPermission::Deny)
                     .then(|| Arc::new(dispatched_tasks::task_status_tool_spec())),
             );
         }
         let (ended, takes_images) = (self.ended_tasks.clone(), provider.accepts_images());
-        let offer = TurnRequestContext { tools: specs, open, ended, takes_images };
+        let offers_peer_workflow = tools.offers_peer_workflow();
+        let offer = TurnRequestContext { tools: specs, open, ended, takes_images, offers_peer_workflow };
         let request = turn.build_model_request(offer);
         // A value that must match a schema is published only as the output, once it matches.
         let speaker = |speech, before| {
@@ -146,7 +147,11 @@ impl AgentTurnDriver {
             &is_said,
         ) {
             ToolCallRoute::NoTarget { why } => {
-                ToolCallRoute::NoTarget { why: stock.missing_tool_reason(&call.tool).unwrap_or(why) }
+                let reason = stock.missing_tool_reason(&call.tool);
+                let reason = reason.or_else(|| {
+                    agent_resources::missing_peer_tool_reason(&self.spec, &peer_tools, &call.tool)
+                });
+                ToolCallRoute::NoTarget { why: reason.unwrap_or(why) }
             }
             route => route,
         };

@@ -40,6 +40,7 @@ stored_forms! {
         Denied => r#","denied","#,
         Tool => r#"{"tool":{"name":"#,
         Workflow => r#"{"workflow":{"name":"#,
+        Peer => r#"{"peer":{"peer":"#,
         NotStarted => r#"{"not-started":"#,
         Status => r#"{"status":{"ask":"#,
         Reply => r#"{"reply":{"ask":"#,

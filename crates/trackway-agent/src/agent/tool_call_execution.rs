@@ -21,6 +21,13 @@ use crate::{
 const UNKNOWN: &str = "This process was stopped during the call. Whether it was carried out is not known; \
                        it was not made again.";
 
+/// Which tool a step calls: one of the workspace by its name, or that of a peer.
+#[derive(Debug, Clone, Copy)]
+enum CalledTool<'a> {
+    Local(&'a str),
+    Peer(&'a str),
+}
+
 /// The result of a call, for the model and for watchers.
 pub(super) struct ToolCallOutcome {
     pub(super) record: ToolCallRecord,
@@ -76,7 +83,11 @@ impl AgentTurnDriver {
                 ToolCallRoute::Tool { name, input, once, .. } => {
                     let input = input.clone().unwrap_or(arguments);
                     let may = !once || self.record_begin_if_first(pending_call).await;
-                    self.run_tool_step(pending_call, name, input, may).await.into()
+                    self.run_tool_step(pending_call, CalledTool::Local(name), input, may).await.into()
+                }
+                // A repeated call finds the task that the first one began.
+                ToolCallRoute::Peer { peer, input, .. } => {
+                    self.run_tool_step(pending_call, CalledTool::Peer(peer), input.clone(), true).await.into()
                 }
                 ToolCallRoute::Workflow { name, description, input, .. } => {
                     self.dispatch_workflow(pending_call, name, description, input.clone()).await
@@ -166,14 +177,14 @@ impl AgentTurnDriver {
     async fn run_tool_step(
         &self,
         pending_call: &PendingToolCall,
-        name: &str,
+        called: CalledTool<'_>,
         input: Value,
         may_run: bool,
     ) -> ToolCallRecord {
         let mut work = |attempt: StepAttempt| -> BoxFuture<'_, _> {
             // A call that asked the user resumes at its question.
             if may_run || self.stage.has_recorded_step_question(&attempt.op) {
-                Box::pin(self.invoke_tool(name, input.clone(), attempt))
+                Box::pin(self.invoke_tool(called, input.clone(), attempt))
             } else {
                 Box::pin(async {
                     ToolCallRecord::failed_call_with_reason(UNKNOWN)
@@ -187,22 +198,29 @@ impl AgentTurnDriver {
 
     async fn invoke_tool(
         &self,
-        name: &str,
+        called: CalledTool<'_>,
         mut input: Value,
         attempt: StepAttempt,
     ) -> Result<Value, Failure> {
-        let stock = self.resources.current_snapshot();
-        let Some(tool) = stock.tools.iter().find(|tool| tool.info().name == name) else {
+        let (tool, name) = match called {
+            CalledTool::Local(name) => {
+                let stock = self.resources.current_snapshot();
+                (stock.tools.iter().find(|tool| tool.info().name == name).cloned(), name)
+            }
+            CalledTool::Peer(peer) => (self.resources.find_peer_tool(self.stage.caller(), peer), peer),
+        };
+        let Some(tool) = tool else {
             return ToolCallRecord::failed_call_with_reason(format!("{name} is no longer available."))
                 .with_end_time(self.stage.unrecorded_now())
                 .to_value();
         };
-        let problems = self.schemas.parse_tool_arguments(&**tool, &mut input);
+        let problems = self.schemas.parse_tool_arguments(&*tool, &mut input);
         let record = if problems.is_empty() {
             let step = attempt.op.clone();
             let record = match tool.call(input, ToolCallContext::from_step(&self.stage, attempt)).await {
                 Ok(output) => {
-                    ToolCallRecord::new(content_pieces::pieces_from_tool_result(&output.value, &output.parts))
+                    let pieces = content_pieces::pieces_from_tool_result(&output.value, &output.parts);
+                    ToolCallRecord { failed: output.is_error, ..ToolCallRecord::new(pieces) }
                 }
                 Err(failure) => ToolCallRecord::failed_call_with_reason(failure.message),
             };

@@ -45,6 +45,12 @@ pub(super) enum ToolCallRoute {
         input: Value,
         ask: bool,
     },
+    /// The tool of a peer.
+    Peer {
+        peer: String,
+        input: Value,
+        ask: bool,
+    },
     /// A workflow whose arguments are not JSON. Nothing is started.
     NotStarted {
         name: String,
@@ -80,7 +86,7 @@ impl ToolCallRoute {
             }
         };
         if call.tool == STATUS_TOOL {
-            return match toolset::permission_for_tool_names(&spec.approvals, [STATUS_TOOL, STATUS_TOOL]) {
+            return match toolset::permission_for_tool_names(&spec.approvals, &[STATUS_TOOL]) {
                 ToolPermission::Deny => Self::Denied,
                 approval => Self::Status { ask: approval == ToolPermission::Ask },
             };
@@ -130,12 +136,16 @@ impl ToolCallRoute {
                 let description = offered.spec.description.clone();
                 Self::Workflow { name: name.clone(), description, input, ask }
             }
+            ToolTarget::Peer(peer) => Self::Peer { peer: peer.clone(), input, ask },
         }
     }
 
     pub(super) fn needs_user_approval(&self) -> bool {
         match self {
-            Self::Tool { ask, .. } | Self::Workflow { ask, .. } | Self::Status { ask } => *ask,
+            Self::Tool { ask, .. }
+            | Self::Workflow { ask, .. }
+            | Self::Peer { ask, .. }
+            | Self::Status { ask } => *ask,
             Self::NoTarget { .. } | Self::NotStarted { .. } | Self::Denied | Self::ReplyOfUser => false,
             // The user confirms once the question is known.
             Self::Reply { .. } => false,
@@ -145,5 +155,5 @@ impl ToolCallRoute {
 
 /// The confirmation question before the model answers a task.
 pub(super) fn permission_to_answer_tasks(spec: &AgentSpec) -> ToolPermission {
-    toolset::permission_for_tool_names(&spec.approvals, [REPLY_TOOL, REPLY_TOOL])
+    toolset::permission_for_tool_names(&spec.approvals, &[REPLY_TOOL])
 }

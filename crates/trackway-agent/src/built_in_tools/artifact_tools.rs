@@ -1,26 +1,32 @@
-//! `artifact_list`, `artifact_read` and `artifact_write`: the artifacts of a conversation's runs, read
-//! from their logs, and new ones from the model. A model can access only runs of its own conversation,
-//! and writes only to its own turn.
+//! `artifact_list`, `artifact_read` and `artifact_write`: the artifacts that the user of a conversation may use,
+//! over the artifact service, and new ones from the model.
+//!
+//! A model sees what was made in its own conversation, and what its user stored for all conversations or the
+//! tenant for all users. It writes only to its own turn: what it writes is yielded, and the index of artifacts
+//! follows from that.
 
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
-use trackway_domain::{Artifact, ArtifactId, Failure, File, FileSource, MessagePartContent, Part, RunId};
-use trackway_engine::RunView;
-use trackway_runtime::{SessionHistory, Tool, ToolCallContext, ToolOutput};
+use trackway_artifacts::{ArtifactError, ArtifactListQuery, ArtifactLookup, ArtifactService, StoredArtifact};
+use trackway_domain::{
+    Access, Artifact, ArtifactFilename, ArtifactId, ArtifactScope, ArtifactScopeKind, Failure, File,
+    FileSource, Part, RunId,
+};
+use trackway_engine::is_conversation_artifact_id;
+use trackway_runtime::{Tool, ToolCallContext, ToolOutput};
 
 use super::tool_from_function;
-use crate::content_pieces::PART_BYTES_MAX;
+use crate::content_pieces::{IMAGE_BYTES_MAX, PART_BYTES_MAX};
 
-/// Runs of a conversation that are searched, the newest first. A model usually asks for recent
-/// artifacts.
-/// Limit (Agents): runs of a conversation that are searched for artifacts.
-const RUNS_MAX: usize = 100;
-
-/// Most artifacts that are listed, the newest runs first.
+/// Most artifacts that are listed, the last made first.
 /// Limit (Agents): artifacts that the listing tool names.
 const LISTED_MAX: usize = 200;
+
+/// Versions that are searched for the one that a task made, the newest first.
+/// Limit (Agents): versions of an artifact that are searched for the one of a task.
+const VERSIONS_SEARCHED_MAX: usize = 500;
 
 /// Characters that one call returns. A model requests the rest if it needs it.
 /// Limit (Agents): artifact text that one read returns.
@@ -35,20 +41,18 @@ const READ_BYTES_MAX: usize = PART_BYTES_MAX / 2;
 /// Limit (Agents): text of an artifact that an agent writes.
 const WRITTEN_BYTES_MAX: usize = 1024 * 1024;
 
-/// Artifacts with these ids, or ids with these prefixes, are the conversation itself: the model's text
-/// and its calls.
-const TALK: [&str; 3] = ["text-response", "tool-call-", "tool-result-"];
-
-pub(super) fn artifact_list_tool() -> Arc<dyn Tool> {
-    let description = "Lists the artifacts (documents, data, files) of this conversation: name, \
-                       task and workflow that made them, kinds of content and size.";
+pub(super) fn artifact_list_tool(artifacts: Option<Arc<ArtifactService>>) -> Arc<dyn Tool> {
+    let description = "Lists the artifacts (documents, data, files) of this conversation and those that the \
+                       user keeps for every conversation: name, version, media type, size, scope, and the \
+                       task that made them.";
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    tool_from_function("artifact_list", description, schema, |_, call| {
+    tool_from_function("artifact_list", description, schema, move |_, call| {
+        let artifacts = artifacts.clone();
         Box::pin(async move {
-            let kept = list_session_artifacts(&call).await?;
-            let listed: Vec<Value> = kept.iter().take(LISTED_MAX).map(artifact_list_entry).collect();
-            let mut value = json!({"artifacts": listed});
-            if kept.len() > LISTED_MAX {
+            let listed = list_usable_artifacts(require_service(artifacts.as_deref())?, &call).await?;
+            let entries: Vec<Value> = listed.iter().take(LISTED_MAX).map(artifact_list_entry).collect();
+            let mut value = json!({"artifacts": entries});
+            if listed.len() > LISTED_MAX {
                 value["truncated"] = json!(true);
             }
             Ok(ToolOutput::from(value))
@@ -56,33 +60,63 @@ pub(super) fn artifact_list_tool() -> Arc<dyn Tool> {
     })
 }
 
-fn artifact_list_entry(session_artifact: &SessionArtifact) -> Value {
-    let artifact = &session_artifact.artifact;
-    let mut kinds: Vec<&str> = artifact.parts.iter().map(part_kind).collect();
-    kinds.dedup();
-    let mut entry = json!({
-        "name": artifact.id,
-        "taskId": session_artifact.run,
-        "workflow": session_artifact.workflow,
-        "kinds": kinds,
-        "bytes": artifact.parts.iter().map(part_size_bytes).sum::<usize>(),
-    });
-    if let Some(title) = artifact.name.as_deref().filter(|name| *name != artifact.id.as_str()) {
-        entry["title"] = json!(title);
+/// Those of the session, then the user's, then the tenant's; one more than the limit if there are more.
+async fn list_usable_artifacts(
+    artifacts: &ArtifactService,
+    call: &ToolCallContext,
+) -> Result<Vec<StoredArtifact>, Failure> {
+    let access = Access::own_only(call.caller.clone());
+    let all = ArtifactListQuery::new(LISTED_MAX + 1);
+    let of_scope = |scope| ArtifactListQuery { scope: Some(scope), ..all.clone() };
+    let queries = [
+        ArtifactListQuery { session: Some(call.session.clone()), ..all.clone() },
+        of_scope(ArtifactScopeKind::User),
+        of_scope(ArtifactScopeKind::Tenant),
+    ];
+    let mut listed: Vec<StoredArtifact> = Vec::new();
+    for query in queries {
+        let page = artifacts.list(&access, &query).await.map_err(|error| artifact_failure(&error))?;
+        // What was made in the session for all of them is in two of the lists.
+        let is_new = |item: &StoredArtifact| listed.iter().all(|known| known.cursor != item.cursor);
+        let new: Vec<StoredArtifact> = page.items.into_iter().filter(is_new).collect();
+        listed.extend(new);
+        if listed.len() > LISTED_MAX {
+            break;
+        }
     }
-    if let Some(description) = &artifact.description {
-        entry["description"] = json!(description);
+    Ok(listed)
+}
+
+fn artifact_list_entry(artifact: &StoredArtifact) -> Value {
+    let mut entry = json!({
+        "name": artifact.filename,
+        "version": artifact.version,
+        "mediaType": artifact.media_type,
+        "bytes": artifact.size_bytes,
+        "scope": artifact.scope.kind(),
+    });
+    let made_by = match &artifact.scope {
+        ArtifactScope::Run(run) => Some(*run),
+        ArtifactScope::Session(_) | ArtifactScope::User | ArtifactScope::Tenant => artifact.run,
+    };
+    if let Some(run) = made_by {
+        entry["taskId"] = json!(run);
+    }
+    if !artifact.tags.is_empty() {
+        entry["tags"] = json!(artifact.tags);
     }
     entry
 }
 
-pub(super) fn artifact_read_tool() -> Arc<dyn Tool> {
-    let description = "Reads an artifact of this conversation. A long one is given in pieces: ask \
-                       again with the offset that is named as `next`.";
+pub(super) fn artifact_read_tool(artifacts: Option<Arc<ArtifactService>>) -> Arc<dyn Tool> {
+    let description = "Reads an artifact: one of this conversation, or else one that the user keeps for \
+                       every conversation. A long one is given in pieces: ask again with the offset that is \
+                       named as `next`.";
     let schema = json!({
         "type": "object",
         "properties": {
             "name": {"type": "string", "description": "The name, as artifact_list gives it"},
+            "version": {"type": "integer", "minimum": 0, "description": "Which version; else the newest"},
             "taskId": {
                 "type": "string",
                 "description": "The task that made it; else the newest of that name is read",
@@ -92,36 +126,97 @@ pub(super) fn artifact_read_tool() -> Arc<dyn Tool> {
         "required": ["name"],
         "additionalProperties": false,
     });
-    tool_from_function("artifact_read", description, schema, |arguments, call| {
+    tool_from_function("artifact_read", description, schema, move |arguments, call| {
+        let artifacts = artifacts.clone();
         Box::pin(async move {
-            let name = arguments["name"].as_str().unwrap_or_default();
+            let artifacts = require_service(artifacts.as_deref())?;
+            let artifact = find_named_artifact(artifacts, &call, &arguments).await?;
+            let content = artifacts.read(&artifact).await.map_err(|error| artifact_failure(&error))?;
             let offset = arguments["offset"].as_u64().unwrap_or(0);
-            let found =
-                find_session_artifact(&call, name, arguments["taskId"].as_str()).await?.ok_or_else(|| {
-                    Failure::new(format!(
-                        "there is no artifact {name:?} in this conversation; artifact_list names them"
-                    ))
-                })?;
-            let head = json!({"name": name, "taskId": found.run});
-            Ok(artifact_text_output(head, &found.artifact, usize::try_from(offset).unwrap_or(usize::MAX)))
+            Ok(artifact_content_output(&artifact, &content, usize::try_from(offset).unwrap_or(usize::MAX)))
         })
     })
 }
 
-/// The text of an artifact from `offset` on, followed by its images.
-fn artifact_text_output(mut head: Value, artifact: &Artifact, offset: usize) -> ToolOutput {
-    let mut text = String::new();
-    let mut images = Vec::new();
-    for part in &artifact.parts {
-        match &part.content {
-            MessagePartContent::Text(own) => text.push_str(own),
-            MessagePartContent::Data(value) => text.push_str(&value.to_string()),
-            MessagePartContent::File(file) => {
-                text.push_str(&inline_file_text(file).unwrap_or_else(|| describe_file(file)));
-                images.extend(is_image_file(file).then(|| part.clone()));
+/// The artifact that the arguments of a read name.
+async fn find_named_artifact(
+    artifacts: &ArtifactService,
+    call: &ToolCallContext,
+    arguments: &Value,
+) -> Result<StoredArtifact, Failure> {
+    let name = arguments["name"].as_str().unwrap_or_default();
+    let unknown = || {
+        Failure::new(format!("there is no artifact {name:?} in this conversation; artifact_list names them"))
+    };
+    let filename = ArtifactFilename::new(name).map_err(|_| unknown())?;
+    let version = match arguments["version"].as_u64() {
+        Some(version) => Some(u32::try_from(version).map_err(|_| unknown())?),
+        None => None,
+    };
+    let access = Access::own_only(call.caller.clone());
+    let lookup = ArtifactLookup {
+        run: call.run_id(),
+        session: Some(call.session.clone()),
+        version,
+        ..ArtifactLookup::new(filename)
+    };
+    let found = match arguments["taskId"].as_str() {
+        Some(task) => {
+            let task = task.parse().map_err(|_| unknown())?;
+            find_artifact_of_run(artifacts, &access, &lookup, task).await
+        }
+        None => artifacts.find(&access, &lookup).await,
+    };
+    match found {
+        Err(ArtifactError::Unknown { .. }) => Err(unknown()),
+        found => found.map_err(|error| artifact_failure(&error)),
+    }
+}
+
+/// The version in the scope of a run, or else the newest one that the run made in the session.
+async fn find_artifact_of_run(
+    artifacts: &ArtifactService,
+    access: &Access,
+    lookup: &ArtifactLookup,
+    run: RunId,
+) -> Result<StoredArtifact, ArtifactError> {
+    let of_session = ArtifactLookup { scope: Some(ArtifactScopeKind::Session), ..lookup.clone() };
+    let is_wanted = |item: &StoredArtifact| {
+        item.run == Some(run) && lookup.version.is_none_or(|version| item.version == version)
+    };
+    match artifacts.list_versions(access, &of_session, None, VERSIONS_SEARCHED_MAX).await {
+        Ok(page) => {
+            if let Some(found) = page.items.into_iter().find(is_wanted) {
+                return Ok(found);
             }
         }
+        Err(ArtifactError::Unknown { .. }) => {}
+        Err(error) => return Err(error),
     }
+    let of_run = ArtifactLookup { run: Some(run), scope: Some(ArtifactScopeKind::Run), ..lookup.clone() };
+    artifacts.find(access, &of_run).await
+}
+
+/// The content from `offset` on: as text if it is text, an image as an image, anything else as a line about it.
+fn artifact_content_output(artifact: &StoredArtifact, content: &[u8], offset: usize) -> ToolOutput {
+    let mut head = json!({
+        "name": artifact.filename,
+        "version": artifact.version,
+        "mediaType": artifact.media_type,
+    });
+    if let Some(run) = artifact.run {
+        head["taskId"] = json!(run);
+    }
+    let is_image = artifact.media_type.starts_with("image/");
+    let described;
+    let text = match std::str::from_utf8(content) {
+        Ok(text) if !is_image => text,
+        _ => {
+            described =
+                format!("[file {}, {}, {} bytes]", artifact.filename, artifact.media_type, content.len());
+            &described
+        }
+    };
     let begin = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
     let rest = &text[begin..];
     let end = rest.char_indices().nth(READ_CHARS_MAX).map_or(rest.len(), |(at, _)| at);
@@ -130,39 +225,24 @@ fn artifact_text_output(mut head: Value, artifact: &Artifact, offset: usize) -> 
         head["next"] = json!(offset.saturating_add(piece.chars().count()));
     }
     head["text"] = json!(piece);
-    let parts = match images.is_empty() {
-        true => Vec::new(),
-        // If there are parts, a model receives only the parts.
-        false => std::iter::once(Part::data(head.clone())).chain(images).collect(),
-    };
-    ToolOutput { value: head, parts }
-}
-
-/// A file's text, if the file is inline and is text.
-fn inline_file_text(file: &File) -> Option<String> {
-    let FileSource::Base64(bytes) = &file.source else { return None };
-    let bytes = BASE64_STANDARD.decode(bytes).ok().filter(|_| !is_image_file(file))?;
-    String::from_utf8(bytes).ok()
-}
-
-fn is_image_file(file: &File) -> bool {
-    file.mime_type.as_deref().is_some_and(|kind| kind.starts_with("image/"))
-}
-
-fn describe_file(file: &File) -> String {
-    let name = file.name.as_deref().unwrap_or("without a name");
-    let kind = file.mime_type.as_deref().unwrap_or("of unknown type");
-    match &file.source {
-        FileSource::Base64(bytes) => {
-            format!("[file {name}, {kind}, {} bytes]", bytes.len() / 4 * 3)
+    let parts = match is_image && content.len() <= IMAGE_BYTES_MAX {
+        false => Vec::new(),
+        true => {
+            let image = Part::file(File {
+                name: Some(artifact.filename.to_string()),
+                mime_type: Some(artifact.media_type.clone()),
+                source: FileSource::Base64(BASE64_STANDARD.encode(content)),
+            });
+            // If there are parts, a model receives only the parts.
+            vec![Part::data(head.clone()), image]
         }
-        FileSource::Uri(uri) => format!("[file {name}, {kind}, at {uri}]"),
-    }
+    };
+    ToolOutput { parts, ..ToolOutput::from(head) }
 }
 
 pub(super) fn artifact_write_tool() -> Arc<dyn Tool> {
-    let description = "Writes an artifact (a document or data) that the user can keep. Writing the \
-                       same name again in this turn replaces it.";
+    let description = "Writes an artifact (a document or data) that the user can keep. Writing a name again \
+                       makes its next version.";
     let schema = json!({
         "type": "object",
         "properties": {
@@ -184,19 +264,21 @@ pub(super) fn artifact_write_tool() -> Arc<dyn Tool> {
     })
 }
 
-/// The artifact that the arguments describe.
+/// The artifact that the arguments describe. Its name is its id and its filename.
 fn parse_artifact_arguments(arguments: &Value) -> Result<Artifact, Failure> {
-    let name = arguments["name"].as_str().unwrap_or_default();
+    let filename = ArtifactFilename::new(arguments["name"].as_str().unwrap_or_default())
+        .map_err(|error| Failure::new(error.to_string()))?;
+    let name = filename.as_str();
     if is_conversation_artifact_id(name) {
         return Err(Failure::new(format!("{name:?} is the name of a part of the conversation itself")));
     }
     let id = ArtifactId::new(name).map_err(|error| Failure::new(error.to_string()))?;
-    let part = match (arguments.get("text"), arguments.get("data")) {
-        (Some(Value::String(text)), None) => Part::text(text.clone()),
-        (None, Some(data)) => Part::data(data.clone()),
+    let (part, size_bytes) = match (arguments.get("text"), arguments.get("data")) {
+        (Some(Value::String(text)), None) => (Part::text(text.clone()), text.len()),
+        (None, Some(data)) => (Part::data(data.clone()), data.to_string().len()),
         _ => return Err(Failure::new("give either `text` or `data`")),
     };
-    if part_size_bytes(&part) > WRITTEN_BYTES_MAX {
+    if size_bytes > WRITTEN_BYTES_MAX {
         return Err(Failure::new("it is larger than 1 MiB; write it in several artifacts"));
     }
     if part.is_nested_too_deep() {
@@ -209,91 +291,13 @@ fn parse_artifact_arguments(arguments: &Value) -> Result<Artifact, Failure> {
     })
 }
 
-/// An artifact and its run.
-#[derive(Debug, Clone, PartialEq)]
-struct SessionArtifact {
-    run: RunId,
-    workflow: String,
-    artifact: Arc<Artifact>,
+/// Tools are also made where nothing is called, to look at their descriptions.
+fn require_service(artifacts: Option<&ArtifactService>) -> Result<&ArtifactService, Failure> {
+    artifacts.ok_or_else(|| Failure::new("there are no artifacts here"))
 }
 
-/// Whether an id belongs to the conversation rather than to its results.
-fn is_conversation_artifact_id(id: &str) -> bool {
-    TALK.iter().any(|start| id.starts_with(start))
-}
-
-/// The artifacts of the call's session, those of the newest run first. An archive contains only runs of
-/// the caller's own tenant.
-async fn list_session_artifacts(call: &ToolCallContext) -> Result<Vec<SessionArtifact>, Failure> {
-    let archive = session_history_of_call(call)?;
-    let mut kept = Vec::new();
-    for (run, workflow) in list_session_runs(&archive).await? {
-        let artifacts = load_run_artifacts(&archive, run).await?;
-        kept.extend(artifacts.map(|artifact| SessionArtifact { run, workflow: workflow.clone(), artifact }));
-    }
-    Ok(kept)
-}
-
-/// The newest artifact of that name, or the one of the given task. This reads whole logs, so it stops
-/// as early as possible.
-async fn find_session_artifact(
-    call: &ToolCallContext,
-    name: &str,
-    task: Option<&str>,
-) -> Result<Option<SessionArtifact>, Failure> {
-    let archive = session_history_of_call(call)?;
-    for (run, workflow) in list_session_runs(&archive).await? {
-        if task.is_some_and(|task| run.to_string() != task) {
-            continue;
-        }
-        let mut artifacts = load_run_artifacts(&archive, run).await?;
-        if let Some(artifact) = artifacts.find(|artifact| artifact.id.as_str() == name) {
-            return Ok(Some(SessionArtifact { run, workflow, artifact }));
-        }
-    }
-    Ok(None)
-}
-
-fn session_history_of_call(call: &ToolCallContext) -> Result<SessionHistory, Failure> {
-    call.session_history().ok_or_else(|| Failure::new("this call has no session"))
-}
-
-async fn list_session_runs(history: &SessionHistory) -> Result<Vec<(RunId, String)>, Failure> {
-    let unreadable = |error| Failure::new(format!("the session cannot be read: {error}"));
-    history.list_runs_with_workflow(RUNS_MAX).await.map_err(unreadable)
-}
-
-/// The artifacts of a run, without the conversation itself.
-async fn load_run_artifacts(
-    history: &SessionHistory,
-    run: RunId,
-) -> Result<impl Iterator<Item = Arc<Artifact>>, Failure> {
-    let events = history.load_run_events(run, None).await;
-    let events = events.map_err(|error| Failure::new(format!("a run cannot be read: {error}")))?;
-    let view = RunView::from_log(events.iter().map(|stored| (&stored.event, stored.at, stored.pos)));
-    let artifacts = view.map(|view| view.artifacts).unwrap_or_default();
-    Ok(artifacts.into_iter().filter(|artifact| !is_conversation_artifact_id(artifact.id.as_str())))
-}
-
-/// The kind of a part, in one word.
-fn part_kind(part: &Part) -> &'static str {
-    match &part.content {
-        MessagePartContent::Text(_) => "text",
-        MessagePartContent::Data(_) => "data",
-        MessagePartContent::File(_) => "file",
-    }
-}
-
-/// The size of a part in its serialized form.
-fn part_size_bytes(part: &Part) -> usize {
-    match &part.content {
-        MessagePartContent::Text(text) => text.len(),
-        MessagePartContent::Data(value) => value.to_string().len(),
-        MessagePartContent::File(file) => match &file.source {
-            FileSource::Base64(bytes) => bytes.len() / 4 * 3,
-            FileSource::Uri(uri) => uri.len(),
-        },
-    }
+fn artifact_failure(error: &ArtifactError) -> Failure {
+    Failure::new(format!("the artifact cannot be used: {error}"))
 }
 
 #[cfg(test)]

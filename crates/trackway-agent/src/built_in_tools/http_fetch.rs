@@ -3,15 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use reqwest::{
-    Response, StatusCode, Url,
-    header::{ACCEPT, CONTENT_TYPE, LOCATION},
-};
+use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 use trackway_domain::Failure;
 use trackway_outgoing::{
-    AddressPolicy, DnsLookup, LazyRestrictedClient, SystemDnsLookup, describe_request_error,
-    find_host_refusal,
+    AddressPolicy, DnsLookup, FetchError, FetchedResponse, RestrictedFetcher, SystemDnsLookup,
 };
 use trackway_runtime::{Tool, ToolOutput};
 
@@ -21,10 +17,6 @@ use crate::content_pieces::media_type;
 /// How long one request may take, including its whole answer.
 /// Limit (Agents): time of one fetch.
 const FETCH_WAIT: Duration = Duration::from_secs(30);
-
-/// Redirects that one request follows. More is probably a loop.
-/// Limit (Agents): redirects of one fetch.
-const REDIRECTS_MAX: usize = 5;
 
 /// How much of an answer is read. The rest is ignored.
 /// Limit (Agents): page that is fetched.
@@ -58,50 +50,21 @@ pub(super) fn http_fetch_tool(policy: AddressPolicy) -> Arc<dyn Tool> {
 }
 
 #[derive(Debug, Clone)]
-struct PageFetcher {
-    policy: AddressPolicy,
-    client: LazyRestrictedClient,
-}
+struct PageFetcher(RestrictedFetcher);
 
 impl PageFetcher {
     fn new(policy: AddressPolicy, lookup: Arc<dyn DnsLookup>) -> Self {
-        Self { policy, client: LazyRestrictedClient::new(policy, lookup, FETCH_WAIT) }
+        Self(RestrictedFetcher::new(policy, lookup, FETCH_WAIT))
     }
 
     async fn fetch_page(&self, url: &str) -> Result<Value, Failure> {
-        let mut url = self.check_url_policy(url)?;
-        let client = self.client.get_or_build_client().map_err(|error| fetch_failure(&error))?;
-        for _ in 0..=REDIRECTS_MAX {
-            let sent = client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
-            let answer = sent.map_err(|error| fetch_failure(&error))?;
-            match redirect_target(&url, &answer) {
-                Some(next) => url = self.check_url_policy(&next)?,
-                None => return read_page_response(url, answer).await,
-            }
-        }
-        Err(Failure::new(format!("the address redirects more than {REDIRECTS_MAX} times")))
-    }
-
-    fn check_url_policy(&self, url: &str) -> Result<Url, Failure> {
-        self.policy.check_url(url).map_err(|forbidden| Failure::new(forbidden.to_string()))
+        let fetched = self.0.get(url, ACCEPTED).await.map_err(|error| fetch_failure(&error))?;
+        read_page_response(fetched).await
     }
 }
 
-/// The target of a redirect.
-fn redirect_target(from: &Url, response: &Response) -> Option<String> {
-    let leads_on = matches!(
-        response.status(),
-        StatusCode::MOVED_PERMANENTLY
-            | StatusCode::FOUND
-            | StatusCode::SEE_OTHER
-            | StatusCode::TEMPORARY_REDIRECT
-            | StatusCode::PERMANENT_REDIRECT
-    );
-    let location = response.headers().get(LOCATION).filter(|_| leads_on)?.to_str().ok()?;
-    Some(from.join(location).map_or_else(|_| location.to_owned(), String::from))
-}
-
-async fn read_page_response(url: Url, mut response: Response) -> Result<Value, Failure> {
+async fn read_page_response(fetched: FetchedResponse) -> Result<Value, Failure> {
+    let FetchedResponse { url, mut response } = fetched;
     let status = response.status().as_u16();
     let content_type = response.headers().get(CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
@@ -110,7 +73,7 @@ async fn read_page_response(url: Url, mut response: Response) -> Result<Value, F
     let content_type = content_type.to_owned();
     let mut body = Vec::new();
     let mut is_cut = false;
-    while let Some(chunk) = response.chunk().await.map_err(|error| fetch_failure(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| fetch_failure(&error.into()))? {
         body.extend_from_slice(&chunk);
         if body.len() > BODY_BYTES_MAX {
             body.truncate(BODY_BYTES_MAX);
@@ -160,11 +123,8 @@ fn decode_body_text(content_type: &str, body: &[u8]) -> String {
     String::from_utf8_lossy(body).into_owned()
 }
 
-fn fetch_failure(error: &reqwest::Error) -> Failure {
-    match find_host_refusal(error) {
-        Some(forbidden) => Failure::new(format!("the address is refused: {forbidden}")),
-        None => Failure::new(describe_request_error(error)),
-    }
+fn fetch_failure(error: &FetchError) -> Failure {
+    Failure::new(error.to_string())
 }
 
 #[cfg(test)]

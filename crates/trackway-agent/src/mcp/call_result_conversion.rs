@@ -40,7 +40,7 @@ pub(super) fn to_tool_output(server: &str, result: CallToolResult) -> Result<Too
         }
         parts.extend(result.content.into_iter().filter_map(content_block_to_part));
     }
-    Ok(ToolOutput { value: structured.unwrap_or(Value::String(text)), parts })
+    Ok(ToolOutput { value: structured.unwrap_or(Value::String(text)), parts, is_error: false })
 }
 
 fn join_text_blocks(content: &[ContentBlock]) -> String {

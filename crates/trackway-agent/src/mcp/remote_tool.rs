@@ -12,7 +12,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
 use trackway_domain::{Failure, Part};
-use trackway_runtime::{Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput};
+use trackway_runtime::{Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOrigin, ToolOutput};
 
 use super::{
     call_result_conversion::to_tool_output,
@@ -47,6 +47,7 @@ impl McpTool {
             name,
             description: description.collect(),
             input_schema: Value::Object((*tool.input_schema).clone()),
+            origin: ToolOrigin::Local,
         };
         let hints = tool.annotations.as_ref();
         let is_harmless = hints

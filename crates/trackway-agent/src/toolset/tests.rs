@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use trackway_runtime::ProgramKind;
+use trackway_runtime::{ProgramKind, ToolOrigin};
 
 use super::*;
 
@@ -40,6 +40,7 @@ pub(super) fn tool(name: &str) -> ToolInfo {
         name: name.into(),
         description: format!("Does {name}."),
         input_schema: json!({"type": "object"}),
+        origin: ToolOrigin::Local,
     }
 }
 
@@ -125,7 +126,75 @@ fn approvals_go_by_the_longest_pattern() {
         assert_eq!(set.find_offered_tool(name).unwrap().approval, approval, "{name}");
         assert_eq!(names(&set).contains(&name.to_owned()), approval != Deny, "{name}");
     }
-    assert_eq!(permission_for_tool_names(&BTreeMap::new(), ["a", "b"]), Allow);
+    assert_eq!(permission_for_tool_names(&BTreeMap::new(), &["a", "b"]), Allow);
+}
+
+fn peer_tool(name: &str, origin: ToolOrigin) -> ToolInfo {
+    ToolInfo { origin, ..tool(name) }
+}
+
+fn peer_tools() -> [ToolInfo; 3] {
+    let workflow = |peer: &str| ToolOrigin::PeerWorkflow { peer: peer.into() };
+    [
+        peer_tool("workflow_onboarding", workflow("onboarding")),
+        peer_tool("workflow_shop.order", workflow("shop.order")),
+        peer_tool("peer_helpdesk", ToolOrigin::PeerAgent { peer: "helpdesk".into() }),
+    ]
+}
+
+/// Proves I3: `peers` selects the tools of peers by their names, `tools` never does, and a peer's tool stands
+/// beside a local one of the same name.
+#[test]
+fn peers_are_selected_by_their_own_patterns() {
+    let all = |peers: &[&str]| AgentSpec {
+        peers: peers.iter().map(|&peer| peer.to_owned()).collect(),
+        ..agent(&["*"], &["*"], &[])
+    };
+    let offered = |peers: &[&str]| {
+        let mut tools = vec![tool("time")];
+        tools.extend(peer_tools());
+        names(&Toolset::new(&all(peers), [], &tools))
+    };
+    let everything = ["peer_helpdesk", "time", "workflow_onboarding", "workflow_shop_order"];
+    let table: [(&[&str], &[&str]); 5] = [
+        (&[], &["time"]),
+        (&["*"], &everything),
+        (&["on*"], &["time", "workflow_onboarding"]),
+        (&["helpdesk", "shop.*"], &["peer_helpdesk", "time", "workflow_shop_order"]),
+        (&["workflow_onboarding"], &["time"]),
+    ];
+    for (peers, expected) in table {
+        assert_eq!(offered(peers), expected, "{peers:?}");
+    }
+    let local = tool("workflow_onboarding");
+    let [theirs, ..] = peer_tools();
+    let set = Toolset::new(&all(&["*"]), &[workflow("onboarding")], [&local, &theirs]);
+    assert_eq!(names(&set).len(), 3, "{:?}", names(&set));
+    let targets: Vec<ToolTarget> =
+        names(&set).iter().map(|name| set.find_offered_tool(name).unwrap().target.clone()).collect();
+    assert!(targets.contains(&ToolTarget::Peer("onboarding".into())), "{targets:?}");
+    assert!(targets.contains(&ToolTarget::Tool("workflow_onboarding".into())), "{targets:?}");
+}
+
+/// Proves I8 as far as the set decides it: only a workflow of a peer that is offered counts.
+#[test]
+fn approvals_cover_peers_by_the_names_of_tool_and_peer() {
+    use ToolPermission::{Allow, Ask, Deny};
+    let approval = |pattern: &str| {
+        let spec = AgentSpec { peers: vec!["*".into()], ..agent(&[], &[], &[("*", Allow), (pattern, Deny)]) };
+        Toolset::new(&spec, [], &peer_tools())
+    };
+    for pattern in ["onboarding", "workflow_onboarding", "workflow_on*"] {
+        let set = approval(pattern);
+        assert_eq!(set.find_offered_tool("workflow_onboarding").unwrap().approval, Deny, "{pattern}");
+        assert_eq!(set.find_offered_tool("peer_helpdesk").unwrap().approval, Allow, "{pattern}");
+        assert!(set.offers_peer_workflow(), "the other workflow is offered");
+    }
+    assert!(!approval("workflow_*").offers_peer_workflow(), "a denied tool is not offered");
+    let spec = AgentSpec { peers: vec!["helpdesk".into()], ..agent(&["*"], &["*"], &[("helpdesk", Ask)]) };
+    let set = Toolset::new(&spec, &[workflow("echo")], &peer_tools());
+    assert_eq!(set.find_offered_tool("peer_helpdesk").unwrap().approval, Ask);
+    assert!(!set.offers_peer_workflow(), "an agent takes messages");
 }
 
 #[test]

@@ -7,6 +7,12 @@ use crate::tool_naming::{NAME_CHARS_MAX, SERVER_SEPARATOR, append_name_digest, s
 /// The prefix of a workflow that can be dispatched (D1).
 pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 
+/// The prefix of a workflow of a peer (I3).
+pub const PEER_WORKFLOW_PREFIX: &str = "workflow_";
+
+/// The prefix of a peer that is an agent (I3).
+const PEER_AGENT_PREFIX: &str = "peer_";
+
 /// The tool with which a model answers the question of a run on behalf of the user. The name is
 /// reserved.
 pub const REPLY_TOOL: &str = "answer_task";
@@ -54,7 +60,8 @@ pub(super) fn assign_tool_names(preferred_names: &[String]) -> Vec<String> {
 
 /// The name without the prefix that was added for the model.
 pub(super) fn strip_tool_name_prefix(name: &str) -> &str {
-    let name = name.strip_prefix(DISPATCH_PREFIX).unwrap_or(name);
+    let prefixes = [DISPATCH_PREFIX, PEER_WORKFLOW_PREFIX, PEER_AGENT_PREFIX];
+    let name = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
     name.rsplit_once(SERVER_SEPARATOR).map_or(name, |(_, tool)| tool)
 }
 

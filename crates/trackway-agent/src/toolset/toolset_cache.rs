@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use trackway_runtime::{Program, ProgramKind};
+use trackway_runtime::{Program, ProgramKind, ToolSourceSnapshot};
 
 use super::Toolset;
 use crate::{AgentSpec, ResourcesSnapshot};
@@ -33,6 +33,7 @@ pub(crate) struct ToolsetCache {
 struct CachedToolset {
     spec: Weak<AgentSpec>,
     stock: Weak<ResourcesSnapshot>,
+    peer_tools: Weak<ToolSourceSnapshot>,
     programs: Vec<Weak<dyn Program>>,
     tools: Arc<Toolset>,
 }
@@ -42,26 +43,32 @@ impl ToolsetCache {
         &self,
         spec: &Arc<AgentSpec>,
         snapshot: &Arc<ResourcesSnapshot>,
+        peer_tools: &Arc<ToolSourceSnapshot>,
         programs: &[Arc<dyn Program>],
     ) -> Arc<Toolset> {
-        if let Some(kept) =
-            self.lock_entries().iter().find(|kept| kept.is_toolset_built_from(spec, snapshot, programs))
-        {
+        let is_built_from =
+            |kept: &&CachedToolset| kept.is_toolset_built_from(spec, snapshot, peer_tools, programs);
+        if let Some(kept) = self.lock_entries().iter().find(is_built_from) {
             return kept.tools.clone();
         }
         let workflows = programs.iter().map(|program| program.info());
         let workflows = workflows.filter(|info| info.kind == ProgramKind::Workflow);
-        let tools = snapshot.tools.iter().map(|tool| tool.info());
+        let tools = snapshot.tools.iter().chain(&peer_tools.tools).map(|tool| tool.info());
         let tools = Arc::new(Toolset::new(spec, workflows, tools));
         let made = CachedToolset {
             spec: Arc::downgrade(spec),
             stock: Arc::downgrade(snapshot),
+            peer_tools: Arc::downgrade(peer_tools),
             programs: programs.iter().map(Arc::downgrade).collect(),
             tools: tools.clone(),
         };
         let mut kept = self.lock_entries();
-        // The agent's earlier inputs are obsolete.
-        kept.retain(|kept| !is_same_allocation(&kept.spec, spec));
+        // The agent's earlier inputs are obsolete. Callers who see other peers have sets of their own.
+        kept.retain(|kept| {
+            let is_other_view =
+                kept.peer_tools.strong_count() > 0 && !is_same_allocation(&kept.peer_tools, peer_tools);
+            !is_same_allocation(&kept.spec, spec) || is_other_view
+        });
         if kept.len() == KEPT_MAX {
             kept.pop_front();
         }
@@ -79,11 +86,13 @@ impl CachedToolset {
         &self,
         spec: &Arc<AgentSpec>,
         snapshot: &Arc<ResourcesSnapshot>,
+        peer_tools: &Arc<ToolSourceSnapshot>,
         programs: &[Arc<dyn Program>],
     ) -> bool {
         let same = |(kept, now): (&Weak<dyn Program>, &Arc<dyn Program>)| is_same_allocation(kept, now);
         is_same_allocation(&self.spec, spec)
             && is_same_allocation(&self.stock, snapshot)
+            && is_same_allocation(&self.peer_tools, peer_tools)
             && self.programs.len() == programs.len()
             && self.programs.iter().zip(programs).all(same)
     }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use trackway_domain::{
-    Caller, Event, Failure, Message, MessageId, Op, Part, RunId, RunSubmission, SessionId, Timestamp,
-    WorkflowRef,
+    CallChain, Caller, Event, Failure, Message, MessageId, Op, Part, RunId, RunSubmission, SessionId,
+    Timestamp, WorkflowRef,
 };
 
 use super::*;
@@ -35,6 +35,8 @@ fn submitted(message: Option<Message>, input: Value) -> Event {
         exit: None,
         forked_from: None,
         awaited: false,
+        call_chain: CallChain::default(),
+        linked_session: None,
     }))
 }
 

@@ -22,7 +22,20 @@ pub struct TurnRequestContext {
     pub ended: Vec<EndedTaskNote>,
     /// From [`crate::ModelProvider::accepts_images`]. If false, a line replaces each image.
     pub takes_images: bool,
+    /// From [`crate::Toolset::offers_peer_workflow`]. If true, the prompt explains the two ways of input.
+    pub offers_peer_workflow: bool,
 }
+
+/// How a model gives a workflow of a peer its input. In the prompt exactly when such a tool is offered (I8).
+pub const WORKFLOW_INPUT_NOTE: &str = "\
+Tools named workflow_... run a workflow of another agent. There are two ways to give a workflow its input. \
+Use one of them in each call:
+- Parameters: fill in the tool's own parameters. The tool's schema marks all of them as optional, but the \
+workflow checks them: give every value that it needs.
+- Artifact: set input_artifact to the filename of an existing artifact, such as a JSON, YAML or CSV file \
+that the user attached or that an earlier call made, and leave out all other parameters.
+If the data is already in a file, pass its filename as input_artifact; do not copy its content into \
+parameters. If both are given, the artifact is used and the other parameters are ignored.";
 
 impl AgentTurn {
     /// The request of the next model call.
@@ -31,8 +44,10 @@ impl AgentTurn {
         if !request_context.takes_images {
             content_pieces::replace_images_with_text(&mut entries);
         }
+        let prompt = Some(self.prompt.trim()).filter(|prompt| !prompt.is_empty());
+        let note = request_context.offers_peer_workflow.then_some(WORKFLOW_INPUT_NOTE);
         ModelRequest {
-            system: self.prompt.trim().to_owned(),
+            system: prompt.into_iter().chain(note).collect::<Vec<_>>().join("\n\n"),
             open: request_context.open,
             ended: request_context.ended,
             entries,

@@ -10,6 +10,7 @@ mod growth;
 pub(crate) mod harness;
 mod memory;
 mod once;
+mod peers;
 mod real_model;
 mod replies;
 mod restart;

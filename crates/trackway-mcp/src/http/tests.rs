@@ -7,7 +7,7 @@ use axum::{
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use trackway_domain::Scopes;
-use trackway_ports::{Authenticator, PortFuture};
+use trackway_ports::{Authenticator, Credentials, PortFuture};
 
 use super::*;
 use crate::testing;
@@ -24,20 +24,16 @@ struct FakeAuthenticator;
 impl Authenticator for FakeAuthenticator {
     fn authenticate<'a>(
         &'a self,
-        bearer: Option<&'a str>,
+        credentials: Credentials<'a>,
     ) -> PortFuture<'a, Result<Identity, Unauthenticated>> {
         Box::pin(async move {
-            match bearer {
-                Some("good") => {
-                    Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all_workflows_and_agents() })
-                }
+            match credentials.bearer {
+                Some("good") => Ok(Identity::new(Caller::new("t", "u"), Scopes::all_workflows_and_agents())),
                 Some("narrow") => {
                     let scopes = Scopes::new(["workflow:other:run"]).unwrap();
-                    Ok(Identity { caller: Caller::new("t", "u"), scopes })
+                    Ok(Identity::new(Caller::new("t", "u"), scopes))
                 }
-                Some("other") => {
-                    Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all_workflows_and_agents() })
-                }
+                Some("other") => Ok(Identity::new(Caller::new("t", "v"), Scopes::all_workflows_and_agents())),
                 Some(_) => Err(Unauthenticated::Wrong { reason: "no such key".to_owned() }),
                 None => Err(Unauthenticated::Missing),
             }

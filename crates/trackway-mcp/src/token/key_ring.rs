@@ -46,6 +46,15 @@ pub struct KeyRotation {
     pub retired: Vec<String>,
 }
 
+/// A key for a purpose of its own, derived from a key that signs tokens.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PurposeKey {
+    /// The name of the key that it is derived from.
+    pub name: String,
+    /// None if that key is retired.
+    pub secret: Option<[u8; 32]>,
+}
+
 /// Signs session bundles, so that an import can check that a bundle is unaltered.
 pub struct BundleSigner(SigningKey);
 
@@ -193,10 +202,18 @@ impl KeyRing {
 
     /// A key for a purpose of its own, the same in every process on this store and after a rotation.
     pub(crate) fn derive_key_for_purpose(&self, purpose: &[u8]) -> [u8; 32] {
-        let bundle = self.lock_loaded_keys().contents.bundle;
-        let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("a key may have any length");
-        mac.update(purpose);
-        mac.finalize().into_bytes().into()
+        derive_secret(&self.lock_loaded_keys().contents.bundle, purpose)
+    }
+
+    /// A key for this purpose from each key that signs or signed tokens, the newest first. They are rotated
+    /// and retired with those.
+    pub fn derive_rotated_keys(&self, purpose: &[u8]) -> Vec<PurposeKey> {
+        let loaded = self.lock_loaded_keys();
+        let derive = |key: &TokenKey| PurposeKey {
+            name: format_key_name(key.id),
+            secret: key.secret.as_ref().map(|secret| derive_secret(secret, purpose)),
+        };
+        loaded.contents.keys.iter().rev().map(derive).collect()
     }
 
     fn verify_token(&self, param: TokenParameter, text: &str) -> Result<UnverifiedToken, TokenError> {
@@ -268,6 +285,13 @@ impl fmt::Debug for KeyRing {
     }
 }
 
+/// The secret is not printed.
+impl fmt::Debug for PurposeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PurposeKey").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl BundleSigner {
     pub fn sign_bundle_bytes(&self, bytes: &[u8]) -> [u8; 64] {
         self.0.sign(bytes).to_bytes()
@@ -303,6 +327,12 @@ fn verify_token_with_keys(contents: &TokenKeys, token: &UnverifiedToken) -> Resu
             Err(if ours { TokenErrorKind::Altered } else { TokenErrorKind::Foreign })
         }
     }
+}
+
+fn derive_secret(secret: &SigningSecret, purpose: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("a key may have any length");
+    mac.update(purpose);
+    mac.finalize().into_bytes().into()
 }
 
 fn usable_keys(contents: &TokenKeys) -> impl Iterator<Item = (KeyId, SigningSecret)> {

@@ -83,9 +83,7 @@ async fn view_node_without_answering(
         .guided_runs()
         .inspect_node(&identity.access(), node.run, node.node, door.current_stamp())
         .await?;
-    if !identity.scopes.allows_workflow_run(&position.workflow) {
-        return Err(ToolRefusal::forbidden_workflow_refusal(&position.workflow));
-    }
+    ToolRefusal::check_can_run_workflow(identity, &position.workflow)?;
     let recap = door.guided_runs().build_node_recap(&identity.access(), &position).await?;
     Ok(position_answer::position_result_with_recap(door.key_ring(), &position, &recap).await.into())
 }

@@ -86,9 +86,7 @@ async fn record_notes_on_session(
     notes: &str,
 ) -> Result<CallToolResult, ToolRefusal> {
     // They are recorded as a run of this name, so they need the scopes of any run.
-    if !identity.scopes.allows_workflow_run(WorkflowRef::SESSION_NOTES) {
-        return Err(ToolRefusal::forbidden_workflow_refusal(WorkflowRef::SESSION_NOTES));
-    }
+    ToolRefusal::check_can_run_workflow(identity, WorkflowRef::SESSION_NOTES)?;
     let session =
         SessionId::new(session).map_err(|why| invalid_checkpoint_refusal("/sessionId", &why.to_string()))?;
     let outcome = door.guided_runs().record_session_notes(&identity.access(), &session, notes).await?;

@@ -12,9 +12,7 @@ pub(crate) async fn call_workflow_start(
     mut arguments: CheckedToolArguments,
 ) -> Result<CallToolResult, ToolRefusal> {
     let workflow = arguments.take_string_argument("workflowId").unwrap_or_default();
-    if !identity.scopes.allows_workflow_run(&workflow) {
-        return Err(ToolRefusal::forbidden_workflow_refusal(&workflow));
-    }
+    ToolRefusal::check_can_run_workflow(identity, &workflow)?;
     let context = arguments.take_object_argument("context").unwrap_or_default();
     let joins = GuidedRuns::context_has_session_id(&context);
     let start = GuidedStartRequest { workflow, context, stamp: door.current_stamp() };

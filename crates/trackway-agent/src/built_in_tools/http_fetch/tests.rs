@@ -42,7 +42,7 @@ impl DnsLookup for Names {
 }
 
 fn fetcher(allow_loopback: bool) -> PageFetcher {
-    PageFetcher::new(AddressPolicy { allow_loopback }, Arc::new(Names))
+    PageFetcher::new(AddressPolicy { allow_loopback, ..AddressPolicy::default() }, Arc::new(Names))
 }
 
 const ANSWERS: &[(&str, &str)] = &[
@@ -98,6 +98,19 @@ async fn forbidden_addresses_are_not_asked_for_however_they_are_reached() {
     ] {
         let refused = strict.fetch_page(&url).await.unwrap_err();
         assert!(refused.message.contains("refused"), "{url}: {refused:?}");
+    }
+}
+
+/// Proves X6: what the operator allows can be read, and nothing beside it.
+#[tokio::test]
+async fn an_allowed_network_can_be_read() {
+    let base = serve(ANSWERS).await;
+    let allow = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
+    let fetcher = PageFetcher::new(AddressPolicy { allow, ..AddressPolicy::default() }, Arc::new(Names));
+    assert!(fetcher.fetch_page(&format!("{base}/page")).await.is_ok());
+    for path in ["inside", "named"] {
+        let refused = fetcher.fetch_page(&format!("{base}/{path}")).await.unwrap_err();
+        assert!(refused.message.contains("refused"), "{path}: {refused:?}");
     }
 }
 

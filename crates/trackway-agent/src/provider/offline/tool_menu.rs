@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use super::LABEL;
-use crate::{conversation::ToolSpec, schema_form::form_fields, toolset::DISPATCH_PREFIX};
+use crate::{
+    conversation::ToolSpec,
+    schema_form::form_fields,
+    toolset::{DISPATCH_PREFIX, PEER_WORKFLOW_PREFIX},
+};
 
 /// Limit (Agents): tools that the offline rules suggest without a request.
 const GREETING_MAX: usize = 3;
@@ -14,11 +18,12 @@ const DESCRIPTION_MAX: usize = 160;
 
 /// The user's name for a tool. Workflows use their own names.
 pub(super) fn tool_display_name(tool: &str) -> &str {
-    tool.strip_prefix(DISPATCH_PREFIX).unwrap_or(tool)
+    let prefixes = [DISPATCH_PREFIX, PEER_WORKFLOW_PREFIX];
+    prefixes.iter().find_map(|prefix| tool.strip_prefix(prefix)).unwrap_or(tool)
 }
 
 pub(super) fn is_workflow_tool(tool: &ToolSpec) -> bool {
-    tool.name.starts_with(DISPATCH_PREFIX)
+    [DISPATCH_PREFIX, PEER_WORKFLOW_PREFIX].iter().any(|prefix| tool.name.starts_with(prefix))
 }
 
 /// The tool that a user's name refers to. Workflows come first.

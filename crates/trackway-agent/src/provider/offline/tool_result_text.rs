@@ -25,8 +25,9 @@ fn render_tool_result(tool: &str, pieces: &[ContentPiece], failed: bool) -> Stri
     let name = tool_menu::tool_display_name(tool);
     // The result of a dispatch is JSON; images may follow it.
     if let Some((ContentPiece::Text(first), images)) = pieces.split_first()
-        && let Ok(dispatch) = serde_json::from_str::<Value>(first)
-        && let Some(told) = render_dispatch_result(name, &dispatch)
+        && let Ok(result) = serde_json::from_str::<Value>(first)
+        && let Some(told) =
+            render_dispatch_result(name, &result).or_else(|| render_peer_result(name, &result))
     {
         return std::iter::once(told)
             .chain(images.iter().map(render_content_piece))
@@ -89,6 +90,24 @@ fn render_dispatch_result(tool: &str, value: &Value) -> Option<String> {
     if let Some(wanted) = value.get("schema").and_then(render_expected_fields) {
         told.push('\n');
         told.push_str(&wanted);
+    }
+    Some(told)
+}
+
+/// The result of a peer's tool; none if the value does not have that form.
+fn render_peer_result(tool: &str, value: &Value) -> Option<String> {
+    let status = value.get("status")?.as_str()?;
+    let artifacts = value.get("artifacts")?.as_array()?;
+    let message = value.get("message")?.as_str()?.trim();
+    let mut told = if message.is_empty() {
+        format!("{tool}: {status}.")
+    } else {
+        format!("{tool}: {status}. {message}")
+    };
+    for artifact in artifacts {
+        let name = artifact.get("name").map(value_display_text).unwrap_or_default();
+        let content = artifact.get("content").or_else(|| artifact.get("filename"));
+        told.push_str(&format!("\n{name}: {}", content.map(value_display_text).unwrap_or_default()));
     }
     Some(told)
 }

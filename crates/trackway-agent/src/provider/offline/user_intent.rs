@@ -36,7 +36,7 @@ pub(super) fn parse_user_intent(tools: &[Arc<ToolSpec>], pieces: &[ContentPiece]
     let line = alone.iter().map(|piece| piece.trim()).find(|piece| piece.starts_with('/'));
     parse_command_intent(tools, line.unwrap_or(text))
         .or_else(|| intent_from_json(tools, text, &alone))
-        .unwrap_or_else(|| intent_from_words(tools, text))
+        .unwrap_or_else(|| intent_from_words(tools, &without_file_contents(text)))
 }
 
 /// `/run` and `/help`.
@@ -100,7 +100,7 @@ fn intent_from_words(tools: &[Arc<ToolSpec>], text: &str) -> UserIntent {
     let words: Vec<&str> = lower.split(is_mark).collect();
     let is_named = |tool: &&ToolSpec| {
         let name = tool_menu::tool_display_name(&tool.name).to_lowercase();
-        name.split(is_mark).all(|word| words.contains(&word))
+        name.split(is_mark).all(|word| is_word_said(&words, word))
     };
     // People answer tasks with a plain message. They do not know the ids that these two tools need.
     let for_words = |tool: &&ToolSpec| tool.name != REPLY_TOOL && tool.name != STATUS_TOOL;
@@ -117,8 +117,80 @@ fn intent_from_words(tools: &[Arc<ToolSpec>], text: &str) -> UserIntent {
     }
 }
 
+/// The message without the contents of attached files, which are data; the lines that name the files stay.
+fn without_file_contents(text: &str) -> String {
+    let mut spoken: Vec<&str> = Vec::new();
+    // The fence that ends the content.
+    let mut fence: Option<String> = None;
+    let mut after_heading = false;
+    for line in text.lines() {
+        match &fence {
+            Some(end) => {
+                if line.trim_end() == *end {
+                    fence = None;
+                }
+                continue;
+            }
+            None if after_heading && line.starts_with("```") => {
+                fence = Some("`".repeat(line.len() - line.trim_start_matches('`').len()));
+            }
+            None => spoken.push(line),
+        }
+        after_heading = line.starts_with("File ") && line.ends_with(':');
+    }
+    spoken.join("\n")
+}
+
+/// Whether a word of a tool's name is in the message: `onboarding` is also meant by `onboard`.
+fn is_word_said(words: &[&str], name_word: &str) -> bool {
+    let verb = name_word.strip_suffix("ing").filter(|verb| verb.len() >= VERB_BYTES_MIN);
+    words.iter().any(|word| *word == name_word || verb == Some(word))
+}
+
+/// Shorter words would be found by accident.
+const VERB_BYTES_MIN: usize = 4;
+
+/// The parameter of a peer's workflow that names a file.
+const FILE_FIELD: &str = "input_artifact";
+
+/// The file that a message names, such as `data.csv`.
+fn find_filename(text: &str) -> Option<&str> {
+    let words = text.split_whitespace();
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.into_iter().find(|word| {
+        word.rsplit_once('.').is_some_and(|(stem, extension)| {
+            let is_extension = (2..=5).contains(&extension.len())
+                && extension.chars().all(|c| c.is_ascii_alphanumeric())
+                && extension.starts_with(|c: char| c.is_ascii_alphabetic());
+            !stem.is_empty() && is_extension && !word.contains(['/', ':', '@'])
+        })
+    })
+}
+
+/// A name in a message: words with a capital letter, such as `John Doe`, but not the first word.
+fn find_proper_name(text: &str) -> Option<String> {
+    let mut name: Vec<&str> = Vec::new();
+    for word in text.split_whitespace().skip(1) {
+        let plain = word.trim_end_matches(['.', ',', ';', '!', '?']);
+        let mut letters = plain.chars();
+        let is_capitalised = letters.next().is_some_and(char::is_uppercase)
+            && letters.clone().next().is_some()
+            && letters.all(|c| c.is_lowercase() || c == '-' || c == '\'');
+        match (is_capitalised, name.is_empty()) {
+            (true, _) => name.push(plain),
+            (false, true) => continue,
+            (false, false) => break,
+        }
+        if plain != word {
+            break;
+        }
+    }
+    (!name.is_empty()).then(|| name.join(" "))
+}
+
 /// Values for a tool's fields in a text: in JSON, as `key=value`, or after the first word of a field's
-/// name. A plain word may mean anything; an address, a number or a code is a value.
+/// name. A plain word may mean anything; an address, a number or a code is a value. A file that is named
+/// is the input of a tool that takes one, and a proper name is a name.
 fn extract_field_values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
     let fields = schema_form::form_fields(&tool.schema);
     let mut found = Map::new();
@@ -145,8 +217,19 @@ fn extract_field_values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
     }
     let given = schema_answer::find_json_objects(text).into_iter().flatten();
     found.extend(given.filter(|(key, _)| fields.iter().any(|field| field.name == key)));
+    let has_field = |name: &str| fields.iter().any(|field| field.name == name && field.shape.is_free_text());
+    if found.is_empty() && has_field(FILE_FIELD) {
+        // A file is the whole input.
+        found.extend(find_filename(text).map(|name| (FILE_FIELD.to_owned(), name.into())));
+    }
+    if !found.contains_key(FILE_FIELD) && !found.contains_key(NAME_FIELD) && has_field(NAME_FIELD) {
+        found.extend(find_proper_name(text).map(|name| (NAME_FIELD.to_owned(), name.into())));
+    }
     found
 }
+
+/// The field that a name in a message fills.
+const NAME_FIELD: &str = "name";
 
 /// `/run` with the user's values for the tool's fields.
 fn intent_from_assignments(tool: &ToolSpec, assignments: AssignmentLine) -> UserIntent {

@@ -1,6 +1,7 @@
 //! A set is kept exactly as long as nothing changes.
 
 use serde_json::Value;
+use trackway_domain::Caller;
 use trackway_runtime::{
     ProgramFuture, ProgramInfo, ProgramRegistry, Stage, Tool, ToolCallContext, ToolFuture, ToolInfo,
 };
@@ -51,8 +52,13 @@ fn look(
     spec: &Arc<AgentSpec>,
     registry: &ProgramRegistry,
 ) -> (Arc<Toolset>, Vec<String>) {
-    let set =
-        workshop.toolset_for_agent(spec, &workshop.current_snapshot(), &registry.list_current_programs());
+    let peer_tools = workshop.peer_tools_for_caller(&Caller::local_without_auth());
+    let set = workshop.toolset_for_agent(
+        spec,
+        &workshop.current_snapshot(),
+        &peer_tools,
+        &registry.list_current_programs(),
+    );
     let named = set.tool_specs().iter().map(|it| format!("{}: {}", it.name, it.description)).collect();
     (set, named)
 }

@@ -1,7 +1,7 @@
 //! The request for the model.
 
 use super::*;
-use crate::{OpenQuestionNote, ToolSpec, samples::image};
+use crate::{AgentSpec, OpenQuestionNote, ToolSpec, samples::image};
 
 /// The whole context of a second turn: prompt, history with calls and results, tools. Proves D1 and D7
 /// as far as the model sees them; calls of earlier turns are kept in the history.
@@ -39,6 +39,7 @@ fn the_request_of_a_turn() {
         }],
         ended: Vec::new(),
         takes_images: false,
+        offers_peer_workflow: false,
     };
     insta::assert_json_snapshot!(turn.build_model_request(offer.clone()));
 
@@ -52,6 +53,22 @@ fn the_request_of_a_turn() {
             .output,
         Some(json!({"type": "array"}))
     );
+}
+
+/// Proves I8: the dual-mode instruction is in the prompt exactly when a workflow of a peer is offered.
+#[test]
+fn the_two_ways_of_input_are_explained_if_they_exist() {
+    let turn = AgentTurn::begin_turn(&agent(), Vec::new(), vec![text("Now")], Timestamp(0));
+    let prompt = |offers_peer_workflow| {
+        let context = TurnRequestContext { offers_peer_workflow, ..TurnRequestContext::default() };
+        turn.build_model_request(context).system
+    };
+    assert_eq!(prompt(false), "You help.");
+    insta::assert_snapshot!("dual-mode-prompt", prompt(true));
+    let silent = AgentSpec { prompt: " ".into(), ..agent() };
+    let turn = AgentTurn::begin_turn(&silent, Vec::new(), vec![text("Now")], Timestamp(0));
+    let context = TurnRequestContext { offers_peer_workflow: true, ..TurnRequestContext::default() };
+    assert_eq!(turn.build_model_request(context).system, crate::WORKFLOW_INPUT_NOTE);
 }
 
 /// Some servers reject consecutive entries of the user: a summary, a message to a turn that had not

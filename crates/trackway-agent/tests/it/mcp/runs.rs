@@ -6,9 +6,13 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use trackway_agent::BuiltInTools;
-use trackway_domain::{Access, Caller, Failure, RunId, SessionId, StateName, StepOutcome};
+use trackway_artifacts::{ArtifactLimits, ArtifactService, ArtifactServiceOptions, NewArtifact};
+use trackway_domain::{
+    Access, ArtifactFilename, ArtifactScope, Caller, Failure, RunId, SessionId, StateName, StepOutcome,
+};
 use trackway_engine::RunView;
 use trackway_outgoing::AddressPolicy;
+use trackway_ports::NoAuditRecorder;
 use trackway_runtime::{
     Options, Program, ProgramRegistry, ProgramStop, RetryPolicy, Runtime, SubmitRunRequest, SystemClock,
     Tool, ToolCallContext,
@@ -66,20 +70,21 @@ impl RuntimeHarness {
     }
 
     fn open_in(folder: TempDir, tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self::open_with(folder, |_| tools)
+    }
+
+    /// With tools that use the store of the runs.
+    fn open_with(folder: TempDir, tools: impl FnOnce(&Arc<SqliteJournal>) -> Vec<Arc<dyn Tool>>) -> Self {
         let registry = ProgramRegistry::new();
-        registry.add_program(calling_workflow(tools)).unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+        registry.add_program(calling_workflow(tools(&journal))).unwrap();
         Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), folder }
     }
 
     async fn submit(&self, caller: Caller, session: &str, calls: &Value) -> RunId {
         let submit = SubmitRunRequest {
-            workflow: "calls".to_owned(),
-            input: calls.clone(),
-            caller,
             session: Some(SessionId::new(session).unwrap()),
-            message: None,
-            hook: None,
+            ..SubmitRunRequest::new("calls", calls.clone(), caller)
         };
         self.runtime.submit_run(submit).await.unwrap().view.submission.run
     }
@@ -160,11 +165,26 @@ async fn a_question_outlasts_the_process_and_the_server() {
     servers.shutdown().await;
 }
 
+fn artifact_service(journal: &Arc<SqliteJournal>) -> Arc<ArtifactService> {
+    Arc::new(ArtifactService::new(ArtifactServiceOptions {
+        store: journal.clone(),
+        blobs: Arc::new(journal.blob_store()),
+        journal: journal.clone(),
+        clock: Arc::new(SystemClock),
+        limits: ArtifactLimits::default(),
+        audit: Arc::new(NoAuditRecorder),
+    }))
+}
+
+fn built_in_tools(journal: &Arc<SqliteJournal>) -> Vec<Arc<dyn Tool>> {
+    let (addresses, clock) = (AddressPolicy::default(), Arc::new(SystemClock));
+    BuiltInTools { addresses, clock, artifacts: Some(artifact_service(journal)) }.into_tools()
+}
+
 /// A model reads only the artifacts of its own conversation.
 #[tokio::test]
 async fn artifacts_are_written_listed_and_read_within_one_session() {
-    let built_in = BuiltInTools { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
-    let house = RuntimeHarness::open(built_in.into_tools());
+    let house = RuntimeHarness::open_with(tempfile::tempdir().unwrap(), built_in_tools);
     let write = json!([
         {"tool": "artifact_write", "arguments": {"name": "plan.md", "text": "# Plan"}},
         {"tool": "artifact_write", "arguments": {"name": "text-response", "text": "mine"}},
@@ -186,6 +206,8 @@ async fn artifacts_are_written_listed_and_read_within_one_session() {
     let seen = house.results(Caller::local_without_auth(), "s", &look).await;
     assert_eq!(seen[0]["artifacts"][0]["name"], "plan.md");
     assert_eq!(seen[0]["artifacts"][0]["taskId"], json!(run));
+    let shown = ["version", "mediaType", "bytes", "scope"].map(|key| seen[0]["artifacts"][0][key].clone());
+    assert_eq!(json!(shown), json!([0, "text/markdown", 6, "session"]));
     assert_eq!(seen[1]["text"], "# Plan");
     assert_eq!(seen[2]["text"], "# Plan");
 
@@ -195,4 +217,48 @@ async fn artifacts_are_written_listed_and_read_within_one_session() {
         assert_eq!(seen[0]["artifacts"], json!([]));
         assert!(seen[1]["failed"].is_string() && seen[2]["failed"].is_string(), "{seen}");
     }
+}
+
+/// Proves I10: every write of a name is a version, each can be read, and what the user keeps for every
+/// conversation is found where the conversation has none of that name.
+#[tokio::test]
+async fn versions_and_the_users_own_artifacts_are_read() {
+    let mut service = None;
+    let house = RuntimeHarness::open_with(tempfile::tempdir().unwrap(), |journal| {
+        service = Some(artifact_service(journal));
+        built_in_tools(journal)
+    });
+    let service = service.unwrap();
+    let caller = Caller::local_without_auth();
+    let access = Access::own_only(caller.clone());
+    for (name, scope) in [("plan.md", ArtifactScope::User), ("rules.txt", ArtifactScope::Tenant)] {
+        let new = NewArtifact::new(ArtifactFilename::new(name).unwrap(), scope, "kept");
+        service.save(&access, new).await.unwrap();
+    }
+    let write =
+        |text: &str| json!({"tool": "artifact_write", "arguments": {"name": "plan.md", "text": text}});
+    let read = |arguments: Value| json!({"tool": "artifact_read", "arguments": arguments});
+    let calls = json!([
+        read(json!({"name": "plan.md"})),
+        write("one"),
+        write("two"),
+        read(json!({"name": "plan.md"})),
+        read(json!({"name": "plan.md", "version": 0})),
+        read(json!({"name": "plan.md", "version": 7})),
+        read(json!({"name": "rules.txt", "offset": 2})),
+        read(json!({"name": "../rules.txt"})),
+        {"tool": "artifact_list", "arguments": {}},
+    ]);
+    let seen = house.results(caller, "s", &calls).await;
+    let texts: Vec<Value> = seen.as_array().unwrap().iter().map(|result| result["text"].clone()).collect();
+    assert_eq!(json!(texts[..7]), json!(["kept", null, null, "two", "one", null, "pt"]), "{seen}");
+    assert!(seen[5]["failed"].is_string() && seen[7]["failed"].is_string(), "{seen}");
+    let listed: Vec<Value> = seen[8]["artifacts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| json!([entry["name"], entry["version"], entry["scope"]]))
+        .collect();
+    let expected = json!([["plan.md", 1, "session"], ["plan.md", 0, "user"], ["rules.txt", 0, "tenant"]]);
+    assert_eq!(json!(listed), expected);
 }

@@ -23,8 +23,8 @@ use trackway_engine::RunView;
 use trackway_ports::StoredEvent;
 use trackway_runtime::{
     Program, ProgramFuture, ProgramInfo, ProgramKind, ProgramRegistry, ProgramStop, ReplayVerdict,
-    RetryPolicy, Stage, SubmitRunRequest, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOutput,
-    replay_with_registered_program,
+    RetryPolicy, Stage, SubmitRunRequest, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOrigin,
+    ToolOutput, replay_with_registered_program,
 };
 use trackway_testkit::{
     ModelRequest, ProcessSetup, ScriptedChatReply, ScriptedModelServer, TestProcess, TestWorld,
@@ -172,12 +172,9 @@ pub(crate) async fn start_run(
     message: Option<Message>,
 ) -> RunId {
     let submit = SubmitRunRequest {
-        workflow: workflow.to_owned(),
-        input,
-        caller: Caller::local_without_auth(),
         session: Some(SessionId::new(SESSION).unwrap()),
         message,
-        hook: None,
+        ..SubmitRunRequest::new(workflow, input, Caller::local_without_auth())
     };
     process.submit_run(submit).await.unwrap().view.submission.run
 }
@@ -460,7 +457,8 @@ pub(crate) fn tool_with_schema(
     + Sync
     + 'static,
 ) -> Arc<dyn Tool> {
-    let info = ToolInfo { name: name.to_owned(), description: format!("Does {name}."), input_schema };
+    let (name, description) = (name.to_owned(), format!("Does {name}."));
+    let info = ToolInfo { name, description, input_schema, origin: ToolOrigin::Local };
     Arc::new(FunctionTool { info, does: Box::new(does) })
 }
 

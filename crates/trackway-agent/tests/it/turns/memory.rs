@@ -92,7 +92,7 @@ fn tool_output_reaches_the_model() {
                 mime_type: Some("image/png".to_owned()),
                 source: FileSource::Base64("iVBORw0=".to_owned()),
             };
-            Ok(trackway_runtime::ToolOutput { value: Value::Null, parts: vec![Part::file(image)] })
+            Ok(trackway_runtime::ToolOutput { parts: vec![Part::file(image)], ..Default::default() })
         })
     }));
     desk.queue_tool_calls(&[("c1", "camera", json!({ "text": "x" }))]);

@@ -9,7 +9,9 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use trackway_domain::{Event, Part, StateName};
-use trackway_runtime::{Program, RetryPolicy, StepAttempt, Tool, ToolCallContext, ToolFuture, ToolInfo};
+use trackway_runtime::{
+    Program, RetryPolicy, StepAttempt, Tool, ToolCallContext, ToolFuture, ToolInfo, ToolOrigin,
+};
 use trackway_testkit::{PausingInterceptor, answer_delivery};
 
 use super::harness::{
@@ -30,7 +32,7 @@ struct HangingTool {
 impl HangingTool {
     fn new(repeats: bool, asks: bool) -> Self {
         let (name, description) = ("hangs".to_owned(), "Hangs.".to_owned());
-        let info = ToolInfo { name, description, input_schema: text_schema() };
+        let info = ToolInfo { name, description, input_schema: text_schema(), origin: ToolOrigin::Local };
         Self { info, repeats, asks, calls: Arc::default(), called: Arc::default() }
     }
 }

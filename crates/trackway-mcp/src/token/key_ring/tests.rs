@@ -241,3 +241,23 @@ async fn bundles_are_signed() {
     assert!(public.verify(b"another", &signature).is_err());
     assert_eq!(ring(folder.path()).await.bundle_signer().bundle_public_key(), signer.bundle_public_key());
 }
+
+/// Keys for another purpose follow the keys for tokens: a new one signs, an old one stays until it is retired.
+#[tokio::test]
+async fn keys_for_a_purpose_are_rotated_with_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = ring(folder.path()).await;
+    let before = ring.derive_rotated_keys(b"one");
+    assert_eq!((before.len(), &before[0].name), (1, &ring.active_key_name()));
+    assert_ne!(before[0].secret, ring.derive_rotated_keys(b"two")[0].secret);
+    let retire_all = Some(Duration::ZERO);
+    KeyRing::rotate(store(folder.path()), Timestamp(1), None).await.unwrap();
+    ring.reload_if_changed().await;
+    let after = ring.derive_rotated_keys(b"one");
+    assert_eq!((&after[0].name, &after[1]), (&ring.active_key_name(), &before[0]));
+    KeyRing::rotate(store(folder.path()), Timestamp(2), retire_all).await.unwrap();
+    ring.reload_if_changed().await;
+    let usable: Vec<bool> = ring.derive_rotated_keys(b"one").iter().map(|key| key.secret.is_some()).collect();
+    assert_eq!(usable, [true, false, false]);
+    assert!(!format!("{after:?}").contains("secret"));
+}

@@ -23,6 +23,38 @@ fn a_name_among_words_chooses_a_tool() {
     assert_snapshot!("which-of-several", answer_to_message("invest and paint the wall"));
 }
 
+/// Proves I5 and I6 as far as the rules go: a verb means the workflow, a proper name is a
+/// name, and a file that is named or attached is the input.
+#[test]
+fn a_workflow_of_a_peer_gets_a_name_or_a_file() {
+    let text = json!({ "type": "string" });
+    let schema = json!({
+        "type": "object",
+        "properties": { "name": text, "plan": text, "rows": { "type": "array" }, "input_artifact": text },
+    });
+    let attached = "File \"people.csv\" (text/csv, 9 bytes):\n```\nname\nEve\n```";
+    let attached = format!("Process this CSV file using the onboarding workflow.\n{attached}");
+    let table = [
+        ("Onboard user John Doe.", r#"workflow_onboarding {"name":"John Doe"}"#),
+        ("please onboard Ann", r#"workflow_onboarding {"name":"Ann"}"#),
+        ("onboarding name=\"ann b\"", r#"workflow_onboarding {"name":"ann b"}"#),
+        (
+            "Process data.csv using the onboarding workflow.",
+            r#"workflow_onboarding {"input_artifact":"data.csv"}"#,
+        ),
+        (&attached, r#"workflow_onboarding {"input_artifact":"people.csv"}"#),
+        ("Run onboarding", "workflow_onboarding {}"),
+    ];
+    for (said, expected) in table {
+        let mut request = request(vec![user(said)]);
+        let name = "workflow_onboarding".to_owned();
+        request
+            .tools
+            .push(ToolSpec { name, description: "Onboards.".to_owned(), schema: schema.clone() }.into());
+        assert_eq!(render_answer(&request), expected, "for {said:?}");
+    }
+}
+
 /// A tool for answers is called only by its exact name, never because of a word in the text.
 #[test]
 fn answers_are_not_tools() {
