@@ -8,7 +8,8 @@ use axum::{
 };
 use trackway_domain::{ErrorCode, ParseIdError, RunId};
 use trackway_http::{Authenticated, HttpError, OptionalAuthenticator, sse::SharedFrameCache};
-use trackway_ports::Journal;
+use trackway_mesh::PeerRegistry;
+use trackway_ports::{AuditLog, Journal, SharedAuditRecorder};
 use trackway_runtime::Runtime;
 use trackway_sessions::SessionsReader;
 
@@ -20,6 +21,12 @@ pub struct ApiOptions {
     pub runtime: Runtime,
     pub journal: Arc<dyn Journal>,
     pub gate: OptionalAuthenticator,
+    /// What callers were refused.
+    pub audit_log: Arc<dyn AuditLog>,
+    /// Refusals on their way to the audit log.
+    pub audit: SharedAuditRecorder,
+    /// Agents of other processes.
+    pub peers: PeerRegistry,
     /// Encoded updates that slow readers share, one set for all doors of a server.
     pub frames: SharedFrameCache,
     /// The largest request body that is read.

@@ -105,6 +105,7 @@ impl From<&RunView> for RunDetail {
             output: view.output.clone(),
             evidence: view.parked.clone(),
             forked_from: submission.forked_from,
+            linked_session_id: submission.linked_session.clone(),
             usage: None,
             imported: view.imported,
             damaged: view.damaged.clone(),

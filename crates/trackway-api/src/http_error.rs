@@ -15,7 +15,9 @@ impl From<RunsError> for HttpError {
             RunsError::NotWaiting { .. } => Self::new(code, detail)
                 .with_status(StatusCode::CONFLICT)
                 .with_hint("a run can be resumed when its state is input-required or auth-required"),
-            RunsError::TooDeep => Self::new(code, detail),
+            RunsError::TooDeep | RunsError::BadFile { .. } | RunsError::TooManyFiles { .. } => {
+                Self::new(code, detail)
+            }
             RunsError::Runtime(error) => match error {
                 Error::InvalidInput { problems, schema } => Self::invalid_input(detail, &problems, &schema),
                 Error::UnknownWorkflow { known, why, .. } => {

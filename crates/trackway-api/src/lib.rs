@@ -1,12 +1,17 @@
-//! The REST door: runs and sessions as JSON, for the command line, scripts and pages.
+//! The REST door: runs, sessions and artifacts as JSON, for the command line, scripts and pages.
 //!
 //! Handlers are thin: they parse a request, call [`RunsService`] and return its answer. A refused request
 //! is answered with a problem (RFC 9457) that has a code of the catalogue.
 
 mod api_caller;
+mod artifact_routes;
+mod artifact_types;
+mod attached_files;
+mod audit_routes;
 mod engine_conversions;
 mod http_error;
 mod message_content;
+mod peer_routes;
 mod run_listing;
 mod runs_reader;
 mod runs_service;
@@ -29,15 +34,19 @@ use trackway_http::{HttpError, JsonBody, QueryParams};
 use api_caller::{ApiCaller, RunIdPath};
 
 pub use api_caller::ApiOptions;
+pub use artifact_routes::{ArtifactApiOptions, artifacts_api_router};
+pub use artifact_types::{ArtifactList, ArtifactVersion};
+pub use audit_routes::{AuditEntry, AuditList};
 pub use message_content::{Artifact, File, Message, Part, PartContent};
+pub use peer_routes::{AddPeerRequest, PeerDetail, PeerList, PeerSummary};
 pub use runs_reader::RunsReader;
 pub use runs_service::{RunUpdateStream, RunsError, RunsService};
 /// The usage of runs, a part of their shapes.
 pub use trackway_agent::{ModelUsageReport, ModelUsageTotals};
 pub use wire_types::{
-    EventPage, EventRecord, ForkRequest, GuidedDetail, OmittedDetail, PendingStepView, PinnedDefinition,
-    QuestionView, ResumeRank, ResumeRequest, ResumeResponse, RunDetail, RunList, RunListFilter, RunSummary,
-    RunUpdate, RunUpdateKind, StartRequest,
+    AttachedFile, EventPage, EventRecord, ForkRequest, GuidedDetail, OmittedDetail, PendingStepView,
+    PinnedDefinition, QuestionView, ResumeRank, ResumeRequest, ResumeResponse, RunDetail, RunList,
+    RunListFilter, RunSummary, RunUpdate, RunUpdateKind, StartRequest,
 };
 
 /// Default number of runs or sessions in a list.
@@ -59,6 +68,10 @@ pub fn runs_api_router(options: ApiOptions) -> Router {
         .route("/api/runs/{id}/adopt", post(adopt_run))
         .route("/api/runs/{id}/fork", post(fork_run))
         .route("/api/runs/{id}/resume", post(resume_run))
+        .route("/api/audit", get(audit_routes::list_audit_events))
+        .route("/api/peers", get(peer_routes::list_peers).post(peer_routes::add_peer))
+        .route("/api/peers/{name}", get(peer_routes::get_peer).delete(peer_routes::remove_peer))
+        .route("/api/peers/{name}/ping", post(peer_routes::ping_peer))
         .route("/api/sessions", get(session_routes::list_sessions))
         .route("/api/sessions/{id}", get(session_routes::get_session))
         .layer(DefaultBodyLimit::max(body_bytes_max))

@@ -13,6 +13,7 @@ use trackway_runtime::{
     DeliverMessageRequest, ProgramKind, RunAddress, RunWatch, Runtime, SubmitRunRequest, SystemIds,
 };
 
+use super::attached_files::{self, FILES_MAX};
 use super::run_listing::list_visible_runs_with;
 use super::wire_types::{
     EventPage, EventRecord, ForkRequest, GuidedDetail, PinnedDefinition, ResumeRank, ResumeRequest,
@@ -37,14 +38,18 @@ pub enum RunsError {
     NotWaiting { run: RunId, state: StateName },
     #[error("the input is nested deeper than {JSON_DEPTH_MAX} levels")]
     TooDeep,
+    #[error("the file {name:?} cannot be attached: {why}")]
+    BadFile { name: String, why: &'static str },
+    #[error("a message may have {FILES_MAX} files, not {count}")]
+    TooManyFiles { count: usize },
 }
 
 impl RunsError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Runtime(error) => error.code(),
-            Self::NotWaiting { .. } => ErrorCode::InvalidRequest,
-            Self::TooDeep => ErrorCode::TooLarge,
+            Self::NotWaiting { .. } | Self::BadFile { .. } => ErrorCode::InvalidRequest,
+            Self::TooDeep | Self::TooManyFiles { .. } => ErrorCode::TooLarge,
         }
     }
 }
@@ -74,20 +79,18 @@ impl RunsService {
 
     /// Returns when the run is durable.
     pub async fn start_run(&self, request: StartRequest) -> Result<RunDetail, RunsError> {
-        let StartRequest { workflow, input, session_id } = request;
-        let message = match &input {
+        let StartRequest { workflow, input, session_id, files } = request;
+        let mut message = match &input {
             // A plain string becomes a text part.
             Value::String(text) => user_message_from_parts(vec![Part::text(text)]),
             input => message_from_input(input)?,
         };
+        message.parts.extend(attached_files::parts_from_attached_files(files)?);
         let caller = self.access.caller.clone();
         let submit = SubmitRunRequest {
-            workflow,
-            input,
-            caller,
             session: session_id,
             message: Some(message),
-            hook: None,
+            ..SubmitRunRequest::new(workflow, input, caller)
         };
         let submitted = self.runtime.submit_run(submit).await?;
         Ok((&submitted.view).into())

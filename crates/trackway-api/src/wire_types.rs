@@ -22,6 +22,28 @@ pub struct StartRequest {
     /// The session it joins; a new one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
+    /// Files that go along with the input. Each becomes a part of the message, and so an artifact of the
+    /// session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AttachedFile>,
+}
+
+impl StartRequest {
+    /// In a session of its own, without files.
+    pub fn new(workflow: impl Into<String>, input: Value) -> Self {
+        Self { workflow: workflow.into(), input, session_id: None, files: Vec::new() }
+    }
+}
+
+/// A file that goes along with an input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AttachedFile {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its content in base64.
+    pub bytes: String,
 }
 
 /// `POST /api/runs/{id}/resume`: an answer.
@@ -123,6 +145,9 @@ pub struct RunDetail {
     /// The run that it was forked from, and the last event that they share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkPoint>,
+    /// The session of its caller, if the run has a session of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_session_id: Option<SessionId>,
     /// The usage of its model calls. Only in the answer for a single run, and absent if it called no
     /// model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
